@@ -1,0 +1,54 @@
+# Two commands matter: `make demo` and `make test`. Both make .venv by themselves.
+
+# The first interpreter that is new enough; a name on the path may be a shim that cannot run.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO ?= demo-campaign
+DEMO_OPTIONS ?=
+PACKAGES := collection annotate
+
+.PHONY: demo test quick lint format bench chromium clean
+
+demo: $(VENV)/.app ## build the demo campaign, if it is not there, and open the app
+	@$(BIN)/cleverdon demo $(DEMO) $(DEMO_OPTIONS)
+
+test: lint chromium ## everything the project checks
+	@$(BIN)/pytest -q -n 2 --dist loadgroup tests
+
+quick: lint ## what fits into two minutes: no browser, nothing slow
+	@$(BIN)/pytest -q -n 2 --dist loadgroup -m "not slow and not browser" tests
+
+lint: $(VENV)/.dev ## style, types, and who may import whom
+	@$(BIN)/ruff check $(PACKAGES) tests hatch_build.py
+	@$(BIN)/ruff format --check --quiet $(PACKAGES) tests hatch_build.py
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+
+format: $(VENV)/.dev ## put everything into the project's style
+	@$(BIN)/ruff check --fix $(PACKAGES) tests hatch_build.py
+	@$(BIN)/ruff format $(PACKAGES) tests hatch_build.py
+
+bench: $(VENV)/.dev ## figures, beside other tools, as tables
+	@for f in tests/benchmarks/bench_*.py; do $(BIN)/python $$f || exit 1; done
+
+chromium: $(VENV)/.dev
+	@$(BIN)/python tests/browser/chromium.py
+
+clean: ## remove what the other targets made, but never a campaign
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
+
+$(VENV)/bin/pip:
+	@test -n "$(PYTHON)" || { echo "Cleverdon needs Python 3.11 or later: install it, or name one as make PYTHON=/path/to/python"; exit 2; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "$(PYTHON) cannot make a virtual environment: on Debian and Ubuntu, apt install python3-venv"; exit 2; }
+
+$(VENV)/.app: $(VENV)/bin/pip pyproject.toml constraints.txt hatch_build.py
+	@echo "Installing into $(VENV) ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.app
+	@echo "Installing what the tests need into $(VENV) ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@touch $@

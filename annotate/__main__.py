@@ -1,0 +1,80 @@
+"""``python -m annotate DIR``: serve the app on a campaign and print the sign-in link."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import webbrowser
+from pathlib import Path
+
+import click
+
+from collection.errors import CleverdonError
+
+FIRST_PORT, LAST_PORT = 8501, 8600
+
+
+def bind(host: str, port: int | None) -> socket.socket:
+    """A listening socket: on `port`, or on the first free one from 8501."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    error: OSError | None = None
+    for candidate in [port] if port else range(FIRST_PORT, LAST_PORT):
+        sock = socket.socket(family, socket.SOCK_STREAM)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            sock.bind((host, candidate))
+            return sock
+        except OSError as problem:
+            error = problem
+            sock.close()
+    tried = f"port {port}" if port else f"any port from {FIRST_PORT} to {LAST_PORT - 1}"
+    raise click.ClickException(f"cannot listen on {host}, {tried}: {error and error.strerror}")
+
+
+@click.command()
+@click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--host", default="127.0.0.1")
+@click.option("--port", type=int)
+@click.option("--as", "annotator", required=True)
+@click.option("--no-browser", is_flag=True)
+def main(directory: Path, host: str, port: int | None, annotator: str, no_browser: bool) -> None:
+    """Serve the app on the campaign in DIR."""
+    sock = bind(host, port)
+    try:
+        from annotate.asgi import create_app
+        from collection.campaign import Campaign
+
+        app = create_app(directory)
+        with Campaign(directory) as campaign:
+            link_token = campaign.make_signin_link(annotator)
+    except CleverdonError as error:
+        raise click.ClickException(str(error)) from error
+    import uvicorn
+
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
+    address = f"http://{shown}:{sock.getsockname()[1]}"
+    link = f"{address}/signin?token={link_token}"
+    server = uvicorn.Server(
+        uvicorn.Config(app, log_config=None, access_log=False, ws="websockets-sansio", timeout_graceful_shutdown=3)
+    )
+
+    def announce() -> None:
+        # From a thread that waits: a link that is printed before the server listens is opened too early.
+        while not server.started:
+            if server.should_exit:
+                return
+            threading.Event().wait(0.05)
+        click.echo(f"Cleverdon serves {directory} at {address}")
+        click.echo(f"Sign in as {annotator}, once, within this link:\n\n    {link}\n")
+        click.echo(
+            "A browser that has signed in stays signed in. Stop with Ctrl+C; judgements are saved as they are made."
+        )
+        if not no_browser:
+            webbrowser.open(link)
+
+    threading.Thread(target=announce, daemon=True).start()
+    server.run(sockets=[sock])
+
+
+if __name__ == "__main__":
+    main()

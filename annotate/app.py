@@ -1,0 +1,21 @@
+"""The script that Streamlit runs: navigation and nothing else."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from annotate import session, widgets
+from annotate.views import pages, signed_out
+from collection.errors import CleverdonError
+
+ICON = Path(__file__).with_name("icon.svg")  # a symbol by name would be fetched from a font server
+st.set_page_config(page_title="Cleverdon", page_icon=str(ICON), layout="wide")
+widgets.style()
+try:
+    with session.opened() as signed_in:
+        if signed_in is None:
+            st.navigation([st.Page(signed_out, title="Sign in")], position="hidden").run()
+        else:
+            st.navigation(pages()).run()
+except CleverdonError as error:
+    st.error(widgets.plain(str(error)))

@@ -1,0 +1,31 @@
+"""One process: the pages, the judging card's routes and signing in, as one ASGI app.
+
+``python -m annotate DIR`` serves it; :func:`create_app` is for other ASGI servers. One process only:
+the judging routes keep their writer in a thread of it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import streamlit as st
+
+from annotate.judging.routes import JudgingService
+
+SCRIPT = Path(__file__).with_name("app.py")
+DIRECTORY_VARIABLE = "CLEVERDON_CAMPAIGN"
+"""How the script, which Streamlit runs by itself, learns which campaign it shows."""
+
+
+def create_app(directory: Path) -> st.App:
+    """The app on one campaign.
+
+    Raises
+    ------
+    CampaignError
+        There is no campaign in `directory`.
+    """
+    service = JudgingService(directory)
+    os.environ[DIRECTORY_VARIABLE] = str(directory.resolve())
+    return st.App(SCRIPT, routes=service.routes(), lifespan=service.lifespan)

@@ -1,0 +1,178 @@
+"""Mounts the judging card: the component that shows documents and takes judgements without a rerun.
+
+The card's behaviour is in ``judge.js`` and its looks in ``judge.css``; this module gives it its nodes. The
+card posts to the judging routes by itself and never sets a component value, so judging starts no script run.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from streamlit.components.v2.types import ComponentRenderer
+
+HERE = Path(__file__).parent
+
+
+class GradeButton(TypedDict):
+    """One grade of the scale: its number (and key), a short label, and the whole sentence."""
+
+    grade: int
+    label: str
+    sentence: str
+
+
+class CardData(TypedDict):
+    """What the card is told when it is mounted; everything else it asks the routes for.
+
+    `reasons` are the ready-made ones for "cannot judge". `query_id` is the topic to start with, None for
+    the one this annotator had open last. `text_cap` is the number of characters after which the routes cut
+    a document's text. `routes` is the path under which the judging routes answer.
+    """
+
+    token: str
+    campaign: str
+    annotator: str
+    scale: list[GradeButton]
+    reasons: list[str]
+    query_id: str | None
+    text_cap: int
+    routes: str
+
+
+# The script finds the nodes by `data-part` and knows what a click means by `data-do`. Text that comes from a
+# campaign stands in nodes of the class `cd-apart`, which keeps its writing direction to itself.
+HTML = """
+<div class="cd-frame" data-part="frame">
+<section class="cd-card" data-part="card" aria-label="Judging">
+  <aside class="cd-topic" data-part="topic" aria-label="Topic">
+    <div class="cd-nav">
+      <button type="button" class="cd-step" data-part="previous-topic" data-do="previous-topic"
+        title="Previous topic" aria-label="Previous topic">&#8249;</button>
+      <select data-part="topics" aria-label="Topic"></select>
+      <button type="button" class="cd-step" data-part="next-topic" data-do="next-topic"
+        title="Next topic" aria-label="Next topic">&#8250;</button>
+    </div>
+    <div class="cd-counts">
+      <div class="cd-count">
+        <span><b data-part="topic-count">&#8211;</b> in this topic</span>
+        <i class="cd-track"><i data-part="topic-bar"></i></i>
+      </div>
+      <div class="cd-count">
+        <span><b data-part="all-count">&#8211;</b> in all</span>
+        <i class="cd-track"><i data-part="all-bar"></i></i>
+      </div>
+    </div>
+    <button type="button" class="cd-fold" data-part="fold" data-do="fold" aria-expanded="false">
+      <span class="cd-apart" dir="auto" data-part="fold-title"></span></button>
+    <div class="cd-need" data-part="need" tabindex="0" role="group" aria-label="What is sought">
+      <h2 class="cd-apart" dir="auto" data-part="topic-title"></h2>
+      <p class="cd-apart" dir="auto" data-part="description"></p>
+      <div data-part="narrative-block" hidden>
+        <h3>Narrative</h3>
+        <p class="cd-apart" dir="auto" data-part="narrative"></p>
+      </div>
+    </div>
+  </aside>
+  <div class="cd-scroller" data-part="scroller" tabindex="0" role="region" aria-label="Document">
+    <article class="cd-document" data-part="document" hidden>
+      <h1 class="cd-apart" dir="auto" data-part="title"></h1>
+      <div class="cd-id cd-apart" data-part="doc-id"></div>
+      <div class="cd-chips" data-part="chips"></div>
+      <div class="cd-text cd-apart" dir="auto" data-part="text"></div>
+      <p class="cd-note" data-part="missing" hidden>The text of this document is not in the campaign.</p>
+      <p class="cd-note" data-part="more" hidden>
+        <span data-part="cap"></span>
+        <button type="button" class="cd-small" data-part="show-all" data-do="show-all"></button>
+      </p>
+    </article>
+    <div class="cd-rest" data-part="rest" role="status">
+      <h2 data-part="rest-title">One moment &#8230;</h2>
+      <p data-part="rest-words"></p>
+      <button type="button" class="cd-small" data-part="rest-next" data-do="next-unfinished" hidden>
+        <kbd>n</kbd><span>Next unfinished topic</span></button>
+    </div>
+  </div>
+  <footer class="cd-bar">
+    <div class="cd-refused" data-part="refused" role="alert"></div>
+    <p class="cd-notice" data-part="notice" aria-live="polite"><bdi class="cd-apart" data-part="notice-title"
+      ></bdi><span data-part="notice-words"></span></p>
+    <div class="cd-grades" data-part="grades" role="group" aria-label="Grades"></div>
+    <div class="cd-actions">
+      <button type="button" data-do="undo" title="Undo the last judgement"
+        aria-label="Undo the last judgement"><kbd>u</kbd><span>Undo</span></button>
+      <button type="button" data-do="skip" title="Skip for now: it comes again at the end of this topic"
+        aria-label="Skip for now: it comes again at the end of this topic"
+        ><kbd>s</kbd><span>Skip</span></button>
+      <button type="button" data-part="cannot-judge" data-do="cannot-judge"
+        title="Cannot judge: give a reason instead of a grade"
+        aria-label="Cannot judge: give a reason instead of a grade"
+        ><kbd>x</kbd><span>Cannot judge</span></button>
+      <button type="button" data-do="back" title="Look back at judged documents"
+        aria-label="Look back at judged documents"><kbd>&#8592;</kbd><span>Back</span></button>
+      <button type="button" data-do="forward" title="Forward to the open document"
+        aria-label="Forward to the open document"><kbd>&#8594;</kbd><span>Forward</span></button>
+      <button type="button" data-do="help" title="All keys"
+        aria-label="All keys"><kbd>?</kbd><span>Keys</span></button>
+    </div>
+    <div class="cd-status" data-part="status" data-kind="saved"></div>
+  </footer>
+  <div class="cd-panel" data-part="reasons-panel" role="dialog" aria-label="Cannot judge" tabindex="-1"
+    hidden>
+    <div class="cd-head"><h2>Why can it not be judged?</h2>
+      <button type="button" class="cd-small" data-do="close"><kbd>Esc</kbd><span>Close</span></button></div>
+    <div class="cd-reasons" data-part="reasons"></div>
+    <div class="cd-other">
+      <kbd data-part="other-cap"></kbd>
+      <input type="text" data-part="reason-text" maxlength="500" placeholder="Another reason"
+        aria-label="Another reason" autocomplete="off">
+      <button type="button" class="cd-small" data-do="give-reason"><kbd>Enter</kbd><span>Give</span></button>
+    </div>
+  </div>
+  <div class="cd-panel" data-part="help-panel" role="dialog" aria-label="Keys" tabindex="-1" hidden>
+    <div class="cd-head"><h2>Keys</h2>
+      <button type="button" class="cd-small" data-do="close"><kbd>Esc</kbd><span>Close</span></button></div>
+    <dl>
+      <dt><kbd>0</kbd> &#8211; <kbd>9</kbd></dt><dd>give the grade of that button and go on</dd>
+      <dt><kbd>u</kbd></dt><dd>take the last judgement back, again and again</dd>
+      <dt><kbd>s</kbd></dt><dd>skip: the document comes again at the end of its topic</dd>
+      <dt><kbd>x</kbd></dt><dd>cannot judge, with a reason</dd>
+      <dt><kbd>&#8592;</kbd> <kbd>&#8594;</kbd></dt><dd>look back at judged documents, and forward again;
+        a grade there revises, <kbd>u</kbd> takes back the one in sight</dd>
+      <dt><kbd>&#8593;</kbd> <kbd>&#8595;</kbd> <kbd>Space</kbd></dt><dd>scroll the document</dd>
+      <dt><kbd>n</kbd></dt><dd>next unfinished topic, when this one is done</dd>
+      <dt><kbd>?</kbd> <kbd>Esc</kbd></dt><dd>show this list; close what is open</dd>
+    </dl>
+  </div>
+</section>
+</div>
+"""
+
+
+@cache
+def _component() -> ComponentRenderer:
+    """The registered component; the files are read once in the life of the process."""
+    import streamlit as st
+
+    return st.components.v2.component(
+        "cleverdon_judging_card",
+        html=HTML,
+        css=(HERE / "judge.css").read_text(encoding="utf-8"),
+        js=(HERE / "judge.js").read_text(encoding="utf-8"),
+    )
+
+
+def card(data: CardData, key: str = "card") -> None:
+    """Draw the judging card at this place of the page.
+
+    Parameters
+    ----------
+    data
+        Token, campaign, annotator, scale, reasons, topic and routes: see :class:`CardData`. A rerun with a
+        new token hands it over; the documents and the unsaved judgements in the browser stay as they are.
+    key
+        The component's key, for a page with more than one element of this kind.
+    """
+    _component()(data=dict(data), key=key)

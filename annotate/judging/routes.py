@@ -1,0 +1,261 @@
+"""The routes of the judging card: hand out pairs, take judgements, and signing in.
+
+A judgement is acknowledged after its transaction is on disk, never before. All database work of these
+routes runs in one thread with one connection: writers then never wait for each other's locks, and the
+event loop, which also serves the pages, is never blocked by a disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from annotate.judging.tokens import COOKIE_SECONDS, TOKEN_HEADER, Tokens, cookie_name
+from collection.campaign import Campaign
+from collection.records import KINDS, Document, Judgement
+
+PREFIX = "/api/judging"
+TEXT_CAP = 20_000
+"""Characters of a document that travel with it; the rest comes when it is asked for."""
+RECENT = 20
+"""Judgements that a fresh card is given to look back at and to undo."""
+MOST_WANTED = 50
+
+T = TypeVar("T")
+Payload = dict[str, Any]
+
+
+class BadRequest(Exception):
+    """The card, or somebody in its name, sent what it cannot have meant."""
+
+
+class JudgingService:
+    """The routes' half of a campaign: one thread, one connection.
+
+    Parameters
+    ----------
+    directory
+        The campaign's directory.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="judging")
+        self._campaign: Campaign | None = None
+        with Campaign(directory) as campaign:
+            self.campaign_id = campaign.id
+            self.tokens = Tokens(campaign.secret(), campaign.id)
+
+    @asynccontextmanager
+    async def lifespan(self, _app: object) -> AsyncIterator[None]:
+        """Close the connection in its own thread when the server stops."""
+        try:
+            yield
+        finally:
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._close)
+            self._thread.shutdown()
+
+    def _close(self) -> None:
+        if self._campaign is not None:
+            self._campaign.close()
+
+    async def run(self, work: Callable[[Campaign], T]) -> T:
+        """Run `work` with the campaign in the service's thread."""
+
+        def call() -> T:
+            if self._campaign is None:
+                self._campaign = Campaign(self.directory)
+            return work(self._campaign)
+
+        return await asyncio.get_running_loop().run_in_executor(self._thread, call)
+
+    def routes(self) -> list[Route]:
+        """All routes of this service."""
+        return [
+            Route("/signin", self.signin, methods=["GET"]),
+            Route(f"{PREFIX}/token", self.token, methods=["POST"]),
+            Route(f"{PREFIX}/topics", self._guarded(_topics), methods=["POST"]),
+            Route(f"{PREFIX}/sync", self._guarded(_sync), methods=["POST"]),
+            Route(f"{PREFIX}/document", self._guarded(_document), methods=["POST"]),
+        ]
+
+    # --- signing in -------------------------------------------------------------------------------
+
+    async def signin(self, request: Request) -> Response:
+        """The one-time link: sets the cookie and goes to the app."""
+        link = request.query_params.get("token", "")
+        annotator = await self.run(lambda campaign: campaign.use_signin_link(link))
+        if annotator is None:
+            if self._signed_in(request):  # their own link, opened again
+                return RedirectResponse("/", status_code=303)
+            return HTMLResponse(_LINK_IS_SPENT, status_code=403)
+        response = RedirectResponse("/", status_code=303)
+        response.set_cookie(
+            cookie_name(self.campaign_id),
+            self.tokens.cookie(annotator),
+            max_age=COOKIE_SECONDS,
+            httponly=True,
+            samesite="lax",  # "strict" would not be sent on the redirect that follows a link in a mail
+            secure=request.url.scheme == "https",
+        )
+        return response
+
+    async def token(self, request: Request) -> Response:
+        """A fresh token for a card whose own has expired, by the cookie of the browser."""
+        annotator = self._signed_in(request)
+        # Another origin can make a browser post here with the cookie, but not with this header.
+        if annotator is None or TOKEN_HEADER.lower() not in request.headers:
+            return JSONResponse({"error": "not signed in"}, status_code=401)
+        return JSONResponse({"token": self.tokens.token(annotator)})
+
+    def _signed_in(self, request: Request) -> str | None:
+        return self.tokens.read_cookie(request.cookies.get(cookie_name(self.campaign_id)))
+
+    # --- judging ----------------------------------------------------------------------------------
+
+    def _guarded(self, handler: Callable[[Campaign, str, Payload], Payload]) -> Callable[[Request], Any]:
+        """A route that needs a valid token and a JSON object, and answers with one."""
+
+        async def endpoint(request: Request) -> Response:
+            annotator = self.tokens.read_token(request.headers.get(TOKEN_HEADER))
+            if annotator is None:
+                return JSONResponse({"error": "the judging token is missing or has expired"}, status_code=401)
+            try:
+                payload = await request.json()
+                if not isinstance(payload, dict):
+                    raise BadRequest("wanted a JSON object")
+                return JSONResponse(await self.run(lambda campaign: handler(campaign, annotator, payload)))
+            except (BadRequest, ValueError) as error:
+                return JSONResponse({"error": str(error)}, status_code=400)
+
+        return endpoint
+
+
+def _topics(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+    """Every topic with its words and how far it is."""
+    progress = campaign.progress().set_index("query_id")
+    topics = campaign.topics().to_dict("records")
+    for topic in topics:
+        row = progress.loc[topic["query_id"]]
+        topic |= {"pool": int(row["pool"]), "judged": int(row["judged"])}
+    return {"topics": topics}
+
+
+def _sync(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+    """Take judgements and skips, then hand out what is wanted. In this order: what was just judged is not open."""
+    result = campaign.judge([_judgement(annotator, item) for item in _list(payload, "judgements")], leased_only=True)
+    for item in _list(payload, "skips"):
+        campaign.skip(annotator, _text(item, "query_id"), _text(item, "doc_id"))
+    answer: Payload = {
+        "saved": result.saved,
+        "refused": [refused._asdict() for refused in result.refused],
+        "documents": [],
+    }
+    query_id = payload.get("query_id")
+    if query_id is None:
+        return answer | {"progress": _progress(campaign, None)}
+    want = payload.get("want", 0)
+    if not isinstance(query_id, str) or not isinstance(want, int):
+        raise BadRequest("wanted query_id as a string and want as a whole number")
+    holding = [str(doc_id) for doc_id in _list(payload, "holding")]
+    documents = campaign.next_pairs(annotator, query_id, min(max(want, 0), MOST_WANTED), holding)
+    answer |= {"query_id": query_id, "documents": [_shown(d) for d in documents]}
+    if payload.get("recent"):
+        answer["recent"] = _recent(campaign, annotator, query_id)
+    return answer | {"progress": _progress(campaign, query_id)}
+
+
+def _document(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+    """A document with the whole of its text."""
+    document = campaign.document(_text(payload, "doc_id"))
+    if document is None:
+        raise BadRequest("there is no such document")
+    return _shown(document, cap=None)
+
+
+def _progress(campaign: Campaign, query_id: str | None) -> Payload:
+    rows = campaign.progress()
+    parts = {"all": rows} if query_id is None else {"topic": rows[rows["query_id"] == query_id], "all": rows}
+    return {name: {"judged": int(r["judged"].sum()), "pool": int(r["pool"].sum())} for name, r in parts.items()}
+
+
+def _recent(campaign: Campaign, annotator: str, query_id: str) -> list[Payload]:
+    """The annotator's last judgements of the topic, newest first."""
+    rows = campaign.judgements(annotator=annotator, query_id=query_id, last=RECENT)[::-1]
+    documents = campaign.documents(rows["doc_id"].tolist())
+    return [
+        {
+            "query_id": query_id,
+            **_shown(documents[row["doc_id"]]),
+            "kind": row["kind"],
+            "relevance": int(row["relevance"]) if row["kind"] == "graded" else None,
+            "reason": row["reason"] if row["kind"] == "cannot judge" else None,
+        }
+        for row in rows.to_dict("records")
+    ]
+
+
+def _shown(document: Document, cap: int | None = TEXT_CAP) -> Payload:
+    """A document as the card wants it. Nothing of how it came into the pool: annotators judge blind."""
+    text = document.text
+    return {
+        "doc_id": document.doc_id,
+        "title": document.title,
+        "text": text if text is None or cap is None else text[:cap],
+        "length": len(text or ""),
+        "truncated": cap is not None and len(text or "") > cap,
+        "metadata": dict(document.metadata),
+    }
+
+
+def _judgement(annotator: str, item: Any) -> Judgement:
+    """A judgement as the card sends it; whose it is says the token, not the card."""
+    if not isinstance(item, dict) or item.get("kind") not in KINDS:
+        raise BadRequest(f"wanted judgements whose kind is one of {', '.join(KINDS)}")
+    relevance, seconds = item.get("relevance"), item.get("seconds")
+    if relevance is not None and (not isinstance(relevance, int) or isinstance(relevance, bool)):
+        raise BadRequest("wanted a whole number as relevance")
+    return Judgement(
+        uuid=_text(item, "uuid"),
+        annotator=annotator,
+        query_id=_text(item, "query_id"),
+        doc_id=_text(item, "doc_id"),
+        kind=item["kind"],
+        relevance=relevance,
+        reason=str(item["reason"])[:1000] if item.get("reason") else None,
+        shown_at=str(item["shown_at"])[:40] if item.get("shown_at") else None,
+        seconds=round(float(seconds), 3) if isinstance(seconds, int | float) else None,
+        source="click" if item.get("source") == "click" else "key",
+    )
+
+
+def _text(item: Any, name: str) -> str:
+    value = item.get(name) if isinstance(item, dict) else None
+    if not isinstance(value, str) or not value:
+        raise BadRequest(f"wanted {name} as a string")
+    return value
+
+
+def _list(payload: Payload, name: str) -> list[Any]:
+    value = payload.get(name, [])
+    if not isinstance(value, list):
+        raise BadRequest(f"wanted {name} as a list")
+    return value
+
+
+_LINK_IS_SPENT = """<!doctype html><html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>Cleverdon: sign in</title>
+<style>body{font:17px/1.6 system-ui,sans-serif;max-width:34em;margin:15vh auto;padding:0 1.2em;color-scheme:light dark}
+code{font-size:.95em}</style>
+<h1>This sign-in link cannot be used</h1>
+<p>Each link works once, and this one was used already or was never made here.
+Start the app again for a new link: <code>cleverdon serve DIR</code> prints it.</p>
+<p>A browser that has signed in stays signed in: just open <a href="/">the app</a>.</p></html>"""

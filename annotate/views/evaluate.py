@@ -1,0 +1,85 @@
+"""Evaluate: systems x measures by the campaign's own qrels, and the values of each topic."""
+
+import streamlit as st
+
+from annotate import session, widgets
+from collection.adjudication import RULES
+from collection.comparison import DEFAULT_MEASURES, Evaluation
+from collection.errors import CleverdonError
+from collection.measures import MEASURES, parse
+
+campaign = session.current().campaign
+counts = campaign.counts()
+
+st.title("Evaluate")
+if not counts["runs"] or not counts["judgements"]:
+    st.write("The systems can be evaluated once runs are imported and some pairs are judged.")
+    widgets.next_step(campaign.next_step())
+    st.stop()
+
+
+@st.cache_data(show_spinner="Evaluating", max_entries=16)
+def evaluated(campaign_id: str, log: int, runs: str, measures: tuple[str, ...], rule: str) -> Evaluation:
+    """Values, kept while judgements, runs, measures and rule are the same."""
+    return session.current().campaign.evaluate([parse(m) for m in measures], rule=rule)
+
+
+left, right = st.columns([3, 2])
+written = left.multiselect(
+    "Measures",
+    [*DEFAULT_MEASURES, "nDCG", "P@5", "Rprec", "bpref", "Success@10", "RR@10", "R@1000"],
+    default=list(DEFAULT_MEASURES),
+    accept_new_options=True,
+    help="Write any measure as AP(rel=2)@100. There are: " + ", ".join(m.name for m in MEASURES),
+)
+rule = right.selectbox(
+    "Where several annotators judged a pair",
+    [r.name for r in RULES],
+    index=[r.name for r in RULES].index(campaign.rule),
+    format_func=lambda n: RULES[n].label,
+)
+try:
+    measures = tuple(dict.fromkeys(str(parse(m)) for m in written))
+    if not measures:
+        st.write("Choose a measure.")
+        st.stop()
+    runs = campaign.run_table()
+    result = evaluated(campaign.id, counts["logged"], ",".join(runs["run"] + runs["sha256"]), measures, rule)
+except CleverdonError as error:
+    st.error(widgets.plain(str(error)))
+    st.stop()
+
+means = result.means()
+topics = result.coverage[0].topics
+st.caption(
+    f"Means over the {topics:,} of {counts['topics']:,} topics that have a grade. A topic that a run lacks counts 0. "
+    "Unjudged documents count as not relevant."
+)
+st.dataframe(
+    means.style.format("{:.4f}").highlight_max(axis=0, props="font-weight: bold; text-decoration: underline"),
+)
+missing = [f"{widgets.plain(c.run)} ({len(c.missing_topics)})" for c in result.coverage if c.missing_topics]
+if missing:
+    st.info(f"Topics missing from runs, counted 0: {', '.join(missing)}.")
+unjudged = max(c.unjudged_at_10 for c in result.coverage)
+if unjudged >= 0.5:
+    st.warning(
+        f"Up to {unjudged:.1f} of a run's first 10 documents are unjudged: values will still move as judging goes on."
+    )
+
+measure = st.selectbox("Plot", measures)
+st.altair_chart(widgets.means_chart(means, measure), alt=f"Mean {measure} of each run")
+
+st.subheader("Topic by topic")
+st.caption(f"{measure} of each run, topic by topic.")
+values = result.per_topic()
+table = values[values["measure"] == measure].pivot(index="query_id", columns="run", values="value")
+titles = campaign.topics().set_index("query_id")["title"]
+table = table.loc[[q for q in titles.index if q in table.index], means.index]
+table.insert(0, "title", titles.reindex(table.index))
+st.dataframe(
+    table,
+    column_config={"title": st.column_config.TextColumn("Title", width="medium", pinned=True)}
+    | {run: st.column_config.NumberColumn(run, format="%.3f") for run in means.index},
+)
+st.download_button("Download values.tsv", result.values.to_csv(sep="\t", index=False), "values.tsv", key="values")

@@ -1,0 +1,88 @@
+"""Import: the same files and the same checks as `cleverdon import`."""
+
+import tempfile
+from pathlib import Path
+
+import streamlit as st
+
+from annotate import session, widgets
+from collection.errors import CleverdonError
+
+campaign = session.current().campaign
+
+st.title("Import")
+st.write(
+    "All that you choose is imported together: if one file is wrong, nothing is changed, and you are told its line."
+)
+with st.form("files", border=False):
+    left, right = st.columns(2)
+    topics = left.file_uploader("Topics", key="topics", help="TSV, JSONL, TREC SGML or XML; .gz too.")
+    documents = left.file_uploader(
+        "Documents", key="documents", accept_multiple_files=True, help="JSONL, TSV or CSV; .gz too."
+    )
+    runs = right.file_uploader(
+        "Runs",
+        key="runs",
+        accept_multiple_files=True,
+        help="TREC form: topic Q0 document rank score tag; .gz too.",
+    )
+    qrels = right.file_uploader(
+        "Qrels",
+        key="qrels",
+        help="TREC form: topic 0 document grade. Kept as judgements of an annotator of its own.",
+    )
+    replace = st.checkbox("Replace what is there with other content under the same name")
+    go = st.form_submit_button("Import", type="primary")
+
+if go:
+    if not (topics or documents or runs or qrels):
+        st.error("Choose a file first.")
+        st.stop()
+    with tempfile.TemporaryDirectory() as scratch, st.status("Importing", expanded=True) as state:
+        folder = Path(scratch)
+
+        def keep(upload: object, name: str) -> Path:
+            """The upload as a file of its own name, in a folder of its own: two may carry one name."""
+            path = folder / name / Path(upload.name).name  # type: ignore[attr-defined]
+            path.parent.mkdir()
+            path.write_bytes(upload.getbuffer())  # type: ignore[attr-defined]
+            return path
+
+        line = st.empty()
+
+        def tell(what: str, done: int, total: int | None) -> None:
+            line.text(f"{what} {done:,}" + (f" of {total:,}" if total else ""))
+
+        try:
+            report = campaign.import_files(
+                topics=keep(topics, "topics") if topics else None,
+                documents=[keep(f, f"documents{i}") for i, f in enumerate(documents)],
+                runs=[keep(f, f"runs{i}") for i, f in enumerate(runs)],
+                qrels=keep(qrels, "qrels") if qrels else None,
+                replace=replace,
+                progress=tell,
+            )
+        except CleverdonError as error:
+            state.update(label="Nothing was imported", state="error")
+            # The scratch folder means nothing to anybody; the file's own name does.
+            words = str(error)
+            for path in sorted(folder.glob("*/*"), key=lambda p: -len(str(p))):
+                words = words.replace(str(path), path.name)
+            st.text(words)
+            st.stop()
+        line.empty()
+        state.update(label="Imported", state="complete")
+        for sentence in report.done:
+            st.text(sentence.replace(f"{folder}/", "").partition("/")[2] if str(folder) in sentence else sentence)
+        for notice in report.notices:
+            st.warning(
+                widgets.plain(notice.replace(f"{folder}/", "").partition("/")[2] if str(folder) in notice else notice)
+            )
+
+st.subheader("What is there")
+counts = campaign.counts()
+st.write(
+    f"{counts['topics']:,} topics, {counts['documents']:,} documents with a text, {counts['runs']:,} runs, "
+    f"{counts['pool']:,} pairs in the pool."
+)
+widgets.next_step(campaign.next_step())

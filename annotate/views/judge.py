@@ -1,0 +1,32 @@
+"""Judge: the card, which never waits for this script."""
+
+import streamlit as st
+
+from annotate import session, widgets
+from annotate.judging.card import CardData, card
+from annotate.judging.routes import PREFIX, TEXT_CAP
+from collection.campaign import CANNOT_JUDGE_REASONS
+
+now = session.current()
+step = now.campaign.next_step()
+
+if step.page in ("import", "pool"):
+    st.title("Judge")
+    st.write("There is nothing to judge yet.")
+    widgets.next_step(step)
+else:
+    card(
+        CardData(
+            token=now.tokens.token(now.annotator),
+            campaign=now.campaign.id,
+            annotator=now.annotator,
+            scale=[
+                {"grade": grade, "label": now.campaign.grades.label(grade), "sentence": sentence}
+                for grade, sentence in now.campaign.grades.sentences.items()
+            ],
+            reasons=list(CANNOT_JUDGE_REASONS),
+            query_id=st.query_params.get("topic"),
+            text_cap=TEXT_CAP,
+            routes=PREFIX,
+        )
+    )

@@ -1,0 +1,78 @@
+"""Overview: what is there, how far it is, what to do next."""
+
+import streamlit as st
+
+from annotate import session, widgets
+
+campaign = session.current().campaign
+state = campaign.status()
+
+st.title(widgets.plain(campaign.title))
+widgets.next_step(campaign.next_step())
+
+for column, (label, value) in zip(
+    st.columns(5),
+    [
+        ("Topics", state["topics"]),
+        ("Documents", state["documents"]),
+        ("Runs", state["runs"]),
+        ("Pairs in the pool", state["pool"]),
+        ("Judged", state["judged"]),
+    ],
+    strict=True,
+):
+    column.metric(label, f"{value:,}")
+
+if state["pool"]:
+    st.progress(
+        state["judged"] / state["pool"],
+        f"{state['judged']:,} of {state['pool']:,} pairs are judged"
+        + (f", {state['cannot_judge']:,} of them cannot be judged" if state["cannot_judge"] else ""),
+    )
+if state["missing_documents"]:
+    st.warning(
+        f"{state['missing_documents']:,} documents of the pool have no text here. "
+        "The Export page lists them; import their text and they can be judged."
+    )
+
+if len(progress := campaign.progress()):
+    st.subheader("Topics")
+    progress["share"] = (progress["judged"] / progress["pool"].where(progress["pool"] > 0)).fillna(0.0)
+    st.dataframe(
+        progress[["query_id", "title", "share", "judged", "pool", "cannot_judge"]],
+        hide_index=True,
+        column_config={
+            "query_id": st.column_config.TextColumn("Topic", width="small"),
+            "title": st.column_config.TextColumn("Title", width="large"),
+            "share": st.column_config.ProgressColumn("Done", format="percent", min_value=0, max_value=1),
+            "judged": "Judged",
+            "pool": "Pool",
+            "cannot_judge": "Cannot judge",
+        },
+    )
+if len(annotators := campaign.annotators()):
+    st.subheader("Annotators")
+    st.dataframe(
+        annotators,
+        hide_index=True,
+        column_config={
+            "annotator": "Annotator",
+            "judgements": st.column_config.NumberColumn(
+                "Judgements", help="Current ones: revised and undone ones are not counted."
+            ),
+            "seconds": st.column_config.NumberColumn(
+                "Median seconds", format="%.1f", help="Time with the document on screen."
+            ),
+            "last_at": st.column_config.DatetimeColumn("Last (UTC)", format="YYYY-MM-DD HH:mm"),
+        },
+    )
+with st.expander("Grades"):
+    for grade, sentence in campaign.grades.sentences.items():
+        st.write(f"**{grade}** {widgets.plain(sentence)}")
+if len(runs := campaign.run_table()):
+    with st.expander(f"Runs ({len(runs)})"):
+        st.dataframe(
+            runs[["run", "topics", "rows", "deepest"]],
+            hide_index=True,
+            column_config={"run": "Run", "topics": "Topics", "rows": "Lines", "deepest": "Deepest rank"},
+        )

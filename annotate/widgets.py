@@ -1,0 +1,133 @@
+"""Small drawn things that several pages share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import cast
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from collection.campaign import NextStep
+from collection.records import Document, GradeScale
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!<>~|$:&])")
+_CONTROLS = re.compile("[\u202a-\u202e\u2066-\u2069]")
+
+LONG_TEXT = 20_000
+
+
+def plain(text: str) -> str:
+    """Text from a file, made harmless where Streamlit reads Markdown (labels, headings, captions).
+
+    Characters that turn the direction of writing are dropped: they would reach beyond the text.
+    """
+    return _MARKDOWN.sub(r"\\\1", _CONTROLS.sub("", text)).replace("\n", " ")
+
+
+def style() -> None:
+    """What the theme cannot say: less empty space above a page, and a readable width for all of them."""
+    st.html(
+        "<style>"
+        ".stMainBlockContainer { padding: 3.2rem 2rem 1rem; max-width: 1400px; }"
+        "@media (max-width: 640px) { .stMainBlockContainer { padding: 3.2rem 1rem 1rem; } }"
+        "h1 { font-size: 1.9rem !important; }"
+        "</style>"
+    )
+
+
+def next_step(step: NextStep) -> None:
+    """What to do now, as a link to the page on which it is done."""
+    names = {
+        "import": ("views/import_files.py", "Import"),
+        "pool": ("views/pool.py", "Pool"),
+        "judge": ("views/judge.py", "Judge"),
+        "export": ("views/export.py", "Export"),
+    }
+    page, label = names[step.page]
+    with st.container(border=True):
+        st.write(f"**Next.** {step.sentence}")
+        st.page_link(page, label=f"Go to {label}", icon=":material/arrow_forward:")
+
+
+def document(shown: Document) -> None:
+    """A document as plain text: nothing in it is read as markup."""
+    st.text(shown.title or shown.doc_id)
+    if shown.title:
+        st.caption(plain(shown.doc_id))
+    if shown.text is None:
+        st.info("The text of this document is not in the campaign.")
+        return
+    text = _CONTROLS.sub("", shown.text)
+    with st.container(height=340, border=True):
+        st.text(text[:LONG_TEXT])
+    if len(text) > LONG_TEXT:
+        st.caption(f"The first {LONG_TEXT:,} of {len(text):,} characters.")
+
+
+def grade_name(scale: GradeScale, kind: str, relevance: object) -> str:
+    """``2 · Relevant`` or ``cannot judge``."""
+    return f"{relevance} · {scale.label(int(str(relevance)))}" if kind == "graded" else kind
+
+
+def growth_chart(growth: pd.DataFrame, depth: int) -> alt.LayerChart:
+    """New pairs per depth, by the run that brings them; a rule marks the depth that is chosen.
+
+    Parameters
+    ----------
+    growth
+        ``depth``, ``run``, ``pairs``, as :func:`collection.pooling.pool_growth` gives them.
+    depth
+        Where the rule stands.
+    """
+    many = growth["run"].nunique() > 12
+    bars = (
+        alt.Chart(growth)
+        .mark_bar()
+        .encode(
+            x=alt.X(
+                "depth:Q",
+                title="depth (rank)",
+                bin=False,
+                scale=alt.Scale(nice=False),
+                axis=alt.Axis(tickMinStep=1),
+            ),
+            y=alt.Y("sum(pairs):Q", title="new pairs at this depth"),
+            color=alt.Color(
+                "run:N",
+                title="brought by",
+                legend=None if many else alt.Legend(orient="bottom", columns=3, labelLimit=140),
+            ),
+            tooltip=[
+                alt.Tooltip("run:N", title="run"),
+                alt.Tooltip("depth:Q", title="depth"),
+                alt.Tooltip("sum(pairs):Q", title="new pairs", format=".1f"),
+            ],
+        )
+    )
+    rule = (
+        alt.Chart(pd.DataFrame({"depth": [depth + 0.5]}))
+        .mark_rule(strokeDash=[5, 4], strokeWidth=2)
+        .encode(x="depth:Q")
+    )
+    return cast(alt.LayerChart, (bars + rule).properties(height=320))
+
+
+def means_chart(means: pd.DataFrame, measure: str) -> alt.LayerChart:
+    """One bar per run, best first, with its value written beside it."""
+    rows = means[[measure]].rename(columns={measure: "value"}).rename_axis("run").reset_index()
+    base = alt.Chart(rows).encode(
+        y=alt.Y("run:N", sort="-x", title=None, axis=alt.Axis(labelLimit=180)),
+        x=alt.X("value:Q", title=f"mean {measure}", scale=alt.Scale(domain=[0, 1])),
+        tooltip=["run:N", alt.Tooltip("value:Q", format=".4f")],
+    )
+    bars = base.mark_bar()
+    labels = base.mark_text(align="left", dx=4).encode(text=alt.Text("value:Q", format=".3f"))
+    return cast(alt.LayerChart, (bars + labels).properties(height=alt.Step(24)))
+
+
+def uploaded_names(files: Sequence[object]) -> str:
+    """The names of uploaded files, for a sentence."""
+    return ", ".join(str(getattr(f, "name", f)) for f in files)

@@ -1,0 +1,689 @@
+"""A campaign directory and its verbs: import, pool, next pairs, judge, settle, evaluate, export.
+
+The only room that knows both the store and the workers. A :class:`Campaign` holds one database
+connection and so stays in the thread that opened it; open one per thread, it costs a millisecond.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+from uuid import uuid4
+
+import pandas as pd
+
+from collection import adjudication, assignment, comparison, formats, pooling
+from collection.errors import CampaignError, ConflictError, FormatError, InputError, JudgementError
+from collection.measures import Measure
+from collection.records import GRADE_SCALES, Document, GradeScale, Judgement, Run, Topic
+from collection.store import Added, Pair, Store
+
+DATABASE = "campaign.db"
+
+Progress = Callable[[str, int, int | None], None]
+"""Called with what is going on, how much is done, and how much there is (None where nobody knows)."""
+
+CANNOT_JUDGE_REASONS = (
+    "text is missing or broken",
+    "language I do not read",
+    "topic is unclear",
+    "needs knowledge that I lack",
+)
+
+
+class ImportReport(NamedTuple):
+    """What an import did, in sentences: what was done, and what the user should notice."""
+
+    done: list[str]
+    notices: list[str]
+
+
+class PoolReport(NamedTuple):
+    """A pool before or after it was added: its cost, per topic and in all."""
+
+    strategy: str
+    parameters: dict[str, Any]
+    runs: int
+    per_topic: pd.DataFrame
+    """``query_id``, ``pairs`` (of this strategy), ``new`` (not in the pool yet); every topic, in order."""
+    without_text: int
+    """Documents of these pairs whose text is not in the campaign."""
+
+    @property
+    def pairs(self) -> int:
+        """Pairs that the strategy chose."""
+        return int(self.per_topic["pairs"].sum())
+
+    @property
+    def new(self) -> int:
+        """Those of them that were not in the pool."""
+        return int(self.per_topic["new"].sum())
+
+
+class Refused(NamedTuple):
+    """A judgement that was not written, and why."""
+
+    uuid: str
+    reason: str
+
+
+class JudgeResult(NamedTuple):
+    """What became of some judgements; those in `saved` are on disk."""
+
+    saved: list[str]
+    refused: list[Refused]
+
+
+class NextStep(NamedTuple):
+    """What to do next: the page on which it is done, and a sentence."""
+
+    page: str
+    sentence: str
+
+
+class Campaign:
+    """An open campaign.
+
+    Parameters
+    ----------
+    directory
+        A directory made by :meth:`create`.
+
+    Raises
+    ------
+    CampaignError
+        There is no campaign in it.
+
+    Examples
+    --------
+    >>> campaign = Campaign.create(directory / "wings", grades="0-3")
+    >>> campaign.import_files(documents=["docs.jsonl"], topics="topics.jsonl", runs=["a.run", "b.run"])
+    >>> campaign.pool("depth", depth=10)
+    >>> document = campaign.next_pairs("ann", "1", count=1)[0]
+    """
+
+    def __init__(self, directory: Path | str) -> None:
+        self.directory = Path(directory)
+        if not (self.directory / DATABASE).is_file():
+            raise CampaignError(f"there is no campaign in {self.directory}; `cleverdon new {self.directory}` makes one")
+        self.store = Store(self.directory / DATABASE)
+        settings = self.store.settings()
+        if "grades" not in settings:
+            self.store.close()
+            raise CampaignError(f"{self.directory / DATABASE} is a database, but not of a campaign")
+        self.id: str = settings["id"]
+        self.title: str = settings["title"]
+        self.grades = GradeScale({int(g): s for g, s in settings["grades"].items()})
+        self.overlap: int = settings.get("overlap", 1)
+        self.lease_seconds: float = settings.get("lease_seconds", 3600.0)
+        self.rule: str = settings.get("rule", "majority")
+
+    @classmethod
+    def create(
+        cls, directory: Path | str, *, grades: str | Path | GradeScale = "0-3", title: str | None = None
+    ) -> Campaign:
+        """Make a campaign in a new or empty directory and open it.
+
+        Parameters
+        ----------
+        directory
+            Made if it is not there.
+        grades
+            ``"0-1"``, ``"0-3"``, a :class:`GradeScale`, or a JSON file ``{"0": "sentence", ...}``.
+        title
+            What the pages show; the directory's name if left out.
+
+        Raises
+        ------
+        CampaignError
+            The directory holds a campaign or other files already.
+        FormatError, InputError
+            The file of grades is not such a dictionary.
+        """
+        scale = grades if isinstance(grades, GradeScale) else read_grades(grades)
+        directory = Path(directory)
+        if (directory / DATABASE).exists():
+            raise CampaignError(f"there is a campaign in {directory} already")
+        if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+            raise CampaignError(f"{directory} is there already and not an empty directory; choose another name")
+        directory.mkdir(parents=True, exist_ok=True)
+        for sub in ("runs", "exports"):
+            (directory / sub).mkdir()
+        with Store(directory / DATABASE, create=True) as store, store.transaction():
+            store.put("id", secrets.token_hex(6))
+            store.put("title", title or directory.resolve().name)
+            store.put("grades", {str(g): s for g, s in scale.sentences.items()})
+        return cls(directory)
+
+    def __enter__(self) -> Campaign:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database connection."""
+        self.store.close()
+
+    def secret(self) -> bytes:
+        """The key that signs cookies and tokens; made at first use, readable by its owner only.
+
+        A file of its own, so that handing on the database does not hand on the right to sign in.
+        """
+        path = self.directory / ".secret"
+        try:
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                file.write(secrets.token_hex(32))
+        except FileExistsError:
+            pass
+        return path.read_bytes()
+
+    # --- import -----------------------------------------------------------------------------------
+
+    def import_files(
+        self,
+        *,
+        documents: Sequence[Path | str] = (),
+        topics: Path | str | None = None,
+        runs: Sequence[Path | str] = (),
+        qrels: Path | str | None = None,
+        replace: bool = False,
+        progress: Progress | None = None,
+    ) -> ImportReport:
+        """Import files: all of them, or, if anything is wrong with one, none.
+
+        Topics and documents first, then runs and qrels, whose topics are looked up among those of the
+        campaign. Importing a file again changes nothing. Imported qrels are kept as judgements of
+        the annotator ``qrels:FILE``, apart from everybody else's.
+
+        Parameters
+        ----------
+        documents, topics, runs, qrels
+            Paths; :mod:`collection.formats` says which forms are read.
+        replace
+            Take the new content where a topic, document or run of that name is there with other content.
+        progress
+            Told how far the work is.
+
+        Raises
+        ------
+        FormatError
+            A file is not what it should be; the message has path and line.
+        ConflictError
+            Something of that name is there with other content, and `replace` is off.
+        """
+        tell = progress or (lambda what, done, total: None)
+        done: list[str] = []
+        notices: list[str] = []
+        written: list[Path] = []
+        obsolete: list[Path] = []
+        try:
+            with self.store.transaction():
+                if topics is not None:
+                    frame = formats.read_topics(topics)
+                    added = self.store.add_topics(map(Topic._make, frame.itertuples(index=False)), replace=replace)
+                    done.append(_sentence(topics, "topics", added))
+                for path in documents:
+                    added = self.store.add_documents(_counted(path, tell), replace=replace)
+                    done.append(_sentence(path, "documents", added))
+                    tell(f"{Path(path).name}: documents", sum(added), sum(added))
+                for number, path in enumerate(runs):
+                    tell("runs", number, len(runs))
+                    self._import_run(path, replace, done, notices, written, obsolete)
+                if runs:
+                    tell("runs", len(runs), len(runs))
+                if qrels is not None:
+                    self._import_qrels(qrels, done, notices)
+        except BaseException:
+            for file in written:
+                file.unlink(missing_ok=True)
+            raise
+        for file in obsolete:
+            file.unlink(missing_ok=True)
+        return ImportReport(done, notices)
+
+    def _import_run(
+        self,
+        path: Path | str,
+        replace: bool,
+        done: list[str],
+        notices: list[str],
+        written: list[Path],
+        obsolete: list[Path],
+    ) -> None:
+        run = formats.read_run(path)
+        digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        there = self.store.runs().set_index("run")
+        if (there["sha256"] == digest).any():
+            done.append(f"{path}: the run {there.index[there['sha256'] == digest][0]!r} is in the campaign already")
+            return
+        name = run.name
+        if name in there.index and not replace:
+            # The same tag with other content: two systems that share a tag, told apart by their files' names.
+            name = formats.stem(path)
+            if name in there.index:
+                raise ConflictError(
+                    f"{path}: a run {name!r} is in the campaign already with other content; "
+                    "give the file another name, or --replace takes the new one"
+                )
+            notices.append(f"{path}: its tag {run.name!r} is taken by another run; it is named {name!r} after its file")
+        frame, ignored = self._known_topics(run.frame, path)
+        unknown = len(self.store.without_text(frame["doc_id"].cat.categories))
+        file = f"{quote(name, safe=' ')[:150]}.{digest[:8]}.parquet"
+        target = self.directory / "runs" / file
+        written.append(target)
+        frame.to_parquet(target, index=False, compression="zstd")
+        if name in there.index:
+            obsolete.append(self.directory / "runs" / str(there.at[name, "file"]))
+        self.store.add_run(name, file, digest, frame["query_id"].nunique(), len(frame), int(frame["rank"].max()))
+        done.append(f"{path}: run {name!r}, {len(frame):,} lines, {frame['query_id'].nunique():,} topics")
+        if ignored:
+            notices.append(f"{path}: {_ignored(ignored)}")
+        if unknown:
+            notices.append(
+                f"{path}: {unknown:,} of its documents have no text here; they are pooled all the same, and "
+                "`cleverdon export --missing-documents FILE` lists those whose text is wanted"
+            )
+
+    def _known_topics(self, frame: pd.DataFrame, path: Path | str) -> tuple[pd.DataFrame, list[str]]:
+        """The rows whose topic the campaign has, and the topics that were left out."""
+        topics = self.store.topics()["query_id"]
+        known = frame["query_id"].isin(topics)
+        ignored = list(map(str, frame.loc[~known, "query_id"].unique()))
+        if not known.any():
+            have = (
+                f"its {len(topics)} topics begin with {topics.head(3).tolist()}"
+                if len(topics)
+                else "it has no topics yet"
+            )
+            raise InputError(
+                f"{path}: none of its topics ({', '.join(map(repr, ignored[:3]))}, ...) is in the campaign: {have}; "
+                "import the topics first, or together with it"
+            )
+        kept = frame[known].reset_index(drop=True)
+        for column in ("query_id", "doc_id"):
+            kept[column] = kept[column].astype("category").cat.remove_unused_categories()
+        return kept, ignored
+
+    def _import_qrels(self, path: Path | str, done: list[str], notices: list[str]) -> None:
+        frame = formats.read_qrels(path)
+        scale = set(self.grades.sentences)
+        outside = frame[(frame["relevance"] >= 0) & ~frame["relevance"].isin(scale)]
+        if len(outside):
+            row = outside.iloc[0]
+            raise FormatError(
+                path,
+                formats.line_of_pair(path, row["query_id"], row["doc_id"]),
+                f"a grade of this campaign ({self.grades}; below 0 for unjudged)",
+                f"{row['relevance']}",
+            )
+        known, ignored = self._known_topics(frame, path)
+        graded = known[known["relevance"] >= 0]
+        self.store.add_document_ids(graded["doc_id"].astype(str))
+        annotator = f"qrels:{formats.stem(path)}"
+        current = self.store.judgements(annotator=annotator)
+        there = dict(zip(zip(current["query_id"], current["doc_id"], strict=True), current["relevance"], strict=True))
+        new = changed = same = 0
+        for query_id, doc_id, relevance in graded.itertuples(index=False):
+            before = there.get((query_id, doc_id))
+            if before == relevance:
+                same += 1
+                continue
+            new, changed = new + (before is None), changed + (before is not None)
+            self._write(
+                Judgement(
+                    str(uuid4()),
+                    annotator,
+                    query_id,
+                    doc_id,
+                    "graded",
+                    relevance=int(relevance),
+                    source="imported",
+                )
+            )
+        done.append(_sentence(path, f"judgements, kept as {annotator!r}", Added(new, changed, same)))
+        if ignored:
+            notices.append(f"{path}: {_ignored(ignored)}")
+        if len(graded) < len(known):
+            notices.append(f"{path}: {len(known) - len(graded):,} pairs with a grade below 0 are unjudged and left out")
+
+    # --- pool -------------------------------------------------------------------------------------
+
+    def runs(self, names: Iterable[str] | None = None) -> Iterator[Run]:
+        """The imported runs, one at a time, by name; `names` chooses among them."""
+        table = self.store.runs()
+        wanted = set(table["run"] if names is None else names)
+        for name, file in zip(table["run"], table["file"], strict=True):
+            if name in wanted:
+                yield Run(name, pd.read_parquet(self.directory / "runs" / file))
+
+    def pool(self, strategy: str = "depth", *, dry_run: bool = False, **parameters: Any) -> PoolReport:
+        """Add to the pool what a strategy chooses and the pool has not yet.
+
+        Parameters
+        ----------
+        strategy
+            A name of the table :data:`collection.pooling.STRATEGIES`.
+        dry_run
+            Only say what it would cost.
+        **parameters
+            The strategy's; its defaults otherwise.
+        """
+        entry = pooling.STRATEGIES[strategy]
+        used = {**entry.parameters, **parameters}
+        runs = list(self.runs())
+        if not runs:
+            raise CampaignError("there is no run to pool from; import some with --run")
+        chosen = entry.function(runs, **parameters)
+        pool = self.store.pool()[["query_id", "doc_id"]]
+        merged = chosen.merge(pool, on=["query_id", "doc_id"], how="left", indicator="there")
+        new = merged[merged["there"] == "left_only"]
+        topics = self.store.topics()["query_id"]
+        per_topic = pd.DataFrame(
+            {
+                "query_id": topics,
+                "pairs": chosen["query_id"].value_counts().reindex(topics, fill_value=0).to_numpy(),
+                "new": new["query_id"].value_counts().reindex(topics, fill_value=0).to_numpy(),
+            }
+        )
+        if not dry_run:
+            with self.store.transaction():
+                self.store.add_pool(new, strategy, used, [r.name for r in runs])
+        without_text = len(self.store.without_text(chosen["doc_id"]))
+        return PoolReport(strategy, used, len(runs), per_topic, without_text)
+
+    def pool_growth(self, deepest: int = 100) -> pd.DataFrame:
+        """What each further rank would add to a depth pool; see :func:`collection.pooling.pool_growth`."""
+        return pooling.pool_growth(list(self.runs()), deepest)
+
+    # --- judging ----------------------------------------------------------------------------------
+
+    def next_pairs(self, annotator: str, query_id: str, count: int, holding: Sequence[str] = ()) -> list[Document]:
+        """Hand out the next documents of a topic to an annotator, on lease.
+
+        Parameters
+        ----------
+        annotator, query_id
+            Who judges, and which topic.
+        count
+            How many more are wanted at most.
+        holding
+            Ids that the annotator has in hand already: their lease is prolonged, and they are not handed out again.
+
+        Returns
+        -------
+        list of Document
+            In the order in which to judge them; empty when nothing is open for this annotator.
+        """
+        at = time.time()
+        held = set(holding)
+        with self.store.transaction():
+            candidates = self.store.candidates(query_id, annotator, at)
+            waiting = assignment.next_pairs(candidates, count + len(held), self.overlap)["doc_id"].tolist()
+            fresh = [doc_id for doc_id in waiting if doc_id not in held][: max(count, 0)]
+            self.store.lease(query_id, [*fresh, *held.intersection(waiting)], annotator, at + self.lease_seconds)
+        documents = self.store.documents(fresh)
+        return [documents[doc_id] for doc_id in fresh]
+
+    def skip(self, annotator: str, query_id: str, doc_id: str) -> None:
+        """Put a pair off: it comes again for this annotator when the topic's others are done."""
+        with self.store.transaction():
+            self.store.skip(query_id, doc_id, annotator, time.time())
+
+    def judge(self, judgements: Sequence[Judgement], *, leased_only: bool = False) -> JudgeResult:
+        """Write judgements to the log, in their order; when this returns, those in `saved` are on disk.
+
+        Idempotent by uuid: one that is in the log already is reported as saved and not written again.
+
+        Parameters
+        ----------
+        judgements
+            ``kind`` "graded" needs a grade of the campaign's scale; "cannot judge" a reason; "undone"
+            takes the annotator's current judgement of the pair back.
+        leased_only
+            Refuse pairs that were neither handed out to the annotator nor judged by them before: what
+            a page sends can then only concern what was on its screen.
+        """
+        saved: list[str] = []
+        refused: list[Refused] = []
+        with self.store.transaction():
+            for judgement in judgements:
+                try:
+                    self._write(judgement, leased_only=leased_only)
+                    saved.append(judgement.uuid)
+                except JudgementError as error:
+                    refused.append(Refused(judgement.uuid, str(error)))
+        return JudgeResult(saved, refused)
+
+    def _write(self, judgement: Judgement, *, leased_only: bool = False) -> None:
+        j = judgement
+        if not j.annotator.strip():
+            raise JudgementError("a judgement needs the name of its annotator")
+        logged = self.store.logged(j.uuid)
+        if logged is not None:
+            if logged != (j.annotator, j.query_id, j.doc_id):
+                raise JudgementError(f"the uuid {j.uuid} belongs to another judgement")
+            return
+        pair = self.store.pair(j.query_id, j.doc_id, j.annotator)
+        if pair is None:
+            raise JudgementError(f"topic {j.query_id!r} or document {j.doc_id!r} is not in the campaign")
+        self._check_decision(j, pair)
+        if leased_only and not pair.leased and pair.judgement is None and j.kind != "undone":
+            raise JudgementError(f"document {j.doc_id!r} of topic {j.query_id!r} was not handed out to {j.annotator}")
+        self.store.append(
+            j._replace(strategy=pair.strategy, pool_rank=pair.pool_rank, probability=pair.probability), pair
+        )
+
+    def _check_decision(self, j: Judgement, pair: Pair) -> None:
+        if j.kind == "graded" and (j.relevance is None or j.relevance not in self.grades):
+            raise JudgementError(f"wanted a grade of this campaign ({self.grades}), found {j.relevance}")
+        if j.kind == "cannot judge" and not (j.reason or "").strip():
+            raise JudgementError('"cannot judge" needs a reason')
+        if j.kind != "graded" and j.relevance is not None:
+            raise JudgementError(f"a judgement that says {j.kind!r} carries no grade, found {j.relevance}")
+        if j.kind == "undone" and pair.judgement is None:
+            raise JudgementError(f"{j.annotator} has no judgement of {j.doc_id!r} to take back")
+
+    # --- what there is ----------------------------------------------------------------------------
+
+    def topics(self) -> pd.DataFrame:
+        """``query_id``, ``title``, ``description``, ``narrative``."""
+        return self.store.topics()
+
+    def document(self, doc_id: str) -> Document | None:
+        """A document, or None if the campaign does not know the id."""
+        return self.store.documents([doc_id]).get(doc_id)
+
+    def documents(self, doc_ids: Sequence[str]) -> dict[str, Document]:
+        """The documents with these ids."""
+        return self.store.documents(doc_ids)
+
+    def judgements(self, **which: Any) -> pd.DataFrame:
+        """Judgements, oldest first; see :meth:`collection.store.Store.judgements` for what can be chosen."""
+        return self.store.judgements(**which)
+
+    def counts(self) -> dict[str, int]:
+        """Sizes: ``topics``, ``documents`` (with a text), ``runs``, ``pool``, ``judgements`` (current), ``logged``."""
+        return self.store.counts()
+
+    def run_table(self) -> pd.DataFrame:
+        """``run``, ``file``, ``sha256``, ``topics``, ``rows``, ``deepest``, ``imported_at``; by name."""
+        return self.store.runs()
+
+    def pool_rounds(self) -> pd.DataFrame:
+        """How the pool came about: ``strategy``, ``parameters``, ``pairs``, ``made_at`` of each round."""
+        return self.store.pool_rounds()
+
+    def missing_documents(self) -> list[str]:
+        """Ids in the pool whose text is not here."""
+        return self.store.missing_documents()
+
+    def annotators(self) -> pd.DataFrame:
+        """``annotator``, ``judgements``, ``seconds`` (median), ``last_at``; by name."""
+        return self.store.annotators()
+
+    def progress(self, query_id: str | None = None) -> pd.DataFrame:
+        """Per topic ``query_id``, ``title``, ``pool``, ``judged``, ``cannot_judge``."""
+        return self.store.progress(query_id)
+
+    def status(self) -> dict[str, Any]:
+        """Everything at a glance, as plain data: what `cleverdon status` and the Overview page show."""
+        progress = self.progress()
+        return {
+            "title": self.title,
+            "grades": {str(g): s for g, s in self.grades.sentences.items()},
+            **self.store.counts(),
+            "judged": int(progress["judged"].sum()),
+            "cannot_judge": int(progress["cannot_judge"].sum()),
+            "remaining": int((progress["pool"] - progress["judged"]).sum()),
+            "missing_documents": len(self.store.missing_documents()),
+            "per_topic": progress.to_dict("records"),
+            "annotators": self.store.annotators().to_dict("records"),
+            "next": self.next_step()._asdict(),
+        }
+
+    def next_step(self) -> NextStep:
+        """What a person who runs the campaign should do now."""
+        counts = self.store.counts()
+        progress = self.progress()
+        remaining = int((progress["pool"] - progress["judged"]).sum())
+        if not counts["topics"]:
+            return NextStep("import", "Import the topics: what people are looking for.")
+        if not counts["runs"]:
+            return NextStep("import", "Import the runs of your systems, and the documents that they retrieve.")
+        if not counts["pool"]:
+            return NextStep("pool", "Pool the runs: choose which pairs are to be judged.")
+        if not counts["documents"]:
+            return NextStep("import", "Import the documents: nobody can judge what has no text.")
+        if remaining:
+            return NextStep("judge", f"Judge: {remaining:,} of {counts['pool']:,} pairs are left.")
+        return NextStep("export", "Every pair of the pool is judged: export the qrels, and evaluate the runs.")
+
+    # --- results ----------------------------------------------------------------------------------
+
+    def qrels(self, rule: str | None = None) -> pd.DataFrame:
+        """The judgements settled into qrels: ``query_id``, ``doc_id``, ``relevance``; by topic, then document id."""
+        settled = adjudication.settle(self.store.judgements(), rule or self.rule)
+        order = pd.Series(range(len(self.topics())), index=self.topics()["query_id"])
+        keys = settled["query_id"].map(order)
+        return settled.assign(_=keys).sort_values(["_", "doc_id"]).drop(columns="_").reset_index(drop=True)
+
+    def evaluate(
+        self, measures: Sequence[Measure], *, runs: Iterable[str] | None = None, rule: str | None = None
+    ) -> comparison.Evaluation:
+        """Evaluate the imported runs by the campaign's own qrels."""
+        qrels = self.qrels(rule)
+        if not len(qrels):
+            raise CampaignError("there is no grade yet to evaluate by; judge some pairs first")
+        judged = set(qrels["query_id"])
+        usable = (run for run in self.runs(runs) if not judged.isdisjoint(run.frame["query_id"].cat.categories))
+        return comparison.evaluate(usable, qrels, measures)
+
+    def export(
+        self,
+        *,
+        qrels: Path | str | None = None,
+        judgements: Path | str | None = None,
+        pool: Path | str | None = None,
+        missing_documents: Path | str | None = None,
+        rule: str | None = None,
+    ) -> dict[str, int]:
+        """Write what is asked for; each file is replaced whole or left as it was.
+
+        Parameters
+        ----------
+        qrels
+            The settled judgements in TREC form.
+        judgements
+            The whole log, ``.jsonl`` or ``.csv``: every judgement, also the revised ones.
+        pool
+            TSV with the header ``query_id doc_id strategy rank``.
+        missing_documents
+            Ids in the pool whose text is not here, one a line.
+        rule
+            How several annotators' judgements become one grade; the campaign's rule if left out.
+
+        Returns
+        -------
+        dict
+            Path -> number of rows, for each file that was written.
+        """
+        written: dict[str, int] = {}
+        if qrels is not None:
+            frame = self.qrels(rule)
+            formats.write_qrels(frame, qrels)
+            written[str(qrels)] = len(frame)
+        if judgements is not None:
+            frame = self.store.judgements(current=False)
+            formats.write_judgements(frame, judgements)
+            written[str(judgements)] = len(frame)
+        if pool is not None:
+            frame = self.store.pool()
+            formats.write_pool(frame, pool)
+            written[str(pool)] = len(frame)
+        if missing_documents is not None:
+            ids = self.store.missing_documents()
+            formats.write_lines(ids, missing_documents)
+            written[str(missing_documents)] = len(ids)
+        return written
+
+    # --- signing in -------------------------------------------------------------------------------
+
+    def make_signin_link(self, annotator: str) -> str:
+        """A one-time token that signs `annotator` in; only its digest is kept."""
+        token = secrets.token_urlsafe(24)
+        with self.store.transaction():
+            self.store.add_signin_link(_digest(token), annotator)
+        return token
+
+    def use_signin_link(self, token: str) -> str | None:
+        """Whom the token signs in, the first time that it is used; None afterwards."""
+        with self.store.transaction():
+            return self.store.use_signin_link(_digest(token))
+
+
+def read_grades(grades: str | Path) -> GradeScale:
+    """A grade scale by name (``0-1``, ``0-3``) or from a JSON file that maps each grade to a sentence."""
+    if str(grades) in GRADE_SCALES:
+        return GRADE_SCALES[str(grades)]
+    path = Path(grades)
+    if not path.is_file():
+        raise InputError(f"grades are {', '.join(GRADE_SCALES)} or a JSON file, found {str(grades)!r}")
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return GradeScale({int(grade): str(sentence) for grade, sentence in content.items()})
+    except (ValueError, AttributeError) as error:
+        line = error.lineno if isinstance(error, json.JSONDecodeError) else None
+        raise FormatError(path, line, 'an object like {"0": "Not relevant", "1": "Relevant"}', str(error)) from error
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def _counted(path: Path | str, tell: Progress) -> Iterator[Document]:
+    for number, (_, document) in enumerate(formats.read_documents(path), start=1):
+        if number % 1000 == 0:
+            tell(f"{Path(path).name}: documents", number, None)
+        yield document
+
+
+def _sentence(path: Path | str, what: str, added: Added) -> str:
+    parts = [f"{added.new:,} new"]
+    if added.changed:
+        parts.append(f"{added.changed:,} changed")
+    if added.same:
+        parts.append(f"{added.same:,} there already")
+    return f"{path}: {sum(added):,} {what} ({', '.join(parts)})"
+
+
+def _ignored(topics: Sequence[str]) -> str:
+    shown = ", ".join(topics[:5]) + (", ..." if len(topics) > 5 else "")
+    return f"{len(topics):,} of its topics are not in the campaign and are left out ({shown})"

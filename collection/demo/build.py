@@ -1,0 +1,131 @@
+"""Builds the demo campaign: real documents, real topics, systems that run then and there."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from collection.campaign import DATABASE, Campaign, ImportReport
+from collection.demo.documents import collect
+from collection.demo.systems import SYSTEMS, run_all
+from collection.records import Judgement, Run
+
+TITLE = "Cleverdon demo: Python docstrings"
+_INSTALLED = Path(__file__).with_name("data")
+_CHECKOUT = Path(__file__).parents[2] / "data" / "demo"
+DATA = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
+"""Topics and judgements: inside an installed package, or in the checkout."""
+
+Progress = Callable[[str, int, int | None], None]
+
+
+def is_built(directory: Path) -> bool:
+    """Whether there is a campaign in `directory` already."""
+    return (directory / DATABASE).is_file()
+
+
+def build(directory: Path, progress: Progress | None = None) -> ImportReport:
+    """Build the demo campaign in `directory`, which must not exist or be empty.
+
+    It is built beside the directory and moved there when it is whole, so that an interrupted build
+    leaves nothing that looks like a campaign. Documents, topics and runs come in as files, by the
+    door that everybody's come in by.
+
+    Returns
+    -------
+    ImportReport
+        What was done, and what the user should notice, such as judged documents that the installed
+        versions of the libraries do not have.
+    """
+    tell = progress or (lambda what, done, total: None)
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=directory.parent, prefix=f".{directory.name}-") as scratch:
+        work = Path(scratch)
+        documents = _write_documents(work / "documents.jsonl", tell)
+        topics = DATA / "topics.jsonl"
+        runs = _write_runs(work, documents, pd.read_json(topics, lines=True, dtype=False), tell)
+        with Campaign.create(work / "campaign", title=TITLE) as campaign:
+            report = campaign.import_files(
+                documents=[work / "documents.jsonl"], topics=topics, runs=runs, progress=progress
+            )
+            pool = campaign.pool("depth", depth=10)
+            report.done.append(
+                f"pool: {pool.pairs:,} pairs, the first 10 documents of {pool.runs} systems for each topic"
+            )
+            _judge(campaign, report)
+        if directory.is_dir():
+            directory.rmdir()  # raises where it is not empty: nothing of the user's is overwritten
+        shutil.move(work / "campaign", directory)
+    return ImportReport([_short(line, work) for line in report.done], [_short(line, work) for line in report.notices])
+
+
+def _short(line: str, work: Path) -> str:
+    return line.replace(f"{work}/", "").replace(f"{DATA}/", "")
+
+
+def _write_documents(path: Path, tell: Progress) -> pd.DataFrame:
+    documents = list(collect(progress=lambda library, done, total: tell(f"docstrings of {library}", done, total)))
+    with path.open("w", encoding="utf-8") as file:
+        for d in documents:
+            row = {"doc_id": d.doc_id, "title": d.title, "text": d.text, **d.metadata}
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+    return pd.DataFrame([d[:3] for d in documents], columns=["doc_id", "title", "text"])
+
+
+def _write_runs(work: Path, documents: pd.DataFrame, topics: pd.DataFrame, tell: Progress) -> list[Path]:
+    def written() -> Iterator[Path]:
+        runs: Iterator[Run] = run_all(documents, topics)
+        for number, run in enumerate(runs, start=1):
+            path = work / f"{run.name}.run"
+            lines = run.frame.assign(q0="Q0", tag=run.name)[["query_id", "q0", "doc_id", "rank", "score", "tag"]]
+            lines.to_csv(path, sep=" ", header=False, index=False)
+            tell(f"systems: {run.name}", number, len(SYSTEMS))
+            yield path
+
+    return list(written())
+
+
+def _judge(campaign: Campaign, report: ImportReport) -> None:
+    """Write the judgements that come with the demo, where this machine has the document that was read."""
+    path = DATA / "judgements.jsonl"
+    if not path.is_file():
+        return
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    known = campaign.documents(sorted({row["doc_id"] for row in rows}))
+    usable = [
+        Judgement(
+            **{
+                key: row.get(key)
+                for key in (
+                    "uuid",
+                    "annotator",
+                    "query_id",
+                    "doc_id",
+                    "kind",
+                    "relevance",
+                    "reason",
+                    "judged_at",
+                    "source",
+                )
+            }
+        )
+        for row in rows
+        if row["doc_id"] in known
+    ]
+    result = campaign.judge(usable)
+    annotators = sorted({j.annotator for j in usable})
+    topics = {j.query_id for j in usable}
+    report.done.append(
+        f"judgements.jsonl: {len(result.saved):,} judgements of {len(topics)} topics by {' and '.join(annotators)}"
+    )
+    if len(usable) < len(rows):
+        report.notices.append(
+            f"{len(rows) - len(usable):,} judgements are left out: the installed libraries do not have their documents"
+        )
+    for refused in result.refused:
+        report.notices.append(f"a judgement of the demo was refused: {refused.reason}")

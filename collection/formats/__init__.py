@@ -1,0 +1,28 @@
+"""Files to frames and frames to files; every error names the path and the line.
+
+The field's own names (``docno``, ``qid``, ``Q0``) are known here and nowhere else. Whatever is read may be
+compressed with gzip, whatever the file is called.
+"""
+
+from collection.formats.documents import read_documents
+from collection.formats.qrels import read_qrels
+from collection.formats.run import read_run
+from collection.formats.several import line_of_pair, read_runs, run_names
+from collection.formats.source import stem
+from collection.formats.topics import read_topics
+from collection.formats.write import write_judgements, write_lines, write_pool, write_qrels
+
+__all__ = [
+    "line_of_pair",
+    "read_documents",
+    "read_qrels",
+    "read_run",
+    "read_runs",
+    "read_topics",
+    "run_names",
+    "stem",
+    "write_judgements",
+    "write_lines",
+    "write_pool",
+    "write_qrels",
+]

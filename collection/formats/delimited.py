@@ -1,0 +1,40 @@
+"""CSV and TSV records with the line where each begins."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from os import PathLike
+
+from collection.errors import FormatError
+from collection.formats import fields, source
+
+LONGEST_FIELD = 64 << 20
+"""Characters in one CSV field. The csv module's own limit would refuse long documents; no limit at all
+would let a forgotten quotation mark read the rest of a corpus into memory."""
+
+
+def records(path: str | PathLike[str], what: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Line number and fields of every record that is not blank.
+
+    A tab-separated line is one record and quotation marks are text, as MS MARCO and BEIR write it;
+    comma-separated fields may be quoted and then hold commas and line ends.
+    """
+    if separator == "\t":
+        for number, line in fields.data_lines(path, what):
+            yield number, line.split("\t")
+        return
+    if csv.field_size_limit() < LONGEST_FIELD:
+        csv.field_size_limit(LONGEST_FIELD)
+    reader = csv.reader((line + "\n" for _, line in source.lines(path, what)), delimiter=separator, strict=True)
+    while True:
+        number = reader.line_num + 1
+        try:
+            record = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            hint = "a quotation mark inside a quoted field is written twice"
+            raise FormatError(path, number, "a CSV record", str(error), hint) from None
+        if any(f.strip() for f in record):
+            yield number, record

@@ -1,0 +1,103 @@
+"""Documents: JSONL, TSV and CSV, one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from os import PathLike
+from typing import Any
+
+from collection.errors import FormatError
+from collection.formats import delimited, fields, source
+from collection.records import Document
+
+WANTED = "documents"
+ID = ("doc_id", "docno", "_id", "id")
+TEXT = ("text", "contents", "body", "abstract")
+# MS MARCO's passages, then with a title, then MS MARCO's documents.
+_BARE = {2: ["doc_id", "text"], 3: ["doc_id", "title", "text"], 4: ["doc_id", "url", "title", "text"]}
+
+
+def read_documents(path: str | PathLike[str]) -> Iterator[tuple[int, Document]]:
+    """Read documents one by one; only their ids are kept in memory.
+
+    Parameters
+    ----------
+    path
+        JSONL (one object a line), CSV with a header, or TSV with or without one; gzip is read as it is.
+        The id is the field ``doc_id``, ``docno``, ``_id`` or ``id``; the text ``text``, ``contents``,
+        ``body`` or ``abstract`` (the first of these that is there); then ``title``; every other field
+        goes to the metadata. TSV without a header is id, text; or id, title, text; or id, url, title, text.
+
+    Yields
+    ------
+    tuple of int and Document
+        The line where the document begins, and the document. A document without any text has the text
+        ''. Numbers as ids become text.
+
+    Raises
+    ------
+    FormatError
+        With path and line: broken JSON, no id, the same id twice (both lines), a record that does not
+        fit its header, text that is not UTF-8, nothing at all. A missing file is told at once, the rest
+        when its line is reached.
+
+    Examples
+    --------
+    >>> for line, document in read_documents("corpus.jsonl.gz"):  # doctest: +SKIP
+    ...     print(line, document.doc_id, document.title)
+    """
+    number, line = fields.first_line(path, WANTED)
+    suffix = source.suffix(path)
+    if line.lstrip().startswith("{") or suffix in (".jsonl", ".json", ".ndjson"):
+        fields.refuse_array(path, number, line)
+        return _documents(path, _from_json(path))
+    if suffix == ".csv" or (suffix != ".tsv" and "\t" not in line and "," in line):
+        return _documents(path, _from_table(path, ","))
+    if "\t" not in line:
+        fields.refuse_array(path, number, line)
+        found = source.quote(line)
+        raise FormatError(path, number, "documents as JSONL, as TSV, or as CSV with a header", found)
+    return _documents(path, _from_table(path, "\t"))
+
+
+def _documents(
+    path: str | PathLike[str], records: Iterator[tuple[int, dict[str, Any]]]
+) -> Iterator[tuple[int, Document]]:
+    seen = fields.Seen(path, "document")
+    empty = True
+    for number, record in records:
+        empty = False
+        id_name, doc_id = fields.identifier(path, number, record, ID)
+        seen.add(doc_id, number)
+        text_name = fields.pick(record, TEXT)
+        title = fields.text_of(path, number, record, "title")
+        text = fields.text_of(path, number, record, text_name)
+        used = (id_name, text_name, "title")
+        metadata = {name: value for name, value in record.items() if name not in used}
+        yield number, Document(doc_id, title, text, metadata)
+    if empty:
+        raise FormatError(path, None, WANTED, "a header and nothing below it")
+
+
+def _from_json(path: str | PathLike[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in fields.data_lines(path, WANTED):
+        yield number, fields.json_object(path, number, line)
+
+
+def _from_table(path: str | PathLike[str], separator: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    names: list[str] = []
+    for number, record in delimited.records(path, WANTED, separator):
+        if not names:
+            header = fields.header_of(record, ID)
+            if header is not None:
+                fields.check_header(path, number, header)
+                names = header
+                continue
+            if separator == "," or len(record) not in _BARE:
+                wanted = f"a header with an id ({', '.join(ID)})"
+                if separator == "\t":
+                    wanted += ", or 2, 3 or 4 columns (id, text; id, title, text; id, url, title, text)"
+                raise FormatError(path, number, wanted, source.quote(separator.join(record)))
+            names = _BARE[len(record)]
+        fields.check_width(path, number, record, names)
+        yield number, dict(zip(names, record, strict=True))

@@ -1,0 +1,146 @@
+"""Topics between angle brackets: TREC's SGML, which never was SGML quite, and XML."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from os import PathLike
+from typing import Any
+from xml.parsers import expat
+
+from collection.errors import FormatError
+from collection.formats import fields, source
+from collection.formats.source import quote
+from collection.records import Topic
+
+ID = ("query_id", "qid", "_id", "id", "number", "topic")
+TITLE = ("title", "query", "text")
+DESCRIPTION = ("description", "desc", "question")
+NARRATIVE = ("narrative", "narr")
+
+# Sections of TREC topics over the years; a tag that is none of these begins a section only at the
+# beginning of a line, so that a stray <b> in a text stays text.
+_SECTIONS = ["top", "num", "title", "desc", "narr", "head", "dom", "smry", "con", "fac", "def", "nat"]
+_TAG = re.compile(rf"(?i)</?({'|'.join(_SECTIONS)})\s*>|(?m:^[ \t]*)</?([a-z]+)\s*>")
+_LEADING_WORD = {
+    "num": re.compile(r"(?i)^\s*(?:number\s*:)?"),
+    "title": re.compile(r"(?i)^\s*(?:topic\s*:)?"),
+    "desc": re.compile(r"(?i)^\s*(?:description\s*:)?"),
+    "narr": re.compile(r"(?i)^\s*(?:narrative\s*:)?"),
+}
+
+
+def parse(path: str | PathLike[str], what: str) -> Iterator[tuple[int, Topic]]:
+    """Line and topic, for both kinds of markup."""
+    lines = [line for _, line in source.lines(path, what)]
+    text = "\n".join(lines)
+    return _sgml(path, text) if re.search(r"(?i)<top\s*>", text) else _xml(path, text)
+
+
+def _clean(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _sgml(path: str | PathLike[str], text: str) -> Iterator[tuple[int, Topic]]:
+    sections: dict[str, str] | None = None
+    start = number = counted = 0
+    name = ""
+    line = 1
+    for tag in [*_TAG.finditer(text), None]:
+        end = tag.start() if tag else len(text)
+        if sections is not None and name:
+            sections[name] = sections.get(name, "") + " " + text[start:end]
+        tag_name = (tag[1] or tag[2]).lower() if tag else "top"
+        if tag_name == "top":
+            if sections is not None:
+                yield number, _sgml_topic(path, number, sections)
+            sections = None
+            if tag and "/" not in tag[0]:
+                line += text.count("\n", counted, end)
+                counted = end
+                sections, number = {}, line
+        name = tag_name if tag and "/" not in tag[0] else ""
+        start = tag.end() if tag else end
+
+
+def _sgml_topic(path: str | PathLike[str], number: int, sections: dict[str, str]) -> Topic:
+    texts = {
+        name: _clean(html.unescape(word.sub("", sections.get(name, ""), count=1)))
+        for name, word in _LEADING_WORD.items()
+    }
+    if not texts["num"]:
+        there = ", ".join(f"<{s}>" for s in sections if s != "top") or "nothing"
+        raise FormatError(path, number, "a topic with its number (<num>)", there)
+    query_id = fields.check_id(path, number, texts["num"])
+    return Topic(query_id, texts["title"], texts["desc"], texts["narr"])
+
+
+class _TopicElements:
+    """Collects <topic> elements with the line where each begins."""
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = path
+        self.topics: list[tuple[int, Topic]] = []
+        self._parser: Any = expat.ParserCreate()
+        self._parser.buffer_text = True
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._text
+        self._parser.EntityDeclHandler = self._entity
+        self._record: dict[str, str] | None = None
+        self._depth = self._line = 0
+        self._child = self._own = ""
+
+    def parse(self, text: str) -> list[tuple[int, Topic]]:
+        try:
+            self._parser.Parse(text.lstrip(), True)
+        except expat.ExpatError as error:
+            found = expat.ErrorString(error.code)
+            raise FormatError(self.path, self._offset(text) + error.lineno, "well-formed XML", found) from None
+        lead = self._offset(text)
+        return [(line + lead, topic) for line, topic in self.topics]
+
+    @staticmethod
+    def _offset(text: str) -> int:
+        """Lines before the first character; XML allows none, files have some."""
+        return text[: len(text) - len(text.lstrip())].count("\n")
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if self._record is None:
+            if name.lower() == "topic":
+                self._record = {k.lower(): v for k, v in attributes.items() if k.lower() in ID}
+                self._depth, self._line, self._own = 0, self._parser.CurrentLineNumber, ""
+            return
+        self._depth += 1
+        if self._depth == 1:
+            self._child = name.lower()
+
+    def _text(self, text: str) -> None:
+        if self._record is None:
+            return
+        if self._depth == 0:
+            self._own += text
+        else:
+            self._record[self._child] = self._record.get(self._child, "") + text
+
+    def _end(self, name: str) -> None:
+        if self._record is None:
+            return
+        if self._depth:
+            self._depth -= 1
+            return
+        record = {k: _clean(v) for k, v in self._record.items()}
+        self._record = None
+        _, query_id = fields.identifier(self.path, self._line, {k: v for k, v in record.items() if v}, ID)
+        texts = [record.get(fields.pick(record, names) or "", "") for names in (TITLE, DESCRIPTION, NARRATIVE)]
+        # Some tracks put the whole need between <topic> and </topic>.
+        self.topics.append((self._line, Topic(query_id, texts[0] or _clean(self._own), *texts[1:])))
+
+    def _entity(self, name: str, *_: object) -> None:
+        line = self._parser.CurrentLineNumber
+        raise FormatError(self.path, line, "plain XML", f"a definition of the entity {quote(name)}")
+
+
+def _xml(path: str | PathLike[str], text: str) -> Iterator[tuple[int, Topic]]:
+    yield from _TopicElements(path).parse(text)

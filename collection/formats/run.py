@@ -1,0 +1,87 @@
+"""Run files: what one system retrieved, in the TREC form."""
+
+from __future__ import annotations
+
+from os import PathLike
+
+import pandas as pd
+
+from collection.errors import FormatError
+from collection.formats import source
+from collection.formats.codes import categorical
+from collection.formats.source import quote
+from collection.formats.table import Layout, data_lines, parse_grade, read_table
+from collection.ranking import rank_run
+from collection.records import Run
+
+WANTED = "a run"
+NAMES = "query_id Q0 doc_id rank score tag"
+
+
+def read_run(path: str | PathLike[str]) -> Run:
+    """Read a run file: ``query_id Q0 doc_id rank score tag``, parted by blanks or tabs.
+
+    Columns after the sixth, blank lines and lines that begin with # are passed over; gzip is read as it
+    is. The rank column is ignored: the score decides (see :func:`collection.ranking.rank_run`).
+
+    Parameters
+    ----------
+    path
+        A file. Lines without a tag (five columns, ``Q0`` in the second) are read too.
+
+    Returns
+    -------
+    Run
+        `name` is the tag, or the file's name without ``.gz`` and ``.run``/``.txt``/``.trec`` where there is
+        none. `frame` has ``query_id`` and ``doc_id`` (categorical; the order of the categories means
+        nothing), ``score`` (float64, may be infinite) and ``rank`` (int32, from 1), best first per topic,
+        topics in the order of the file.
+
+    Raises
+    ------
+    FormatError
+        With path and line: a short line, a score that is no number or NaN, a document twice in a
+        topic, a second tag, text that is not UTF-8, qrels instead of a run, nothing at all.
+
+    Examples
+    --------
+    >>> read_run("bm25.run.gz").frame.head(2)  # doctest: +SKIP
+      query_id doc_id  score  rank
+    0      301   d042   17.5     1
+    1      301   d007   16.1     2
+    """
+    rows = read_table(path, _layout(path))
+    frame = pd.DataFrame(
+        {
+            "query_id": categorical(rows.topics, rows.topic_names),
+            "doc_id": categorical(rows.documents, rows.document_names),
+            "score": rows.values,
+        },
+        copy=False,
+    )
+    tag = rows.tag
+    del rows
+    return Run(source.stem(path) if tag is None else tag, rank_run(frame))
+
+
+def _layout(path: str | PathLike[str]) -> Layout:
+    """What the first line says about the others."""
+    first = next(data_lines(path, WANTED), None)
+    if first is None:
+        raise source.nothing_in(path, WANTED)
+    number, line, columns = first
+    count = len(columns)
+    if count >= 6:
+        return Layout(WANTED, NAMES, columns=6, seen=count, doc=2, value=4, tag=5)
+    if count == 5 and columns[1].upper() == "Q0":
+        names = NAMES.removesuffix(" tag")
+        return Layout(WANTED, names, columns=5, seen=5, doc=2, value=4, marker=1, exact=True)
+    wanted, found, hint = f"6 columns ({NAMES})", f"{count} columns: {quote(line.strip())}", ""
+    if (count == 4 and parse_grade(columns[3]) is not None) or columns[0] in ("query-id", "query_id"):
+        wanted, found = f"{WANTED}: {NAMES}", f"qrels: {quote(line.strip())}"
+        hint = "read it as qrels"
+    elif count == 5 and parse_grade(columns[3]) is not None:
+        hint = "lines without a tag need Q0 in the second column"
+    elif count == 3:
+        hint = "a run of MS MARCO's form (query_id, doc_id, rank) has no scores: write 1/rank as the score"
+    raise FormatError(path, number, wanted, found.replace("1 columns", "1 column"), hint)

@@ -1,0 +1,148 @@
+"""Opening files: compression, encoding, and the number of every line.
+
+Two ways in. :func:`chunks` hands out large blocks of whole lines as bytes, for the quick readers.
+:func:`lines` hands out one decoded line at a time with its number and raises the error that says where
+a file is broken; whatever looks odd to a quick reader is left to it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from collection.errors import FormatError
+
+BOM = b"\xef\xbb\xbf"
+CHUNK = 16 << 20
+"""Bytes read at a time: large enough that a block costs nothing, small beside what is made of it."""
+
+BROKEN = (EOFError, zlib.error, OSError)
+"""What a damaged gzip file, or a disk, can raise in the middle of reading."""
+
+
+def quote(text: str, limit: int = 60) -> str:
+    """`text` as Python would write it, cut to about `limit` characters."""
+    return repr(text if len(text) <= limit else text[: limit - 3] + "...")
+
+
+def open_bytes(path: str | os.PathLike[str], wanted: str) -> BinaryIO:
+    """Open a file for reading bytes, decompressed if its first two bytes say gzip.
+
+    Raises
+    ------
+    FormatError
+        If there is no such file, or it is no regular file: the readers look at a file more than once,
+        which a pipe does not allow.
+    """
+    place = Path(path)
+    if place.is_dir():
+        raise FormatError(path, None, wanted, "a directory", "name one file in it")
+    if place.exists() and not place.is_file():
+        raise FormatError(path, None, wanted, "a pipe or a device", "write it to a file first")
+    try:
+        raw = place.open("rb")
+    except FileNotFoundError:
+        raise FormatError(path, None, wanted, "no such file") from None
+    except OSError as error:
+        raise FormatError(path, None, wanted, f"a file that cannot be opened ({error.strerror})") from None
+    magic = raw.read(2)
+    raw.seek(0)
+    return cast(BinaryIO, _Unzipped(raw)) if magic == b"\x1f\x8b" else raw
+
+
+class _Unzipped(gzip.GzipFile):
+    """A gzip file that closes the file under it too; GzipFile leaves one it was given open."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        super().__init__(fileobj=raw, mode="rb")
+        self._raw = raw
+
+    def close(self) -> None:
+        super().close()
+        self._raw.close()
+
+
+def stem(path: str | os.PathLike[str]) -> str:
+    """The file's name without .gz and without one ending that run files commonly have."""
+    name = Path(path).name.removesuffix(".gz")
+    for ending in (".run", ".txt", ".trec"):
+        if name.endswith(ending) and name != ending:
+            return name.removesuffix(ending)
+    return name
+
+
+def suffix(path: str | os.PathLike[str]) -> str:
+    """The file's ending in lower case, looking through .gz (``topics.tsv.gz`` -> ``.tsv``)."""
+    name = Path(path).name.lower().removesuffix(".gz")
+    return Path(name).suffix
+
+
+def chunks(path: str | os.PathLike[str], wanted: str) -> Iterator[bytes]:
+    """Blocks of whole lines, as they are in the file, without a byte order mark.
+
+    Raises what is in :data:`BROKEN` where the file breaks off: it has no line numbers to offer.
+    """
+    with open_bytes(path, wanted) as file:
+        rest = file.read(len(BOM)).removeprefix(BOM)
+        while block := file.read(CHUNK):
+            cut = block.rfind(b"\n") + 1
+            if cut:
+                yield rest + block[:cut]
+                rest = block[cut:]
+            else:
+                rest += block
+        if rest:
+            yield rest
+
+
+def lines(path: str | os.PathLike[str], wanted: str) -> Iterator[tuple[int, str]]:
+    """Every line with its 1-based number, decoded, without LF, CRLF or a byte order mark.
+
+    Raises
+    ------
+    FormatError
+        Where a line is not UTF-8 or holds a NUL byte, or where the file breaks off.
+    """
+    number = 0
+    with open_bytes(path, wanted) as file:
+        try:
+            for raw in file:
+                number += 1
+                line = raw.removeprefix(BOM) if number == 1 else raw
+                yield number, _decoded(path, number, line)
+        except BROKEN as error:
+            raise FormatError(
+                path,
+                number + 1,
+                f"{wanted} to the end",
+                f"damaged data ({str(error).rstrip('.') or type(error).__name__})",
+                "the file is cut short or spoilt; copy it again",
+            ) from None
+
+
+def _decoded(path: str | os.PathLike[str], number: int, line: bytes) -> str:
+    line = line.rstrip(b"\r\n")
+    if b"\0" in line:
+        raise FormatError(path, number, "text", f"a NUL byte in {quote(line.decode('utf-8', 'replace'))}")
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        start = error.start
+        around = line[max(0, start - 20) : start + 20].decode("latin-1")
+        raise FormatError(
+            path,
+            number,
+            "UTF-8",
+            f"byte 0x{line[start]:02X} near {quote(around)}",
+            "save the file as UTF-8 (it may be Latin-1 or UTF-16)",
+        ) from None
+
+
+def nothing_in(path: str | os.PathLike[str], wanted: str) -> FormatError:
+    """The error for a file with no data in it; says whether there was anything at all."""
+    empty = next(lines(path, wanted), None) is None
+    return FormatError(path, None, wanted, "an empty file" if empty else "nothing but blank lines and comments")

@@ -1,0 +1,100 @@
+"""Topics: JSONL, TSV, CSV, TREC's SGML, and XML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from os import PathLike
+
+import pandas as pd
+
+from collection.errors import FormatError
+from collection.formats import delimited, fields, markup, source
+from collection.records import TOPIC_COLUMNS, Topic
+
+WANTED = "topics"
+ID = markup.ID
+TITLE, DESCRIPTION, NARRATIVE = markup.TITLE, markup.DESCRIPTION, markup.NARRATIVE
+_BARE = list(TOPIC_COLUMNS)
+
+
+def read_topics(path: str | PathLike[str]) -> pd.DataFrame:
+    """Read topics in any of the field's forms; the content says which.
+
+    Parameters
+    ----------
+    path
+        JSONL; TSV or CSV with a header; TSV without one (id, title, perhaps description and
+        narrative); TREC's SGML (``<top> <num> Number: 301 <title> ...``), with or without end tags; XML
+        (``<topic number="1"><query>...``). The id may be called query_id, qid, _id, id, number or topic; the
+        title query or text; the description desc or question; the narrative narr.
+
+    Returns
+    -------
+    DataFrame
+        ``query_id``, ``title``, ``description``, ``narrative``: str, '' where there is none, in the order of
+        the file. In SGML and XML white space is collapsed, entities are decoded, and the words
+        "Number:", "Description:", "Narrative:" are left out.
+
+    Raises
+    ------
+    FormatError
+        With path and line: no id, the same id twice, broken JSON or XML, text that is not UTF-8, a form
+        that is none of these, nothing at all.
+    """
+    seen = fields.Seen(path, "topic")
+    topics = []
+    for number, topic in _parsed(path):
+        seen.add(topic.query_id, number)
+        topics.append(topic)
+    if not topics:
+        raise FormatError(path, None, WANTED, "no topic in the file")
+    return pd.DataFrame(topics, columns=list(TOPIC_COLUMNS), dtype="str")
+
+
+def _parsed(path: str | PathLike[str]) -> Iterable[tuple[int, Topic]]:
+    """The topics by the form of the first line that is not blank, then by the file's ending."""
+    number, line = fields.first_line(path, WANTED)
+    begin, suffix = line.lstrip()[:1], source.suffix(path)
+    fields.refuse_array(path, number, line)
+    if begin == "<":
+        return markup.parse(path, WANTED)
+    if begin == "{" or suffix in (".jsonl", ".json", ".ndjson"):
+        return _from_json(path)
+    if suffix == ".csv" or (suffix != ".tsv" and "\t" not in line and fields.header_of(line.split(","), ID)):
+        return _from_table(path, ",")
+    if "\t" in line:
+        return _from_table(path, "\t")
+    wanted = "topics as JSONL, TSV, CSV with a header, TREC SGML (<top>) or XML"
+    raise FormatError(path, number, wanted, source.quote(line), "part the id from the text by a tab")
+
+
+def _from_json(path: str | PathLike[str]) -> Iterator[tuple[int, Topic]]:
+    for number, line in fields.data_lines(path, WANTED):
+        yield number, _topic(path, number, fields.json_object(path, number, line))
+
+
+def _from_table(path: str | PathLike[str], separator: str) -> Iterator[tuple[int, Topic]]:
+    names: list[str] = []
+    for number, record in delimited.records(path, WANTED, separator):
+        if not names:
+            header = fields.header_of(record, ID)
+            if header is not None:
+                fields.check_header(path, number, header)
+                names = header
+                continue
+            if separator == "," or not 2 <= len(record) <= 4:
+                wanted = f"a header with an id ({', '.join(ID)})"
+                if separator == "\t":
+                    wanted += ", or 2 to 4 columns (id, title, description, narrative)"
+                raise FormatError(path, number, wanted, source.quote(separator.join(record)))
+            names = _BARE[: len(record)]
+        fields.check_width(path, number, record, names)
+        yield number, _topic(path, number, dict(zip(names, record, strict=True)))
+
+
+def _topic(path: str | PathLike[str], number: int, record: dict[str, object]) -> Topic:
+    _, query_id = fields.identifier(path, number, record, ID)
+    texts = (
+        fields.text_of(path, number, record, fields.pick(record, names)) for names in (TITLE, DESCRIPTION, NARRATIVE)
+    )
+    return Topic(query_id, *texts)

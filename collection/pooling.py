@@ -1,0 +1,102 @@
+"""Runs -> pool: which pairs are worth judging, and in which order.
+
+Every strategy is a pure function from runs to a pool frame, one row per pair, best first within each
+topic. Only what the runs say goes in; what is in the pool already is taken away by the campaign, so a
+pool grows by exactly what is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, get_args
+
+import numpy as np
+import pandas as pd
+
+from collection.errors import InputError, UnknownNameError
+from collection.records import POOL_COLUMNS, Run, require_columns
+from collection.registry import Registry
+
+STRATEGIES: Registry[Callable[..., pd.DataFrame]] = Registry("pooling strategy", group="cleverdon.pooling")
+"""Every strategy: (runs, *, parameters) -> pool frame."""
+
+Ties = Literal["listed", "both"]
+
+
+@STRATEGIES.add(
+    "depth",
+    label="Depth-k",
+    description="The first k documents of every run, as TREC does: what a measure @k looks at is then judged.",
+)
+def depth(runs: Sequence[Run], *, depth: int = 10, ties: Ties = "listed") -> pd.DataFrame:
+    """The union of the first `depth` documents of every run.
+
+    Where documents share a score, a measure orders them by document id, as trec_eval does, and not as
+    the system listed them. A pool of what was listed, which is what TREC pools, may then miss a few
+    documents that a measure finds in the first k; with ``ties="both"`` it misses none.
+
+    Source: Sparck Jones & van Rijsbergen, "ideal" test collection report, 1975; Voorhees & Harman, TREC, 2005.
+
+    Parameters
+    ----------
+    runs
+        Any number of runs; frames as :func:`collection.ranking.rank_run` makes them.
+    depth
+        How many ranks of each run and topic, 1 or more.
+    ties
+        "listed": documents of one score stand as in the run's file. "both": in the pool are also those
+        that stand in the first `depth` ranks by document id.
+
+    Returns
+    -------
+    DataFrame
+        ``query_id``, ``doc_id``, ``strategy`` ("depth"), ``rank`` (the best over the runs), ``runs``
+        (how many runs have it within the depth). Topics in order of first appearance; within a
+        topic by rank, then by the number of runs, then by document id.
+    """
+    if depth < 1:
+        raise InputError(f"the depth of a pool is a rank, 1 or more, found {depth}")
+    if ties not in get_args(Ties):
+        raise UnknownNameError("way with ties", ties, get_args(Ties))
+    tops = [_top(run, depth, ties) for run in runs]
+    rows = pd.concat(tops, ignore_index=True) if tops else pd.DataFrame(columns=["query_id", "doc_id", "rank"])
+    pairs = rows.groupby(["query_id", "doc_id"], sort=False, as_index=False).agg(
+        rank=("rank", "min"), runs=("rank", "size")
+    )
+    pairs["strategy"] = "depth"
+    topic_order = pd.factorize(pairs["query_id"])[0]
+    order = np.lexsort((pairs["doc_id"].to_numpy(dtype=object), -pairs["runs"], pairs["rank"], topic_order))
+    return pairs.iloc[order].reset_index(drop=True)[[*POOL_COLUMNS, "runs"]]
+
+
+def pool_growth(runs: Sequence[Run], deepest: int = 100) -> pd.DataFrame:
+    """What each further rank adds to a depth pool, and which run brings it.
+
+    A pair is credited to the run that has it highest; runs that tie share it.
+
+    Returns
+    -------
+    DataFrame
+        ``depth``, ``run``, ``pairs``: pairs that enter the pool at this depth through this run (a
+        fraction where runs tie). The sum up to a depth is the size of the pool of that depth.
+    """
+    tops = [_top(run, deepest).assign(run=run.name) for run in runs]
+    if not tops:
+        return pd.DataFrame({"depth": [], "run": [], "pairs": []})
+    rows = pd.concat(tops, ignore_index=True)
+    rows["best"] = rows.groupby(["query_id", "doc_id"])["rank"].transform("min")
+    first = rows[rows["rank"] == rows["best"]]
+    share = 1.0 / first.groupby(["query_id", "doc_id"])["rank"].transform("size")
+    credited = first.assign(pairs=share, depth=first["rank"])
+    return credited.groupby(["depth", "run"], as_index=False).agg(pairs=("pairs", "sum"))
+
+
+def _top(run: Run, depth: int, ties: Ties = "listed") -> pd.DataFrame:
+    """``query_id``, ``doc_id`` and ``rank`` (the better of the two where both count) of a run's first rows."""
+    require_columns(run.frame, ("query_id", "doc_id", "rank", "listed"), f"run {run.name}")
+    places = run.frame["listed"]
+    if ties == "both":
+        places = run.frame[["listed", "rank"]].min(axis=1)
+    top = run.frame.loc[places <= depth, ["query_id", "doc_id"]].assign(rank=places[places <= depth])
+    # Plain strings from here: the runs' categories differ, and what is left is small.
+    return top.assign(query_id=top["query_id"].astype(str), doc_id=top["doc_id"].astype(str))

@@ -1,0 +1,159 @@
+"""The field's words as small tuples and column names; what passes from room to room is made of these.
+
+Frames between rooms use exactly these column names (one word a thing):
+
+=========== ==================================================================================
+run frame   ``query_id``, ``doc_id``, ``score`` (float64), ``rank``, ``listed`` (int32, from 1)
+qrels frame ``query_id``, ``doc_id``, ``relevance``
+pool frame  ``query_id``, ``doc_id``, ``strategy``, ``rank``
+topics      ``query_id``, ``title``, ``description``, ``narrative``
+judgements  the fields of :class:`Judgement`
+=========== ==================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from collection.errors import ColumnsError, InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RUN_COLUMNS = ("query_id", "doc_id", "score", "rank", "listed")
+QRELS_COLUMNS = ("query_id", "doc_id", "relevance")
+POOL_COLUMNS = ("query_id", "doc_id", "strategy", "rank")
+TOPIC_COLUMNS = ("query_id", "title", "description", "narrative")
+VALUE_COLUMNS = ("run", "query_id", "measure", "value")
+
+ALL_TOPICS = "all"
+"""The ``query_id`` of a mean over topics, as trec_eval writes it."""
+
+Kind = Literal["graded", "cannot judge", "undone"]
+KINDS: tuple[Kind, ...] = ("graded", "cannot judge", "undone")
+"""What a row of the judgement log says: a grade, that no grade can be given, or that the annotator
+took the last word on this pair back (the pair is then unjudged again, and the log still shows both)."""
+
+
+class Document(NamedTuple):
+    """A document. `text` is None where only its id is known (named by a run, text not imported)."""
+
+    doc_id: str
+    title: str = ""
+    text: str | None = None
+    metadata: Mapping[str, Any] = {}
+
+
+class Topic(NamedTuple):
+    """An information need."""
+
+    query_id: str
+    title: str = ""
+    description: str = ""
+    narrative: str = ""
+
+
+class Run(NamedTuple):
+    """One system's ranking: its name (the tag in its file) and a run frame, best first per topic."""
+
+    name: str
+    frame: pd.DataFrame
+
+
+class Judgement(NamedTuple):
+    """One annotator's decision on a pair, as it is written to the log.
+
+    `uuid` is made where the decision was made and makes writing it idempotent. `shown_at` and
+    `judged_at` are ISO 8601 in UTC; `seconds` is the time that the document was on screen and the page
+    in front. `strategy`, `pool_rank`, `model_round` and `probability` say how the pair came up (null
+    where that does not apply). `revises` is the uuid of the judgement that this one replaces.
+    """
+
+    uuid: str
+    annotator: str
+    query_id: str
+    doc_id: str
+    kind: Kind
+    relevance: int | None = None
+    reason: str | None = None
+    judged_at: str = ""
+    shown_at: str | None = None
+    seconds: float | None = None
+    source: str = "script"
+    strategy: str | None = None
+    pool_rank: int | None = None
+    model_round: int | None = None
+    probability: float | None = None
+    revises: str | None = None
+
+
+class GradeScale:
+    """The grades of a campaign: one dictionary from grade to a sentence, lowest first.
+
+    Buttons, docs and exports read it. A sentence may begin with a short label and a colon
+    (``"Relevant: the document answers the need"``); :meth:`label` gives that part.
+
+    Parameters
+    ----------
+    sentences
+        Grade (a non-negative integer) -> sentence. At least two grades.
+
+    Examples
+    --------
+    >>> GradeScale({0: "No: does not answer it", 1: "Yes: answers it"}).label(1)
+    'Yes'
+    """
+
+    def __init__(self, sentences: Mapping[int, str]) -> None:
+        wrong = [g for g in sentences if not isinstance(g, int) or isinstance(g, bool) or not 0 <= g <= 9]
+        if wrong or len(sentences) < 2:
+            raise InputError(
+                "a grade scale needs two or more grades, each a whole number from 0 to 9 (one key each), "
+                f"found {sorted(map(str, sentences)) or 'none'}"
+            )
+        self.sentences: dict[int, str] = {g: str(sentences[g]) for g in sorted(sentences)}
+
+    def __contains__(self, grade: object) -> bool:
+        return grade in self.sentences
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GradeScale) and self.sentences == other.sentences
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.sentences.items()))
+
+    def __repr__(self) -> str:
+        return f"GradeScale({self.sentences!r})"
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.sentences))
+
+    def label(self, grade: int) -> str:
+        """The part of the sentence before the first colon, or all of a short sentence."""
+        return self.sentences[grade].split(":", 1)[0].strip()
+
+
+GRADE_SCALES: dict[str, GradeScale] = {
+    "0-1": GradeScale(
+        {
+            0: "Not relevant: it does not help with the need",
+            1: "Relevant: it helps with the need, wholly or in part",
+        }
+    ),
+    "0-3": GradeScale(
+        {
+            0: "Not relevant: it has nothing to do with the need",
+            1: "Related: it is about the subject but does not answer the need",
+            2: "Relevant: it answers the need in part, or among other things",
+            3: "Perfect: it is devoted to the need and answers it",
+        }
+    ),
+}
+
+
+def require_columns(frame: pd.DataFrame, columns: Iterable[str], what: str) -> None:
+    """Raise :class:`ColumnsError` if `frame` lacks one of `columns`; `what` names the reader."""
+    missing = [c for c in columns if c not in frame.columns]
+    if missing:
+        raise ColumnsError(what, missing, map(str, frame.columns))

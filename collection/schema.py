@@ -1,0 +1,175 @@
+"""The tables of campaign.db, as numbered migrations.
+
+A migration that has been in a release is never edited: a campaign made with it exists somewhere. A
+change is a new function at the end of the file. Each runs in one transaction together with the record
+that it has run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlite_utils.migrations import Migrations
+
+if TYPE_CHECKING:
+    from sqlite_utils.db import Database
+
+migrations = Migrations("cleverdon")
+
+
+def _run(db: Database, script: str) -> None:
+    # One statement at a time: executescript() would commit the migration's own transaction first.
+    for statement in script.split(";;"):
+        if statement.strip():
+            db.execute(statement)
+
+
+@migrations()
+def m001_campaign(db: Database) -> None:
+    """Settings, topics, documents, runs, and the pool with the reason for each pair."""
+    _run(
+        db,
+        """
+        CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;;
+
+        CREATE TABLE topics (
+            topic INTEGER PRIMARY KEY,
+            query_id TEXT NOT NULL UNIQUE,
+            title TEXT NOT NULL,
+            description TEXT NOT NULL,
+            narrative TEXT NOT NULL
+        );;
+
+        -- text is null where a run or qrels named the document and its text was never imported.
+        CREATE TABLE documents (
+            doc INTEGER PRIMARY KEY,
+            doc_id TEXT NOT NULL UNIQUE,
+            title TEXT NOT NULL DEFAULT '',
+            text TEXT,
+            metadata TEXT NOT NULL DEFAULT '{}'
+        );;
+
+        CREATE TABLE runs (
+            run TEXT PRIMARY KEY,
+            file TEXT NOT NULL,
+            sha256 TEXT NOT NULL,
+            topics INTEGER NOT NULL,
+            rows INTEGER NOT NULL,
+            deepest INTEGER NOT NULL,
+            imported_at TEXT NOT NULL
+        ) WITHOUT ROWID;;
+
+        CREATE TABLE pool_rounds (
+            pool_round INTEGER PRIMARY KEY,
+            strategy TEXT NOT NULL,
+            parameters TEXT NOT NULL,
+            runs TEXT NOT NULL,
+            pairs INTEGER NOT NULL,
+            made_at TEXT NOT NULL
+        );;
+
+        -- A pair enters the pool once, by the round that first wanted it.
+        CREATE TABLE pool (
+            topic INTEGER NOT NULL REFERENCES topics,
+            pool_round INTEGER NOT NULL REFERENCES pool_rounds,
+            position INTEGER NOT NULL,
+            doc INTEGER NOT NULL REFERENCES documents,
+            rank INTEGER NOT NULL,
+            probability REAL,
+            PRIMARY KEY (topic, pool_round, position)
+        ) WITHOUT ROWID;;
+
+        CREATE UNIQUE INDEX pool_pair ON pool (topic, doc);;
+        """,
+    )
+
+
+@migrations()
+def m002_judgements(db: Database) -> None:
+    """The append-only log, its current state, leases and skips."""
+    _run(
+        db,
+        """
+        CREATE TABLE judgements (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            uuid TEXT NOT NULL UNIQUE,
+            annotator TEXT NOT NULL,
+            topic INTEGER NOT NULL REFERENCES topics,
+            doc INTEGER NOT NULL REFERENCES documents,
+            kind TEXT NOT NULL CHECK (kind IN ('graded', 'cannot judge', 'undone')),
+            relevance INTEGER CHECK ((relevance IS NOT NULL) = (kind = 'graded') AND relevance >= 0),
+            reason TEXT,
+            judged_at TEXT NOT NULL,
+            shown_at TEXT,
+            seconds REAL,
+            source TEXT NOT NULL,
+            strategy TEXT,
+            pool_rank INTEGER,
+            model_round INTEGER,
+            probability REAL,
+            revises INTEGER REFERENCES judgements
+        );;
+
+        CREATE TRIGGER judgements_keep_update BEFORE UPDATE ON judgements
+        BEGIN SELECT RAISE(ABORT, 'judgements are an append-only log'); END;;
+
+        CREATE TRIGGER judgements_keep_delete BEFORE DELETE ON judgements
+        BEGIN SELECT RAISE(ABORT, 'judgements are an append-only log'); END;;
+
+        -- Each annotator's last word on each pair, kept by the database in the transaction of the insert.
+        CREATE TABLE last_words (
+            topic INTEGER NOT NULL,
+            doc INTEGER NOT NULL,
+            annotator TEXT NOT NULL,
+            judgement INTEGER NOT NULL REFERENCES judgements,
+            open INTEGER NOT NULL,
+            PRIMARY KEY (topic, doc, annotator)
+        ) WITHOUT ROWID;;
+
+        CREATE TRIGGER judgements_last_word AFTER INSERT ON judgements
+        BEGIN
+            INSERT INTO last_words (topic, doc, annotator, judgement, open)
+            VALUES (NEW.topic, NEW.doc, NEW.annotator, NEW.id, NEW.kind = 'undone')
+            ON CONFLICT (topic, doc, annotator)
+            DO UPDATE SET judgement = excluded.judgement, open = excluded.open;
+        END;;
+
+        CREATE INDEX last_words_annotator ON last_words (annotator, judgement);;
+
+        -- What is judged now: the last word on a pair, unless it was taken back.
+        CREATE VIEW current_judgements AS
+        SELECT j.* FROM last_words AS l JOIN judgements AS j ON j.id = l.judgement WHERE NOT l.open;;
+
+        CREATE TABLE leases (
+            topic INTEGER NOT NULL REFERENCES topics,
+            doc INTEGER NOT NULL REFERENCES documents,
+            annotator TEXT NOT NULL,
+            until REAL NOT NULL,
+            PRIMARY KEY (topic, doc, annotator)
+        ) WITHOUT ROWID;;
+
+        CREATE TABLE skips (
+            topic INTEGER NOT NULL REFERENCES topics,
+            doc INTEGER NOT NULL REFERENCES documents,
+            annotator TEXT NOT NULL,
+            skipped_at REAL NOT NULL,
+            PRIMARY KEY (topic, doc, annotator, skipped_at)
+        ) WITHOUT ROWID;;
+        """,
+    )
+
+
+@migrations()
+def m003_signin_links(db: Database) -> None:
+    """One-time sign-in links; only a digest of each is kept."""
+    _run(
+        db,
+        """
+        CREATE TABLE signin_links (
+            digest TEXT PRIMARY KEY,
+            annotator TEXT NOT NULL,
+            made_at TEXT NOT NULL,
+            used_at TEXT
+        ) WITHOUT ROWID;;
+        """,
+    )

@@ -1,0 +1,16 @@
+"""Build hook: a wheel carries data/demo inside the package; an editable install reads it where it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class DemoData(BuildHookInterface):  # type: ignore[type-arg]
+    """Adds ``data/demo`` as ``collection/demo/data`` to standard wheels."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Only for a standard wheel: an editable one would copy the data beside the real package."""
+        if version == "standard":
+            build_data["force_include"]["data/demo"] = "collection/demo/data"

@@ -1,0 +1,310 @@
+"""A page with the judging card and a stand-in of its four routes, for the card's own tests.
+
+The stand-in keeps everything in memory and can be told to fail, to be slow, to refuse and to hold documents
+back. It is a test double: the real routes are tested with a real campaign elsewhere.
+
+``python -m tests.browser.card_harness`` serves it on port 8999 for looking at it by hand.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import threading
+import time
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from annotate.judging.card import HERE, HTML
+from collection.records import GRADE_SCALES
+
+SCALE = GRADE_SCALES["0-3"]
+REASONS = ["Not in a language I read", "The text is broken or empty", "Needs knowledge that I do not have"]
+TEXT_CAP = 2000
+LIGHT = {
+    "text-color": "#31333f",
+    "background-color": "#ffffff",
+    "secondary-background-color": "#f0f2f6",
+    "primary-color": "#ff4b4b",
+    "border-color": "rgba(49, 51, 63, 0.2)",
+    "font": "'Source Sans', sans-serif",
+    "code-font": "monospace",
+}
+DARK = LIGHT | {
+    "text-color": "#fafafa",
+    "background-color": "#0e1117",
+    "secondary-background-color": "#262730",
+    "border-color": "rgba(250, 250, 250, 0.2)",
+}
+
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>The judging card</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+  body { margin: 0; padding: PADDING; font-family: sans-serif; VARIABLES;
+         background: var(--st-background-color); color: var(--st-text-color); }
+</style></head>
+<body><div id="host"></div><input id="outside" hidden><script type="module">
+import mountCard from "/judge.js";
+const host = document.getElementById("host");
+const root = MODE === "shadow" ? host.attachShadow({ mode: "open" }) : host;
+const inner = document.createElement("div");
+inner.innerHTML = CARD;
+const style = document.createElement("style");
+style.textContent = STYLE;
+inner.append(style);
+root.append(inner);
+
+window.part = (name) => root.querySelector(`[data-part=${name}]`);
+window.calls = { setStateValue: 0, setTriggerValue: 0 };
+window.run = (changes = {}) => {
+  window.leave = mountCard({
+    data: { ...DATA, ...changes }, parentElement: root, key: "card", name: "card",
+    setStateValue: () => { window.calls.setStateValue += 1; },
+    setTriggerValue: () => { window.calls.setTriggerValue += 1; },
+  });
+};
+window.onScreen = () => (window.part("document").hidden ? null : window.part("doc-id").textContent);
+
+// What was on screen at each key, and how long after it the next document's text was in the page.
+window.keys = [];
+window.addEventListener("keydown", (event) => {
+  window.keys.push({ key: event.key, shown: window.onScreen(), at: performance.now(), repeat: event.repeat });
+}, { capture: true });
+window.latencies = [];
+new MutationObserver(() => {
+  window.latencies.push(performance.now() - (window.keys.at(-1)?.at ?? 0));
+}).observe(window.part("text"), { childList: true, characterData: true, subtree: true });
+window.run();
+window.ready = true;
+</script></body></html>
+"""
+
+
+def document(number: int, **changes: Any) -> dict[str, Any]:
+    """A document of the stand-in; what is given in `changes` replaces its fields."""
+    text = (
+        f"Document {number} describes one of many methods.\n\n"
+        + "It takes a window over the rows and gives the mean of each. " * (number % 7 + 2)
+    )
+    return {
+        "doc_id": f"d{number:03d}",
+        "title": f"frame.method_{number}",
+        "text": text,
+        "metadata": {"library": "frames", "year": 2010 + number % 15},
+        **changes,
+    }
+
+
+class Desk:
+    """The stand-in of the server: topics, documents, the log of judgements, and its moods.
+
+    Set `fail` to a status to answer with it, or to ``"after"`` to save and then lose the answer; `delay` to
+    wait before each answer; `token` to outdate the page's one; `signed_in` to refuse a new one; `refuse` to
+    reasons by document; `held` to documents that others hold.
+    """
+
+    def __init__(self, topics: dict[str, list[dict[str, Any]]] | None = None) -> None:
+        sizes = {1: 41, 2: 3, 3: 3}
+        topics = topics or {f"t{t}": [document(100 * t + d) for d in range(n)] for t, n in sizes.items()}
+        self.pool = {query_id: {d["doc_id"]: d for d in documents} for query_id, documents in topics.items()}
+        self.log: list[dict[str, Any]] = []
+        self.uuids: set[str] = set()
+        self.skipped: list[tuple[str, str]] = []
+        self.requests: list[tuple[str, dict[str, Any]]] = []
+        self.overlaps = 0
+        self.busy = 0
+        self.fail: int | str | None = None
+        self.delay = 0.0
+        self.token = "first"
+        self.signed_in = True
+        self.refuse: dict[str, str] = {}
+        self.held: set[str] = set()
+
+    def current(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """The last word on each pair, oldest first; pairs taken back are not in it."""
+        last: dict[tuple[str, str], dict[str, Any]] = {}
+        for row in self.log:
+            pair = (row["query_id"], row["doc_id"])
+            last.pop(pair, None)
+            if row["kind"] != "undone":
+                last[pair] = row
+        return last
+
+    def progress(self, query_id: str) -> dict[str, int]:
+        """Judged and pooled of one topic."""
+        judged = sum(topic == query_id for topic, _ in self.current())
+        return {"judged": judged, "pool": len(self.pool[query_id])}
+
+    def shown(self, query_id: str, doc_id: str) -> dict[str, Any]:
+        """A document as the routes give it: cut at the cap."""
+        found = self.pool[query_id][doc_id]
+        text = found["text"]
+        return found | {
+            "text": text and text[:TEXT_CAP],
+            "length": len(text or ""),
+            "truncated": len(text or "") > TEXT_CAP,
+        }
+
+    def topics(self, ask: dict[str, Any]) -> dict[str, Any]:
+        """All topics with their progress."""
+        return {
+            "topics": [
+                {
+                    "query_id": query_id,
+                    "title": f"rolling mean {query_id}",
+                    "description": "How can a rolling mean be computed over a time series with gaps?",
+                    "narrative": "A relevant document says how. One that only names it is related.",
+                    **self.progress(query_id),
+                }
+                for query_id in self.pool
+            ]
+        }
+
+    def sync(self, ask: dict[str, Any]) -> dict[str, Any]:
+        """Save what is new, in order, and hand out documents."""
+        saved, refused = [], []
+        for row in ask["judgements"]:
+            if row["doc_id"] in self.refuse:
+                refused.append({"uuid": row["uuid"], "reason": self.refuse[row["doc_id"]]})
+                continue
+            if row["uuid"] not in self.uuids:
+                self.uuids.add(row["uuid"])
+                self.log.append(row)
+            saved.append(row["uuid"])
+        self.skipped += [(skip["query_id"], skip["doc_id"]) for skip in ask["skips"]]
+        query_id, current = ask["query_id"], self.current()
+        order = sorted(self.pool[query_id], key=lambda doc_id: (query_id, doc_id) in self.skipped)
+        free = [
+            doc_id
+            for doc_id in order
+            if (query_id, doc_id) not in current and doc_id not in ask["holding"] and doc_id not in self.held
+        ]
+        every = [self.progress(topic) for topic in self.pool]
+        reply: dict[str, Any] = {
+            "saved": saved,
+            "refused": refused,
+            "query_id": query_id,
+            "documents": [self.shown(query_id, doc_id) for doc_id in free[: ask["want"]]],
+            "progress": {
+                "topic": self.progress(query_id),
+                "all": {name: sum(count[name] for count in every) for name in ("judged", "pool")},
+            },
+        }
+        if ask["recent"]:
+            reply["recent"] = [
+                self.shown(*pair) | {name: row[name] for name in ("query_id", "kind", "relevance", "reason")}
+                for pair, row in reversed(current.items())
+            ]
+        return reply
+
+    def document(self, ask: dict[str, Any]) -> dict[str, Any]:
+        """One document with its whole text."""
+        found = self.pool[ask["query_id"]][ask["doc_id"]]
+        return found | {"length": len(found["text"]), "truncated": False}
+
+    async def answer(self, request: Request) -> Response:
+        """Any of the routes, in the present mood."""
+        name = request.path_params["name"]
+        ask = json.loads(await request.body())
+        self.requests.append((name, ask))
+        self.busy += name == "sync"
+        self.overlaps += self.busy > 1
+        try:
+            await asyncio.sleep(self.delay)
+            return self.respond(name, ask, request.headers.get("x-cleverdon-token"))
+        finally:
+            self.busy -= name == "sync"
+
+    def respond(self, name: str, ask: dict[str, Any], token: str | None) -> Response:
+        """The answer itself."""
+        if name == "token":
+            return JSONResponse({"token": self.token}) if self.signed_in else Response(status_code=401)
+        if token != self.token:
+            return Response(status_code=401)
+        if isinstance(self.fail, int):
+            return Response(status_code=self.fail)
+        reply = {"topics": self.topics, "sync": self.sync, "document": self.document}[name](ask)
+        return Response(status_code=502) if self.fail == "after" else JSONResponse(reply)
+
+
+class Harness:
+    """The page and the present desk behind it, on a free port of this machine, in a thread.
+
+    Each desk has a path of its own, so that what a closing page sends late cannot reach the next test's.
+    """
+
+    def __init__(self, port: int = 0) -> None:
+        self.desks = [Desk()]
+        self.socket = socket.socket()
+        self.socket.bind(("127.0.0.1", port))
+        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
+        routes = [
+            Route("/", self.page),
+            Route("/judge.js", self.script),
+            Route("/api/judging/{desk:int}/{name}", self.answer, methods=["POST"]),
+        ]
+        config = uvicorn.Config(Starlette(routes=routes), log_level="warning", timeout_graceful_shutdown=1)
+        self.server = uvicorn.Server(config)
+        self.thread = threading.Thread(target=self.server.run, args=([self.socket],), daemon=True)
+
+    def __enter__(self) -> Harness:
+        self.thread.start()
+        while not self.server.started:
+            time.sleep(0.01)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.server.should_exit = True
+        self.thread.join(timeout=5)
+
+    @property
+    def desk(self) -> Desk:
+        """The desk of the present test."""
+        return self.desks[-1]
+
+    @desk.setter
+    def desk(self, desk: Desk) -> None:
+        self.desks.append(desk)
+
+    async def answer(self, request: Request) -> Response:
+        """The judging routes, answered by the desk that the page was made for."""
+        return await self.desks[request.path_params["desk"]].answer(request)
+
+    async def script(self, request: Request) -> Response:
+        """The card's module, as it is on disk."""
+        return Response((HERE / "judge.js").read_text(encoding="utf-8"), media_type="text/javascript")
+
+    async def page(self, request: Request) -> HTMLResponse:
+        """The page. Queries: root (shadow, div), theme, padding, query_id, annotator."""
+        query = request.query_params
+        scale = [{"grade": g, "label": SCALE.label(g), "sentence": s} for g, s in SCALE.sentences.items()]
+        data = {
+            "token": "first",
+            "campaign": "frames: 2026",
+            "annotator": query.get("annotator", "ada"),
+            "scale": scale,
+            "reasons": REASONS,
+            "query_id": query.get("query_id"),
+            "text_cap": TEXT_CAP,
+            "routes": f"/api/judging/{len(self.desks) - 1}",
+        }
+        theme = DARK if query.get("theme") == "dark" else LIGHT
+        css = (HERE / "judge.css").read_text(encoding="utf-8")
+        page = PAGE.replace("MODE", json.dumps(query.get("root", "shadow")))
+        page = page.replace("PADDING", query.get("padding", "24px"))
+        page = page.replace("VARIABLES", "; ".join(f"--st-{name}: {value}" for name, value in theme.items()))
+        page = page.replace("CARD", json.dumps(HTML)).replace("STYLE", json.dumps(css))
+        return HTMLResponse(page.replace("DATA", json.dumps(data)))
+
+
+if __name__ == "__main__":
+    with Harness(8999) as harness:
+        print(harness.url)
+        harness.thread.join()

@@ -1,0 +1,579 @@
+"""The judging card in a real Chromium, against a stand-in of its routes (card_harness.py)."""
+
+from __future__ import annotations
+
+import re
+import statistics
+
+import pytest
+
+pytest.importorskip("playwright.sync_api")
+
+from playwright.sync_api import expect
+
+from tests.browser.card_harness import REASONS, TEXT_CAP, Desk, Harness, document
+
+pytestmark = pytest.mark.browser
+NO_STORAGE = "Storage.prototype.setItem = () => { throw new DOMException('no', 'QuotaExceededError'); };"
+NO_UUID = "delete Crypto.prototype.randomUUID;"
+
+
+@pytest.fixture(scope="module")
+def harness():
+    with Harness() as running:
+        yield running
+
+
+@pytest.fixture
+def desk(harness):
+    harness.desk = Desk()
+    return harness.desk
+
+
+class Card:
+    """The page with the card, and what the tests ask of it."""
+
+    def __init__(self, page, url):
+        self.page, self.url = page, url
+        self.errors = []
+        page.on("pageerror", self.failed)
+
+    def failed(self, error):
+        self.errors.append(error)
+
+    def open(self, first="d100", **query):
+        self.page.goto(self.url + "?" + "&".join(f"{name}={value}" for name, value in query.items()))
+        self.page.wait_for_function("window.ready")
+        if first:
+            self.shows(first)
+        return self
+
+    def part(self, name):
+        return self.page.locator(f"[data-part={name}]")
+
+    def button(self, name):
+        return self.page.locator(f"[data-do={name}]").first
+
+    def grade(self, grade):
+        return self.page.locator(f"[data-grade='{grade}']")
+
+    def press(self, *keys, every=0):
+        for key in keys:
+            self.page.keyboard.press(key)
+            if every:
+                self.page.wait_for_timeout(every)
+
+    def shows(self, doc_id):
+        self.page.wait_for_function("id => window.onScreen() === id", arg=doc_id)
+
+    def says(self, name, words):
+        expect(self.part(name)).to_contain_text(words)
+
+    def saved(self):
+        expect(self.part("status")).to_have_text("Saved")
+
+    def on_screen(self):
+        return self.page.evaluate("window.onScreen()")
+
+    def pressed(self):
+        """The keys so far, each with the document that was on screen."""
+        return self.page.evaluate("window.keys")
+
+    def stored(self):
+        """Numbers of judgements that wait in this browser's storage."""
+        count = "Object.keys(localStorage).filter((key) => key.includes(':pending:')).length"
+        return self.page.evaluate(count)
+
+
+@pytest.fixture
+def make_card(browser, harness):
+    """A card in a browser profile of its own; at the end nothing may have gone wrong in the page."""
+    contexts, cards = [], []
+
+    def make(script="", **options):
+        contexts.append(browser.new_context(**options))
+        contexts[-1].set_default_timeout(15_000)
+        if script:
+            contexts[-1].add_init_script(script)
+        cards.append(Card(contexts[-1].new_page(), harness.url + "/"))
+        return cards[-1]
+
+    yield make
+    for card in cards:
+        assert card.errors == []
+        assert card.page.evaluate("window.calls") == {"setStateValue": 0, "setTriggerValue": 0}
+    for context in contexts:
+        context.close()
+    assert harness.desk.overlaps == 0, "two sync requests were under way at once"
+
+
+@pytest.fixture
+def card(desk, make_card):
+    return make_card().open()
+
+
+def words(desk):
+    """The log of judgements in short."""
+    return [(row["doc_id"], row["relevance"] if row["kind"] == "graded" else row["kind"]) for row in desk.log]
+
+
+# ---------------------------------------------------------------------------------------------- grading
+
+
+@pytest.mark.parametrize("every", [30, 100, 250])
+def test_each_key_grades_the_document_that_was_on_screen(card, desk, every):
+    card.press(*"01233210012332100123", every=every)
+    card.saved()
+    assert words(desk) == [(key["shown"], int(key["key"])) for key in card.pressed()]
+    assert len(set(words(desk))) == len(desk.uuids) == 20
+    assert all(row["source"] == "key" and row["shown_at"].endswith("Z") for row in desk.log)
+    assert all(every / 1000 * 0.8 <= row["seconds"] <= 2 for row in desk.log[1:])
+
+
+def test_a_key_shows_the_next_document_at_once(card, desk):
+    desk.delay = 0.2  # the network plays no part in it
+    card.press(*"0123012301230123", every=25)
+    card.saved()
+    latencies = card.page.evaluate("window.latencies")[-16:]
+    median, worst = statistics.median(latencies), max(latencies)
+    print(f"\nkey to the next text in the page: median {median:.2f} ms, worst {worst:.2f} ms")
+    assert median < 50
+
+
+def test_a_slow_server_and_an_empty_queue_never_lead_to_a_blind_grade(card, desk):
+    desk.delay = 0.4
+    card.press(*("1" * 60), every=5)
+    card.says("notice", "One moment")
+    card.saved()
+    judged = [(key["shown"], 1) for key in card.pressed() if key["shown"]]
+    assert words(desk) == judged
+    assert len(judged) < 60
+
+
+def test_numpad_clicks_and_keys_of_others(card, desk):
+    numpad = "window.dispatchEvent(new KeyboardEvent('keydown', { key: '2', code: 'Numpad2' }))"
+    card.page.evaluate(numpad)
+    card.shows("d101")
+    card.grade(3).click()
+    card.shows("d102")
+    card.press(" ")  # scrolls; it must not press the clicked button again
+    card.press("Control+1", "Alt+1", "Meta+1", "7", "r", "c")
+    card.page.evaluate("document.getElementById('outside').hidden = false")
+    card.page.locator("#outside").focus()
+    card.press("1", "u")
+    card.saved()
+    assert card.on_screen() == "d102"
+    assert words(desk) == [("d100", 2), ("d101", 3)]
+    assert [row["source"] for row in desk.log] == ["key", "click"]
+
+
+def test_held_keys_count_once(card, desk):
+    for key in ("1", "u", "2"):
+        for _ in range(6):
+            card.page.keyboard.down(key)  # after the first these are repeats
+        card.page.keyboard.up(key)
+    card.grade(3).focus()
+    for _ in range(6):
+        card.page.keyboard.down("Enter")
+    card.page.keyboard.up("Enter")
+    card.saved()
+    assert words(desk) == [("d100", 1), ("d100", "undone"), ("d100", 2), ("d101", 3)]
+
+
+def test_handled_keys_go_no_further_and_others_do(card):
+    listen = "document.addEventListener('keydown', (event) => window.heard.push(event.key))"
+    card.page.evaluate(f"window.heard = []; {listen}")
+    card.press("1", "u", "ArrowDown", "r", "F2")
+    assert card.page.evaluate("window.heard") == ["r", "F2"]
+
+
+# ------------------------------------------------------------------------------- undo, look back, skip
+
+
+def test_undo_twice_and_judge_again(card, desk):
+    card.press("3", "2")
+    card.shows("d102")
+    card.press("u")
+    card.shows("d101")
+    expect(card.grade(2)).to_have_attribute("aria-pressed", "true")
+    card.press("u")
+    card.shows("d100")
+    expect(card.grade(3)).to_have_attribute("aria-pressed", "true")
+    expect(card.grade(2)).to_have_attribute("aria-pressed", "false")
+    card.says("topic-count", "0 of 41")
+    card.press("u")
+    card.says("notice", "Nothing to undo")
+    card.press("0", "1")
+    card.shows("d102")
+    card.says("notice", "frame.method_101: 1 Related – undo (u)")
+    card.saved()
+    assert words(desk)[2:] == [("d101", "undone"), ("d100", "undone"), ("d100", 0), ("d101", 1)]
+    card.says("topic-count", "2 of 41")
+
+
+def test_undo_reaches_back_beyond_a_reload(card, desk):
+    card.press("3", "2")
+    card.saved()
+    card.open(first="d102")
+    card.press("u", "u")
+    card.shows("d100")
+    expect(card.grade(3)).to_have_attribute("aria-pressed", "true")
+    card.saved()
+    assert words(desk)[2:] == [("d101", "undone"), ("d100", "undone")]
+
+
+def test_looking_back_and_revising(card, desk):
+    card.press("3", "2", "1")
+    card.press("ArrowLeft", "ArrowLeft")
+    card.shows("d101")
+    expect(card.grade(2)).to_have_attribute("aria-pressed", "true")
+    card.press("0")
+    card.shows("d103")
+    card.press("ArrowLeft")
+    card.shows("d101")  # the last one judged, now
+    expect(card.grade(0)).to_have_attribute("aria-pressed", "true")
+    card.press("ArrowRight")
+    card.shows("d103")
+    expect(card.grade(0)).to_have_attribute("aria-pressed", "false")
+    card.press("ArrowLeft", "ArrowLeft", "u")  # takes back the one in sight
+    card.shows("d102")
+    card.saved()
+    assert words(desk) == [("d100", 3), ("d101", 2), ("d102", 1), ("d101", 0), ("d102", "undone")]
+    card.says("topic-count", "2 of 41")
+
+
+def test_skipped_documents_come_at_the_end(desk, make_card):
+    card = make_card().open(query_id="t2", first="d200")
+    card.press("s")
+    card.shows("d201")
+    card.press("1", "2")
+    card.shows("d200")
+    card.press("s")
+    card.says("notice", "the only document left")
+    card.press("3")
+    card.says("rest-title", "Topic done: 3 of 3")
+    card.saved()
+    assert words(desk) == [("d201", 1), ("d202", 2), ("d200", 3)]
+    assert desk.skipped == [("t2", "d200")]
+
+
+# -------------------------------------------------------------------------------------- cannot judge
+
+
+def test_cannot_judge_by_number(card, desk):
+    card.press("x", "9", "u", "s", "ArrowLeft", "2")
+    card.shows("d101")
+    card.press("x", "Escape", "1")
+    card.saved()
+    assert words(desk) == [("d100", "cannot judge"), ("d101", 1)]
+    assert desk.log[0]["reason"] == REASONS[1]
+    assert desk.log[0]["relevance"] is None
+    card.says("topic-count", "2 of 41")
+
+
+def test_cannot_judge_in_own_words(card, desk):
+    card.press("x", "4")
+    expect(card.part("reason-text")).to_be_focused()
+    card.press("Enter")  # nothing written yet
+    card.page.keyboard.type("page 2 of 13 is missing, ux")
+    assert card.on_screen() == "d100"
+    card.page.evaluate("window.run()")  # a rerun must not take the words away
+    expect(card.part("reason-text")).to_have_value("page 2 of 13 is missing, ux")
+    card.press("Enter")
+    card.shows("d101")
+    card.press("2")
+    card.saved()
+    assert words(desk) == [("d100", "cannot judge"), ("d101", 2)]
+    assert desk.log[0]["reason"] == "page 2 of 13 is missing, ux"
+    card.press("ArrowLeft", "ArrowLeft")
+    expect(card.part("cannot-judge")).to_have_attribute("aria-pressed", "true")
+
+
+def test_the_list_of_keys_keeps_grades_out(card, desk):
+    card.press("?")
+    expect(card.part("help-panel")).to_be_visible()
+    card.press("1", "u", "Escape")
+    expect(card.part("help-panel")).to_be_hidden()
+    card.press("2")
+    card.saved()
+    assert words(desk) == [("d100", 2)]
+
+
+# ------------------------------------------------------------------------------------- reruns, network
+
+
+def test_reruns_keep_the_queue_and_do_not_double_keys(card, desk):
+    for grade in "0123":
+        card.press(grade)
+        # The clean-up of the run before may come late, as it does in Streamlit.
+        card.page.evaluate("const old = window.leave; window.run(); old();")
+    asked = len(desk.requests)
+    card.saved()
+    assert words(desk) == [("d100", 0), ("d101", 1), ("d102", 2), ("d103", 3)]
+    assert sum(name == "topics" for name, _ in desk.requests[:asked]) == 1
+    card.page.evaluate("window.leave()")
+    card.press("1")
+    assert card.on_screen() == "d104"
+    card.page.evaluate("window.run()")
+    card.press("1")
+    card.shows("d105")
+    card.saved()
+    assert len(desk.log) == 5
+
+
+def test_a_rerun_brings_the_new_token(card, desk):
+    desk.token = "second"
+    card.page.evaluate("window.run({ token: 'second' })")
+    card.press("1")
+    card.saved()
+    assert "token" not in [name for name, _ in desk.requests]
+
+
+@pytest.mark.parametrize("fail", [500, "after"])
+def test_a_server_that_was_down_gets_everything_once_and_in_order(card, desk, fail):
+    desk.fail = fail
+    card.press(*"0123")
+    card.says("status", "4 not saved yet")
+    card.press("u", "2")
+    assert card.stored() == 6
+    desk.fail = None
+    card.saved()
+    assert words(desk)[:4] == [("d100", 0), ("d101", 1), ("d102", 2), ("d103", 3)]
+    assert words(desk)[4:] == [("d103", "undone"), ("d103", 2)]
+    assert len(desk.uuids) == len(desk.log)
+    assert card.stored() == 0
+
+
+def test_without_a_connection_judging_goes_on(card, desk):
+    card.page.context.set_offline(True)
+    card.press(*"01230")
+    card.says("status", "No connection: 5 judgements wait in this browser and will be sent")
+    before = card.grade(0).bounding_box()
+    card.page.context.set_offline(False)  # the `online` event sends at once
+    card.saved()
+    assert card.grade(0).bounding_box() == before
+    assert words(desk) == [("d100", 0), ("d101", 1), ("d102", 2), ("d103", 3), ("d104", 0)]
+
+
+def test_a_reload_sends_what_waits_and_does_not_show_it_again(card, desk):
+    desk.fail = 503
+    card.press(*"012")
+    expect(card.part("status")).to_have_text("3 not saved yet")
+    card.page.on("dialog", lambda dialog: dialog.accept())  # "leave the page?"
+    desk.requests.clear()
+    card.open(first=None)
+    card.says("status", "3 not saved yet")
+    card.press("3")
+    card.says("notice", "One moment")
+    desk.fail = None
+    card.shows("d103")
+    card.saved()
+    # The page that went away may have sent them a last time; this is the new page's first one.
+    first = next(ask for name, ask in desk.requests if name == "sync" and ask["recent"])
+    assert [row["relevance"] for row in first["judgements"]] == [0, 1, 2]
+    assert first["want"] == 24
+    assert first["recent"]
+    assert words(desk) == [("d100", 0), ("d101", 1), ("d102", 2)]
+    card.press("u")
+    card.shows("d102")
+
+
+def test_what_waits_belongs_to_one_annotator(card, desk):
+    desk.fail = 500
+    card.press("1")
+    expect(card.part("status")).to_have_text("1 not saved yet")
+    card.page.on("dialog", lambda dialog: dialog.accept())
+    card.open(first=None, annotator="grace")
+    desk.fail = None
+    card.shows("d100")
+    card.saved()
+    assert desk.log == []
+    assert card.stored() == 1
+
+
+def test_an_outdated_token_is_renewed_once(card, desk):
+    desk.token = "second"
+    card.press(*"012", every=20)
+    card.saved()
+    assert len(desk.log) == 3
+    assert [name for name, _ in desk.requests].count("token") == 1
+
+
+def test_signed_out(card, desk):
+    desk.token, desk.signed_in = "second", False
+    card.press("1", "2")
+    card.says("status", "You are signed out: open the sign-in link again.")
+    card.says("status", "2 judgements are kept in this browser.")
+    desk.signed_in = True
+    card.page.evaluate("window.run({ token: 'second' })")
+    card.saved()
+    assert words(desk) == [("d100", 1), ("d101", 2)]
+
+
+def test_a_refused_judgement_is_shown_until_dismissed(card, desk):
+    desk.refuse = {"d101": "the topic is closed"}
+    card.press(*"123")
+    card.says("refused", "Refused: frame.method_101: 2 Relevant. the topic is closed")
+    card.saved()
+    assert words(desk) == [("d100", 1), ("d102", 3)]
+    card.open(first=None)
+    card.says("refused", "the topic is closed")
+    card.button("dismiss").click()
+    expect(card.part("refused")).to_be_empty()
+
+
+def test_leaving_is_questioned_only_after_a_failure(card, desk):
+    asked = []
+    card.page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    card.press("1")
+    card.saved()
+    card.open(first="d101")
+    assert asked == []
+    desk.fail = 500
+    card.press("1")
+    card.page.wait_for_timeout(100)
+    card.page.reload()
+    assert asked == ["beforeunload"]
+    desk.fail = None
+    card.saved()
+
+
+@pytest.mark.parametrize("script", [NO_STORAGE, NO_UUID])
+def test_browsers_without_storage_or_secure_context(desk, make_card, script):
+    card = make_card(script).open(root="div")
+    card.press("1", "2")
+    card.shows("d102")
+    card.says("status", "Saved")
+    if script == NO_STORAGE:
+        card.says("status", "This browser stores nothing")
+    card.page.wait_for_function("!window.part('status').textContent.includes('not saved')")
+    assert words(desk) == [("d100", 1), ("d101", 2)]
+    assert all(re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", uuid) for uuid in desk.uuids)
+
+
+# ---------------------------------------------------------------------------------------------- topics
+
+
+def test_topics_to_the_end(desk, make_card):
+    card = make_card().open(query_id="t2", first="d200")
+    card.press("n")  # nothing: no letter navigates away from an open document
+    card.press(*"012")
+    card.says("rest-title", "Topic done: 3 of 3")
+    card.press("1")  # nothing to grade
+    card.press("n")
+    card.shows("d300")
+    card.says("topic-title", "rolling mean t3")
+    card.says("all-count", "3 of 47")
+    card.part("topics").select_option("t2")
+    card.says("rest-title", "Topic done")
+    options = card.part("topics").locator("option").all_text_contents()
+    assert options == ["0/41  rolling mean t1", "✓  rolling mean t2", "0/3  rolling mean t3"]
+    card.button("previous-topic").click()
+    card.shows("d100")
+    card.part("topics").select_option("t3")
+    card.shows("d300")
+    card.press(*"012", every=10)
+    card.press("n")
+    card.shows("d100")
+    desk.held.clear()
+    card.press(*("1" * 41), every=15)
+    card.says("rest-title", "Everything in the pool is judged")
+    card.says("rest-words", "Export page")
+    card.saved()
+    assert len(desk.current()) == len(desk.log) == 47
+
+
+def test_the_undo_of_another_topic_goes_back_to_it(desk, make_card):
+    card = make_card().open(query_id="t2", first="d200")
+    card.press("1")
+    card.button("next-topic").click()
+    card.shows("d300")
+    card.press("u")
+    card.shows("d200")
+    card.says("topic-title", "rolling mean t2")
+    card.press("2")
+    card.shows("d201")
+    card.saved()
+    assert words(desk) == [("d200", 1), ("d200", "undone"), ("d200", 2)]
+
+
+def test_documents_held_by_others_are_asked_for_again(desk, make_card):
+    desk.held = {"d201", "d202"}
+    card = make_card()
+    card.page.clock.install()
+    card.open(query_id="t2", first="d200")
+    card.press("1")
+    card.says("rest-title", "No document is free just now")
+    card.saved()
+    desk.held.clear()
+    card.page.clock.fast_forward(10_500)
+    card.shows("d201")
+
+
+# --------------------------------------------------------------------------------------------- drawing
+
+
+def test_markup_and_direction_signs_are_text(desk, harness, make_card):
+    evil = "<img src=x onerror='window.hacked = 1'><script>window.hacked = 1</script>"
+    turned = "\u202e\u2066 turned"
+    documents = [
+        document(1, title=evil, text=evil, metadata={evil: evil, "list": [1, 2]}),
+        document(2, title=turned, text=turned, metadata={turned: turned}),
+        document(3),
+    ]
+    harness.desk = Desk({"t\u202e<b>": documents})
+    card = make_card().open(first="d001")
+    expect(card.part("text")).to_have_text(evil)
+    card.says("chips", "list: [1,2]")
+    boxes = [card.grade(grade).bounding_box() for grade in range(4)]
+    card.press("1")
+    card.shows("d002")
+    card.says("notice", evil)
+    card.press("2")
+    card.shows("d003")
+    notice = card.part("notice").bounding_box()
+    title, rest = card.part("notice-title").bounding_box(), card.part("notice-words").bounding_box()
+    assert notice["x"] <= title["x"] < rest["x"], "the line was turned round"
+    assert boxes == [card.grade(grade).bounding_box() for grade in range(4)]
+    assert card.page.evaluate("window.hacked") is None
+    assert card.page.locator("#host img, #host script").count() == 0
+
+
+def test_long_and_missing_texts(desk, harness, make_card):
+    whole = "word " * TEXT_CAP
+    harness.desk = Desk({"t1": [document(1, text=whole), document(2, text=None), document(3)]})
+    card = make_card().open(first="d001")
+    expect(card.part("show-all")).to_have_text("Show all (10,000 characters)")
+    card.part("show-all").click()
+    expect(card.part("show-all")).to_be_hidden()
+    assert card.page.evaluate("window.part('text').textContent.length") == len(whole)
+    card.press("PageDown", "ArrowDown")
+    assert card.page.evaluate("window.part('scroller').scrollTop") > 100
+    card.page.wait_for_function("window.part('scroller').scrollTop > 100")
+    card.press("1")
+    expect(card.part("missing")).to_be_visible()
+    card.press("2")
+    card.shows("d003")
+    assert card.page.evaluate("window.part('scroller').scrollTop") == 0
+    expect(card.part("missing")).to_be_hidden()
+    card.press("ArrowLeft", "ArrowLeft")
+    assert card.page.evaluate("window.part('text').textContent.length") == len(whole)
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+def test_the_buttons_are_in_sight_and_stay_where_they_are(desk, make_card, size):
+    card = make_card(viewport={"width": size[0], "height": size[1]}).open(padding="80px 16px 12px")
+    buttons = card.page.locator("[data-part=grades] button, .cd-actions button")
+    before = [button.bounding_box() for button in buttons.all()]
+    assert all(box["y"] + box["height"] <= size[1] for box in before)
+    if size[0] == 390:
+        assert all(min(box["width"], box["height"]) >= 44 for box in before)
+    desk.refuse = {"d100": "no"}
+    card.press("1", "2", "ArrowLeft")
+    card.says("refused", "Refused")
+    assert before == [button.bounding_box() for button in buttons.all()]
+    width = card.page.evaluate("document.documentElement.scrollWidth")
+    assert width <= size[0], "the page scrolls sideways"
+    titles = [button.get_attribute("aria-label") for button in buttons.all()]
+    assert all(titles)
+    assert titles[2] == "2 Relevant: it answers the need in part, or among other things"

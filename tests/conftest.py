@@ -1,0 +1,107 @@
+"""What several test files share: a small campaign, the real collections, and frames from text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from collection.campaign import Campaign
+
+SHARED = Path(__file__).parents[2] / "shared"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests on the real collections need them beside the checkout; nobody else has to have them."""
+    if not (SHARED / "data").is_dir():
+        skip = pytest.mark.skip(reason=f"needs the real collections in {SHARED}")
+        for item in items:
+            if "shared" in item.keywords:
+                item.add_marker(skip)
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder with the real collections and the acceptance values."""
+    return SHARED
+
+
+def frame(text: str, *columns: str) -> pd.DataFrame:
+    """A frame from lines of blank-separated cells; numbers become numbers."""
+    rows = [line.split() for line in text.strip().splitlines()]
+    table = pd.DataFrame(rows, columns=list(columns))
+    for column in ("score", "relevance", "rank"):
+        if column in table:
+            table[column] = pd.to_numeric(table[column])
+    return table
+
+
+TOPICS = [
+    {
+        "query_id": "1",
+        "title": "running average",
+        "description": "Smooth a series.",
+        "narrative": "A window.",
+    },
+    {"query_id": "2", "title": "read a table", "description": "From a file.", "narrative": "Any format."},
+]
+DOCUMENTS = [
+    {"doc_id": f"d{i}", "title": f"Title {i}", "text": f"The text of document {i}.", "library": "demo"}
+    for i in range(1, 9)
+]
+RUN_A = """\
+1 Q0 d1 1 9.5 alpha
+1 Q0 d2 2 8.5 alpha
+1 Q0 d3 3 7.5 alpha
+2 Q0 d4 1 3.5 alpha
+2 Q0 d5 2 2.5 alpha
+"""
+RUN_B = """\
+1 Q0 d2 1 0.9 beta
+1 Q0 d6 2 0.8 beta
+2 Q0 d4 1 0.7 beta
+2 Q0 d7 2 0.6 beta
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with topics.jsonl, documents.jsonl, a.run and b.run."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "topics.jsonl").write_text("".join(json.dumps(t) + "\n" for t in TOPICS))
+    (folder / "documents.jsonl").write_text("".join(json.dumps(d) + "\n" for d in DOCUMENTS))
+    (folder / "a.run").write_text(RUN_A)
+    (folder / "b.run").write_text(RUN_B)
+    return folder
+
+
+@pytest.fixture
+def make_campaign(tmp_path: Path, files: Path) -> Iterator[Callable[..., Campaign]]:
+    """Makes campaigns with the small files imported; closes them all afterwards."""
+    made: list[Campaign] = []
+
+    def make(name: str = "campaign", *, pooled: bool = True, grades: str = "0-3") -> Campaign:
+        campaign = Campaign.create(tmp_path / name, grades=grades)
+        made.append(campaign)
+        campaign.import_files(
+            documents=[files / "documents.jsonl"],
+            topics=files / "topics.jsonl",
+            runs=[files / "a.run", files / "b.run"],
+        )
+        if pooled:
+            campaign.pool("depth", depth=2)
+        return campaign
+
+    yield make
+    for campaign in made:
+        campaign.close()
+
+
+@pytest.fixture
+def campaign(make_campaign: Callable[..., Campaign]) -> Campaign:
+    """The small campaign, pooled to depth 2: d1 d2 d6 for topic 1, d4 d5 d7 for topic 2."""
+    return make_campaign()

@@ -1,0 +1,259 @@
+"""The verbs of a campaign, together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from uuid import uuid4
+
+import pandas as pd
+import pytest
+
+from collection import Campaign, GradeScale, Judgement
+from collection.errors import CampaignError, ConflictError, FormatError, InputError, JudgementError
+from collection.measures import parse
+
+
+def graded(query_id: str, doc_id: str, relevance: int | None, annotator: str = "ann", **more: object) -> Judgement:
+    return Judgement(str(uuid4()), annotator, query_id, doc_id, "graded", relevance, **more)  # type: ignore[arg-type]
+
+
+def test_from_runs_to_values(campaign: Campaign, tmp_path: Path) -> None:
+    while documents := campaign.next_pairs("ann", "1", 1):
+        campaign.judge([graded("1", documents[0].doc_id, 3 if documents[0].doc_id == "d2" else 0)], leased_only=True)
+    assert campaign.progress("1")[["pool", "judged"]].values.tolist() == [[3, 3]]
+    written = campaign.export(
+        qrels=tmp_path / "qrels.txt", pool=tmp_path / "pool.tsv", judgements=tmp_path / "log.jsonl"
+    )
+    assert list(written.values()) == [3, 3, 6]
+    assert (tmp_path / "qrels.txt").read_text() == "1 0 d1 0\n1 0 d2 3\n1 0 d6 0\n"
+    assert (tmp_path / "pool.tsv").read_text().splitlines()[:2] == [
+        "query_id\tdoc_id\tstrategy\trank",
+        "1\td2\tdepth\t1",
+    ]
+    log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert {(row["strategy"], row["pool_rank"]) for row in log} == {("depth", 1), ("depth", 2)}
+    assert campaign.evaluate([parse("RR")]).means()["RR"].to_dict() == {"alpha": 0.5, "beta": 1.0}
+
+
+def test_pool_order_and_leases(campaign: Campaign) -> None:
+    first = campaign.next_pairs("ann", "1", 2)
+    assert [d.doc_id for d in first] == ["d2", "d1"]
+    assert [d.doc_id for d in campaign.next_pairs("ann", "1", 5, holding=["d2", "d1"])] == ["d6"]
+    assert campaign.next_pairs("bob", "1", 5) == []
+    campaign.skip("ann", "2", "d4")
+    order = [d.doc_id for d in campaign.next_pairs("ann", "2", 5)]
+    assert order[-1] == "d4"
+    assert sorted(order) == ["d4", "d5", "d7"]
+
+
+def test_judging_is_idempotent_by_uuid(campaign: Campaign) -> None:
+    judgement = graded("1", "d1", 2)
+    assert campaign.judge([judgement]).saved == [judgement.uuid]
+    assert campaign.judge([judgement, judgement]).saved == [judgement.uuid] * 2
+    assert campaign.counts()["logged"] == 1
+    stolen = campaign.judge([judgement._replace(doc_id="d2")])
+    assert "belongs to another judgement" in stolen.refused[0].reason
+
+
+def test_undo_leaves_a_trace_and_opens_the_pair(campaign: Campaign) -> None:
+    campaign.judge([graded("1", "d1", 2)])
+    undo = Judgement(str(uuid4()), "ann", "1", "d1", "undone")
+    assert campaign.judge([undo]).saved == [undo.uuid]
+    assert campaign.judgements().empty
+    assert len(campaign.judgements(current=False)) == 2
+    assert "d1" in [d.doc_id for d in campaign.next_pairs("ann", "1", 9)]
+    again = campaign.judge([undo._replace(uuid="other")])
+    assert "no judgement of 'd1' to take back" in again.refused[0].reason
+
+
+@pytest.mark.parametrize(
+    ("judgement", "reason"),
+    [
+        (graded("1", "d1", 4), r"wanted a grade of this campaign \(0, 1, 2, 3\), found 4"),
+        (graded("1", "d1", None), "found None"),
+        (graded("9", "d1", 1), "topic '9' or document 'd1' is not in the campaign"),
+        (graded("1", "d99", 1), "document 'd99' is not in the campaign"),
+        (graded("1", "d1", 1, annotator=" "), "name of its annotator"),
+        (Judgement("u", "ann", "1", "d1", "cannot judge"), "needs a reason"),
+        (Judgement("u", "ann", "1", "d1", "cannot judge", 2, "because"), "carries no grade"),
+    ],
+)
+def test_refusals_say_why(campaign: Campaign, judgement: Judgement, reason: str) -> None:
+    with pytest.raises(JudgementError, match=reason):
+        campaign._write(judgement)
+    result = campaign.judge([judgement, graded("1", "d2", 1)])
+    assert len(result.saved) == len(result.refused) == 1
+
+
+def test_only_what_was_handed_out_where_that_is_asked(campaign: Campaign) -> None:
+    refused = campaign.judge([graded("1", "d1", 1)], leased_only=True).refused
+    assert "was not handed out to ann" in refused[0].reason
+    campaign.next_pairs("ann", "1", 5)
+    assert campaign.judge([graded("1", "d1", 1)], leased_only=True).refused == []
+    assert campaign.judge([graded("1", "d1", 2)], leased_only=True).refused == []
+
+
+def test_pool_grows_by_what_is_new(make_campaign: Callable[..., Campaign]) -> None:
+    campaign = make_campaign(pooled=False)
+    assert campaign.pool("depth", depth=1, dry_run=True).new == 3
+    assert campaign.store.pool().empty
+    assert campaign.pool("depth", depth=1).new == 3
+    report = campaign.pool("depth", depth=2)
+    assert (report.pairs, report.new) == (6, 3)
+    assert campaign.pool("depth", depth=2).new == 0
+    assert campaign.store.pool()["doc_id"].tolist()[:3] == ["d1", "d2", "d6"]
+    assert campaign.pool_rounds()["pairs"].tolist() == [3, 3]
+
+
+def test_importing_again_changes_nothing(campaign: Campaign, files: Path) -> None:
+    before = campaign.counts()
+    report = campaign.import_files(
+        documents=[files / "documents.jsonl"], topics=files / "topics.jsonl", runs=[files / "a.run"]
+    )
+    assert campaign.counts() == before
+    assert "already" in report.done[2]
+
+
+def test_one_wrong_file_and_nothing_is_imported(campaign: Campaign, files: Path) -> None:
+    before, runs = campaign.counts(), sorted((campaign.directory / "runs").iterdir())
+    (files / "more.jsonl").write_text('{"doc_id": "new", "text": "t"}\n')
+    (files / "c.run").write_text("1 Q0 d1 1 2.0 gamma\n")
+    (files / "bad.run").write_text("1 Q0 d1 1 2.0 delta\n1 Q0 d2 2 x.x delta\n")
+    with pytest.raises(FormatError, match=r"bad\.run:2: wanted"):
+        campaign.import_files(documents=[files / "more.jsonl"], runs=[files / "c.run", files / "bad.run"])
+    assert campaign.counts() == before
+    assert sorted((campaign.directory / "runs").iterdir()) == runs
+
+
+def test_the_same_tag_twice_is_told_apart_by_file(campaign: Campaign, files: Path) -> None:
+    (files / "other.run").write_text("1 Q0 d7 1 2.0 alpha\n")
+    report = campaign.import_files(runs=[files / "other.run"])
+    assert "named 'other' after its file" in report.notices[0]
+    assert campaign.run_table()["run"].tolist() == ["alpha", "beta", "other"]
+
+
+def test_replacing_a_run(campaign: Campaign, files: Path) -> None:
+    (files / "a.run").write_text("1 Q0 d8 1 2.0 alpha\n")
+    (files / "alpha.run").write_text("1 Q0 d7 1 2.0 alpha\n")
+    campaign.import_files(runs=[files / "a.run"], replace=True)
+    (run,) = campaign.runs(["alpha"])
+    assert run.frame["doc_id"].tolist() == ["d8"]
+    with pytest.raises(ConflictError, match="'alpha' is in the campaign already with other content"):
+        campaign.import_files(runs=[files / "alpha.run"])
+    assert len(list((campaign.directory / "runs").iterdir())) == 2
+
+
+def test_unknown_topics_are_left_out_and_counted(campaign: Campaign, files: Path) -> None:
+    (files / "wide.run").write_text("1 Q0 d1 1 2.0 wide\n7 Q0 d1 1 2.0 wide\n8 Q0 d1 1 2.0 wide\n")
+    report = campaign.import_files(runs=[files / "wide.run"])
+    assert any("2 of its topics are not in the campaign and are left out (7, 8)" in n for n in report.notices)
+    (run,) = campaign.runs(["wide"])
+    assert run.frame["query_id"].tolist() == ["1"]
+    (files / "foreign.run").write_text("7 Q0 d1 1 2.0 foreign\n")
+    with pytest.raises(InputError, match="none of its topics"):
+        campaign.import_files(runs=[files / "foreign.run"])
+
+
+def test_documents_without_text_are_pooled_and_wanted(campaign: Campaign, files: Path, tmp_path: Path) -> None:
+    (files / "large.run").write_text("1 Q0 m1 1 2.0 large\n1 Q0 d1 2 1.0 large\n")
+    report = campaign.import_files(runs=[files / "large.run"])
+    assert any("1 of its documents have no text here" in n for n in report.notices)
+    assert campaign.pool("depth", depth=2).without_text == 1
+    campaign.export(missing_documents=tmp_path / "missing.txt")
+    assert (tmp_path / "missing.txt").read_text() == "m1\n"
+    assert next(d for d in campaign.next_pairs("ann", "1", 9) if d.doc_id == "m1").text is None
+    (files / "later.jsonl").write_text('{"_id": "m1", "text": "here it is"}\n')
+    campaign.import_files(documents=[files / "later.jsonl"])
+    assert campaign.document("m1").text == "here it is"  # type: ignore[union-attr]
+    assert campaign.missing_documents() == []
+
+
+def test_imported_qrels_are_an_annotator_of_their_own(campaign: Campaign, files: Path) -> None:
+    (files / "nist.txt").write_text("1 0 d1 2\n1 0 d2 -1\n2 0 d4 1\n9 0 d1 1\n")
+    report = campaign.import_files(qrels=files / "nist.txt")
+    assert any("1 of its topics" in n for n in report.notices)
+    assert any("1 pairs with a grade below 0" in n for n in report.notices)
+    assert campaign.qrels().values.tolist() == [["1", "d1", 2], ["2", "d4", 1]]
+    assert campaign.annotators()["annotator"].tolist() == ["qrels:nist"]
+    assert "2 there already" in campaign.import_files(qrels=files / "nist.txt").done[0]
+    assert "d1" not in [d.doc_id for d in campaign.next_pairs("ann", "1", 9)]
+
+
+def test_a_grade_outside_the_scale_is_located(campaign: Campaign, files: Path) -> None:
+    (files / "high.txt").write_text("# grades to 9\n1 0 d1 2\n\n1 0 d2 7\n")
+    with pytest.raises(FormatError, match=r"high\.txt:4: wanted a grade of this campaign \(0, 1, 2, 3.*found 7"):
+        campaign.import_files(qrels=files / "high.txt")
+
+
+def test_what_to_do_next(tmp_path: Path, files: Path) -> None:
+    with Campaign.create(tmp_path / "fresh", title="Fresh") as campaign:
+        assert campaign.next_step().page == "import"
+        campaign.import_files(
+            topics=files / "topics.jsonl", documents=[files / "documents.jsonl"], runs=[files / "a.run"]
+        )
+        assert campaign.next_step().page == "pool"
+        campaign.pool("depth", depth=1)
+        assert campaign.next_step().page == "judge"
+        campaign.judge([graded("1", "d1", 0), graded("2", "d4", 1)])
+        assert campaign.next_step().page == "export"
+        status = campaign.status()
+        assert (status["title"], status["judged"], status["remaining"]) == ("Fresh", 2, 0)
+        json.dumps(status)
+
+
+def test_creating(tmp_path: Path) -> None:
+    Campaign.create(tmp_path / "one").close()
+    with pytest.raises(CampaignError, match="a campaign in .* already"):
+        Campaign.create(tmp_path / "one")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.tex").write_text("")
+    with pytest.raises(CampaignError, match="not an empty directory"):
+        Campaign.create(tmp_path / "full")
+    with pytest.raises(CampaignError, match="`cleverdon new .*nowhere` makes one"):
+        Campaign(tmp_path / "nowhere")
+
+
+def test_grades_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "grades.json"
+    file.write_text('{"0": "No", "4": "Best: nothing better"}')
+    with Campaign.create(tmp_path / "scale", grades=file) as campaign:
+        assert campaign.grades == GradeScale({0: "No", 4: "Best: nothing better"})
+        assert campaign.grades.label(4) == "Best"
+    for text, message in [
+        ("[1, 2]", "wanted an object"),
+        ('{"0": "only one"}', "two or more grades"),
+        ('{"0": "a", "x": "b"}', "wanted an object"),
+        ('{"0": "a",\n"1" "b"}', r"grades\.json:2"),
+        ('{"0": "a", "12": "b"}', "0 to 9"),
+    ]:
+        file.write_text(text)
+        with pytest.raises(InputError, match=message):
+            Campaign.create(tmp_path / "bad", grades=file)
+    assert not (tmp_path / "bad").exists()
+    with pytest.raises(InputError, match="0-1, 0-3 or a JSON file"):
+        Campaign.create(tmp_path / "bad", grades="0-5")
+
+
+def test_the_secret_is_kept_and_private(campaign: Campaign) -> None:
+    assert campaign.secret() == campaign.secret()
+    assert (campaign.directory / ".secret").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_copied_directory_is_the_campaign(campaign: Campaign, tmp_path: Path) -> None:
+    import shutil
+
+    campaign.judge([graded("1", "d1", 3)])
+    campaign.close()
+    shutil.copytree(campaign.directory, tmp_path / "copy")
+    with Campaign(tmp_path / "copy") as copy:
+        assert copy.qrels().values.tolist() == [["1", "d1", 3]]
+        pd.testing.assert_frame_equal(
+            copy.evaluate([parse("RR")]).means(),
+            pd.DataFrame(
+                {"RR": [1.0, 0.0]},
+                index=pd.Index(["alpha", "beta"], name="run"),
+                columns=pd.Index(["RR"], name="measure"),
+            ),
+        )

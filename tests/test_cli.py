@@ -1,0 +1,214 @@
+"""The command line: what it prints, and how it fails."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from collection.cli import main
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(a) for a in arguments])
+
+
+def ok(*arguments: object) -> str:
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def fails(*arguments: object) -> str:
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1, result.stderr
+    return result.stderr
+
+
+@pytest.fixture
+def built(tmp_path: Path, files: Path) -> Path:
+    directory = tmp_path / "wings"
+    ok("new", directory, "--title", "Wings")
+    ok("import", directory, "--documents", files / "documents.jsonl", "--topics", files / "topics.jsonl",
+       "--run", files / "a.run", "--run", files / "b.run")  # fmt: skip
+    ok("pool", directory, "--depth", 2)
+    return directory
+
+
+def test_the_main_job(built: Path, tmp_path: Path) -> None:
+    for doc, grade in [("d1", 0), ("d2", 3), ("d6", 1)]:
+        said = ok("judge", built, "--topic", 1, "--doc", doc, "--annotator", "ann", "--grade", grade)
+    assert said == "1 d6: 1 by ann; 3 of 3 pairs of the topic are judged\n"
+    status = json.loads(ok("status", built, "--format", "json"))
+    assert (status["title"], status["pool"], status["judged"], status["remaining"]) == ("Wings", 6, 3, 3)
+    assert "6 pairs, 3 judged, 3 left" in ok("status", built)
+    ok("export", built, "--qrels", tmp_path / "q.txt", "--pool", tmp_path / "p.tsv", "--judgements", tmp_path / "j.csv")
+    assert (tmp_path / "q.txt").read_text() == "1 0 d1 0\n1 0 d2 3\n1 0 d6 1\n"
+
+
+def test_pool_says_what_it_costs(built: Path) -> None:
+    printed = ok("pool", built, "--depth", 3, "--dry-run")
+    assert "pairs      7" in printed
+    assert "per topic  min 3, median 3.5, max 4" in printed
+    assert "new        1 (dry run: nothing was added)" in printed
+    assert json.loads(ok("status", built, "--format", "json"))["pool"] == 6
+    assert "new        1\n" in ok("pool", built, "--depth", 3)
+    assert "new        0\n" in ok("pool", built, "--depth", 3)
+
+
+def test_judging_otherwise(built: Path) -> None:
+    pair = ["--topic", "1", "--doc", "d1", "--annotator", "ann"]
+    assert "cannot judge by ann" in ok("judge", built, *pair, "--cannot-judge", "unreadable")
+    assert "undone by ann; 0 of 3" in ok("judge", built, *pair, "--undo")
+    assert "no judgement of 'd1' to take back" in fails("judge", built, *pair, "--undo")
+    assert "wanted a grade of this campaign (0, 1, 2, 3), found 7" in fails("judge", built, *pair, "--grade", 7)
+    assert run("judge", built, *pair).exit_code == 2
+    assert run("judge", built, *pair, "--grade", 1, "--undo").exit_code == 2
+
+
+QRELS = "1 0 a 2\n1 0 b 0\n2 0 c 1\n"
+RUN = "1 Q0 b 1 2.0 bm25\n1 Q0 a 2 1.0 bm25\n3 Q0 z 1 1.0 bm25\n"
+
+
+@pytest.fixture
+def evaluated(tmp_path: Path) -> tuple[Path, Path]:
+    (tmp_path / "qrels.txt").write_text(QRELS)
+    (tmp_path / "bm25.run").write_text(RUN)
+    return tmp_path / "qrels.txt", tmp_path / "bm25.run"
+
+
+def test_evaluate_tsv_is_exactly_four_columns(evaluated: tuple[Path, Path]) -> None:
+    printed = ok("evaluate", *evaluated, "-m", "RR", "-m", "nDCG@10", "--per-topic", "--format", "tsv")
+    rows = [line.split("\t") for line in printed.splitlines()]
+    assert rows[:3] == [["bm25", "1", "RR", "0.5"], ["bm25", "2", "RR", "0.0"], ["bm25", "all", "RR", "0.25"]]
+    assert rows[3] == ["bm25", "1", "nDCG@10", repr(1 / 1.584962500721156)]
+    assert [r[1] for r in rows] == ["1", "2", "all"] * 2
+    means = ok("evaluate", *evaluated, "-m", "RR", "--format", "tsv")
+    assert means == "bm25\tall\tRR\t0.25\n"
+
+
+def test_evaluate_says_what_is_missing(evaluated: tuple[Path, Path]) -> None:
+    result = run("evaluate", *evaluated, "-m", "RR")
+    assert "bm25: 1 of 2 topics are not in the run and count 0" in result.stderr
+    assert "bm25: 1 of its topics are not in the qrels and are ignored" in result.stderr
+    assert "0.2500" in result.stdout
+
+
+def test_evaluate_other_forms(evaluated: tuple[Path, Path]) -> None:
+    csv = ok("evaluate", *evaluated, "-m", "RR", "--format", "csv")
+    assert csv == "run,query_id,measure,value\nbm25,all,RR,0.25\n"
+    data = json.loads(ok("evaluate", *evaluated, "-m", "RR", "--per-topic", "--format", "json"))
+    assert data["values"][0] == {"run": "bm25", "query_id": "1", "measure": "RR", "value": 0.5}
+    assert data["coverage"][0]["missing_topics"] == ["2"]
+    assert "bm25\ntopic" in ok("evaluate", *evaluated, "-m", "RR", "--per-topic")
+
+
+def test_a_measure_is_printed_as_it_was_asked_for(evaluated: tuple[Path, Path]) -> None:
+    printed = ok("evaluate", *evaluated, "-m", "rr", "--relevance-level", 2, "-m", "P@1", "--format", "tsv")
+    assert [line.split("\t")[2] for line in printed.splitlines()] == ["rr", "P@1"]
+
+
+def test_two_files_with_one_tag_are_named_after_their_files(evaluated: tuple[Path, Path], tmp_path: Path) -> None:
+    (tmp_path / "other.run").write_text(RUN)
+    printed = ok("evaluate", *evaluated, tmp_path / "other.run", "-m", "RR", "--format", "tsv")
+    assert [line.split("\t")[0] for line in printed.splitlines()] == ["bm25", "other"]
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "bm25.run").write_text(RUN)
+    assert "would both be called 'bm25'" in fails("evaluate", *evaluated, tmp_path / "sub" / "bm25.run")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "line", "wanted"),
+    [
+        ("short.run", b"1 Q0 d1 1 2.0 t\n1 Q0 d2\n", 2, "6 columns"),
+        ("score.run", b"1 Q0 d1 1 high t\n", 1, "found 'high'"),
+        ("nan.run", b"1 Q0 d1 1 nan t\n", 1, "nan"),
+        ("twice.run", b"1 Q0 d1 1 2 t\n\n1 Q0 d1 2 1 t\n", 3, "d1"),
+        ("nul.run", b"1 Q0 d1 1 2.0 t\n1 Q0 d\0 2 1.0 t\n", 2, "NUL"),
+        ("latin.run", "1 Q0 d1 1 2.0 t\n1 Q0 dé 2 1.0 t\n".encode("latin-1"), 2, "UTF-8"),
+        ("empty.run", b"", None, "empty"),
+        ("qrels.run", b"1 0 d1 1\n", 1, "qrels"),
+    ],
+)
+def test_a_bad_file_is_one_line_and_changes_nothing(
+    built: Path, tmp_path: Path, name: str, content: bytes, line: int | None, wanted: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    before = ok("status", built, "--format", "json")
+    message = fails("import", built, "--run", tmp_path / name)
+    assert message.startswith(f"cleverdon: {tmp_path / name}:{line or ''}")
+    assert wanted in message
+    assert ok("status", built, "--format", "json") == before
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "line", "wanted"),
+    [
+        ("run.qrels", "1 Q0 d1 1 2.0 t\n", 1, "a run"),
+        ("grade.qrels", "1 0 d1 1\n1 0 d2 many\n", 2, "many"),
+        ("scale.qrels", "1 0 d1 1\n1 0 d2 9\n", 2, "a grade of this campaign (0, 1, 2, 3"),
+    ],
+)
+def test_bad_qrels(built: Path, tmp_path: Path, name: str, content: str, line: int, wanted: str) -> None:
+    (tmp_path / name).write_text(content)
+    message = fails("import", built, "--qrels", tmp_path / name)
+    assert message.startswith(f"cleverdon: {tmp_path / name}:{line}: ")
+    assert wanted in message
+
+
+def test_wrong_words(built: Path, tmp_path: Path) -> None:
+    assert "there is no campaign in" in fails("status", tmp_path / "nowhere")
+    assert "did you mean 'depth'" in fails("pool", built, "--strategy", "dephth")
+    assert "no such file" in fails("evaluate", tmp_path / "no.qrels", tmp_path / "no.run")
+    assert run("import", built).exit_code == 2
+    assert run("export", built).exit_code == 2
+    assert "cannot be written" in fails("export", built, "--pool", tmp_path / "no" / "folder.tsv")
+
+
+def test_serve_and_demo_check_the_directory_before_they_start(tmp_path: Path) -> None:
+    assert "there is no campaign in" in fails("serve", tmp_path / "nowhere")
+
+
+def test_help_is_quick_and_light() -> None:
+    """Well under a second: no pandas, no scikit-learn, no Streamlit before a command runs."""
+    code = "import sys, collection.cli; print(sorted(m for m in sys.modules if m in %r))"
+    heavy = {"pandas", "numpy", "sklearn", "scipy", "streamlit", "pyarrow", "sqlite_utils", "altair"}
+    out = subprocess.run([sys.executable, "-c", code % (heavy,)], capture_output=True, text=True, check=True)
+    assert out.stdout == "[]\n"
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "collection.cli", "--help"], capture_output=True, check=True)
+    assert time.perf_counter() - start < 5
+
+
+def test_a_closed_pipe_ends_quietly(evaluated: tuple[Path, Path]) -> None:
+    command = f"{sys.executable} -m collection.cli evaluate {evaluated[0]} {evaluated[1]} --format tsv | true"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+def test_a_large_import_streams(tmp_path: Path, shared: Path) -> None:
+    """117,659 documents, fed from .gz, in under 500 MB."""
+    directory = tmp_path / "wordnet"
+    ok("new", directory, "--grades", "0-3")
+    source = shared / "data" / "wordnet-scale"
+    code = (
+        "import resource, sys; from collection.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "finally: print(open('/proc/self/status').read().split('VmHWM:')[1].split()[0])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "import", directory, "--documents", source / "documents.jsonl.gz",
+         "--topics", source / "topics.jsonl"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "117,659 documents (117,659 new)" in done.stdout
+    assert int(done.stdout.split()[-1]) < 500_000, "kB at the peak"

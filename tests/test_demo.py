@@ -1,0 +1,310 @@
+"""The demo: documents are what the names say, systems run, differ and repeat, topics are well formed."""
+
+from __future__ import annotations
+
+import json
+import logging
+import pydoc
+import re
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from collection.demo.documents import LIBRARIES, MIN_CHARACTERS, NAMESPACES, collect
+from collection.demo.systems import SYSTEMS, _parts, fuse, run_all
+from collection.errors import UnknownNameError
+from collection.ranking import rank_run
+from collection.records import RUN_COLUMNS, TOPIC_COLUMNS
+
+ROOT = Path(__file__).parent.parent
+TOPICS = ROOT / "data" / "demo" / "topics.jsonl"
+SMALL = ("json", "csv", "statistics", "heapq", "bisect", "difflib", "textwrap")
+
+
+@pytest.fixture(scope="module")
+def documents():
+    return list(collect(SMALL))
+
+
+@pytest.fixture(scope="module")
+def frame(documents):
+    return pd.DataFrame(documents)[["doc_id", "title", "text"]]
+
+
+@pytest.fixture(scope="module")
+def topics():
+    rows = [json.loads(line) for line in TOPICS.read_text(encoding="utf-8").splitlines()]
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture(scope="module")
+def runs(frame, topics):
+    return {run.name: run.frame for run in run_all(frame, topics, depth=20)}
+
+
+# documents
+
+
+def test_a_document_is_the_docstring_of_its_name(documents):
+    for document in documents:
+        thing = pydoc.locate(document.doc_id)
+        assert thing is not None, document.doc_id
+        words = " ".join(re.sub(r" at 0x[0-9a-f]+", "", thing.__doc__).split())
+        assert " ".join(document.text.split()) == words
+        assert len(document.text) >= MIN_CHARACTERS
+        assert document.title.startswith(document.doc_id)
+
+
+def test_known_names_are_there(documents):
+    ids = {d.doc_id for d in documents}
+    assert {"json.loads", "json", "csv", "statistics.median", "heapq.merge", "bisect.bisect"} <= ids
+    assert {"difflib.SequenceMatcher.ratio", "textwrap.TextWrapper"} <= ids
+
+
+def test_metadata(documents):
+    by_id = {d.doc_id: d.metadata for d in documents}
+    assert by_id["json"]["kind"] == "module"
+    assert by_id["json.loads"]["kind"] == "function"
+    assert by_id["difflib.SequenceMatcher"]["kind"] == "class"
+    assert by_id["difflib.SequenceMatcher.ratio"]["kind"] == "method"
+    assert {m["library"] for m in by_id.values()} == {"stdlib"}
+    assert {m["version"] for m in by_id.values()} == {sys.version.split()[0]}
+
+
+def test_titles_carry_a_short_signature_without_self(documents):
+    titles = {d.doc_id: d.title for d in documents}
+    assert titles["heapq.merge"] == "heapq.merge(*iterables, key=None, reverse=False)"
+    assert titles["difflib.SequenceMatcher.ratio"] == "difflib.SequenceMatcher.ratio()"
+    assert titles["json"] == "json"
+    assert max(map(len, titles.values())) < 200
+
+
+def test_no_name_and_no_text_twice(documents):
+    assert len({d.doc_id for d in documents}) == len(documents)
+    assert len({" ".join(d.text.split()) for d in documents}) == len(documents)
+
+
+def test_inherited_methods_stay_where_they_are_defined():
+    ids = {d.doc_id for d in collect(["json", "collections"])}
+    assert "collections.Counter.most_common" in ids
+    assert not any(i.startswith(("collections.Counter.pop", "json.JSONDecodeError.")) for i in ids)
+
+
+def test_nothing_private_or_deprecated():
+    documents = list(collect(["threading", "unittest", "abc"]))
+    assert not [d.doc_id for d in documents if any(p.startswith("_") for p in d.doc_id.split("."))]
+    ids = {d.doc_id for d in documents}
+    assert "threading.Thread.join" in ids
+    assert not ids & {"threading.Thread.getName", "threading.Event.isSet", "abc.abstractproperty"}
+
+
+def test_builtins_have_no_prefix():
+    ids = {d.doc_id for d in collect(["builtins"])}
+    assert {"sorted", "str.split", "dict"} <= ids
+    assert not any(i.startswith("builtins.") for i in ids)
+
+
+def test_same_documents_in_another_process_with_another_hash_seed(documents):
+    code = (
+        "import hashlib; from collection.demo.documents import collect;"
+        f"print(hashlib.sha256(repr(list(collect({SMALL!r}))).encode()).hexdigest())"
+    )
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=ROOT,
+            env={"PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(digests) == 1
+    assert list(collect(SMALL)) == documents
+
+
+@pytest.mark.slow
+def test_numpy_is_the_same_after_scipy_was_imported():
+    """scipy.special rewrites a docstring of NumPy when it is imported."""
+    codes = [
+        f"{before}; from collection.demo.documents import collect; print(list(collect(['numpy'])))"
+        for before in ("import numpy", "import scipy.special, sklearn, pandas, streamlit")
+    ]
+    texts = {
+        subprocess.run([sys.executable, "-c", c], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+        for c in codes
+    }
+    assert len(texts) == 1
+
+
+def test_progress_counts_namespaces():
+    calls = []
+    list(collect(["json", "csv", "json"], lambda *call: calls.append(call)))
+    assert calls == [("stdlib", 1, 2), ("stdlib", 2, 2)]
+
+
+def test_unknown_library_is_told_at_the_call():
+    with pytest.raises(UnknownNameError, match="did you mean 'numpy'"):
+        collect(["numpi"])
+
+
+def test_collecting_leaves_logging_and_warnings_as_they_were(capsys):
+    disabled, filters = logging.root.manager.disable, list(warnings.filters)
+    iterator = collect(["json", "csv"])
+    next(iterator)
+    assert logging.root.manager.disable == disabled
+    assert list(warnings.filters) == filters
+    list(iterator)
+    assert capsys.readouterr() == ("", "")
+
+
+# topics
+
+
+def test_topics_are_well_formed(topics):
+    assert tuple(topics.columns) == TOPIC_COLUMNS
+    assert len(topics) >= 30
+    assert topics["query_id"].tolist() == [str(i) for i in range(1, len(topics) + 1)]
+    assert topics["title"].is_unique
+    for column in ("title", "description", "narrative"):
+        assert topics[column].map(lambda text: isinstance(text, str) and text == text.strip() != "").all()
+    assert topics["title"].str.len().max() <= 80
+    for grade in ("Grade 3:", "Grade 2:", "Grade 1:", "Grade 0:"):
+        assert topics["narrative"].str.count(grade).eq(1).all()
+
+
+# systems
+
+
+def test_the_table_of_systems():
+    names = [entry.name for entry in SYSTEMS]
+    assert names == ["bm25", "bm25-long", "tfidf", "chargrams", "lsi", "title-only", "rocchio", "fusion"]
+    for entry in SYSTEMS:
+        assert entry.parameters["depth"] == 100
+        assert entry.description.endswith(".")
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in SYSTEMS])
+def test_every_system_gives_a_sound_run(name, runs, frame, topics):
+    run = runs[name]
+    assert tuple(run.columns) == RUN_COLUMNS
+    assert run.groupby("query_id").size().between(1, 20).all()
+    assert not run.duplicated(["query_id", "doc_id"]).any()
+    assert set(run["doc_id"]) <= set(frame["doc_id"])
+    assert set(run["query_id"]) <= set(topics["query_id"])
+    assert np.isfinite(run["score"]).all()
+    assert (run["score"] > 0).all()
+
+
+@pytest.mark.parametrize("name", [entry.name for entry in SYSTEMS])
+def test_a_system_repeats_itself_and_does_not_mind_the_order_of_documents(name, runs, frame, topics):
+    again = rank_run(SYSTEMS[name].function(frame, topics, depth=20))
+    pd.testing.assert_frame_equal(again, runs[name])
+    if name not in ("lsi", "fusion"):  # a random projection of other rows is another projection
+        shuffled = frame.sample(frac=1, random_state=3)
+        pd.testing.assert_frame_equal(rank_run(SYSTEMS[name].function(shuffled, topics, depth=20)), again)
+
+
+def test_systems_differ_from_each_other(runs):
+    rankings = {name: tuple(run["doc_id"]) for name, run in runs.items()}
+    assert len(set(rankings.values())) == len(rankings)
+
+
+def test_systems_find_what_they_should(runs):
+    def first(name, query_id, depth=5):
+        run = runs[name]
+        return set(run.loc[(run["query_id"] == query_id) & (run["rank"] <= depth), "doc_id"])
+
+    merge, similarity, wrap = "32", "2", "16"
+    assert "heapq.merge" in first("bm25", merge)
+    assert "heapq.merge" in first("fusion", merge)
+    assert "difflib.SequenceMatcher.ratio" in first("tfidf", similarity)
+    assert "textwrap.wrap" in first("title-only", wrap)
+
+
+def test_operators_and_quotes_in_a_query_are_words(frame):
+    nasty = ['NOT "merge" OR', "heap* AND (sorted", "NEAR(merge, 2) -sorted : ^x", "...", "the of"]
+    topics = pd.DataFrame([[str(i), text, text, ""] for i, text in enumerate(nasty)], columns=TOPIC_COLUMNS)
+    for entry in SYSTEMS:
+        entry.function(frame, topics, depth=5)
+    found = SYSTEMS["bm25"].function(frame, topics, depth=5)
+    assert {"0", "1", "2"} <= set(found["query_id"])
+    assert "3" not in set(found["query_id"])
+
+
+def test_ties_go_to_the_greater_id():
+    documents = pd.DataFrame({"doc_id": ["a", "c", "b"], "title": "heap", "text": "queue"})
+    topics = pd.DataFrame([["1", "heap", "", ""]], columns=TOPIC_COLUMNS)
+    for name in ("bm25", "tfidf", "chargrams", "title-only"):
+        found = SYSTEMS[name].function(documents, topics, depth=2)
+        assert found["doc_id"].tolist() == ["c", "b"], name
+
+
+def test_fusion_is_the_sum_of_reciprocal_ranks():
+    one = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "rank": [1, 2]})
+    two = pd.DataFrame({"query_id": "1", "doc_id": ["b", "c"], "rank": [1, 2]})
+    fused = fuse([one, two], depth=2, k=60)
+    assert fused["doc_id"].tolist() == ["b", "a"]
+    assert fused["score"].tolist() == pytest.approx([1 / 62 + 1 / 61, 1 / 61])
+
+
+def test_names_are_split_at_dots_underscores_and_capitals():
+    assert _parts("sklearn.svm.LinearSVC(max_iter=1000)") == [
+        "sklearn",
+        "svm",
+        "linear",
+        "svc",
+        "max",
+        "iter",
+        "1000",
+    ]
+    assert _parts("html.parser.HTMLParser") == ["html", "parser", "html", "parser"]
+
+
+def test_run_all_reports_progress(frame, topics):
+    calls = []
+    names = [run.name for run in run_all(frame, topics.head(2), 5, lambda *call: calls.append(call))]
+    assert calls == [(name, i, len(SYSTEMS)) for i, name in enumerate(names, start=1)]
+    assert names[-1] == "fusion"
+
+
+# the whole collection
+
+
+@pytest.mark.slow
+def test_the_whole_collection(capsys, topics):
+    with warnings.catch_warnings(record=True) as caught:
+        documents = list(collect())
+    assert capsys.readouterr() == ("", "")
+    assert not caught
+    assert 5_000 <= len(documents) <= 12_000
+    ids = [d.doc_id for d in documents]
+    assert len(set(ids)) == len(ids)
+    assert not [i for i in ids if any(p.startswith("_") for p in i.split("."))]
+    assert not [i for i in ids if re.search(r"\.(tests|conftest)\b", i)]
+    per_library = pd.Series([d.metadata["library"] for d in documents]).value_counts()
+    assert set(per_library.index) == set(LIBRARIES) == set(NAMESPACES)
+    assert per_library.min() >= 200
+    named = """
+        pandas.DataFrame.rolling pandas.read_csv pandas.Series.str.contains
+        pandas.api.typing.Rolling.mean numpy.quantile numpy.linalg.solve
+        numpy.random.Generator.choice scipy.stats.pearsonr scipy.optimize.brentq scipy.stats.norm
+        sklearn.linear_model.LogisticRegression sklearn.base.ClassifierMixin.score
+        streamlit.cache_data streamlit.file_uploader streamlit.column_config.NumberColumn json.loads
+        pathlib.Path.glob itertools.groupby sorted str.split
+    """
+    assert set(named.split()) <= set(ids)
+    cached = next(d for d in documents if d.doc_id == "streamlit.cache_data")
+    assert cached.text.startswith("Decorator to cache functions")
+
+    frame = pd.DataFrame(documents)[["doc_id", "title", "text"]]
+    runs = list(run_all(frame, topics))
+    pool = pd.concat([r.frame[r.frame["rank"] <= 10] for r in runs]).drop_duplicates(["query_id", "doc_id"])
+    # Different enough to be worth pooling, alike enough to be about the same topics.
+    assert 20 * len(topics) <= len(pool) <= 60 * len(topics)

@@ -1,0 +1,190 @@
+"""The store alone: what goes in comes out, what is said stays said."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from collection.errors import CampaignError, ConflictError
+from collection.records import Document, Judgement, Topic
+from collection.store import Added, Store
+
+
+@pytest.fixture
+def store() -> Store:
+    with Store(":memory:", create=True) as store:
+        with store.transaction():
+            store.add_topics([Topic("1", "one"), Topic("2", "two")])
+            store.add_documents([Document(d, d.upper(), f"text of {d}", {"n": 1}) for d in "abc"])
+            store.add_pool(
+                pd.DataFrame({"query_id": ["1", "1", "2"], "doc_id": ["a", "b", "c"], "rank": [1, 2, 1]}),
+                "depth",
+                {"depth": 2},
+                ["r"],
+            )
+        yield store
+
+
+def say(
+    store: Store,
+    doc: str,
+    kind: str = "graded",
+    relevance: int | None = None,
+    annotator: str = "ann",
+    topic: str = "1",
+) -> None:
+    pair = store.pair(topic, doc, annotator)
+    assert pair is not None
+    with store.transaction():
+        store.append(Judgement(f"{doc}{store.counts()['logged']}", annotator, topic, doc, kind, relevance), pair)  # type: ignore[arg-type]
+
+
+def test_durable_and_concurrent_by_pragma(tmp_path: Path) -> None:
+    with Store(tmp_path / "campaign.db", create=True) as store:
+        assert store.db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+        assert store.db.execute("PRAGMA synchronous").fetchone()[0] == 2
+        assert store.db.execute("PRAGMA foreign_keys").fetchone()[0] == 1
+
+
+def test_a_missing_database_and_a_file_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(CampaignError, match="no campaign database"):
+        Store(tmp_path / "none.db")
+    (tmp_path / "text.db").write_text("not a database, but long enough to be looked at as one\n" * 40)
+    with pytest.raises(CampaignError, match="cannot be opened"):
+        Store(tmp_path / "text.db")
+
+
+def test_a_transaction_that_raises_leaves_nothing(store: Store) -> None:
+    with pytest.raises(RuntimeError), store.transaction():
+        store.add_topics([Topic("3", "three")])
+        raise RuntimeError
+    assert store.topics()["query_id"].tolist() == ["1", "2"]
+
+
+def test_the_log_cannot_be_changed(store: Store) -> None:
+    say(store, "a", relevance=2)
+    for statement in ("UPDATE judgements SET relevance = 0", "DELETE FROM judgements"):
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            store.db.execute(statement)
+
+
+@pytest.mark.parametrize(
+    ("kind", "relevance"),
+    [("graded", None), ("cannot judge", 1), ("undone", 0), ("graded", -1), ("perhaps", 1)],
+)
+def test_the_database_refuses_what_no_judgement_can_say(store: Store, kind: str, relevance: int | None) -> None:
+    with pytest.raises(sqlite3.IntegrityError):
+        say(store, "a", kind, relevance)
+
+
+def test_current_is_the_last_word_and_the_log_keeps_all(store: Store) -> None:
+    say(store, "a", relevance=2)
+    say(store, "a", relevance=3)
+    say(store, "b", relevance=1)
+    say(store, "b", "undone")
+    current = store.judgements()
+    assert current[["doc_id", "relevance"]].values.tolist() == [["a", 3]]
+    log = store.judgements(current=False)
+    assert log["kind"].tolist() == ["graded", "graded", "graded", "undone"]
+    assert log["revises"].fillna("-").tolist() == ["-", "a0", "-", "b2"]
+    assert str(log["relevance"].dtype) == "Int64"
+
+
+def test_progress_counts_pairs_not_judgements(store: Store) -> None:
+    say(store, "a", relevance=2)
+    say(store, "a", relevance=1, annotator="bob")
+    say(store, "b", "cannot judge")
+    progress = store.progress().set_index("query_id")
+    assert progress.loc["1", ["pool", "judged", "cannot_judge"]].tolist() == [2, 2, 1]
+    assert progress.loc["2", ["pool", "judged", "cannot_judge"]].tolist() == [1, 0, 0]
+    say(store, "b", "undone")
+    assert store.progress("1")["judged"].tolist() == [1]
+
+
+def test_documents_text_comes_later(store: Store) -> None:
+    with store.transaction():
+        store.add_document_ids(["a", "z"])
+        store.add_pool(pd.DataFrame({"query_id": ["2"], "doc_id": ["z"], "rank": [2]}), "depth", {}, [])
+    assert store.missing_documents() == ["z"]
+    assert store.without_text(["a", "z", "unknown"]) == {"z", "unknown"}
+    assert store.documents(["z"])["z"].text is None
+    with store.transaction():
+        assert store.add_documents([Document("z", "Z", "here")]) == Added(1, 0, 0)
+    assert store.missing_documents() == []
+
+
+def test_the_same_again_changes_nothing_and_other_content_is_a_conflict(store: Store) -> None:
+    same = Document("a", "A", "text of a", {"n": 1})
+    assert store.add_documents([same]) == Added(0, 0, 1)
+    with pytest.raises(ConflictError, match="document 'a'.*--replace"):
+        store.add_documents([same._replace(text="other")])
+    assert store.add_documents([same._replace(text="other")], replace=True) == Added(0, 1, 0)
+    with pytest.raises(ConflictError, match="topic '1'.*--replace"):
+        store.add_topics([Topic("1", "another")])
+    assert store.add_topics([Topic("1", "another"), Topic("2", "two")], replace=True) == Added(0, 1, 1)
+
+
+def test_leases_and_skips_as_the_assignment_sees_them(store: Store) -> None:
+    with store.transaction():
+        store.lease("1", ["a"], "bob", until=100.0)
+        store.skip("1", "b", "ann", at=50.0)
+    before, after = store.candidates("1", "ann", at=99.0), store.candidates("1", "ann", at=101.0)
+    assert before["leased"].tolist() == [1, 0]
+    assert after["leased"].tolist() == [0, 0]
+    assert before["skipped"].isna().tolist() == [True, False]
+    assert store.candidates("1", "bob", at=99.0)["leased"].tolist() == [0, 0]
+
+
+def test_a_writer_waits_for_another(tmp_path: Path) -> None:
+    path = tmp_path / "campaign.db"
+    Store(path, create=True).close()
+    errors: list[Exception] = []
+
+    def write(name: str) -> None:
+        try:
+            with Store(path) as store:
+                for n in range(25):
+                    with store.transaction():
+                        store.topics()  # a read first, then a write: what SQLite refuses without IMMEDIATE
+                        store.add_topics([Topic(f"{name}{n}", "t")])
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    with Store(path) as store:
+        assert store.counts()["topics"] == 100
+
+
+def test_a_sign_in_link_works_once(store: Store) -> None:
+    store.add_signin_link("digest", "ann")
+    assert store.use_signin_link("other") is None
+    assert store.use_signin_link("digest") == "ann"
+    assert store.use_signin_link("digest") is None
+
+
+words = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x00"), max_size=20)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.lists(
+        st.builds(Document, words.filter(bool), words, words, st.dictionaries(words, words, max_size=2)),
+        unique_by=lambda d: d.doc_id,
+    )
+)
+def test_documents_come_out_as_they_went_in(documents: list[Document]) -> None:
+    with Store(":memory:", create=True) as store:
+        with store.transaction():
+            store.add_documents(documents)
+        assert store.documents([d.doc_id for d in documents]) == {d.doc_id: d for d in documents}
