@@ -17,6 +17,8 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!<>~|$:&])")
 _CONTROLS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 LONG_TEXT = 20_000
+NEUTRAL = "#808893"
+"""A grey that can be read on the light and on the dark background."""
 
 
 def plain(text: str) -> str:
@@ -31,8 +33,8 @@ def style() -> None:
     """What the theme cannot say: less empty space above a page, and a readable width for all of them."""
     st.html(
         "<style>"
-        ".stMainBlockContainer { padding: 3.2rem 2rem 1rem; max-width: 1400px; }"
-        "@media (max-width: 640px) { .stMainBlockContainer { padding: 3.2rem 1rem 1rem; } }"
+        ".stMainBlockContainer { padding: 3rem 2rem 0.5rem; max-width: 1400px; }"
+        "@media (max-width: 640px) { .stMainBlockContainer { padding: 4rem 1rem 0.5rem; } }"
         "h1 { font-size: 1.9rem !important; }"
         "</style>"
     )
@@ -50,6 +52,13 @@ def next_step(step: NextStep) -> None:
     with st.container(border=True):
         st.write(f"**Next.** {step.sentence}")
         st.page_link(page, label=f"Go to {label}", icon=":material/arrow_forward:")
+
+
+def metrics(values: dict[str, str]) -> None:
+    """Figures side by side, as many as fit; the rest goes below."""
+    with st.container(horizontal=True, gap="medium"):
+        for label, value in values.items():
+            st.metric(label, value, width="content")
 
 
 def document(shown: Document) -> None:
@@ -109,7 +118,7 @@ def growth_chart(growth: pd.DataFrame, depth: int) -> alt.LayerChart:
     )
     rule = (
         alt.Chart(pd.DataFrame({"depth": [depth + 0.5]}))
-        .mark_rule(strokeDash=[5, 4], strokeWidth=2)
+        .mark_rule(strokeDash=[5, 4], strokeWidth=2, color=NEUTRAL)
         .encode(x="depth:Q")
     )
     return cast(alt.LayerChart, (bars + rule).properties(height=320))
@@ -124,7 +133,7 @@ def means_chart(means: pd.DataFrame, measure: str) -> alt.LayerChart:
         tooltip=["run:N", alt.Tooltip("value:Q", format=".4f")],
     )
     bars = base.mark_bar()
-    labels = base.mark_text(align="left", dx=4).encode(text=alt.Text("value:Q", format=".3f"))
+    labels = base.mark_text(align="left", dx=4, color=NEUTRAL).encode(text=alt.Text("value:Q", format=".3f"))
     return cast(alt.LayerChart, (bars + labels).properties(height=alt.Step(24)))
 
 

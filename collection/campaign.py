@@ -533,6 +533,10 @@ class Campaign:
         """Per topic ``query_id``, ``title``, ``pool``, ``judged``, ``cannot_judge``."""
         return self.store.progress(query_id)
 
+    def totals(self) -> tuple[int, int]:
+        """Pairs in the pool, and how many of them are judged: the sums of :meth:`progress`, sooner."""
+        return self.store.totals()
+
     def status(self) -> dict[str, Any]:
         """Everything at a glance, as plain data: what `cleverdon status` and the Overview page show."""
         progress = self.progress()
@@ -576,10 +580,27 @@ class Campaign:
         return settled.assign(_=keys).sort_values(["_", "doc_id"]).drop(columns="_").reset_index(drop=True)
 
     def evaluate(
-        self, measures: Sequence[Measure], *, runs: Iterable[str] | None = None, rule: str | None = None
+        self,
+        measures: Sequence[Measure],
+        *,
+        runs: Iterable[str] | None = None,
+        rule: str | None = None,
+        topics: Iterable[str] | None = None,
     ) -> comparison.Evaluation:
-        """Evaluate the imported runs by the campaign's own qrels."""
+        """Evaluate the imported runs by the campaign's own qrels.
+
+        Parameters
+        ----------
+        measures
+            From :func:`collection.measures.parse`.
+        runs, topics
+            Only these; all runs, and all topics that have a grade, if left out.
+        rule
+            How several annotators' judgements become one grade; the campaign's rule if left out.
+        """
         qrels = self.qrels(rule)
+        if topics is not None:
+            qrels = qrels[qrels["query_id"].isin(list(topics))]
         if not len(qrels):
             raise CampaignError("there is no grade yet to evaluate by; judge some pairs first")
         judged = set(qrels["query_id"])

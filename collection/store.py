@@ -414,6 +414,7 @@ class Store:
                        max(coalesce(j.kind = 'graded', 0)) AS graded
                 FROM pool AS p LEFT JOIN last_words AS w ON w.topic = p.topic AND w.doc = p.doc
                 LEFT JOIN judgements AS j ON j.id = w.judgement AND NOT w.open
+                WHERE :query_id IS NULL OR p.topic = (SELECT topic FROM topics WHERE query_id = :query_id)
                 GROUP BY p.topic, p.doc
             ) AS p USING (topic)
             WHERE :query_id IS NULL OR t.query_id = :query_id
@@ -421,6 +422,14 @@ class Store:
             """,
             {"query_id": query_id},  # type: ignore[arg-type]
         )
+
+    def totals(self) -> tuple[int, int]:
+        """Pairs in the pool, and those of them that are judged: the sums of :meth:`progress`, sooner."""
+        judged = self._value(
+            "SELECT count(*) FROM (SELECT DISTINCT topic, doc FROM last_words WHERE NOT open) "
+            "JOIN pool USING (topic, doc)"
+        )
+        return self._value("SELECT count(*) FROM pool"), judged
 
     def counts(self) -> dict[str, int]:
         """Sizes at a glance."""

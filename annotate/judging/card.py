@@ -1,6 +1,6 @@
 """Mounts the judging card: the component that shows documents and takes judgements without a rerun.
 
-The card's behaviour is in ``judge.js`` and its looks in ``judge.css``; this module gives it its nodes. The
+The card's behaviour is in ``judge/*.js`` and its looks in ``judge.css``; this module gives it its nodes. The
 card posts to the judging routes by itself and never sets a component value, so judging starts no script run.
 """
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
 
 HERE = Path(__file__).parent
+PARTS = ("state", "verbs", "network", "keys", "draw")
 
 
 class GradeButton(TypedDict):
@@ -151,6 +152,11 @@ HTML = """
 """
 
 
+def script() -> str:
+    """The card's behaviour as the one module that Streamlit wants: no build step, the parts just follow each other."""
+    return "".join((HERE / "judge" / f"{part}.js").read_text(encoding="utf-8") for part in PARTS)
+
+
 @cache
 def _component() -> ComponentRenderer:
     """The registered component; the files are read once in the life of the process."""
@@ -160,7 +166,7 @@ def _component() -> ComponentRenderer:
         "cleverdon_judging_card",
         html=HTML,
         css=(HERE / "judge.css").read_text(encoding="utf-8"),
-        js=(HERE / "judge.js").read_text(encoding="utf-8"),
+        js=script(),
     )
 
 

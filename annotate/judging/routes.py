@@ -166,8 +166,11 @@ def _sync(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     if not isinstance(query_id, str) or not isinstance(want, int):
         raise BadRequest("wanted query_id as a string and want as a whole number")
     holding = [str(doc_id) for doc_id in _list(payload, "holding")]
-    documents = campaign.next_pairs(annotator, query_id, min(max(want, 0), MOST_WANTED), holding)
-    answer |= {"query_id": query_id, "documents": [_shown(d) for d in documents]}
+    answer["query_id"] = query_id
+    # A save that wants nothing prolongs no lease either: that would be a second wait for the disk.
+    if want > 0 or not result.saved:
+        documents = campaign.next_pairs(annotator, query_id, min(max(want, 0), MOST_WANTED), holding)
+        answer["documents"] = [_shown(d) for d in documents]
     if payload.get("recent"):
         answer["recent"] = _recent(campaign, annotator, query_id)
     return answer | {"progress": _progress(campaign, query_id)}
@@ -182,9 +185,12 @@ def _document(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
 
 
 def _progress(campaign: Campaign, query_id: str | None) -> Payload:
-    rows = campaign.progress()
-    parts = {"all": rows} if query_id is None else {"topic": rows[rows["query_id"] == query_id], "all": rows}
-    return {name: {"judged": int(r["judged"].sum()), "pool": int(r["pool"].sum())} for name, r in parts.items()}
+    pool, judged = campaign.totals()
+    progress = {"all": {"judged": judged, "pool": pool}}
+    if query_id is not None:
+        topic = campaign.progress(query_id)
+        progress["topic"] = {"judged": int(topic["judged"].sum()), "pool": int(topic["pool"].sum())}
+    return progress
 
 
 def _recent(campaign: Campaign, annotator: str, query_id: str) -> list[Payload]:

@@ -19,9 +19,11 @@ if not counts["runs"] or not counts["judgements"]:
 
 
 @st.cache_data(show_spinner="Evaluating", max_entries=16)
-def evaluated(campaign_id: str, log: int, runs: str, measures: tuple[str, ...], rule: str) -> Evaluation:
-    """Values, kept while judgements, runs, measures and rule are the same."""
-    return session.current().campaign.evaluate([parse(m) for m in measures], rule=rule)
+def evaluated(
+    campaign_id: str, log: int, runs: str, measures: tuple[str, ...], rule: str, topics: tuple[str, ...] | None
+) -> Evaluation:
+    """Values, kept while judgements, runs, measures, rule and topics are the same."""
+    return session.current().campaign.evaluate([parse(m) for m in measures], rule=rule, topics=topics)
 
 
 left, right = st.columns([3, 2])
@@ -38,13 +40,29 @@ rule = right.selectbox(
     index=[r.name for r in RULES].index(campaign.rule),
     format_func=lambda n: RULES[n].label,
 )
+progress = campaign.progress()
+finished = progress.loc[(progress["pool"] > 0) & (progress["judged"] == progress["pool"]), "query_id"]
+begun = progress[(progress["judged"] > 0) & (progress["judged"] < progress["pool"])]
+only_finished = len(finished) > 0 and len(begun) > 0
+if only_finished:
+    only_finished = st.toggle(
+        f"Only the {len(finished):,} topics whose pool is judged to the end (leaves out {len(begun):,} that are begun)",
+        True,
+    )
 try:
     measures = tuple(dict.fromkeys(str(parse(m)) for m in written))
     if not measures:
         st.write("Choose a measure.")
         st.stop()
     runs = campaign.run_table()
-    result = evaluated(campaign.id, counts["logged"], ",".join(runs["run"] + runs["sha256"]), measures, rule)
+    result = evaluated(
+        campaign.id,
+        counts["logged"],
+        ",".join(runs["run"] + runs["sha256"]),
+        measures,
+        rule,
+        tuple(finished) if only_finished else None,
+    )
 except CleverdonError as error:
     st.error(widgets.plain(str(error)))
     st.stop()
@@ -52,7 +70,7 @@ except CleverdonError as error:
 means = result.means()
 topics = result.coverage[0].topics
 st.caption(
-    f"Means over the {topics:,} of {counts['topics']:,} topics that have a grade. A topic that a run lacks counts 0. "
+    f"Means over {topics:,} of {counts['topics']:,} topics. A topic that a run lacks counts 0. "
     "Unjudged documents count as not relevant."
 )
 st.dataframe(

@@ -1,5 +1,6 @@
 """Import: the same files and the same checks as `cleverdon import`."""
 
+import re
 import tempfile
 from pathlib import Path
 
@@ -38,7 +39,7 @@ if go:
     if not (topics or documents or runs or qrels):
         st.error("Choose a file first.")
         st.stop()
-    with tempfile.TemporaryDirectory() as scratch, st.status("Importing", expanded=True) as state:
+    with tempfile.TemporaryDirectory() as scratch, st.spinner("Importing"):
         folder = Path(scratch)
 
         def keep(upload: object, name: str) -> Path:
@@ -47,6 +48,10 @@ if go:
             path.parent.mkdir()
             path.write_bytes(upload.getbuffer())  # type: ignore[attr-defined]
             return path
+
+        def by_name(text: str) -> str:
+            """The scratch folder means nothing to anybody; a file's own name does."""
+            return re.sub(re.escape(str(folder)) + r"/\w+/", "", text)
 
         line = st.empty()
 
@@ -63,21 +68,15 @@ if go:
                 progress=tell,
             )
         except CleverdonError as error:
-            state.update(label="Nothing was imported", state="error")
-            # The scratch folder means nothing to anybody; the file's own name does.
-            words = str(error)
-            for path in sorted(folder.glob("*/*"), key=lambda p: -len(str(p))):
-                words = words.replace(str(path), path.name)
-            st.text(words)
+            st.error("Nothing was imported.")
+            st.text(by_name(str(error)))
             st.stop()
         line.empty()
-        state.update(label="Imported", state="complete")
+        st.success("Imported.")
         for sentence in report.done:
-            st.text(sentence.replace(f"{folder}/", "").partition("/")[2] if str(folder) in sentence else sentence)
+            st.text(by_name(sentence))
         for notice in report.notices:
-            st.warning(
-                widgets.plain(notice.replace(f"{folder}/", "").partition("/")[2] if str(folder) in notice else notice)
-            )
+            st.warning(widgets.plain(by_name(notice)))
 
 st.subheader("What is there")
 counts = campaign.counts()

@@ -45,7 +45,7 @@ for word in words.lower().split():
     shown = shown[[word in f"{d} {documents[d].title} {documents[d].text}".lower() for d in shown["doc_id"]]]
 
 picked = st.dataframe(
-    shown[["judged_at", "query_id", "doc_id", "title", "grade", "reason", "seconds"]],
+    shown[["query_id", "doc_id", "grade", "reason", "seconds", "judged_at", "title"]],
     hide_index=True,
     height=320,
     on_select="rerun",
@@ -102,7 +102,7 @@ if change or take_back:
     if result.refused:
         st.error(widgets.plain(result.refused[0].reason))
     else:
-        st.toast(f"{row['doc_id']}: {'undone' if take_back else choice}. Saved.")
+        st.toast(f"{widgets.plain(row['doc_id'])}: {'undone' if take_back else choice}. Saved.")
         st.rerun()
 
 log = campaign.judgements(current=False, annotator=now.annotator, query_id=row["query_id"])

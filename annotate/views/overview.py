@@ -10,18 +10,15 @@ state = campaign.status()
 st.title(widgets.plain(campaign.title))
 widgets.next_step(campaign.next_step())
 
-for column, (label, value) in zip(
-    st.columns(5),
-    [
-        ("Topics", state["topics"]),
-        ("Documents", state["documents"]),
-        ("Runs", state["runs"]),
-        ("Pairs in the pool", state["pool"]),
-        ("Judged", state["judged"]),
-    ],
-    strict=True,
-):
-    column.metric(label, f"{value:,}")
+widgets.metrics(
+    {
+        "Topics": f"{state['topics']:,}",
+        "Documents": f"{state['documents']:,}",
+        "Runs": f"{state['runs']:,}",
+        "Pairs in the pool": f"{state['pool']:,}",
+        "Judged": f"{state['judged']:,}",
+    }
+)
 
 if state["pool"]:
     st.progress(

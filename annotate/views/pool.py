@@ -34,17 +34,14 @@ parameters = {
 }
 cost = campaign.pool(name, dry_run=True, **parameters)
 pairs = cost.per_topic["pairs"]
-for column, (label, value) in zip(
-    st.columns(4),
-    [
-        ("Pairs", f"{cost.pairs:,}"),
-        ("New", f"{cost.new:,}"),
-        ("Per topic, median", f"{pairs.median():g}"),
-        ("Smallest to largest", f"{pairs.min()} to {pairs.max()}"),
-    ],
-    strict=True,
-):
-    column.metric(label, value)
+widgets.metrics(
+    {
+        "Pairs": f"{cost.pairs:,}",
+        "New": f"{cost.new:,}",
+        "Per topic, median": f"{pairs.median():g}",
+        "Smallest to largest": f"{pairs.min()} to {pairs.max()}",
+    }
+)
 if (pairs == 0).any():
     st.info(f"{(pairs == 0).sum()} of {len(pairs)} topics have no pair: no run has them.")
 if cost.without_text:

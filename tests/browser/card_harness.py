@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from annotate.judging.card import HERE, HTML
+from annotate.judging.card import HERE, HTML, script
 from collection.records import GRADE_SCALES
 
 SCALE = GRADE_SCALES["0-3"]
@@ -279,7 +279,7 @@ class Harness:
 
     async def script(self, request: Request) -> Response:
         """The card's module, as it is on disk."""
-        return Response((HERE / "judge.js").read_text(encoding="utf-8"), media_type="text/javascript")
+        return Response(script(), media_type="text/javascript")
 
     async def page(self, request: Request) -> HTMLResponse:
         """The page. Queries: root (shadow, div), theme, padding, query_id, annotator."""

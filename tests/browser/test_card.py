@@ -6,9 +6,6 @@ import re
 import statistics
 
 import pytest
-
-pytest.importorskip("playwright.sync_api")
-
 from playwright.sync_api import expect
 
 from tests.browser.card_harness import REASONS, TEXT_CAP, Desk, Harness, document

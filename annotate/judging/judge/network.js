@@ -1,0 +1,217 @@
+// Talking to the routes: what is outgoing, what comes back, and what happens when nothing does. Part of one module: see state.js.
+
+// ---------------------------------------------------------------------------------------- network
+
+/** An answer that is no success; `status` 0 stands for no answer at all, -1 for one that makes no sense. */
+class Failure extends Error {
+  constructor(status, detail = "") {
+    super(detail || `status ${status}`);
+    this.status = status;
+    this.detail = detail;
+  }
+}
+
+async function failureOf(response) {
+  const body = await response.json().catch(() => null);
+  return new Failure(response.status, typeof body?.error === "string" ? body.error : "");
+}
+
+async function send(state, route, body) {
+  const text = JSON.stringify(body);
+  try {
+    return await fetch(`${state.routes}/${route}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "X-Cleverdon-Token": state.token ?? "" },
+      body: text,
+      signal: AbortSignal.timeout(TIMEOUT),
+      keepalive: text.length < KEEPALIVE_LIMIT, // a tab that is closed now still delivers
+    });
+  } catch {
+    throw new Failure(0);
+  }
+}
+
+async function post(state, route, body) {
+  const token = state.token;
+  let response = await send(state, route, body);
+  if (response.status === 401) {
+    await renewToken(state, token);
+    response = await send(state, route, body);
+  }
+  if (!response.ok) throw await failureOf(response);
+  return response.json();
+}
+
+/** Asks for a token once, however many requests were answered 401 in the meantime. */
+async function renewToken(state, used) {
+  if (state.token !== used) return;
+  state.renewing ??= send(state, "token", {}).finally(() => { state.renewing = null; });
+  const response = await state.renewing;
+  if (!response.ok) throw new Failure(response.status);
+  state.token = (await response.clone().json()).token;
+}
+
+function needsSync(state) {
+  if (state.pending.length || state.skips.length) return true;
+  if (!state.view) return false; // not on screen: nothing to fetch
+  if (!state.topics) return true;
+  if (state.queryId === null) return false;
+  return state.wantsRecent || state.due || (!state.exhausted && unseen(state) < LOW);
+}
+
+/** Sends what waits and fetches what is short: one request at a time, so that order is kept. */
+function pump(state) {
+  if (state.inFlight || state.retry !== null || !needsSync(state)) return;
+  state.inFlight = true;
+  exchange(state).then(
+    () => {
+      state.failures = 0;
+      state.trouble = null;
+    },
+    (error) => {
+      if (!(error instanceof Failure)) console.error(error);
+      retryLater(state, error instanceof Failure ? error : new Failure(-1));
+    },
+  ).finally(() => {
+    state.inFlight = false;
+    refresh(state);
+    pump(state);
+  });
+}
+
+function retryLater(state, { status, detail }) {
+  if (state.failures === 0) state.failingSince = Date.now();
+  state.failures += 1;
+  state.trouble = status;
+  state.detail = detail;
+  const gentle = status >= 400 && status < 500; // asking quickly does not help there
+  const delay = gentle ? LAST_RETRY : Math.min(LAST_RETRY, FIRST_RETRY * 2 ** (state.failures - 1));
+  state.retry = setTimeout(() => {
+    state.retry = null;
+    pump(state);
+  }, delay);
+}
+
+/** Tries at once what waits for its next attempt. */
+function wake(state) {
+  clearTimeout(state.retry);
+  state.retry = null;
+  pump(state);
+}
+
+async function exchange(state) {
+  if (!state.topics || state.topicsDue) takeTopics(state, (await post(state, "topics", {})).topics);
+  state.topicsDue = false;
+  if (!needsSync(state)) return;
+  const batch = [...state.pending];
+  const ask = {
+    ...outgoing(state, batch),
+    want: state.view && state.queryId !== null && unseen(state) < LOW ? FULL - unseen(state) : 0,
+    recent: state.wantsRecent,
+  };
+  const { visit } = state;
+  takeReply(state, ask, batch, visit, await post(state, "sync", ask));
+}
+
+function outgoing(state, batch) {
+  return {
+    judgements: batch.map((item) => item.judgement),
+    skips: [...state.skips],
+    query_id: state.queryId,
+    holding: state.queue.map((doc) => doc.doc_id),
+  };
+}
+
+function takeTopics(state, topics) {
+  state.topics = topics;
+  state.byId = new Map(topics.map((topic) => [topic.query_id, topic]));
+  if (state.byId.has(state.queryId)) return;
+  const remembered = [state.asked, state.store?.getItem(`${state.id}topic`)].find((id) => state.byId.has(id));
+  const first = topics.find((topic) => !isDone(state, topic)) ?? topics[0];
+  const start = remembered ?? first?.query_id;
+  if (start !== undefined) openTopic(state, start);
+}
+
+function takeReply(state, ask, batch, visit, reply) {
+  const judged = new Map(state.pending.map(({ judgement }) => (
+    [pairOf(judgement.query_id, judgement.doc_id), judgement.kind !== "undone"])));
+  state.due = false;
+  state.skips.splice(0, ask.skips.length);
+  takeAnswers(state, batch, reply);
+  takeProgress(state, batch, reply);
+  // The topic may have been changed while this was under way; without one only judgements were sent.
+  if (visit !== state.visit || ask.query_id === null) return;
+  if (reply.query_id !== ask.query_id) throw new Failure(-1);
+  if (ask.recent) takeRecent(state, reply.recent ?? [], judged);
+  const fresh = takeDocuments(state, reply.documents, judged);
+  if (ask.want > 0) state.exhausted = fresh < ask.want;
+}
+
+/** Forgets what the server has taken, and keeps what it refused in sight. */
+function takeAnswers(state, batch, reply) {
+  const refused = new Map(reply.refused.map((answer) => [answer.uuid, answer.reason]));
+  const answered = new Set([...reply.saved, ...refused.keys()]);
+  for (const item of batch) {
+    const { uuid } = item.judgement;
+    if (refused.has(uuid)) {
+      const words = item.judgement.kind === "undone" ? "undo" : wordsFor(state, item.judgement);
+      state.refused.push({ uuid, title: item.title, words, reason: refused.get(uuid) });
+      state.history = state.history.filter((entry) => entry.uuid !== uuid);
+      state.look = null;
+      state.exhausted = false; // its document may be handed out again
+    }
+    if (answered.has(uuid)) write(state, `pending:${item.order}:${uuid}`, null);
+  }
+  if (refused.size) write(state, "refused", JSON.stringify(state.refused));
+  state.pending = state.pending.filter((item) => !answered.has(item.judgement.uuid));
+  if (batch.some((item) => !answered.has(item.judgement.uuid))) throw new Failure(-1);
+}
+
+function takeProgress(state, batch, reply) {
+  const saved = new Set(reply.saved);
+  for (const { judgement, delta } of batch) {
+    const topic = state.byId.get(judgement.query_id);
+    if (topic && saved.has(judgement.uuid)) topic.judged += delta;
+  }
+  if (!reply.progress) return;
+  state.all = reply.progress.all;
+  const topic = state.byId.get(reply.query_id);
+  if (topic && reply.progress.topic) Object.assign(topic, reply.progress.topic);
+}
+
+/** Older judgements for undo and looking back; what this browser knows of a pair is newer and wins. */
+function takeRecent(state, recent, judged) {
+  state.wantsRecent = false;
+  const known = new Set(state.history.map((entry) => pairOf(entry.query_id, entry.doc.doc_id)));
+  for (const doc of state.queue) known.add(pairOf(state.queryId, doc.doc_id));
+  const older = recent.filter(({ query_id, doc_id, kind }) => {
+    const pair = pairOf(query_id, doc_id);
+    return kind !== "undone" && !known.has(pair) && judged.get(pair) !== false;
+  });
+  const entries = older.reverse().map(({ query_id, kind, relevance, reason, ...doc }) => (
+    { query_id, doc, kind, relevance, reason, uuid: null }));
+  state.history.unshift(...entries);
+  if (state.look !== null) state.look += entries.length;
+}
+
+/** New documents go before the skipped ones; a pair with a judgement under way is never shown as unjudged. */
+function takeDocuments(state, documents, judged) {
+  const held = new Set(state.queue.map((doc) => doc.doc_id));
+  const fresh = documents.filter((doc) => !held.has(doc.doc_id) && !judged.get(pairOf(state.queryId, doc.doc_id)));
+  const isFresh = new Set(fresh.map((doc) => doc.doc_id));
+  const shown = state.look === null ? null : state.history[state.look];
+  state.history = state.history.filter((entry) => entry === shown
+    || entry.query_id !== state.queryId || !isFresh.has(entry.doc.doc_id)); // unjudged elsewhere since
+  if (shown) state.look = state.history.indexOf(shown);
+  const at = state.queue.findIndex((doc) => doc.skipped);
+  state.queue.splice(at < 0 ? state.queue.length : at, 0, ...fresh);
+  return fresh.length;
+}
+
+/** The page goes away: one last request, beside the one that may be under way (saving is idempotent). */
+function sendLast(state) {
+  if (state.pending.length) {
+    send(state, "sync", { ...outgoing(state, state.pending), want: 0, recent: false }).catch(() => {});
+  }
+}
+

@@ -1,0 +1,301 @@
+"""The main job in a real browser, against `cleverdon serve`: sign in, judge, undo, reload, export.
+
+On Cranfield with its known qrels; where that collection is absent, on the demo with the judgements that come with it.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from collection import Campaign, formats
+from tests.conftest import SHARED
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+CRANFIELD = SHARED / "data" / "cranfield"
+TOPIC = "1"
+
+WATCH_KEYS = """
+  window.pressed = [];
+  window.addEventListener("keydown", (event) => {
+    const deep = (root) => {
+      const found = root.querySelector("[data-part=doc-id]");
+      if (found) return found;
+      for (const node of root.querySelectorAll("*")) {
+        const inner = node.shadowRoot && deep(node.shadowRoot);
+        if (inner) return inner;
+      }
+      return null;
+    };
+    window.pressed.push({key: event.key, shown: deep(document)?.textContent});
+  }, true);
+"""
+
+
+class Serving:
+    """`cleverdon serve` on a campaign, as a process that can be killed and started again."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory, self.port = directory, 0
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "collection.cli", "serve", self.directory, "--no-browser", "--as", "ann"]
+        if self.port:
+            command += ["--port", str(self.port)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert self.process.stdout is not None
+        seen = ""
+        for line in self.process.stdout:
+            seen += line
+            if link := re.search(r"http://127\.0\.0\.1:(\d+)/signin\?token=\S+", line):
+                self.link, self.port = link[0], int(link[1])
+                self.url = f"http://127.0.0.1:{self.port}"
+                return
+        raise AssertionError(f"the server ended before it printed a link:\n{seen}")
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
+        self.process.send_signal(how)
+        self.process.wait(20)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, int]]:
+    """A pooled campaign that nobody has judged yet, and the known grades of TOPIC's pairs."""
+    directory = tmp_path_factory.mktemp("served") / "campaign"
+    if CRANFIELD.is_dir():
+        qrels = formats.read_qrels(CRANFIELD / "qrels.txt")
+        with Campaign.create(directory, title="Cranfield") as campaign:
+            campaign.import_files(
+                documents=[CRANFIELD / "documents.jsonl.gz"],
+                topics=CRANFIELD / "topics.jsonl",
+                runs=sorted(CRANFIELD.glob("runs*/*.run.gz")),
+            )
+            campaign.pool("depth", depth=10)
+    else:
+        from collection.demo import build
+
+        build(directory.with_name("demo"))
+        with Campaign(directory.with_name("demo")) as demo:
+            qrels = demo.qrels()
+            demo.export(pool=directory.with_name("pool.tsv"))
+            documents, topics = demo.documents(demo.store.pool()["doc_id"].tolist()), demo.topics()
+            topics.to_csv(directory.with_name("topics.tsv"), sep="\t", index=False)
+            pd.DataFrame([d[:3] for d in documents.values()], columns=["doc_id", "title", "text"]).to_json(
+                directory.with_name("documents.jsonl"), orient="records", lines=True
+            )
+            for run in demo.runs():
+                rows = run.frame.assign(q0="Q0", tag=run.name)[["query_id", "q0", "doc_id", "rank", "score", "tag"]]
+                rows.to_csv(directory.with_name(f"{run.name}.run"), sep=" ", header=False, index=False)
+        with Campaign.create(directory, title="Docstrings") as campaign:
+            campaign.import_files(
+                documents=[directory.with_name("documents.jsonl")],
+                topics=directory.with_name("topics.tsv"),
+                runs=sorted(directory.parent.glob("*.run")),
+            )
+            campaign.pool("depth", depth=10)
+    known = qrels[qrels["query_id"] == TOPIC]
+    return directory, dict(zip(known["doc_id"], known["relevance"], strict=True))
+
+
+@pytest.fixture
+def serving(built: tuple[Path, dict[str, int]], tmp_path: Path) -> Iterator[Serving]:
+    """A server on a fresh copy of the campaign."""
+    import shutil
+
+    shutil.copytree(built[0], tmp_path / "campaign")
+    running = Serving(tmp_path / "campaign")
+    yield running
+    if running.process.poll() is None:
+        running.stop()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
+    context.set_default_timeout(20_000)
+    yield context
+    context.close()
+
+
+def open_card(page: Page, serving: Serving) -> None:
+    """Sign in and open the Judge page. Keys are watched from before the card is there, so that what is noted is
+    what was on screen when the key went down, not what the card showed then."""
+    page.add_init_script(WATCH_KEYS)
+    page.goto(serving.link)
+    expect(page.get_by_text("pairs are left")).to_be_visible()
+    page.goto(f"{serving.url}/judge")
+    expect(page.locator("[data-part=doc-id]")).not_to_be_empty()
+
+
+def shown(page: Page) -> str:
+    return page.locator("[data-part=doc-id]").inner_text()
+
+
+def saved(page: Page) -> None:
+    expect(page.locator("[data-part=status]")).to_have_text("Saved")
+
+
+def judge_rest(page: Page, grade_of: Callable[[str], int], limit: int = 10_000) -> list[str]:
+    """Judge what is on screen, one key each, until the topic is done or `limit` is reached; the ids."""
+    done: list[str] = []
+    finished = page.get_by_text("Topic done")
+    next_one = page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")
+    while len(done) < limit and not finished.is_visible():
+        document = next_one.inner_text()
+        page.keyboard.press(str(grade_of(document)))
+        done.append(document)
+        expect(finished.or_(next_one.filter(has_not_text=re.compile(f"^{re.escape(document)}$")))).to_be_visible()
+    return done
+
+
+def test_judge_a_topic_by_keys_and_export(
+    serving: Serving, built: tuple[Path, dict[str, int]], context: BrowserContext, tmp_path: Path
+) -> None:
+    known = built[1]
+    with Campaign(serving.directory) as campaign:
+        pool = campaign.store.pool()
+    pairs = pool.loc[pool["query_id"] == TOPIC, "doc_id"].tolist()
+    page = context.new_page()
+    open_card(page, serving)
+
+    first = judge_rest(page, lambda d: known.get(d, 0), limit=len(pairs) // 3)
+    saved(page)
+    # Undo the last one, on purpose graded otherwise first, and give the right grade.
+    page.keyboard.press("u")
+    expect(page.locator("[data-part=doc-id]")).to_have_text(first[-1])
+    page.keyboard.press(str((known.get(first[-1], 0) + 1) % 4))
+    saved(page)
+    page.keyboard.press("u")
+    expect(page.locator("[data-part=doc-id]")).to_have_text(first[-1])
+    saved(page)
+
+    page.reload()
+    expect(page.locator("[data-part=doc-id]")).not_to_be_empty()
+    rest = judge_rest(page, lambda d: known.get(d, 0))
+    saved(page)
+    assert sorted(first[:-1] + rest) == sorted(pairs)
+    expect(page.locator("[data-part=topic-count]")).to_have_text(f"{len(pairs)} of {len(pairs)}")
+
+    page.goto(f"{serving.url}/export")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download qrels.txt").click()
+    download.value.save_as(tmp_path / "qrels.txt")
+    exported = formats.read_qrels(tmp_path / "qrels.txt")
+    assert set(exported["query_id"]) == {TOPIC}
+    grades = dict(zip(exported["doc_id"], exported["relevance"], strict=True))
+    assert grades == {d: known.get(d, 0) for d in pairs}
+    assert {d: g for d, g in grades.items() if d in known} == {d: g for d, g in known.items() if d in grades}
+
+    with Campaign(serving.directory) as campaign:
+        log = campaign.judgements(current=False)
+    assert log["uuid"].is_unique
+    assert (log["kind"] == "undone").sum() == 2
+    assert len(log) == len(pairs) + 4  # the two undone grades and the two undos are in the log as well
+    assert log["seconds"].notna().all()
+
+
+@pytest.mark.parametrize("every", [30, 100, 250])
+def test_twenty_keys_grade_the_twenty_documents_that_were_shown(
+    serving: Serving, context: BrowserContext, every: int
+) -> None:
+    page = context.new_page()
+    open_card(page, serving)
+    for key in "01233210012332100123":
+        page.keyboard.press(key)
+        page.wait_for_timeout(every)
+    saved(page)
+    pressed = page.evaluate("window.pressed")
+    with Campaign(serving.directory) as campaign:
+        log = campaign.judgements(current=False)
+    assert log["doc_id"].tolist() == [p["shown"] for p in pressed]
+    assert log["relevance"].tolist() == [int(p["key"]) for p in pressed]
+    assert log["doc_id"].nunique() == 20
+
+
+def test_nothing_acknowledged_is_lost_when_the_server_is_killed(serving: Serving, context: BrowserContext) -> None:
+    """SIGKILL in the middle of judging, three times; what waits in the browser arrives when the server is back."""
+    page = context.new_page()
+    open_card(page, serving)
+    acknowledged: set[str] = set()
+    page.on(
+        "response",
+        lambda answer: (
+            acknowledged.update(answer.json()["saved"]) if answer.url.endswith("/sync") and answer.ok else None
+        ),
+    )
+    graded = 0
+    for _ in range(3):
+        for key in "0123":
+            page.keyboard.press(key)
+            page.wait_for_timeout(25)
+        graded += 4
+        serving.stop(signal.SIGKILL)
+        for key in "10":
+            page.keyboard.press(key)
+        graded += 2
+        expect(page.locator("[data-part=status]")).not_to_have_text("Saved")
+        serving.start()
+        expect(page.locator("[data-part=status]")).to_have_text("Saved", timeout=30_000)
+    with Campaign(serving.directory) as campaign:
+        log = campaign.judgements(current=False)
+    assert acknowledged <= set(log["uuid"])
+    assert len(log) == log["doc_id"].nunique() == graded
+
+
+def test_a_killed_server_leaves_no_process_behind(serving: Serving) -> None:
+    assert sys.platform != "linux" or not _children(serving.process.pid)
+    serving.stop(signal.SIGKILL)
+    time.sleep(0.2)
+    serving.start()  # on the same port: it is free at once
+
+
+def _children(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+
+def test_my_judgements_changes_a_grade(serving: Serving, context: BrowserContext) -> None:
+    page = context.new_page()
+    open_card(page, serving)
+    (document,) = judge_rest(page, lambda _: 1, limit=1)
+    saved(page)
+    page.goto(f"{serving.url}/my-judgements")
+    grid = page.get_by_test_id("stDataFrame").first
+    expect(grid).to_be_visible()
+    box = grid.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 15, box["y"] + 52)  # the selector of the first row: the grid is a canvas
+    page.get_by_text("Perfect: it is devoted").click()
+    page.get_by_role("button", name="Save the change").click()
+    expect(page.get_by_text("All that you said about this pair (2)")).to_be_visible()
+    with Campaign(serving.directory) as campaign:
+        assert campaign.judgements()[["doc_id", "relevance"]].values.tolist() == [[document, 3]]
+
+
+def test_import_page_says_the_line(serving: Serving, context: BrowserContext, tmp_path: Path) -> None:
+    (tmp_path / "bad.run").write_text("1 Q0 a 1 2.0 x\n1 Q0 b two\n")
+    page = context.new_page()
+    open_card(page, serving)
+    page.goto(f"{serving.url}/import")
+    page.locator("input[type=file]").nth(2).set_input_files(tmp_path / "bad.run")
+    expect(page.get_by_text("bad.run")).to_be_visible()
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_text("Nothing was imported")).to_be_visible()
+    expect(page.get_by_text(re.compile(r"^bad\.run:2: wanted")).last).to_be_visible()
+
+
+def test_without_the_link_nothing_is_shown(serving: Serving, context: BrowserContext) -> None:
+    page = context.new_page()
+    for place in ("", "judge", "export", "evaluate"):
+        page.goto(f"{serving.url}/{place}")
+        expect(page.get_by_role("heading", name="Sign in")).to_be_visible()

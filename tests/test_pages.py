@@ -1,0 +1,121 @@
+"""Every page, with nothing in the campaign, with everything, and with hostile texts; without a browser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from annotate.asgi import DIRECTORY_VARIABLE, SCRIPT
+from annotate.judging.tokens import Tokens
+from collection import Campaign, Judgement
+
+VIEWS = sorted(p.name for p in (SCRIPT.parent / "views").glob("*.py") if p.name != "__init__.py")
+HOSTILE = "**bold** <img src=x onerror=alert(1)> $x$ :red[r] \u202e [link](javascript:alert(1))"
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Campaign, str], AppTest]]:
+    """Opens a page of a campaign as a person who is signed in as ann."""
+    monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: "ann")
+
+    def run(campaign: Campaign, view: str) -> AppTest:
+        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
+        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
+        return app if view == "overview.py" else app.switch_page(f"views/{view}").run()
+
+    return run
+
+
+def say(campaign: Campaign, query_id: str, doc_id: str, relevance: int) -> None:
+    campaign.judge([Judgement(str(uuid4()), "ann", query_id, doc_id, "graded", relevance)])
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_an_empty_campaign(opened: Callable[..., AppTest], tmp_path: Path, view: str) -> None:
+    with Campaign.create(tmp_path / "empty") as campaign:
+        app = opened(campaign, view)
+        assert not app.exception
+        assert not app.error
+        assert app.title
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_campaign_in_the_middle(opened: Callable[..., AppTest], campaign: Campaign, view: str) -> None:
+    say(campaign, "1", "d1", 2)
+    say(campaign, "2", "d4", 0)
+    app = opened(campaign, view)
+    assert not app.exception
+    assert not app.error
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_hostile_texts_are_not_markup(opened: Callable[..., AppTest], tmp_path: Path, files: Path, view: str) -> None:
+    (files / "t.tsv").write_text(f"q*1\t{HOSTILE}\n")
+    (files / "d.tsv").write_text(f"d_1\t{HOSTILE}\t{HOSTILE}\n")
+    (files / "r.run").write_text("q*1 Q0 d_1 1 1.0 <b>run</b>\n")
+    with Campaign.create(tmp_path / "hostile", title=HOSTILE) as campaign:
+        campaign.import_files(topics=files / "t.tsv", documents=[files / "d.tsv"], runs=[files / "r.run"])
+        campaign.pool("depth", depth=1)
+        say(campaign, "q*1", "d_1", 3)
+        app = opened(campaign, view)
+        assert not app.exception
+        markdown = [m.value for kind in (app.markdown, app.caption, app.title, app.subheader, app.info) for m in kind]
+        live = [re.sub(r"\\.", "", m) for m in markdown]  # what is left when escaped characters are gone
+        assert not [m for m in live if "<img" in m or "](javascript" in m or "**bold**" in m or "\u202e" in m]
+
+
+def test_overview_counts_what_there_is(opened: Callable[..., AppTest], campaign: Campaign) -> None:
+    say(campaign, "1", "d1", 2)
+    app = opened(campaign, "overview.py")
+    assert {m.label: m.value for m in app.metric} == {
+        "Topics": "2",
+        "Documents": "8",
+        "Runs": "2",
+        "Pairs in the pool": "6",
+        "Judged": "1",
+    }
+    assert any("5 of 6 pairs are left" in m.value for m in app.markdown)
+
+
+def test_pool_is_seen_before_it_is_added(
+    opened: Callable[..., AppTest], make_campaign: Callable[..., Campaign]
+) -> None:
+    campaign = make_campaign(pooled=False)
+    app = opened(campaign, "pool.py")
+    app.number_input(key="depth-depth").set_value(2).run()
+    assert {m.label: m.value for m in app.metric}["New"] == "6"
+    assert campaign.counts()["pool"] == 0
+    app.button(key="add").click().run()
+    assert campaign.counts()["pool"] == 6
+    assert app.button(key="add").disabled
+
+
+def test_evaluate_shows_the_library_s_values_and_explains_a_wrong_measure(
+    opened: Callable[..., AppTest], campaign: Campaign
+) -> None:
+    say(campaign, "1", "d2", 1)
+    app = opened(campaign, "evaluate.py")
+    table = app.dataframe[0].value
+    assert table.loc["beta", "RR"] == 1.0
+    assert table.loc["alpha", "RR"] == 0.5
+    app.multiselect[0].set_value(["nDGC@10"]).run()
+    assert "did you mean" in app.error[0].value
+
+
+def test_export_offers_what_the_command_writes(opened: Callable[..., AppTest], campaign: Campaign) -> None:
+    say(campaign, "1", "d1", 2)
+    app = opened(campaign, "export.py")
+    assert any("1 pairs of 1 topics: 1 of grade 2" in m.value for m in app.markdown)
+
+
+def test_signed_out_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch, campaign: Campaign) -> None:
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
+    monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: None)
+    app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
+    assert app.title[0].value == "Sign in"
+    assert not app.metric

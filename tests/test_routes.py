@@ -1,0 +1,216 @@
+"""The judging routes: what they hand out, what they take, and whom they refuse."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from annotate.judging import tokens
+from annotate.judging.routes import PREFIX, TEXT_CAP, JudgingService
+from annotate.judging.tokens import TOKEN_HEADER, Tokens, cookie_name
+from collection import Campaign, Document
+
+
+@pytest.fixture
+def service(campaign: Campaign) -> JudgingService:
+    return JudgingService(campaign.directory)
+
+
+@pytest.fixture
+def client(service: JudgingService) -> Iterator[TestClient]:
+    with TestClient(Starlette(routes=service.routes(), lifespan=service.lifespan), follow_redirects=False) as client:
+        client.headers[TOKEN_HEADER] = service.tokens.token("ann")
+        yield client
+
+
+def post(client: TestClient, route: str, status: int = 200, **payload: Any) -> dict[str, Any]:
+    answer = client.post(f"{PREFIX}/{route}", json=payload)
+    assert answer.status_code == status, answer.text
+    return dict(answer.json())
+
+
+def judged(doc_id: str, relevance: int | None = 1, **more: Any) -> dict[str, Any]:
+    base = {"uuid": str(uuid4()), "query_id": "1", "doc_id": doc_id, "kind": "graded", "relevance": relevance}
+    return base | {"shown_at": "2026-01-01T00:00:00.000Z", "seconds": 1.23456, "source": "key"} | more
+
+
+def test_hand_out_judge_and_go_on(client: TestClient, campaign: Campaign) -> None:
+    first = post(client, "sync", query_id="1", want=2)
+    assert [d["doc_id"] for d in first["documents"]] == ["d2", "d1"]
+    assert first["progress"] == {"topic": {"judged": 0, "pool": 3}, "all": {"judged": 0, "pool": 6}}
+    item = judged("d2", 3)
+    second = post(client, "sync", judgements=[item], query_id="1", holding=["d1"], want=5)
+    assert second["saved"] == [item["uuid"]]
+    assert [d["doc_id"] for d in second["documents"]] == ["d6"]
+    assert second["progress"]["topic"] == {"judged": 1, "pool": 3}
+    row = campaign.judgements().iloc[0]
+    assert row[["annotator", "doc_id", "relevance", "seconds", "source"]].tolist() == ["ann", "d2", 3, 1.235, "key"]
+
+
+def test_the_same_request_again_changes_nothing(client: TestClient, campaign: Campaign) -> None:
+    post(client, "sync", query_id="1", want=3)
+    item = judged("d2")
+    for _ in range(3):
+        assert post(client, "sync", judgements=[item])["saved"] == [item["uuid"]]
+    assert campaign.counts()["logged"] == 1
+
+
+def test_undo_and_regrade_in_one_request_keep_their_order(client: TestClient, campaign: Campaign) -> None:
+    post(client, "sync", query_id="1", want=3)
+    items = [judged("d2", 1), judged("d2", None, kind="undone"), judged("d2", 2)]
+    assert post(client, "sync", judgements=items)["refused"] == []
+    assert campaign.judgements()["relevance"].tolist() == [2]
+    assert campaign.judgements(current=False)["kind"].tolist() == ["graded", "undone", "graded"]
+
+
+def test_what_was_not_handed_out_is_refused_and_the_rest_is_kept(client: TestClient) -> None:
+    post(client, "sync", query_id="1", want=1)
+    good, foreign, high = judged("d2"), judged("d6"), judged("d2", 9)
+    answer = post(client, "sync", judgements=[foreign, high, good])
+    assert answer["saved"] == [good["uuid"]]
+    assert [r["uuid"] for r in answer["refused"]] == [foreign["uuid"], high["uuid"]]
+    assert "not handed out" in answer["refused"][0]["reason"]
+
+
+def test_recent_is_what_a_reloaded_card_can_undo(client: TestClient) -> None:
+    post(client, "sync", query_id="1", want=3)
+    cannot = judged("d1", None, kind="cannot judge", reason="unreadable")
+    post(client, "sync", judgements=[judged("d2", 3), cannot])
+    recent = post(client, "sync", query_id="1", want=3, recent=True)["recent"]
+    assert [(r["doc_id"], r["kind"], r["relevance"], r["reason"]) for r in recent] == [
+        ("d1", "cannot judge", None, "unreadable"),
+        ("d2", "graded", 3, None),
+    ]
+    assert recent[0]["text"] == "The text of document 1."
+
+
+def test_skipped_come_last(client: TestClient) -> None:
+    post(client, "sync", query_id="1", want=3)
+    answer = post(client, "sync", skips=[{"query_id": "1", "doc_id": "d2"}], query_id="1", want=3)
+    assert [d["doc_id"] for d in answer["documents"]] == ["d1", "d6", "d2"]
+
+
+def test_nothing_says_how_a_pair_came_up(client: TestClient) -> None:
+    document = post(client, "sync", query_id="1", want=1)["documents"][0]
+    assert set(document) == {"doc_id", "title", "text", "length", "truncated", "metadata"}
+
+
+def test_long_texts_come_in_two_steps(client: TestClient, campaign: Campaign) -> None:
+    with campaign.store.transaction():
+        campaign.store.add_documents([Document("d2", "long", "x" * (TEXT_CAP + 5))], replace=True)
+    document = post(client, "sync", query_id="1", want=1)["documents"][0]
+    assert (len(document["text"]), document["length"], document["truncated"]) == (TEXT_CAP, TEXT_CAP + 5, True)
+    whole = post(client, "document", query_id="1", doc_id="d2")
+    assert (len(whole["text"]), whole["truncated"]) == (TEXT_CAP + 5, False)
+    post(client, "document", 400, query_id="1", doc_id="none")
+
+
+def test_topics(client: TestClient) -> None:
+    topics = post(client, "topics")["topics"]
+    assert topics[0] == {
+        "query_id": "1",
+        "title": "running average",
+        "description": "Smooth a series.",
+        "narrative": "A window.",
+        "pool": 3,
+        "judged": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        {"judgements": "all"},
+        {"judgements": [{"kind": "graded"}]},
+        {"judgements": [judged("d1", kind="maybe")]},
+        {"judgements": [judged("d1", "3")]},  # type: ignore[arg-type]
+        {"judgements": [judged("")]},
+        {"skips": [1]},
+        {"query_id": 7},
+        {"query_id": "1", "want": "many"},
+    ],
+)
+def test_what_no_card_sends_is_answered_400_and_changes_nothing(
+    client: TestClient, campaign: Campaign, payload: dict[str, Any]
+) -> None:
+    assert "wanted" in post(client, "sync", 400, **payload)["error"]
+    assert campaign.counts()["logged"] == 0
+
+
+def test_a_body_that_is_no_json(client: TestClient) -> None:
+    assert client.post(f"{PREFIX}/sync", content=b"{").status_code == 400
+    assert client.post(f"{PREFIX}/sync", content=b"[]").status_code == 400
+
+
+# --- who may --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("route", ["topics", "sync", "document"])
+def test_every_route_wants_a_token(client: TestClient, service: JudgingService, route: str) -> None:
+    other_campaign = Tokens(b"secret", "other").token("ann")
+    cookie_as_token = service.tokens.cookie("ann")
+    for value in ("", "nonsense", other_campaign, cookie_as_token, service.tokens.token("ann")[:-2]):
+        client.headers[TOKEN_HEADER] = value
+        post(client, route, 401)
+    del client.headers[TOKEN_HEADER]
+    post(client, route, 401)
+
+
+def test_all_judging_routes_are_in_the_test_above(service: JudgingService) -> None:
+    paths = {route.path for route in service.routes()}
+    assert paths == {"/signin"} | {f"{PREFIX}/{r}" for r in ("topics", "sync", "document", "token")}
+
+
+def test_a_token_expires_and_the_cookie_renews_it(
+    client: TestClient, service: JudgingService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokens, "TOKEN_SECONDS", -1)
+    post(client, "topics", 401)
+    monkeypatch.undo()
+    post(client, "token", 401)
+    client.cookies.set(cookie_name(service.campaign_id), service.tokens.cookie("ann"))
+    client.headers[TOKEN_HEADER] = post(client, "token")["token"]
+    post(client, "topics")
+    del client.headers[TOKEN_HEADER]
+    post(client, "token", 401)  # what a form of another site could make a browser send
+
+
+def test_the_sign_in_link_works_once(client: TestClient, campaign: Campaign, service: JudgingService) -> None:
+    link = f"/signin?token={campaign.make_signin_link('bob')}"
+    answer = client.get(link)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=lax" in cookie
+    assert service.tokens.read_cookie(answer.cookies[cookie_name(service.campaign_id)]) == "bob"
+    assert client.get(link).status_code == 303  # their own link again, in the browser that it signed in
+    client.cookies.clear()
+    refused = client.get(link)
+    assert refused.status_code == 403
+    assert "cleverdon serve" in refused.text
+    assert client.get("/signin").status_code == 403
+
+
+def test_a_save_is_durable_before_it_is_acknowledged(client: TestClient, campaign: Campaign) -> None:
+    """Another connection sees the row at once, and the database syncs every commit."""
+    post(client, "sync", query_id="1", want=1)
+    item = judged("d2")
+    post(client, "sync", judgements=[item])
+    with Campaign(campaign.directory) as other:
+        assert other.judgements()["uuid"].tolist() == [item["uuid"]]
+        assert other.store.db.execute("PRAGMA synchronous").fetchone()[0] == 2
+
+
+def test_a_save_takes_milliseconds(client: TestClient) -> None:
+    """No bar, only a guard against a save that does work of the order of the whole campaign."""
+    post(client, "sync", query_id="1", want=3)
+    start = time.perf_counter()
+    for grade in range(20):
+        post(client, "sync", judgements=[judged("d2", grade % 4)], query_id="1", holding=["d1", "d6"], want=0)
+    assert (time.perf_counter() - start) / 20 < 0.5
