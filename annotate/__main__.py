@@ -23,6 +23,8 @@ def bind(host: str, port: int | None) -> socket.socket:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             sock.bind((host, candidate))
+            # Listening at once: until somebody listens, another server may bind the same port beside us.
+            sock.listen(128)
             return sock
         except OSError as problem:
             error = problem

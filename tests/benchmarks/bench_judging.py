@@ -1,0 +1,121 @@
+"""How long a save takes with 1, 10 and 20 annotators at work, against `cleverdon serve`.
+
+Each annotator is a light HTTP client that judges about twice a second, topic after topic, as the card does: one sync a
+judgement, more documents when few are left. Prints medians and 95th percentiles; nothing is asserted.
+
+    python tests/benchmarks/bench_judging.py [SECONDS]
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from uuid import uuid4
+
+from annotate.judging.routes import PREFIX
+from annotate.judging.tokens import TOKEN_HEADER, Tokens
+from collection import Campaign
+
+TOPICS, DEPTH, RUNS = 60, 100, 4
+PACE = 0.5
+"""Seconds between the judgements of one annotator, on average: faster than anybody reads."""
+
+
+def build(directory: Path) -> Tokens:
+    """A campaign of generated documents: 60 topics, about 200 pairs each."""
+    files = directory.with_name("files")
+    files.mkdir()
+    rng = random.Random(7)
+    documents = [{"doc_id": f"d{i}", "title": f"Document {i}", "text": "some words " * 150} for i in range(5000)]
+    (files / "d.jsonl").write_text("".join(json.dumps(d) + "\n" for d in documents))
+    (files / "t.tsv").write_text("".join(f"{t}\ttopic {t}\n" for t in range(TOPICS)))
+    for run in range(RUNS):
+        with (files / f"{run}.run").open("w") as file:
+            for topic in range(TOPICS):
+                found = rng.sample(range(topic * 50, topic * 50 + 400), DEPTH)
+                file.writelines(f"{topic} Q0 d{d} {r} {DEPTH - r} run{run}\n" for r, d in enumerate(found))
+    with Campaign.create(directory) as campaign:
+        campaign.import_files(documents=[files / "d.jsonl"], topics=files / "t.tsv", runs=sorted(files.glob("*.run")))
+        campaign.pool("depth", depth=DEPTH)
+        return Tokens(campaign.secret(), campaign.id)
+
+
+def annotate(port: int, token: str, topics: list[str], until: float, times: list[float], seed: int) -> None:
+    """One annotator: judges what the server hands out until the time is over."""
+    rng = random.Random(seed)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+
+    def sync(**payload: object) -> dict[str, list[dict[str, str]]]:
+        headers = {TOKEN_HEADER: token, "Content-Type": "application/json"}
+        connection.request("POST", f"{PREFIX}/sync", json.dumps(payload), headers)
+        answer = connection.getresponse()
+        body = json.loads(answer.read())
+        assert answer.status == 200, body
+        return body
+
+    for topic in topics:
+        queue = sync(query_id=topic, want=24)["documents"]
+        while queue and time.monotonic() < until:
+            time.sleep(rng.uniform(0, 2 * PACE))
+            document = queue.pop(0)
+            judgement = {
+                "uuid": str(uuid4()),
+                "query_id": topic,
+                "doc_id": document["doc_id"],
+                "kind": "graded",
+                "relevance": rng.randrange(4),
+            }
+            want = 24 - len(queue) if len(queue) < 12 else 0
+            start = time.perf_counter()
+            body = sync(judgements=[judgement], query_id=topic, holding=[d["doc_id"] for d in queue], want=want)
+            times.append(time.perf_counter() - start)
+            assert body["saved"] == [judgement["uuid"]], body
+            queue += body["documents"]
+        if time.monotonic() >= until:
+            return
+
+
+def main(seconds: float = 15.0) -> None:
+    """Build, serve, measure, print."""
+    print(f"{'annotators':>10}  {'saves':>6}  {'median ms':>9}  {'95th ms':>8}  {'worst ms':>8}")
+    for annotators in (1, 10, 20):
+        with tempfile.TemporaryDirectory() as scratch:
+            directory = Path(scratch) / "campaign"
+            tokens = build(directory)
+            command = [sys.executable, "-m", "collection.cli", "serve", str(directory), "--no-browser", "--as", "x"]
+            server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+            assert server.stdout is not None
+            port = next(int(m[1]) for line in server.stdout if (m := re.search(r"127\.0\.0\.1:(\d+)/signin", line)))
+            times: list[float] = []
+            until = time.monotonic() + seconds
+            clients = [
+                threading.Thread(
+                    target=annotate,
+                    args=(port, tokens.token(f"a{n}"), [str(t) for t in range(n, TOPICS, annotators)], until, times, n),
+                )
+                for n in range(annotators)
+            ]
+            for client in clients:
+                client.start()
+            for client in clients:
+                client.join()
+            server.terminate()
+            server.wait(20)
+            with Campaign(directory) as campaign:
+                assert campaign.counts()["logged"] == len(times)
+            ms = sorted(1000 * t for t in times)
+            p95 = ms[int(0.95 * len(ms))]
+            print(f"{annotators:>10}  {len(ms):>6}  {statistics.median(ms):>9.1f}  {p95:>8.1f}  {ms[-1]:>8.1f}")
+
+
+if __name__ == "__main__":
+    main(*map(float, sys.argv[1:]))
