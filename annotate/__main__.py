@@ -14,11 +14,17 @@ from collection.errors import CleverdonError
 FIRST_PORT, LAST_PORT = 8501, 8600
 
 
-def bind(host: str, port: int | None) -> socket.socket:
-    """A listening socket: on `port`, or on the first free one from 8501."""
+class CannotServe(click.ClickException):
+    """What ends the command in one line, with the exit status of every other refusal."""
+
+    exit_code = 2
+
+
+def bind(host: str, port: int | None, usual: int | None = None) -> socket.socket:
+    """A listening socket: on `port`, or on the `usual` one or the first free one from 8501."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     error: OSError | None = None
-    for candidate in [port] if port else range(FIRST_PORT, LAST_PORT):
+    for candidate in [port] if port else [*([usual] if usual else []), *range(FIRST_PORT, LAST_PORT)]:
         sock = socket.socket(family, socket.SOCK_STREAM)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -30,7 +36,7 @@ def bind(host: str, port: int | None) -> socket.socket:
             error = problem
             sock.close()
     tried = f"port {port}" if port else f"any port from {FIRST_PORT} to {LAST_PORT - 1}"
-    raise click.ClickException(f"cannot listen on {host}, {tried}: {error and error.strerror}")
+    raise CannotServe(f"cannot listen on {host}, {tried}: {error and error.strerror}")
 
 
 @click.command()
@@ -41,16 +47,18 @@ def bind(host: str, port: int | None) -> socket.socket:
 @click.option("--no-browser", is_flag=True)
 def main(directory: Path, host: str, port: int | None, annotator: str, no_browser: bool) -> None:
     """Serve the app on the campaign in DIR."""
-    sock = bind(host, port)
-    try:
-        from annotate.asgi import create_app
-        from collection.campaign import Campaign
+    from annotate.asgi import create_app
+    from collection.campaign import Campaign
 
-        app = create_app(directory)
+    try:
         with Campaign(directory) as campaign:
+            # The same port as last time: a browser keeps unsent judgements under the address where they were made.
+            sock = bind(host, port, campaign.port)
+            campaign.port = sock.getsockname()[1]
             link_token = campaign.make_signin_link(annotator)
+        app = create_app(directory)
     except CleverdonError as error:
-        raise click.ClickException(str(error)) from error
+        raise CannotServe(str(error)) from error
     import uvicorn
 
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
@@ -67,7 +75,7 @@ def main(directory: Path, host: str, port: int | None, annotator: str, no_browse
                 return
             threading.Event().wait(0.05)
         click.echo(f"Cleverdon serves {directory} at {address}")
-        click.echo(f"Sign in as {annotator}, once, within this link:\n\n    {link}\n")
+        click.echo(f"Open this link, once, to sign in as {annotator}:\n\n    {link}\n")
         click.echo(
             "A browser that has signed in stays signed in. Stop with Ctrl+C; judgements are saved as they are made."
         )

@@ -12,10 +12,9 @@ from pathlib import Path
 import streamlit as st
 
 from annotate.judging.routes import JudgingService
+from annotate.session import DIRECTORY_VARIABLE
 
 SCRIPT = Path(__file__).with_name("app.py")
-DIRECTORY_VARIABLE = "CLEVERDON_CAMPAIGN"
-"""How the script, which Streamlit runs by itself, learns which campaign it shows."""
 
 
 def create_app(directory: Path) -> st.App:

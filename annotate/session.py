@@ -23,13 +23,16 @@ class Session(NamedTuple):
     tokens: Tokens
 
 
+DIRECTORY_VARIABLE = "CLEVERDON_CAMPAIGN"
+"""How the script, which Streamlit runs by itself, learns which campaign it shows."""
+
 _current: ContextVar[Session] = ContextVar("session")
 
 
 @contextmanager
 def opened() -> Iterator[Session | None]:
     """Open the campaign for this script run; None where nobody is signed in."""
-    with Campaign(Path(os.environ["CLEVERDON_CAMPAIGN"])) as campaign:
+    with Campaign(Path(os.environ[DIRECTORY_VARIABLE])) as campaign:
         tokens = Tokens(campaign.secret(), campaign.id)
         annotator = tokens.read_cookie(st.context.cookies.get(cookie_name(campaign.id)))
         if annotator is None:

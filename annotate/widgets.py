@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import cast
 
 import altair as alt
@@ -16,6 +15,8 @@ from collection.records import Document, GradeScale
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!<>~|$:&])")
 _CONTROLS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
+_ADDRESS = re.compile(r"://|www\.|@", re.I)
+
 LONG_TEXT = 20_000
 NEUTRAL = "#808893"
 """A grey that can be read on the light and on the dark background."""
@@ -24,9 +25,11 @@ NEUTRAL = "#808893"
 def plain(text: str) -> str:
     """Text from a file, made harmless where Streamlit reads Markdown (labels, headings, captions).
 
-    Characters that turn the direction of writing are dropped: they would reach beyond the text.
+    Characters that turn the direction of writing are dropped: they would reach beyond the text. Addresses are
+    linked even where every sign is escaped, so a space of no width parts them.
     """
-    return _MARKDOWN.sub(r"\\\1", _CONTROLS.sub("", text)).replace("\n", " ")
+    flat = " ".join(_CONTROLS.sub("", text).splitlines())
+    return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub("\u200b\\g<0>\u200b", flat))
 
 
 def style() -> None:
@@ -135,8 +138,3 @@ def means_chart(means: pd.DataFrame, measure: str) -> alt.LayerChart:
     bars = base.mark_bar()
     labels = base.mark_text(align="left", dx=4, color=NEUTRAL).encode(text=alt.Text("value:Q", format=".3f"))
     return cast(alt.LayerChart, (bars + labels).properties(height=alt.Step(24)))
-
-
-def uploaded_names(files: Sequence[object]) -> str:
-    """The names of uploaded files, for a sentence."""
-    return ", ".join(str(getattr(f, "name", f)) for f in files)

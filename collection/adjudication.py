@@ -16,8 +16,10 @@ from collection.registry import Registry
 RULES: Registry[Callable[[pd.DataFrame], pd.DataFrame]] = Registry("adjudication rule")
 """Every rule: (graded judgements, in the order in which they were made) -> one row per pair."""
 
+DEFAULT_RULE = "majority"
 
-def settle(judgements: pd.DataFrame, rule: str = "majority") -> pd.DataFrame:
+
+def settle(judgements: pd.DataFrame, rule: str = DEFAULT_RULE) -> pd.DataFrame:
     """Settle current judgements into qrels by a rule of the table :data:`RULES`.
 
     Parameters

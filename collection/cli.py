@@ -155,7 +155,7 @@ def status(directory: Path, form: str) -> None:
     with Campaign(directory) as campaign:
         state = campaign.status()
     if form == "json":
-        click.echo(json.dumps(state, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(state, indent=2, ensure_ascii=False, allow_nan=False))
         return
     click.echo(f"{state['title']}: grades {', '.join(state['grades'])}")
     for name in ("topics", "documents", "runs"):
@@ -340,7 +340,7 @@ def _serve(directory: Path, port: int | None, host: str, annotator: str | None, 
         "--host",
         host,
         "--as",
-        annotator or getpass.getuser(),
+        annotator or _login_name(),
     ]
     if port is not None:
         command += ["--port", str(port)]
@@ -349,6 +349,13 @@ def _serve(directory: Path, port: int | None, host: str, annotator: str | None, 
     sys.stdout.flush()
     # The library must not import the app. Replacing this process leaves none behind to outlive it.
     os.execv(sys.executable, command)
+
+
+def _login_name() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container without an entry for the user
+        return "annotator"
 
 
 # --- printing -------------------------------------------------------------------------------------

@@ -57,6 +57,8 @@ def evaluate(
     qrels: pd.DataFrame,
     measures: Sequence[Measure],
     progress: Callable[[str], None] | None = None,
+    *,
+    strangers: bool = False,
 ) -> Evaluation:
     """Evaluate runs by qrels.
 
@@ -70,21 +72,27 @@ def evaluate(
         From :func:`collection.measures.parse`.
     progress
         Called with the run's name when it is done.
+    strangers
+        Take runs that share no topic with the qrels too, as 0 everywhere. Otherwise they are an error,
+        since the usual reason is a wrong file.
 
     Raises
     ------
     InputError
-        The qrels have no judgement, two runs carry one name, or a run shares no topic with the qrels.
+        The qrels have no judgement or a topic called "all", two runs carry one name, or a run shares no
+        topic with the qrels.
     """
     if not len(qrels):
         raise InputError("the qrels hold no judgement; judge some pairs first")
+    if (qrels["query_id"] == ALL_TOPICS).any():
+        raise InputError(f"no topic can be called {ALL_TOPICS!r}, which stands for the mean over topics")
     parts: list[pd.DataFrame] = []
     coverage: list[Coverage] = []
     for run in runs:
         if run.name in {c.run for c in coverage}:
             raise InputError(f"two runs carry the name {run.name!r}; give one of them another")
         aligned = align(run.frame, qrels)
-        if len(aligned.missing_topics) == len(aligned.topics):
+        if len(aligned.missing_topics) == len(aligned.topics) and not strangers:
             raise InputError(
                 f"run {run.name!r} has no topic of the qrels: its topics begin with "
                 f"{aligned.ignored_topics[:3]}, those of the qrels with {aligned.topics[:3]}"

@@ -6,7 +6,8 @@
     │   ├── ColumnsError           a frame without the columns that a function needs
     │   └── UnknownNameError       a name that no table holds, with the nearest names
     ├── CampaignError              the campaign is not there, is there already, or is not ready for this
-    │   └── ConflictError          something of that name is there already with other content
+    │   ├── ConflictError          something of that name is there already with other content
+    │   └── BusyError              another writer holds the database; try again
     └── JudgementError             a judgement that cannot be accepted; the reason is in the message
 
 The command line turns each into one line on stderr and exit status 2; the app into one message.
@@ -76,6 +77,10 @@ class CampaignError(CleverdonError):
 
 class ConflictError(CampaignError):
     """Something of that name is in the campaign already, with other content."""
+
+
+class BusyError(CampaignError):
+    """Another writer holds the database longer than one waits; nothing was changed."""
 
 
 class JudgementError(CleverdonError):

@@ -101,7 +101,7 @@ def m002_judgements(db: Database) -> None:
             reason TEXT,
             judged_at TEXT NOT NULL,
             shown_at TEXT,
-            seconds REAL,
+            seconds REAL CHECK (seconds BETWEEN 0 AND 1e9),
             source TEXT NOT NULL,
             strategy TEXT,
             pool_rank INTEGER,

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 import pandas as pd
 from sqlite_utils import Database
 
-from collection.errors import CampaignError, ConflictError
+from collection.errors import BusyError, CampaignError, ConflictError
 from collection.records import Document, Judgement, Topic
 from collection.schema import migrations
 
@@ -28,8 +28,9 @@ T = TypeVar("T")
 BATCH = 500
 """Rows or variables in one statement; SQLite's limit of variables is 999 in its older builds."""
 
-BUSY_SECONDS = 30.0
-"""How long a writer waits for another one; a large import holds the lock for seconds."""
+BUSY_SECONDS = 15.0
+"""How long a writer waits for another one; a large import holds the lock for seconds. Shorter than the
+judging card waits for an answer: it is told that the campaign is busy, keeps its judgements, and tries again."""
 
 
 class Added(NamedTuple):
@@ -49,6 +50,8 @@ class Pair(NamedTuple):
     pool_rank: int | None
     probability: float | None
     leased: bool
+    known: bool
+    """Whether the annotator ever judged it, taken back or not."""
     judgement: int | None
     """Id of the annotator's current judgement, None where they have none."""
 
@@ -88,6 +91,8 @@ class Store:
             self.db.execute("PRAGMA synchronous = FULL")
             self.db.execute("PRAGMA foreign_keys = ON")
             if migrations.pending(self.db):
+                if self.db.table_names() and not migrations.applied(self.db):
+                    raise CampaignError(f"{path} is a database, but not of a campaign")
                 migrations.apply(self.db)
         except sqlite3.DatabaseError as error:
             raise CampaignError(f"{path} cannot be opened as a campaign database: {error}") from error
@@ -109,7 +114,12 @@ class Store:
         IMMEDIATE, because a transaction that reads first and writes later can be refused by SQLite at
         once, without waiting, when another writer came in between.
         """
-        self.db.conn.execute("BEGIN IMMEDIATE")
+        try:
+            self.db.conn.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            raise BusyError(
+                f"the campaign is busy with another writer, perhaps an import ({error}); try again"
+            ) from error
         try:
             yield
         except BaseException:
@@ -147,7 +157,7 @@ class Store:
 
     def add_topics(self, topics: Iterable[Topic], *, replace: bool = False) -> Added:
         """Add topics; one that is there with other words is an error, or replaced."""
-        there = {row.query_id: Topic(*row[1:]) for row in self.topics().reset_index().itertuples(index=False)}
+        there = {row[0]: Topic._make(row) for row in self.topics().itertuples(index=False)}
         new = changed = same = 0
         for topic in topics:
             known = there.get(topic.query_id)
@@ -177,11 +187,12 @@ class Store:
         """
         new = changed = same = 0
         for batch in _batches(documents):
-            rows = {d.doc_id: (d.title, d.text, json.dumps(dict(d.metadata), ensure_ascii=False)) for d in batch}
+            rows = {d.doc_id: (d.title, d.text, _json(d.metadata)) for d in batch}
             there = {
                 doc_id: tuple(rest)
                 for doc_id, *rest in self.db.conn.execute(
-                    f"SELECT doc_id, title, text, metadata FROM documents WHERE doc_id IN ({_marks(rows)})",
+                    f"SELECT doc_id, title, text, metadata FROM documents WHERE doc_id IN ({_marks(rows)}) "
+                    "ORDER BY doc",
                     list(rows),
                 )
             }
@@ -291,13 +302,15 @@ class Store:
         """The pool of one topic as the assignment wants it; `at` is the time now, seconds since 1970."""
         return self._frame(
             """
-            SELECT d.doc_id, p.rank,
+            SELECT d.doc_id, p.rank, d.text IS NOT NULL AS has_text,
                    EXISTS (SELECT 1 FROM last_words AS w WHERE w.topic = p.topic AND w.doc = p.doc
                            AND w.annotator = :annotator AND NOT w.open) AS mine,
                    (SELECT count(*) FROM last_words AS w WHERE w.topic = p.topic AND w.doc = p.doc
                            AND w.annotator <> :annotator AND NOT w.open) AS others,
                    (SELECT count(*) FROM leases AS l WHERE l.topic = p.topic AND l.doc = p.doc
-                           AND l.annotator <> :annotator AND l.until > :at) AS leased,
+                           AND l.annotator <> :annotator AND l.until > :at
+                           AND NOT EXISTS (SELECT 1 FROM last_words AS w WHERE w.topic = l.topic AND w.doc = l.doc
+                                           AND w.annotator = l.annotator AND NOT w.open)) AS leased,
                    (SELECT max(skipped_at) FROM skips AS s WHERE s.topic = p.topic AND s.doc = p.doc
                            AND s.annotator = :annotator) AS skipped
             FROM pool AS p JOIN topics AS t USING (topic) JOIN documents AS d USING (doc)
@@ -330,9 +343,9 @@ class Store:
             """
             SELECT t.topic, d.doc, r.strategy, p.rank, p.probability,
                    EXISTS (SELECT 1 FROM leases AS l WHERE l.topic = t.topic AND l.doc = d.doc AND l.annotator = ?),
-                   (SELECT judgement FROM last_words AS w WHERE w.topic = t.topic AND w.doc = d.doc
-                    AND w.annotator = ? AND NOT w.open)
+                   w.judgement IS NOT NULL, CASE WHEN NOT w.open THEN w.judgement END
             FROM topics AS t, documents AS d
+            LEFT JOIN last_words AS w ON w.topic = t.topic AND w.doc = d.doc AND w.annotator = ?
             LEFT JOIN pool AS p ON p.topic = t.topic AND p.doc = d.doc
             LEFT JOIN pool_rounds AS r ON r.pool_round = p.pool_round
             WHERE t.query_id = ? AND d.doc_id = ?
@@ -341,8 +354,8 @@ class Store:
         ).fetchone()
         if row is None:
             return None
-        topic, doc, strategy, rank, probability, leased, judgement = row
-        return Pair(topic, doc, strategy, rank, probability, bool(leased), judgement)
+        topic, doc, strategy, rank, probability, leased, known, judgement = row
+        return Pair(topic, doc, strategy, rank, probability, bool(leased), bool(known), judgement)
 
     def logged(self, uuid: str) -> tuple[str, str, str] | None:
         """Annotator, query_id and doc_id of the judgement with this uuid, or None."""
@@ -452,7 +465,8 @@ class Store:
     # --- sign-in links ----------------------------------------------------------------------------
 
     def add_signin_link(self, digest: str, annotator: str) -> None:
-        """Remember a one-time link by its digest."""
+        """Remember a one-time link by its digest; earlier ones for this annotator that nobody used are void."""
+        self.db.conn.execute("DELETE FROM signin_links WHERE annotator = ? AND used_at IS NULL", (annotator,))
         self.db.conn.execute("INSERT INTO signin_links VALUES (?, ?, ?, NULL)", (digest, annotator, now()))
 
     def use_signin_link(self, digest: str) -> str | None:
@@ -462,6 +476,11 @@ class Store:
             (now(), digest),
         ).fetchall()
         return str(row[0][0]) if row else None
+
+
+def _json(metadata: Mapping[str, Any]) -> str:
+    """Metadata as text; the order of its keys says nothing, so it makes no difference."""
+    return json.dumps(dict(metadata), ensure_ascii=False, sort_keys=True, allow_nan=False)
 
 
 def _marks(values: Iterable[Any]) -> str:

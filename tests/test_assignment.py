@@ -11,7 +11,15 @@ from collection.errors import ColumnsError
 
 def candidates(**changes: list[object]) -> pd.DataFrame:
     table = pd.DataFrame(
-        {"doc_id": list("abcd"), "rank": [1, 1, 2, 3], "mine": 0, "others": 0, "leased": 0, "skipped": None}
+        {
+            "doc_id": list("abcd"),
+            "rank": [1, 1, 2, 3],
+            "has_text": 1,
+            "mine": 0,
+            "others": 0,
+            "leased": 0,
+            "skipped": None,
+        }
     )
     return table.assign(**changes)
 
@@ -37,6 +45,11 @@ def test_others_judgements_and_leases_count_towards_the_overlap() -> None:
 
 def test_skipped_come_last_the_longest_skipped_first() -> None:
     assert ids(next_pairs(candidates(skipped=[20.0, None, 10.0, None]), 9)) == "bdca"
+
+
+def test_documents_without_a_text_wait_behind_the_others() -> None:
+    assert ids(next_pairs(candidates(has_text=[0, 1, 0, 1]), 9)) == "bdac"
+    assert ids(next_pairs(candidates(has_text=[0, 1, 1, 1], skipped=[None, 10.0, None, None]), 9)) == "cdab"
 
 
 def test_an_empty_pool_has_no_next_pair() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
@@ -20,7 +21,7 @@ def graded(query_id: str, doc_id: str, relevance: int | None, annotator: str = "
 
 
 def test_from_runs_to_values(campaign: Campaign, tmp_path: Path) -> None:
-    while documents := campaign.next_pairs("ann", "1", 1):
+    while documents := campaign.next_pairs("ann", "1", 1).documents:
         campaign.judge([graded("1", documents[0].doc_id, 3 if documents[0].doc_id == "d2" else 0)], leased_only=True)
     assert campaign.progress("1")[["pool", "judged"]].values.tolist() == [[3, 3]]
     written = campaign.export(
@@ -38,12 +39,12 @@ def test_from_runs_to_values(campaign: Campaign, tmp_path: Path) -> None:
 
 
 def test_pool_order_and_leases(campaign: Campaign) -> None:
-    first = campaign.next_pairs("ann", "1", 2)
+    first = campaign.next_pairs("ann", "1", 2).documents
     assert [d.doc_id for d in first] == ["d2", "d1"]
-    assert [d.doc_id for d in campaign.next_pairs("ann", "1", 5, holding=["d2", "d1"])] == ["d6"]
-    assert campaign.next_pairs("bob", "1", 5) == []
+    assert [d.doc_id for d in campaign.next_pairs("ann", "1", 5, holding=["d2", "d1"]).documents] == ["d6"]
+    assert campaign.next_pairs("bob", "1", 5).documents == []
     campaign.skip("ann", "2", "d4")
-    order = [d.doc_id for d in campaign.next_pairs("ann", "2", 5)]
+    order = [d.doc_id for d in campaign.next_pairs("ann", "2", 5).documents]
     assert order[-1] == "d4"
     assert sorted(order) == ["d4", "d5", "d7"]
 
@@ -63,7 +64,7 @@ def test_undo_leaves_a_trace_and_opens_the_pair(campaign: Campaign) -> None:
     assert campaign.judge([undo]).saved == [undo.uuid]
     assert campaign.judgements().empty
     assert len(campaign.judgements(current=False)) == 2
-    assert "d1" in [d.doc_id for d in campaign.next_pairs("ann", "1", 9)]
+    assert "d1" in [d.doc_id for d in campaign.next_pairs("ann", "1", 9).documents]
     again = campaign.judge([undo._replace(uuid="other")])
     assert "no judgement of 'd1' to take back" in again.refused[0].reason
 
@@ -82,7 +83,7 @@ def test_undo_leaves_a_trace_and_opens_the_pair(campaign: Campaign) -> None:
 )
 def test_refusals_say_why(campaign: Campaign, judgement: Judgement, reason: str) -> None:
     with pytest.raises(JudgementError, match=reason):
-        campaign._write(judgement)
+        campaign.write(judgement)
     result = campaign.judge([judgement, graded("1", "d2", 1)])
     assert len(result.saved) == len(result.refused) == 1
 
@@ -163,7 +164,7 @@ def test_documents_without_text_are_pooled_and_wanted(campaign: Campaign, files:
     assert campaign.pool("depth", depth=2).without_text == 1
     campaign.export(missing_documents=tmp_path / "missing.txt")
     assert (tmp_path / "missing.txt").read_text() == "m1\n"
-    assert next(d for d in campaign.next_pairs("ann", "1", 9) if d.doc_id == "m1").text is None
+    assert next(d for d in campaign.next_pairs("ann", "1", 9).documents if d.doc_id == "m1").text is None
     (files / "later.jsonl").write_text('{"_id": "m1", "text": "here it is"}\n')
     campaign.import_files(documents=[files / "later.jsonl"])
     assert campaign.document("m1").text == "here it is"  # type: ignore[union-attr]
@@ -178,13 +179,101 @@ def test_imported_qrels_are_an_annotator_of_their_own(campaign: Campaign, files:
     assert campaign.qrels().values.tolist() == [["1", "d1", 2], ["2", "d4", 1]]
     assert campaign.annotators()["annotator"].tolist() == ["qrels:nist"]
     assert "2 there already" in campaign.import_files(qrels=files / "nist.txt").done[0]
-    assert "d1" not in [d.doc_id for d in campaign.next_pairs("ann", "1", 9)]
+    assert "d1" not in [d.doc_id for d in campaign.next_pairs("ann", "1", 9).documents]
 
 
 def test_a_grade_outside_the_scale_is_located(campaign: Campaign, files: Path) -> None:
     (files / "high.txt").write_text("# grades to 9\n1 0 d1 2\n\n1 0 d2 7\n")
     with pytest.raises(FormatError, match=r"high\.txt:4: wanted a grade of this campaign \(0, 1, 2, 3.*found 7"):
         campaign.import_files(qrels=files / "high.txt")
+
+
+def test_a_run_imported_again_brings_the_topics_that_are_known_by_now(campaign: Campaign, files: Path) -> None:
+    (files / "wide.run").write_text("1 Q0 d1 1 2.0 wide\n3 Q0 d2 1 2.0 wide\n")
+    campaign.import_files(runs=[files / "wide.run"])
+    (files / "more.tsv").write_text("3\tthree\n")
+    campaign.import_files(topics=files / "more.tsv", runs=[files / "wide.run"])
+    (run,) = campaign.runs(["wide"])
+    assert run.frame["query_id"].tolist() == ["1", "3"]
+    assert "already" in campaign.import_files(runs=[files / "wide.run"]).done[0]
+
+
+def test_two_files_with_one_tag_in_one_import_are_two_runs(campaign: Campaign, files: Path) -> None:
+    for name, doc in (("one", "d1"), ("two", "d2")):
+        (files / f"{name}.run").write_text(f"1 Q0 {doc} 1 2.0 same\n")
+    campaign.import_files(runs=[files / "one.run", files / "two.run"], replace=True)
+    assert {"one", "two"} <= set(campaign.run_table()["run"])
+
+
+def test_what_a_killed_import_left_is_swept_away(campaign: Campaign, files: Path) -> None:
+    (campaign.directory / "runs" / "left.part").write_text("half a run")
+    campaign.import_files(topics=files / "topics.jsonl")
+    assert {p.name for p in (campaign.directory / "runs").iterdir()} == set(campaign.run_table()["file"])
+
+
+def test_other_qrels_of_the_same_name_are_a_conflict(campaign: Campaign, files: Path) -> None:
+    (files / "q.txt").write_text("1 0 d1 2\n")
+    campaign.import_files(qrels=files / "q.txt")
+    (files / "q.txt").write_text("1 0 d1 3\n")
+    with pytest.raises(ConflictError, match="'qrels:q' says 2 already, found 3"):
+        campaign.import_files(qrels=files / "q.txt")
+    assert "1 changed" in campaign.import_files(qrels=files / "q.txt", replace=True).done[0]
+    assert campaign.qrels()["relevance"].tolist() == [3]
+
+
+def test_ids_with_odd_characters_come_out_as_they_went_in(campaign: Campaign, files: Path, tmp_path: Path) -> None:
+    odd = ["a\u00a0b", "c\u3000", "d\u2028e", "0"]
+    (files / "odd.run").write_text("".join(f"1 Q0 {d} {r} {9 - r} odd\n" for r, d in enumerate(odd)))
+    (files / "odd.jsonl").write_text("".join(json.dumps({"id": d, "text": "t"}) + "\n" for d in odd))
+    campaign.import_files(runs=[files / "odd.run"], documents=[files / "odd.jsonl"])
+    campaign.pool("depth", depth=5)
+    campaign.judge([graded("1", d, 1) for d in odd])
+    campaign.export(qrels=tmp_path / "q.txt", pool=tmp_path / "p.tsv")
+    from collection.formats import read_qrels
+
+    assert sorted(read_qrels(tmp_path / "q.txt")["doc_id"]) == sorted(odd)
+
+
+def test_a_topic_cannot_have_the_name_of_the_mean(campaign: Campaign, files: Path) -> None:
+    (files / "all.tsv").write_text("all\teverything\n")
+    with pytest.raises(InputError, match="no topic can be called 'all'"):
+        campaign.import_files(topics=files / "all.tsv")
+
+
+def test_pooling_twice_at_once_adds_every_pair_once(make_campaign: Callable[..., Campaign]) -> None:
+    directory = make_campaign(pooled=False).directory
+    new: list[int] = []
+
+    def pool() -> None:
+        with Campaign(directory) as campaign:
+            new.append(campaign.pool("depth", depth=2).new)
+
+    threads = [threading.Thread(target=pool) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(new) == [0, 0, 0, 6]
+
+
+def test_a_wrong_parameter_of_a_strategy_is_named(campaign: Campaign) -> None:
+    with pytest.raises(InputError, match="no parameter of depth 'deep'; did you mean 'depth'"):
+        campaign.pool("depth", deep=3)
+
+
+def test_runs_without_a_judged_topic_count_zero_and_are_named(campaign: Campaign, files: Path) -> None:
+    (files / "narrow.run").write_text("2 Q0 d4 1 2.0 narrow\n")
+    campaign.import_files(runs=[files / "narrow.run"])
+    campaign.judge([graded("1", "d2", 1)])
+    evaluation = campaign.evaluate([parse("RR")])
+    assert evaluation.means().loc["narrow", "RR"] == 0
+    assert [c.missing_topics for c in evaluation.coverage if c.run == "narrow"] == [("1",)]
+
+
+def test_status_is_plain_json_from_the_first_judgement_on(campaign: Campaign) -> None:
+    campaign.judge([graded("1", "d1", 1)])  # a script's: no seconds
+    assert campaign.status()["annotators"][0]["seconds"] is None
+    json.dumps(campaign.status(), allow_nan=False)
 
 
 def test_what_to_do_next(tmp_path: Path, files: Path) -> None:
@@ -236,8 +325,21 @@ def test_grades_from_a_file(tmp_path: Path) -> None:
         Campaign.create(tmp_path / "bad", grades="0-5")
 
 
-def test_the_secret_is_kept_and_private(campaign: Campaign) -> None:
-    assert campaign.secret() == campaign.secret()
+def test_the_secret_is_whole_from_the_first_moment_and_private(campaign: Campaign) -> None:
+    seen: list[bytes] = []
+
+    def look() -> None:
+        with Campaign(campaign.directory) as other:
+            seen.append(other.secret())
+
+    threads = [threading.Thread(target=look) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(seen) == {campaign.secret()}
+    assert len(campaign.secret()) == 64
+    assert not list(campaign.directory.glob(".secret-*"))
     assert (campaign.directory / ".secret").stat().st_mode & 0o777 == 0o600
 
 

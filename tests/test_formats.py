@@ -8,6 +8,7 @@ import math
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pandas as pd
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from collection.errors import ColumnsError, FormatError, InputError
 from collection.formats import (
+    line_of_pair,
     qrels,
     read_documents,
     read_qrels,
@@ -25,6 +27,7 @@ from collection.formats import (
     run,
     table,
     write_judgements,
+    write_lines,
     write_pool,
     write_qrels,
 )
@@ -91,6 +94,33 @@ def test_run_in_every_dress(write, content, name):
     assert made.name == "bm25"
     assert rows(made.frame) == RUN_ROWS
     assert made.frame.dtypes.astype(str).tolist() == ["category", "category", "float64", "int32", "int32"]
+
+
+def test_writing_into_a_pipe_or_through_a_link(tmp_path):
+    (tmp_path / "real.txt").write_text("old")
+    (tmp_path / "link.txt").symlink_to(tmp_path / "real.txt")
+    write_lines(["new"], tmp_path / "link.txt")
+    assert (tmp_path / "link.txt").is_symlink()
+    assert (tmp_path / "real.txt").read_text() == "new\n"
+    os.mkfifo(tmp_path / "pipe")
+    read = []
+    reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_text()))
+    reader.start()
+    write_lines(["through"], tmp_path / "pipe")
+    reader.join()
+    assert read == ["through\n"]
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_numbers_that_no_answer_could_carry_are_refused(tmp_path):
+    (tmp_path / "d.jsonl").write_text('{"id": "a", "text": "t"}\n{"id": "b", "text": "t", "weight": 1e999}\n')
+    with pytest.raises(FormatError, match=r"d\.jsonl:2: .*1e999"):
+        list(read_documents(tmp_path / "d.jsonl"))
+
+
+def test_the_line_of_a_pair_whatever_the_iteration_column_says(tmp_path):
+    (tmp_path / "q").write_text("1 0 a 1\n1 0 0 9\n")
+    assert line_of_pair(tmp_path / "q", "1", "0") == 2
 
 
 def test_gzip_is_known_by_its_content(write):

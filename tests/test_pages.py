@@ -10,8 +10,9 @@ from uuid import uuid4
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotate.asgi import DIRECTORY_VARIABLE, SCRIPT
+from annotate.asgi import SCRIPT
 from annotate.judging.tokens import Tokens
+from annotate.session import DIRECTORY_VARIABLE
 from collection import Campaign, Judgement
 
 VIEWS = sorted(p.name for p in (SCRIPT.parent / "views").glob("*.py") if p.name != "__init__.py")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +15,8 @@ from starlette.testclient import TestClient
 from annotate.judging import tokens
 from annotate.judging.routes import PREFIX, TEXT_CAP, JudgingService
 from annotate.judging.tokens import TOKEN_HEADER, Tokens, cookie_name
-from collection import Campaign, Document
+from collection import Campaign, Document, Judgement
+from collection.errors import BusyError
 
 
 @pytest.fixture
@@ -30,7 +32,7 @@ def client(service: JudgingService) -> Iterator[TestClient]:
 
 
 def post(client: TestClient, route: str, status: int = 200, **payload: Any) -> dict[str, Any]:
-    answer = client.post(f"{PREFIX}/{route}", json=payload)
+    answer = client.post(f"{PREFIX}/{route}", content=json.dumps(payload))
     assert answer.status_code == status, answer.text
     return dict(answer.json())
 
@@ -128,9 +130,6 @@ def test_topics(client: TestClient) -> None:
     [
         {"judgements": "all"},
         {"judgements": [{"kind": "graded"}]},
-        {"judgements": [judged("d1", kind="maybe")]},
-        {"judgements": [judged("d1", "3")]},  # type: ignore[arg-type]
-        {"judgements": [judged("")]},
         {"skips": [1]},
         {"query_id": 7},
         {"query_id": "1", "want": "many"},
@@ -141,6 +140,58 @@ def test_what_no_card_sends_is_answered_400_and_changes_nothing(
 ) -> None:
     assert "wanted" in post(client, "sync", 400, **payload)["error"]
     assert campaign.counts()["logged"] == 0
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"kind": "maybe"},
+        {"relevance": "3"},
+        {"relevance": 1.5},
+        {"doc_id": ""},
+        {"reason": "\ud800"},
+        {"query_id": None},
+    ],
+)
+def test_one_odd_judgement_does_not_keep_the_others_from_being_saved(client: TestClient, odd: dict[str, Any]) -> None:
+    post(client, "sync", query_id="1", want=3)
+    good, bad = judged("d1"), judged("d2") | odd
+    answer = post(client, "sync", judgements=[bad, good])
+    assert answer["saved"] == [good["uuid"]]
+    assert [r["uuid"] for r in answer["refused"]] == [bad["uuid"]]
+
+
+@pytest.mark.parametrize("seconds", [float("1e300"), -1, 10**400, "long", None])
+def test_no_judgement_is_lost_for_a_clock_that_is_wrong(client: TestClient, campaign: Campaign, seconds: Any) -> None:
+    post(client, "sync", query_id="1", want=3)
+    assert post(client, "sync", judgements=[judged("d2", seconds=seconds)])["refused"] == []
+    assert campaign.judgements()["seconds"].isna().tolist() == [True]
+
+
+def test_what_was_judged_elsewhere_is_closed(client: TestClient, campaign: Campaign) -> None:
+    post(client, "sync", query_id="1", want=3)
+    campaign.judge([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 2)])
+    assert post(client, "sync", query_id="1", holding=["d2", "d1", "d6"])["closed"] == ["d1"]
+
+
+def test_a_judgement_from_elsewhere_can_be_undone_and_given_anew(client: TestClient, campaign: Campaign) -> None:
+    """Without a lease: the pair was judged by a script, and the card shows it among the recent ones."""
+    campaign.judge([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 2)])
+    answer = post(client, "sync", judgements=[judged("d1", None, kind="undone"), judged("d1", 3)])
+    assert answer["refused"] == []
+
+
+def test_a_busy_campaign_is_answered_503_and_nothing_is_lost(
+    client: TestClient, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: object) -> None:
+        raise BusyError("busy")
+
+    post(client, "sync", query_id="1", want=3)
+    monkeypatch.setattr("annotate.judging.routes._progress", busy)
+    item = judged("d2")
+    assert "busy" in post(client, "sync", 503, judgements=[item])["error"]
+    assert campaign.judgements()["uuid"].tolist() == [item["uuid"]]
 
 
 def test_a_body_that_is_no_json(client: TestClient) -> None:
@@ -173,12 +224,13 @@ def test_a_token_expires_and_the_cookie_renews_it(
     monkeypatch.setattr(tokens, "TOKEN_SECONDS", -1)
     post(client, "topics", 401)
     monkeypatch.undo()
-    post(client, "token", 401)
+    post(client, "token", 401, annotator="ann")
     client.cookies.set(cookie_name(service.campaign_id), service.tokens.cookie("ann"))
-    client.headers[TOKEN_HEADER] = post(client, "token")["token"]
+    client.headers[TOKEN_HEADER] = post(client, "token", annotator="ann")["token"]
     post(client, "topics")
+    post(client, "token", 401, annotator="bob")  # whose card this was before ann signed in here
     del client.headers[TOKEN_HEADER]
-    post(client, "token", 401)  # what a form of another site could make a browser send
+    post(client, "token", 401, annotator="ann")  # what a form of another site could make a browser send
 
 
 def test_the_sign_in_link_works_once(client: TestClient, campaign: Campaign, service: JudgingService) -> None:

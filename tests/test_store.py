@@ -168,6 +168,30 @@ def test_a_writer_waits_for_another(tmp_path: Path) -> None:
         assert store.counts()["topics"] == 100
 
 
+def test_a_foreign_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "campaign.db") as foreign:
+        foreign.execute("CREATE TABLE recipes (name TEXT)")
+    with pytest.raises(CampaignError, match="not of a campaign"):
+        Store(tmp_path / "campaign.db")
+    with sqlite3.connect(tmp_path / "campaign.db") as foreign:
+        assert foreign.execute("SELECT name FROM sqlite_master").fetchall() == [("recipes",)]
+
+
+def test_a_new_link_voids_the_unused_one(store: Store) -> None:
+    store.add_signin_link("old", "ann")
+    store.add_signin_link("new", "ann")
+    assert store.use_signin_link("old") is None
+    assert store.use_signin_link("new") == "ann"
+
+
+def test_a_judged_pair_is_not_held_by_its_lease_too(store: Store) -> None:
+    with store.transaction():
+        store.lease("1", ["a"], "bob", until=100.0)
+    say(store, "a", relevance=1, annotator="bob")
+    row = store.candidates("1", "ann", at=50.0).iloc[0]
+    assert (row["others"], row["leased"]) == (1, 0)
+
+
 def test_a_sign_in_link_works_once(store: Store) -> None:
     store.add_signin_link("digest", "ann")
     assert store.use_signin_link("other") is None

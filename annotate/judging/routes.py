@@ -19,7 +19,8 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from annotate.judging.tokens import COOKIE_SECONDS, TOKEN_HEADER, Tokens, cookie_name
-from collection.campaign import Campaign
+from collection.campaign import Campaign, Refused
+from collection.errors import CleverdonError
 from collection.records import KINDS, Document, Judgement
 
 PREFIX = "/api/judging"
@@ -28,6 +29,7 @@ TEXT_CAP = 20_000
 RECENT = 20
 """Judgements that a fresh card is given to look back at and to undo."""
 MOST_WANTED = 50
+A_DAY = 24 * 3600
 
 T = TypeVar("T")
 Payload = dict[str, Any]
@@ -114,6 +116,9 @@ class JudgingService:
         # Another origin can make a browser post here with the cookie, but not with this header.
         if annotator is None or TOKEN_HEADER.lower() not in request.headers:
             return JSONResponse({"error": "not signed in"}, status_code=401)
+        # Somebody else may have signed in on this browser while the card was open: what waits in it is not theirs.
+        if (await _payload(request)).get("annotator") != annotator:
+            return JSONResponse({"error": "somebody else is signed in on this browser"}, status_code=401)
         return JSONResponse({"token": self.tokens.token(annotator)})
 
     def _signed_in(self, request: Request) -> str | None:
@@ -129,14 +134,24 @@ class JudgingService:
             if annotator is None:
                 return JSONResponse({"error": "the judging token is missing or has expired"}, status_code=401)
             try:
-                payload = await request.json()
-                if not isinstance(payload, dict):
-                    raise BadRequest("wanted a JSON object")
+                payload = await _payload(request)
                 return JSONResponse(await self.run(lambda campaign: handler(campaign, annotator, payload)))
-            except (BadRequest, ValueError) as error:
+            except BadRequest as error:
                 return JSONResponse({"error": str(error)}, status_code=400)
+            except CleverdonError as error:  # the card keeps what it has and tries again
+                return JSONResponse({"error": str(error)}, status_code=503)
 
         return endpoint
+
+
+async def _payload(request: Request) -> Payload:
+    try:
+        payload = await request.json()
+    except ValueError:
+        raise BadRequest("wanted JSON") from None
+    if not isinstance(payload, dict):
+        raise BadRequest("wanted a JSON object")
+    return payload
 
 
 def _topics(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
@@ -151,13 +166,15 @@ def _topics(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
 
 def _sync(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """Take judgements and skips, then hand out what is wanted. In this order: what was just judged is not open."""
-    result = campaign.judge([_judgement(annotator, item) for item in _list(payload, "judgements")], leased_only=True)
+    readable, refused = _judgements(annotator, _list(payload, "judgements"))
+    result = campaign.judge(readable, leased_only=True)
     for item in _list(payload, "skips"):
         campaign.skip(annotator, _text(item, "query_id"), _text(item, "doc_id"))
     answer: Payload = {
         "saved": result.saved,
-        "refused": [refused._asdict() for refused in result.refused],
+        "refused": [r._asdict() for r in refused + result.refused],
         "documents": [],
+        "closed": [],
     }
     query_id = payload.get("query_id")
     if query_id is None:
@@ -169,8 +186,8 @@ def _sync(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     answer["query_id"] = query_id
     # A save that wants nothing prolongs no lease either: that would be a second wait for the disk.
     if want > 0 or not result.saved:
-        documents = campaign.next_pairs(annotator, query_id, min(max(want, 0), MOST_WANTED), holding)
-        answer["documents"] = [_shown(d) for d in documents]
+        pairs = campaign.next_pairs(annotator, query_id, min(max(want, 0), MOST_WANTED), holding)
+        answer |= {"documents": [_shown(d) for d in pairs.documents], "closed": pairs.closed}
     if payload.get("recent"):
         answer["recent"] = _recent(campaign, annotator, query_id)
     return answer | {"progress": _progress(campaign, query_id)}
@@ -222,11 +239,24 @@ def _shown(document: Document, cap: int | None = TEXT_CAP) -> Payload:
     }
 
 
+def _judgements(annotator: str, items: list[Any]) -> tuple[list[Judgement], list[Refused]]:
+    """What can be read, and what not: one odd judgement must not keep those behind it from being saved."""
+    readable: list[Judgement] = []
+    refused: list[Refused] = []
+    for item in items:
+        uuid = _text(item, "uuid")
+        try:
+            readable.append(_judgement(annotator, item))
+        except BadRequest as error:
+            refused.append(Refused(uuid, str(error)))
+    return readable, refused
+
+
 def _judgement(annotator: str, item: Any) -> Judgement:
     """A judgement as the card sends it; whose it is says the token, not the card."""
-    if not isinstance(item, dict) or item.get("kind") not in KINDS:
+    if item.get("kind") not in KINDS:
         raise BadRequest(f"wanted judgements whose kind is one of {', '.join(KINDS)}")
-    relevance, seconds = item.get("relevance"), item.get("seconds")
+    relevance = item.get("relevance")
     if relevance is not None and (not isinstance(relevance, int) or isinstance(relevance, bool)):
         raise BadRequest("wanted a whole number as relevance")
     return Judgement(
@@ -236,9 +266,9 @@ def _judgement(annotator: str, item: Any) -> Judgement:
         doc_id=_text(item, "doc_id"),
         kind=item["kind"],
         relevance=relevance,
-        reason=str(item["reason"])[:1000] if item.get("reason") else None,
-        shown_at=str(item["shown_at"])[:40] if item.get("shown_at") else None,
-        seconds=round(float(seconds), 3) if isinstance(seconds, int | float) else None,
+        reason=_text(item, "reason")[:1000] if item.get("reason") else None,
+        shown_at=_text(item, "shown_at")[:40] if item.get("shown_at") else None,
+        seconds=_seconds(item.get("seconds")),
         source="click" if item.get("source") == "click" else "key",
     )
 
@@ -247,7 +277,15 @@ def _text(item: Any, name: str) -> str:
     value = item.get(name) if isinstance(item, dict) else None
     if not isinstance(value, str) or not value:
         raise BadRequest(f"wanted {name} as a string")
+    if any("\ud800" <= c <= "\udfff" for c in value):
+        raise BadRequest(f"wanted {name} as text, found half of a surrogate pair")
     return value
+
+
+def _seconds(value: Any) -> float | None:
+    """Seconds on screen; None where the browser's clock gave no sensible number: no judgement is lost for that."""
+    sensible = isinstance(value, int | float) and 0 <= value <= A_DAY
+    return round(float(value), 3) if sensible else None
 
 
 def _list(payload: Payload, name: str) -> list[Any]:

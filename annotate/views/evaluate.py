@@ -3,7 +3,7 @@
 import streamlit as st
 
 from annotate import session, widgets
-from collection.adjudication import RULES
+from collection.adjudication import DEFAULT_RULE, RULES
 from collection.comparison import DEFAULT_MEASURES, Evaluation
 from collection.errors import CleverdonError
 from collection.measures import MEASURES, parse
@@ -37,7 +37,7 @@ written = left.multiselect(
 rule = right.selectbox(
     "Where several annotators judged a pair",
     [r.name for r in RULES],
-    index=[r.name for r in RULES].index(campaign.rule),
+    index=[r.name for r in RULES].index(DEFAULT_RULE),
     format_func=lambda n: RULES[n].label,
 )
 progress = campaign.progress()
@@ -94,10 +94,7 @@ values = result.per_topic()
 table = values[values["measure"] == measure].pivot(index="query_id", columns="run", values="value")
 titles = campaign.topics().set_index("query_id")["title"]
 table = table.loc[[q for q in titles.index if q in table.index], means.index]
-table.insert(0, "title", titles.reindex(table.index))
-st.dataframe(
-    table,
-    column_config={"title": st.column_config.TextColumn("Title", width="medium", pinned=True)}
-    | {run: st.column_config.NumberColumn(run, format="%.3f") for run in means.index},
-)
+# The titles go into the index: as a column they might meet a run of that name.
+table.index = [f"{query_id}: {titles[query_id]}" for query_id in table.index]
+st.dataframe(table, column_config={run: st.column_config.NumberColumn(run, format="%.3f") for run in means.index})
 st.download_button("Download values.tsv", result.values.to_csv(sep="\t", index=False), "values.tsv", key="values")

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from annotate import session, widgets
-from collection.adjudication import RULES
+from collection.adjudication import DEFAULT_RULE, RULES
 
 campaign = session.current().campaign
 counts = campaign.counts()
@@ -32,7 +32,7 @@ st.subheader("Qrels")
 rule = st.selectbox(
     "Where several annotators judged a pair",
     [r.name for r in RULES],
-    index=[r.name for r in RULES].index(campaign.rule),
+    index=[r.name for r in RULES].index(DEFAULT_RULE),
     format_func=lambda n: f"{RULES[n].label}: {RULES[n].description}",
 )
 qrels = campaign.qrels(rule)

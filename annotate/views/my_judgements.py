@@ -42,13 +42,21 @@ if topic is not None:
 if grade is not None:
     shown = shown[shown["grade"] == grade]
 for word in words.lower().split():
-    shown = shown[[word in f"{d} {documents[d].title} {documents[d].text}".lower() for d in shown["doc_id"]]]
+    shown = shown[[word in f"{d} {documents[d].title} {documents[d].text or ''}".lower() for d in shown["doc_id"]]]
 
-picked = st.dataframe(
+
+def pick() -> None:
+    """Keep which judgement was selected, not in which row it stood: rows move when new judgements come in."""
+    rows = st.session_state["judgements"]["selection"]["rows"]
+    st.session_state["picked"] = st.session_state["listed"][rows[0]] if rows else None
+
+
+st.session_state["listed"] = shown["uuid"].tolist()
+st.dataframe(
     shown[["query_id", "doc_id", "grade", "reason", "seconds", "judged_at", "title"]],
     hide_index=True,
     height=320,
-    on_select="rerun",
+    on_select=pick,
     selection_mode="single-row",
     key="judgements",
     column_config={
@@ -62,11 +70,11 @@ picked = st.dataframe(
     },
 )
 st.caption(f"{len(shown):,} of {len(mine):,} judgements. Select a row to read the document and to change the grade.")
-rows = picked["selection"]["rows"]
-if not rows or rows[0] >= len(shown):
+picked = mine[mine["uuid"] == st.session_state.get("picked")]
+if picked.empty:
     st.stop()
 
-row = shown.iloc[rows[0]]
+row = picked.iloc[0]
 st.subheader(f"Topic {widgets.plain(row['query_id'])}: {widgets.plain(titles[row['query_id']])}")
 widgets.document(documents[row["doc_id"]])
 
@@ -103,6 +111,7 @@ if change or take_back:
         st.error(widgets.plain(result.refused[0].reason))
     else:
         st.toast(f"{widgets.plain(row['doc_id'])}: {'undone' if take_back else choice}. Saved.")
+        st.session_state["picked"] = None if take_back else judgement.uuid
         st.rerun()
 
 log = campaign.judgements(current=False, annotator=now.annotator, query_id=row["query_id"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
@@ -10,7 +11,7 @@ from typing import Any, NoReturn
 
 from collection.errors import FormatError
 from collection.formats import source
-from collection.formats.source import quote
+from collection.formats.source import fits_a_column, quote
 
 Path = str | PathLike[str]
 
@@ -42,7 +43,7 @@ def refuse_array(path: Path, number: int, line: str) -> None:
 def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
     """One line of JSONL."""
     try:
-        value = json.loads(line, parse_constant=_refuse_constant)
+        value = json.loads(line, parse_constant=_refuse_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
         found = f"{error.msg} at column {error.colno} of {quote(line)}"
         raise FormatError(path, number, "one JSON object a line", found) from None
@@ -57,6 +58,13 @@ def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} (JSON has no such value: write null)")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"{text[:20]} (too large for a number)")
+    return value
 
 
 def _refuse_bad_characters(path: Path, number: int, value: dict[str, Any]) -> None:
@@ -91,8 +99,8 @@ def check_id(path: Path, number: int, value: object) -> str:
     """An id as text: not empty, and without white space, by which runs and qrels part their columns."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise FormatError(path, number, "an id (text or a whole number)", quote(repr(value)))
-    text = str(value).strip()
-    if not text or len(text.split()) > 1:
+    text = str(value).strip(" \t\r\n")
+    if not fits_a_column(text):
         hint = "runs and qrels part their columns by blanks, so an id cannot hold one" if text else ""
         raise FormatError(path, number, "an id without blanks", quote(str(value)), hint)
     return text

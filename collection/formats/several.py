@@ -52,6 +52,7 @@ def _tag(path: str | PathLike[str]) -> str:
 def line_of_pair(path: str | PathLike[str], query_id: str, doc_id: str) -> int | None:
     """The first line of qrels that names both ids; for errors that are only seen beyond the file."""
     for number, _, columns in data_lines(path, "qrels"):
-        if columns[0] == query_id and doc_id in columns[1:3]:
+        document = columns[1] if len(columns) == 3 else columns[2]
+        if columns[0] == query_id and document == doc_id:
             return number
     return None

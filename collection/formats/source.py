@@ -75,6 +75,14 @@ def stem(path: str | os.PathLike[str]) -> str:
     return name
 
 
+def fits_a_column(text: str) -> bool:
+    """Whether an id can stand in a line that blanks part: not empty, one column, one line, no NUL byte.
+
+    Only blanks, tabs and line ends part; a no-break space or any other character may be in an id.
+    """
+    return bool(text) and not any(c in text for c in " \t\r\n\0")
+
+
 def suffix(path: str | os.PathLike[str]) -> str:
     """The file's ending in lower case, looking through .gz (``topics.tsv.gz`` -> ``.tsv``)."""
     name = Path(path).name.lower().removesuffix(".gz")

@@ -30,7 +30,15 @@ def replacing(path: str | PathLike[str]) -> Iterator[IO[str]]:
 
     It is written beside its target, since only within one file system is the exchange one step.
     """
-    target = Path(path)
+    target = Path(path).resolve()  # a link stays a link: what it points to is replaced
+    if target.exists() and not target.is_file():
+        # A pipe or a device cannot be replaced, only written to.
+        try:
+            with target.open("w", encoding="utf-8", newline="") as file:
+                yield file
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
+        return
     part = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.part")
     try:
         with part.open("xb") as raw:
@@ -175,7 +183,7 @@ def _plain(column: pd.Series[Any], whole: bool = False) -> list[Any]:
 def _ids(frame: pd.DataFrame, name: str) -> list[str]:
     """Ids as text; each must survive being read back from a line that blanks part."""
     ids = ["" if i is None else str(i) for i in _plain(frame[name])]
-    wrong = next((i for i in ids if len(i.split()) != 1 or i.split()[0] != i or "\0" in i), None)
+    wrong = next((i for i in ids if not source.fits_a_column(i)), None)
     if wrong is not None:
         raise InputError(f"a {name} cannot be written if it is empty or has white space in it: {source.quote(wrong)}")
     return ids

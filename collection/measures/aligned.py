@@ -103,7 +103,8 @@ def align(run: pd.DataFrame, qrels: pd.DataFrame) -> Aligned:
     doc_codes, run_docs = _codes(ranked["doc_id"])
     topic_of_row = pd.Index(topics).get_indexer(run_topics)[topic_codes]
     known = topic_of_row >= 0
-    ignored = [t for t in run_topics if t not in set(topics)]
+    there = set(topics)
+    ignored = [t for t in run_topics if t not in there]
     rank = ranked["rank"].to_numpy()
     if not known.all():
         topic_of_row, doc_codes, rank = topic_of_row[known], doc_codes[known], rank[known]

@@ -19,6 +19,9 @@ from collection.registry import Registry
 MEASURES: Registry[Callable[..., Floats]] = Registry("measure", group="cleverdon.measures")
 """Every measure: (Aligned, *, cutoff, rel, ...) -> one value per topic, shape (T,)."""
 
+DEEPEST = 1_000_000_000
+"""The largest cut-off: beyond any ranking, and still a number that arrays can count to."""
+
 _WRITTEN = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:\((?P<params>.*)\))?\s*(?:@\s*(?P<cutoff>\d+))?\s*", re.S)
 
 _TREC_NAMES = {"map": "AP", "recip_rank": "RR", "ndcg_cut": "nDCG", "recall": "R", "p": "P", "map_cut": "AP"}
@@ -58,8 +61,8 @@ class Measure:
             raise InputError(f"{self.name} has no cut-off; write it without @{self.cutoff}")
         if self.cutoff is None and allowed.get("cutoff", 0) is inspect.Parameter.empty:
             raise InputError(f"{self.name} needs a cut-off, for example {self.name}@10")
-        if self.cutoff is not None and self.cutoff < 1:
-            raise InputError(f"the cut-off of {self.name} is a rank, 1 or more, found {self.cutoff}")
+        if self.cutoff is not None and not 1 <= self.cutoff <= DEEPEST:
+            raise InputError(f"the cut-off of {self.name} is a rank from 1 to {DEEPEST:,}, found {self.cutoff}")
 
     def __call__(self, aligned: Aligned) -> Floats:
         """One value per topic of `aligned`, shape (T,), float64."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -42,24 +43,30 @@ WATCH_KEYS = """
 """
 
 
+def free_port() -> int:
+    """A port that nobody else picks: those that the system hands out are not the ones that servers look for."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
+
+
 class Serving:
     """`cleverdon serve` on a campaign, as a process that can be killed and started again."""
 
     def __init__(self, directory: Path) -> None:
-        self.directory, self.port = directory, 0
+        self.directory, self.port = directory, free_port()
         self.start()
 
     def start(self) -> None:
         command = [sys.executable, "-m", "collection.cli", "serve", self.directory, "--no-browser", "--as", "ann"]
-        if self.port:
-            command += ["--port", str(self.port)]
+        command += ["--port", str(self.port)]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         assert self.process.stdout is not None
         seen = ""
         for line in self.process.stdout:
             seen += line
-            if link := re.search(r"http://127\.0\.0\.1:(\d+)/signin\?token=\S+", line):
-                self.link, self.port = link[0], int(link[1])
+            if link := re.search(r"http://127\.0\.0\.1:\d+/signin\?token=\S+", line):
+                self.link = link[0]
                 self.url = f"http://127.0.0.1:{self.port}"
                 return
         raise AssertionError(f"the server ended before it printed a link:\n{seen}")

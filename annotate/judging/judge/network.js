@@ -45,7 +45,7 @@ async function post(state, route, body) {
 /** Asks for a token once, however many requests were answered 401 in the meantime. */
 async function renewToken(state, used) {
   if (state.token !== used) return;
-  state.renewing ??= send(state, "token", {}).finally(() => { state.renewing = null; });
+  state.renewing ??= send(state, "token", { annotator: state.annotator }).finally(() => { state.renewing = null; });
   const response = await state.renewing;
   if (!response.ok) throw new Failure(response.status);
   state.token = (await response.clone().json()).token;
@@ -143,6 +143,8 @@ function takeReply(state, ask, batch, visit, reply) {
   if (visit !== state.visit || ask.query_id === null) return;
   if (reply.query_id !== ask.query_id) throw new Failure(-1);
   if (ask.recent) takeRecent(state, reply.recent ?? [], judged);
+  const closed = new Set(reply.closed); // judged elsewhere meanwhile; what is on screen stays there
+  state.queue = state.queue.filter((doc, place) => place === 0 || !closed.has(doc.doc_id));
   const fresh = takeDocuments(state, reply.documents, judged);
   if (ask.want > 0) state.exhausted = fresh < ask.want;
 }

@@ -11,9 +11,10 @@
  * Routes, all POST with JSON and the header X-Cleverdon-Token; a 401 is answered by `token` and one retry.
  *   topics   {} -> {topics: Topic[]}
  *   sync     {judgements: Judgement[], skips: Pair[], query_id, holding: doc_id[], want, recent}
- *            -> {saved: uuid[], refused: {uuid, reason}[], query_id, documents: Doc[], recent?: Recent[], progress}
+ *            -> {saved: uuid[], refused: {uuid, reason}[], query_id, documents: Doc[], closed: doc_id[],
+ *                recent?: Recent[], progress}; `closed` are those of `holding` that need no judgement any more
  *   document {query_id, doc_id} -> Doc with its whole text
- *   token    {} -> {token}
+ *   token    {annotator} -> {token}
  *
  * @typedef {{query_id: string, title: string, description: string, narrative: string, pool: number,
  *            judged: number}} Topic
@@ -65,7 +66,7 @@ function stateFor(data) {
   if (!state) {
     const store = openStore(id);
     state = {
-      id, store, storeFails: store === null, order: 0,
+      id, annotator: data.annotator, store, storeFails: store === null, order: 0,
       topics: null, byId: new Map(), all: null, queryId: null,
       visit: 0, queue: [], exhausted: false, skips: [], history: [], look: null,
       wantsRecent: true, due: false, topicsDue: false,

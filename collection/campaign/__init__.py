@@ -11,81 +11,48 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.parse import quote
-from uuid import uuid4
+from typing import Any
 
 import pandas as pd
 
 from collection import adjudication, assignment, comparison, formats, pooling
-from collection.errors import CampaignError, ConflictError, FormatError, InputError, JudgementError
+from collection.campaign.importing import Importing
+from collection.campaign.reports import (
+    CANNOT_JUDGE_REASONS,
+    ImportReport,
+    JudgeResult,
+    NextPairs,
+    NextStep,
+    PoolReport,
+    Progress,
+    Refused,
+)
+from collection.errors import CampaignError, FormatError, InputError, JudgementError, UnknownNameError
 from collection.measures import Measure
-from collection.records import GRADE_SCALES, Document, GradeScale, Judgement, Run, Topic
-from collection.store import Added, Pair, Store
+from collection.records import GRADE_SCALES, Document, GradeScale, Judgement, Run
+from collection.store import Pair, Store
+
+__all__ = [
+    "CANNOT_JUDGE_REASONS",
+    "DATABASE",
+    "Campaign",
+    "ImportReport",
+    "JudgeResult",
+    "NextPairs",
+    "NextStep",
+    "PoolReport",
+    "Progress",
+    "Refused",
+    "read_grades",
+]
 
 DATABASE = "campaign.db"
-
-Progress = Callable[[str, int, int | None], None]
-"""Called with what is going on, how much is done, and how much there is (None where nobody knows)."""
-
-CANNOT_JUDGE_REASONS = (
-    "text is missing or broken",
-    "language I do not read",
-    "topic is unclear",
-    "needs knowledge that I lack",
-)
-
-
-class ImportReport(NamedTuple):
-    """What an import did, in sentences: what was done, and what the user should notice."""
-
-    done: list[str]
-    notices: list[str]
-
-
-class PoolReport(NamedTuple):
-    """A pool before or after it was added: its cost, per topic and in all."""
-
-    strategy: str
-    parameters: dict[str, Any]
-    runs: int
-    per_topic: pd.DataFrame
-    """``query_id``, ``pairs`` (of this strategy), ``new`` (not in the pool yet); every topic, in order."""
-    without_text: int
-    """Documents of these pairs whose text is not in the campaign."""
-
-    @property
-    def pairs(self) -> int:
-        """Pairs that the strategy chose."""
-        return int(self.per_topic["pairs"].sum())
-
-    @property
-    def new(self) -> int:
-        """Those of them that were not in the pool."""
-        return int(self.per_topic["new"].sum())
-
-
-class Refused(NamedTuple):
-    """A judgement that was not written, and why."""
-
-    uuid: str
-    reason: str
-
-
-class JudgeResult(NamedTuple):
-    """What became of some judgements; those in `saved` are on disk."""
-
-    saved: list[str]
-    refused: list[Refused]
-
-
-class NextStep(NamedTuple):
-    """What to do next: the page on which it is done, and a sentence."""
-
-    page: str
-    sentence: str
+LEASE_SECONDS = 3600.0
+"""How long a pair that was handed out is reserved."""
+SECRET_CHARACTERS = 64
 
 
 class Campaign:
@@ -121,9 +88,6 @@ class Campaign:
         self.id: str = settings["id"]
         self.title: str = settings["title"]
         self.grades = GradeScale({int(g): s for g, s in settings["grades"].items()})
-        self.overlap: int = settings.get("overlap", 1)
-        self.lease_seconds: float = settings.get("lease_seconds", 3600.0)
-        self.rule: str = settings.get("rule", "majority")
 
     @classmethod
     def create(
@@ -172,20 +136,39 @@ class Campaign:
         """Close the database connection."""
         self.store.close()
 
+    @property
+    def port(self) -> int | None:
+        """The port on which the app last served this campaign; None if it never did."""
+        port: int | None = self.store.settings().get("port")
+        return port
+
+    @port.setter
+    def port(self, port: int) -> None:
+        with self.store.transaction():
+            self.store.put("port", port)
+
     def secret(self) -> bytes:
         """The key that signs cookies and tokens; made at first use, readable by its owner only.
 
         A file of its own, so that handing on the database does not hand on the right to sign in.
         """
         path = self.directory / ".secret"
-        try:
-            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                file.write(secrets.token_hex(32))
-        except FileExistsError:
-            pass
-        return path.read_bytes()
-
-    # --- import -----------------------------------------------------------------------------------
+        if not path.exists():
+            # Written whole beside its place and linked there: nobody can ever read half a key.
+            part = self.directory / f".secret-{secrets.token_hex(4)}"
+            try:
+                with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                    file.write(secrets.token_hex(SECRET_CHARACTERS // 2))
+                    file.flush()
+                    os.fsync(file.fileno())
+                with suppress(FileExistsError):  # somebody else was first: theirs counts
+                    path.hardlink_to(part)
+            finally:
+                part.unlink(missing_ok=True)
+        secret = path.read_bytes()
+        if len(secret) < SECRET_CHARACTERS:
+            raise CampaignError(f"{path} is damaged; remove it, and everybody signs in anew")
+        return secret
 
     def import_files(
         self,
@@ -201,14 +184,14 @@ class Campaign:
 
         Topics and documents first, then runs and qrels, whose topics are looked up among those of the
         campaign. Importing a file again changes nothing. Imported qrels are kept as judgements of
-        the annotator ``qrels:FILE``, apart from everybody else's.
+        the annotator ``qrels:FILE``; a pair that they grade counts as judged.
 
         Parameters
         ----------
         documents, topics, runs, qrels
             Paths; :mod:`collection.formats` says which forms are read.
         replace
-            Take the new content where a topic, document or run of that name is there with other content.
+            Take the new content where a topic, document, run or imported grade is there with another.
         progress
             Told how far the work is.
 
@@ -219,140 +202,8 @@ class Campaign:
         ConflictError
             Something of that name is there with other content, and `replace` is off.
         """
-        tell = progress or (lambda what, done, total: None)
-        done: list[str] = []
-        notices: list[str] = []
-        written: list[Path] = []
-        obsolete: list[Path] = []
-        try:
-            with self.store.transaction():
-                if topics is not None:
-                    frame = formats.read_topics(topics)
-                    added = self.store.add_topics(map(Topic._make, frame.itertuples(index=False)), replace=replace)
-                    done.append(_sentence(topics, "topics", added))
-                for path in documents:
-                    added = self.store.add_documents(_counted(path, tell), replace=replace)
-                    done.append(_sentence(path, "documents", added))
-                    tell(f"{Path(path).name}: documents", sum(added), sum(added))
-                for number, path in enumerate(runs):
-                    tell("runs", number, len(runs))
-                    self._import_run(path, replace, done, notices, written, obsolete)
-                if runs:
-                    tell("runs", len(runs), len(runs))
-                if qrels is not None:
-                    self._import_qrels(qrels, done, notices)
-        except BaseException:
-            for file in written:
-                file.unlink(missing_ok=True)
-            raise
-        for file in obsolete:
-            file.unlink(missing_ok=True)
-        return ImportReport(done, notices)
-
-    def _import_run(
-        self,
-        path: Path | str,
-        replace: bool,
-        done: list[str],
-        notices: list[str],
-        written: list[Path],
-        obsolete: list[Path],
-    ) -> None:
-        run = formats.read_run(path)
-        digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
-        there = self.store.runs().set_index("run")
-        if (there["sha256"] == digest).any():
-            done.append(f"{path}: the run {there.index[there['sha256'] == digest][0]!r} is in the campaign already")
-            return
-        name = run.name
-        if name in there.index and not replace:
-            # The same tag with other content: two systems that share a tag, told apart by their files' names.
-            name = formats.stem(path)
-            if name in there.index:
-                raise ConflictError(
-                    f"{path}: a run {name!r} is in the campaign already with other content; "
-                    "give the file another name, or --replace takes the new one"
-                )
-            notices.append(f"{path}: its tag {run.name!r} is taken by another run; it is named {name!r} after its file")
-        frame, ignored = self._known_topics(run.frame, path)
-        unknown = len(self.store.without_text(frame["doc_id"].cat.categories))
-        file = f"{quote(name, safe=' ')[:150]}.{digest[:8]}.parquet"
-        target = self.directory / "runs" / file
-        written.append(target)
-        frame.to_parquet(target, index=False, compression="zstd")
-        if name in there.index:
-            obsolete.append(self.directory / "runs" / str(there.at[name, "file"]))
-        self.store.add_run(name, file, digest, frame["query_id"].nunique(), len(frame), int(frame["rank"].max()))
-        done.append(f"{path}: run {name!r}, {len(frame):,} lines, {frame['query_id'].nunique():,} topics")
-        if ignored:
-            notices.append(f"{path}: {_ignored(ignored)}")
-        if unknown:
-            notices.append(
-                f"{path}: {unknown:,} of its documents have no text here; they are pooled all the same, and "
-                "`cleverdon export --missing-documents FILE` lists those whose text is wanted"
-            )
-
-    def _known_topics(self, frame: pd.DataFrame, path: Path | str) -> tuple[pd.DataFrame, list[str]]:
-        """The rows whose topic the campaign has, and the topics that were left out."""
-        topics = self.store.topics()["query_id"]
-        known = frame["query_id"].isin(topics)
-        ignored = list(map(str, frame.loc[~known, "query_id"].unique()))
-        if not known.any():
-            have = (
-                f"its {len(topics)} topics begin with {topics.head(3).tolist()}"
-                if len(topics)
-                else "it has no topics yet"
-            )
-            raise InputError(
-                f"{path}: none of its topics ({', '.join(map(repr, ignored[:3]))}, ...) is in the campaign: {have}; "
-                "import the topics first, or together with it"
-            )
-        kept = frame[known].reset_index(drop=True)
-        for column in ("query_id", "doc_id"):
-            kept[column] = kept[column].astype("category").cat.remove_unused_categories()
-        return kept, ignored
-
-    def _import_qrels(self, path: Path | str, done: list[str], notices: list[str]) -> None:
-        frame = formats.read_qrels(path)
-        scale = set(self.grades.sentences)
-        outside = frame[(frame["relevance"] >= 0) & ~frame["relevance"].isin(scale)]
-        if len(outside):
-            row = outside.iloc[0]
-            raise FormatError(
-                path,
-                formats.line_of_pair(path, row["query_id"], row["doc_id"]),
-                f"a grade of this campaign ({self.grades}; below 0 for unjudged)",
-                f"{row['relevance']}",
-            )
-        known, ignored = self._known_topics(frame, path)
-        graded = known[known["relevance"] >= 0]
-        self.store.add_document_ids(graded["doc_id"].astype(str))
-        annotator = f"qrels:{formats.stem(path)}"
-        current = self.store.judgements(annotator=annotator)
-        there = dict(zip(zip(current["query_id"], current["doc_id"], strict=True), current["relevance"], strict=True))
-        new = changed = same = 0
-        for query_id, doc_id, relevance in graded.itertuples(index=False):
-            before = there.get((query_id, doc_id))
-            if before == relevance:
-                same += 1
-                continue
-            new, changed = new + (before is None), changed + (before is not None)
-            self._write(
-                Judgement(
-                    str(uuid4()),
-                    annotator,
-                    query_id,
-                    doc_id,
-                    "graded",
-                    relevance=int(relevance),
-                    source="imported",
-                )
-            )
-        done.append(_sentence(path, f"judgements, kept as {annotator!r}", Added(new, changed, same)))
-        if ignored:
-            notices.append(f"{path}: {_ignored(ignored)}")
-        if len(graded) < len(known):
-            notices.append(f"{path}: {len(known) - len(graded):,} pairs with a grade below 0 are unjudged and left out")
+        importing = Importing(self, replace, progress or (lambda what, done, total: None))
+        return importing.files(documents=documents, topics=topics, runs=runs, qrels=qrels)
 
     # --- pool -------------------------------------------------------------------------------------
 
@@ -377,14 +228,20 @@ class Campaign:
             The strategy's; its defaults otherwise.
         """
         entry = pooling.STRATEGIES[strategy]
+        for name in parameters:
+            if name not in entry.parameters:
+                raise UnknownNameError(f"parameter of {strategy}", name, entry.parameters)
         used = {**entry.parameters, **parameters}
         runs = list(self.runs())
         if not runs:
             raise CampaignError("there is no run to pool from; import some with --run")
         chosen = entry.function(runs, **parameters)
-        pool = self.store.pool()[["query_id", "doc_id"]]
-        merged = chosen.merge(pool, on=["query_id", "doc_id"], how="left", indicator="there")
-        new = merged[merged["there"] == "left_only"]
+        if dry_run:
+            new = self._not_pooled(chosen)
+        else:
+            with self.store.transaction():
+                new = self._not_pooled(chosen)
+                self.store.add_pool(new, strategy, used, [r.name for r in runs])
         topics = self.store.topics()["query_id"]
         per_topic = pd.DataFrame(
             {
@@ -393,11 +250,13 @@ class Campaign:
                 "new": new["query_id"].value_counts().reindex(topics, fill_value=0).to_numpy(),
             }
         )
-        if not dry_run:
-            with self.store.transaction():
-                self.store.add_pool(new, strategy, used, [r.name for r in runs])
         without_text = len(self.store.without_text(chosen["doc_id"]))
         return PoolReport(strategy, used, len(runs), per_topic, without_text)
+
+    def _not_pooled(self, chosen: pd.DataFrame) -> pd.DataFrame:
+        pool = self.store.pool()[["query_id", "doc_id"]]
+        merged = chosen.merge(pool, on=["query_id", "doc_id"], how="left", indicator="there")
+        return merged[merged["there"] == "left_only"]
 
     def pool_growth(self, deepest: int = 100) -> pd.DataFrame:
         """What each further rank would add to a depth pool; see :func:`collection.pooling.pool_growth`."""
@@ -405,7 +264,7 @@ class Campaign:
 
     # --- judging ----------------------------------------------------------------------------------
 
-    def next_pairs(self, annotator: str, query_id: str, count: int, holding: Sequence[str] = ()) -> list[Document]:
+    def next_pairs(self, annotator: str, query_id: str, count: int, holding: Sequence[str] = ()) -> NextPairs:
         """Hand out the next documents of a topic to an annotator, on lease.
 
         Parameters
@@ -419,18 +278,19 @@ class Campaign:
 
         Returns
         -------
-        list of Document
-            In the order in which to judge them; empty when nothing is open for this annotator.
+        NextPairs
+            `documents`, in the order in which to judge them, none where nothing is open for this
+            annotator; and which of `holding` are no longer open, because somebody judged them meanwhile.
         """
         at = time.time()
-        held = set(holding)
         with self.store.transaction():
             candidates = self.store.candidates(query_id, annotator, at)
-            waiting = assignment.next_pairs(candidates, count + len(held), self.overlap)["doc_id"].tolist()
-            fresh = [doc_id for doc_id in waiting if doc_id not in held][: max(count, 0)]
-            self.store.lease(query_id, [*fresh, *held.intersection(waiting)], annotator, at + self.lease_seconds)
+            waiting = assignment.next_pairs(candidates, len(candidates))["doc_id"].tolist()
+            held = [doc_id for doc_id in waiting if doc_id in set(holding)]
+            fresh = [doc_id for doc_id in waiting if doc_id not in set(holding)][: max(count, 0)]
+            self.store.lease(query_id, [*fresh, *held], annotator, at + LEASE_SECONDS)
         documents = self.store.documents(fresh)
-        return [documents[doc_id] for doc_id in fresh]
+        return NextPairs([documents[d] for d in fresh], [d for d in holding if d not in set(held)])
 
     def skip(self, annotator: str, query_id: str, doc_id: str) -> None:
         """Put a pair off: it comes again for this annotator when the topic's others are done."""
@@ -448,7 +308,7 @@ class Campaign:
             ``kind`` "graded" needs a grade of the campaign's scale; "cannot judge" a reason; "undone"
             takes the annotator's current judgement of the pair back.
         leased_only
-            Refuse pairs that were neither handed out to the annotator nor judged by them before: what
+            Refuse pairs that were neither handed out to the annotator nor ever judged by them: what
             a page sends can then only concern what was on its screen.
         """
         saved: list[str] = []
@@ -456,13 +316,20 @@ class Campaign:
         with self.store.transaction():
             for judgement in judgements:
                 try:
-                    self._write(judgement, leased_only=leased_only)
+                    self.write(judgement, leased_only=leased_only)
                     saved.append(judgement.uuid)
                 except JudgementError as error:
                     refused.append(Refused(judgement.uuid, str(error)))
         return JudgeResult(saved, refused)
 
-    def _write(self, judgement: Judgement, *, leased_only: bool = False) -> None:
+    def write(self, judgement: Judgement, *, leased_only: bool = False) -> None:
+        """Write one judgement inside a transaction that the caller has open; :meth:`judge` is the verb for all others.
+
+        Raises
+        ------
+        JudgementError
+            It cannot be accepted; the message says why.
+        """
         j = judgement
         if not j.annotator.strip():
             raise JudgementError("a judgement needs the name of its annotator")
@@ -475,7 +342,7 @@ class Campaign:
         if pair is None:
             raise JudgementError(f"topic {j.query_id!r} or document {j.doc_id!r} is not in the campaign")
         self._check_decision(j, pair)
-        if leased_only and not pair.leased and pair.judgement is None and j.kind != "undone":
+        if leased_only and not (pair.leased or pair.known):
             raise JudgementError(f"document {j.doc_id!r} of topic {j.query_id!r} was not handed out to {j.annotator}")
         self.store.append(
             j._replace(strategy=pair.strategy, pool_rank=pair.pool_rank, probability=pair.probability), pair
@@ -540,6 +407,7 @@ class Campaign:
     def status(self) -> dict[str, Any]:
         """Everything at a glance, as plain data: what `cleverdon status` and the Overview page show."""
         progress = self.progress()
+        annotators = self.store.annotators()
         return {
             "title": self.title,
             "grades": {str(g): s for g, s in self.grades.sentences.items()},
@@ -549,7 +417,7 @@ class Campaign:
             "remaining": int((progress["pool"] - progress["judged"]).sum()),
             "missing_documents": len(self.store.missing_documents()),
             "per_topic": progress.to_dict("records"),
-            "annotators": self.store.annotators().to_dict("records"),
+            "annotators": annotators.astype(object).where(annotators.notna(), None).to_dict("records"),
             "next": self.next_step()._asdict(),
         }
 
@@ -574,7 +442,7 @@ class Campaign:
 
     def qrels(self, rule: str | None = None) -> pd.DataFrame:
         """The judgements settled into qrels: ``query_id``, ``doc_id``, ``relevance``; by topic, then document id."""
-        settled = adjudication.settle(self.store.judgements(), rule or self.rule)
+        settled = adjudication.settle(self.store.judgements(), rule or adjudication.DEFAULT_RULE)
         order = pd.Series(range(len(self.topics())), index=self.topics()["query_id"])
         keys = settled["query_id"].map(order)
         return settled.assign(_=keys).sort_values(["_", "doc_id"]).drop(columns="_").reset_index(drop=True)
@@ -596,16 +464,14 @@ class Campaign:
         runs, topics
             Only these; all runs, and all topics that have a grade, if left out.
         rule
-            How several annotators' judgements become one grade; the campaign's rule if left out.
+            How several annotators' judgements become one grade; by majority if left out.
         """
         qrels = self.qrels(rule)
         if topics is not None:
             qrels = qrels[qrels["query_id"].isin(list(topics))]
         if not len(qrels):
             raise CampaignError("there is no grade yet to evaluate by; judge some pairs first")
-        judged = set(qrels["query_id"])
-        usable = (run for run in self.runs(runs) if not judged.isdisjoint(run.frame["query_id"].cat.categories))
-        return comparison.evaluate(usable, qrels, measures)
+        return comparison.evaluate(self.runs(runs), qrels, measures, strangers=True)
 
     def export(
         self,
@@ -629,7 +495,7 @@ class Campaign:
         missing_documents
             Ids in the pool whose text is not here, one a line.
         rule
-            How several annotators' judgements become one grade; the campaign's rule if left out.
+            How several annotators' judgements become one grade; by majority if left out.
 
         Returns
         -------
@@ -680,31 +546,10 @@ def read_grades(grades: str | Path) -> GradeScale:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         return GradeScale({int(grade): str(sentence) for grade, sentence in content.items()})
-    except (ValueError, AttributeError) as error:
+    except (ValueError, AttributeError, RecursionError) as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else None
         raise FormatError(path, line, 'an object like {"0": "Not relevant", "1": "Relevant"}', str(error)) from error
 
 
 def _digest(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
-
-
-def _counted(path: Path | str, tell: Progress) -> Iterator[Document]:
-    for number, (_, document) in enumerate(formats.read_documents(path), start=1):
-        if number % 1000 == 0:
-            tell(f"{Path(path).name}: documents", number, None)
-        yield document
-
-
-def _sentence(path: Path | str, what: str, added: Added) -> str:
-    parts = [f"{added.new:,} new"]
-    if added.changed:
-        parts.append(f"{added.changed:,} changed")
-    if added.same:
-        parts.append(f"{added.same:,} there already")
-    return f"{path}: {sum(added):,} {what} ({', '.join(parts)})"
-
-
-def _ignored(topics: Sequence[str]) -> str:
-    shown = ", ".join(topics[:5]) + (", ..." if len(topics) > 5 else "")
-    return f"{len(topics):,} of its topics are not in the campaign and are left out ({shown})"

@@ -1,0 +1,235 @@
+"""Files into a campaign: all of an import, or nothing of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+from uuid import uuid4
+
+import pandas as pd
+
+from collection import formats
+from collection.campaign.reports import ImportReport, Progress
+from collection.errors import ConflictError, FormatError, InputError
+from collection.records import ALL_TOPICS, Document, Judgement, Run, Topic
+from collection.store import Added
+
+if TYPE_CHECKING:
+    from collection.campaign import Campaign
+
+
+class Importing:
+    """One import into one campaign.
+
+    Parameters
+    ----------
+    campaign
+        Where the files go.
+    replace
+        Take new content where a name is there with other content.
+    tell
+        Told how far the work is.
+    """
+
+    def __init__(self, campaign: Campaign, replace: bool, tell: Progress) -> None:
+        self.campaign, self.store, self.replace, self.tell = campaign, campaign.store, replace, tell
+        self.folder = campaign.directory / "runs"
+        self.done: list[str] = []
+        self.notices: list[str] = []
+        self.written: list[Path] = []
+
+    def files(
+        self,
+        *,
+        documents: Sequence[Path | str],
+        topics: Path | str | None,
+        runs: Sequence[Path | str],
+        qrels: Path | str | None,
+    ) -> ImportReport:
+        """Import all of them in one transaction; see :meth:`collection.campaign.Campaign.import_files`."""
+        names = formats.run_names(runs)
+        with self.store.transaction():
+            self._sweep()
+            try:
+                if topics is not None:
+                    self._topics(topics)
+                for path in documents:
+                    self._documents(path)
+                for number, (name, path) in enumerate(zip(names, runs, strict=True)):
+                    self.tell("runs", number, len(runs))
+                    self._run(path, name)
+                if runs:
+                    self.tell("runs", len(runs), len(runs))
+                if qrels is not None:
+                    self._qrels(qrels)
+            except BaseException:
+                # Inside the transaction: nobody else can have taken these files into use.
+                for file in self.written:
+                    file.unlink(missing_ok=True)
+                raise
+        return ImportReport(self.done, self.notices)
+
+    def _sweep(self) -> None:
+        """Remove what no run names: left by an import that was killed, or replaced by an earlier one.
+
+        A replaced file is not removed at once, since somebody may be about to read it.
+        """
+        named = set(self.store.runs()["file"])
+        for file in self.folder.iterdir():
+            if file.name not in named:
+                file.unlink()
+
+    def _topics(self, path: Path | str) -> None:
+        frame = formats.read_topics(path)
+        if (frame["query_id"] == ALL_TOPICS).any():
+            raise InputError(f"{path}: no topic can be called {ALL_TOPICS!r}, which stands for the mean over topics")
+        with _named(path):
+            added = self.store.add_topics(map(Topic._make, frame.itertuples(index=False)), replace=self.replace)
+        self.done.append(_sentence(path, "topics", added))
+
+    def _documents(self, path: Path | str) -> None:
+        with _named(path):
+            added = self.store.add_documents(self._counted(path), replace=self.replace)
+        self.tell(f"{Path(path).name}: documents", sum(added), sum(added))
+        self.done.append(_sentence(path, "documents", added))
+
+    def _counted(self, path: Path | str) -> Iterator[Document]:
+        for number, (_, document) in enumerate(formats.read_documents(path), start=1):
+            if number % 1000 == 0:
+                self.tell(f"{Path(path).name}: documents", number, None)
+            yield document
+
+    def _run(self, path: Path | str, name: str) -> None:
+        run = formats.read_run(path)
+        frame, ignored = self._known_topics(run.frame, path)
+        with Path(path).open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        there = self.store.runs().set_index("run")
+        # The same file again is new if more of its topics are known by now.
+        same = there.index[(there["sha256"] == digest) & (there["rows"] == len(frame))]
+        if len(same):
+            self.done.append(f"{path}: the run {same[0]!r} is in the campaign already")
+            return
+        name = self._free_name(path, name, run, there, digest)
+        unknown = len(self.store.without_text(frame["doc_id"].cat.categories))
+        topics = frame["query_id"].nunique()
+        file_name = f"{quote(name, safe=' ')[:150]}.{digest[:8]}-{len(frame)}.parquet"
+        self._write(frame, self.folder / file_name)
+        self.store.add_run(name, file_name, digest, topics, len(frame), int(frame["rank"].max()))
+        self.done.append(f"{path}: run {name!r}, {len(frame):,} lines, {topics:,} topics")
+        if ignored:
+            self.notices.append(f"{path}: {_ignored(ignored)}")
+        if unknown:
+            self.notices.append(
+                f"{path}: {unknown:,} of its documents have no text here; they are pooled all the same, and "
+                "`cleverdon export --missing-documents FILE` lists those of the pool"
+            )
+
+    def _free_name(self, path: Path | str, name: str, run: Run, there: pd.DataFrame, digest: str) -> str:
+        """The name under which the run is kept: its tag's, its file's if another run has that, or a conflict."""
+        if name not in there.index or self.replace or there.at[name, "sha256"] == digest:
+            return name
+        name = formats.stem(path)
+        if name in there.index:
+            raise ConflictError(
+                f"{path}: a run {name!r} is in the campaign already with other content; "
+                "give the file another name, or --replace takes the new one"
+            )
+        self.notices.append(f"{path}: its tag {run.name!r} is another run's; it is named {name!r} after its file")
+        return name
+
+    def _write(self, frame: pd.DataFrame, target: Path) -> None:
+        """Write a run so that it is on disk, whole, before the database says that it is there."""
+        self.written.append(target)
+        part = target.with_suffix(".part")
+        self.written.append(part)
+        with part.open("wb") as file:
+            frame.to_parquet(file, index=False, compression="zstd")
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(target)
+        folder = os.open(self.folder, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def _known_topics(self, frame: pd.DataFrame, path: Path | str) -> tuple[pd.DataFrame, list[str]]:
+        """The rows whose topic the campaign has, and the topics that were left out."""
+        topics = self.store.topics()["query_id"]
+        known = frame["query_id"].isin(topics)
+        ignored = list(map(str, frame.loc[~known, "query_id"].unique()))
+        if not known.any():
+            begin = f"its {len(topics)} topics begin with {topics.head(3).tolist()}"
+            raise InputError(
+                f"{path}: none of its topics ({', '.join(map(repr, ignored[:3]))}, ...) is in the campaign: "
+                f"{begin if len(topics) else 'it has no topics yet'}; import the topics first, or together with it"
+            )
+        kept = frame[known].reset_index(drop=True)
+        for column in ("query_id", "doc_id"):
+            kept[column] = kept[column].astype("category").cat.remove_unused_categories()
+        return kept, ignored
+
+    def _qrels(self, path: Path | str) -> None:
+        frame = formats.read_qrels(path)
+        grades = self.campaign.grades
+        outside = frame[(frame["relevance"] >= 0) & ~frame["relevance"].isin(set(grades.sentences))]
+        if len(outside):
+            row = outside.iloc[0]
+            line = formats.line_of_pair(path, row["query_id"], row["doc_id"])
+            wanted = f"a grade of this campaign ({grades}; below 0 for unjudged)"
+            raise FormatError(path, line, wanted, f"{row['relevance']}")
+        known, ignored = self._known_topics(frame, path)
+        graded = known[known["relevance"] >= 0]
+        self.store.add_document_ids(graded["doc_id"].astype(str))
+        annotator = f"qrels:{formats.stem(path)}"
+        current = self.store.judgements(annotator=annotator)
+        there = dict(zip(zip(current["query_id"], current["doc_id"], strict=True), current["relevance"], strict=True))
+        new = changed = same = 0
+        for query_id, doc_id, relevance in graded.itertuples(index=False):
+            before = there.get((query_id, doc_id))
+            if before == relevance:
+                same += 1
+                continue
+            if before is not None and not self.replace:
+                raise ConflictError(
+                    f"{path}: topic {query_id!r}, document {doc_id!r}: {annotator!r} says {before} already, found "
+                    f"{relevance}; give the file another name, or --replace takes the new grade"
+                )
+            new, changed = new + (before is None), changed + (before is not None)
+            grade = int(relevance)
+            judgement = Judgement(str(uuid4()), annotator, query_id, doc_id, "graded", grade, source="imported")
+            self.campaign.write(judgement)
+        self.done.append(_sentence(path, f"judgements, kept as {annotator!r}", Added(new, changed, same)))
+        if ignored:
+            self.notices.append(f"{path}: {_ignored(ignored)}")
+        if unjudged := len(known) - len(graded):
+            self.notices.append(f"{path}: {unjudged:,} pairs with a grade below 0 are unjudged and left out")
+
+
+@contextmanager
+def _named(path: Path | str) -> Iterator[None]:
+    """The store knows no files; whoever reads the message wants to know which one it was."""
+    try:
+        yield
+    except ConflictError as error:
+        raise ConflictError(f"{path}: {error}") from error
+
+
+def _sentence(path: Path | str, what: str, added: Added) -> str:
+    parts = [f"{added.new:,} new"]
+    if added.changed:
+        parts.append(f"{added.changed:,} changed")
+    if added.same:
+        parts.append(f"{added.same:,} there already")
+    return f"{path}: {sum(added):,} {what} ({', '.join(parts)})"
+
+
+def _ignored(topics: Sequence[str]) -> str:
+    shown = ", ".join(topics[:5]) + (", ..." if len(topics) > 5 else "")
+    return f"{len(topics):,} of its topics are not in the campaign and are left out ({shown})"

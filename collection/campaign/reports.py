@@ -1,0 +1,77 @@
+"""What a campaign's verbs answer with: small tuples that the command line and the pages both print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from collection.records import Document
+
+Progress = Callable[[str, int, int | None], None]
+"""Called with what is going on, how much is done, and how much there is (None where nobody knows)."""
+
+CANNOT_JUDGE_REASONS = (
+    "text is missing or broken",
+    "language I do not read",
+    "topic is unclear",
+    "needs knowledge that I lack",
+)
+
+
+class ImportReport(NamedTuple):
+    """What an import did, in sentences: what was done, and what the user should notice."""
+
+    done: list[str]
+    notices: list[str]
+
+
+class PoolReport(NamedTuple):
+    """A pool before or after it was added: its cost, per topic and in all."""
+
+    strategy: str
+    parameters: dict[str, Any]
+    runs: int
+    per_topic: pd.DataFrame
+    """``query_id``, ``pairs`` (of this strategy), ``new`` (not in the pool yet); every topic, in order."""
+    without_text: int
+    """Documents of these pairs whose text is not in the campaign."""
+
+    @property
+    def pairs(self) -> int:
+        """Pairs that the strategy chose."""
+        return int(self.per_topic["pairs"].sum())
+
+    @property
+    def new(self) -> int:
+        """Those of them that were not in the pool."""
+        return int(self.per_topic["new"].sum())
+
+
+class NextPairs(NamedTuple):
+    """What an annotator judges next, and what they need not judge any more."""
+
+    documents: list[Document]
+    closed: list[str]
+
+
+class Refused(NamedTuple):
+    """A judgement that was not written, and why."""
+
+    uuid: str
+    reason: str
+
+
+class JudgeResult(NamedTuple):
+    """What became of some judgements; those in `saved` are on disk."""
+
+    saved: list[str]
+    refused: list[Refused]
+
+
+class NextStep(NamedTuple):
+    """What to do next: the page on which it is done, and a sentence."""
+
+    page: str
+    sentence: str
