@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 
-from collection.campaign import DATABASE, Campaign, ImportReport
+from collection.campaign import DATABASE, Campaign, ImportReport, Progress
 from collection.demo.documents import collect
 from collection.demo.systems import SYSTEMS, run_all
 from collection.records import Judgement, Run
@@ -20,8 +20,6 @@ _INSTALLED = Path(__file__).with_name("data")
 _CHECKOUT = Path(__file__).parents[2] / "data" / "demo"
 DATA = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
 """Topics and judgements: inside an installed package, or in the checkout."""
-
-Progress = Callable[[str, int, int | None], None]
 
 
 def is_built(directory: Path) -> bool:

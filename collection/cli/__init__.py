@@ -9,25 +9,42 @@ import getpass
 import json
 import os
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import click
 
+from collection.cli.printing import one_line, print_evaluation, print_notices, print_pool, print_table, progress_line
 from collection.errors import CleverdonError
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from collection.campaign import PoolReport
-    from collection.comparison import Evaluation
+F = TypeVar("F", bound=Callable[..., Any])
 
 DIRECTORY = click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
 FILE = click.Path(path_type=Path)
 FORMAT = click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+
+
+def serving(command: F) -> F:
+    """The options of every command that opens the app."""
+    options = [
+        click.option(
+            "--port",
+            type=click.IntRange(1, 65535),
+            help="Port to listen on; if left out, the one of last time or the first free one from 8501.",
+        ),
+        click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all."),
+        click.option(
+            "--as",
+            "annotator",
+            metavar="NAME",
+            help="Name under which judgements are kept; your login name if left out.",
+        ),
+        click.option("--no-browser", is_flag=True, help="Print the sign-in link, open no browser."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 class Group(click.Group):
@@ -38,7 +55,7 @@ class Group(click.Group):
         try:
             return super().invoke(ctx)
         except CleverdonError as error:
-            click.echo(f"cleverdon: {_one_line(error)}", err=True)
+            click.echo(f"cleverdon: {one_line(error)}", err=True)
             ctx.exit(2)
         except BrokenPipeError:
             # `cleverdon evaluate ... | head`: nobody is left to tell.
@@ -93,13 +110,13 @@ def import_(
 
     if not (documents or topics or runs or qrels):
         raise click.UsageError("nothing to import: give --documents, --topics, --run or --qrels")
-    with Campaign(directory) as campaign, _progress() as progress:
+    with Campaign(directory) as campaign, progress_line() as progress:
         report = campaign.import_files(
             documents=documents, topics=topics, runs=runs, qrels=qrels, replace=replace, progress=progress
         )
     for line in report.done:
         click.echo(line)
-    _notices(report.notices)
+    print_notices(report.notices)
 
 
 @main.command()
@@ -121,25 +138,12 @@ def pool(directory: Path, strategy: str, depth: int | None, ties: str | None, dr
 
     parameters = {name: value for name, value in (("depth", depth), ("ties", ties)) if value is not None}
     with Campaign(directory) as campaign:
-        _print_pool(campaign.pool(strategy, dry_run=dry_run, **parameters), dry_run)
+        print_pool(campaign.pool(strategy, dry_run=dry_run, **parameters), dry_run)
 
 
 @main.command()
 @DIRECTORY
-@click.option(
-    "--port",
-    type=click.IntRange(1, 65535),
-    help="Port to listen on; the first free one from 8501 if left out.",
-)
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
-@click.option(
-    "--as",
-    "annotator",
-    default=None,
-    metavar="NAME",
-    help="Name under which judgements are kept; your login name if left out.",
-)
-@click.option("--no-browser", is_flag=True, help="Print the sign-in link, open no browser.")
+@serving
 def serve(directory: Path, port: int | None, host: str, annotator: str | None, no_browser: bool) -> None:
     """Open the app on the campaign in DIR."""
     _serve(directory, port, host, annotator, no_browser)
@@ -167,14 +171,14 @@ def status(directory: Path, form: str) -> None:
         )
     if state["per_topic"]:
         click.echo()
-        _table(
+        print_table(
             ["topic", "pool", "judged", "cannot judge", "title"],
             [[t["query_id"], t["pool"], t["judged"], t["cannot_judge"], t["title"][:60]] for t in state["per_topic"]],
         )
     if state["annotators"]:
         click.echo()
         rows = [[a["annotator"], a["judgements"], a["last_at"][:16].replace("T", " ")] for a in state["annotators"]]
-        _table(["annotator", "judgements", "last (UTC)"], rows)
+        print_table(["annotator", "judgements", "last (UTC)"], rows)
     click.echo(f"\nNext: {state['next']['sentence']}")
 
 
@@ -281,7 +285,7 @@ def evaluate(
         parsed = [m.with_relevance_level(relevance_level) for m in parsed]
     if len(set(parsed)) < len(parsed):
         raise click.UsageError("a measure is asked for twice")
-    with _progress() as progress:
+    with progress_line() as progress:
         done = iter(range(1, len(runs) + 1))
         evaluation = comparison.evaluate(
             formats.read_runs(runs),
@@ -291,25 +295,12 @@ def evaluate(
         )
     # Rows carry each measure as it was asked for: a script finds what it wrote.
     evaluation.values["measure"] = evaluation.values["measure"].map(dict(zip(map(str, parsed), asked, strict=True)))
-    _print_evaluation(evaluation, per_topic, form)
+    print_evaluation(evaluation, per_topic, form)
 
 
 @main.command()
 @click.argument("directory", metavar="[DIR]", type=FILE, default=Path("demo-campaign"))
-@click.option(
-    "--port",
-    type=click.IntRange(1, 65535),
-    help="Port to listen on; the first free one from 8501 if left out.",
-)
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
-@click.option(
-    "--as",
-    "annotator",
-    default=None,
-    metavar="NAME",
-    help="Name under which judgements are kept; your login name if left out.",
-)
-@click.option("--no-browser", is_flag=True, help="Print the sign-in link, open no browser.")
+@serving
 @click.option("--build-only", is_flag=True, help="Build the campaign, do not open the app.")
 def demo(
     directory: Path, port: int | None, host: str, annotator: str | None, no_browser: bool, build_only: bool
@@ -318,11 +309,11 @@ def demo(
     from collection.demo import build, is_built
 
     if not is_built(directory):
-        with _progress() as progress:
+        with progress_line() as progress:
             report = build(directory, progress)
         for line in report.done:
             click.echo(line)
-        _notices(report.notices)
+        print_notices(report.notices)
     if not build_only:
         _serve(directory, port, host, annotator, no_browser)
 
@@ -356,128 +347,3 @@ def _login_name() -> str:
         return getpass.getuser()
     except (KeyError, OSError):  # a container without an entry for the user
         return "annotator"
-
-
-# --- printing -------------------------------------------------------------------------------------
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
-
-
-def _notices(notices: list[str]) -> None:
-    for notice in notices:
-        click.echo(f"note: {notice}", err=True)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, int, int | None], None]]:
-    """A line on stderr that is rewritten, while stderr is a terminal; nothing otherwise."""
-    terminal = sys.stderr.isatty()
-    last = 0.0
-
-    def show(what: str, done: int, total: int | None) -> None:
-        nonlocal last
-        if not terminal or (time.monotonic() - last < 0.1 and done != total):
-            return
-        last = time.monotonic()
-        if total:
-            filled = round(24 * done / total)
-            text = f"{what:<28} [{'#' * filled}{'.' * (24 - filled)}] {done:,}/{total:,}"
-        else:
-            text = f"{what:<28} {done:,}"
-        click.echo(f"\r\x1b[K{text}", nl=False, err=True)
-
-    try:
-        yield show
-    finally:
-        if terminal and last:
-            click.echo("\r\x1b[K", nl=False, err=True)
-
-
-def _table(header: list[str], rows: list[list[Any]]) -> None:
-    """Columns of text: numbers to the right, words to the left."""
-    cells = [[f"{c:,}" if isinstance(c, int) else str(c) for c in row] for row in rows]
-    widths = [max(len(r[i]) for r in [header, *cells]) for i in range(len(header))]
-    right = [all(isinstance(row[i], int | float) for row in rows) for i in range(len(header))]
-    for line in [header, *cells]:
-        padded = [c.rjust(w) if r else c.ljust(w) for c, w, r in zip(line, widths, right, strict=True)]
-        click.echo("  ".join(padded).rstrip())
-
-
-def _print_pool(report: PoolReport, dry_run: bool) -> None:
-    pairs = report.per_topic["pairs"]
-    parameters = ", ".join(f"{k} {v}" for k, v in report.parameters.items())
-    click.echo(f"{report.strategy} ({parameters}) over {report.runs} runs, {len(pairs)} topics")
-    click.echo(f"pairs      {report.pairs:,}")
-    click.echo(f"per topic  min {pairs.min()}, median {pairs.median():g}, max {pairs.max()}")
-    click.echo(f"new        {report.new:,}" + (" (dry run: nothing was added)" if dry_run else ""))
-    empty = report.per_topic.loc[pairs == 0, "query_id"].tolist()
-    notices = []
-    if empty:
-        notices.append(f"{len(empty)} topics have no pair, because no run has them: {', '.join(empty[:5])}")
-    if report.without_text:
-        notices.append(
-            f"{report.without_text:,} documents of these pairs have no text here; "
-            "`cleverdon export --missing-documents FILE` lists them once they are in the pool"
-        )
-    _notices(notices)
-
-
-def _print_evaluation(evaluation: Evaluation, per_topic: bool, form: str) -> None:
-    from collection.records import ALL_TOPICS
-
-    values = evaluation.values if per_topic else evaluation.values[evaluation.values["query_id"] == ALL_TOPICS]
-    if form == "tsv":
-        sys.stdout.writelines(f"{r}\t{q}\t{m}\t{v!r}\n" for r, q, m, v in _rows(values))
-    elif form == "csv":
-        import csv
-
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(values.columns)
-        writer.writerows((r, q, m, repr(v)) for r, q, m, v in _rows(values))
-    elif form == "json":
-        coverage = [c._asdict() for c in evaluation.coverage]
-        rows = [dict(zip(values.columns, row, strict=True)) for row in _rows(values)]
-        click.echo(json.dumps({"values": rows, "coverage": coverage}, indent=2, ensure_ascii=False))
-    else:
-        means = evaluation.means()
-        if per_topic:
-            for run in means.index:
-                of_run = evaluation.values[evaluation.values["run"] == run]
-                table = of_run.pivot(index="query_id", columns="measure", values="value")
-                table = table.loc[of_run["query_id"].drop_duplicates(), means.columns]
-                click.echo(run)
-                _values_table("topic", table)
-                click.echo()
-        else:
-            _values_table("run", means)
-    for c in evaluation.coverage:
-        if c.missing_topics:
-            _notices([f"{c.run}: {len(c.missing_topics)} of {c.topics} topics are not in the run and count 0"])
-        if c.ignored_topics:
-            _notices([f"{c.run}: {len(c.ignored_topics)} of its topics are not in the qrels and are ignored"])
-
-
-def _rows(values: pd.DataFrame) -> Iterator[tuple[str, str, str, float]]:
-    columns = (values["run"], values["query_id"], values["measure"], values["value"].tolist())
-    return zip(*columns, strict=True)
-
-
-def _values_table(first: str, table: pd.DataFrame) -> None:
-    header = [first, *map(str, table.columns)]
-    rows = [[name, *(f"{v:.4f}" for v in row)] for name, row in zip(table.index, table.to_numpy(), strict=True)]
-    widths = [max(len(str(r[i])) for r in [header, *rows]) for i in range(len(header))]
-    for line in [header, *rows]:
-        click.echo(
-            "  ".join(
-                [
-                    str(line[0]).ljust(widths[0]),
-                    *(c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True)),
-                ]
-            )
-        )
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,32 @@
+"""The only SQL: a campaign's database, rows in and frames out.
+
+A Store belongs to the thread that opened it. Whoever has several threads opens one in each; SQLite
+keeps them apart. Writes happen inside :meth:`Store.transaction`, which is durable when it returns
+(WAL, synchronous=FULL) and leaves nothing behind when it raises.
+"""
+
+from collection.store.log import Log, Pair
+from collection.store.material import Added, Material
+
+__all__ = ["Added", "Pair", "Store"]
+
+
+class Store(Material, Log):
+    """A campaign's database.
+
+    Parameters
+    ----------
+    path
+        The SQLite file, or ``":memory:"``.
+    create
+        Make it if it is not there. Without this a missing file is an error.
+
+    Examples
+    --------
+    >>> with Store(":memory:", create=True) as store:
+    ...     with store.transaction():
+    ...         store.add_topics([Topic("1", "wing flow")])
+    ...     store.topics()["title"].tolist()
+    Added(new=1, changed=0, same=0)
+    ['wing flow']
+    """

@@ -1,0 +1,96 @@
+"""One connection to a campaign's database: opening it, transactions, settings."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+import pandas as pd
+from sqlite_utils import Database
+
+from collection.errors import BusyError, CampaignError
+from collection.schema import migrations
+
+BUSY_SECONDS = 15.0
+"""How long a writer waits for another one; a large import holds the lock for seconds. Shorter than the
+judging card waits for an answer: it is told that the campaign is busy, keeps its judgements, and tries again."""
+
+
+def now() -> str:
+    """The time in UTC, ISO 8601 with milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+class Connection:
+    """What every part of the store stands on; its parameters are described at :class:`collection.store.Store`."""
+
+    def __init__(self, path: Path | str, *, create: bool = False) -> None:
+        if not create and not Path(path).is_file():
+            raise CampaignError(f"there is no campaign database at {path}")
+        try:
+            connection = sqlite3.connect(str(path), timeout=BUSY_SECONDS, isolation_level=None)
+            self.db = Database(connection)
+            self.db.execute("PRAGMA journal_mode = WAL")
+            self.db.execute("PRAGMA synchronous = FULL")
+            self.db.execute("PRAGMA foreign_keys = ON")
+            if migrations.pending(self.db):
+                if self.db.table_names() and not migrations.applied(self.db):
+                    raise CampaignError(f"{path} is a database, but not of a campaign")
+                migrations.apply(self.db)
+        except sqlite3.DatabaseError as error:
+            raise CampaignError(f"{path} cannot be opened as a campaign database: {error}") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection; the store is of no use afterwards."""
+        self.db.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing; on return it is on disk.
+
+        IMMEDIATE, because a transaction that reads first and writes later can be refused by SQLite at
+        once, without waiting, when another writer came in between.
+        """
+        try:
+            self.db.conn.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            raise BusyError(
+                f"the campaign is busy with another writer, perhaps an import ({error}); try again"
+            ) from error
+        try:
+            yield
+        except BaseException:
+            self.db.conn.rollback()
+            raise
+        self.db.conn.commit()
+
+    def _frame(self, sql: str, parameters: Sequence[Any] = ()) -> pd.DataFrame:
+        cursor = self.db.conn.execute(sql, parameters)
+        return pd.DataFrame(cursor.fetchall(), columns=[c[0] for c in cursor.description])
+
+    def _value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
+        row = self.db.conn.execute(sql, parameters).fetchone()
+        return None if row is None else row[0]
+
+    def settings(self) -> dict[str, Any]:
+        """All settings."""
+        rows = self.db.conn.execute("SELECT key, value FROM settings ORDER BY key")
+        return {key: json.loads(value) for key, value in rows}
+
+    def put(self, key: str, value: Any) -> None:
+        """Set one setting; `value` is anything that JSON can write."""
+        self.db.conn.execute(
+            "INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            (key, json.dumps(value)),
+        )
