@@ -66,7 +66,7 @@ def metrics(values: dict[str, str]) -> None:
 
 def document(shown: Document) -> None:
     """A document as plain text: nothing in it is read as markup."""
-    st.text(shown.title or shown.doc_id)
+    st.text(_CONTROLS.sub("", shown.title or shown.doc_id))
     if shown.title:
         st.caption(plain(shown.doc_id))
     if shown.text is None:

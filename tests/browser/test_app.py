@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from collection import Campaign, formats
+from collection import Campaign, Judgement, formats
 from tests.conftest import SHARED
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -282,11 +282,14 @@ def test_my_judgements_changes_a_grade(serving: Serving, context: BrowserContext
     box = grid.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + 15, box["y"] + 52)  # the selector of the first row: the grid is a canvas
+    with Campaign(serving.directory) as campaign:  # another judgement comes in: the rows of the table move
+        other = campaign.next_pairs("ann", "2", 1).documents[0].doc_id
+        campaign.judge([Judgement("other", "ann", "2", other, "graded", 0)])
     page.get_by_text("Perfect: it is devoted").click()
     page.get_by_role("button", name="Save the change").click()
     expect(page.get_by_text("All that you said about this pair (2)")).to_be_visible()
     with Campaign(serving.directory) as campaign:
-        assert campaign.judgements()[["doc_id", "relevance"]].values.tolist() == [[document, 3]]
+        assert campaign.judgements()[["doc_id", "relevance"]].values.tolist() == [[other, 0], [document, 3]]
 
 
 def test_import_page_says_the_line(serving: Serving, context: BrowserContext, tmp_path: Path) -> None:

@@ -526,6 +526,7 @@ def test_markup_and_direction_signs_are_text(desk, harness, make_card):
     card.press("1")
     card.shows("d002")
     card.says("notice", evil)
+    assert card.page.evaluate("window.part('text').textContent") == "\u2060\u2066 turned"
     card.press("2")
     card.shows("d003")
     notice = card.part("notice").bounding_box()

@@ -33,8 +33,11 @@ function refresh(state) {
 function setText(view, part, text) {
   if (view.drawn[part] === text) return;
   view.drawn[part] = text;
-  view[part].textContent = text;
+  view[part].textContent = forward(text);
 }
+
+/** Text without the signs that turn all that follows round; one of no width for each, so that places stay. */
+const forward = (text) => text.replace(/[\u202D\u202E]/g, "\u2060");
 
 function setHidden(node, hidden) {
   if (node.hidden !== hidden) node.hidden = hidden;
@@ -69,7 +72,7 @@ function renderChips(view, doc) {
     const words = key === undefined ? "" : `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`;
     chip.hidden = key === undefined;
     chip.title = words.slice(0, 1000);
-    chip.textContent = words.slice(0, 200); // a line of it; the style sheet ends it with an ellipsis
+    chip.textContent = forward(words.slice(0, 200)); // a line of it; the style sheet ends it with an ellipsis
   }
 }
 
@@ -152,7 +155,7 @@ function renderTopic(state, view) {
   if (view.drawn.topics !== state.topics) {
     view.drawn.topics = state.topics;
     view.topics.replaceChildren(...state.topics.map((each) => (
-      make("option", { value: each.query_id, textContent: optionText(state, each) }))));
+      make("option", { value: each.query_id, textContent: forward(optionText(state, each)) }))));
     view.drawn.topic = undefined;
   }
   const topic = state.byId.get(shownTopicId(state));
@@ -182,7 +185,7 @@ function renderProgress(state, view) {
   for (const each of new Set([topic, state.byId.get(state.queryId), ...(view.drawn.touched ?? [])])) {
     const option = each && view.topics.options[state.topics.indexOf(each)];
     const words = each && optionText(state, each);
-    if (option && option.textContent !== words) option.textContent = words;
+    if (option && option.textContent !== forward(words)) option.textContent = forward(words);
   }
   view.drawn.touched = new Set(state.pending.map((item) => state.byId.get(item.judgement.query_id)));
 }
