@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 import webbrowser
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -83,7 +84,8 @@ def main(directory: Path, host: str, port: int | None, annotator: str, no_browse
             webbrowser.open(link)
 
     threading.Thread(target=announce, daemon=True).start()
-    server.run(sockets=[sock])
+    with suppress(KeyboardInterrupt):  # Ctrl+C is how it is stopped, not a failure
+        server.run(sockets=[sock])
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ try:
         if signed_in is None:
             st.navigation([st.Page(signed_out, title="Sign in")], position="hidden").run()
         else:
+            widgets.whereabouts(signed_in.campaign.title, signed_in.annotator)
             st.navigation(pages()).run()
 except CleverdonError as error:
     st.error(widgets.plain(str(error)))

@@ -7,6 +7,7 @@ judge" is not a grade: a pair on which nobody gave a grade has no qrel.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -49,10 +50,24 @@ def settle(judgements: pd.DataFrame, rule: str = DEFAULT_RULE) -> pd.DataFrame:
     return pairs.merge(RULES[rule].function(graded), how="left")[list(QRELS_COLUMNS)]
 
 
+class Disagreements(NamedTuple):
+    """How many pairs several annotators graded, and on how many of them they differ."""
+
+    pairs: int
+    differ: int
+
+
+def disagreements(judgements: pd.DataFrame) -> Disagreements:
+    """Count the pairs on which a rule has something to decide; `judgements` as for :func:`settle`."""
+    grades = judgements[judgements["kind"] == "graded"].groupby(["query_id", "doc_id"])["relevance"]
+    several = grades.size() > 1
+    return Disagreements(int(several.sum()), int((grades.nunique() > 1).sum()))
+
+
 @RULES.add(
     "majority",
     label="Majority",
-    description="The grade that most annotators gave; of grades given equally often, the lower one.",
+    description="The grade that most annotators gave; of two given equally often, the lower one.",
 )
 def majority(graded: pd.DataFrame) -> pd.DataFrame:
     """The most frequent grade of the pair; ties go to the lower grade, the cautious reading."""

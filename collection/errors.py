@@ -65,10 +65,11 @@ class UnknownNameError(InputError):
 
     def __init__(self, kind: str, name: str, choices: Iterable[str]) -> None:
         self.kind, self.name, self.choices = kind, name, sorted(choices)
-        near = difflib.get_close_matches(name.lower(), [c.lower() for c in self.choices], n=1, cutoff=0.5)
+        near = difflib.get_close_matches(name.lower(), [c.lower() for c in self.choices], n=1, cutoff=0.6)
         meant = next((c for c in self.choices if near and c.lower() == near[0]), None)
+        choice = f"choose from {', '.join(self.choices)}" if self.choices else "there are none"
         guess = f"did you mean {meant!r}? " if meant else ""
-        super().__init__(f"there is no {kind} {name!r}; {guess}choose from {', '.join(self.choices) or 'none'}")
+        super().__init__(f"there is no {kind} {name!r}; {guess}{choice}")
 
 
 class CampaignError(CleverdonError):

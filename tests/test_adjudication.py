@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collection.adjudication import RULES, settle
+from collection.adjudication import RULES, disagreements, settle
 from collection.errors import UnknownNameError
 from tests.conftest import frame
 
@@ -54,6 +54,12 @@ def test_cannot_judge_is_no_grade() -> None:
 
 def test_no_judgements_make_no_qrels() -> None:
     assert settle(THREE.iloc[:0]).empty
+
+
+def test_disagreements_are_counted_by_pairs() -> None:
+    assert disagreements(THREE) == (2, 2)
+    assert disagreements(judged("ann 1 x 2\nbob 1 x 2\nann 1 y 1")) == (1, 0)
+    assert disagreements(THREE.iloc[:0]) == (0, 0)
 
 
 def test_unknown_rule() -> None:

@@ -74,7 +74,7 @@ def test_undo_leaves_a_trace_and_opens_the_pair(campaign: Campaign) -> None:
     [
         (graded("1", "d1", 4), r"wanted a grade of this campaign \(0, 1, 2, 3\), found 4"),
         (graded("1", "d1", None), "found None"),
-        (graded("9", "d1", 1), "topic '9' or document 'd1' is not in the campaign"),
+        (graded("9", "d1", 1), "topic '9' is not in the campaign"),
         (graded("1", "d99", 1), "document 'd99' is not in the campaign"),
         (graded("1", "d1", 1, annotator=" "), "name of its annotator"),
         (Judgement("u", "ann", "1", "d1", "cannot judge"), "needs a reason"),
@@ -160,7 +160,7 @@ def test_unknown_topics_are_left_out_and_counted(campaign: Campaign, files: Path
 def test_documents_without_text_are_pooled_and_wanted(campaign: Campaign, files: Path, tmp_path: Path) -> None:
     (files / "large.run").write_text("1 Q0 m1 1 2.0 large\n1 Q0 d1 2 1.0 large\n")
     report = campaign.import_files(runs=[files / "large.run"])
-    assert any("1 of its documents have no text here" in n for n in report.notices)
+    assert any("documents without a text here: 1 of run 'large'" in n for n in report.notices)
     assert campaign.pool("depth", depth=2).without_text == 1
     campaign.export(missing_documents=tmp_path / "missing.txt")
     assert (tmp_path / "missing.txt").read_text() == "m1\n"

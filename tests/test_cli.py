@@ -63,6 +63,26 @@ def test_pool_says_what_it_costs(built: Path) -> None:
     assert "new        0\n" in ok("pool", built, "--depth", 3)
 
 
+def test_a_folder_stands_for_the_files_in_it(tmp_path: Path, files: Path) -> None:
+    (files / "runs").mkdir()
+    for name in ("a.run", "b.run"):
+        (files / name).rename(files / "runs" / name)
+    (files / "runs" / ".hidden").write_text("not a run")
+    ok("new", tmp_path / "c")
+    printed = ok("import", tmp_path / "c", "--topics", files / "topics.jsonl", "--run", files / "runs")
+    assert "run 'alpha'" in printed
+    assert "run 'beta'" in printed
+    (tmp_path / "q").write_text("1 0 d1 1\n2 0 d4 1\n")
+    means = ok("evaluate", tmp_path / "q", files / "runs", "-m", "RR", "--format", "tsv")
+    assert [line.split("\t")[0] for line in means.splitlines()] == ["alpha", "beta"]
+
+
+def test_a_pair_outside_the_pool_is_judged_with_a_note(built: Path) -> None:
+    result = run("judge", built, "--topic", 1, "--doc", "d8", "--annotator", "ann", "--grade", 1)
+    assert result.exit_code == 0
+    assert "not in the pool" in result.stderr
+
+
 def test_judging_otherwise(built: Path) -> None:
     pair = ["--topic", "1", "--doc", "d1", "--annotator", "ann"]
     assert "cannot judge by ann" in ok("judge", built, *pair, "--cannot-judge", "unreadable")

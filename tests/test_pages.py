@@ -104,8 +104,9 @@ def test_evaluate_shows_the_library_s_values_and_explains_a_wrong_measure(
     table = app.dataframe[0].value
     assert table.loc["beta", "RR"] == 1.0
     assert table.loc["alpha", "RR"] == 0.5
-    app.multiselect[0].set_value(["nDGC@10"]).run()
+    app.multiselect[0].set_value(["nDGC@10", "RR"]).run()
     assert "did you mean" in app.error[0].value
+    assert list(app.dataframe[0].value.columns) == ["RR"]  # what can be read is shown all the same
 
 
 def test_export_offers_what_the_command_writes(opened: Callable[..., AppTest], campaign: Campaign) -> None:

@@ -135,8 +135,8 @@ HTML = """
   <div class="cd-panel" data-part="help-panel" role="dialog" aria-label="Keys" tabindex="-1" hidden>
     <div class="cd-head"><h2>Keys</h2>
       <button type="button" class="cd-small" data-do="close"><kbd>Esc</kbd><span>Close</span></button></div>
+    <dl data-part="grade-keys"></dl>
     <dl>
-      <dt><kbd>0</kbd> &#8211; <kbd>9</kbd></dt><dd>give the grade of that button and go on</dd>
       <dt><kbd>u</kbd></dt><dd>take the last judgement back, again and again</dd>
       <dt><kbd>s</kbd></dt><dd>skip: the document comes again at the end of its topic</dd>
       <dt><kbd>x</kbd></dt><dd>cannot judge, with a reason</dd>

@@ -46,14 +46,20 @@ begun = progress[(progress["judged"] > 0) & (progress["judged"] < progress["pool
 only_finished = len(finished) > 0 and len(begun) > 0
 if only_finished:
     only_finished = st.toggle(
-        f"Only the {len(finished):,} topics whose pool is judged to the end (leaves out {len(begun):,} that are begun)",
+        f"Only the {len(finished):,} topics whose pool is judged to the end ({len(begun):,} more are begun)",
         True,
     )
+parsed = []
+for text in written:
+    try:
+        parsed.append(str(parse(text)))
+    except CleverdonError as error:  # the others are shown all the same
+        st.error(widgets.plain(str(error)))
+measures = tuple(dict.fromkeys(parsed))
+if not measures:
+    st.write("Choose a measure.")
+    st.stop()
 try:
-    measures = tuple(dict.fromkeys(str(parse(m)) for m in written))
-    if not measures:
-        st.write("Choose a measure.")
-        st.stop()
     runs = campaign.run_table()
     result = evaluated(
         campaign.id,
@@ -71,7 +77,8 @@ means = result.means()
 topics = result.coverage[0].topics
 st.caption(
     f"Means over {topics:,} of {counts['topics']:,} topics. A topic that a run lacks counts 0. "
-    "Unjudged documents count as not relevant."
+    "Unjudged documents count as not relevant. "
+    "The qrels that Export writes hold every topic that has a grade, so `cleverdon evaluate` takes all of those."
 )
 st.dataframe(
     means.style.format("{:.4f}").highlight_max(axis=0, props="font-weight: bold; text-decoration: underline"),

@@ -39,6 +39,12 @@ qrels = campaign.qrels(rule)
 if qrels.empty:
     st.write("No pair has a grade yet.")
 else:
+    several = campaign.disagreements()
+    if several.pairs:
+        st.write(
+            f"{several.pairs:,} pairs were graded by several annotators; they differ on {several.differ:,} of them, "
+            f"where the rule decides."
+        )
     by_grade = qrels["relevance"].value_counts().sort_index()
     st.write(
         f"{len(qrels):,} pairs of {qrels['query_id'].nunique():,} topics: "

@@ -68,8 +68,8 @@ if go:
                 progress=tell,
             )
         except CleverdonError as error:
-            st.error("Nothing was imported.")
-            st.text(by_name(str(error)))
+            line.empty()
+            st.error(f"**Nothing was imported.** {widgets.plain(by_name(str(error)))}")
             st.stop()
         line.empty()
         st.success("Imported.")

@@ -53,7 +53,7 @@ def pick() -> None:
 
 st.session_state["listed"] = shown["uuid"].tolist()
 st.dataframe(
-    shown[["query_id", "doc_id", "grade", "reason", "seconds", "judged_at", "title"]],
+    shown[["query_id", "doc_id", "grade", "seconds", "judged_at", "reason", "title"]],
     hide_index=True,
     height=320,
     on_select=pick,

@@ -341,7 +341,9 @@ class Campaign(Reading):
             return
         pair = self.store.pair(j.query_id, j.doc_id, j.annotator)
         if pair is None:
-            raise JudgementError(f"topic {j.query_id!r} or document {j.doc_id!r} is not in the campaign")
+            known = j.query_id in set(self.store.topics()["query_id"])
+            missing = f"document {j.doc_id!r}" if known else f"topic {j.query_id!r}"
+            raise JudgementError(f"{missing} is not in the campaign")
         self._check_decision(j, pair)
         if leased_only and not (pair.leased or pair.known):
             raise JudgementError(f"document {j.doc_id!r} of topic {j.query_id!r} was not handed out to {j.annotator}")
@@ -367,6 +369,10 @@ class Campaign(Reading):
         order = pd.Series(range(len(self.topics())), index=self.topics()["query_id"])
         keys = settled["query_id"].map(order)
         return settled.assign(_=keys).sort_values(["_", "doc_id"]).drop(columns="_").reset_index(drop=True)
+
+    def disagreements(self) -> adjudication.Disagreements:
+        """How many pairs several annotators graded, and on how many of them they differ."""
+        return adjudication.disagreements(self.store.judgements())
 
     def evaluate(
         self,
@@ -463,9 +469,11 @@ def read_grades(grades: str | Path) -> GradeScale:
         return GRADE_SCALES[str(grades)]
     path = Path(grades)
     if not path.is_file():
-        raise InputError(f"grades are {', '.join(GRADE_SCALES)} or a JSON file, found {str(grades)!r}")
+        raise InputError(f"grades are {', '.join(GRADE_SCALES)} or a JSON file; there is no file {str(grades)!r}")
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(content, dict):
+            raise ValueError("no object")
         return GradeScale({int(grade): str(sentence) for grade, sentence in content.items()})
     except (ValueError, AttributeError, RecursionError) as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else None

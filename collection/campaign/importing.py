@@ -42,6 +42,7 @@ class Importing:
         self.done: list[str] = []
         self.notices: list[str] = []
         self.written: list[Path] = []
+        self.without_text: list[tuple[str, int]] = []
 
     def files(
         self,
@@ -72,6 +73,13 @@ class Importing:
                 for file in self.written:
                     file.unlink(missing_ok=True)
                 raise
+        if self.without_text:
+            self.notices.append(
+                "documents without a text here: "
+                + ", ".join(f"{count:,} of run {name!r}" for name, count in self.without_text)
+                + "; they are pooled all the same, and once there is a pool, "
+                f"`cleverdon export {self.campaign.directory} --missing-documents FILE` lists what is wanted"
+            )
         return ImportReport(self.done, self.notices)
 
     def _sweep(self) -> None:
@@ -121,14 +129,14 @@ class Importing:
         file_name = f"{quote(name, safe=' ')[:150]}.{digest[:8]}-{len(frame)}.parquet"
         self._write(frame, self.folder / file_name)
         self.store.add_run(name, file_name, digest, topics, len(frame), int(frame["rank"].max()))
-        self.done.append(f"{path}: run {name!r}, {len(frame):,} lines, {topics:,} topics")
+        said = f"{path}: run {name!r}, {len(frame):,} lines, {topics:,} topics"
+        if before := there.to_dict("index").get(name):
+            said += f" (in place of {before['rows']:,} lines, {before['topics']:,} topics)"
+        self.done.append(said)
         if ignored:
             self.notices.append(f"{path}: {_ignored(ignored)}")
         if unknown:
-            self.notices.append(
-                f"{path}: {unknown:,} of its documents have no text here; they are pooled all the same, and "
-                "`cleverdon export --missing-documents FILE` lists those of the pool"
-            )
+            self.without_text.append((name, unknown))
 
     def _free_name(self, path: Path | str, name: str, run: Run, there: pd.DataFrame, digest: str) -> str:
         """The name under which the run is kept: its tag's, its file's if another run has that, or a conflict."""
@@ -205,6 +213,10 @@ class Importing:
             grade = int(relevance)
             judgement = Judgement(str(uuid4()), annotator, query_id, doc_id, "graded", grade, source="imported")
             self.campaign.write(judgement)
+        if new:
+            self.notices.append(
+                f"{path}: pairs of the pool that it grades count as judged, and nobody is asked to judge them again"
+            )
         self.done.append(_sentence(path, f"judgements, kept as {annotator!r}", Added(new, changed, same)))
         if ignored:
             self.notices.append(f"{path}: {_ignored(ignored)}")

@@ -39,6 +39,11 @@ class Reading:
         """Sizes: ``topics``, ``documents`` (with a text), ``runs``, ``pool``, ``judgements`` (current), ``logged``."""
         return self.store.counts()
 
+    def in_pool(self, query_id: str, doc_id: str) -> bool:
+        """Whether the pair is in the pool."""
+        pair = self.store.pair(query_id, doc_id, "")
+        return pair is not None and pair.strategy is not None
+
     def run_table(self) -> pd.DataFrame:
         """``run``, ``file``, ``sha256``, ``topics``, ``rows``, ``deepest``, ``imported_at``; by name."""
         return self.store.runs()

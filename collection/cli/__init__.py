@@ -25,6 +25,15 @@ FILE = click.Path(path_type=Path)
 FORMAT = click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 
 
+def with_folders(paths: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Each folder replaced by the files in it, by name; hidden ones are passed over."""
+    expanded: list[Path] = []
+    for path in paths:
+        inside = sorted(path.iterdir()) if path.is_dir() else [path]
+        expanded += [file for file in inside if not path.is_dir() or (file.is_file() and not file.name.startswith("."))]
+    return tuple(expanded)
+
+
 def serving(command: F) -> F:
     """The options of every command that opens the app."""
     options = [
@@ -92,9 +101,9 @@ def new(directory: Path, grades: str, title: str | None) -> None:
 
 @main.command("import")
 @DIRECTORY
-@click.option("--documents", multiple=True, type=FILE, help="JSONL, TSV or CSV; may be repeated.")
+@click.option("--documents", multiple=True, type=FILE, help="JSONL, TSV or CSV, or a folder of them; may be repeated.")
 @click.option("--topics", type=FILE, help="TSV, JSONL, TREC SGML or XML.")
-@click.option("--run", "runs", multiple=True, type=FILE, help="A run in TREC form; may be repeated.")
+@click.option("--run", "runs", multiple=True, type=FILE, help="A TREC run, or a folder of them; may be repeated.")
 @click.option("--qrels", type=FILE, help="Qrels in TREC form; kept as judgements of the annotator qrels:FILE.")
 @click.option("--replace", is_flag=True, help="Take the new content where a name is there with other content.")
 def import_(
@@ -110,6 +119,7 @@ def import_(
 
     if not (documents or topics or runs or qrels):
         raise click.UsageError("nothing to import: give --documents, --topics, --run or --qrels")
+    documents, runs = with_folders(documents), with_folders(runs)
     with Campaign(directory) as campaign, progress_line() as progress:
         report = campaign.import_files(
             documents=documents, topics=topics, runs=runs, qrels=qrels, replace=replace, progress=progress
@@ -215,8 +225,11 @@ def judge(
         if result.refused:
             raise JudgementError(result.refused[0].reason)
         row = campaign.progress(topic).iloc[0]
+        pooled = campaign.in_pool(topic, doc)
     said = str(grade) if kind == "graded" else kind
     click.echo(f"{topic} {doc}: {said} by {annotator}; {row['judged']} of {row['pool']} pairs of the topic are judged")
+    if not pooled:
+        print_notices(["the pair is not in the pool; its grade goes into the qrels all the same"])
 
 
 @main.command()
@@ -225,7 +238,10 @@ def judge(
 @click.option("--judgements", type=FILE, help="The whole log, FILE.jsonl or FILE.csv.")
 @click.option("--pool", "pool_file", type=FILE, help="The pool as TSV.")
 @click.option("--missing-documents", type=FILE, help="Ids in the pool whose text is not here, one a line.")
-@click.option("--rule", help="How several annotators' judgements become one grade (majority, latest, highest, lowest).")
+@click.option(
+    "--rule",
+    help="How several grades become one: majority (default; in a tie the lower), latest, highest, lowest.",
+)
 def export(
     directory: Path,
     qrels: Path | None,
@@ -279,6 +295,7 @@ def evaluate(
     from collection import comparison, formats
     from collection.measures import parse
 
+    runs = with_folders(runs)
     asked = list(measures or comparison.DEFAULT_MEASURES)
     parsed = [parse(m) for m in asked]
     if relevance_level is not None:

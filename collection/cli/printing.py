@@ -80,7 +80,7 @@ def print_pool(report: PoolReport, dry_run: bool) -> None:
     if report.without_text:
         notices.append(
             f"{report.without_text:,} documents of these pairs have no text here; "
-            "`cleverdon export --missing-documents FILE` lists them once they are in the pool"
+            "`cleverdon export DIR --missing-documents FILE` lists them" + (" once they are pooled" if dry_run else "")
         )
     print_notices(notices)
 

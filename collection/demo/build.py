@@ -13,6 +13,7 @@ import pandas as pd
 from collection.campaign import DATABASE, Campaign, ImportReport, Progress
 from collection.demo.documents import collect
 from collection.demo.systems import SYSTEMS, run_all
+from collection.errors import CampaignError
 from collection.records import Judgement, Run
 
 TITLE = "Cleverdon demo: Python docstrings"
@@ -40,6 +41,8 @@ def build(directory: Path, progress: Progress | None = None) -> ImportReport:
         What was done, and what the user should notice, such as judged documents that the installed
         versions of the libraries do not have.
     """
+    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        raise CampaignError(f"{directory} is there already and not an empty folder; choose another name")
     tell = progress or (lambda what, done, total: None)
     directory.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=directory.parent, prefix=f".{directory.name}-") as scratch:
@@ -57,7 +60,7 @@ def build(directory: Path, progress: Progress | None = None) -> ImportReport:
             )
             _judge(campaign, report)
         if directory.is_dir():
-            directory.rmdir()  # raises where it is not empty: nothing of the user's is overwritten
+            directory.rmdir()  # raises where it is not empty any more: nothing of the user's is overwritten
         shutil.move(work / "campaign", directory)
     return ImportReport([_short(line, work) for line in report.done], [_short(line, work) for line in report.notices])
 

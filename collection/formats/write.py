@@ -55,6 +55,8 @@ def replacing(path: str | PathLike[str]) -> Iterator[IO[str]]:
                     file.flush()
                     os.fsync(raw.fileno())
         part.replace(target)
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: cannot be written, there is no folder {target.parent}") from error
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
     finally:

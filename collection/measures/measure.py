@@ -110,7 +110,8 @@ def parse(text: str) -> Measure:
     """
     written = _WRITTEN.fullmatch(text)
     if written is None:
-        raise InputError(f"a measure is written like nDCG@10 or AP(rel=2)@100, found {text!r}")
+        hint = "; name each measure by itself" if "," in text else ""
+        raise InputError(f"a measure is written like nDCG@10 or AP(rel=2)@100, found {text!r}{hint}")
     name = _table_name(written["name"])
     cutoff = int(written["cutoff"]) if written["cutoff"] else None
     return Measure(name, _parameters(written["params"] or "", text), cutoff)

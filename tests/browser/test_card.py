@@ -537,6 +537,16 @@ def test_markup_and_direction_signs_are_text(desk, harness, make_card):
     assert card.page.locator("#host img, #host script").count() == 0
 
 
+def test_coming_back_to_a_finished_topic_goes_on_with_the_next(desk, harness, make_card):
+    harness.desk = Desk({"t1": [document(1)], "t2": [document(2), document(3)]})
+    card = make_card().open(first="d001")
+    card.press("1")
+    card.says("rest-title", "Topic done")
+    card.saved()
+    card.page.reload()
+    card.shows("d002")
+
+
 def test_long_and_missing_texts(desk, harness, make_card):
     whole = "word " * TEXT_CAP
     harness.desk = Desk({"t1": [document(1, text=whole), document(2, text=None), document(3)]})

@@ -52,6 +52,7 @@ function renderDocument(view, doc, cap) {
   setText(view, "text", missing ? "" : doc.text);
   setText(view, "title", nameOf(doc));
   setText(view, "docId", doc.doc_id);
+  setHidden(view.docId, !doc.title); // without a title the id stands in its place
   setHidden(view.missing, !missing);
   setHidden(view.more, missing || !doc.truncated);
   if (doc.truncated) {
@@ -110,7 +111,8 @@ function restOf(state) {
   const { judged, pool } = countOf(state, topic);
   if (!pool) return ["Nothing is pooled for this topic", "Go on with the next one.", true];
   if (judged >= pool) {
-    return [`Topic done: ${figure(judged)} of ${figure(pool)}`, "Go on with the next topic when you like.", true];
+    const words = "Each pair has a judgement, yours or another annotator's. Go on with the next topic when you like.";
+    return [`Topic done: ${figure(judged)} of ${figure(pool)}`, words, true];
   }
   if (!state.exhausted) return [ONE_MOMENT, "The next documents are being fetched.", false];
   return [
@@ -120,6 +122,7 @@ function restOf(state) {
 }
 
 function renderRest(state, view, item) {
+  view.grades.classList.toggle("cd-idle", item === null); // they stay where they are, and say that nothing is there
   setHidden(view.rest, item !== null);
   const waiting = !item && state.exhausted && !isDone(state, state.byId.get(state.queryId));
   if (!waiting) {
@@ -267,4 +270,9 @@ function fillButtons(state, view) {
     labelled(i + 1, reason, `${i + 1} ${reason}`, { do: "reason", reason: i + 1 }))));
   view.otherCap.textContent = state.reasons.length < 9 ? state.reasons.length + 1 : "Tab";
   view.drawn.mark = undefined;
+  view.gradeKeys.replaceChildren(...state.scale.flatMap(({ grade, sentence }) => {
+    const key = make("dt");
+    key.append(make("kbd", { textContent: grade }));
+    return [key, make("dd", { className: "cd-apart", textContent: forward(sentence) })];
+  }));
 }

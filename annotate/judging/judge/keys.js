@@ -64,6 +64,7 @@ function start(state, data, view) {
     view.isNew = false;
     state.due = true;
     state.topicsDue = true;
+    state.arriving = queryId === undefined;
     if (queryId !== undefined && queryId !== state.asked && queryId !== state.queryId && state.topics) {
       changeTopic(state, queryId);
     }

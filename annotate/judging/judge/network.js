@@ -125,10 +125,14 @@ function outgoing(state, batch) {
 function takeTopics(state, topics) {
   state.topics = topics;
   state.byId = new Map(topics.map((topic) => [topic.query_id, topic]));
-  if (state.byId.has(state.queryId)) return;
-  const remembered = [state.asked, state.store?.getItem(`${state.id}topic`)].find((id) => state.byId.has(id));
+  const current = state.byId.get(state.queryId);
+  const { arriving } = state;
+  state.arriving = false;
+  if (current && !(arriving && isDone(state, current))) return; // whoever comes back comes to work
+  // The topic that was asked for; else the one of last time, unless it is done by now; else the first that is not.
+  const last = state.byId.get(state.store?.getItem(`${state.id}topic`));
   const first = topics.find((topic) => !isDone(state, topic)) ?? topics[0];
-  const start = remembered ?? first?.query_id;
+  const start = state.byId.has(state.asked) ? state.asked : (last && !isDone(state, last) ? last : first)?.query_id;
   if (start !== undefined) openTopic(state, start);
 }
 

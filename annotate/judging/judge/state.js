@@ -69,7 +69,7 @@ function stateFor(data) {
       id, annotator: data.annotator, store, storeFails: store === null, order: 0,
       topics: null, byId: new Map(), all: null, queryId: null,
       visit: 0, queue: [], exhausted: false, skips: [], history: [], look: null,
-      wantsRecent: true, due: false, topicsDue: false,
+      wantsRecent: true, due: false, topicsDue: false, arriving: false,
       pending: loadPending(store, id), refused: readJson(store, `${id}refused`) ?? [],
       inFlight: false, retry: null, failures: 0, failingSince: 0, trouble: null, detail: "",
       renewing: null,
