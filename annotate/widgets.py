@@ -46,7 +46,7 @@ def style() -> None:
 def whereabouts(title: str, annotator: str) -> None:
     """Under the menu: which campaign this is, and who is signed in."""
     with st.sidebar:
-        st.caption(f"Cleverdon · {plain(title)}  \nsigned in as **{plain(annotator)}**")
+        st.caption(f"{plain(title)}  \nsigned in as **{plain(annotator)}**")
 
 
 def next_step(step: NextStep) -> None:
