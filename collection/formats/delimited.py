@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 
 from collection.errors import FormatError
@@ -38,3 +38,42 @@ def records(path: str | PathLike[str], what: str, separator: str) -> Iterator[tu
             raise FormatError(path, number, "a CSV record", str(error), hint) from None
         if any(f.strip() for f in record):
             yield number, record
+
+
+def named_records(
+    path: str | PathLike[str], what: str, separator: str, id_names: tuple[str, ...], bare: Mapping[int, Sequence[str]]
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Line number and field -> text of every record, named by the header, or by width where a TSV has none.
+
+    Parameters
+    ----------
+    path, what, separator
+        As for :func:`records`.
+    id_names
+        A first record that has one of these names is the header.
+    bare
+        Number of columns -> their names, for tab-separated files without a header.
+
+    Raises
+    ------
+    FormatError
+        There is no header where one is needed, or a record does not fit.
+    """
+    names: Sequence[str] = ()
+    for number, record in records(path, what, separator):
+        if not names:
+            header = fields.header_of(record, id_names)
+            if header is not None:
+                fields.check_header(path, number, header)
+                names = header
+                continue
+            if separator == "," or len(record) not in bare:
+                wanted = f"a header with an id ({', '.join(id_names)})"
+                if separator == "\t":
+                    widths = ", ".join(map(str, sorted(bare)[:-1]))
+                    forms = "; ".join(", ".join(columns) for _, columns in sorted(bare.items()))
+                    wanted += f", or {widths} or {max(bare)} columns ({forms})"
+                raise FormatError(path, number, wanted, source.quote(separator.join(record)))
+            names = bare[len(record)]
+        fields.check_width(path, number, record, list(names))
+        yield number, dict(zip(names, record, strict=True))

@@ -52,12 +52,12 @@ def read_documents(path: str | PathLike[str]) -> Iterator[tuple[int, Document]]:
         fields.refuse_array(path, number, line)
         return _documents(path, _from_json(path))
     if suffix == ".csv" or (suffix != ".tsv" and "\t" not in line and "," in line):
-        return _documents(path, _from_table(path, ","))
+        return _documents(path, delimited.named_records(path, WANTED, ",", ID, _BARE))
     if "\t" not in line:
         fields.refuse_array(path, number, line)
         found = source.quote(line)
         raise FormatError(path, number, "documents as JSONL, as TSV, or as CSV with a header", found)
-    return _documents(path, _from_table(path, "\t"))
+    return _documents(path, delimited.named_records(path, WANTED, "\t", ID, _BARE))
 
 
 def _documents(
@@ -82,22 +82,3 @@ def _documents(
 def _from_json(path: str | PathLike[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in fields.data_lines(path, WANTED):
         yield number, fields.json_object(path, number, line)
-
-
-def _from_table(path: str | PathLike[str], separator: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    names: list[str] = []
-    for number, record in delimited.records(path, WANTED, separator):
-        if not names:
-            header = fields.header_of(record, ID)
-            if header is not None:
-                fields.check_header(path, number, header)
-                names = header
-                continue
-            if separator == "," or len(record) not in _BARE:
-                wanted = f"a header with an id ({', '.join(ID)})"
-                if separator == "\t":
-                    wanted += ", or 2, 3 or 4 columns (id, text; id, title, text; id, url, title, text)"
-                raise FormatError(path, number, wanted, source.quote(separator.join(record)))
-            names = _BARE[len(record)]
-        fields.check_width(path, number, record, names)
-        yield number, dict(zip(names, record, strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 
 import pandas as pd
@@ -14,7 +14,7 @@ from collection.records import TOPIC_COLUMNS, Topic
 WANTED = "topics"
 ID = markup.ID
 TITLE, DESCRIPTION, NARRATIVE = markup.TITLE, markup.DESCRIPTION, markup.NARRATIVE
-_BARE = list(TOPIC_COLUMNS)
+_BARE = {width: TOPIC_COLUMNS[:width] for width in (2, 3, 4)}
 
 
 def read_topics(path: str | PathLike[str]) -> pd.DataFrame:
@@ -74,25 +74,11 @@ def _from_json(path: str | PathLike[str]) -> Iterator[tuple[int, Topic]]:
 
 
 def _from_table(path: str | PathLike[str], separator: str) -> Iterator[tuple[int, Topic]]:
-    names: list[str] = []
-    for number, record in delimited.records(path, WANTED, separator):
-        if not names:
-            header = fields.header_of(record, ID)
-            if header is not None:
-                fields.check_header(path, number, header)
-                names = header
-                continue
-            if separator == "," or not 2 <= len(record) <= 4:
-                wanted = f"a header with an id ({', '.join(ID)})"
-                if separator == "\t":
-                    wanted += ", or 2 to 4 columns (id, title, description, narrative)"
-                raise FormatError(path, number, wanted, source.quote(separator.join(record)))
-            names = _BARE[: len(record)]
-        fields.check_width(path, number, record, names)
-        yield number, _topic(path, number, dict(zip(names, record, strict=True)))
+    for number, record in delimited.named_records(path, WANTED, separator, ID, _BARE):
+        yield number, _topic(path, number, record)
 
 
-def _topic(path: str | PathLike[str], number: int, record: dict[str, object]) -> Topic:
+def _topic(path: str | PathLike[str], number: int, record: Mapping[str, object]) -> Topic:
     _, query_id = fields.identifier(path, number, record, ID)
     texts = (
         fields.text_of(path, number, record, fields.pick(record, names)) for names in (TITLE, DESCRIPTION, NARRATIVE)
