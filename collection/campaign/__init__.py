@@ -6,19 +6,17 @@ connection and so stays in the thread that opened it; open one per thread, it co
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from collection import adjudication, assignment, comparison, formats, pooling
+from collection.campaign.access import Access
 from collection.campaign.importing import Importing
 from collection.campaign.reading import Reading
 from collection.campaign.reports import (
@@ -53,11 +51,10 @@ __all__ = [
 DATABASE = "campaign.db"
 LEASE_SECONDS = 3600.0
 """How long a pair that was handed out is reserved."""
-SECRET_CHARACTERS = 64
 
 
-class Campaign(Reading):
-    """An open campaign.
+class Campaign(Reading, Access):
+    r"""An open campaign.
 
     Parameters
     ----------
@@ -71,10 +68,16 @@ class Campaign(Reading):
 
     Examples
     --------
-    >>> campaign = Campaign.create(directory / "wings", grades="0-3")
-    >>> campaign.import_files(documents=["docs.jsonl"], topics="topics.jsonl", runs=["a.run", "b.run"])
-    >>> campaign.pool("depth", depth=10)
-    >>> document = campaign.next_pairs("ann", "1", count=1)[0]
+    >>> from pathlib import Path
+    >>> _ = Path("topics.tsv").write_text("1\twing flow\n")
+    >>> _ = Path("docs.tsv").write_text("d1\tFlow past a wing.\nd2\tHeat in a slab.\n")
+    >>> _ = Path("bm25.run").write_text("1 Q0 d1 1 7.5 bm25\n1 Q0 d2 2 0.5 bm25\n")
+    >>> with Campaign.create("wings", grades="0-3") as campaign:
+    ...     report = campaign.import_files(documents=["docs.tsv"], topics="topics.tsv", runs=["bm25.run"])
+    ...     pool = campaign.pool("depth", depth=10)
+    ...     first = campaign.next_pairs("ann", "1", count=1).documents[0]
+    >>> pool.pairs, first.doc_id
+    (2, 'd1')
     """
 
     def __init__(self, directory: Path | str) -> None:
@@ -137,40 +140,6 @@ class Campaign(Reading):
         """Close the database connection."""
         self.store.close()
 
-    @property
-    def port(self) -> int | None:
-        """The port on which the app last served this campaign; None if it never did."""
-        port: int | None = self.store.settings().get("port")
-        return port
-
-    @port.setter
-    def port(self, port: int) -> None:
-        with self.store.transaction():
-            self.store.put("port", port)
-
-    def secret(self) -> bytes:
-        """The key that signs cookies and tokens; made at first use, readable by its owner only.
-
-        A file of its own, so that handing on the database does not hand on the right to sign in.
-        """
-        path = self.directory / ".secret"
-        if not path.exists():
-            # Written whole beside its place and linked there: nobody can ever read half a key.
-            part = self.directory / f".secret-{secrets.token_hex(4)}"
-            try:
-                with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                    file.write(secrets.token_hex(SECRET_CHARACTERS // 2))
-                    file.flush()
-                    os.fsync(file.fileno())
-                with suppress(FileExistsError):  # somebody else was first: theirs counts
-                    path.hardlink_to(part)
-            finally:
-                part.unlink(missing_ok=True)
-        secret = path.read_bytes()
-        if len(secret) < SECRET_CHARACTERS:
-            raise CampaignError(f"{path} is damaged; remove it, and everybody signs in anew")
-        return secret
-
     def import_files(
         self,
         *,
@@ -185,7 +154,7 @@ class Campaign(Reading):
 
         Topics and documents first, then runs and qrels, whose topics are looked up among those of the
         campaign. Importing a file again changes nothing. Imported qrels are kept as judgements of
-        the annotator ``qrels:FILE``; a pair that they grade counts as judged.
+        the annotator ``qrels:NAME``; a pair that they grade counts as judged.
 
         Parameters
         ----------
@@ -448,20 +417,6 @@ class Campaign(Reading):
             written[str(missing_documents)] = len(ids)
         return written
 
-    # --- signing in -------------------------------------------------------------------------------
-
-    def make_signin_link(self, annotator: str) -> str:
-        """A one-time token that signs `annotator` in; only its digest is kept."""
-        token = secrets.token_urlsafe(24)
-        with self.store.transaction():
-            self.store.add_signin_link(_digest(token), annotator)
-        return token
-
-    def use_signin_link(self, token: str) -> str | None:
-        """Whom the token signs in, the first time that it is used; None afterwards."""
-        with self.store.transaction():
-            return self.store.use_signin_link(_digest(token))
-
 
 def read_grades(grades: str | Path) -> GradeScale:
     """A grade scale by name (``0-1``, ``0-3``) or from a JSON file that maps each grade to a sentence."""
@@ -478,7 +433,3 @@ def read_grades(grades: str | Path) -> GradeScale:
     except (ValueError, AttributeError, RecursionError) as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else None
         raise FormatError(path, line, 'an object like {"0": "Not relevant", "1": "Relevant"}', str(error)) from error
-
-
-def _digest(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()

@@ -104,7 +104,7 @@ def new(directory: Path, grades: str, title: str | None) -> None:
 @click.option("--documents", multiple=True, type=FILE, help="JSONL, TSV or CSV, or a folder of them; may be repeated.")
 @click.option("--topics", type=FILE, help="TSV, JSONL, TREC SGML or XML.")
 @click.option("--run", "runs", multiple=True, type=FILE, help="A TREC run, or a folder of them; may be repeated.")
-@click.option("--qrels", type=FILE, help="Qrels in TREC form; kept as judgements of the annotator qrels:FILE.")
+@click.option("--qrels", type=FILE, help="Qrels in TREC form; kept as judgements of the annotator qrels:NAME.")
 @click.option("--replace", is_flag=True, help="Take the new content where a name is there with other content.")
 def import_(
     directory: Path,

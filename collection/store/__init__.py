@@ -23,10 +23,11 @@ class Store(Material, Log):
 
     Examples
     --------
+    >>> from collection.records import Topic
     >>> with Store(":memory:", create=True) as store:
     ...     with store.transaction():
-    ...         store.add_topics([Topic("1", "wing flow")])
-    ...     store.topics()["title"].tolist()
-    Added(new=1, changed=0, same=0)
-    ['wing flow']
+    ...         added = store.add_topics([Topic("1", "wing flow")])
+    ...     titles = store.topics()["title"].tolist()
+    >>> added, titles
+    (Added(new=1, changed=0, same=0), ['wing flow'])
     """

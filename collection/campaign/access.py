@@ -1,0 +1,71 @@
+"""Who may come in: the signing key, one-time sign-in links, and the address of last time."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+from collection.errors import CampaignError
+from collection.store import Store
+
+SECRET_CHARACTERS = 64
+
+
+class Access:
+    """The part of a campaign that the server needs before anybody is signed in."""
+
+    directory: Path
+    store: Store
+
+    @property
+    def port(self) -> int | None:
+        """The port on which the app last served this campaign; None if it never did."""
+        port: int | None = self.store.settings().get("port")
+        return port
+
+    @port.setter
+    def port(self, port: int) -> None:
+        with self.store.transaction():
+            self.store.put("port", port)
+
+    def secret(self) -> bytes:
+        """The key that signs cookies and tokens; made at first use, readable by its owner only.
+
+        A file of its own, so that handing on the database does not hand on the right to sign in.
+        """
+        path = self.directory / ".secret"
+        if not path.exists():
+            # Written whole beside its place and linked there: nobody can ever read half a key.
+            part = self.directory / f".secret-{secrets.token_hex(4)}"
+            try:
+                with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                    file.write(secrets.token_hex(SECRET_CHARACTERS // 2))
+                    file.flush()
+                    os.fsync(file.fileno())
+                with suppress(FileExistsError):  # somebody else was first: theirs counts
+                    path.hardlink_to(part)
+            finally:
+                part.unlink(missing_ok=True)
+        secret = path.read_bytes()
+        if len(secret) < SECRET_CHARACTERS:
+            raise CampaignError(f"{path} is damaged; remove it, and everybody signs in anew")
+        return secret
+
+    def make_signin_link(self, annotator: str) -> str:
+        """A one-time token that signs `annotator` in; only its digest is kept."""
+        token = secrets.token_urlsafe(24)
+        with self.store.transaction():
+            self.store.add_signin_link(_digest(token), annotator)
+        return token
+
+    def use_signin_link(self, token: str) -> str | None:
+        """Whom the token signs in, the first time that it is used; None afterwards."""
+        with self.store.transaction():
+            return self.store.use_signin_link(_digest(token))
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
