@@ -37,7 +37,7 @@ chromium: $(VENV)/.dev
 	@$(BIN)/python tests/browser/chromium.py
 
 clean: ## remove what the other targets made, but never a campaign
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist *.egg-info
 
 $(VENV)/bin/pip:
 	@test -n "$(PYTHON)" || { echo "Cleverdon needs Python 3.11 or later: install it, or name one as make PYTHON=/path/to/python"; exit 2; }

@@ -19,7 +19,6 @@ from collection.records import RUN_COLUMNS, require_columns
 
 Ints = npt.NDArray[np.integer[Any]]
 Floats = npt.NDArray[np.float64]
-Ranks = npt.NDArray[np.int32]
 
 
 def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
@@ -28,13 +27,13 @@ def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     frame
-        ``query_id``, ``doc_id`` (both categorical, which is quick, or strings) and ``score``. Other
-        columns are ignored, a ``rank`` among them. The same pair twice is not looked for here.
+        ``query_id`` (categorical, which is quick, or strings), ``doc_id`` and ``score``. Other columns are
+        ignored, a ``rank`` among them. The same pair twice is not looked for here.
 
     Returns
     -------
     DataFrame
-        ``query_id``, ``doc_id``, ``score`` (float64), ``rank``, ``listed`` (int32, from 1 in every topic).
+        ``query_id``, ``doc_id`` (str), ``score`` (float64), ``rank``, ``listed`` (int32, from 1 in every topic).
         Topics stand in the order in which they first appear, each in one piece, best document first:
         scores descending as doubles (-0.0 equals 0.0), equal scores by document id descending,
         compared by code points, which is the order of their UTF-8 bytes; ``rank`` numbers them. ``listed``
@@ -61,26 +60,35 @@ def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
         raise InputError(f"a ranking needs scores that are numbers: {error}") from None
     # Columns that need no change stay Series, not arrays: pandas then knows that two frames share them
     # and copies before either is written to.
-    query_id, doc_id, score = (c.reset_index(drop=True) for c in (frame["query_id"], frame["doc_id"], score))
+    query_id, doc_id = frame["query_id"].reset_index(drop=True), frame["doc_id"].astype("str").reset_index(drop=True)
+    score = score.reset_index(drop=True)
     scores: Floats = np.asarray(score, dtype=np.float64)
-    wrong = np.isnan(scores)
-    if wrong.any():
-        row = int(wrong.argmax())
+    if np.isnan(scores.max(initial=-np.inf)):
+        row = int(np.isnan(scores).argmax())
         raise InputError(
             "a ranking needs a score for every document, found NaN for topic "
             f"{str(query_id.iloc[row])!r}, document {str(doc_id.iloc[row])!r}"
         )
     topics = _topic_codes(query_id)
-    order = None if _by_score_already(topics, scores) else _by_topic_and_score(topics, scores)
-    if order is not None:
-        query_id, doc_id, score = (c.iloc[order].reset_index(drop=True) for c in (query_id, doc_id, score))
+    starts, level = _compared(topics, scores)
+    if len(np.unique(topics[starts])) < len(starts) or (scores[level] > scores[level - 1]).any():
+        order = _sorted(pd.factorize(topics)[0], scores)
+        query_id, doc_id, score = _taken(query_id, order), _taken(doc_id, order), _taken(score, order)
         topics, scores = topics[order], np.asarray(score, dtype=np.float64)
-    starts = np.flatnonzero(_edges(topics))
-    rank = np.arange(1, len(scores) + 1, dtype=np.int32)
-    rank -= np.repeat(starts.astype(np.int32), np.diff(starts, append=len(scores)))
-    doc_id, listed = _ties_settled(topics, scores, doc_id, rank)
-    columns = {"query_id": query_id, "doc_id": doc_id, "score": score, "rank": rank, "listed": listed}
-    return pd.DataFrame(columns, columns=list(RUN_COLUMNS), copy=False)
+        starts, level = _compared(topics, scores)
+    places, rows = _unsettled(doc_id, level)
+    if len(places):
+        order = np.arange(len(scores), dtype=np.int32)
+        order[places] = rows
+        doc_id = _taken(doc_id, order)
+        del order  # as large as what comes now
+    rank = _numbered(starts, len(scores))
+    listed = rank
+    if len(places):
+        listed = rank.copy()
+        listed[places] = rank[rows]
+    ranked = {"query_id": query_id, "doc_id": doc_id, "score": score, "rank": rank, "listed": listed}
+    return pd.DataFrame(ranked, columns=list(RUN_COLUMNS), copy=False)
 
 
 def _topic_codes(query_id: pd.Series[Any]) -> Ints:
@@ -90,58 +98,55 @@ def _topic_codes(query_id: pd.Series[Any]) -> Ints:
     return pd.factorize(query_id)[0]
 
 
-def _edges(topics: Ints) -> npt.NDArray[np.bool_]:
-    """True where a row's topic is not that of the row above."""
-    edges = np.ones(len(topics), dtype=np.bool_)
-    np.not_equal(topics[1:], topics[:-1], out=edges[1:])
-    return edges
+def _compared(topics: Ints, scores: Floats) -> tuple[Ints, Ints]:
+    """Where the pieces of topics begin, and the other rows whose score is not below that of the row above."""
+    begins = np.ones(len(topics), dtype=np.bool_)
+    np.not_equal(topics[1:], topics[:-1], out=begins[1:])
+    below = scores[1:] < scores[:-1]
+    below |= begins[1:]
+    return np.flatnonzero(begins), np.flatnonzero(~below) + 1
 
 
-def _by_score_already(topics: Ints, scores: Floats) -> bool:
-    """Whether every topic is in one piece and its scores never rise."""
-    edges = _edges(topics)
-    pieces = topics[edges]
-    if len(np.unique(pieces)) < len(pieces):
-        return False
-    return not (~edges[1:] & (scores[1:] > scores[:-1])).any()
+def _unsettled(doc_id: pd.Series[Any], lower: Ints) -> tuple[Ints, Ints]:
+    """Where documents must change places to stand in order of their ids, and which rows belong there.
 
-
-def _by_topic_and_score(topics: Ints, scores: Floats) -> Ints:
-    """Row positions by topic (in order of appearance), then by score; ties as they came."""
-    return np.lexsort((-scores, pd.factorize(topics)[0]))
-
-
-def _ties_settled(topics: Ints, scores: Floats, doc_id: pd.Series[Any], rank: Ranks) -> tuple[pd.Series[Any], Ranks]:
-    """The documents of rows that are in order of score, with equal scores in order of document id.
-
-    Beside them the place that each had before: `rank` itself where nothing had to move.
-
-    Nothing but documents has to move: topic and score are equal inside a tie. (So the sign of a zero
-    may pass to the neighbour, which is the same number.) Only the rows inside ties are looked at.
+    The rows are in order of score; `lower` are those that tie with the row above. Nothing but documents
+    has to move: topic and score are equal inside a tie. (So the sign of a zero may pass to the neighbour,
+    which is the same number.) Only the rows inside ties are looked at, and they are sorted only if they
+    are not in order.
     """
-    like_above = np.zeros(len(scores) + 1, dtype=np.bool_)
-    like_above[1:-1] = (scores[1:] == scores[:-1]) & (topics[1:] == topics[:-1])
+    documents = doc_id.array
+    if (documents[lower - 1] > documents[lower]).all():
+        return lower[:0], lower[:0]
+    like_above = np.zeros(len(documents) + 1, dtype=np.bool_)
+    like_above[lower] = True
     tied = np.flatnonzero(like_above[1:] | like_above[:-1])
-    if not len(tied):
-        return doc_id, rank
-    groups = np.cumsum(~like_above[tied])
-    settled = np.lexsort((-_text_order(doc_id.iloc[tied]), groups))
-    if (settled[1:] > settled[:-1]).all():
-        return doc_id, rank
-    documents, listed = doc_id.array.copy(), rank.copy()
-    documents[tied], listed[tied] = documents[tied[settled]], rank[tied[settled]]
-    return pd.Series(documents, copy=False), listed
+    return tied, tied[_sorted(np.cumsum(~like_above[tied]), documents[tied])]
 
 
-def _text_order(some: pd.Series[Any]) -> npt.NDArray[np.int64]:
-    """For each document id its place among these ids by code points; equal ids share one."""
-    if isinstance(some.dtype, pd.CategoricalDtype):
-        codes, texts = pd.factorize(some.cat.codes.to_numpy())
-        names = some.cat.categories.take(texts)
-    else:
-        codes, names = pd.factorize(some)
-    # The `str` type compares bytes; objects would compare one Python string at a time.
-    by_text = pd.Series(names).astype("str").array.argsort()
-    places = np.empty(len(by_text), dtype=np.int64)
-    places[by_text] = np.arange(len(by_text))
-    return places[codes]
+def _numbered(starts: Ints, count: int) -> npt.NDArray[np.int32]:
+    """1, 2, 3 ... from each start on."""
+    lengths = np.diff(starts, append=count)
+    numbers = np.arange(1, lengths.max(initial=0) + 1, dtype=np.int32)
+    made = np.empty(count, dtype=np.int32)
+    for start, length in zip(starts.tolist(), lengths.tolist(), strict=True):
+        made[start : start + length] = numbers[:length]
+    return made
+
+
+def _sorted(groups: Ints, values: Any) -> Ints:
+    """Row positions by group, ascending, and within each by value, descending; equal rows as they came.
+
+    Arrow parts the rows by group before it looks at values: much less work than sorting them all by value.
+    It compares texts by their bytes.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    rows = pa.table({"group": pa.array(groups), "value": pa.array(values)})
+    return pc.sort_indices(rows, sort_keys=[("group", "ascending"), ("value", "descending")]).to_numpy().view(np.int64)
+
+
+def _taken(column: pd.Series[Any], order: Ints) -> pd.Series[Any]:
+    """The rows in this order; a series' own `take` would first take its index, to be thrown away."""
+    return pd.Series(column.array.take(order), copy=False)

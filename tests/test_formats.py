@@ -6,20 +6,24 @@ import gzip
 import json
 import math
 import os
+import random
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collection.errors import ColumnsError, FormatError, InputError
+from collection.errors import ColumnsError, FormatError, InputError, UnknownNameError
 from collection.formats import (
     line_of_pair,
     qrels,
+    read_costs,
     read_documents,
     read_qrels,
     read_run,
@@ -31,6 +35,8 @@ from collection.formats import (
     write_pool,
     write_qrels,
 )
+from collection.formats.pairs import hashes
+from collection.formats.quick import read_quickly
 from collection.records import Document, Judgement
 
 SHARED = Path(__file__).parents[2] / "shared"
@@ -93,7 +99,7 @@ def test_run_in_every_dress(write, content, name):
     made = read_run(write(content, name))
     assert made.name == "bm25"
     assert rows(made.frame) == RUN_ROWS
-    assert made.frame.dtypes.astype(str).tolist() == ["category", "category", "float64", "int32", "int32"]
+    assert made.frame.dtypes.astype(str).tolist() == ["category", "str", "float64", "int32", "int32"]
 
 
 def test_writing_into_a_pipe_or_through_a_link(tmp_path):
@@ -227,7 +233,7 @@ BAD_QRELS = {
 
 def refused(reader, path, line, text):
     with pytest.raises(FormatError, match=f"(?s){text}") as caught:
-        READERS[reader](path)
+        READERS.get(reader, reader)(path)
     assert caught.value.line == line
     where = str(path) if line is None else f"{path}:{line}"
     assert str(caught.value).startswith(where + ": wanted ")
@@ -320,32 +326,101 @@ def files(draw, graded):
 
 def as_known(made):
     return [
-        (made.topic_names[q], made.document_names[d], v)
-        for q, d, v in zip(made.topics, made.documents, made.values.tolist(), strict=True)
-    ], made.tag
+        (made.topic_names[q], d, v) for q, d, v in zip(made.topics, made.documents, made.values.tolist(), strict=True)
+    ]
 
 
 @pytest.mark.parametrize("module", [run, qrels])
-def test_what_the_quick_reader_reads_the_authority_reads_alike(tmp_path_factory, module):
+def test_what_the_quick_reader_reads_the_authority_reads_alike(tmp_path_factory, monkeypatch, module):
     path = tmp_path_factory.mktemp("same") / "file"
     quick_reads = 0
 
-    @given(text=files(module is qrels))
+    @given(text=files(module is qrels), block=st.sampled_from([1, 30, 1 << 20]))
     @settings(max_examples=250, deadline=None)
-    def same(text):
+    def same(text, block):
         nonlocal quick_reads
+        monkeypatch.setattr("collection.formats.source.CHUNK", block)
         path.write_bytes(text.encode())
         try:
             layout = module._layout(path)
         except FormatError:
             return
-        quick = table.read_quickly(path, layout)
+        quick = read_quickly(path, layout)
         if quick is not None:
             quick_reads += 1
             assert as_known(quick) == as_known(table.read_slowly(path, layout))
 
     same()
     assert quick_reads > 10  # the comparison was made
+
+
+def as_run(pairs):
+    return "".join(f"{q} Q0 {d} 1 {-i} tag\n" for i, (q, d) in enumerate(pairs))
+
+
+def in_pieces(pairs, seed=5):
+    return random.Random(seed).sample(pairs, len(pairs))
+
+
+IDS = {
+    **{f"{n} bytes": [f"{i:0{n}d}" for i in range(10 if n == 1 else 60)] for n in range(1, 41)},
+    "every length": ["d" * n for n in range(1, 41)],
+    "not ASCII": [f"{'文書é𝄞'[i % 4]}{i}" * (1 + i % 5) for i in range(60)],
+    "alike but for one byte": [("x" * n + c + "y" * (24 - n)) for n in range(25) for c in "ab"],
+    "long": ["u" * 300 + str(i) for i in range(20)] + ["short"],
+}
+
+
+@pytest.mark.parametrize("ids", IDS)
+@pytest.mark.parametrize("order", ["topic by topic", "topics in pieces"])
+@pytest.mark.parametrize("block", [300, 1 << 20])
+def test_a_document_twice_is_found_wherever_it_is(write, monkeypatch, ids, order, block):
+    monkeypatch.setattr("collection.formats.source.CHUNK", block)
+    pairs = [(q, d) for q in ("1", "2", "三", "a-topic-with-a-long-name") for d in IDS[ids]]
+    if order != "topic by topic":
+        pairs = in_pieces(pairs)
+    path = write(as_run(pairs))
+    layout = run._layout(path)
+    assert as_known(read_quickly(path, layout)) == as_known(table.read_slowly(path, layout))
+    for again in (0, len(pairs) // 2, len(pairs) - 1):
+        path = write(as_run([*pairs, pairs[again]]))
+        assert read_quickly(path, layout) is None
+        refused("run", path, len(pairs) + 1, f"first in line {again + 1}")
+
+
+def test_an_equal_hash_is_no_document_twice(write, monkeypatch):
+    monkeypatch.setattr("collection.formats.pairs.hashes", lambda texts: np.zeros(len(texts), np.uint64))
+    pairs = [(q, d) for q in "12" for d in "abc"]
+    path = write(as_run(pairs))
+    assert len(read_quickly(path, run._layout(path)).values) == 6
+    path = write(as_run([*pairs, ("2", "a")]))
+    assert read_quickly(path, run._layout(path)) is None
+
+
+def test_hashes_say_what_texts_are_equal():
+    texts = ["", "a", "a\0", "b", "x" * 8, "x" * 9, "x" * 16, "x" * 17, "é", "a", "x" * 8 + "\0" * 8 + "x"]
+    array = pa.array(texts, pa.large_string())
+    made = dict(zip(texts, hashes(array).tolist(), strict=True))
+    assert len(set(made.values())) == len(made) == len(texts) - 1
+    assert hashes(array[3:7]).tolist() == [made[t] for t in texts[3:7]]  # no matter in which company
+    assert hashes(array[:0]).tolist() == []
+
+
+@pytest.mark.parametrize("name", ["file.run", "file.gz"])
+def test_a_file_that_grows_beyond_what_its_first_block_promised(write, monkeypatch, name):
+    monkeypatch.setattr("collection.formats.source.CHUNK", 2000)
+    lines = [f"q{'-' * 400} Q0 d{i} 1 {-i} t\n" for i in range(20)] + [f"r Q0 {i} 1 {-i} t\n" for i in range(4000)]
+    path = write("".join(lines), name)
+    layout = run._layout(path)
+    assert as_known(read_quickly(path, layout)) == as_known(table.read_slowly(path, layout))
+
+
+def test_grades_that_get_a_fraction_late_in_the_file(write, monkeypatch):
+    monkeypatch.setattr("collection.formats.source.CHUNK", 100)
+    path = write("".join(f"q 0 d{i} {i}\n" for i in range(50)) + "q 0 e 0.5\n")
+    quick = read_quickly(path, qrels._layout(path))
+    assert quick.values.dtype == "float64"
+    assert quick.values.tolist() == [*range(50), 0.5]
 
 
 # Qrels ----------------------------------------------------------------------------------------------
@@ -384,6 +459,144 @@ def test_grades_with_a_fraction_make_floats(write):
     assert made["relevance"].tolist()[:2] == [1.0, 0.5]
     whole = read_qrels(write("q 0 c 9223372036854775807\n"))
     assert whole["relevance"].tolist() == [9223372036854775807]
+
+
+SUBTOPICS = "q1 1 d1 1\nq1 2 d1 0\nq1 2 d2 3\nq2 1 d1 1\n"
+STRATA = "q1 0 d1 2 1\nq1 0 d2 pool -1\n"
+PROBABILITIES = "q1 0 d1 1 0.5\nq1 0 d2 -1 1\nq2 0 d1 0 1e-3\n"
+
+
+def test_qrels_with_subtopics(write):
+    made = read_qrels(write(SUBTOPICS), form="subtopics")
+    assert made.columns.tolist() == ["query_id", "doc_id", "relevance", "subtopic"]
+    assert rows(made) == [("q1", "d1", 1, "1"), ("q1", "d1", 0, "2"), ("q1", "d2", 3, "2"), ("q2", "d1", 1, "1")]
+    assert made["subtopic"].dtype == "str"
+
+
+def test_qrels_with_strata(write):
+    made = read_qrels(write(STRATA.replace(" ", "\t"), "file.gz"), form="strata")
+    assert rows(made) == [("q1", "d1", 1, "2"), ("q1", "d2", -1, "pool")]
+    assert made.dtypes.astype(str).to_dict() == {
+        "query_id": "str", "doc_id": "str", "relevance": "int64", "stratum": "str"
+    }  # fmt: skip
+
+
+def test_qrels_with_probabilities(write):
+    made = read_qrels(write("# drawn by hand\n" + PROBABILITIES), form="probabilities")
+    assert rows(made) == [("q1", "d1", 1, 0.5), ("q1", "d2", -1, 1.0), ("q2", "d1", 0, 0.001)]
+    assert made["probability"].dtype == "float64"
+
+
+BAD_FORMS = {
+    "a document twice in a subtopic": (
+        "subtopics", SUBTOPICS + "q1 2 d1 1\n", 5,
+        "once in a subtopic.*'d1' of subtopic '2' of topic 'q1'.*first in line 2",
+    ),
+    "a document in two strata": ("strata", STRATA + "q1 0 d1 3 1\n", 3, "once in a topic.*first in line 1"),
+    "a document with two probabilities": ("probabilities", PROBABILITIES + "q1 0 d1 1 1\n", 4, "first in line 1"),
+    "no stratum": ("strata", QRELS, 1, "5 columns .query_id 0 doc_id stratum relevance., found 4"),
+    "no stratum further down": ("strata", STRATA + "q1 0 d3 1\n", 3, "5 columns"),
+    "no probability": ("probabilities", QRELS, 1, "5 columns"),
+    "no subtopic": ("subtopics", "q d 1\n", 1, "4 columns .query_id subtopic doc_id relevance., found 3"),
+    "BEIR's header": ("subtopics", "query-id\tcorpus-id\tscore\nq\td\t1\n", 1, "4 columns"),
+    "a word as grade": ("strata", "q 0 d 1 high\n", 1, "a grade .a number. in column 5, found 'high'"),
+    "a probability of nothing": ("probabilities", "\nq 0 d 1 0\n", 2, "above 0, at most 1. in column 5, found '0'"),
+    "a probability above one": ("probabilities", "q 0 d 1 1.5\n", 1, "probability"),
+    "a negative probability": ("probabilities", "q 0 d 1 -0.5\n", 1, "probability"),
+    "a probability that is none": ("probabilities", "q 0 d 1 nan\n", 1, "probability .* found 'nan'"),
+    "a word as probability, unjudged": ("probabilities", "q 0 d -1 none\n", 1, "probability"),
+    "a run": ("subtopics", GOOD, 1, "a run.*read it as a run"),
+    "a run below": ("strata", STRATA + GOOD, 3, "found a run"),
+    "an empty file": ("strata", "", None, "an empty file"),
+    "only comments": ("probabilities", "# none\n", None, "nothing but"),
+    "Latin-1": ("subtopics", b"q \xe9 d 1\n", 1, "byte 0xE9"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD_FORMS)
+def test_bad_forms(write, case):
+    form, content, line, text = BAD_FORMS[case]
+    refused(lambda path: read_qrels(path, form=form), write(content), line, text)
+
+
+def test_a_form_that_there_is_not(write):
+    with pytest.raises(UnknownNameError, match="form of qrels 'subtopic'; did you mean 'subtopics'"):
+        read_qrels(write(QRELS), form="subtopic")
+
+
+# Costs ----------------------------------------------------------------------------------------------
+
+COSTS = (
+    "run,latency_ms,hardware,price_usd,note\n"
+    'bm25,12.5,"1 CPU, old",,\n'
+    "\n"
+    "dense, 480 ,1 GPU,1e2,\n"
+    "fused,,,3,\n"
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (COSTS, "costs.csv"),
+        (COSTS.replace("\n", "\r\n"), "COSTS.CSV.gz"),
+        ("\ufeff" + COSTS.replace("run,", "Name,"), "costs.csv"),
+        (COSTS.replace('"1 CPU, old"', "1 CPU; old").replace(",", "\t").replace(";", ","), "costs.tsv"),
+    ],
+)
+def test_costs_in_every_dress(write, content, name):
+    made = read_costs(write(content, name))
+    assert made.columns.tolist() == ["run", "latency_ms", "hardware", "price_usd", "note"]
+    assert made.dtypes.astype(str).tolist() == ["str", "float64", "str", "float64", "float64"]
+    assert made["run"].tolist() == ["bm25", "dense", "fused"]
+    assert made.astype(object).where(made.notna(), None).to_numpy().tolist() == [
+        ["bm25", 12.5, "1 CPU, old", None, None],
+        ["dense", 480.0, "1 GPU", 100.0, None],
+        ["fused", None, None, 3.0, None],
+    ]
+
+
+@pytest.mark.parametrize("odd", ["inf", "nan", "1e999", "12 ms", "1_000", "0x10", "1,5"])
+def test_a_cost_that_is_no_finite_number_makes_its_column_text(write, odd):
+    made = read_costs(write(f"run\tlatency_ms\na\t1\nb\t{odd}\n", "costs.tsv"))
+    assert made["latency_ms"].dtype == "str"
+    assert made["latency_ms"].tolist() == ["1", odd]
+
+
+def test_the_column_of_the_run(write):
+    made = read_costs(write("price,tag\n1,a\n", "costs.csv"))
+    assert rows(made) == [("a", 1.0)]
+    assert made.columns.tolist() == ["run", "price"]
+    both = read_costs(write("name,run\nBM25 of old,a\n", "costs.csv"))
+    assert both.columns.tolist() == ["run", "name"]
+
+
+BAD_COSTS = {
+    "no column for the run": ("system,price\na,1\n", 1, "run or name or tag.*'system . price'"),
+    "no header": ("a,1\n", 1, "a header"),
+    "a column without a name": ("run,,price\na,1,2\n", 1, "names every column"),
+    "a column named twice": ("run,price,Price\na,1,2\n", 1, "'price' twice"),
+    "a run twice": ("run,price\na,1\nb,1\na,2\n", 4, "run 'a' a second time .first in line 2"),
+    "a row without a run": ("run,price\na,1\n ,2\n", 3, "the name of a run"),
+    "a short row": ("run,price\na,1\nb\n", 3, "2 columns .run, price."),
+    "a long row": ("run,price\na,1,2\n", 2, "2 columns"),
+    "a quotation mark left open": ('run,price\na,"1\n', 2, "CSV"),
+    "a header alone": ("run,price\n", None, "nothing below"),
+    "an empty file": ("", None, "an empty file"),
+    "Latin-1": (b"run,price\ncaf\xe9,1\n", 2, "byte 0xE9"),
+}
+
+
+@pytest.mark.parametrize("name", ["costs.csv", "costs.csv.gz"])
+@pytest.mark.parametrize("case", BAD_COSTS)
+def test_bad_costs(write, case, name):
+    content, line, text = BAD_COSTS[case]
+    refused(read_costs, write(content, name), line, text)
+
+
+def test_costs_in_a_file_of_no_known_ending(write):
+    refused(read_costs, write(COSTS, "costs.txt"), None, r"\.csv or \.tsv")
+    refused(read_costs, write(COSTS, "costs"), None, "ending ''")
 
 
 # Topics ---------------------------------------------------------------------------------------------
@@ -703,7 +916,8 @@ def test_real_collections():
             assert len(read_topics(path)) == path.read_text().count("\n")
     for path in sorted((SHARED / "data" / "trecdl19-runs" / "runs").glob("*.gz")):
         made = read_run(path)
-        assert as_known(table.read_slowly(path, run._layout(path)))[1] == made.name
+        layout = run._layout(path)
+        assert as_known(read_quickly(path, layout)) == as_known(table.read_slowly(path, layout))
         assert made.frame.groupby("query_id", observed=True)["score"].is_monotonic_decreasing.all()
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from collection import ranking
 from collection.errors import ColumnsError, InputError
 from collection.ranking import rank_run
 
@@ -56,7 +57,8 @@ def test_equals_a_naive_sort(rows, categorical, presorted):
     assert ranked["rank"].dtype == np.int32
     assert ranked["score"].dtype == np.float64
     assert ranked.index.tolist() == list(range(len(rows)))
-    assert isinstance(ranked["doc_id"].dtype, pd.CategoricalDtype) == categorical
+    assert isinstance(ranked["query_id"].dtype, pd.CategoricalDtype) == categorical
+    assert ranked["doc_id"].dtype == "str"
     again = rank_run(ranked)
     pd.testing.assert_frame_equal(again.drop(columns="listed"), ranked.drop(columns="listed"))
     assert again["listed"].tolist() == ranked["rank"].tolist()
@@ -86,19 +88,25 @@ def test_the_result_does_not_share_what_one_writes_to():
     given_frame = frame([("1", "b", 2.0), ("1", "a", 1.0)], categorical=True)
     ranked = rank_run(given_frame)
     ranked.loc[0, "score"] = 9.0
-    ranked.loc[0, "doc_id"] = "a"
+    ranked.loc[0, "doc_id"] = "c"
     assert as_rows(given_frame) == [("1", "b", 2.0), ("1", "a", 1.0)]
 
 
 def test_a_run_in_order_is_not_sorted(monkeypatch):
-    def refuse(*_args, **_options):
-        raise AssertionError("sorted all rows of a run that was in order")
+    sorted_rows = []
 
+    def counted(groups, values):
+        sorted_rows.append(len(groups))
+        return real(groups, values)
+
+    real = ranking._sorted
+    monkeypatch.setattr(ranking, "_sorted", counted)
     made = frame([("1", "b", 2.0), ("1", "d", 1.0), ("1", "c", 1.0), ("0", "a", 5.0)], categorical=True)
-    monkeypatch.setattr("collection.ranking._by_topic_and_score", refuse)
     assert rank_run(made)["rank"].tolist() == [1, 2, 3, 1]
+    assert sorted_rows == []
     wrong_tie = made.iloc[[0, 2, 1, 3]]  # a tie the wrong way round moves only the tie
     assert rank_run(wrong_tie)["doc_id"].tolist() == ["b", "d", "c", "a"]
+    assert sorted_rows == [2]
 
 
 def test_nan_is_named():

@@ -124,7 +124,7 @@ class Importing:
             self.done.append(f"{path}: the run {same[0]!r} is in the campaign already")
             return
         name = self._free_name(path, name, run, there, digest)
-        unknown = len(self.store.without_text(frame["doc_id"].cat.categories))
+        unknown = len(self.store.without_text(frame["doc_id"].unique()))
         topics = frame["query_id"].nunique()
         file_name = f"{quote(name, safe=' ')[:150]}.{digest[:8]}-{len(frame)}.parquet"
         self._write(frame, self.folder / file_name)
@@ -179,8 +179,7 @@ class Importing:
                 f"{begin if len(topics) else 'it has no topics yet'}; import the topics first, or together with it"
             )
         kept = frame[known].reset_index(drop=True)
-        for column in ("query_id", "doc_id"):
-            kept[column] = kept[column].astype("category").cat.remove_unused_categories()
+        kept["query_id"] = kept["query_id"].astype("category").cat.remove_unused_categories()
         return kept, ignored
 
     def _qrels(self, path: Path | str) -> None:
@@ -194,7 +193,7 @@ class Importing:
             raise FormatError(path, line, wanted, f"{row['relevance']}")
         known, ignored = self._known_topics(frame, path)
         graded = known[known["relevance"] >= 0]
-        self.store.add_document_ids(graded["doc_id"].astype(str))
+        self.store.add_document_ids(graded["doc_id"])
         annotator = f"qrels:{formats.stem(path)}"
         current = self.store.judgements(annotator=annotator)
         there = dict(zip(zip(current["query_id"], current["doc_id"], strict=True), current["relevance"], strict=True))

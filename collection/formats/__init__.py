@@ -4,8 +4,9 @@ The field's own names (``docno``, ``qid``, ``Q0``) are known here and nowhere el
 compressed with gzip, whatever the file is called.
 """
 
+from collection.formats.costs import read_costs
 from collection.formats.documents import read_documents
-from collection.formats.qrels import read_qrels
+from collection.formats.qrels import QrelsForm, read_qrels
 from collection.formats.run import read_run
 from collection.formats.several import line_of_pair, read_runs, run_names
 from collection.formats.source import stem
@@ -13,7 +14,9 @@ from collection.formats.topics import read_topics
 from collection.formats.write import write_judgements, write_lines, write_pool, write_qrels
 
 __all__ = [
+    "QrelsForm",
     "line_of_pair",
+    "read_costs",
     "read_documents",
     "read_qrels",
     "read_run",

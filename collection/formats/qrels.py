@@ -1,70 +1,109 @@
-"""Qrels: settled grades, in the TREC form or with BEIR's header."""
+"""Qrels: settled grades, in the TREC form or with BEIR's header; subtopics, strata and probabilities too."""
 
 from __future__ import annotations
 
 from os import PathLike
+from typing import Any, Literal, get_args
 
 import pandas as pd
 
-from collection.errors import FormatError
+from collection.errors import FormatError, UnknownNameError
 from collection.formats import source
+from collection.formats.lines import Extra, Layout, data_lines, parse_score
 from collection.formats.source import quote
-from collection.formats.table import Layout, data_lines, parse_score, read_table
+from collection.formats.table import read_table
 
 WANTED = "qrels"
 NAMES = "query_id 0 doc_id relevance"
 _HEADER = (("query-id", "query_id"), ("corpus-id", "corpus_id", "doc_id"), ("score", "relevance"))
 
+QrelsForm = Literal["judged", "subtopics", "strata", "probabilities"]
+"""What the columns of qrels say; see :func:`read_qrels`."""
 
-def read_qrels(path: str | PathLike[str]) -> pd.DataFrame:
+
+def read_qrels(path: str | PathLike[str], *, form: QrelsForm = "judged") -> pd.DataFrame:
     """Read qrels: ``query_id 0 doc_id relevance``, or BEIR's three columns under a header.
 
-    Columns are parted by blanks or tabs; further columns, the second column, blank lines and lines that
-    begin with # are passed over; gzip is read as it is.
+    Columns are parted by blanks or tabs; further columns, a second column of no meaning, blank lines and
+    lines that begin with # are passed over; gzip is read as it is.
 
     Parameters
     ----------
     path
         A file.
+    form
+        What the columns say:
+
+        - "judged": one grade a document, as above.
+        - "subtopics": ``query_id subtopic doc_id relevance``, for measures of diversity. A document may
+          have a grade in each subtopic.
+        - "strata": ``query_id 0 doc_id stratum relevance``, NIST's form of a pool that was judged in part:
+          each document of the pool with the stratum from which it was drawn, or not (a grade below 0).
+        - "probabilities": ``query_id 0 doc_id relevance probability``, the probability with which the
+          document was drawn for judging: above 0, at most 1, whatever the grade.
 
     Returns
     -------
     DataFrame
         ``query_id`` and ``doc_id`` (str), ``relevance`` (int64; float64 if any grade has a fraction), in
-        the order of the file. Negative grades are kept: what they mean is for the reader to say.
+        the order of the file. Negative grades are kept: what they mean is for the reader to say. One more
+        column for the other forms: ``subtopic`` (str), ``stratum`` (str) or ``probability`` (float64).
 
     Raises
     ------
     FormatError
-        With path and line: a short line, a grade that is no number, a document twice in a topic, text
-        that is not UTF-8, a run instead of qrels, nothing at all.
+        With path and line: a short line, a grade that is no number, a probability that is none, a
+        document twice in a topic (or in a subtopic of it), text that is not UTF-8, a run instead of
+        qrels, nothing at all.
+    UnknownNameError
+        There is no such form.
     """
-    rows = read_table(path, _layout(path))
-    return pd.DataFrame(
-        {
-            "query_id": rows.topic_names.take(rows.topics).array,
-            "doc_id": rows.document_names.take(rows.documents).array,
-            "relevance": rows.values,
-        }
-    )
+    if form not in get_args(QrelsForm):
+        raise UnknownNameError("form of qrels", form, get_args(QrelsForm))
+    if form == "judged":
+        layout = _layout(path)
+    else:
+        layout = _FORMS[form]
+        _first_line(path, layout.names)
+    rows = read_table(path, layout)
+    columns: dict[str, Any] = {
+        "query_id": rows.topic_names.take(rows.topics).array,
+        "doc_id": rows.documents,
+        "relevance": rows.values,
+    }
+    if layout.extra is not None:
+        columns[layout.extra.name] = rows.extra
+    return pd.DataFrame(columns)
 
 
-def _layout(path: str | PathLike[str]) -> Layout:
-    """What the first line says about the others."""
+def _probability(text: str) -> float | None:
+    """The number if it is a probability that something can have been drawn with; else None."""
+    value = parse_score(text)
+    return value if value is not None and 0 < value <= 1 else None
+
+
+def _first_line(path: str | PathLike[str], names: str) -> tuple[int, str, list[str]]:
+    """The first line that says something, unless it is a run's."""
     first = next(data_lines(path, WANTED), None)
     if first is None:
         raise source.nothing_in(path, WANTED)
     number, line, columns = first
+    if other := _run_line(columns):
+        raise FormatError(path, number, f"{WANTED}: {names}", f"{other}: {quote(line.strip())}", "read it as a run")
+    return first
+
+
+def _layout(path: str | PathLike[str]) -> Layout:
+    """What the first line says about the others."""
+    number, line, columns = _first_line(path, NAMES)
     count = len(columns)
     if count == 3 and all(c.lower() in names for c, names in zip(columns, _HEADER, strict=True)):
         names = "query-id corpus-id score"
-        return Layout(WANTED, names, columns=3, seen=3, doc=1, value=2, exact=True, graded=True, header=True)
+        return Layout(WANTED, names, columns=3, seen=3, doc=1, value=2, exact=True, graded=True, header=number)
     if count < 4:
         hint = "three columns need the header query-id, corpus-id, score" if count == 3 else ""
         found = f"{count} column{'s' if count > 1 else ''}: {quote(line.strip())}"
         raise FormatError(path, number, f"4 columns ({NAMES})", found, hint)
-    if other := _run_line(columns):
-        raise FormatError(path, number, f"{WANTED}: {NAMES}", f"{other}: {quote(line.strip())}", "read it as a run")
     refuse = _run_line if count >= 6 else None
     return Layout(WANTED, NAMES, columns=4, seen=count, doc=2, value=3, graded=True, refuse=refuse)
 
@@ -78,3 +117,19 @@ def _run_line(columns: list[str]) -> str:
         return ""
     numbers = [parse_score(c) is not None for c in columns[3:6]]
     return "a run" if columns[1].upper() == "Q0" or numbers == [True, True, False] else ""
+
+
+_FORMS: dict[str, Layout] = {
+    "subtopics": Layout(
+        WANTED, "query_id subtopic doc_id relevance", columns=4, seen=4, doc=2, value=3, graded=True, refuse=_run_line,
+        extra=Extra("subtopic", 1, parts=True),
+    ),
+    "strata": Layout(
+        WANTED, "query_id 0 doc_id stratum relevance", columns=5, seen=5, doc=2, value=4, graded=True, refuse=_run_line,
+        extra=Extra("stratum", 3),
+    ),
+    "probabilities": Layout(
+        WANTED, "query_id 0 doc_id relevance probability", columns=5, seen=5, doc=2, value=3, graded=True,
+        refuse=_run_line, extra=Extra("probability", 4, "a probability (above 0, at most 1)", _probability),
+    ),
+}  # fmt: skip

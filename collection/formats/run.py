@@ -8,9 +8,9 @@ import pandas as pd
 
 from collection.errors import FormatError
 from collection.formats import source
-from collection.formats.codes import categorical
+from collection.formats.lines import Layout, Tag, data_lines, parse_grade
 from collection.formats.source import quote
-from collection.formats.table import Layout, data_lines, parse_grade, read_table
+from collection.formats.table import read_table
 from collection.ranking import rank_run
 from collection.records import Run
 
@@ -33,9 +33,9 @@ def read_run(path: str | PathLike[str]) -> Run:
     -------
     Run
         `name` is the tag, or the file's name without ``.gz`` and ``.run``/``.txt``/``.trec`` where there is
-        none. `frame` has ``query_id`` and ``doc_id`` (categorical; the order of the categories means
-        nothing), ``score`` (float64, may be infinite) and ``rank`` (int32, from 1), best first per topic,
-        topics in the order of the file.
+        none. `frame` has ``query_id`` (categorical; the order of the categories means nothing),
+        ``doc_id`` (str), ``score`` (float64, may be infinite), ``rank`` and ``listed`` (int32, from 1; see
+        :func:`~collection.ranking.rank_run`), best first per topic, topics in the order of the file.
 
     Raises
     ------
@@ -46,22 +46,22 @@ def read_run(path: str | PathLike[str]) -> Run:
     Examples
     --------
     >>> read_run("bm25.run.gz").frame.head(2)  # doctest: +SKIP
-      query_id doc_id  score  rank
-    0      301   d042   17.5     1
-    1      301   d007   16.1     2
+      query_id doc_id  score  rank  listed
+    0      301   d042   17.5     1       1
+    1      301   d007   16.1     2       2
     """
-    rows = read_table(path, _layout(path))
+    layout = _layout(path)
+    rows = read_table(path, layout)
     frame = pd.DataFrame(
         {
-            "query_id": categorical(rows.topics, rows.topic_names),
-            "doc_id": categorical(rows.documents, rows.document_names),
+            "query_id": pd.Categorical.from_codes(rows.topics, categories=rows.topic_names, validate=False),
+            "doc_id": rows.documents,
             "score": rows.values,
         },
         copy=False,
     )
-    tag = rows.tag
     del rows
-    return Run(source.stem(path) if tag is None else tag, rank_run(frame))
+    return Run(source.stem(path) if layout.tag is None else layout.tag.word, rank_run(frame))
 
 
 def _layout(path: str | PathLike[str]) -> Layout:
@@ -72,7 +72,7 @@ def _layout(path: str | PathLike[str]) -> Layout:
     number, line, columns = first
     count = len(columns)
     if count >= 6:
-        return Layout(WANTED, NAMES, columns=6, seen=count, doc=2, value=4, tag=5)
+        return Layout(WANTED, NAMES, columns=6, seen=count, doc=2, value=4, tag=Tag(5, columns[5], number))
     if count == 5 and columns[1].upper() == "Q0":
         names = NAMES.removesuffix(" tag")
         return Layout(WANTED, names, columns=5, seen=5, doc=2, value=4, marker=1, exact=True)

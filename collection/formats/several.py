@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from os import PathLike
+from pathlib import Path
 
 from collection.errors import InputError
 from collection.formats import source
+from collection.formats.lines import data_lines
 from collection.formats.run import WANTED, read_run
-from collection.formats.table import data_lines
 from collection.records import Run
+
+READ_AHEAD = 32 << 20
+"""The largest file, in bytes, that is read while the run before it is still in use."""
 
 
 def run_names(paths: Sequence[str | PathLike[str]]) -> list[str]:
@@ -32,15 +37,22 @@ def run_names(paths: Sequence[str | PathLike[str]]) -> list[str]:
 def read_runs(paths: Sequence[str | PathLike[str]]) -> Iterator[Run]:
     """Read runs one after the other, each under the name that :func:`run_names` gives it.
 
-    A generator: one run at a time is in memory.
+    A generator. While one run is in use the next is read, unless it is large: then one at a time is in memory.
 
     Raises
     ------
     FormatError, InputError
         As :func:`~collection.formats.read_run` and :func:`run_names` do.
     """
-    for name, path in zip(run_names(paths), paths, strict=True):
-        yield read_run(path)._replace(name=name)
+    names = run_names(paths)
+    with ThreadPoolExecutor(1) as ahead:
+        coming: Future[Run] | None = None
+        for number, (name, path) in enumerate(zip(names, paths, strict=True), start=1):
+            run = read_run(path) if coming is None else coming.result()
+            following = paths[number] if number < len(paths) else None
+            small = following is not None and Path(following).stat().st_size <= READ_AHEAD
+            coming = ahead.submit(read_run, following) if following is not None and small else None
+            yield run._replace(name=name)
 
 
 def _tag(path: str | PathLike[str]) -> str:

@@ -1,0 +1,95 @@
+"""Costs: what each run took, in a small table beside the runs."""
+
+from __future__ import annotations
+
+import math
+from os import PathLike
+from typing import Any
+
+import pandas as pd
+
+from collection.errors import FormatError
+from collection.formats import delimited, fields, source
+from collection.formats.lines import parse_score
+from collection.formats.source import quote
+
+WANTED = "costs of runs"
+RUN = ("run", "name", "tag")
+
+
+def read_costs(path: str | PathLike[str]) -> pd.DataFrame:
+    """Read what runs cost: CSV or TSV with a header, one row a run.
+
+    Any column may be there, and each is kept. The usual ones, and their units:
+
+    ================== ==============================================================
+    ``latency_ms``     milliseconds from a query to its ranking
+    ``throughput_qps`` queries a second
+    ``index_bytes``    the index on disk
+    ``memory_bytes``   memory while queries are answered
+    ``price_usd``      what all of it cost, in US dollars
+    ``hardware``       on what it ran
+    ================== ==============================================================
+
+    Parameters
+    ----------
+    path
+        A file whose name ends in .csv or .tsv (and perhaps .gz). The run's column may be called run, name
+        or tag.
+
+    Returns
+    -------
+    DataFrame
+        ``run`` (str), then the other columns in the order of the file, in lower case: float64 where every
+        value that is there is a finite number, else str. An empty cell is missing (NaN).
+
+    Raises
+    ------
+    FormatError
+        With path and line: no column for the run, a row without a run, a run twice, a row of another
+        width than the header, a column named twice or not at all, text that is not UTF-8, nothing at all.
+
+    Examples
+    --------
+    >>> read_costs("costs.csv")  # doctest: +SKIP
+            run  latency_ms hardware
+    0      bm25        12.5    1 CPU
+    1  reranked       480.0    1 GPU
+    """
+    suffix = source.suffix(path)
+    if suffix not in (".csv", ".tsv"):
+        raise FormatError(path, None, f"{WANTED} in a file that ends in .csv or .tsv", f"the ending {suffix!r}")
+    records = delimited.records(path, WANTED, "," if suffix == ".csv" else "\t")
+    number, first = next(records, (0, []))
+    if not first:
+        raise source.nothing_in(path, WANTED)
+    names = fields.header_of(first, RUN)
+    if names is None or "" in names:
+        wanted = f"a header that names every column, one of them {' or '.join(RUN)}"
+        raise FormatError(path, number, wanted, quote(" | ".join(first)))
+    fields.check_header(path, number, names)
+    place = names.index(next(name for name in RUN if name in names))
+    seen = fields.Seen(path, "run")
+    rows = []
+    for number, record in records:
+        fields.check_width(path, number, record, names)
+        cells = [cell.strip() for cell in record]
+        run = cells.pop(place)
+        if not run:
+            raise FormatError(path, number, "the name of a run in every row", f"none: {quote(' | '.join(record))}")
+        seen.add(run, number)
+        rows.append([run, *cells])
+    if not rows:
+        raise FormatError(path, None, WANTED, "a header and nothing below it")
+    del names[place]
+    frame = pd.DataFrame(rows, columns=["run", *names], dtype="str")
+    return frame.assign(**{name: _numbers_or_text(frame[name]) for name in names})
+
+
+def _numbers_or_text(column: pd.Series[Any]) -> pd.Series[Any]:
+    """The column as numbers if all that is there are finite numbers; missing where it is empty."""
+    there = column[column != ""]
+    numbers = there.map(parse_score)
+    if numbers.isna().any() or not numbers.map(math.isfinite).all():
+        return there.reindex(column.index)
+    return numbers.astype("float64").reindex(column.index)
