@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from collection import measures as measuring
 from collection.errors import InputError
-from collection.measures import Measure, align
+from collection.measures import Explanation, Floats, Measure, Version, align, bounds, index_qrels, rank_as
 from collection.records import ALL_TOPICS, VALUE_COLUMNS, Run
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
@@ -23,7 +23,12 @@ class Coverage(NamedTuple):
     topics: int
     missing_topics: tuple[str, ...]
     ignored_topics: tuple[str, ...]
+    retrieved: int
+    """Documents of the run in topics of the qrels."""
+    unjudged: int
+    """Those of them that nobody judged."""
     unjudged_at_10: float
+    """How many of a topic's first 10 documents nobody judged, on average."""
 
 
 class Evaluation(NamedTuple):
@@ -33,18 +38,29 @@ class Evaluation(NamedTuple):
     ----------
     values
         ``run``, ``query_id``, ``measure``, ``value``: one row per run, measure and topic of the qrels,
-        then the mean over all these topics with the query_id ``all``. A topic that a run lacks counts 0.
+        then one for all these topics with the query_id ``all``: the mean (the sum of a count, the geometric
+        mean for GMAP). A topic that a run lacks counts 0. With bounds also ``lowest`` and ``highest``.
     coverage
         One :class:`Coverage` per run.
+    costs
+        Runs x what they cost (latency, price, ...), as far as that is known; None where it was not asked for.
     """
 
     values: pd.DataFrame
     coverage: list[Coverage]
+    costs: pd.DataFrame | None = None
 
     def means(self) -> pd.DataFrame:
         """Runs x measures: the mean of each; rows and columns in the order in which they were given."""
+        return self._of_all("value")
+
+    def bounds(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Runs x measures, twice: lowest and highest mean over what the unjudged documents could be."""
+        return self._of_all("lowest"), self._of_all("highest")
+
+    def _of_all(self, column: str) -> pd.DataFrame:
         rows = self.values[self.values["query_id"] == ALL_TOPICS]
-        table = rows.pivot(index="run", columns="measure", values="value")
+        table = rows.pivot(index="run", columns="measure", values=column)
         return table.loc[rows["run"].drop_duplicates(), rows["measure"].drop_duplicates()]
 
     def per_topic(self) -> pd.DataFrame:
@@ -59,6 +75,9 @@ def evaluate(
     progress: Callable[[str], None] | None = None,
     *,
     strangers: bool = False,
+    version: Version = 10,
+    with_bounds: bool = False,
+    costs: pd.DataFrame | None = None,
 ) -> Evaluation:
     """Evaluate runs by qrels.
 
@@ -67,7 +86,7 @@ def evaluate(
     runs
         Any number; each is aligned once and let go, so a generator keeps memory flat.
     qrels
-        ``query_id``, ``doc_id``, ``relevance``.
+        ``query_id``, ``doc_id``, ``relevance``; for some measures more, see :func:`collection.measures.align`.
     measures
         From :func:`collection.measures.parse`.
     progress
@@ -75,23 +94,31 @@ def evaluate(
     strangers
         Take runs that share no topic with the qrels too, as 0 everywhere. Otherwise they are an error,
         since the usual reason is a wrong file.
+    version
+        9 has trec_eval 9's order of scores and recall levels; 10 is the default.
+    with_bounds
+        Also how far each value could move if the unjudged documents were judged
+        (:func:`collection.measures.bounds`). It takes a while on long rankings.
+    costs
+        ``run`` and any columns of what runs cost (:func:`collection.formats.read_costs`).
 
     Raises
     ------
     InputError
-        The qrels have no judgement or a topic called "all", two runs carry one name, or a run shares no
-        topic with the qrels.
+        The qrels have no judgement or a topic called "all", two runs carry one name, a run shares no
+        topic with the qrels, or none of the runs is among the costs.
     """
     if not len(qrels):
         raise InputError("the qrels hold no judgement; judge some pairs first")
     if (qrels["query_id"] == ALL_TOPICS).any():
         raise InputError(f"no topic can be called {ALL_TOPICS!r}, which stands for the mean over topics")
-    parts: list[pd.DataFrame] = []
+    index = index_qrels(qrels)
+    numbers: dict[str, list[Floats]] = {"value": [], "lowest": [], "highest": []}
     coverage: list[Coverage] = []
     for run in runs:
         if run.name in {c.run for c in coverage}:
             raise InputError(f"two runs carry the name {run.name!r}; give one of them another")
-        aligned = align(run.frame, qrels)
+        aligned = align(run.frame, index, version=version)
         if len(aligned.missing_topics) == len(aligned.topics) and not strangers:
             raise InputError(
                 f"run {run.name!r} has no topic of the qrels: its topics begin with "
@@ -99,28 +126,60 @@ def evaluate(
             )
         for measure in measures:
             values = measure(aligned)
-            # fsum: the mean does not depend on the order of the topics, in the last digit either.
-            mean = math.fsum(values) / len(values)
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "run": run.name,
-                        "query_id": [*aligned.topics, ALL_TOPICS],
-                        "measure": str(measure),
-                        "value": np.append(values, mean),
-                    }
-                )
-            )
+            columns = (values, *bounds(measure, aligned)) if with_bounds else (values,)
+            for kept, column in zip(numbers.values(), columns, strict=False):
+                kept.append(np.append(column, measure.summarise(column)))
         coverage.append(
             Coverage(
                 run.name,
                 len(aligned.topics),
                 tuple(aligned.missing_topics),
                 tuple(aligned.ignored_topics),
+                int(aligned.retrieved.sum()),
+                int(aligned.unjudged().sum()),
                 float(aligned.unjudged(10).mean()),
             )
         )
         if progress:
             progress(run.name)
-    table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(VALUE_COLUMNS))
-    return Evaluation(table, coverage)
+    rows = [*map(str, index.topics), ALL_TOPICS]
+    table = pd.DataFrame(
+        {
+            "run": np.repeat([c.run for c in coverage], len(measures) * len(rows)),
+            "query_id": rows * (len(coverage) * len(measures)),
+            "measure": np.tile(np.repeat([str(m) for m in measures], len(rows)), len(coverage)),
+            **{name: np.concatenate(parts) for name, parts in numbers.items() if parts},
+        }
+    ).reindex(columns=[*VALUE_COLUMNS, *(["lowest", "highest"] if with_bounds else [])])
+    evaluation = Evaluation(table, coverage)
+    return evaluation if costs is None else with_costs(evaluation, costs)
+
+
+def with_costs(evaluation: Evaluation, costs: pd.DataFrame) -> Evaluation:
+    """The same with what its runs cost; a run of which nothing is known has a row of missing values.
+
+    Raises
+    ------
+    InputError
+        The costs name none of the runs.
+    """
+    runs, known = [c.run for c in evaluation.coverage], costs.set_index("run")
+    if not known.index.isin(runs).any():
+        raise InputError(
+            f"the costs name none of the runs: they have {list(known.index[:3])}, the runs are called {runs[:3]}"
+        )
+    return evaluation._replace(costs=known.reindex(runs))
+
+
+def explain(run: Run, qrels: pd.DataFrame, measure: Measure, topic: str, version: Version = 10) -> Explanation:
+    """The calculation of one topic's value, rank by rank, with the documents' ids.
+
+    Raises
+    ------
+    UnknownNameError
+        The qrels have no such topic.
+    """
+    mine = rank_as(run.frame[run.frame["query_id"] == topic], version)
+    # All of the qrels: some measures look at the highest grade that they have anywhere.
+    aligned = align(mine, qrels, version=version)
+    return measuring.explain(measure, aligned, topic=topic, doc_ids=mine["doc_id"].tolist())

@@ -85,14 +85,13 @@ class Registry(Generic[F]):
 
     def add(self, name: str, *, label: str, description: str) -> Callable[[F], F]:
         """Decorator: put the function into the table under `name`; a name may be taken once."""
+        return lambda function: self._register(Entry(name, label, description, function))
 
-        def register(function: F) -> F:
-            if name in self._entries:
-                raise InputError(f"the {self.kind} {name!r} is in the table already; give the new one another name")
-            self._entries[name] = Entry(name, label, description, function)
-            return function
-
-        return register
+    def _register(self, entry: Entry[F]) -> F:
+        if entry.name in self._entries:
+            raise InputError(f"the {self.kind} {entry.name!r} is in the table already; give the new one another name")
+        self._entries[entry.name] = entry
+        return entry.function
 
     def _load_entry_points(self) -> None:
         # On the first look-up, not at import: an outside package usually imports this one.

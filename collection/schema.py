@@ -173,3 +173,17 @@ def m003_signin_links(db: Database) -> None:
         ) WITHOUT ROWID;;
         """,
     )
+
+
+@migrations()
+def m004_run_costs(db: Database) -> None:
+    """What runs cost (latency, price, ...), as far as somebody said so: one JSON object a run."""
+    _run(
+        db,
+        """
+        CREATE TABLE run_costs (
+            run TEXT PRIMARY KEY,
+            costs TEXT NOT NULL
+        ) WITHOUT ROWID;;
+        """,
+    )

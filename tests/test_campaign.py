@@ -12,7 +12,14 @@ import pandas as pd
 import pytest
 
 from collection import Campaign, GradeScale, Judgement
-from collection.errors import CampaignError, ConflictError, FormatError, InputError, JudgementError
+from collection.errors import (
+    CampaignError,
+    ConflictError,
+    FormatError,
+    InputError,
+    JudgementError,
+    UnknownNameError,
+)
 from collection.measures import parse
 
 
@@ -180,6 +187,30 @@ def test_imported_qrels_are_an_annotator_of_their_own(campaign: Campaign, files:
     assert campaign.annotators()["annotator"].tolist() == ["qrels:nist"]
     assert "2 there already" in campaign.import_files(qrels=files / "nist.txt").done[0]
     assert "d1" not in [d.doc_id for d in campaign.next_pairs("ann", "1", 9).documents]
+
+
+def test_costs_of_runs_are_kept_and_shown_beside_their_values(campaign: Campaign, files: Path) -> None:
+    say = [Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)]
+    campaign.judge(say)
+    assert campaign.evaluate([parse("RR")]).costs is None
+    (files / "costs.csv").write_text("run,latency_ms,hardware\nalpha,2.5,laptop\nother,1,\n")
+    report = campaign.import_files(costs=files / "costs.csv")
+    assert "no run of the campaign is called 'other'" in report.notices[0]
+    (files / "more.csv").write_text("run,price_usd\nalpha,0.5\nbeta,3\n")
+    campaign.import_files(costs=files / "more.csv")
+    costs = campaign.evaluate([parse("RR")]).costs
+    assert costs is not None
+    assert costs.loc["alpha"].to_dict() == {"latency_ms": 2.5, "hardware": "laptop", "price_usd": 0.5}
+    assert costs.loc["beta", "price_usd"] == 3
+
+
+def test_explaining_a_value(campaign: Campaign) -> None:
+    campaign.judge([Judgement(str(uuid4()), "ann", "1", "d2", "graded", 1)])
+    explanation = campaign.explain(parse("RR"), "alpha", "1")
+    assert explanation.value == 0.5
+    assert explanation.ranks["doc_id"].tolist() == ["d1", "d2", "d3"]
+    with pytest.raises(UnknownNameError, match="no run 'gamma'"):
+        campaign.explain(parse("RR"), "gamma", "1")
 
 
 def test_a_grade_outside_the_scale_is_located(campaign: Campaign, files: Path) -> None:

@@ -130,6 +130,63 @@ def test_evaluate_other_forms(evaluated: tuple[Path, Path]) -> None:
     assert "bm25\ntopic" in ok("evaluate", *evaluated, "-m", "RR", "--per-topic")
 
 
+def test_evaluate_with_bounds(evaluated: tuple[Path, Path]) -> None:
+    """Of topic 1 everything is judged, of topic 2 nothing is there."""
+    (evaluated[1].parent / "bm25.run").write_text(RUN + "2 Q0 x 1 2.0 bm25\n2 Q0 c 2 1.0 bm25\n")
+    printed = run("evaluate", *evaluated, "-m", "RR", "--bounds")
+    assert "0.5000 (0.5000-0.7500)" in printed.stdout
+    assert "of a topic's first 10 documents 0.5 are unjudged on average" in printed.stderr
+    rows = ok("evaluate", *evaluated, "-m", "RR", "--bounds", "--format", "tsv")
+    assert rows == "bm25\tall\tRR\t0.5\t0.5\t0.75\n"
+
+
+def test_evaluate_explains(evaluated: tuple[Path, Path]) -> None:
+    printed = ok("evaluate", *evaluated, "-m", "AP", "-m", "RR", "--explain", "1")
+    assert "bm25: AP of topic 1" in printed
+    assert "   2  a           2     0.5" in printed
+    assert "RR = 0.500000" in printed
+    assert "no topic in the qrels '7'" in fails("evaluate", *evaluated, "-m", "AP", "--explain", "7")
+
+
+def test_evaluate_shows_costs(evaluated: tuple[Path, Path], tmp_path: Path) -> None:
+    (tmp_path / "costs.tsv").write_text("run\tlatency_ms\thardware\nbm25\t12.5\t1 CPU\n")
+    printed = ok("evaluate", *evaluated, "-m", "RR", "--costs", tmp_path / "costs.tsv")
+    assert printed == "run       RR  latency_ms  hardware\nbm25  0.2500        12.5     1 CPU\n"
+    data = json.loads(ok("evaluate", *evaluated, "-m", "RR", "--costs", tmp_path / "costs.tsv", "--format", "json"))
+    assert data["costs"] == [{"run": "bm25", "latency_ms": 12.5, "hardware": "1 CPU"}]
+    (tmp_path / "costs.tsv").write_text("run\tlatency_ms\nother\t1\n")
+    assert "the costs name none of the runs" in fails("evaluate", *evaluated, "--costs", tmp_path / "costs.tsv")
+
+
+def test_evaluate_takes_the_qrels_that_a_measure_needs(evaluated: tuple[Path, Path]) -> None:
+    evaluated[0].write_text("1 0 a s1 2\n1 0 b s1 -1\n1 0 c s2 0\n")
+    assert ok("evaluate", *evaluated, "-m", "infNDCG", "--format", "tsv").startswith("bm25\tall\tinfNDCG\t")
+    assert "xinfAP needs strata and StRecall@5 subtopics" in fails(
+        "evaluate", *evaluated, "-m", "xinfAP", "-m", "StRecall@5"
+    )
+    evaluated[0].write_text("1 north a 2\n1 south b 1\n")
+    assert ok("evaluate", *evaluated, "-m", "StRecall@1", "--format", "tsv") == "bm25\tall\tStRecall@1\t0.5\n"
+    assert "infNDCG needs qrels with strata: " in fails("evaluate", *evaluated, "-m", "infNDCG")
+    evaluated[0].write_text("1 0 a 2 1.0\n1 0 b 0 0.5\n")
+    assert ok("evaluate", *evaluated, "-m", "infNDCG", "--qrels-form", "probabilities", "--format", "tsv")
+
+
+def test_evaluate_condensed_and_as_version_9(evaluated: tuple[Path, Path]) -> None:
+    evaluated[1].write_text("1 Q0 x 1 3.0 bm25\n1 Q0 b 2 1.00000000001 bm25\n1 Q0 a 3 1.0 bm25\n")
+    assert "bm25\t1\tRR\t0.3333" in ok("evaluate", *evaluated, "-m", "RR", "--per-topic", "--format", "tsv")
+    nine = ok("evaluate", *evaluated, "-m", "RR", "--compat", 9, "--judged-only", "--per-topic", "--format", "tsv")
+    assert "bm25\t1\tRR\t0.5" in nine
+    explained = ok("evaluate", *evaluated, "-m", "RR", "--compat", 9, "--explain", "1")
+    assert "   2  b " in explained
+
+
+def test_measures_are_listed_and_described() -> None:
+    assert "  nDCG[@k]" in ok("measures")
+    assert "source: Järvelin" in ok("measures", "ndcg@10")
+    assert "| `RR[@k]` |" in ok("measures", "--format", "markdown")
+    assert "did you mean 'nDCG'" in fails("measures", "nDGC")
+
+
 def test_a_measure_is_printed_as_it_was_asked_for(evaluated: tuple[Path, Path]) -> None:
     printed = ok("evaluate", *evaluated, "-m", "rr", "--relevance-level", 2, "-m", "P@1", "--format", "tsv")
     assert [line.split("\t")[2] for line in printed.splitlines()] == ["rr", "P@1"]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import collection
+from collection.measures import MEASURES
 
 MODULES = [m.name for m in pkgutil.walk_packages(collection.__path__, "collection.") if not m.name.endswith("__main__")]
 
@@ -17,6 +18,8 @@ MODULES = [m.name for m in pkgutil.walk_packages(collection.__path__, "collectio
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    # An example adds a measure, which the table would keep for the tests after this one.
+    monkeypatch.setattr(MEASURES, "_entries", dict(MEASURES._entries))
     assert doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS).failed == 0
 
 

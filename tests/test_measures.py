@@ -1,22 +1,24 @@
-"""Measures against worked examples, trec_eval's own output, and properties of the whole table."""
+"""The table of measures: worked examples, how measures are written, what is missing, and what a page of it says."""
 
 from __future__ import annotations
 
-import inspect
+import json
+import math
 import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from collection import comparison, formats
+from collection import comparison, measures
 from collection.errors import InputError, UnknownNameError
-from collection.measures import MEASURES, align, parse
+from collection.measures import MEASURES, align, bounds, explain, from_grades, parse
+from collection.measures.catalogue import describe, markdown
 from collection.records import Run
 from tests.conftest import frame
+
+GOLDEN = Path(__file__).parent / "golden"
 
 
 def qrels_of(text: str) -> pd.DataFrame:
@@ -32,57 +34,111 @@ def value(measure: str, run: pd.DataFrame, qrels: pd.DataFrame) -> float:
     return float(only)
 
 
-def ranking(pattern: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """`R` relevant, `.` not relevant, at ranks 1, 2, ...; all judged."""
-    run = pd.DataFrame({"query_id": "1", "doc_id": [f"d{i:02}" for i in range(len(pattern))]})
-    run["score"] = -np.arange(len(pattern), dtype=float)
-    return run, run[["query_id", "doc_id"]].assign(relevance=[int(c == "R") for c in pattern])
+# --- values that were worked out without this code ------------------------------------------------
 
 
-# Worked by hand in lectures on evaluation: three rankings of eight with three relevant documents each.
-@pytest.mark.parametrize(
-    ("pattern", "expected"),
-    [
-        (
-            "RR...R..",
-            {"P@2": 1, "R@2": 2 / 3, "P@5": 0.4, "R@5": 2 / 3, "Success@2": 1, "RR@2": 1, "AP": 2.5 / 3},
-        ),
-        (
-            ".R..RR..",
-            {"P@2": 0.5, "R@2": 1 / 3, "P@5": 0.4, "R@5": 2 / 3, "Success@2": 1, "RR@2": 0.5, "AP": 1.4 / 3},
-        ),
-        (
-            "..RRR...",
-            {
-                "P@2": 0,
-                "R@2": 0,
-                "P@5": 0.6,
-                "R@5": 1,
-                "Success@2": 0,
-                "RR@2": 0,
-                "AP": (1 / 3 + 0.5 + 0.6) / 3,
-            },
-        ),
-    ],
-)
-def test_lecture_rankings(pattern: str, expected: dict[str, float]) -> None:
-    for measure, wanted in expected.items():
-        assert value(measure, *ranking(pattern)) == pytest.approx(wanted, abs=1e-12), measure
+def golden_rows() -> list[tuple[str, str, str, str, str]]:
+    lines = (GOLDEN / "measures.tsv").read_text().splitlines()[1:]
+    return [tuple(line.split("\t")) for line in lines]  # type: ignore[misc]
 
 
-def test_ndcg_lecture_example() -> None:
-    """Grades 1 at rank 1 and 3 at rank 3: ideal 3.63, nDCG .69."""
-    run, qrels = ranking("R.R")
-    qrels["relevance"] = [1, 0, 3]
-    assert value("nDCG", run, qrels) == pytest.approx((1 + 3 / 2) / (3 + 1 / np.log2(3)), abs=1e-12)
-    assert round(value("nDCG", run, qrels), 2) == 0.69
+def golden_ranking(text: str) -> measures.Aligned:
+    ranked, _, missed = text.partition("|")
+    grades = [None if g == "-" else int(g) for g in ranked.split()]
+    return from_grades([grades], [[g for g in grades if g is not None] + [int(g) for g in missed.split()]])
 
 
-def test_linear_dcg_lecture_example() -> None:
-    """Gains [0, 4] against the ideal [4, 4]: 2.52 / 6.52 = .39."""
-    run = run_of("1 a 2\n1 b 1")
-    qrels = qrels_of("1 a 0\n1 b 4\n1 c 4")
-    assert round(value("nDCG@2", run, qrels), 2) == 0.39
+@pytest.mark.parametrize(("measure", "ranking", "expected", "within", "source"), golden_rows())
+def test_golden(measure: str, ranking: str, expected: str, within: str, source: str) -> None:
+    wanted = eval(expected, {"__builtins__": {}}, {"log2": math.log2, "log": math.log, "sum": sum, "range": range})
+    (found,) = parse(measure)(golden_ranking(ranking))
+    assert found == pytest.approx(wanted, abs=float(within or 1e-12)), source
+
+
+def test_every_measure_has_a_golden_row() -> None:
+    """Those that need more than grades have theirs elsewhere: ndeval.json, and the sampled pools below."""
+    golden = {parse(row[0]).name for row in golden_rows()}
+    assert {e.name for e in MEASURES if not e.needs} - golden == set()
+
+
+def test_the_slide_that_divides_twice_by_log2_of_3() -> None:
+    """A lecture gives the ideal of grades 3, 2, 2, 0 as 10.80 with exponential gains, and so an nDCG of .37.
+
+    By the definition, which the same lecture states, it is 7 + 3 / log2(3) + 3 / log2(4) = 10.39: the slide took
+    log2(3) = 1.58 for the third rank too.
+    """
+    ranking = from_grades([[1, 0, 0, 3]], [[3, 2, 2, 0]])
+    facts = explain("nDCG(dcg='exp-log2')", ranking).facts
+    assert facts["ideal DCG"] == pytest.approx(7 + 3 / math.log2(3) + 3 / 2, abs=1e-12)
+    assert round(7 + 3 / 1.58 + 3 / 1.58, 2) == 10.80
+    assert round(facts["DCG"] / 10.80, 2) == 0.37
+
+
+def test_mrr_of_a_textbook() -> None:
+    """The first relevant documents of three topics stand at ranks 2, 1 and 5."""
+    values = measures.RR(from_grades([[0, 1], [1, 0], [0, 0, 0, 0, 1]]))
+    assert round(measures.RR.summarise(values), 2) == 0.57
+
+
+def test_subtopic_measures_equal_ndeval() -> None:
+    """At k=1 ndeval's ERR-IA is not normalised and exceeds 1; the file has no such rows."""
+    ours = {
+        "ERR-IA": "ERR_IA(alpha={a})", "nERR-IA": "nERR_IA(alpha={a})", "alpha-nDCG": "alpha_nDCG(alpha={a})",
+        "P-IA": "P_IA", "strec": "StRecall", "NRBP": "NRBP(alpha={a})", "MAP-IA": "AP_IA",
+    }  # fmt: skip
+    compared = 0
+    for qrels, run, alpha, values in json.loads((GOLDEN / "ndeval.json").read_text()):
+        aligned = align(
+            pd.DataFrame(run, columns=["query_id", "doc_id", "score"]),
+            pd.DataFrame(qrels, columns=["query_id", "subtopic", "doc_id", "relevance"]),
+        )
+        for name, expected in values.items():
+            theirs, _, cutoff = name.partition("@")
+            measure = parse(ours[theirs].format(a=alpha) + ("@" + cutoff if cutoff else ""))
+            assert measure(aligned)[0] == pytest.approx(expected, abs=1e-9), (measure, qrels, run)
+            compared += 1
+    assert compared > 200
+
+
+def test_a_subtopic_document_has_the_highest_of_its_grades() -> None:
+    qrels = frame("1 a d 1\n1 b d 3\n1 a e 0", "query_id", "subtopic", "doc_id", "relevance")
+    assert align(run_of("1 e 2\n1 d 1"), qrels).grades.tolist() == [[0, 3]]
+
+
+def test_infndcg_of_a_sampled_pool() -> None:
+    """Two strata: one judged in full, one judged for two of its four documents."""
+    qrels = frame(
+        "1 a 1 2\n1 b 1 0\n1 c 2 1\n1 d 2 0\n1 e 2 -1\n1 f 2 -1", "query_id", "doc_id", "stratum", "relevance"
+    )
+    run = run_of("1 a 4\n1 e 3\n1 c 2\n1 x 1")
+    # Stratum 2: two of the retrieved (e and c), one of them judged; each relevant stands for two.
+    dcg = 2 / math.log2(2) + (2 / 1) * 1 / math.log2(4)
+    ideal = 2 / math.log2(2) + 1 / math.log2(3) + 1 / math.log2(4)
+    assert value("infNDCG", run, qrels) == pytest.approx(dcg / ideal, abs=1e-12)
+    # Above c at rank 3: a of stratum 1, relevant; e of stratum 2, nothing known of it.
+    e = 1e-5
+    at_c = 1 / 3 + (1 * (1 + e) / (1 + 3 * e) + 1 * e / (3 * e)) / 3
+    assert value("xinfAP", run, qrels) == pytest.approx((1 + 2 * at_c) / 3, abs=1e-12)
+
+
+def test_a_pool_judged_in_full_is_no_sample() -> None:
+    qrels = qrels_of("1 a 2\n1 b 0\n1 c 1").assign(probability=1.0)
+    run = run_of("1 b 3\n1 a 2\n1 c 1")
+    assert value("infNDCG", run, qrels) == pytest.approx(value("nDCG", run, qrels), abs=1e-12)
+    assert value("xinfAP", run, qrels) == pytest.approx(value("AP", run, qrels), abs=1e-4)
+
+
+def test_probabilities_weigh_by_their_inverse() -> None:
+    """Half of the documents of c's kind were judged: it counts twice, whether or not the others are named."""
+    qrels = qrels_of("1 a 1\n1 c 1").assign(probability=[1.0, 0.5])
+    aligned = align(run_of("1 a 2\n1 c 1"), qrels)
+    expected = (1 + 2 / math.log2(3)) / (1 + 1 / math.log2(3) + 1 / math.log2(4))
+    assert parse("infNDCG")(aligned)[0] == pytest.approx(expected, abs=1e-12)
+    with pytest.raises(InputError, match="above 0 and at most 1"):
+        align(run_of("1 a 2"), qrels.assign(probability=0.0))
+
+
+# --- semantics ------------------------------------------------------------------------------------
 
 
 def test_order_is_score_then_document_id_descending() -> None:
@@ -91,35 +147,99 @@ def test_order_is_score_then_document_id_descending() -> None:
     assert value("RR", run_of("1 a 1\n1 b 0.5"), qrels) == 1
 
 
+def test_version_9_compares_scores_as_32_bit_floats() -> None:
+    run, qrels = run_of("1 a 1.00000000001\n1 b 1\n2 a 1e300\n2 b 1e299"), qrels_of("1 a 1\n1 b 0\n2 a 1\n2 b 0")
+    assert parse("RR")(align(run, qrels)).tolist() == [1, 1]
+    assert parse("RR")(align(run, qrels, version=9)).tolist() == [0.5, 0.5]
+
+
+def test_version_9_rounds_recall_levels_up() -> None:
+    grades = [[1, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]]
+    for version, expected in ((10, 1.0), (9, 11 / 14)):
+        aligned = from_grades(grades)
+        object.__setattr__(aligned, "version", version)
+        # .1 * 12 is 1.2: one document when rounded, two by version 9.
+        assert parse("IPrec@0.1")(aligned)[0] == pytest.approx(expected)
+
+
 def test_negative_grades_are_unjudged() -> None:
-    qrels, run = qrels_of("1 a -1\n1 b -2\n1 c 1"), run_of("1 a 3\n1 b 2\n1 c 1")
+    qrels, run = qrels_of("1 a -1\n1 b -2\n1 c 1"), run_of("1 a 4\n1 b 3\n1 c 2\n1 d 1")
     aligned = align(run, qrels)
-    assert aligned.grades.tolist() == [[-1, -1, 1]]
+    assert aligned.grades.tolist() == [[measures.UNJUDGED, measures.UNJUDGED, 1, measures.UNPOOLED]]
     assert value("Judged@2", run, qrels) == 0
     assert value("bpref", run, qrels) == 1
     assert value("nDCG", run, qrels) == pytest.approx(0.5)
 
 
-def test_no_judgement_above_minus_two_gives_zeros() -> None:
-    """Such a topic kills trec_eval and everything that wraps it."""
-    aligned = align(run_of("1 a 3\n2 b 2"), qrels_of("1 a -2\n2 b 1"))
+@pytest.mark.parametrize("grades", ["-2", "-1 -1", "0 0", "127 0", "0.3 0.9", "-1 127 0.5", "32767 1"])
+def test_no_grades_crash_any_measure(grades: str) -> None:
+    """A topic judged only -2 kills trec_eval and everything that wraps it."""
+    rows = [("1", f"d{i}", float(g)) for i, g in enumerate(grades.split())]
+    qrels = pd.DataFrame([*rows, ("2", "d0", 1)], columns=["query_id", "doc_id", "relevance"])
+    qrels = qrels.assign(subtopic="s", stratum="a")
+    aligned = align(run_of("1 d1 3\n1 d0 2\n1 x 1\n2 d0 2"), qrels)
     for entry in MEASURES:
-        suffix = "@5" if entry.parameters.get("cutoff", 0) is inspect.Parameter.empty else ""
-        assert parse(entry.name + suffix)(aligned)[0] == 0, entry.name
+        if "32767" in grades and entry.name in ("ERR", "nERR"):
+            with pytest.raises(InputError, match="give a smaller max_rel"):
+                parse(entry.example)(aligned)
+            continue
+        values = parse(entry.example)(aligned)
+        assert np.isfinite(values).all(), entry.name
+        assert (values >= entry.lowest).all(), entry.name
+        assert (values <= entry.highest + 1e-12).all(), entry.name
+
+
+def test_exponential_gain_of_a_huge_grade_is_an_error() -> None:
+    with pytest.raises(InputError, match="no number for the grade 2000"):
+        parse("nDCG(dcg='exp-log2')")(from_grades([[2000]]))
+
+
+def test_grades_with_fractions() -> None:
+    """Labels inferred from clicks: gains as they are, relevance from a level that one names."""
+    aligned = from_grades([[0.25, 0.5]])
+    assert parse("nDCG")(aligned)[0] == pytest.approx((0.25 + 0.5 / math.log2(3)) / (0.5 + 0.25 / math.log2(3)))
+    assert parse("AP(rel=0.5)")(aligned)[0] == 0.5
+    assert parse("AP")(aligned)[0] == 0
+    assert parse("GAP")(aligned)[0] == pytest.approx((1 + 1 + 0.5) / (2 + 1))
 
 
 def test_missing_topics_count_zero_and_are_named() -> None:
     qrels = qrels_of("1 a 1\n2 b 1")
-    evaluation = comparison.evaluate([Run("one", run_of("1 a 1\n3 x 1"))], qrels, [parse("P@1")])
+    evaluation = comparison.evaluate([Run("one", run_of("1 a 1\n1 y 0.5\n3 x 1"))], qrels, [parse("P@1")])
     assert evaluation.means().loc["one", "P@1"] == 0.5
     (coverage,) = evaluation.coverage
     assert coverage.missing_topics == ("2",)
     assert coverage.ignored_topics == ("3",)
+    assert (coverage.retrieved, coverage.unjudged, coverage.unjudged_at_10) == (2, 1, 0.5)
+
+
+def test_counts_are_summed_and_gmap_is_geometric() -> None:
+    asked = [parse(m) for m in ("NumRelRet", "NumQ", "GMAP", "AP")]
+    evaluation = comparison.evaluate(
+        [Run("one", run_of("1 x 2\n1 a 1\n2 b 1"))], qrels_of("1 a 1\n2 b 1\n3 c 1"), asked
+    )
+    means = evaluation.means().loc["one"]
+    assert means["NumRelRet"] == 2
+    assert means["NumQ"] == 3
+    assert means["AP"] == 0.5
+    assert means["GMAP"] == pytest.approx((0.5 * 1 * 1e-5) ** (1 / 3))
 
 
 def test_a_run_of_other_topics_is_refused_with_examples_of_both() -> None:
     with pytest.raises(InputError, match=r"'other' has no topic of the qrels.*\['9'\].*\['1'\]"):
         comparison.evaluate([Run("other", run_of("9 a 1"))], qrels_of("1 a 1"), [parse("AP")])
+
+
+def test_costs_stand_beside_the_runs_that_they_name() -> None:
+    runs = [Run(name, run_of("1 a 1")) for name in ("one", "two")]
+    costs = pd.DataFrame({"run": ["two", "three"], "latency_ms": [3.5, 9.0], "hardware": ["1 CPU", None]})
+    found = comparison.evaluate(runs, qrels_of("1 a 1"), [parse("RR")], costs=costs).costs
+    assert found is not None
+    assert found.index.tolist() == ["one", "two"]
+    assert found.loc["two", "latency_ms"] == 3.5
+    assert found.loc["one"].isna().all()
+    with pytest.raises(InputError, match="name none of the runs"):
+        comparison.evaluate(runs[:1], qrels_of("1 a 1"), [parse("RR")], costs=costs)
 
 
 def test_many_topics_are_aligned_in_no_time() -> None:
@@ -132,6 +252,26 @@ def test_many_topics_are_aligned_in_no_time() -> None:
     assert len(aligned.ignored_topics) == 1980
 
 
+def test_high_recall_measures_need_the_whole_collection() -> None:
+    with pytest.raises(InputError, match="documents=2 is fewer than the 3"):
+        parse("WSS(documents=2)@0.95")(from_grades([[1, 0, 0]]))
+
+
+def test_measures_say_which_qrels_they_need() -> None:
+    aligned = from_grades([[1, 0]])
+    with pytest.raises(InputError, match="a sampled pool"):
+        parse("xinfAP")(aligned)
+    with pytest.raises(InputError, match="the subtopic in the second column"):
+        parse("StRecall@5")(aligned)
+    with pytest.raises(InputError, match="has no bounds"):
+        bounds(parse("infNDCG"), aligned)
+    with pytest.raises(InputError, match="P needs a cut-off, for example P@10"):
+        measures.P(aligned)
+
+
+# --- how measures are written ---------------------------------------------------------------------
+
+
 def test_relevance_level() -> None:
     run, qrels = run_of("1 a 2\n1 b 1"), qrels_of("1 a 1\n1 b 2")
     assert value("RR", run, qrels) == 1
@@ -139,18 +279,30 @@ def test_relevance_level() -> None:
     assert str(parse("RR").with_relevance_level(2)) == "RR(rel=2)"
     assert str(parse("nDCG@10").with_relevance_level(2)) == "nDCG@10"
     assert str(parse("RR(rel=3)").with_relevance_level(2)) == "RR(rel=3)"
+    assert value("nDCG(rel=2)", run, qrels) == pytest.approx(1 / math.log2(3))
 
 
-@pytest.mark.parametrize("text", ["nDCG@10", "AP", "AP(rel=2)@100", "P@5", "bpref", "Judged@10", "RR(rel=2)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nDCG@10", "AP", "AP(rel=2)@100", "P@5", "bpref", "Judged@10", "RR(rel=2)", "IPrec@0.1", "WSS@0.95",
+        "nDCG(dcg='exp-log2')@10", "nDCG(gains={1:1,2:3,3:7})@10", "RBP(p=0.5,rel=1)", "P(judged_only=True)@10",
+        "AP(norm='min')@10", "ERR(max_rel=4)@20",
+    ],
+)  # fmt: skip
 def test_a_measure_is_written_as_it_is_read(text: str) -> None:
     assert str(parse(text)) == text
 
 
 def test_spellings() -> None:
-    assert parse("ndcg@10") == parse("nDCG") @ 10
-    assert parse(" AP( rel = 2 ) @ 100 ") == parse("AP(rel=2)") @ 100
+    assert parse("ndcg@10") == parse("nDCG") @ 10 == measures.nDCG @ 10
+    assert parse(" AP( rel = 2 ) @ 100 ") == measures.AP(rel=2) @ 100
     assert parse("AP(rel=1)") == parse("AP")
     assert len({parse("AP"), parse("AP(rel=1)"), parse("ap")}) == 1
+    assert parse("WSS@95") == parse("WSS@95%") == parse("WSS@0.95")
+    assert parse("Effort@1") == parse("Effort@100")
+    with pytest.raises(AttributeError):
+        measures.nDGC  # noqa: B018
 
 
 @pytest.mark.parametrize(
@@ -159,14 +311,29 @@ def test_spellings() -> None:
         ("nDGC@10", UnknownNameError, "did you mean 'nDCG'"),
         ("map", InputError, "written AP here"),
         ("ndcg_cut_10", InputError, "written nDCG@10 here"),
+        ("P_10", InputError, "written P@10 here"),
+        ("iprec_at_recall_0.10", InputError, "written IPrec@0.10 here"),
+        ("set_recall", InputError, "written SetR here"),
         ("P", InputError, "needs a cut-off, for example P@10"),
+        ("WSS", InputError, "needs a recall, for example WSS@0.95"),
         ("bpref@10", InputError, "has no cut-off"),
         ("P@0", InputError, "a rank from 1 to"),
+        ("P@2.5", InputError, "a rank from 1 to"),
+        ("IPrec@101", InputError, "a recall from 0 to 1"),
         ("Judged@99999999999999999999", InputError, "a rank from 1 to"),
         ("AP(level=2)", UnknownNameError, "parameter of AP 'level'"),
         ("AP(2)", InputError, "name=value"),
         ("AP(rel=__import__('os'))", InputError, "plain values"),
-        ("AP(rel=0)", InputError, "above 0"),
+        ("AP(rel=0)", InputError, "a number above 0"),
+        ("AP(rel=nan)", InputError, "plain values"),
+        ("AP(rel=1e999)", InputError, "a number"),
+        ("RBP(p=1)", InputError, "from 0 to 1, without the ends"),
+        ("RBP(p='x')", InputError, "a number"),
+        ("nDCG(dcg='ln')", UnknownNameError, "dcg of nDCG"),
+        ("nDCG(gains=3)", InputError, "a gain of 0 or more for each grade"),
+        ("nDCG(gains={1:-1})", InputError, "a gain of 0 or more for each grade"),
+        ("AP(judged_only=1)", InputError, "True or False"),
+        ("WSS(documents=2.5)@0.9", InputError, "a whole number"),
         ("AP@@3", InputError, "written like"),
         ("", InputError, "written like"),
     ],
@@ -177,158 +344,56 @@ def test_bad_measures_say_what_is_wrong(text: str, error: type[Exception], messa
     assert message in str(caught.value)
 
 
-# --- against trec_eval ----------------------------------------------------------------------------
-
-TREC_NAMES = {"map": "AP", "recip_rank": "RR", "ndcg": "nDCG", "Rprec": "Rprec", "bpref": "bpref"} | {
-    f"{theirs}_{k}": f"{ours}@{k}"
-    for theirs, ours in [
-        ("P", "P"),
-        ("recall", "R"),
-        ("ndcg_cut", "nDCG"),
-        ("map_cut", "AP"),
-        ("success", "Success"),
-    ]
-    for k in (1, 5, 10, 15, 20, 30, 100, 200, 500, 1000)
-}
+def test_a_measure_of_one_s_own_needs_a_name_that_can_be_written() -> None:
+    with pytest.raises(InputError, match="a letter and then letters"):
+        MEASURES.add("P@k", label="x", description="x")
 
 
-@pytest.mark.shared
-@pytest.mark.parametrize(
-    ("name", "runs"), [("cranfield", "runs*"), ("vaswani", "runs"), ("trecdl19-runs", "runs_full")]
-)
-def test_equal_to_published_trec_eval_output(shared: Path, name: str, runs: str) -> None:
-    """Every value of every topic and every mean, to the four decimals that trec_eval prints."""
-    folder = shared / "data" / name
-    expected = pd.read_csv(next(folder.glob("expected_trec_eval.csv*")), dtype={"topic": str})
-    expected["measure"] = expected["measure"].map(TREC_NAMES)
-    expected = expected.dropna(subset=["measure"]).rename(columns={"topic": "query_id", "value": "expected"})
-    evaluation = comparison.evaluate(
-        formats.read_runs(sorted(folder.glob(f"{runs}/*.run.gz"))),
-        formats.read_qrels(folder / "qrels.txt"),
-        [parse(m) for m in expected["measure"].unique()],
+# --- explanations and the catalogue ---------------------------------------------------------------
+
+
+def test_an_explanation_reads_like_a_lecture() -> None:
+    text = str(explain("AP@10", align(run_of("1 a 3\n1 b 2\n1 c 1"), qrels_of("1 a 1\n1 c 2\n1 d 1")), doc_ids="abc"))
+    assert text == (
+        "AP@10 of topic 1\n"
+        "AP = (1/R) * sum of P@i over the ranks i of relevant documents; with @k over i <= k.\n"
+        "\n"
+        "rank  doc_id  grade  P at i\n"
+        "   1  a           1       1\n"
+        "   2  b           -\n"
+        "   3  c           2  0.6667\n"
+        "sum of P at i = 1.66667\n"
+        "R = 3\n"
+        "AP@10 = 0.555556"
     )
-    both = expected.merge(evaluation.values, on=["run", "query_id", "measure"], how="left", validate="one_to_one")
-    # Theirs is the mean over the topics that the run has too; ours counts the missing ones 0.
-    present = {c.run: 1 - len(c.missing_topics) / c.topics for c in evaluation.coverage}
-    means = both["query_id"] == "all"
-    both.loc[means, "expected"] *= both.loc[means, "run"].map(present)
-    assert both["value"].notna().all()
-    assert (both["value"] - both["expected"]).abs().max() <= 0.00005 + 1e-9
-    assert len(both) == len(expected) > 2000
 
 
-@pytest.mark.shared
-@pytest.mark.parametrize(
-    ("folder", "stem", "level"),
-    [
-        ("01_ties_precision", "all", 1),
-        ("02_grades_negative", "all", 1),
-        ("02_grades_negative", "all_l2", 2),
-        ("03_missing_queries", "c", 1),
-        ("06_random_graded", "c", 1),
-        ("06_random_graded", "c_l2", 2),
-    ],
-)
-def test_equal_to_trec_eval_10_in_all_digits(shared: Path, folder: str, stem: str, level: int) -> None:
-    """Ties, negative grades, missing topics, random graded lists: version 10's full-precision output."""
-    case = shared / "vectors" / folder
-    expected = pd.read_csv(case / f"{stem}.te10.full.tsv", sep="\t", dtype=str, keep_default_na=False)
-    expected.columns = ["measure", "query_id", "expected"]
-    expected["measure"] = expected["measure"].map(TREC_NAMES)
-    expected = expected.dropna(subset=["measure"])
-    measures = {m: parse(m).with_relevance_level(level) for m in expected["measure"].unique()}
-    evaluation = comparison.evaluate(
-        [Run("run", formats.read_run(case / "run").frame)],
-        formats.read_qrels(case / "qrels"),
-        list(measures.values()),
-    )
-    expected["measure"] = expected["measure"].map(lambda m: str(measures[m]))
-    both = expected.merge(evaluation.values, on=["query_id", "measure"], how="left")
-    assert both["value"].notna().all()
-    np.testing.assert_allclose(both["value"], both["expected"].astype(float), rtol=0, atol=1e-9)
-    assert len(both) > 100
+def test_an_explanation_of_condensed_lists_names_the_right_documents() -> None:
+    aligned = align(run_of("1 a 3\n1 b 2\n1 c 1"), qrels_of("1 b 0\n1 c 2"))
+    ranks = explain("RR(judged_only=True)", aligned, doc_ids=["a", "b", "c"]).ranks
+    assert ranks["doc_id"].tolist() == ["b", "c"]
 
 
-@pytest.mark.shared
-def test_judged_equals_an_independent_count(shared: Path) -> None:
-    case = shared / "vectors" / "06_random_graded"
-    expected = pd.read_csv(case / "own_reference.tsv", sep="\t", dtype={"qid": str}).set_axis(
-        ["measure", "query_id", "expected"], axis=1
-    )
-    expected = expected[expected["measure"].str.startswith("Judged")]
-    expected["measure"] = expected["measure"].str.removesuffix("_over_min(k,n)")
-    qrels, run = formats.read_qrels(case / "qrels"), formats.read_run(case / "run")
-    evaluation = comparison.evaluate([run], qrels, [parse(m) for m in expected["measure"].unique()])
-    both = expected.merge(evaluation.values, on=["query_id", "measure"], how="left")
-    np.testing.assert_allclose(both["value"], both["expected"], atol=1e-12)
+def test_explanations_ask_for_what_they_need() -> None:
+    aligned = from_grades([[1], [0, 1]])
+    with pytest.raises(InputError, match="name the topic to explain: there are 2"):
+        explain("AP", aligned)
+    with pytest.raises(UnknownNameError, match="no topic in the qrels '3'"):
+        explain("AP", aligned, topic="3")
+    with pytest.raises(InputError, match="needs the 2 documents"):
+        explain("AP", aligned, topic="2", doc_ids=["a"])
 
 
-# --- properties of the whole table ----------------------------------------------------------------
-
-EVERY_MEASURE = [f"{e.name}@{k}" for e in MEASURES for k in (1, 3, 100) if "cutoff" in e.parameters] + [
-    e.name for e in MEASURES if e.parameters.get("cutoff", 0) is not inspect.Parameter.empty
-]
-
-
-@st.composite
-def judged_rankings(draw: st.DrawFn) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Up to three topics, up to twelve documents, ties, unjudged ones and negative grades among them."""
-    rows, judged = [], []
-    for topic in range(draw(st.integers(1, 3))):
-        for doc in draw(st.lists(st.integers(0, 14), unique=True, max_size=12)):
-            rows.append((str(topic), f"d{doc}", float(draw(st.integers(0, 5)))))
-        for doc in draw(st.lists(st.integers(0, 14), unique=True, min_size=1, max_size=12)):
-            judged.append((str(topic), f"d{doc}", draw(st.integers(-2, 3))))
-    run = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"]).astype({"query_id": str, "doc_id": str})
-    return run.astype({"score": float}), pd.DataFrame(judged, columns=["query_id", "doc_id", "relevance"])
+def test_every_measure_is_described() -> None:
+    for entry in MEASURES:
+        assert entry.formula.startswith((f"{entry.name} = ", f"{entry.name}@k = ", f"{entry.name}@r = ")), entry.name
+        assert entry.label, entry.name
+        assert entry.description.endswith("."), entry.name
+        text = describe(entry)
+        assert entry.formula in text
+        assert entry.source in text
 
 
-@settings(deadline=None, max_examples=60)
-@given(judged_rankings())
-def test_every_value_is_finite_and_between_0_and_1(case: tuple[pd.DataFrame, pd.DataFrame]) -> None:
-    aligned = align(*case)
-    for measure in EVERY_MEASURE:
-        values = parse(measure)(aligned)
-        assert values.shape == (len(aligned.topics),)
-        assert values.dtype == np.float64
-        assert ((values >= 0) & (values <= 1 + 1e-12)).all(), measure
-
-
-@settings(deadline=None, max_examples=60)
-@given(judged_rankings(), st.randoms())
-def test_the_order_of_rows_does_not_matter(case: tuple[pd.DataFrame, pd.DataFrame], random: object) -> None:
-    run, qrels = case
-    first = align(run, qrels)
-    shuffled = align(run.sample(frac=1, random_state=random.randint(0, 99)), qrels)  # type: ignore[attr-defined]
-    for measure in EVERY_MEASURE:
-        assert parse(measure)(first).tolist() == parse(measure)(shuffled).tolist(), measure
-
-
-@settings(deadline=None, max_examples=60)
-@given(judged_rankings())
-def test_equal_to_trec_eval_on_anything(case: tuple[pd.DataFrame, pd.DataFrame]) -> None:
-    """Two ways must agree: pytrec_eval wraps trec_eval 9 (small whole scores are alike in both versions)."""
-    import pytrec_eval
-
-    run, qrels = case
-    # A topic without any judgement of 0 or more ends the process there.
-    usable = qrels[qrels.groupby("query_id")["relevance"].transform("max") >= 0]
-    run = run[run["query_id"].isin(usable["query_id"])]
-    if usable.empty or run.empty:
-        return
-    nested = {q: dict(zip(g["doc_id"], map(int, g["relevance"]), strict=True)) for q, g in usable.groupby("query_id")}
-    ranked = {q: dict(zip(g["doc_id"], g["score"], strict=True)) for q, g in run.groupby("query_id")}
-    names = {
-        "map": "AP",
-        "recip_rank": "RR",
-        "ndcg": "nDCG",
-        "Rprec": "Rprec",
-        "bpref": "bpref",
-        "P_5": "P@5",
-    }
-    names |= {"recall_5": "R@5", "ndcg_cut_5": "nDCG@5", "success_5": "Success@5", "map_cut_5": "AP@5"}
-    oracle = pytrec_eval.RelevanceEvaluator(nested, set(names)).evaluate(ranked)
-    aligned = align(run, usable)
-    for theirs, ours in names.items():
-        for topic, found in zip(aligned.topics, parse(ours)(aligned), strict=True):
-            assert found == pytest.approx(oracle.get(topic, {}).get(theirs, 0.0), abs=1e-9), (ours, topic)
+def test_the_readme_shows_the_table() -> None:
+    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    assert markdown().strip() in readme, "renew it with: cleverdon measures --format markdown"

@@ -1,5 +1,8 @@
 """Evaluate: systems x measures by the campaign's own qrels, and the values of each topic."""
 
+from collections.abc import Hashable
+
+import pandas as pd
 import streamlit as st
 
 from annotate import session, widgets
@@ -20,9 +23,15 @@ if not counts["runs"] or not counts["judgements"]:
 
 @st.cache_data(show_spinner="Evaluating", max_entries=16)
 def evaluated(
-    campaign_id: str, log: int, runs: str, measures: tuple[str, ...], rule: str, topics: tuple[str, ...] | None
+    campaign_id: str,
+    log: int,
+    runs: str,
+    costs: str,
+    measures: tuple[str, ...],
+    rule: str,
+    topics: tuple[str, ...] | None,
 ) -> Evaluation:
-    """Values, kept while judgements, runs, measures, rule and topics are the same."""
+    """Values, kept while judgements, runs, their costs, measures, rule and topics are the same."""
     return session.current().campaign.evaluate([parse(m) for m in measures], rule=rule, topics=topics)
 
 
@@ -32,7 +41,8 @@ written = left.multiselect(
     [*DEFAULT_MEASURES, "nDCG", "P@5", "Rprec", "bpref", "Success@10", "RR@10", "R@1000"],
     default=list(DEFAULT_MEASURES),
     accept_new_options=True,
-    help="Write any measure as AP(rel=2)@100. There are: " + ", ".join(m.name for m in MEASURES),
+    help="Write any measure as AP(rel=2)@100; `cleverdon measures` describes them. There are: "
+    + ", ".join(m.name for m in MEASURES if not m.needs),
 )
 rule = right.selectbox(
     "Where several annotators judged a pair",
@@ -65,6 +75,7 @@ try:
         campaign.id,
         counts["logged"],
         ",".join(runs["run"] + runs["sha256"]),
+        campaign.costs().to_csv(),
         measures,
         rule,
         tuple(finished) if only_finished else None,
@@ -76,12 +87,19 @@ except CleverdonError as error:
 means = result.means()
 topics = result.coverage[0].topics
 st.caption(
-    f"Means over {topics:,} of {counts['topics']:,} topics. A topic that a run lacks counts 0. "
+    f"Means (of counts, sums) over {topics:,} of {counts['topics']:,} topics. A topic that a run lacks counts 0. "
     "Unjudged documents count as not relevant. "
     "The qrels that Export writes hold every topic that has a grade, so `cleverdon evaluate` takes all of those."
 )
+shown = means if result.costs is None else pd.concat([means, result.costs], axis=1)
+costs = shown.columns[means.shape[1] :]
+low_is_good: list[Hashable] = [m for m in measures if parse(m).entry.monotone < 0]
+best = "font-weight: bold; text-decoration: underline"
 st.dataframe(
-    means.style.format("{:.4f}").highlight_max(axis=0, props="font-weight: bold; text-decoration: underline"),
+    shown.style.format("{:.4f}", subset=means.columns)
+    .format(lambda cost: cost if isinstance(cost, str) else f"{cost:,.10g}", subset=costs, na_rep="")
+    .highlight_max(axis=0, subset=[m for m in measures if m not in low_is_good], props=best)
+    .highlight_min(axis=0, subset=low_is_good, props=best),
 )
 missing = [f"{widgets.plain(c.run)} ({len(c.missing_topics)})" for c in result.coverage if c.missing_topics]
 if missing:
@@ -100,8 +118,14 @@ st.caption(f"{measure} of each run, topic by topic.")
 values = result.per_topic()
 table = values[values["measure"] == measure].pivot(index="query_id", columns="run", values="value")
 titles = campaign.topics().set_index("query_id")["title"]
-table = table.loc[[q for q in titles.index if q in table.index], means.index]
+result_topics = [q for q in titles.index if q in table.index]
+table = table.loc[result_topics, means.index]
 # The titles go into the index: as a column they might meet a run of that name.
 table.index = [f"{query_id}: {titles[query_id]}" for query_id in table.index]
 st.dataframe(table, column_config={run: st.column_config.NumberColumn(run, format="%.3f") for run in means.index})
+with st.expander("Show the calculation of one value"):
+    left, right = st.columns(2)
+    run = left.selectbox("Run", means.index)
+    query_id = right.selectbox("Topic", result_topics, format_func=lambda q: f"{q}: {titles[q]}")
+    st.code(str(campaign.explain(parse(measure), run, query_id, rule=rule)), language=None)
 st.download_button("Download values.tsv", result.values.to_csv(sep="\t", index=False), "values.tsv", key="values")

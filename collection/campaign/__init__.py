@@ -9,16 +9,15 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from collection import adjudication, assignment, comparison, formats, pooling
+from collection import assignment, formats, pooling
 from collection.campaign.access import Access
 from collection.campaign.importing import Importing
-from collection.campaign.reading import Reading
 from collection.campaign.reports import (
     CANNOT_JUDGE_REASONS,
     ImportReport,
@@ -29,9 +28,9 @@ from collection.campaign.reports import (
     Progress,
     Refused,
 )
+from collection.campaign.settling import Settling
 from collection.errors import CampaignError, FormatError, InputError, JudgementError, UnknownNameError
-from collection.measures import Measure
-from collection.records import GRADE_SCALES, GradeScale, Judgement, Run
+from collection.records import GRADE_SCALES, GradeScale, Judgement
 from collection.store import Pair, Store
 
 __all__ = [
@@ -53,7 +52,7 @@ LEASE_SECONDS = 3600.0
 """How long a pair that was handed out is reserved."""
 
 
-class Campaign(Reading, Access):
+class Campaign(Settling, Access):
     r"""An open campaign.
 
     Parameters
@@ -147,6 +146,7 @@ class Campaign(Reading, Access):
         topics: Path | str | None = None,
         runs: Sequence[Path | str] = (),
         qrels: Path | str | None = None,
+        costs: Path | str | None = None,
         replace: bool = False,
         progress: Progress | None = None,
     ) -> ImportReport:
@@ -158,8 +158,9 @@ class Campaign(Reading, Access):
 
         Parameters
         ----------
-        documents, topics, runs, qrels
-            Paths; :mod:`collection.formats` says which forms are read.
+        documents, topics, runs, qrels, costs
+            Paths; :mod:`collection.formats` says which forms are read. Costs are of runs, for
+            :meth:`evaluate` to show.
         replace
             Take the new content where a topic, document, run or imported grade is there with another.
         progress
@@ -173,17 +174,9 @@ class Campaign(Reading, Access):
             Something of that name is there with other content, and `replace` is off.
         """
         importing = Importing(self, replace, progress or (lambda what, done, total: None))
-        return importing.files(documents=documents, topics=topics, runs=runs, qrels=qrels)
+        return importing.files(documents=documents, topics=topics, runs=runs, qrels=qrels, costs=costs)
 
     # --- pool -------------------------------------------------------------------------------------
-
-    def runs(self, names: Iterable[str] | None = None) -> Iterator[Run]:
-        """The imported runs, one at a time, by name; `names` chooses among them."""
-        table = self.store.runs()
-        wanted = set(table["run"] if names is None else names)
-        for name, file in zip(table["run"], table["file"], strict=True):
-            if name in wanted:
-                yield Run(name, pd.read_parquet(self.directory / "runs" / file))
 
     def pool(self, strategy: str = "depth", *, dry_run: bool = False, **parameters: Any) -> PoolReport:
         """Add to the pool what a strategy chooses and the pool has not yet.
@@ -331,43 +324,6 @@ class Campaign(Reading, Access):
             raise JudgementError(f"{j.annotator} has no judgement of {j.doc_id!r} to take back")
 
     # --- results ----------------------------------------------------------------------------------
-
-    def qrels(self, rule: str | None = None) -> pd.DataFrame:
-        """The judgements settled into qrels: ``query_id``, ``doc_id``, ``relevance``; by topic, then document id."""
-        settled = adjudication.settle(self.store.judgements(), rule or adjudication.DEFAULT_RULE)
-        order = pd.Series(range(len(self.topics())), index=self.topics()["query_id"])
-        keys = settled["query_id"].map(order)
-        return settled.assign(_=keys).sort_values(["_", "doc_id"]).drop(columns="_").reset_index(drop=True)
-
-    def disagreements(self) -> adjudication.Disagreements:
-        """How many pairs several annotators graded, and on how many of them they differ."""
-        return adjudication.disagreements(self.store.judgements())
-
-    def evaluate(
-        self,
-        measures: Sequence[Measure],
-        *,
-        runs: Iterable[str] | None = None,
-        rule: str | None = None,
-        topics: Iterable[str] | None = None,
-    ) -> comparison.Evaluation:
-        """Evaluate the imported runs by the campaign's own qrels.
-
-        Parameters
-        ----------
-        measures
-            From :func:`collection.measures.parse`.
-        runs, topics
-            Only these; all runs, and all topics that have a grade, if left out.
-        rule
-            How several annotators' judgements become one grade; by majority if left out.
-        """
-        qrels = self.qrels(rule)
-        if topics is not None:
-            qrels = qrels[qrels["query_id"].isin(list(topics))]
-        if not len(qrels):
-            raise CampaignError("there is no grade yet to evaluate by; judge some pairs first")
-        return comparison.evaluate(self.runs(runs), qrels, measures, strangers=True)
 
     def export(
         self,

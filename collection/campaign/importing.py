@@ -51,6 +51,7 @@ class Importing:
         topics: Path | str | None,
         runs: Sequence[Path | str],
         qrels: Path | str | None,
+        costs: Path | str | None,
     ) -> ImportReport:
         """Import all of them in one transaction; see :meth:`collection.campaign.Campaign.import_files`."""
         names = formats.run_names(runs)
@@ -68,6 +69,8 @@ class Importing:
                     self.tell("runs", len(runs), len(runs))
                 if qrels is not None:
                     self._qrels(qrels)
+                if costs is not None:
+                    self._costs(costs)
             except BaseException:
                 # Inside the transaction: nobody else can have taken these files into use.
                 for file in self.written:
@@ -181,6 +184,15 @@ class Importing:
         kept = frame[known].reset_index(drop=True)
         kept["query_id"] = kept["query_id"].astype("category").cat.remove_unused_categories()
         return kept, ignored
+
+    def _costs(self, path: Path | str) -> None:
+        frame = formats.read_costs(path).set_index("run")
+        for run, row in frame.iterrows():
+            self.store.add_costs(str(run), {str(name): value for name, value in row.dropna().items()})
+        self.done.append(f"{path}: costs of {len(frame):,} runs ({', '.join(frame.columns)})")
+        strangers = sorted(set(frame.index) - set(self.store.runs()["run"]))
+        if strangers:
+            self.notices.append(f"{path}: no run of the campaign is called {', '.join(map(repr, strangers[:5]))}")
 
     def _qrels(self, path: Path | str) -> None:
         frame = formats.read_qrels(path)

@@ -9,51 +9,15 @@ import getpass
 import json
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from collection.cli.printing import one_line, print_evaluation, print_notices, print_pool, print_table, progress_line
+from collection.cli import evaluating
+from collection.cli.options import DIRECTORY, FILE, FORMAT, serving, with_folders
+from collection.cli.printing import one_line, print_notices, print_pool, print_table, progress_line
 from collection.errors import CleverdonError
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-DIRECTORY = click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
-FILE = click.Path(path_type=Path)
-FORMAT = click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
-
-
-def with_folders(paths: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Each folder replaced by the files in it, by name; hidden ones are passed over."""
-    expanded: list[Path] = []
-    for path in paths:
-        inside = sorted(path.iterdir()) if path.is_dir() else [path]
-        expanded += [file for file in inside if not path.is_dir() or (file.is_file() and not file.name.startswith("."))]
-    return tuple(expanded)
-
-
-def serving(command: F) -> F:
-    """The options of every command that opens the app."""
-    options = [
-        click.option(
-            "--port",
-            type=click.IntRange(1, 65535),
-            help="Port to listen on; if left out, the one of last time or the first free one from 8501.",
-        ),
-        click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all."),
-        click.option(
-            "--as",
-            "annotator",
-            metavar="NAME",
-            help="Name under which judgements are kept; your login name if left out.",
-        ),
-        click.option("--no-browser", is_flag=True, help="Print the sign-in link, open no browser."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
 
 
 class Group(click.Group):
@@ -81,6 +45,10 @@ def main() -> None:
     """Build test collections for retrieval evaluation: pool, judge, settle, evaluate."""
 
 
+main.add_command(evaluating.evaluate)
+main.add_command(evaluating.measures)
+
+
 @main.command()
 @DIRECTORY
 @click.option(
@@ -105,6 +73,7 @@ def new(directory: Path, grades: str, title: str | None) -> None:
 @click.option("--topics", type=FILE, help="TSV, JSONL, TREC SGML or XML.")
 @click.option("--run", "runs", multiple=True, type=FILE, help="A TREC run, or a folder of them; may be repeated.")
 @click.option("--qrels", type=FILE, help="Qrels in TREC form; kept as judgements of the annotator qrels:NAME.")
+@click.option("--costs", type=FILE, help="What runs cost: a CSV or TSV with a column run; Evaluate shows it.")
 @click.option("--replace", is_flag=True, help="Take the new content where a name is there with other content.")
 def import_(
     directory: Path,
@@ -112,17 +81,18 @@ def import_(
     topics: Path | None,
     runs: tuple[Path, ...],
     qrels: Path | None,
+    costs: Path | None,
     replace: bool,
 ) -> None:
     """Import files into the campaign in DIR: all of them, or none if one is wrong."""
     from collection.campaign import Campaign
 
-    if not (documents or topics or runs or qrels):
-        raise click.UsageError("nothing to import: give --documents, --topics, --run or --qrels")
+    if not (documents or topics or runs or qrels or costs):
+        raise click.UsageError("nothing to import: give --documents, --topics, --run, --qrels or --costs")
     documents, runs = with_folders(documents), with_folders(runs)
     with Campaign(directory) as campaign, progress_line() as progress:
         report = campaign.import_files(
-            documents=documents, topics=topics, runs=runs, qrels=qrels, replace=replace, progress=progress
+            documents=documents, topics=topics, runs=runs, qrels=qrels, costs=costs, replace=replace, progress=progress
         )
     for line in report.done:
         click.echo(line)
@@ -261,58 +231,6 @@ def export(
         )
     for path, rows in written.items():
         click.echo(f"{path}: {rows:,} lines")
-
-
-@main.command()
-@click.argument("qrels", type=FILE)
-@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=FILE)
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="M",
-    help="As nDCG@10, AP, P@5, AP(rel=2)@100; may be repeated.",
-)
-@click.option("--per-topic", is_flag=True, help="The value of every topic, not only the mean.")
-@click.option(
-    "--relevance-level",
-    type=click.IntRange(min=1),
-    help="Lowest grade that counts as relevant (1 if left out; nDCG has none).",
-)
-@click.option(
-    "--format", "form", type=click.Choice(["table", "tsv", "csv", "json"]), default="table", show_default=True
-)
-def evaluate(
-    qrels: Path,
-    runs: tuple[Path, ...],
-    measures: tuple[str, ...],
-    per_topic: bool,
-    relevance_level: int | None,
-    form: str,
-) -> None:
-    """Evaluate RUNs by QRELS: means over all topics of the qrels, a topic that a run lacks counts 0."""
-    from collection import comparison, formats
-    from collection.measures import parse
-
-    runs = with_folders(runs)
-    asked = list(measures or comparison.DEFAULT_MEASURES)
-    parsed = [parse(m) for m in asked]
-    if relevance_level is not None:
-        parsed = [m.with_relevance_level(relevance_level) for m in parsed]
-    if len(set(parsed)) < len(parsed):
-        raise click.UsageError("a measure is asked for twice")
-    with progress_line() as progress:
-        done = iter(range(1, len(runs) + 1))
-        evaluation = comparison.evaluate(
-            formats.read_runs(runs),
-            formats.read_qrels(qrels),
-            parsed,
-            lambda name: progress("runs", next(done), len(runs)),
-        )
-    # Rows carry each measure as it was asked for: a script finds what it wrote.
-    evaluation.values["measure"] = evaluation.values["measure"].map(dict(zip(map(str, parsed), asked, strict=True)))
-    print_evaluation(evaluation, per_topic, form)
 
 
 @main.command()

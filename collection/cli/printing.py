@@ -6,7 +6,7 @@ import csv
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from collection.campaign import PoolReport
     from collection.comparison import Evaluation
+    from collection.measures import Measure, Version
+    from collection.records import Run
 
 
 def one_line(error: Exception) -> str:
@@ -55,12 +57,12 @@ def progress_line() -> Iterator[Callable[[str, int, int | None], None]]:
             click.echo("\r\x1b[K", nl=False, err=True)
 
 
-def print_table(header: list[str], rows: list[list[Any]], *, numbers: bool = False) -> None:
+def print_table(header: list[str], rows: list[list[Any]], *, numbers: bool = False, with_header: bool = True) -> None:
     """Columns of text: whole numbers to the right, words to the left; `numbers`: all but the first to the right."""
     cells = [[f"{c:,}" if isinstance(c, int) else str(c) for c in row] for row in rows]
     widths = [max(len(r[i]) for r in [header, *cells]) for i in range(len(header))]
     right = [all(isinstance(row[i], int) for row in rows) or (numbers and i > 0) for i in range(len(header))]
-    for line in [header, *cells]:
+    for line in [header, *cells] if with_header else cells:
         padded = [c.rjust(w) if r else c.ljust(w) for c, w, r in zip(line, widths, right, strict=True)]
         click.echo("  ".join(padded).rstrip())
 
@@ -91,39 +93,90 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str) -> None
 
     values = evaluation.values if per_topic else evaluation.values[evaluation.values["query_id"] == ALL_TOPICS]
     if form == "tsv":
-        sys.stdout.writelines(f"{r}\t{q}\t{m}\t{v!r}\n" for r, q, m, v in _rows(values))
+        sys.stdout.writelines("\t".join(map(_exact, row)) + "\n" for row in _rows(values))
     elif form == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(values.columns)
-        writer.writerows((r, q, m, repr(v)) for r, q, m, v in _rows(values))
+        writer.writerows(map(_exact, row) for row in _rows(values))
     elif form == "json":
-        coverage = [c._asdict() for c in evaluation.coverage]
-        rows = [dict(zip(values.columns, row, strict=True)) for row in _rows(values)]
-        click.echo(json.dumps({"values": rows, "coverage": coverage}, indent=2, ensure_ascii=False))
+        written: dict[str, Any] = {
+            "values": [dict(zip(values.columns, row, strict=True)) for row in _rows(values)],
+            "coverage": [c._asdict() for c in evaluation.coverage],
+        }
+        if evaluation.costs is not None:
+            written["costs"] = json.loads(evaluation.costs.reset_index().to_json(orient="records"))
+        click.echo(json.dumps(written, indent=2, ensure_ascii=False))
     else:
-        means = evaluation.means()
+        order = evaluation.means()
         if per_topic:
-            for run in means.index:
+            for run in order.index:
                 of_run = evaluation.values[evaluation.values["run"] == run]
-                table = of_run.pivot(index="query_id", columns="measure", values="value")
-                table = table.loc[of_run["query_id"].drop_duplicates(), means.columns]
                 click.echo(run)
-                _values_table("topic", table)
+                _print_values("topic", of_run, "query_id", order.columns)
                 click.echo()
         else:
-            _values_table("run", means)
+            _print_values("run", values, "run", order.columns, evaluation.costs)
+    if form in ("tsv", "csv") and evaluation.costs is not None:
+        print_notices([f"costs are not in --format {form}; take json or table"])
+    _print_coverage(evaluation)
+
+
+def _print_coverage(evaluation: Evaluation) -> None:
     for c in evaluation.coverage:
         if c.missing_topics:
             print_notices([f"{c.run}: {len(c.missing_topics)} of {c.topics} topics are not in the run and count 0"])
         if c.ignored_topics:
             print_notices([f"{c.run}: {len(c.ignored_topics)} of its topics are not in the qrels and are ignored"])
+    unjudged = sorted((c.unjudged_at_10, c.run) for c in evaluation.coverage)
+    if unjudged and unjudged[-1][0] > 0:
+        (least, _), (most, name) = unjudged[0], unjudged[-1]
+        span = f"{most:.1f}" if len(unjudged) == 1 else f"{least:.1f} to {most:.1f} ({name})"
+        print_notices([f"of a topic's first 10 documents {span} are unjudged on average, and count as not relevant"])
 
 
-def _rows(values: pd.DataFrame) -> Iterator[tuple[str, str, str, float]]:
-    columns = (values["run"], values["query_id"], values["measure"], values["value"].tolist())
-    return zip(*columns, strict=True)
+def print_explanations(
+    runs: Iterable[Run], qrels: pd.DataFrame, measures: Sequence[Measure], topic: str, version: Version
+) -> None:
+    """The calculation of one topic by each measure, run after run."""
+    from collection import comparison
+
+    for run in runs:
+        for measure in measures:
+            click.echo(f"{run.name}: {comparison.explain(run, qrels, measure, topic, version)}\n")
 
 
-def _values_table(first: str, values: pd.DataFrame) -> None:
-    rows = [[name, *(f"{v:.4f}" for v in row)] for name, row in zip(values.index, values.to_numpy(), strict=True)]
-    print_table([first, *map(str, values.columns)], rows, numbers=True)
+def _rows(values: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
+    return zip(*(values[column].tolist() for column in values.columns), strict=True)
+
+
+def _exact(cell: str | float) -> str:
+    """All digits."""
+    return cell if isinstance(cell, str) else repr(cell)
+
+
+def _print_values(
+    first: str, values: pd.DataFrame, rows: str, columns: pd.Index[Any], costs: pd.DataFrame | None = None
+) -> None:
+    """Values as a table; with bounds as `value (lowest-highest)`, with costs in columns of their own."""
+    import pandas as pd
+
+    order = values[rows].drop_duplicates()
+
+    def table(of: str) -> pd.DataFrame:
+        return values.pivot(index=rows, columns="measure", values=of).loc[order, columns]
+
+    cells = table("value").map("{:.4f}".format)
+    if "lowest" in values:
+        cells += " (" + table("lowest").map("{:.4f}".format) + "-" + table("highest").map("{:.4f}".format) + ")"
+    if costs is not None:
+        cells = pd.concat([cells, costs.loc[order].map(_cost)], axis=1)
+    body = [[name, *row] for name, row in zip(cells.index, cells.to_numpy().tolist(), strict=True)]
+    print_table([first, *map(str, cells.columns)], body, numbers=True)
+
+
+def _cost(value: Any) -> str:
+    import pandas as pd
+
+    if pd.isna(value):
+        return ""
+    return value if isinstance(value, str) else f"{value:,.10g}"

@@ -1,42 +1,66 @@
 """The metric module: a table of measures over one aligned matrix of grades.
 
     >>> import pandas as pd
+    >>> from collection.measures import RR, align, nDCG, parse
     >>> qrels = pd.DataFrame({"query_id": ["1", "1"], "doc_id": ["a", "b"], "relevance": [2, 0]})
     >>> run = pd.DataFrame({"query_id": ["1", "1"], "doc_id": ["b", "a"], "score": [2.0, 1.0]})
     >>> aligned = align(run, qrels)
-    >>> parse("RR")(aligned).tolist()
+    >>> RR(aligned).tolist()
     [0.5]
+    >>> parse("nDCG(dcg='exp-log2')@10") == nDCG(dcg="exp-log2") @ 10
+    True
 
-:func:`align` is done once per run; each measure is then a few lines of array code.
+:func:`align` is done once per run; each measure is then a few lines of array code. Every measure of the
+table can be imported by its name. A measure of one's own is a function with a docstring:
+
+    >>> from collection.measures import MEASURES, divide
+    >>> @MEASURES.add("FirstHalf", label="First half", description="Share of R in the better half of the run.")
+    ... def first_half(aligned, *, rel=1):
+    ...     '''FirstHalf = relevant in the first retrieved / 2 ranks / R.'''
+    ...     found = aligned.found(rel)
+    ...     early = found.rank <= aligned.retrieved[found.topic] / 2
+    ...     return divide(aligned.total(found.topic, early), aligned.relevant(rel))
+    >>> parse("FirstHalf")(aligned).tolist()
+    [0.0]
 """
 
-from collection.measures.aligned import Aligned, align
-from collection.measures.measure import MEASURES, Measure, parse
-from collection.measures.ranked import (
-    average_precision,
-    bpref,
-    judged,
-    ndcg,
-    precision,
-    r_precision,
-    recall,
-    reciprocal_rank,
-    success,
-)
+from collection.measures import diversity, effort, experimental, graded, incomplete, ranked, sets  # noqa: F401
+from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Floats, Found, Version
+from collection.measures.bounding import Bounds, bounds
+from collection.measures.explaining import Explanation, explain
+from collection.measures.joining import QrelsIndex, align, from_grades, index_qrels, rank_as
+from collection.measures.measure import Measure, parse, parse_name
+from collection.measures.table import MEASURES, MeasureEntry
+from collection.measures.tracing import divide, show
 
 __all__ = [
     "MEASURES",
+    "UNJUDGED",
+    "UNPOOLED",
     "Aligned",
+    "Bounds",
+    "Explanation",
+    "Floats",
+    "Found",
     "Measure",
+    "MeasureEntry",
+    "QrelsIndex",
+    "Version",
     "align",
-    "average_precision",
-    "bpref",
-    "judged",
-    "ndcg",
+    "bounds",
+    "divide",
+    "explain",
+    "from_grades",
+    "index_qrels",
     "parse",
-    "precision",
-    "r_precision",
-    "recall",
-    "reciprocal_rank",
-    "success",
+    "parse_name",
+    "rank_as",
+    "show",
 ]
+
+
+def __getattr__(name: str) -> Measure:
+    """`from collection.measures import nDCG`: every measure by its name."""
+    if name.startswith("_") or name not in MEASURES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return Measure(name)

@@ -2,24 +2,92 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
-
-from collection.ranking import rank_run
-from collection.records import QRELS_COLUMNS, require_columns
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 Grades = npt.NDArray[Any]
 """Integers, or float64 where grades have fractions."""
 
+Version = Literal[9, 10]
+"""The trec_eval whose order and recall levels are kept."""
+
 UNJUDGED = -1
-"""What a cell holds where nobody judged the document, its grade is negative, or the run has ended."""
+"""What a cell holds where the qrels name the document without a grade: pooled, but not judged."""
+
+UNPOOLED = -2
+"""What a cell holds where the qrels do not name the document, or the run has ended."""
+
+
+class Found(NamedTuple):
+    """The relevant documents that a run found, topic by topic, best rank first; F of them in all.
+
+    Attributes
+    ----------
+    topic
+        (F,): the row of the topic.
+    rank
+        (F,): the rank, from 1.
+    nth
+        (F,): how many relevant documents stand at this rank or above.
+    """
+
+    topic: Ints
+    rank: Ints
+    nth: Ints
+
+
+def places(cells: Bools) -> tuple[Ints, Ints]:
+    """Row and column of every True, as np.nonzero gives them, in a third of the time where they are few."""
+    return divmod(np.flatnonzero(cells), max(1, cells.shape[1]))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a sampled pool adds: which stratum each document was drawn from, and how much of it was judged.
+
+    Attributes
+    ----------
+    stratum
+        (T, D): the stratum of the document at each rank, from 0; -1 where the pool has no such document.
+    size
+        (T, S): documents in each stratum; where only inclusion probabilities are known, their estimate.
+    judged
+        (T, S): those of them that were judged.
+    graded
+        (T, J): the strata of the documents in :attr:`Aligned.judged`, in their order; -1 as padding.
+    listed
+        Whether the qrels name the documents that were left out of the sample too (grade -1). Where they
+        do not, the retrieved documents of a stratum are estimated from the judged ones.
+    """
+
+    stratum: Ints
+    size: Floats
+    judged: Floats
+    graded: Ints
+    listed: bool
+
+
+@dataclass(frozen=True)
+class Subtopics:
+    """What diversity qrels add: the grade of a document for each of the topic's S subtopics.
+
+    Attributes
+    ----------
+    grades
+        (T, D, S): the grade of the document at each rank for each subtopic; UNJUDGED where there is none.
+    judged
+        (T, P, S): the same for all documents that the qrels name, in their order.
+    """
+
+    grades: Grades
+    judged: Grades
 
 
 @dataclass(frozen=True)
@@ -31,149 +99,133 @@ class Aligned:
     topics
         The T topics of the qrels, in the order of the qrels. Every measure gives one value for each.
     grades
-        (T, D): the grade of the document at each rank; :data:`UNJUDGED` where there is none. Integers,
-        or float64 where the qrels carry fractions.
+        (T, D): the grade of the document at each rank; :data:`UNJUDGED` or :data:`UNPOOLED` (both below
+        0) where there is none. Integers, or float64 where the qrels carry fractions.
     retrieved
         (T,): how many documents the run has for the topic; 0 where it lacks the topic.
     judged
         (T, J): the grades of all judged documents of the topic, highest first, padded with UNJUDGED.
+    levels
+        The different grades above 0 that the qrels have anywhere, lowest first.
     ignored_topics
         Topics of the run that the qrels do not have, in the run's order: nothing can be said of them.
+    sample, subtopics
+        What qrels with strata or probabilities, or with subtopics, say besides.
+    version
+        The trec_eval whose conventions hold.
     """
 
     topics: list[str]
     grades: Grades
     retrieved: Ints
     judged: Grades
+    levels: tuple[float, ...]
     ignored_topics: list[str]
+    sample: Sample | None = None
+    subtopics: Subtopics | None = None
+    version: Version = 10
 
     @cached_property
     def missing_topics(self) -> list[str]:
         """Topics of the qrels for which the run has no document; they count 0 in every mean."""
         return [t for t, n in zip(self.topics, self.retrieved, strict=True) if n == 0]
 
-    def relevant(self, rel: int = 1) -> Ints:
-        """(T,): how many judged documents have grade `rel` or more."""
-        return (self.judged >= max(rel, UNJUDGED + 1)).sum(axis=1)
+    @property
+    def top_grade(self) -> float:
+        """The highest grade that the qrels give anywhere, 1 at least."""
+        return max(1.0, *self.levels, 1.0)
 
-    def nonrelevant(self, rel: int = 1) -> Ints:
+    @cached_property
+    def size(self) -> Ints:
+        """(T,): documents that the run or the judgements know of: the least that the collection holds."""
+        judged = (self.judged > UNJUDGED).sum(axis=1) - (self.grades > UNJUDGED).sum(axis=1)
+        return self.retrieved + judged
+
+    def relevant(self, rel: float = 1) -> Ints:
+        """(T,): how many judged documents have grade `rel` or more."""
+        return np.count_nonzero(self.judged >= rel, axis=1)
+
+    def nonrelevant(self, rel: float = 1) -> Ints:
         """(T,): how many documents are judged, with a grade below `rel`."""
-        return ((self.judged > UNJUDGED) & (self.judged < rel)).sum(axis=1)
+        return np.count_nonzero((self.judged > UNJUDGED) & (self.judged < rel), axis=1)
 
     def top(self, cutoff: int | None) -> Grades:
         """(T, <= cutoff): the grades of the first `cutoff` ranks, or of all."""
         return self.grades if cutoff is None else self.grades[:, :cutoff]
 
-    def hits(self, rel: int = 1, cutoff: int | None = None) -> npt.NDArray[np.bool_]:
+    def hits(self, rel: float = 1, cutoff: int | None = None) -> Bools:
         """(T, <= cutoff): whether the document at this rank is relevant, that is of grade `rel` or more."""
-        return self.top(cutoff) >= max(rel, UNJUDGED + 1)
+        return self.top(cutoff) >= rel
+
+    def count(self, rel: float = 1, cutoff: int | None = None) -> Ints:
+        """(T,): how many of the documents retrieved to `cutoff` are relevant."""
+        return np.count_nonzero(self.hits(rel, cutoff), axis=1)
+
+    def found(self, rel: float = 1, cutoff: int | None = None) -> Found:
+        """The relevant documents to `cutoff` one by one: most measures are a sum over these, and they are few."""
+        topic, column = places(self.hits(rel, cutoff))
+        first = np.searchsorted(topic, np.arange(len(self.topics)))
+        return Found(topic, column + 1, np.arange(1, len(topic) + 1) - first[topic])
+
+    def total(self, topic: Ints, amounts: npt.ArrayLike) -> Floats:
+        """(T,): the sum of `amounts`, each credited to the topic beside it."""
+        summed: Floats = np.bincount(topic, np.asarray(amounts, dtype=np.float64), len(self.topics)).astype(np.float64)
+        return summed
+
+    def within(self, cutoff: int | None = None) -> Ints:
+        """(T,): how many documents the run has to `cutoff`."""
+        return self.retrieved if cutoff is None else np.minimum(self.retrieved, cutoff)
 
     def unjudged(self, cutoff: int | None = None) -> Ints:
         """(T,): how many of the documents retrieved to `cutoff` nobody judged."""
-        depth = self.top(cutoff).shape[1]
-        within = np.minimum(self.retrieved, depth)
-        return within - (self.top(cutoff) > UNJUDGED).sum(axis=1)
+        return self.within(cutoff) - np.count_nonzero(self.top(cutoff) > UNJUDGED, axis=1)
 
+    @cached_property
+    def condensed(self) -> Aligned:
+        """The same with every unjudged document taken out of the ranking (Sakai, SIGIR 2007)."""
+        judged = self.grades > UNJUDGED
+        retrieved = np.count_nonzero(judged, axis=1)
+        order = np.argsort(~judged, axis=1, kind="stable")[:, : retrieved.max(initial=0)]
+        over = np.arange(order.shape[1]) >= retrieved[:, None]
 
-def align(run: pd.DataFrame, qrels: pd.DataFrame) -> Aligned:
-    """Lay a run over its qrels.
+        def closed_up(cells: Grades) -> Grades:
+            flat = over if cells.ndim == 2 else over[..., None]
+            index = order if cells.ndim == 2 else order[..., None]
+            return np.where(flat, np.array(UNPOOLED, cells.dtype), np.take_along_axis(cells, index, axis=1))
 
-    The run is put into trec_eval's order first (score descending, ties by document id descending; a
-    rank column is ignored). Negative grades are unjudged. Topics of the qrels that the run lacks stay
-    as empty rows.
+        sample, subtopics = self.sample, self.subtopics
+        return replace(
+            self,
+            grades=closed_up(self.grades),
+            retrieved=retrieved,
+            sample=sample and replace(sample, stratum=np.maximum(closed_up(sample.stratum), -1)),
+            subtopics=subtopics and replace(subtopics, grades=closed_up(subtopics.grades)),
+        )
 
-    Parameters
-    ----------
-    run
-        ``query_id``, ``doc_id``, ``score``; categorical columns (as the readers give them) are quickest.
-    qrels
-        ``query_id``, ``doc_id``, ``relevance``; one row per pair.
+    def binary(self, rel: float) -> Aligned:
+        """The same with grade 1 where a grade is `rel` or more and 0 where it is less."""
 
-    Raises
-    ------
-    ColumnsError
-        A frame lacks a column.
-    """
-    require_columns(qrels, QRELS_COLUMNS, "qrels")
-    ranked = rank_run(run)
-    topic_of_qrel, topics = pd.factorize(qrels["query_id"].astype(str))
-    grade = _as_grades(qrels["relevance"])
+        def flattened(grades: Grades) -> Grades:
+            return np.where(grades > UNJUDGED, grades >= rel, grades).astype(np.int16)
 
-    topic_codes, run_topics = _codes(ranked["query_id"])
-    doc_codes, run_docs = _codes(ranked["doc_id"])
-    topic_of_row = pd.Index(topics).get_indexer(run_topics)[topic_codes]
-    known = topic_of_row >= 0
-    there = set(topics)
-    ignored = [t for t in run_topics if t not in there]
-    rank = ranked["rank"].to_numpy()
-    if not known.all():
-        topic_of_row, doc_codes, rank = topic_of_row[known], doc_codes[known], rank[known]
+        judged = -np.sort(-flattened(self.judged), axis=1)
+        return replace(self, grades=flattened(self.grades), judged=judged, levels=(1.0,))
 
-    retrieved = np.bincount(topic_of_row, minlength=len(topics)).astype(np.int64)
-    depth = int(retrieved.max(initial=0))
-    grades = np.full((len(topics), depth), UNJUDGED, dtype=grade.dtype)
-    grades[topic_of_row, rank - 1] = _look_up(
-        topic_of_row, doc_codes, run_docs, topic_of_qrel, qrels["doc_id"].astype(str), grade
-    )
-    return Aligned(
-        topics=[str(t) for t in topics],
-        grades=grades,
-        retrieved=retrieved,
-        judged=_judged(topic_of_qrel, grade, len(topics)),
-        ignored_topics=ignored,
-    )
-
-
-def _as_grades(relevance: pd.Series) -> Grades:
-    """Small integers where the grades allow it (the matrix is read many times), negatives as UNJUDGED."""
-    values = np.maximum(relevance.to_numpy(dtype=np.float64), UNJUDGED)
-    values[values < 0] = UNJUDGED
-    if (values == np.trunc(values)).all():
-        return values.astype(np.int16 if values.max(initial=0) < np.iinfo(np.int16).max else np.int64)
-    return values
-
-
-def _codes(column: pd.Series) -> tuple[npt.NDArray[np.integer], list[str]]:
-    """Integer codes and the names that they stand for; no string is touched where the column is coded."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        used = column.cat.remove_unused_categories() if len(column) < len(column.cat.categories) else column
-        return used.cat.codes.to_numpy(), list(used.cat.categories.astype(str))
-    codes, names = pd.factorize(column.astype(str))
-    return codes, list(names)
-
-
-def _look_up(
-    topic_of_row: npt.NDArray[np.integer],
-    doc_of_row: npt.NDArray[np.integer],
-    run_docs: list[str],
-    topic_of_qrel: npt.NDArray[np.integer],
-    doc_of_qrel: pd.Series,
-    grade: Grades,
-) -> Grades:
-    """The grade of each row of the run, by a sorted search over integer keys (topic, document)."""
-    found = np.full(len(topic_of_row), UNJUDGED, dtype=grade.dtype)
-    if not len(grade) or not len(found):
-        return found
-    # Documents are looked up among the judged ones, which are few, not the other way round.
-    qrel_doc_codes, judged_docs = pd.factorize(doc_of_qrel)
-    doc_in_qrels = pd.Index(judged_docs).get_indexer(pd.Index(run_docs, dtype=judged_docs.dtype))[doc_of_row]
-    keys = topic_of_qrel.astype(np.int64) * len(judged_docs) + qrel_doc_codes
-    order = np.argsort(keys, kind="stable")
-    keys, grade = keys[order], grade[order]
-    candidates = np.flatnonzero(doc_in_qrels >= 0)
-    wanted = topic_of_row[candidates].astype(np.int64) * len(judged_docs) + doc_in_qrels[candidates]
-    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    hit = keys[at] == wanted
-    found[candidates[hit]] = grade[at[hit]]
-    return found
-
-
-def _judged(topic_of_qrel: npt.NDArray[np.integer], grade: Grades, topics: int) -> Grades:
-    """(T, J): each topic's grades, highest first."""
-    order = np.lexsort((-grade, topic_of_qrel))
-    topic, grade = topic_of_qrel[order], grade[order]
-    counts = np.bincount(topic, minlength=topics)
-    column = np.arange(len(topic)) - np.repeat(np.cumsum(counts) - counts, counts)
-    judged = np.full((topics, int(counts.max(initial=0))), UNJUDGED, dtype=grade.dtype)
-    judged[topic, column] = grade
-    return judged
+    def only(self, topic: str) -> Aligned:
+        """The same for one topic. Its values are the same: the levels stay those of all topics."""
+        at = self.topics.index(topic)
+        row, depth = slice(at, at + 1), int(self.retrieved[at])
+        sample, subtopics = self.sample, self.subtopics
+        return replace(
+            self,
+            topics=[topic],
+            grades=self.grades[row, :depth],
+            retrieved=self.retrieved[row],
+            judged=self.judged[row],
+            ignored_topics=[],
+            sample=sample
+            and Sample(
+                sample.stratum[row, :depth], sample.size[row], sample.judged[row], sample.graded[row], sample.listed
+            ),
+            subtopics=subtopics and Subtopics(subtopics.grades[row, :depth], subtopics.judged[row]),
+        )

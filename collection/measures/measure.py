@@ -1,35 +1,40 @@
 """A measure is a name, its parameters and a cut-off, written as ir_measures writes them.
 
-``parse("AP(rel=2)@100")`` and ``parse("AP(rel=2)") @ 100`` are the same measure.
+``parse("AP(rel=2)@100")`` and ``AP(rel=2) @ 100`` are the same measure.
 """
 
 from __future__ import annotations
 
 import ast
-import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 from collection.errors import InputError, UnknownNameError
 from collection.measures.aligned import Aligned, Floats
-from collection.registry import Registry
+from collection.measures.table import DEEPEST, MEASURES, MeasureEntry
 
-MEASURES: Registry[Callable[..., Floats]] = Registry("measure", group="cleverdon.measures")
-"""Every measure: (Aligned, *, cutoff, rel, ...) -> one value per topic, shape (T,)."""
+_WRITTEN = re.compile(
+    r"\s*(?P<name>[A-Za-z]\w*)\s*(?:\((?P<params>.*)\))?\s*(?:@\s*(?P<level>\d+(?:\.\d*)?|\.\d+)\s*%?)?\s*", re.S
+)
 
-DEEPEST = 1_000_000_000
-"""The largest cut-off: beyond any ranking, and still a number that arrays can count to."""
-
-_WRITTEN = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:\((?P<params>.*)\))?\s*(?:@\s*(?P<cutoff>\d+))?\s*", re.S)
-
-_TREC_NAMES = {"map": "AP", "recip_rank": "RR", "ndcg_cut": "nDCG", "recall": "R", "p": "P", "map_cut": "AP"}
+_TREC_NAMES = {
+    "map": "AP", "map_cut": "AP", "mrr": "RR", "recip_rank": "RR", "ndcg_cut": "nDCG", "ndcg_rel": "nDCG_rel",
+    "recall": "R", "precision": "P", "relative_p": "P(relative=True)", "iprec_at_recall": "IPrec", "11pt_avg": "IPrec",
+    "gm_map": "GMAP", "num_q": "NumQ", "num_ret": "NumRet", "num_rel": "NumRel", "num_rel_ret": "NumRelRet",
+    "set_p": "SetP", "set_recall": "SetR", "set_f": "SetF", "set_map": "SetAP", "set_relative_p": "SetP(relative=True)",
+    "unj": "Unjudged", "rprec_mult": "Rprec(mult=...)", "hit": "Success", "hits": "Success", "hitrate": "Success",
+    "setrelp": "SetP(relative=True)", "map_ia": "AP_IA", "strec": "StRecall", "rbp_resid": "RBPResidual",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure with its parameters fixed; call it with an :class:`Aligned` for one value per topic.
+    """A measure with its parameters fixed.
+
+    Call it with an :class:`Aligned` for one value per topic, or with parameters for the same measure
+    with these: ``AP(rel=2)``. ``AP @ 100`` cuts it.
 
     Attributes
     ----------
@@ -37,67 +42,97 @@ class Measure:
         Its name in the table :data:`MEASURES`.
     parameters
         What differs from the defaults.
-    cutoff
-        The rank k of ``@k``, or None for the whole ranking.
+    level
+        What stands behind ``@``: a rank for most measures, a recall from 0 to 1 for some, or None.
     """
 
     name: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    cutoff: int | None = None
+    level: float | None = None
 
     def __post_init__(self) -> None:
         """Check everything when it is written down, not when the first topic is computed."""
-        allowed = MEASURES[self.name].parameters
-        defaults = {k: v for k, v in allowed.items() if k != "cutoff"}
-        for key in self.parameters:
+        entry = self.entry
+        defaults = {k: v for k, v in entry.parameters.items() if k != entry.level}
+        for key, value in self.parameters.items():
             if key not in defaults:
                 raise UnknownNameError(f"parameter of {self.name}", key, defaults)
+            entry.check(key, value)
         kept = {k: self.parameters[k] for k in defaults if k in self.parameters and self.parameters[k] != defaults[k]}
         object.__setattr__(self, "parameters", kept)
-        rel = kept.get("rel", 1)
-        if not isinstance(rel, int | float) or isinstance(rel, bool) or rel <= 0:
-            raise InputError(f"{self.name}: rel is the lowest relevant grade, a number above 0, found {rel!r}")
-        if self.cutoff is not None and "cutoff" not in allowed:
-            raise InputError(f"{self.name} has no cut-off; write it without @{self.cutoff}")
-        if self.cutoff is None and allowed.get("cutoff", 0) is inspect.Parameter.empty:
-            raise InputError(f"{self.name} needs a cut-off, for example {self.name}@10")
-        if self.cutoff is not None and not 1 <= self.cutoff <= DEEPEST:
-            raise InputError(f"the cut-off of {self.name} is a rank from 1 to {DEEPEST:,}, found {self.cutoff}")
+        if self.level is not None:
+            object.__setattr__(self, "level", _checked_level(entry, self.level))
 
-    def __call__(self, aligned: Aligned) -> Floats:
-        """One value per topic of `aligned`, shape (T,), float64."""
+    @property
+    def entry(self) -> MeasureEntry:
+        """Its row of the table."""
+        return MEASURES[self.name]
+
+    @overload
+    def __call__(self, aligned: Aligned) -> Floats: ...
+    @overload
+    def __call__(self, **parameters: Any) -> Measure: ...
+    def __call__(self, aligned: Aligned | None = None, **parameters: Any) -> Floats | Measure:
+        """One value per topic of `aligned`, shape (T,), float64; or the same measure with other parameters."""
+        if aligned is None:
+            return Measure(self.name, {**self.parameters, **parameters}, self.level)
+        aligned, keywords = self.prepare(aligned)
+        return self.entry.function(aligned, **keywords)
+
+    def prepare(self, aligned: Aligned) -> tuple[Aligned, dict[str, Any]]:
+        """What the measure's function is given: the ranking as this measure looks at it, and keywords."""
+        entry = self.entry
+        if self.level is None and entry.needs_level:
+            raise InputError(f"{self} needs {_level_word(entry)}, for example {entry.example}")
+        if entry.needs == "strata" and aligned.sample is None:
+            raise InputError(
+                f"{self} needs qrels of a sampled pool: a fifth column, with the stratum before the grade"
+                " or the probability of being judged behind it"
+            )
+        if entry.needs == "subtopics" and aligned.subtopics is None:
+            raise InputError(f"{self} needs diversity qrels: the subtopic in the second column")
         keywords = dict(self.parameters)
-        if self.cutoff is not None:
-            keywords["cutoff"] = self.cutoff
-        return MEASURES[self.name].function(aligned, **keywords)
+        if self.level is not None and entry.level:
+            keywords[entry.level] = int(self.level) if entry.level == "cutoff" else self.level
+        if keywords.pop("judged_only", False):
+            aligned = aligned.condensed
+        if entry.graded and "rel" in keywords:
+            aligned = aligned.binary(keywords.pop("rel"))
+        return aligned, keywords
 
-    def __matmul__(self, cutoff: int) -> Measure:
+    def __matmul__(self, level: float) -> Measure:
         """`measure @ 10`: the same with a cut-off."""
-        return Measure(self.name, self.parameters, cutoff)
+        return Measure(self.name, self.parameters, level)
 
-    def with_relevance_level(self, rel: int) -> Measure:
-        """The same with `rel` as the lowest relevant grade, unless it says so itself or has no such parameter."""
-        if "rel" in self.parameters or "rel" not in MEASURES[self.name].parameters:
+    def with_relevance_level(self, rel: float) -> Measure:
+        """The same with `rel` as the lowest relevant grade, unless it says so itself or looks at all grades."""
+        if "rel" in self.parameters or self.entry.parameters.get("rel") is None:
             return self
-        return Measure(self.name, {**self.parameters, "rel": rel}, self.cutoff)
+        return Measure(self.name, {**self.parameters, "rel": rel}, self.level)
+
+    def summarise(self, values: Floats) -> float:
+        """The number for all topics: their mean, but a sum for counts and a geometric mean for GMAP."""
+        return self.entry.summarise(values)
 
     def __str__(self) -> str:
-        inside = ",".join(f"{k}={v!r}" for k, v in self.parameters.items())
-        return self.name + (f"({inside})" if inside else "") + (f"@{self.cutoff}" if self.cutoff else "")
+        inside = ",".join(f"{k}={_literal(v)}" for k, v in self.parameters.items())
+        at = "" if self.level is None else f"@{self.level:g}" if self.entry.level == "recall" else f"@{self.level}"
+        return self.name + (f"({inside})" if inside else "") + at
 
     def __hash__(self) -> int:
         return hash(str(self))
 
 
 def parse(text: str) -> Measure:
-    """Read a measure as ir_measures writes it: ``nDCG@10``, ``AP(rel=2)@100``, ``P@5``.
+    """Read a measure as ir_measures writes it: ``nDCG@10``, ``AP(rel=2)@100``, ``IPrec@0.1``.
 
     Names are found without regard to upper and lower case; the measure carries the table's spelling.
 
     Raises
     ------
     InputError
-        It is not written like that, or a parameter has a value that it cannot have.
+        It is not written like that, lacks the cut-off that it needs, or a parameter has a value that it
+        cannot have.
     UnknownNameError
         No such measure or parameter; the message lists those that there are.
 
@@ -110,22 +145,65 @@ def parse(text: str) -> Measure:
     """
     written = _WRITTEN.fullmatch(text)
     if written is None:
+        _refuse_foreign(text.strip())
         hint = "; name each measure by itself" if "," in text else ""
         raise InputError(f"a measure is written like nDCG@10 or AP(rel=2)@100, found {text!r}{hint}")
-    name = _table_name(written["name"])
-    cutoff = int(written["cutoff"]) if written["cutoff"] else None
-    return Measure(name, _parameters(written["params"] or "", text), cutoff)
+    level = written["level"]
+    number = None if level is None else float(level) if "." in level else int(level)
+    measure = Measure(_table_name(written["name"]), _parameters(written["params"] or "", text), number)
+    if measure.level is None and measure.entry.needs_level:
+        raise InputError(f"{measure} needs {_level_word(measure.entry)}, for example {measure.entry.example}")
+    return measure
+
+
+def _checked_level(entry: MeasureEntry, level: float) -> float:
+    """The number behind ``@`` as the measure takes it."""
+    if entry.level is None:
+        raise InputError(f"{entry.name} has no cut-off; write it without @{level:g}")
+    if entry.level == "recall":
+        # WSS@95 is how the field writes 95 %.
+        share = level / 100 if level > 1 else level
+        if not 0 <= share <= 1:
+            raise InputError(f"{entry.name} stands at a recall from 0 to 1, found {level:g}")
+        return float(share)
+    if not float(level).is_integer() or not 1 <= level <= DEEPEST:
+        raise InputError(f"the cut-off of {entry.name} is a rank from 1 to {DEEPEST:,}, found {level}")
+    return int(level)
+
+
+def _level_word(entry: MeasureEntry) -> str:
+    return "a recall" if entry.level == "recall" else "a cut-off"
+
+
+def parse_name(text: str) -> MeasureEntry:
+    """The row of the table that `text` names: ``ndcg``, or a whole measure as ``nDCG@10``."""
+    written = _WRITTEN.fullmatch(text)
+    return MEASURES[_table_name(written["name"] if written else text)]
 
 
 def _table_name(name: str) -> str:
     spelling = {entry.name.lower(): entry.name for entry in MEASURES}
     if name.lower() in spelling:
         return spelling[name.lower()]
-    trec = re.fullmatch(r"(.*?)_?(\d*)", name.lower())
-    if trec and trec[1] in _TREC_NAMES:
-        ours = _TREC_NAMES[trec[1]] + (f"@{trec[2]}" if trec[2] else "")
-        raise InputError(f"{name!r} is trec_eval's name; it is written {ours} here")
+    _refuse_foreign(name)
     raise UnknownNameError("measure", name, spelling.values())
+
+
+def _refuse_foreign(name: str) -> None:
+    """Raise if this is what trec_eval or ir_measures call a measure that is here under another name."""
+    trec = re.fullmatch(r"(.*?)[_.]?(\d*(?:\.\d+)?)", name.lower())
+    spelling = {entry.name.lower(): entry.name for entry in MEASURES}
+    known = trec and (_TREC_NAMES.get(trec[1]) or spelling.get(trec[1]))
+    if trec and known:
+        ours = known + (f"@{trec[2]}" if trec[2] else "")
+        raise InputError(f"{name!r} is what other tools call it; it is written {ours} here")
+
+
+def _literal(value: Any) -> str:
+    """As ir_measures writes it: no blanks inside."""
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{k!r}:{v!r}" for k, v in value.items()) + "}"
+    return repr(value)
 
 
 def _parameters(inside: str, text: str) -> dict[str, Any]:
@@ -135,5 +213,5 @@ def _parameters(inside: str, text: str) -> dict[str, Any]:
         if not isinstance(call, ast.Call) or call.args or any(k.arg is None for k in call.keywords):
             raise ValueError
         return {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         raise InputError(f"parameters are written name=value with plain values, found ({inside}) in {text!r}") from None

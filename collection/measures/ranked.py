@@ -1,115 +1,221 @@
-"""Measures over sets and ranks.
+"""Measures over ranks, with relevance yes or no.
 
 Each takes an :class:`~collection.measures.aligned.Aligned` of T topics and gives T values (float64).
-`rel` is the lowest grade that counts as relevant; `cutoff` is the k of ``@k``. R is the number of
-relevant documents that are judged. The definitions are trec_eval 10's unless the docstring says
-otherwise. A topic without relevant documents, or without documents in the run, is 0.
+`rel` is the lowest grade that counts as relevant; `cutoff` is the k of ``@k``; R is the number of relevant
+documents that are judged. The definitions are trec_eval 10's unless the docstring says otherwise. A topic
+without relevant documents, or without documents in the run, is 0.
+
+The first line of a docstring is the definition, "Source:" says whose it is; the table of measures shows both.
 """
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
-import numpy.typing as npt
 
-from collection.measures.aligned import UNJUDGED, Aligned, Floats, Grades
-from collection.measures.measure import MEASURES
-
-
-def _divide(above: npt.ArrayLike, below: npt.ArrayLike) -> Floats:
-    """Quotient, 0 where the divisor is 0."""
-    above, below = np.asarray(above, dtype=np.float64), np.asarray(below, dtype=np.float64)
-    quotient: Floats = np.zeros(np.broadcast(above, below).shape)
-    np.divide(above, below, out=quotient, where=below != 0)
-    return quotient
+from collection.measures.aligned import Aligned, Floats, Ints
+from collection.measures.table import MEASURES, Positive, Share
+from collection.measures.tracing import divide, show
 
 
 @MEASURES.add("P", label="Precision", description="Share of the first k ranks that are relevant.")
-def precision(aligned: Aligned, *, cutoff: int, rel: int = 1) -> Floats:
-    """P@k = relevant in the first k / k. The divisor is k also where the run is shorter."""
-    return _divide(aligned.hits(rel, cutoff).sum(axis=1), np.float64(cutoff))
+def precision(aligned: Aligned, *, cutoff: int, rel: Positive = 1, relative: bool = False) -> Floats:
+    """P@k = relevant in the first k / k.
+
+    The divisor is k also where the run is shorter. With relative=True it is min(k, R), the most that
+    there could be (trec_eval's relative_P).
+    """
+    hits = aligned.count(rel, cutoff)
+    divisor = np.minimum(cutoff, aligned.relevant(rel)) if relative else np.full(len(hits), cutoff)
+    show("relevant in the first k", hits)
+    show("divisor", divisor)
+    return divide(hits, divisor)
 
 
 @MEASURES.add("R", label="Recall", description="Share of the relevant documents that are in the first k ranks.")
-def recall(aligned: Aligned, *, cutoff: int, rel: int = 1) -> Floats:
-    """R@k = relevant in the first k / R."""
-    return _divide(aligned.hits(rel, cutoff).sum(axis=1), aligned.relevant(rel))
+def recall(aligned: Aligned, *, cutoff: int, rel: Positive = 1) -> Floats:
+    """R@k = relevant in the first k / R.
 
-
-@MEASURES.add("AP", label="Average precision", description="Mean of the precisions at each relevant document.")
-def average_precision(aligned: Aligned, *, cutoff: int | None = None, rel: int = 1) -> Floats:
-    """AP = (1/R) * sum of P@i over the ranks i of relevant documents; with ``@k`` over i <= k.
-
-    The divisor stays R under a cut-off (trec_eval's map_cut); others divide by min(R, k).
-    Source: Buckley & Voorhees, SIGIR 2000.
+    Some systems' papers write R@k for Success@k (is any relevant document there?): that is another measure.
     """
-    hits = aligned.hits(rel, cutoff)
-    ranks = np.arange(1, hits.shape[1] + 1, dtype=np.float64)
-    precisions = np.where(hits, np.cumsum(hits, axis=1) / ranks, 0.0)
-    return _divide(precisions.sum(axis=1), aligned.relevant(rel))
+    hits, number = aligned.count(rel, cutoff), aligned.relevant(rel)
+    show("relevant in the first k", hits)
+    show("R", number)
+    return divide(hits, number)
+
+
+def f_of(precision: Floats, recall: Floats, beta: float) -> Floats:
+    """F = (1 + beta^2) P R / (beta^2 P + R)."""
+    return divide((1 + beta**2) * precision * recall, beta**2 * precision + recall)
+
+
+@MEASURES.add("F", label="F-measure", description="Precision and recall of the first k ranks in one number.")
+def f_measure(aligned: Aligned, *, cutoff: int, rel: Positive = 1, beta: Positive = 1.0) -> Floats:
+    """F@k = (1 + beta^2) P@k R@k / (beta^2 P@k + R@k).
+
+    With beta = 1 the harmonic mean; recall counts beta times as much as precision. Source: van Rijsbergen,
+    Information Retrieval, 2nd edition, 1979.
+    """
+    p, r = precision(aligned, cutoff=cutoff, rel=rel), recall(aligned, cutoff=cutoff, rel=rel)
+    show("P", p)
+    show("recall", r)
+    return f_of(p, r, beta)
+
+
+@MEASURES.add("Success", label="Success", description="1 if a relevant document is in the first k ranks, else 0.")
+def success(aligned: Aligned, *, cutoff: int, rel: Positive = 1) -> Floats:
+    """Success@k = 1 if any of the first k documents is relevant, else 0.
+
+    Others call it hit rate, or accuracy@k.
+    """
+    return np.asarray(aligned.hits(rel, cutoff).any(axis=1), dtype=np.float64)
 
 
 @MEASURES.add("RR", label="Reciprocal rank", description="1 / rank of the first relevant document.")
-def reciprocal_rank(aligned: Aligned, *, cutoff: int | None = None, rel: int = 1) -> Floats:
+def reciprocal_rank(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) -> Floats:
     """RR = 1 / rank of the first relevant document; 0 where there is none (in the first k).
 
-    Its mean over topics is MRR. Source: Voorhees, TREC-8 question answering track, 1999.
+    Its mean over topics is MRR. MS MARCO's MRR@10 is RR@10, but for ties: its script keeps the order of
+    the file. Source: Voorhees, TREC-8 question answering track, 1999.
     """
     hits = aligned.hits(rel, cutoff)
     if not hits.shape[1]:
         return np.zeros(len(hits))
-    return _divide(hits.any(axis=1), hits.argmax(axis=1) + 1)
+    rank = np.where(hits.any(axis=1), hits.argmax(axis=1) + 1, 0)
+    show("rank of the first relevant", rank)
+    return divide(rank > 0, rank)
 
 
-@MEASURES.add("nDCG", label="nDCG", description="Discounted gain of the ranking as a share of the ideal one.")
-def ndcg(aligned: Aligned, *, cutoff: int | None = None) -> Floats:
-    """NDCG = DCG / ideal DCG, DCG = sum over ranks i of gain_i / log2(i + 1), gain = grade (linear).
+@MEASURES.add("AP", label="Average precision", description="Mean of the precisions at each relevant document.")
+def average_precision(
+    aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1, norm: Literal["R", "min"] = "R"
+) -> Floats:
+    """AP = (1/R) * sum of P@i over the ranks i of relevant documents; with ``@k`` over i <= k.
 
-    The ideal is over all judged documents of the topic, cut at the same k. There is no relevance
-    level: each grade is its own gain. The other convention in the field has the gain 2^grade - 1.
-    Source: Järvelin & Kekäläinen, TOIS 2002, with the discount of trec_eval and Burges et al. 2005.
+    Under a cut-off the divisor stays R (trec_eval's map_cut). norm='min' divides by min(R, k), the most
+    that k ranks can hold, as recommender papers and Kaggle's MAP@k do.
+    Source: Buckley & Voorhees, SIGIR 2000.
     """
-    ideal = aligned.judged if cutoff is None else aligned.judged[:, :cutoff]
-    return _divide(_dcg(aligned.top(cutoff)), _dcg(ideal))
+    found, number = aligned.found(rel, cutoff), aligned.relevant(rel)
+    precisions = found.nth / found.rank
+    total = aligned.total(found.topic, precisions)
+    show("P at i", precisions, found.rank)
+    show("sum of P at i", total)
+    show("R", number)
+    return divide(total, most_found(number, cutoff, norm))
 
 
-def _dcg(grades: Grades) -> Floats:
-    discounts = np.log2(np.arange(2, grades.shape[1] + 2, dtype=np.float64))
-    gained: Floats = (np.maximum(grades, 0) / discounts).sum(axis=1)
-    return gained
+def most_found(number: Ints, cutoff: int | None, norm: Literal["R", "min"]) -> Ints:
+    """(T,): what a sum over relevant documents is divided by: R, or the most that k ranks can hold."""
+    if norm == "R" or cutoff is None:
+        return number
+    divisor: Ints = np.minimum(number, cutoff)
+    show("min(R, k)", divisor)
+    return divisor
+
+
+@MEASURES.add(
+    "GMAP",
+    label="Geometric mean of AP",
+    description="AP, with the geometric mean over topics: it looks at the hard ones.",
+    summary="geometric mean",
+)
+def geometric_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Floats:
+    """GMAP = (product of AP over the T topics)^(1/T), an AP below 0.00001 counting as that.
+
+    The value of one topic is its AP. Source: Robertson, CIKM 2006.
+    """
+    return average_precision(aligned, rel=rel)
 
 
 @MEASURES.add("Rprec", label="R-precision", description="Precision at rank R, R the number of relevant documents.")
-def r_precision(aligned: Aligned, *, rel: int = 1) -> Floats:
-    """Rprec = relevant in the first R / R. Source: TREC-2 appendix (Harman, 1994)."""
-    number = aligned.relevant(rel)
-    hits = aligned.hits(rel)
-    return _divide((hits & (np.arange(hits.shape[1]) < number[:, None])).sum(axis=1), number)
+def r_precision(aligned: Aligned, *, rel: Positive = 1, mult: Positive = 1.0) -> Floats:
+    """Rprec = relevant in the first R / R.
 
-
-@MEASURES.add("bpref", label="bpref", description="How often judged nonrelevant documents stand above relevant ones.")
-def bpref(aligned: Aligned, *, rel: int = 1) -> Floats:
-    """Bpref = (1/R) * sum over retrieved relevant d of 1 - min(n above d, R) / min(N, R).
-
-    N counts the judged nonrelevant documents, n those above d; unjudged documents are passed over.
-    A relevant document with no judged nonrelevant one above it counts 1. ir_measures writes it Bpref.
-    Source: Buckley & Voorhees, SIGIR 2004, in the form of trec_eval since version 8.
+    With `mult` at the rank mult * R instead (trec_eval's Rprec_mult). Source: TREC-2 appendix (Harman, 1994).
     """
-    grades, number = aligned.grades, aligned.relevant(rel)
+    number = aligned.relevant(rel)
+    # trec_eval rounds up so.
+    depth = (mult * number + 0.9).astype(np.int64)
+    return _precision_at(aligned, depth, rel)
+
+
+def _precision_at(aligned: Aligned, depth: Ints, rel: float) -> Floats:
+    """(T,): the precision of each topic at a rank of its own."""
     hits = aligned.hits(rel)
-    above = np.minimum(np.cumsum((grades > UNJUDGED) & (grades < rel), axis=1), number[:, None])
-    penalty = _divide(above, np.minimum(aligned.nonrelevant(rel), number)[:, None])
-    counted: Floats = np.where(hits, 1.0 - penalty, 0.0)
-    return _divide(counted.sum(axis=1), number)
+    above = np.count_nonzero(hits & (np.arange(hits.shape[1]) < depth[:, None]), axis=1)
+    show("rank", depth)
+    show("relevant up to it", above)
+    return divide(above, depth)
 
 
-@MEASURES.add("Success", label="Success", description="1 if a relevant document is in the first k ranks, else 0.")
-def success(aligned: Aligned, *, cutoff: int, rel: int = 1) -> Floats:
-    """Success@k = 1 if any of the first k documents is relevant, else 0."""
-    return np.asarray(aligned.hits(rel, cutoff).any(axis=1), dtype=np.float64)
+@MEASURES.add("IPrec", label="Interpolated precision", description="Best precision at a recall or beyond it.")
+def interpolated_precision(aligned: Aligned, *, recall: Share | None = None, rel: Positive = 1) -> Floats:
+    """IPrec@r = the highest P@i over the ranks i where r * R relevant documents, rounded, are found or more.
+
+    Without ``@`` the mean over the eleven recalls 0, .1, .2, ... 1 (trec_eval's 11pt_avg). trec_eval 9 cuts
+    r * R + .9 instead of rounding. Source: Harman, TREC-2 appendix, 1994; Salton & McGill, 1983.
+    """
+    if recall is None:
+        levels = [interpolated_precision(aligned, recall=i / 10, rel=rel) for i in range(11)]
+        for i, values in enumerate(levels):
+            show(f"IPrec at {i / 10:g}", values)
+        return np.sum(levels, axis=0) / 11
+    found, number = aligned.found(rel), aligned.relevant(rel)
+    width = int(number.max(initial=0))
+    best = np.zeros((len(number), width + 1))
+    best[found.topic, found.nth] = found.nth / found.rank
+    best = np.maximum.accumulate(best[:, ::-1], axis=1)[:, ::-1]
+    needed = recall * number
+    if aligned.version == 9:
+        needed = np.floor(needed + 0.9)
+    else:
+        whole = np.floor(needed)
+        needed = whole + (needed - whole >= 0.5)
+    show("P at i", found.nth / found.rank, found.rank)
+    show("relevant to find", needed)
+    return best[np.arange(len(number)), needed.astype(np.int64)]
 
 
-@MEASURES.add("Judged", label="Judged", description="Share of the first k documents that somebody judged.")
+@MEASURES.add(
+    "Accuracy",
+    label="Accuracy",
+    description="How often a relevant document stands above one that is not relevant.",
+    monotone=0,
+)
+def accuracy(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) -> Floats:
+    """Accuracy = share of the pairs (relevant, not relevant) in the ranking that stand in the right order.
+
+    Unjudged documents are not relevant here; only what was retrieved (to k) counts. 1 where only relevant
+    documents were retrieved, 0 where none was. It is the area under the ROC curve of the ranking, defined as in
+    ir_measures, which has no value for the last two.
+    """
+    found, hits = aligned.found(rel, cutoff), aligned.count(rel, cutoff)
+    others = aligned.within(cutoff) - hits
+    above = aligned.total(found.topic, found.rank - found.nth)
+    show("not relevant above", found.rank - found.nth, found.rank)
+    show("pairs", hits * others)
+    wrong = divide(above, hits * others)
+    return np.where(hits > 0, 1.0 - wrong, 0.0)
+
+
+@MEASURES.add("Judged", label="Judged", description="Share of the first k documents that somebody judged.", monotone=0)
 def judged(aligned: Aligned, *, cutoff: int | None = None) -> Floats:
-    """Judged@k = judged in the first k / min(k, retrieved): how far the other values can be trusted."""
-    within = aligned.retrieved if cutoff is None else np.minimum(aligned.retrieved, cutoff)
-    return _divide((aligned.top(cutoff) > UNJUDGED).sum(axis=1), within)
+    """Judged@k = judged in the first k / min(k, retrieved): how far the other values can be trusted.
+
+    ir_measures divides alike, but keeps ties in another order.
+    """
+    within = aligned.within(cutoff)
+    return divide(within - aligned.unjudged(cutoff), within)
+
+
+@MEASURES.add(
+    "Unjudged", label="Unjudged", description="Share of the first k documents that nobody judged.", monotone=0
+)
+def unjudged(aligned: Aligned, *, cutoff: int | None = None) -> Floats:
+    """Unjudged@k = unjudged in the first k / k; without ``@`` / retrieved.
+
+    Ranks beyond the end of a run count as judged (trec_eval's unj_k).
+    """
+    return divide(aligned.unjudged(cutoff), aligned.retrieved if cutoff is None else cutoff)

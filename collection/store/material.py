@@ -137,6 +137,19 @@ class Material(Connection):
             (name, file, sha256, topics, rows, deepest, now()),
         )
 
+    def costs(self) -> pd.DataFrame:
+        """``run`` and a column for everything that is known of any run's costs; by name of the run."""
+        rows = self.db.conn.execute("SELECT run, costs FROM run_costs ORDER BY run")
+        return pd.DataFrame([{"run": run, **json.loads(costs)} for run, costs in rows] or {"run": []})
+
+    def add_costs(self, run: str, costs: Mapping[str, float | str]) -> None:
+        """Record what a run costs; what was known before under other names stays."""
+        self.db.conn.execute(
+            "INSERT INTO run_costs VALUES (?, ?) "
+            "ON CONFLICT (run) DO UPDATE SET costs = json_patch(costs, excluded.costs)",
+            (run, json.dumps(dict(costs))),
+        )
+
     def pool(self) -> pd.DataFrame:
         """``query_id``, ``doc_id``, ``strategy``, ``rank``, in the order of topics and of the pool in each."""
         return self._frame(

@@ -1,0 +1,84 @@
+"""What the judgements say: settled into qrels, and what the runs are worth by them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from collection import adjudication, comparison
+from collection.campaign.reading import Reading
+from collection.errors import CampaignError, UnknownNameError
+from collection.measures import Explanation, Measure
+from collection.records import Run
+
+
+class Settling(Reading):
+    """The part of a campaign that goes from judgements to values."""
+
+    directory: Path
+
+    def runs(self, names: Iterable[str] | None = None) -> Iterator[Run]:
+        """The imported runs, one at a time, by name; `names` chooses among them."""
+        table = self.store.runs()
+        wanted = set(table["run"] if names is None else names)
+        for name, file in zip(table["run"], table["file"], strict=True):
+            if name in wanted:
+                yield Run(name, pd.read_parquet(self.directory / "runs" / file))
+
+    def qrels(self, rule: str | None = None) -> pd.DataFrame:
+        """The judgements settled into qrels: ``query_id``, ``doc_id``, ``relevance``; by topic, then document id."""
+        settled = adjudication.settle(self.store.judgements(), rule or adjudication.DEFAULT_RULE)
+        order = pd.Series(range(len(self.topics())), index=self.topics()["query_id"])
+        keys = settled["query_id"].map(order)
+        return settled.assign(_=keys).sort_values(["_", "doc_id"]).drop(columns="_").reset_index(drop=True)
+
+    def disagreements(self) -> adjudication.Disagreements:
+        """How many pairs several annotators graded, and on how many of them they differ."""
+        return adjudication.disagreements(self.store.judgements())
+
+    def evaluate(
+        self,
+        measures: Sequence[Measure],
+        *,
+        runs: Iterable[str] | None = None,
+        rule: str | None = None,
+        topics: Iterable[str] | None = None,
+    ) -> comparison.Evaluation:
+        """Evaluate the imported runs by the campaign's own qrels.
+
+        Parameters
+        ----------
+        measures
+            From :func:`collection.measures.parse`.
+        runs, topics
+            Only these; all runs, and all topics that have a grade, if left out.
+        rule
+            How several annotators' judgements become one grade; by majority if left out.
+        """
+        qrels = self.qrels(rule)
+        if topics is not None:
+            qrels = qrels[qrels["query_id"].isin(list(topics))]
+        if not len(qrels):
+            raise CampaignError("there is no grade yet to evaluate by; judge some pairs first")
+        evaluation = comparison.evaluate(self.runs(runs), qrels, measures, strangers=True)
+        evaluated, costs = [c.run for c in evaluation.coverage], self.costs()
+        return evaluation if not costs["run"].isin(evaluated).any() else comparison.with_costs(evaluation, costs)
+
+    def explain(self, measure: Measure, run: str, query_id: str, *, rule: str | None = None) -> Explanation:
+        """The calculation of one topic's value for one run, rank by rank.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such run, or no grade for the topic.
+        """
+        found = next(self.runs([run]), None)
+        if found is None:
+            raise UnknownNameError("run", run, self.store.runs()["run"])
+        return comparison.explain(found, self.qrels(rule), measure, query_id)
+
+    def costs(self) -> pd.DataFrame:
+        """``run`` and what is known of its costs: a column for each name that any import of costs had."""
+        return self.store.costs()

@@ -1,0 +1,141 @@
+"""The commands that need no campaign: evaluate runs by qrels, and list the measures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from collection.cli.options import FILE, with_folders
+from collection.cli.printing import print_evaluation, print_explanations, print_table, progress_line
+from collection.errors import FormatError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from collection.formats import QrelsForm
+    from collection.measures import Measure, Version
+
+
+def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | None) -> pd.DataFrame:
+    """Qrels with the columns that the measures need, unless `form` says what the columns are."""
+    from collection import formats
+
+    needs = {m.entry.needs: str(m) for m in measures if m.entry.needs}
+    if form is not None or not needs:
+        return formats.read_qrels(path, form=form or "judged")
+    (need, measure), *others = needs.items()
+    if others:
+        raise InputError(f"{measure} needs {need} and {others[0][1]} {others[0][0]}: no qrels have both, ask apart")
+    try:
+        return formats.read_qrels(path, form=need)
+    except FormatError as error:
+        raise InputError(f"{measure} needs qrels with {need}: {error}") from None
+
+
+@click.command()
+@click.argument("qrels", type=FILE)
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=FILE)
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="M",
+    help="As nDCG@10, AP, P@5, AP(rel=2)@100; may be repeated.",
+)
+@click.option("--per-topic", is_flag=True, help="The value of every topic, not only the mean.")
+@click.option(
+    "--relevance-level",
+    type=click.IntRange(min=1),
+    help="Lowest grade that counts as relevant (1 if left out; nDCG has none).",
+)
+@click.option("--judged-only", is_flag=True, help="Take unjudged documents out of every ranking first.")
+@click.option("--bounds", is_flag=True, help="How far each value could move if the unjudged documents were judged.")
+@click.option("--explain", metavar="TOPIC", help="Show the calculation for this topic, rank by rank.")
+@click.option("--costs", type=FILE, help="What the runs cost: a CSV or TSV with a column run; shown beside the values.")
+@click.option(
+    "--compat",
+    type=click.Choice(["9", "10"]),
+    default="10",
+    show_default=True,
+    help="The trec_eval to equal: 9 compares scores as 32-bit floats and cuts recall levels otherwise.",
+)
+@click.option(
+    "--qrels-form",
+    type=click.Choice(["judged", "strata", "probabilities", "subtopics"]),
+    help="What the qrels' columns are, if not what the measures need: strata in column 4, probabilities in"
+    " column 5, subtopics in column 2.",
+)
+@click.option(
+    "--format", "form", type=click.Choice(["table", "tsv", "csv", "json"]), default="table", show_default=True
+)
+def evaluate(
+    qrels: Path,
+    runs: tuple[Path, ...],
+    measures: tuple[str, ...],
+    per_topic: bool,
+    relevance_level: int | None,
+    judged_only: bool,
+    bounds: bool,
+    explain: str | None,
+    costs: Path | None,
+    compat: str,
+    qrels_form: QrelsForm | None,
+    form: str,
+) -> None:
+    """Evaluate RUNs by QRELS: means over all topics of the qrels, a topic that a run lacks counts 0."""
+    from collection import comparison, formats
+    from collection.measures import parse
+
+    runs = with_folders(runs)
+    asked = list(measures or comparison.DEFAULT_MEASURES)
+    parsed = [parse(m) for m in asked]
+    if relevance_level is not None:
+        parsed = [m.with_relevance_level(relevance_level) for m in parsed]
+    if judged_only:
+        parsed = [m(judged_only=True) for m in parsed]
+    if len(set(parsed)) < len(parsed):
+        raise click.UsageError("a measure is asked for twice")
+    version: Version = 9 if compat == "9" else 10
+    judged = read_qrels_for(parsed, qrels, qrels_form)
+    if explain is not None:
+        print_explanations(formats.read_runs(runs), judged, parsed, explain, version)
+        return
+    with progress_line() as progress:
+        done = iter(range(1, len(runs) + 1))
+        evaluation = comparison.evaluate(
+            formats.read_runs(runs),
+            judged,
+            parsed,
+            lambda name: progress("runs", next(done), len(runs)),
+            version=version,
+            with_bounds=bounds,
+            costs=None if costs is None else formats.read_costs(costs),
+        )
+    # Rows carry each measure as it was asked for: a script finds what it wrote.
+    evaluation.values["measure"] = evaluation.values["measure"].map(dict(zip(map(str, parsed), asked, strict=True)))
+    print_evaluation(evaluation, per_topic, form)
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--format", "form", type=click.Choice(["table", "markdown"]), default="table", show_default=True)
+def measures(name: str | None, form: str) -> None:
+    """List all measures, or say everything about the one called NAME."""
+    from collection.measures import parse_name
+    from collection.measures.catalogue import describe, families, markdown, written
+
+    if name is not None:
+        click.echo(describe(parse_name(name)))
+    elif form == "markdown":
+        click.echo(markdown())
+    else:
+        for headline, entries in families():
+            click.echo(headline)
+            print_table(["", ""], [["  " + written(e), e.description] for e in entries], with_header=False)
+            click.echo()
+        click.echo("cleverdon measures NAME says more: formula, parameters, source.")

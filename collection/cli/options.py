@@ -1,0 +1,46 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+DIRECTORY = click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
+FILE = click.Path(path_type=Path)
+FORMAT = click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+
+
+def with_folders(paths: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Each folder replaced by the files in it, by name; hidden ones are passed over."""
+    expanded: list[Path] = []
+    for path in paths:
+        inside = sorted(path.iterdir()) if path.is_dir() else [path]
+        expanded += [file for file in inside if not path.is_dir() or (file.is_file() and not file.name.startswith("."))]
+    return tuple(expanded)
+
+
+def serving(command: F) -> F:
+    """The options of every command that opens the app."""
+    options = [
+        click.option(
+            "--port",
+            type=click.IntRange(1, 65535),
+            help="Port to listen on; if left out, the one of last time or the first free one from 8501.",
+        ),
+        click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all."),
+        click.option(
+            "--as",
+            "annotator",
+            metavar="NAME",
+            help="Name under which judgements are kept; your login name if left out.",
+        ),
+        click.option("--no-browser", is_flag=True, help="Print the sign-in link, open no browser."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command

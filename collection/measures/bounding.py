@@ -1,0 +1,136 @@
+"""How far a value could move if the unjudged documents of the ranking were judged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from collection.errors import InputError
+from collection.measures.aligned import UNJUDGED, Aligned, Floats, Ints
+from collection.measures.measure import Measure
+
+TRY_ALL = 4096
+"""So many completions of a topic are all tried, for measures that look at grades."""
+
+
+class Bounds(NamedTuple):
+    """The lowest and the highest value of each topic, shape (T,) each."""
+
+    lowest: Floats
+    highest: Floats
+
+
+def bounds(measure: Measure, aligned: Aligned) -> Bounds:
+    """The lowest and highest value over what the unjudged documents of the ranking could be.
+
+    Each of them may turn out to have any grade that the qrels have anywhere, or 0; or it stays unjudged,
+    so that the value itself always lies between. What the run did not retrieve stays as it is: of the
+    rest of the collection nothing can be said.
+
+    For a given number of documents of each grade a measure is highest where the better ones stand above
+    and lowest where they stand below (it is *monotone* in the table). So only those arrangements are
+    tried, with every number of documents of each grade, one grade after the other until nothing moves.
+    That is exact for every measure of relevance yes or no, for the sums (CG, DCG, ERR, RBP) and for nDCG,
+    whose parts separate by grade. For other graded measures (nERR, Q, GAP, INST, G and their kin) every
+    completion is tried where there are few, and beyond that the search may stop short of the extremes.
+
+    Parameters
+    ----------
+    measure
+        Any measure over plain qrels.
+    aligned
+        T topics.
+
+    Raises
+    ------
+    InputError
+        The measure reads strata or subtopics: an estimate over the unjudged has no such bounds.
+
+    Examples
+    --------
+    >>> from collection.measures import P, from_grades
+    >>> bounds(P @ 4, from_grades([[1, None, 0, None]]))
+    Bounds(lowest=array([0.25]), highest=array([0.75]))
+    """
+    if measure.entry.needs:
+        raise InputError(f"{measure} has no bounds: it reads {measure.entry.needs}, which the unjudged do not have")
+    values = measure(aligned)
+    lowest, highest = values.copy(), values.copy()
+    for row, topic in enumerate(aligned.topics):
+        one = aligned.only(topic)
+        (places,) = np.nonzero(one.grades[0] <= UNJUDGED)
+        if not len(places):
+            continue
+        levels = _levels(measure, one)
+        if measure.entry.graded and (len(levels) + 1) ** len(places) <= TRY_ALL:
+            grades = np.array(list(product([0, *levels], repeat=len(places))))
+            found = measure(_completed(one, places, grades))
+        else:
+            found = np.array([_search(measure, one, order, levels, sign) for order, sign in _ways(measure, places)])
+        lowest[row], highest[row] = min(lowest[row], found.min()), max(highest[row], found.max())
+    return Bounds(lowest, highest)
+
+
+def _ways(measure: Measure, places: Ints) -> list[tuple[Ints, int]]:
+    """Who gets the better grades, those above or those below, in search of the highest (1) or lowest (-1) value."""
+    above, below = places, places[::-1]
+    ways = [(above, 1), (below, -1), (above, -1), (below, 1)]
+    return {1: ways[:2], -1: ways[2:], 0: ways}[measure.entry.monotone]
+
+
+def _levels(measure: Measure, one: Aligned) -> Floats:
+    """The grades above 0 that an unjudged document may turn out to have, lowest first."""
+    if measure.entry.graded and "rel" not in measure.parameters:
+        return np.array(one.levels or (1.0,))
+    # Only whether it is relevant counts.
+    return np.array([max(one.top_grade, measure.parameters.get("rel", 1))])
+
+
+def _search(measure: Measure, one: Aligned, places: Ints, levels: Floats, sign: int) -> float:
+    """The highest (sign 1) or lowest (-1) value; `ends[j]` documents have level j or a higher one."""
+    ends = np.zeros(len(levels), dtype=np.int64)
+    best = -np.inf
+    while True:
+        before = best
+        for j in reversed(range(len(levels))):
+            least = ends[j + 1] if j + 1 < len(levels) else 0
+            # Those of lower levels go along: a document of level j has all the levels below it.
+            tried = np.arange(least, len(places) + 1)
+            candidates = np.repeat(ends[None], len(tried), axis=0)
+            candidates[:, j] = tried
+            candidates[:, :j] = np.maximum(candidates[:, :j], tried[:, None])
+            values = sign * measure(_completed(one, places, _given(len(places), levels, candidates)))
+            if values.max() > best:
+                best, ends = float(values.max()), candidates[int(values.argmax())]
+        # With one level there was nothing to choose but its end, and all of them were tried.
+        if best <= before or len(levels) == 1:
+            return sign * best
+
+
+def _given(count: int, levels: Floats, ends: Ints) -> Floats:
+    """(C, count): the grades that each candidate gives to the unjudged documents."""
+    given = np.zeros((len(ends), count))
+    for j, level in enumerate(levels):
+        given[np.arange(count) < ends[:, j, None]] = level
+    return given
+
+
+def _completed(one: Aligned, places: Ints, given: Floats) -> Aligned:
+    """The C candidates as topics of their own: in each the unjudged documents have got grades, (C, places)."""
+    count = len(given)
+    # int16 holds most grades, and these matrices are read many times.
+    whole = (given == np.trunc(given)).all() and given.max(initial=0) < np.iinfo(np.int16).max
+    dtype = np.result_type(one.grades.dtype, np.int16 if whole else np.float64)
+    grades = np.repeat(one.grades.astype(dtype), count, axis=0)
+    grades[:, places] = given
+    judged = np.concatenate([np.repeat(one.judged.astype(dtype), count, axis=0), given.astype(dtype)], axis=1)
+    return replace(
+        one,
+        topics=[str(i) for i in range(count)],
+        grades=grades,
+        retrieved=np.repeat(one.retrieved, count),
+        judged=-np.sort(-judged, axis=1),
+    )

@@ -1,0 +1,196 @@
+"""Measures for diversity qrels: a topic has S subtopics, and a document may be relevant to several.
+
+S counts the subtopics to which some document is judged relevant. The definitions are those of the TREC
+web tracks' ndeval, every subtopic equally likely.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from collection.measures.aligned import Aligned, Bools, Floats, Ints
+from collection.measures.table import MEASURES, Persistence, Positive, Share
+from collection.measures.tracing import divide, show
+
+
+def _covers(aligned: Aligned, rel: float, cutoff: int | None) -> tuple[Bools, Bools, Ints]:
+    """(T, D, S) and (T, P, S): whether a retrieved, a known document is relevant to a subtopic; (T,) S."""
+    assert aligned.subtopics is not None, "Measure checks what the qrels have"
+    known = aligned.subtopics.judged >= rel
+    return aligned.subtopics.grades[:, :cutoff] >= rel, known, np.count_nonzero(known.any(axis=1), axis=1)
+
+
+def _novelty(covers: Bools, alpha: float) -> Floats:
+    """(T, D): the gain of each document; every time a subtopic was seen before it gains 1 - alpha as much."""
+    before: Ints = np.cumsum(covers, axis=1) - covers
+    gain: Floats = np.where(covers, (1 - alpha) ** before, 0.0).sum(axis=2)
+    return gain
+
+
+def _ideal_order(known: Bools, alpha: float, cutoff: int | None) -> Bools:
+    """The documents of each topic so that each gains most after those before it (greedy), to the cut-off."""
+    topics, documents, _ = known.shape
+    depth = documents if cutoff is None else min(cutoff, documents)
+    order = np.zeros((topics, depth), dtype=np.int64)
+    left: Bools = np.any(known, axis=2)
+    seen = np.zeros((topics, known.shape[2]))
+    rows = np.arange(topics)
+    for place in range(depth):
+        gain = np.where(left, (known * ((1 - alpha) ** seen)[:, None, :]).sum(axis=2), -1.0)
+        best = gain.argmax(axis=1)
+        order[:, place] = best
+        # Topics with fewer documents than others run out: what they are given then gains nothing.
+        seen += known[rows, best] * left[rows, best, None]
+        left[rows, best] = False
+    chosen: Bools = np.take_along_axis(known, order[..., None], axis=1)
+    # A document that was given twice must not count twice.
+    again = np.array([[o in row[:i] for i, o in enumerate(row)] for row in order], dtype=np.bool_).reshape(order.shape)
+    ideal: Bools = chosen & ~again[..., None]
+    return ideal
+
+
+def _discounted(gain: Floats, rank_based: bool) -> Floats:
+    """(T,): the gains over log2(i + 1), or over i."""
+    ranks = np.arange(1, gain.shape[1] + 1)
+    discount = ranks if rank_based else np.log2(ranks + 1)
+    show("gain", gain)
+    show("gain, discounted", gain / discount)
+    total: Floats = (gain / discount).sum(axis=1)
+    return total
+
+
+@MEASURES.add(
+    "alpha_DCG", label="alpha-DCG", description="Discounted gain where what was seen before counts less.",
+    highest=np.inf, needs="subtopics", monotone=0,
+)  # fmt: skip
+def alpha_dcg(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1, alpha: Share = 0.5) -> Floats:
+    """alpha_DCG = sum over ranks i of n_i / log2(i + 1); n_i = sum of (1 - alpha)^(times seen).
+
+    n_i is over the subtopics of the document, "times seen" counts relevant documents above it. (ndeval divides
+    by the DCG of documents relevant to everything, too.) Source: Clarke et al., SIGIR 2008.
+    """
+    covers, _, _ = _covers(aligned, rel, cutoff)
+    return _discounted(_novelty(covers, alpha), rank_based=False)
+
+
+@MEASURES.add(
+    "alpha_nDCG", label="alpha-nDCG", description="alpha-DCG as a share of the ideal ranking's.",
+    needs="subtopics", highest=np.inf, monotone=0,
+)  # fmt: skip
+def alpha_ndcg(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1, alpha: Share = 0.5) -> Floats:
+    """alpha_nDCG = alpha_DCG / alpha_DCG of the ideal ranking, which is built greedily.
+
+    The best ranking is hard to find; the greedy one is what everybody divides by, so that a value a little
+    above 1 can happen. Source: Clarke et al., SIGIR 2008.
+    """
+    covers, known, _ = _covers(aligned, rel, cutoff)
+    ideal = _novelty(_ideal_order(known, alpha, cutoff), alpha)
+    value = _discounted(_novelty(covers, alpha), rank_based=False)
+    best: Floats = (ideal / np.log2(np.arange(2, ideal.shape[1] + 2))).sum(axis=1)
+    show("alpha-DCG", value)
+    show("ideal alpha-DCG", best)
+    return divide(value, best)
+
+
+@MEASURES.add(
+    "ERR_IA", label="Intent-aware ERR", description="ERR averaged over subtopics.", needs="subtopics", monotone=0
+)
+def err_ia(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1, alpha: Persistence = 0.5) -> Floats:
+    """ERR_IA = (1/S) * sum over ranks i of n_i / i, by the most possible; n_i = sum of (1 - alpha)^(times seen).
+
+    n_i is over the subtopics of the document, "times seen" counts relevant documents above it; alpha is the
+    chance that one of them is enough. The most possible: every document relevant to
+    every subtopic, to the cut-off (collection-independent normalisation, as ndeval's ERR-IA@k).
+    Source: Chapelle et al., CIKM 2009; Clarke, Craswell & Soboroff, TREC 2009 web track.
+    """
+    covers, _, number = _covers(aligned, rel, cutoff)
+    value = _discounted(_novelty(covers, alpha), rank_based=True)
+    if cutoff is None:
+        most = -math.log(alpha) / (1 - alpha)
+    else:
+        # Terms shrink geometrically: after a few thousand a double sees no more of them.
+        ranks = np.arange(1, min(cutoff, 5000) + 1)
+        most = float(((1 - alpha) ** (ranks - 1) / ranks).sum())
+    show("S", number)
+    show("most possible", np.full(len(number), most))
+    return divide(value, number * most)
+
+
+@MEASURES.add(
+    "nERR_IA", label="Normalised ERR_IA", description="ERR_IA as a share of the ideal ranking's.",
+    needs="subtopics", highest=np.inf, monotone=0,
+)  # fmt: skip
+def normalised_err_ia(
+    aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1, alpha: Persistence = 0.5
+) -> Floats:
+    """nERR_IA = ERR_IA / ERR_IA of the ideal ranking, which is built greedily.
+
+    Source: Clarke, Craswell, Soboroff & Ashkan, WSDM 2011; ndeval's nERR-IA.
+    """
+    covers, known, _ = _covers(aligned, rel, cutoff)
+    ideal = _novelty(_ideal_order(known, alpha, cutoff), alpha)
+    value = _discounted(_novelty(covers, alpha), rank_based=True)
+    return divide(value, (ideal / np.arange(1, ideal.shape[1] + 1)).sum(axis=1))
+
+
+@MEASURES.add(
+    "StRecall", label="Subtopic recall", description="Share of the subtopics that the first k ranks cover.",
+    needs="subtopics", monotone=0,
+)  # fmt: skip
+def subtopic_recall(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) -> Floats:
+    """StRecall@k = subtopics with a relevant document in the first k / S.
+
+    Source: Zhai, Cohen & Lafferty, SIGIR 2003.
+    """
+    covers, _, number = _covers(aligned, rel, cutoff)
+    covered = np.count_nonzero(covers.any(axis=1), axis=1)
+    show("subtopics covered", covered)
+    show("S", number)
+    return divide(covered, number)
+
+
+@MEASURES.add(
+    "P_IA", label="Intent-aware precision", description="Precision averaged over subtopics.", needs="subtopics",
+    monotone=0,
+)  # fmt: skip
+def precision_ia(aligned: Aligned, *, cutoff: int, rel: Positive = 1) -> Floats:
+    """P_IA@k = (1/S) * sum over subtopics of P@k.
+
+    Source: Agrawal, Gollapudi, Halverson & Ieong, WSDM 2009.
+    """
+    covers, _, number = _covers(aligned, rel, cutoff)
+    hits = np.count_nonzero(covers, axis=(1, 2))
+    show("relevant (document, subtopic)", hits)
+    show("S", number)
+    return divide(hits, number * cutoff)
+
+
+@MEASURES.add(
+    "AP_IA", label="Intent-aware AP", description="AP averaged over subtopics.", needs="subtopics", monotone=0
+)
+def average_precision_ia(aligned: Aligned, *, rel: Positive = 1) -> Floats:
+    """AP_IA = (1/S) * sum over subtopics of AP.
+
+    Source: Agrawal, Gollapudi, Halverson & Ieong, WSDM 2009 (MAP-IA in ndeval).
+    """
+    covers, known, number = _covers(aligned, rel, None)
+    precisions = np.cumsum(covers, axis=1) / np.arange(1, covers.shape[1] + 1)[:, None]
+    per_subtopic = divide(np.where(covers, precisions, 0).sum(axis=1), np.count_nonzero(known, axis=1))
+    return divide(per_subtopic.sum(axis=1), number)
+
+
+@MEASURES.add(
+    "NRBP", label="NRBP", description="RBP where what was seen before counts less.", needs="subtopics", monotone=0
+)
+def novelty_rbp(aligned: Aligned, *, rel: Positive = 1, alpha: Share = 0.5, beta: Persistence = 0.5) -> Floats:
+    """NRBP = ((1 - (1 - alpha) beta) / S) * sum over ranks i of beta^(i - 1) n_i.
+
+    n_i = sum of (1 - alpha)^(times seen) over the subtopics of the document; "times seen" counts relevant
+    documents above it. Source: Clarke, Kolla & Vechtomova, ICTIR 2009.
+    """
+    covers, _, number = _covers(aligned, rel, None)
+    gain = _novelty(covers, alpha)
+    value = (gain * beta ** np.arange(gain.shape[1])).sum(axis=1)
+    return divide((1 - (1 - alpha) * beta) * value, number)

@@ -1,0 +1,116 @@
+"""Measures where recall matters: how much must be read to find (nearly) everything.
+
+They read a ranking as the order in which somebody screens documents. N, the number of documents that
+there are, is `documents`, or where that is left out the documents that the run or the judgements know
+of. A relevant document that the run lacks is found only by reading all N. Topics without a relevant
+document are 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from collection.measures.aligned import Aligned, Floats, Ints
+from collection.measures.sets import Documents, collection_size
+from collection.measures.table import MEASURES, Amount, Positive, Share
+from collection.measures.tracing import divide, show
+
+
+def _reached(aligned: Aligned, recall: float, rel: float) -> tuple[Ints, Ints]:
+    """(T,) how many relevant documents make that recall, (T,) the rank where the run has them; 0 where it never has."""
+    number = aligned.relevant(rel)
+    # 0.95 * 20 is 19, whatever the last binary digit says.
+    target = np.ceil(recall * number - 1e-9).astype(np.int64)
+    found = aligned.found(rel)
+    rank = np.zeros(len(number), dtype=np.int64)
+    there = found.nth == target[found.topic]
+    rank[found.topic[there]] = found.rank[there]
+    show("relevant to find", target)
+    show("rank where the run has them", rank)
+    return target, rank
+
+
+@MEASURES.add(
+    "R_aRb", label="Recall at aR + b", description="Recall after reading a documents for each relevant one, and b more."
+)
+def recall_at_effort(aligned: Aligned, *, rel: Positive = 1, a: Amount = 1.0, b: Amount = 0.0) -> Floats:
+    """R_aRb = relevant in the first a R + b / R.
+
+    Source: TREC total recall track (Roegiest, Cormack, Clarke & Grossman, 2015), recall@aR+b.
+    """
+    number = aligned.relevant(rel)
+    depth = np.floor(a * number + b + 1e-9).astype(np.int64)
+    hits = aligned.hits(rel)
+    above = np.count_nonzero(hits & (np.arange(hits.shape[1]) < depth[:, None]), axis=1)
+    show("rank", depth)
+    show("relevant up to it", above)
+    show("R", number)
+    return divide(above, number)
+
+
+@MEASURES.add(
+    "Effort", label="Effort", description="Documents to read until a recall is reached.", highest=np.inf, monotone=-1
+)
+def effort(aligned: Aligned, *, recall: Share, rel: Positive = 1, documents: Documents | None = None) -> Floats:
+    """Effort@r = rank of the relevant document that makes recall r; N where the run never reaches it."""
+    size = collection_size(aligned, documents)
+    target, rank = _reached(aligned, recall, rel)
+    return np.where(target == 0, 0, np.where(rank > 0, rank, size)).astype(np.float64)
+
+
+@MEASURES.add(
+    "WSS", label="Work saved over sampling", description="Reading saved at a recall, against reading at random.",
+    lowest=-1.0,
+)  # fmt: skip
+def work_saved(aligned: Aligned, *, recall: Share, rel: Positive = 1, documents: Documents | None = None) -> Floats:
+    """WSS@r = (N - Effort@r) / N - (1 - r).
+
+    Reading at random saves 1 - r to reach r. WSS@95 is WSS@0.95. Source: Cohen, Hersh, Peterson & Yen, JAMIA 2006.
+    """
+    size = collection_size(aligned, documents)
+    read = effort(aligned, recall=recall, rel=rel, documents=documents)
+    show("N", size)
+    show("read", read)
+    saved = divide(size - read, size) - (1 - recall)
+    return np.where(aligned.relevant(rel) > 0, saved, 0.0)
+
+
+@MEASURES.add("GainArea", label="Area under the gain curve", description="Mean recall over all stages of the reading.")
+def gain_area(aligned: Aligned, *, rel: Positive = 1, documents: Documents | None = None) -> Floats:
+    """GainArea = (1/N) * sum over i = 1 ... N of R@i.
+
+    Half for a random order. CLEF's norm_area divides it by that of the perfect order. Source: CLEF eHealth
+    technology-assisted reviews (Kanoulas, Li, Azzopardi & Spijker, 2017).
+    """
+    size, number = collection_size(aligned, documents), aligned.relevant(rel)
+    found = aligned.found(rel)
+    total = aligned.total(found.topic, size[found.topic] - found.rank + 1)
+    show("N - i + 1", size[found.topic] - found.rank + 1, found.rank)
+    return divide(total, number * size)
+
+
+@MEASURES.add(
+    "LastRel", label="Last relevant", description="Rank of the last relevant document of the run.", highest=np.inf,
+    monotone=-1,
+)  # fmt: skip
+def last_relevant(aligned: Aligned, *, rel: Positive = 1) -> Floats:
+    """LastRel = rank of the last relevant document that the run has; 0 where it has none.
+
+    It says nothing of what the run lacks: Effort@1 counts that too. Source: CLEF eHealth
+    technology-assisted reviews (Kanoulas, Li, Azzopardi & Spijker, 2017), last_rel.
+    """
+    found = aligned.found(rel)
+    show("relevant", np.ones(len(found.rank)), found.rank)
+    last = np.zeros(len(aligned.topics))
+    np.maximum.at(last, found.topic, found.rank)
+    return last
+
+
+@MEASURES.add("PatR", label="Precision at recall", description="Precision at the rank where a recall is reached.")
+def precision_at_recall(aligned: Aligned, *, recall: Share, rel: Positive = 1) -> Floats:
+    """PatR@r = P@i at the first rank i where recall r is reached; 0 where it never is.
+
+    IPrec@r is the best precision from there on.
+    """
+    target, rank = _reached(aligned, recall, rel)
+    return divide(target, rank)

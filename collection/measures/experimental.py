@@ -1,0 +1,105 @@
+"""What trec_eval calls experimental: few use them, but whoever compares with old output finds them here."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from collection.measures.aligned import Aligned, Floats, places
+from collection.measures.graded import gain_of, ideal_gain
+from collection.measures.table import MEASURES, Gains, Positive
+from collection.measures.tracing import divide, show
+
+
+def _curves(aligned: Aligned, gains: Gains | None) -> tuple[Floats, Floats, Floats, Floats]:
+    """(T, W) each: gain and ideal gain at every rank, and the DCG of both; W holds the longer of the two."""
+    gain, ideal = gain_of(aligned.grades, gains=gains), ideal_gain(aligned, gains=gains)
+    width = max(gain.shape[1], ideal.shape[1])
+    gain, ideal = (np.pad(m, ((0, 0), (0, width - m.shape[1]))) for m in (gain, ideal))
+    discount = np.log2(np.arange(2, width + 2))
+    return gain, ideal, np.cumsum(gain / discount, axis=1), np.cumsum(ideal / discount, axis=1)
+
+
+@MEASURES.add(
+    "G", label="G", description="Gain, less for each better document that is still missing.", graded=True, monotone=0
+)
+def g(aligned: Aligned, *, gains: Gains | None = None) -> Floats:
+    """G = (sum over ranks i of gain_i / log2(2 + cost to i - gain to i)) / ideal gain.
+
+    The cost of a rank is the gain of the ideal ranking there, 1 at least. Source: Buckley, trec_eval, 2008.
+    """
+    gain, ideal, _, _ = _curves(aligned, gains)
+    behind = np.cumsum(np.maximum(ideal, 1), axis=1) - np.cumsum(gain, axis=1)
+    topic, column = places(gain != 0)
+    amounts = gain[topic, column] / np.log2(2 + behind[topic, column])
+    show("gain / log2(2 + cost - gain)", amounts, column + 1)
+    return divide(aligned.total(topic, amounts), ideal.sum(axis=1))
+
+
+@MEASURES.add("binG", label="binG", description="G with relevance yes or no.")
+def bin_g(aligned: Aligned, *, rel: Positive = 1) -> Floats:
+    """binG = (1/R) * sum over relevant ranks i of 1 / log2(2 + not relevant above i).
+
+    Source: Buckley, trec_eval, 2008.
+    """
+    found = aligned.found(rel)
+    amounts = 1 / np.log2(2 + found.rank - found.nth)
+    show("1 / log2(2 + not relevant above)", amounts, found.rank)
+    return divide(aligned.total(found.topic, amounts), aligned.relevant(rel))
+
+
+@MEASURES.add(
+    "nDCG_rel", label="nDCG at relevant ranks", description="nDCG averaged over the relevant documents.",
+    graded=True, monotone=0,
+)  # fmt: skip
+def ndcg_at_relevant(aligned: Aligned, *, gains: Gains | None = None) -> Floats:
+    """nDCG_rel = mean over documents with a gain of nDCG@i at their rank i, or of nDCG at the end where not retrieved.
+
+    Source: Buckley, trec_eval (ndcg_rel), 2008.
+    """
+    gain, ideal, dcg, best = _curves(aligned, gains)
+    if not gain.shape[1]:
+        return np.zeros(len(gain))
+    topic, column = places(gain != 0)
+    ratio = divide(dcg[topic, column], best[topic, column])
+    show("nDCG@i", ratio, column + 1)
+    number = np.count_nonzero(ideal, axis=1)
+    missed = number - np.count_nonzero(gain, axis=1)
+    return divide(aligned.total(topic, ratio) + missed * divide(dcg[:, -1], best[:, -1]), number)
+
+
+@MEASURES.add(
+    "RnDCG", label="nDCG at R levels", description="nDCG averaged over the ranks where the ideal gain changes.",
+    graded=True, monotone=0,
+)  # fmt: skip
+def ndcg_at_levels(aligned: Aligned, *, gains: Gains | None = None) -> Floats:
+    """RnDCG = mean of nDCG@n over n = documents of the highest gain, of the two highest, ..., and of nDCG at the end.
+
+    The end counts where the run goes on for two ranks or more after the last of these n.
+    Source: Buckley, trec_eval (Rndcg), 2008.
+    """
+    gain, ideal, dcg, best = _curves(aligned, gains)
+    if not gain.shape[1]:
+        return np.zeros(len(gain))
+    ratio = divide(dcg, best)
+    falls = np.zeros(gain.shape, dtype=np.bool_)
+    falls[:, :-1] = ideal[:, :-1] > ideal[:, 1:]
+    falls[:, -1] = ideal[:, -1] > 0
+    at_end = aligned.retrieved > np.count_nonzero(ideal, axis=1) + 1
+    show("nDCG@i", np.where(falls, ratio, np.nan))
+    total = np.where(falls, ratio, 0).sum(axis=1) + at_end * divide(dcg[:, -1], best[:, -1])
+    return np.where(best[:, -1] > 0, divide(total, falls.sum(axis=1) + at_end), 0.0)
+
+
+@MEASURES.add("YAAP", label="YAAP", description="AP on a scale of log odds.", lowest=-np.inf, highest=np.inf)
+def yet_another_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Floats:
+    """YAAP = ln((1 + S) / (1 + R - S)), S the sum of P@i over the ranks i of relevant documents.
+
+    Means of values near 0 and near 1 then say more. A topic that the run lacks is ln(1 / (1 + R)).
+    Source: Robertson, ECIR 2012.
+    """
+    found, number = aligned.found(rel), aligned.relevant(rel)
+    total = aligned.total(found.topic, found.nth / found.rank)
+    show("sum of P at i", total)
+    show("R", number)
+    value: Floats = np.log((1 + total) / (1 + number - total))
+    return value

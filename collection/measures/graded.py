@@ -1,0 +1,309 @@
+"""Measures that look at grades: gains, cascades, and mixtures of levels.
+
+A grade becomes a gain (nDCG and its kin) or a probability of being content (ERR, RBP, INST), for which
+the highest possible grade must be known: `max_rel`, the highest grade of the qrels where it is left
+out. Unjudged documents gain nothing. Grades may have fractions, as labels inferred from clicks have.
+All of them take rel=n, which makes them binary: grade n or more counts 1, less counts 0.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+
+from collection.errors import InputError
+from collection.measures.aligned import UNJUDGED, Aligned, Floats, Grades, Ints, places
+from collection.measures.ranked import most_found
+from collection.measures.table import MEASURES, Gains, Persistence, Positive, Within
+from collection.measures.tracing import divide, show
+
+Dcg = Literal["log2", "exp-log2"]
+
+
+def gain_of(grades: Grades, dcg: Dcg = "log2", gains: Gains | None = None) -> Floats:
+    """The gain of each grade, same shape: the grade itself, 2^grade - 1, or what `gains` names; 0 below 0."""
+    gain = np.maximum(grades, 0).astype(np.float64)
+    if dcg == "exp-log2":
+        if gain.max(initial=0) > 1000:
+            raise InputError(f"the gain 2^grade - 1 has no number for the grade {gain.max():g}; use dcg='log2'")
+        gain = np.exp2(gain) - 1
+    for grade, value in (gains or {}).items():
+        if grade >= 0:
+            gain[grades == grade] = value
+    return gain
+
+
+def ideal_gain(aligned: Aligned, dcg: Dcg = "log2", gains: Gains | None = None) -> Floats:
+    """(T, J): the gains of all judged documents of each topic, highest first."""
+    gain = gain_of(aligned.judged, dcg, gains)
+    # With gains of one's own a lower grade may gain more.
+    return -np.sort(-gain, axis=1) if gains else gain
+
+
+def _ranked_gain(aligned: Aligned, cutoff: int | None, dcg: Dcg, gains: Gains | None) -> tuple[Ints, Ints, Floats]:
+    # Only the judged cells: a ranking is mostly unjudged, and powers are dear.
+    topic, column = places(aligned.top(cutoff) > UNJUDGED)
+    gain = gain_of(aligned.grades[topic, column], dcg, gains)
+    return topic, column + 1, gain
+
+
+def _dcg(aligned: Aligned, cutoff: int | None, dcg: Dcg, gains: Gains | None) -> Floats:
+    topic, rank, gain = _ranked_gain(aligned, cutoff, dcg, gains)
+    discounted = gain / np.log2(rank + 1)
+    show("gain", gain, rank)
+    show("log2(i + 1)", np.log2(rank + 1), rank)
+    show("gain / log2(i + 1)", discounted, rank)
+    total = aligned.total(topic, discounted)
+    show("DCG", total)
+    return total
+
+
+def ideal_dcg(ideal: Floats, cutoff: int | None) -> Floats:
+    """(T,): the DCG of the best ranking there could be."""
+    ideal = ideal[:, :cutoff]
+    total: Floats = (ideal / np.log2(np.arange(2, ideal.shape[1] + 2))).sum(axis=1)
+    show("ideal gain", ideal)
+    show("ideal DCG", total)
+    return total
+
+
+@MEASURES.add(
+    "nDCG", label="nDCG", description="Discounted gain of the ranking as a share of the ideal one.", graded=True
+)
+def ndcg(aligned: Aligned, *, cutoff: int | None = None, dcg: Dcg = "log2", gains: Gains | None = None) -> Floats:
+    """nDCG = DCG / ideal DCG, DCG = sum over ranks i of gain_i / log2(i + 1), gain_i = grade.
+
+    The ideal is over all judged documents of the topic, cut at the same k. dcg='exp-log2' has the gain
+    2^grade - 1 (Burges et al. 2005; Kaggle, XGBoost, gdeval.pl), gains={1:1,2:3,3:7} any other.
+    Source: Järvelin & Kekäläinen, TOIS 2002, with the discount of Burges et al., ICML 2005, as trec_eval's ndcg.
+    """
+    return divide(_dcg(aligned, cutoff, dcg, gains), ideal_dcg(ideal_gain(aligned, dcg, gains), cutoff))
+
+
+@MEASURES.add("DCG", label="DCG", description="Discounted gain of the ranking.", graded=True, highest=np.inf)
+def dcg_(aligned: Aligned, *, cutoff: int | None = None, dcg: Dcg = "log2", gains: Gains | None = None) -> Floats:
+    """DCG = sum over ranks i of gain_i / log2(i + 1), gain_i = grade.
+
+    Gains as for nDCG. Source: Järvelin & Kekäläinen, TOIS 2002.
+    """
+    return _dcg(aligned, cutoff, dcg, gains)
+
+
+@MEASURES.add("CG", label="CG", description="Gain of the first k ranks.", graded=True, highest=np.inf)
+def cg(aligned: Aligned, *, cutoff: int | None = None, gains: Gains | None = None) -> Floats:
+    """CG = sum over ranks i of gain_i, gain_i = grade.
+
+    Source: Järvelin & Kekäläinen, SIGIR 2000.
+    """
+    topic, rank, gain = _ranked_gain(aligned, cutoff, "log2", gains)
+    show("gain", gain, rank)
+    return aligned.total(topic, gain)
+
+
+@MEASURES.add("SDCG", label="Scaled DCG", description="DCG as a share of what only top grades would give.", graded=True)
+def scaled_dcg(aligned: Aligned, *, cutoff: int, max_rel: Positive | None = None) -> Floats:
+    """SDCG@k = sum over i <= k of (grade_i / max_rel) / log2(i + 1), divided by the sum of 1 / log2(i + 1).
+
+    No ideal list: the same ranking has the same value whatever else is relevant. Source: Moffat et al., TOIS 2017.
+    """
+    top = max_rel or aligned.top_grade
+    topic, rank, gain = _ranked_gain(aligned, cutoff, "log2", None)
+    scaled = np.minimum(gain / top, 1) / np.log2(rank + 1)
+    show("gain / max_rel / log2(i + 1)", scaled, rank)
+    total = aligned.total(topic, scaled)
+    # Beyond the end of every run the weights still count; there are never many ranks that matter so deep.
+    return divide(total, (1 / np.log2(np.arange(2, min(cutoff, 10_000_000) + 2))).sum())
+
+
+def _stop(grades: Grades, max_rel: float) -> Floats:
+    """The probability that a reader is content with a document: (2^grade - 1) / 2^max_rel."""
+    if max_rel > 1000:
+        raise InputError(f"2^max_rel has no number for {max_rel:g}; give a smaller max_rel or measure with nDCG")
+    return (np.exp2(np.clip(grades, 0, max_rel)) - 1) / np.exp2(max_rel)
+
+
+def _err(grades: Grades, max_rel: float) -> Floats:
+    stop = _stop(grades, max_rel)
+    reached = np.ones_like(stop)
+    np.cumprod(1 - stop[:, :-1], axis=1, out=reached[:, 1:])
+    rank = np.arange(1, stop.shape[1] + 1)
+    show("content (2^g - 1) / 2^max", stop)
+    show("reaches i", reached)
+    show("content * reaches / i", stop * reached / rank)
+    return (stop * reached / rank).sum(axis=1)
+
+
+@MEASURES.add(
+    "ERR",
+    label="Expected reciprocal rank",
+    description="1 / rank at which a reader who goes on until content stops, as expected.",
+    graded=True,
+)
+def expected_reciprocal_rank(aligned: Aligned, *, cutoff: int | None = None, max_rel: Positive | None = None) -> Floats:
+    """ERR = sum over ranks i of (1/i) s_i * product over j < i of (1 - s_j), s = (2^grade - 1) / 2^max_rel.
+
+    gdeval.pl, and so ir_measures, always take max_rel=4. Source: Chapelle, Metzler, Zhang & Grinspan, CIKM 2009.
+    """
+    return _err(aligned.top(cutoff), max_rel or aligned.top_grade)
+
+
+@MEASURES.add("nERR", label="Normalised ERR", description="ERR as a share of the ideal ranking's.", graded=True)
+def normalised_err(aligned: Aligned, *, cutoff: int | None = None, max_rel: Positive | None = None) -> Floats:
+    """nERR = ERR / ERR of all judged documents in the order of their grades.
+
+    Source: Chapelle, Metzler, Zhang & Grinspan, CIKM 2009; normalised as in the NTCIR tracks.
+    """
+    top = max_rel or aligned.top_grade
+    value = _err(aligned.top(cutoff), top)
+    ideal = _err(aligned.judged[:, :cutoff], top)
+    show("ERR", value)
+    show("ideal ERR", ideal)
+    return divide(value, ideal)
+
+
+@MEASURES.add(
+    "RBP", label="Rank-biased precision", description="Gain per document of a reader who goes on with probability p.",
+    graded=True,
+)  # fmt: skip
+def rank_biased_precision(
+    aligned: Aligned, *, cutoff: int | None = None, p: Persistence = 0.8, max_rel: Positive | None = None
+) -> Floats:
+    """RBP = (1 - p) * sum over ranks i of gain_i p^(i - 1), gain_i = grade / max_rel.
+
+    With rel=n it is binary, as in the paper. Its value is a lower bound: see RBPResidual. (trec_eval 10's
+    rbp reads memory that it never set; it is nobody's oracle.) Source: Moffat & Zobel, TOIS 2008.
+    """
+    topic, rank, gain = _ranked_gain(aligned, cutoff, "log2", None)
+    gain = np.minimum(gain / (max_rel or aligned.top_grade), 1)
+    weight = (1 - p) * p ** (rank - 1.0)
+    show("gain / max_rel", gain, rank)
+    show("(1 - p) p^(i - 1)", weight, rank)
+    return aligned.total(topic, gain * weight)
+
+
+@MEASURES.add(
+    "RBPResidual",
+    label="RBP residual",
+    description="How much higher RBP could be if every unjudged document were relevant.",
+    monotone=0,
+)
+def rbp_residual(aligned: Aligned, *, cutoff: int | None = None, p: Persistence = 0.8, tail: bool = True) -> Floats:
+    """RBPResidual = (1 - p) * sum over unjudged ranks i of p^(i - 1), and p^n for what lies beyond the n ranks.
+
+    tail=False leaves p^n out, the part that no judging of this run can bring. Source: Moffat & Zobel, TOIS 2008.
+    """
+    grades, within = aligned.top(cutoff), aligned.within(cutoff)
+    weight = (1 - p) * p ** np.arange(grades.shape[1])
+    open_ = (grades <= UNJUDGED) & (np.arange(grades.shape[1]) < within[:, None])
+    inside = np.where(open_, weight, 0.0).sum(axis=1)
+    beyond = p ** within.astype(np.float64)
+    show("unjudged weight", np.where(open_, weight, 0.0))
+    show("beyond the end", beyond)
+    return inside + beyond if tail else inside
+
+
+@MEASURES.add(
+    "GAP", label="Graded average precision", description="AP for readers who differ in what they hold relevant.",
+    graded=True,
+)  # fmt: skip
+def graded_average_precision(aligned: Aligned, *, cutoff: int | None = None, weights: Gains | None = None) -> Floats:
+    """GAP = sum over levels j of w_j S_j / sum over j of w_j R_j; S_j, R_j: sum of P@i and R if relevant is grade >= j.
+
+    w_j is the share of readers for whom grade j is just relevant: alike for every level that the qrels
+    have, or weights={1:.5,2:.3,3:.2}. Source: Robertson, Kanoulas & Yilmaz, SIGIR 2010.
+    """
+    share = dict.fromkeys(aligned.levels, 1.0) if weights is None else {j: w for j, w in weights.items() if j > 0}
+    above, below = np.zeros(len(aligned.topics)), np.zeros(len(aligned.topics))
+    for level, weight in share.items():
+        found, number = aligned.found(level, cutoff), aligned.relevant(level)
+        total = aligned.total(found.topic, found.nth / found.rank)
+        show(f"P at i, relevant from {level:g}", found.nth / found.rank, found.rank)
+        show(f"sum of P at i, relevant from {level:g}", total)
+        show(f"R, relevant from {level:g}", number)
+        above, below = above + weight * total, below + weight * number
+    return divide(above, below)
+
+
+@MEASURES.add(
+    "Q",
+    label="Q-measure",
+    description="AP with gains: how near the gain so far is to the ideal one.",
+    graded=True,
+    monotone=0,
+)
+def q_measure(
+    aligned: Aligned,
+    *,
+    cutoff: int | None = None,
+    beta: Annotated[float, Within(0)] = 1.0,
+    gains: Gains | None = None,
+    norm: Literal["R", "min"] = "min",
+) -> Floats:
+    """Q = (1/R) * sum over relevant ranks i of (found_i + beta cg_i) / (i + beta ideal cg_i).
+
+    found_i and cg_i: relevant documents and gain to rank i. beta=0 is AP; R is every document with a gain.
+    Under ``@k`` the divisor is min(R, k), as in NTCIREVAL, or R with norm='R'. A document of a low grade that
+    moves up can lower it. Source: Sakai, NTCIR-4, 2004.
+    """
+    gain = gain_of(aligned.top(cutoff), gains=gains)
+    ideal = np.cumsum(ideal_gain(aligned, gains=gains), axis=1)
+    topic, column = places(gain != 0)
+    so_far = np.cumsum(gain, axis=1)[topic, column]
+    first = np.searchsorted(topic, np.arange(len(gain)))
+    nth = np.arange(1, len(topic) + 1) - first[topic]
+    # The ideal list ends at J: beyond it nothing is gained.
+    best = ideal[topic, np.minimum(column, ideal.shape[1] - 1)]
+    blended = (nth + beta * so_far) / (column + 1 + beta * best)
+    number = np.count_nonzero(gain_of(aligned.judged, gains=gains), axis=1)
+    show("gain so far", so_far, column + 1)
+    show("ideal gain so far", best, column + 1)
+    show("blended ratio", blended, column + 1)
+    show("R", number)
+    total = aligned.total(topic, blended)
+    show("sum", total)
+    return divide(total, most_found(number, cutoff, norm))
+
+
+CWL_DEPTH = 1000
+"""How deep the reader of INST and INSQ is followed, in the papers' tool cwl_eval too."""
+
+
+def _adaptive(aligned: Aligned, T: float, max_rel: float | None, adapts: bool) -> Floats:
+    gain = np.zeros((len(aligned.topics), CWL_DEPTH))
+    top = aligned.top(CWL_DEPTH)
+    gain[:, : top.shape[1]] = np.minimum(np.maximum(top, 0) / (max_rel or aligned.top_grade), 1)
+    left = T - np.cumsum(gain, axis=1) if adapts else np.full_like(gain, T)
+    behind = np.arange(1, CWL_DEPTH + 1) + T + left
+    goes_on = ((behind - 1) / behind) ** 2
+    weight = np.ones_like(gain)
+    np.cumprod(goes_on[:, :-1], axis=1, out=weight[:, 1:])
+    weight /= weight.sum(axis=1, keepdims=True)
+    show("gain / max_rel", gain[:, : top.shape[1]])
+    show("goes on", goes_on[:, : top.shape[1]])
+    show("weight", weight[:, : top.shape[1]])
+    return (weight * gain).sum(axis=1)
+
+
+@MEASURES.add(
+    "INST", label="INST", description="Gain per document of a reader who stops sooner the more is found.",
+    graded=True, monotone=0,
+)  # fmt: skip
+def inst(aligned: Aligned, *, T: Positive = 1.0, max_rel: Positive | None = None) -> Floats:
+    """INST = sum of w_i gain_i, w_i as likely as rank i is read; on from i with ((i + T + T_i - 1) / (i + T + T_i))^2.
+
+    T is the gain that the reader hopes for, T_i what is still missing of it at rank i; gain_i = grade / max_rel.
+    Readers are followed for 1,000 ranks, as cwl_eval does. Source: Moffat, Bailey, Scholer & Thomas, ADCS 2015.
+    """
+    return _adaptive(aligned, T, max_rel, adapts=True)
+
+
+@MEASURES.add(
+    "INSQ", label="INSQ", description="Gain per document of a reader who hopes for T relevant ones.", graded=True
+)
+def insq(aligned: Aligned, *, T: Positive = 1.0, max_rel: Positive | None = None) -> Floats:
+    """INSQ = sum of w_i gain_i, w_i as likely as rank i is read; on from i with ((i + 2T - 1) / (i + 2T))^2.
+
+    As INST, but what was found does not matter. Source: Moffat, Scholer & Thomas, ADCS 2012.
+    """
+    return _adaptive(aligned, T, max_rel, adapts=False)

@@ -1,0 +1,175 @@
+"""Measures for incomplete judgements: what a ranking is worth when part of the pool was never judged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Floats, Sample, places
+from collection.measures.table import MEASURES, Positive
+from collection.measures.tracing import divide, show
+
+EPSILON = 1e-5
+"""What keeps a precision of nothing out of nothing from being undefined (trec_eval's INFAP_EPSILON)."""
+
+
+@MEASURES.add("bpref", label="bpref", description="How often judged nonrelevant documents stand above relevant ones.")
+def bpref(aligned: Aligned, *, rel: Positive = 1) -> Floats:
+    """bpref = (1/R) * sum over retrieved relevant d of 1 - min(n above d, R) / min(N, R).
+
+    N counts the judged nonrelevant documents, n those above d; unjudged documents are passed over.
+    A relevant document with no judged nonrelevant one above it counts 1. ir_measures writes it Bpref.
+    Source: Buckley & Voorhees, SIGIR 2004, in the form of trec_eval since version 8.
+    """
+    number = aligned.relevant(rel)
+    return _preferences(aligned, rel, number, np.minimum(aligned.nonrelevant(rel), number))
+
+
+@MEASURES.add("bpref10", label="bpref-10", description="bpref that also works with very few relevant documents.")
+def bpref10(aligned: Aligned, *, rel: Positive = 1) -> Floats:
+    """bpref10 = (1/R) * sum over retrieved relevant d of 1 - min(n above d, R + 10) / (R + 10).
+
+    n counts judged nonrelevant documents above d, the first R + 10 of them. The paper writes bpref-10.
+    Source: Buckley & Voorhees, SIGIR 2004.
+    """
+    number = aligned.relevant(rel)
+    return _preferences(aligned, rel, number + 10, number + 10)
+
+
+def _preferences(aligned: Aligned, rel: float, most: npt.NDArray[Any], divisor: npt.NDArray[Any]) -> Floats:
+    """The mean over relevant documents of 1 - min(nonrelevant above, most) / divisor."""
+    found, grades = aligned.found(rel), aligned.grades
+    nonrelevant = np.cumsum((grades > UNJUDGED) & (grades < rel), axis=1)
+    above = np.minimum(nonrelevant[found.topic, found.rank - 1], most[found.topic])
+    kept = 1 - divide(above, divisor[found.topic])
+    show("judged nonrelevant above", above, found.rank)
+    show("kept", kept, found.rank)
+    show("R", aligned.relevant(rel))
+    return divide(aligned.total(found.topic, kept), aligned.relevant(rel))
+
+
+@MEASURES.add("infAP", label="Inferred AP", description="AP estimated from a uniform sample of the pool.")
+def inferred_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Floats:
+    """infAP = (1/R) * sum over relevant ranks i of 1/i + (pooled above / i) (relevant above + e) / (judged above + 2e).
+
+    A grade of -1 in the qrels says "in the pool, but not judged"; documents that the qrels do not name are not
+    relevant. Every judged document must have been equally likely to be judged. e = 0.00001.
+    Source: Yilmaz & Aslam, CIKM 2006, as trec_eval computes it.
+    """
+    found, grades = aligned.found(rel), aligned.grades
+
+    def above(cells: npt.NDArray[np.bool_]) -> Floats:
+        return (np.cumsum(cells, axis=1) - cells)[found.topic, found.rank - 1].astype(np.float64)
+
+    pooled, judged = above(grades > UNPOOLED), above(grades > UNJUDGED)
+    relevant = found.nth - 1.0
+    expected = 1 / found.rank + pooled / found.rank * (relevant + EPSILON) / (judged + 2 * EPSILON)
+    # At rank 1 nothing stands above.
+    expected = np.where(found.rank == 1, 1.0, expected)
+    show("pooled above", pooled, found.rank)
+    show("judged above", judged, found.rank)
+    show("expected P at i", expected, found.rank)
+    show("R", aligned.relevant(rel))
+    return divide(aligned.total(found.topic, expected), aligned.relevant(rel))
+
+
+def _estimated(sample: Sample, judged: npt.NDArray[Any]) -> Floats:
+    """Judged documents -> documents of the pool that they stand for, per stratum."""
+    return judged * divide(sample.size, sample.judged)
+
+
+@MEASURES.add(
+    "xinfAP", label="Extended inferred AP", description="AP estimated from a stratified sample of the pool.",
+    highest=np.inf, needs="strata",
+)  # fmt: skip
+def extended_inferred_average_precision(aligned: Aligned, *, cutoff: int = 1000, rel: Positive = 1) -> Floats:
+    """xinfAP = (1/R) * sum over strata of (size / judged) * sum over its relevant ranks i of the expected P@i.
+
+    R is estimated alike, size / judged for each relevant document. Expected P@i = 1/i + (1/i) * sum over strata
+    of pooled above * (relevant above + e) / (judged above + 3e). Where R is above `cutoff`, the most that a run
+    may retrieve, the divisor is that. Source: Yilmaz, Kanoulas & Aslam, SIGIR 2008, with the constants of NIST's
+    sample_eval.pl.
+    """
+    sample = _sample_of(aligned)
+    found, grades = aligned.found(rel, cutoff), aligned.top(cutoff)
+    strata, here = sample.size.shape[1], sample.stratum[:, :cutoff]
+    expected = np.zeros(len(found.rank))
+    for s in range(strata):
+        inside = here == s
+
+        def above(cells: npt.NDArray[np.bool_]) -> Floats:
+            return (np.cumsum(cells, axis=1) - cells)[found.topic, found.rank - 1].astype(np.float64)
+
+        judged, relevant = above(inside & (grades > UNJUDGED)), above(inside & (grades >= rel))
+        weight = divide(sample.size[:, s], sample.judged[:, s])[found.topic]
+        pooled = above(inside) if sample.listed else judged * weight
+        expected += pooled * (relevant + EPSILON) / (judged + 3 * EPSILON)
+    expected = (1 + expected) / found.rank
+    per_judged = divide(sample.size, sample.judged)
+    stands_for = per_judged[found.topic, here[found.topic, found.rank - 1]]
+    total = aligned.total(found.topic, expected * stands_for)
+    number = _relevant_estimated(aligned, sample, rel)
+    show("expected P at i", expected, found.rank)
+    show("stands for", stands_for, found.rank)
+    show("R (estimated)", number)
+    return divide(total, np.minimum(number, cutoff))
+
+
+@MEASURES.add(
+    "infNDCG", label="Inferred nDCG", description="nDCG estimated from a stratified sample of the pool.",
+    highest=np.inf, graded=True, needs="strata",
+)  # fmt: skip
+def inferred_ndcg(aligned: Aligned, *, cutoff: int = 1000) -> Floats:
+    """infNDCG = estimated DCG / DCG of the estimated ideal ranking, gain = grade.
+
+    In each stratum DCG is (retrieved / judged and retrieved) times the DCG of the judged ones; the ideal has
+    (size / judged) documents for each judged one, fractions included. Source: Yilmaz, Kanoulas & Aslam, SIGIR
+    2008, as NIST's sample_eval.pl.
+    """
+    sample, grades = _sample_of(aligned), aligned.top(cutoff)
+    here = sample.stratum[:, :cutoff]
+    topic, column = places(grades > UNJUDGED)
+    gain = grades[topic, column] / np.log2(column + 2)
+    strata = sample.size.shape[1]
+    key, shape = topic * strata + here[topic, column], sample.size.shape
+    gained = np.bincount(key, gain, np.prod(shape, dtype=int)).reshape(shape)
+    judged = np.bincount(key, minlength=np.prod(shape, dtype=int)).reshape(shape)
+    if sample.listed:
+        pooled = np.stack([np.count_nonzero(here == s, axis=1) for s in range(strata)], axis=1)
+    else:
+        pooled = _estimated(sample, judged)
+    show("gain / log2(i + 1)", gain, column + 1)
+    total = (gained * divide(pooled, judged)).sum(axis=1)
+    ideal = np.array([_estimated_ideal(aligned, sample, t, cutoff) for t in range(len(aligned.topics))])
+    show("estimated DCG", total)
+    show("ideal DCG (estimated)", ideal)
+    return divide(total, ideal)
+
+
+def _sample_of(aligned: Aligned) -> Sample:
+    assert aligned.sample is not None, "Measure checks what the qrels have"
+    return aligned.sample
+
+
+def _relevant_estimated(aligned: Aligned, sample: Sample, rel: float) -> Floats:
+    """(T,): how many relevant documents the pool holds, by the sample."""
+    topic, column = places(aligned.judged >= rel)
+    per_judged = divide(sample.size, sample.judged)
+    return aligned.total(topic, per_judged[topic, sample.graded[topic, column]])
+
+
+def _estimated_ideal(aligned: Aligned, sample: Sample, topic: int, cutoff: int) -> float:
+    """The DCG of the ideal ranking of one topic, each grade filling as many ranks as it is estimated to have."""
+    grades = aligned.judged[topic]
+    stands_for = divide(sample.size[topic], sample.judged[topic])[sample.graded[topic]]
+    start, total = 0.0, 0.0
+    for grade in np.unique(grades[grades > 0])[::-1]:
+        count = float(stands_for[grades == grade].sum())
+        # Half a document fills no rank, but the next grade starts where it ends.
+        ranks = start + np.arange(1, int(count + 1e-9) + 1)
+        ranks = ranks[ranks <= cutoff]
+        total += float(grade) * float((1 / np.log2(ranks + 1)).sum())
+        start += count
+    return total

@@ -1,0 +1,305 @@
+"""Run + qrels -> :class:`~collection.measures.aligned.Aligned`: ids are matched once, here, and never again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from collection.errors import InputError
+from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Floats, Grades, Ints, Sample, Subtopics, Version
+from collection.ranking import rank_run
+from collection.records import QRELS_COLUMNS, RUN_COLUMNS, require_columns
+
+
+@dataclass(frozen=True)
+class QrelsIndex:
+    """Qrels made ready to be met by any number of runs: ids are looked up in it, and never again.
+
+    T topics, P different pairs, S subtopics. Made by :func:`index_qrels`.
+
+    Attributes
+    ----------
+    topics, documents
+        The different ids.
+    pairs
+        (P,): topic * documents + document of each pair, ascending.
+    grade
+        (P,): the grade of each pair; UNJUDGED where it has none.
+    judged, levels
+        As :class:`Aligned` has them.
+    stratum, sample
+        (P,) the stratum of each pair, and what :class:`Sample` says of strata, where the qrels are a sample.
+    subtopics, known
+        (P, S) the grade of each pair for each subtopic and (T, most, S) the same by topic, where there are any.
+    """
+
+    topics: pd.Index[Any]
+    documents: pd.Index[Any]
+    pairs: Ints
+    grade: Grades
+    judged: Grades
+    levels: tuple[float, ...]
+    stratum: Ints | None
+    sample: Sample | None
+    subtopics: Grades | None
+    known: Grades | None
+
+
+def index_qrels(qrels: pd.DataFrame) -> QrelsIndex:
+    """Make qrels ready for :func:`align`, which says what they are; worth it for more than one run."""
+    require_columns(qrels, QRELS_COLUMNS, "qrels")
+    topic_of_qrel, topics = pd.factorize(qrels["query_id"].astype("str"))
+    doc_of_qrel, documents = pd.factorize(qrels["doc_id"].astype("str"))
+    width = max(1, len(documents))
+    pairs, pair_of_qrel = np.unique(topic_of_qrel.astype(np.int64) * width + doc_of_qrel, return_inverse=True)
+    relevance = _as_grades(qrels["relevance"])
+    grade = np.full(len(pairs), UNJUDGED, dtype=relevance.dtype)
+    np.maximum.at(grade, pair_of_qrel, relevance)
+    topic_of_pair = pairs // width
+    order = np.lexsort((-grade, topic_of_pair))
+    order = order[grade[order] > UNJUDGED]
+    stratum, sample = _strata(qrels, pair_of_qrel, topic_of_pair, order, len(topics))
+    subtopics = _subtopics(qrels, relevance, topic_of_qrel, pair_of_qrel, len(pairs))
+    return QrelsIndex(
+        topics=topics,
+        documents=documents,
+        pairs=pairs,
+        grade=grade,
+        judged=_side_by_side(topic_of_pair[order], grade[order], len(topics), UNJUDGED),
+        levels=_levels(grade),
+        stratum=stratum,
+        sample=sample,
+        subtopics=subtopics,
+        known=None if subtopics is None else _side_by_side(topic_of_pair, subtopics, len(topics), UNJUDGED),
+    )
+
+
+def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Version = 10) -> Aligned:
+    """Lay a run over its qrels.
+
+    The run is put into trec_eval's order first (score descending, ties by document id descending; a
+    rank column is ignored). Negative grades are unjudged. Topics of the qrels that the run lacks stay
+    as empty rows.
+
+    Parameters
+    ----------
+    run
+        ``query_id``, ``doc_id``, ``score``; quickest as the reader gives it (``query_id`` categorical,
+        ``doc_id`` of type str).
+    qrels
+        ``query_id``, ``doc_id``, ``relevance``; one row per pair. With ``subtopic`` one row per pair and
+        subtopic, and the grade of the pair is the highest of them. With ``stratum`` or ``probability``
+        (of being judged) the qrels are a sample, which xinfAP and infNDCG read. Or what
+        :func:`index_qrels` made of such a frame.
+    version
+        9 compares scores as trec_eval 9 does, as 32-bit floats: more of them are equal.
+
+    Raises
+    ------
+    ColumnsError
+        A frame lacks a column.
+    InputError
+        Probabilities that are not above 0 and at most 1.
+    """
+    index = qrels if isinstance(qrels, QrelsIndex) else index_qrels(qrels)
+    ranked = rank_as(run, version)
+    # A ranked run has each topic in one piece, so that topics are looked up once a piece and not once a row.
+    rank = ranked["rank"].to_numpy()
+    starts = np.flatnonzero(rank == 1)
+    run_topics = ranked["query_id"].iloc[starts].astype("str")
+    topic_of_piece = _among(run_topics, index.topics)
+    known = topic_of_piece >= 0
+    retrieved = np.zeros(len(index.topics), dtype=np.int64)
+    retrieved[topic_of_piece[known]] = np.diff(starts, append=len(rank))[known]
+
+    # Only rows whose document is judged for some topic are looked at any further: in a run they are few.
+    doc_of_row = _among(ranked["doc_id"], index.documents)
+    rows = np.flatnonzero(doc_of_row >= 0)
+    topic_of_row = topic_of_piece[np.searchsorted(starts, rows, side="right") - 1]
+    rows, topic_of_row = rows[topic_of_row >= 0], topic_of_row[topic_of_row >= 0]
+    wanted = topic_of_row.astype(np.int64) * max(1, len(index.documents)) + doc_of_row[rows]
+    pair = np.minimum(np.searchsorted(index.pairs, wanted), max(0, len(index.pairs) - 1))
+    named = index.pairs[pair] == wanted if len(index.pairs) else np.zeros(len(rows), dtype=np.bool_)
+    rows, topic, pair = rows[named], topic_of_row[named], pair[named]
+    shape = (len(index.topics), int(retrieved.max(initial=0)))
+
+    def cells(of_pair: Grades, empty: int) -> Grades:
+        """A (T, D, ...) matrix of what each pair has; `empty` where there is no pair."""
+        filled = np.full((*shape, *of_pair.shape[1:]), empty, dtype=of_pair.dtype)
+        filled[topic, rank[rows] - 1] = of_pair[pair]
+        return filled
+
+    sample = None
+    if index.sample is not None and index.stratum is not None:
+        sample = replace(index.sample, stratum=cells(index.stratum, -1))
+    subtopics = None
+    if index.subtopics is not None and index.known is not None:
+        subtopics = Subtopics(cells(index.subtopics, UNJUDGED), index.known)
+    return Aligned(
+        topics=[str(t) for t in index.topics],
+        grades=cells(index.grade, UNPOOLED),
+        retrieved=retrieved,
+        judged=index.judged,
+        levels=index.levels,
+        ignored_topics=run_topics[~known].tolist(),
+        sample=sample,
+        subtopics=subtopics,
+        version=version,
+    )
+
+
+def rank_as(run: pd.DataFrame, version: Version) -> pd.DataFrame:
+    """The run in the order of that trec_eval: version 9 compares scores as 32-bit floats."""
+    if version == 9:
+        require_columns(run, RUN_COLUMNS[:3], "a ranking")
+        with np.errstate(over="ignore"):  # beyond their range lies infinity, as in C
+            run = run.assign(score=pd.to_numeric(run["score"]).to_numpy(dtype=np.float32))
+    return rank_run(run)
+
+
+def from_grades(rankings: Sequence[Sequence[float | None]], judged: Sequence[Sequence[float]] | None = None) -> Aligned:
+    """What :func:`align` gives, written down by hand: for lectures, tests and simulations.
+
+    Parameters
+    ----------
+    rankings
+        For each topic the grade at each rank; None where nobody judged the document.
+    judged
+        For each topic the grades of all judged documents, in any order; the graded ones of its ranking
+        if left out, so that nothing relevant was missed.
+
+    Returns
+    -------
+    Aligned
+        Its topics are called "1", "2", ...
+
+    Examples
+    --------
+    >>> from_grades([[1, 0, 0, 3]], [[3, 2, 2, 0, 1, 0]]).relevant(rel=2).tolist()
+    [3]
+    """
+    if judged is None:
+        judged = [[g for g in ranking if g is not None] for ranking in rankings]
+    if len(judged) != len(rankings):
+        raise InputError(f"judged needs the grades of {len(rankings)} topics, found {len(judged)}")
+    lengths = np.array([len(r) for r in rankings], dtype=np.int64)
+    flat = [UNPOOLED if g is None else g for ranking in rankings for g in ranking]
+    grade = _as_grades(pd.Series([*flat, *(g for some in judged for g in some)], dtype=np.float64), UNPOOLED)
+    graded = np.repeat(np.arange(len(rankings)), [len(some) for some in judged])
+    order = np.lexsort((-grade[len(flat) :], graded))
+    order = order[grade[len(flat) :][order] > UNJUDGED]
+    return Aligned(
+        topics=[str(i + 1) for i in range(len(rankings))],
+        grades=_side_by_side(np.repeat(np.arange(len(rankings)), lengths), grade[: len(flat)], len(rankings), UNPOOLED),
+        retrieved=lengths,
+        judged=_side_by_side(graded[order], grade[len(flat) :][order], len(rankings), UNJUDGED),
+        levels=_levels(grade),
+        ignored_topics=[],
+    )
+
+
+LOOKED_UP_AT_ONCE = 1 << 20
+"""Ids that one thread looks up before it takes the next ones: arrow lets go of Python meanwhile."""
+
+
+def _as_grades(relevance: pd.Series[Any], lowest: int = UNJUDGED) -> Grades:
+    """Small integers where the grades allow it (the matrix is read many times); negatives are no grades."""
+    values = relevance.to_numpy(dtype=np.float64)
+    values = np.where(values < 0, np.maximum(np.floor(values), lowest), values)
+    if (values == np.trunc(values)).all():
+        return values.astype(np.int16 if values.max(initial=0) < np.iinfo(np.int16).max else np.int64)
+    return values
+
+
+def _levels(grade: Grades) -> tuple[float, ...]:
+    return tuple(map(float, np.unique(grade[grade > 0])))
+
+
+def _among(column: pd.Series[Any], names: pd.Index[Any]) -> npt.NDArray[np.int32]:
+    """For each row its place in `names`, -1 where it is not there. Arrow does it: strings never become objects."""
+    import pyarrow.compute as pc
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return _among(column.cat.categories.to_series(), names)[column.cat.codes.to_numpy()]
+    texts, wanted = _arrow(column.astype("str")), _arrow(pd.Series(names).astype("str"))
+    wanted = wanted.cast(texts.type)
+
+    def places(part: Any) -> npt.NDArray[np.int32]:
+        return pc.index_in(part, value_set=wanted).fill_null(-1).to_numpy()
+
+    parts = -(-len(texts) // LOOKED_UP_AT_ONCE)
+    if parts < 2:
+        return places(texts)
+    with ThreadPoolExecutor(min(parts, os.cpu_count() or 1)) as pool:
+        found = pool.map(places, (texts.slice(i * LOOKED_UP_AT_ONCE, LOOKED_UP_AT_ONCE) for i in range(parts)))
+        return np.concatenate(list(found))
+
+
+def _arrow(column: pd.Series[Any]) -> Any:
+    """The column as one arrow array, without a copy where pandas holds it so."""
+    import pyarrow as pa
+
+    array = pa.array(column)
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def _side_by_side(topic: Ints, values: Grades, topics: int, padding: int) -> Grades:
+    """(T, most): the values of each topic in a row of their own. They come topic by topic."""
+    counts = np.bincount(topic, minlength=topics)
+    column = np.arange(len(topic)) - np.repeat(np.cumsum(counts) - counts, counts)
+    matrix = np.full((topics, int(counts.max(initial=0)), *values.shape[1:]), padding, dtype=values.dtype)
+    matrix[topic, column] = values
+    return matrix
+
+
+def _strata(
+    qrels: pd.DataFrame, pair_of_qrel: Ints, topic_of_pair: Ints, order: Ints, topics: int
+) -> tuple[Ints | None, Sample | None]:
+    """The stratum of each pair and what is known of the strata, where the qrels speak of them.
+
+    `order` holds the judged pairs as Aligned.judged has them. The sample's ranks are for a run to fill in.
+    """
+    name = "stratum" if "stratum" in qrels else "probability" if "probability" in qrels else None
+    if name is None:
+        return None, None
+    codes, values = pd.factorize(qrels[name], sort=True)
+    stratum = np.zeros(len(topic_of_pair), dtype=np.int64)
+    stratum[pair_of_qrel] = codes
+    strata = len(values)
+
+    def counted(pairs: Ints) -> Floats:
+        key = topic_of_pair[pairs] * strata + stratum[pairs]
+        return np.bincount(key, minlength=topics * strata).reshape(topics, strata).astype(np.float64)
+
+    judged = counted(order)
+    if name == "stratum":
+        size = counted(np.arange(len(topic_of_pair)))
+    else:
+        probability = np.asarray(values, dtype=np.float64)
+        if not ((probability > 0) & (probability <= 1)).all():
+            raise InputError("the probability of being judged is above 0 and at most 1 in every row of the qrels")
+        size = judged / probability
+    graded = _side_by_side(topic_of_pair[order], stratum[order], topics, -1)
+    return stratum, Sample(np.empty((topics, 0), np.int64), size, judged, graded, listed=name == "stratum")
+
+
+def _subtopics(
+    qrels: pd.DataFrame, relevance: Grades, topic_of_qrel: Ints, pair_of_qrel: Ints, pairs: int
+) -> Grades | None:
+    """(P, S): the grade of each pair for each subtopic, if the qrels have any; each topic counts its own from 0."""
+    if "subtopic" not in qrels:
+        return None
+    name = pd.factorize(qrels["subtopic"].astype("str"))[0]
+    keys, subtopic = np.unique(topic_of_qrel * (name.max(initial=0) + 1) + name, return_inverse=True)
+    topic_of_key = keys // (name.max(initial=0) + 1)
+    subtopic = subtopic - np.searchsorted(topic_of_key, topic_of_qrel)
+    grades: Grades = np.full((pairs, int(subtopic.max(initial=-1)) + 1), UNJUDGED, dtype=relevance.dtype)
+    np.maximum.at(grades, (pair_of_qrel, subtopic), relevance)
+    return grades

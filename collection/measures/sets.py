@@ -1,0 +1,138 @@
+"""Measures over the set that a run retrieved, whatever its order, and counts."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+
+from collection.errors import InputError
+from collection.measures.aligned import UNJUDGED, Aligned, Floats, Ints
+from collection.measures.ranked import f_of
+from collection.measures.table import MEASURES, Positive, Within
+from collection.measures.tracing import divide, show
+
+Documents = Annotated[int, Within(1)]
+
+
+def collection_size(aligned: Aligned, documents: int | None) -> Ints:
+    """(T,): N, the documents of the collection: `documents`, or those that the run or the judgements know of."""
+    if documents is None:
+        return aligned.size
+    if (aligned.size > documents).any():
+        topic = aligned.topics[int((aligned.size > documents).argmax())]
+        raise InputError(
+            f"documents={documents} is fewer than the {aligned.size.max()} that run and qrels name for topic {topic!r}"
+        )
+    return np.full(len(aligned.topics), documents)
+
+
+@MEASURES.add("SetP", label="Set precision", description="Share of all retrieved documents that are relevant.")
+def set_precision(aligned: Aligned, *, rel: Positive = 1, relative: bool = False) -> Floats:
+    """SetP = relevant retrieved / retrieved.
+
+    With relative=True / min(retrieved, R), the most that there could be (trec_eval's set_relative_P).
+    """
+    hits, divisor = aligned.count(rel), aligned.retrieved
+    if relative:
+        divisor = np.minimum(divisor, aligned.relevant(rel))
+    show("relevant retrieved", hits)
+    show("divisor", divisor)
+    return divide(hits, divisor)
+
+
+@MEASURES.add("SetR", label="Set recall", description="Share of the relevant documents that were retrieved.")
+def set_recall(aligned: Aligned, *, rel: Positive = 1) -> Floats:
+    """SetR = relevant retrieved / R."""
+    hits, number = aligned.count(rel), aligned.relevant(rel)
+    show("relevant retrieved", hits)
+    show("R", number)
+    return divide(hits, number)
+
+
+@MEASURES.add("SetF", label="Set F-measure", description="Precision and recall of the retrieved set in one number.")
+def set_f(aligned: Aligned, *, rel: Positive = 1, beta: Positive = 1.0) -> Floats:
+    """SetF = (1 + beta^2) SetP SetR / (beta^2 SetP + SetR).
+
+    This is van Rijsbergen's F-beta. What trec_eval writes set_F.x, and ir_measures SetF(beta=x), has x in
+    the place of beta^2: their 2 is not F2. Source: van Rijsbergen, Information Retrieval, 2nd edition, 1979.
+    """
+    p, r = set_precision(aligned, rel=rel), set_recall(aligned, rel=rel)
+    show("P", p)
+    show("recall", r)
+    return f_of(p, r, beta)
+
+
+@MEASURES.add("SetAP", label="Set AP", description="What AP would be if the retrieved set had no order.")
+def set_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Floats:
+    """SetAP = SetP * SetR (trec_eval's set_map)."""
+    return set_precision(aligned, rel=rel) * set_recall(aligned, rel=rel)
+
+
+@MEASURES.add(
+    "Utility",
+    label="Utility",
+    description="A sum of what each retrieved document is worth.",
+    lowest=-np.inf,
+    highest=np.inf,
+)
+def utility(
+    aligned: Aligned,
+    *,
+    rel: Positive = 1,
+    a: float = 1.0,
+    b: float = -1.0,
+    c: float = 0.0,
+    d: float = 0.0,
+    documents: Documents | None = None,
+) -> Floats:
+    """Utility = a * relevant retrieved + b * others retrieved + c * relevant not retrieved + d * others not retrieved.
+
+    The last are counted in a collection of `documents`, or among those that run and qrels name.
+    Source: TREC filtering track (Robertson & Soboroff, 2002), trec_eval's utility.
+    """
+    hits, number = aligned.count(rel), aligned.relevant(rel)
+    others = collection_size(aligned, documents) - aligned.retrieved - (number - hits)
+    return a * hits + b * (aligned.retrieved - hits) + c * (number - hits) + d * others
+
+
+@MEASURES.add(
+    "NumRet", label="Retrieved", description="Documents retrieved.", summary="sum", highest=np.inf, monotone=0
+)
+def number_retrieved(aligned: Aligned, *, rel: Positive | None = None) -> Floats:
+    """NumRet = number of documents retrieved; with rel=n those of grade n or more. A sum over topics."""
+    return (aligned.retrieved if rel is None else aligned.count(rel)).astype(np.float64)
+
+
+@MEASURES.add("NumRel", label="Relevant", description="Relevant documents.", summary="sum", highest=np.inf, monotone=0)
+def number_relevant(aligned: Aligned, *, rel: Positive = 1) -> Floats:
+    """NumRel = R, the number of relevant documents that are judged. A sum over topics."""
+    return aligned.relevant(rel).astype(np.float64)
+
+
+@MEASURES.add(
+    "NumRelRet", label="Relevant retrieved", description="Relevant documents retrieved.", summary="sum", highest=np.inf
+)
+def number_relevant_retrieved(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) -> Floats:
+    """NumRelRet = number of relevant documents retrieved (to k). A sum over topics."""
+    return aligned.count(rel, cutoff).astype(np.float64)
+
+
+@MEASURES.add(
+    "NumNonrelRet",
+    label="Nonrelevant retrieved",
+    description="Retrieved documents that are judged not relevant.",
+    summary="sum",
+    highest=np.inf,
+    monotone=0,
+)
+def number_nonrelevant_retrieved(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) -> Floats:
+    """NumNonrelRet = retrieved (to k) and judged, with a grade below `rel`. A sum over topics."""
+    grades = aligned.top(cutoff)
+    return np.count_nonzero((grades > UNJUDGED) & (grades < rel), axis=1).astype(np.float64)
+
+
+@MEASURES.add("NumQ", label="Topics", description="Topics of the qrels.", summary="sum", monotone=0)
+def number_of_topics(aligned: Aligned) -> Floats:
+    """NumQ = 1 for every topic of the qrels, those that the run lacks included. A sum over topics."""
+    return np.ones(len(aligned.topics))

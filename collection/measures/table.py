@@ -1,0 +1,220 @@
+"""The table of measures: what each is called, what it says, what it takes, and what holds for it."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, cast, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from collection.errors import InputError, UnknownNameError
+from collection.measures.aligned import Floats
+from collection.registry import Entry, Registry
+
+Function = Callable[..., Floats]
+"""(Aligned, *, cutoff or recall, rel, ...) -> one value per topic, shape (T,)."""
+
+Summary = Literal["mean", "sum", "geometric mean"]
+"""How the values of the topics become one number."""
+
+Needs = Literal["", "strata", "subtopics"]
+"""What qrels must say besides grades."""
+
+GEOMETRIC_FLOOR = 1e-5
+"""What a value below it counts as in a geometric mean, so that one zero does not end it (trec_eval)."""
+
+DEEPEST = 1_000_000_000
+"""The largest cut-off: beyond any ranking, and still a number that arrays can count to."""
+
+
+@dataclass(frozen=True)
+class Within:
+    """The range of a parameter, both ends included unless `open` says that neither is."""
+
+    low: float
+    high: float = math.inf
+    open: bool = False
+
+    def __contains__(self, value: float) -> bool:
+        return self.low < value < self.high if self.open else self.low <= value <= self.high
+
+    def __str__(self) -> str:
+        if self.high == math.inf:
+            return f"above {self.low:g}" if self.open else f"of {self.low:g} or more"
+        return f"from {self.low:g} to {self.high:g}, {'without the ends' if self.open else 'ends included'}"
+
+
+Share = Annotated[float, Within(0, 1)]
+Persistence = Annotated[float, Within(0, 1, open=True)]
+Positive = Annotated[float, Within(0, open=True)]
+Amount = Annotated[float, Within(0)]
+Gains = Mapping[int, float]
+"""Grade -> gain; a grade that is not named keeps the gain that it has without."""
+
+COMMON: dict[str, Any] = {"judged_only": False}
+GRADED: dict[str, Any] = {"rel": None, **COMMON}
+HINTS: dict[str, Any] = {"judged_only": bool, "rel": Positive | None}
+
+
+@dataclass(frozen=True)
+class MeasureEntry(Entry[Function]):
+    """A row of the table.
+
+    Attributes
+    ----------
+    summary
+        What makes one number of the topics' values.
+    lowest, highest
+        The ends of its range.
+    graded
+        Whether it looks at grades. Such a measure takes ``rel=n`` too, and is then binary.
+    monotone
+        1 if moving a higher grade up never lowers the value, -1 if it never raises it, 0 if neither holds.
+    needs
+        What the qrels must say besides grades.
+    """
+
+    summary: Summary = "mean"
+    lowest: float = 0.0
+    highest: float = 1.0
+    graded: bool = False
+    monotone: Literal[-1, 0, 1] = 1
+    needs: Needs = ""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Parameter name -> default: those of the function, then those that every measure has."""
+        return {**super().parameters, **(GRADED if self.graded else COMMON)}
+
+    @property
+    def level(self) -> Literal["cutoff", "recall"] | None:
+        """What ``@`` is for this measure: a rank, a share of the relevant documents, or nothing."""
+        own = super().parameters
+        return "cutoff" if "cutoff" in own else "recall" if "recall" in own else None
+
+    @property
+    def needs_level(self) -> bool:
+        """Whether it cannot be written without ``@``."""
+        return self.level is not None and super().parameters[self.level] is inspect.Parameter.empty
+
+    @property
+    def choices(self) -> dict[str, tuple[Any, ...]]:
+        """Parameter name -> its values, for those that have only a few."""
+        hints = get_type_hints(self.function)
+        return {name: get_args(hints[name]) for name in super().parameters if get_origin(hints.get(name)) is Literal}
+
+    @property
+    def _texts(self) -> list[str]:
+        text = inspect.cleandoc(self.function.__doc__ or "").replace("``", "")
+        return [" ".join(p.split()) for p in text.split("\n\n") if p.strip()]
+
+    @property
+    def formula(self) -> str:
+        """The definition: the first line of the function's docstring."""
+        return self._texts[0] if self._texts else ""
+
+    @property
+    def source(self) -> str:
+        """Where it was defined: what the docstring says after "Source:"."""
+        for text in self._texts[1:]:
+            if "Source:" in text:
+                return text.split("Source:", 1)[1].strip().rstrip(".")
+        return ""
+
+    @property
+    def notes(self) -> str:
+        """What else there is to know: conventions, and how the others are written."""
+        texts = [text.split("Source:", 1)[0].strip() for text in self._texts[1:]]
+        return "\n\n".join(text for text in texts if text)
+
+    @property
+    def example(self) -> str:
+        """How it is written, with the rank or recall that it needs."""
+        at = {"cutoff": "@10", "recall": "@0.95", None: ""}[self.level if self.needs_level else None]
+        return self.name + at
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise InputError or UnknownNameError unless `value` can be the parameter `name`."""
+        hint = {**HINTS, **get_type_hints(self.function, include_extras=True)}.get(name)
+        if hint is None:  # a function without types takes what it is given
+            return
+        if type(None) in get_args(hint):
+            if value is None:
+                return
+            (hint,) = (h for h in get_args(hint) if h is not type(None))
+        if get_origin(hint) is Literal:
+            if value not in get_args(hint):
+                raise UnknownNameError(f"{name} of {self.name}", str(value), list(map(str, get_args(hint))))
+            return
+        wanted = self._refused(hint, value)
+        if wanted:
+            raise InputError(f"{name} of {self.name} is {wanted}, found {value!r}")
+
+    @staticmethod
+    def _refused(hint: Any, value: Any) -> str:
+        """What was wanted, if `value` is not that; else ''."""
+        if hint is bool:
+            return "" if isinstance(value, bool) else "True or False"
+        if get_origin(hint) is Mapping:
+            sound = isinstance(value, Mapping) and all(
+                _is_number(k) and _is_number(v) and v >= 0 for k, v in value.items()
+            )
+            return "" if sound else "a gain of 0 or more for each grade, as {1: 1, 2: 3}"
+        base, *facts = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        if not _is_number(value) or (base is int and not float(value).is_integer()):
+            return "a whole number" if base is int else "a number"
+        ranges = [f for f in facts if isinstance(f, Within)]
+        return "" if all(value in r for r in ranges) else f"a number {ranges[0]}"
+
+    def summarise(self, values: Floats) -> float:
+        """One number for all topics; exact, so that the order of the topics does not matter."""
+        if self.summary == "geometric mean":
+            values = np.log(np.maximum(values, GEOMETRIC_FLOOR))
+        total = math.fsum(values)
+        if self.summary == "sum":
+            return total
+        mean = total / max(1, len(values))
+        return math.exp(mean) if self.summary == "geometric mean" else mean
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+class MeasureTable(Registry[Function]):
+    """The registry of measures. A row is a function with a docstring: definition, notes, "Source: ..."."""
+
+    def add(
+        self,
+        name: str,
+        *,
+        label: str,
+        description: str,
+        summary: Summary = "mean",
+        lowest: float = 0.0,
+        highest: float = 1.0,
+        graded: bool = False,
+        monotone: Literal[-1, 0, 1] = 1,
+        needs: Needs = "",
+    ) -> Callable[[Function], Function]:
+        """Decorator: put the function into the table; see :class:`MeasureEntry` for the traits."""
+        if not re.fullmatch(r"[A-Za-z]\w*", name):
+            raise InputError(f"the name of a measure is a letter and then letters, digits or _, found {name!r}")
+
+        return lambda function: self._register(
+            MeasureEntry(name, label, description, function, summary, lowest, highest, graded, monotone, needs)
+        )
+
+    def __getitem__(self, name: str) -> MeasureEntry:
+        return cast(MeasureEntry, super().__getitem__(name))
+
+    def __iter__(self) -> Iterator[MeasureEntry]:
+        return cast(Iterator[MeasureEntry], super().__iter__())
+
+
+MEASURES = MeasureTable("measure", group="cleverdon.measures")
+"""Every measure."""
