@@ -39,7 +39,8 @@ class Evaluation(NamedTuple):
     values
         ``run``, ``query_id``, ``measure``, ``value``: one row per run, measure and topic of the qrels,
         then one for all these topics with the query_id ``all``: the mean (the sum of a count, the geometric
-        mean for GMAP). A topic that a run lacks counts 0. With bounds also ``lowest`` and ``highest``.
+        mean for GMAP). A topic that a run lacks counts as an empty ranking, which is 0 for nearly every
+        measure. With bounds also ``lowest`` and ``highest``.
     coverage
         One :class:`Coverage` per run.
     costs
@@ -179,7 +180,7 @@ def explain(run: Run, qrels: pd.DataFrame, measure: Measure, topic: str, version
     UnknownNameError
         The qrels have no such topic.
     """
-    mine = rank_as(run.frame[run.frame["query_id"] == topic], version)
+    mine = rank_as(run.frame[run.frame["query_id"].astype("str") == topic], version)
     # All of the qrels: some measures look at the highest grade that they have anywhere.
     aligned = align(mine, qrels, version=version)
     return measuring.explain(measure, aligned, topic=topic, doc_ids=mine["doc_id"].tolist())

@@ -60,6 +60,10 @@ class ColumnsError(InputError):
         )
 
 
+NAMED = 80
+"""So many names an error lists; a table of measures fits, the topics of a collection do not."""
+
+
 class UnknownNameError(InputError):
     """A name that a table does not hold; the message lists what it does hold."""
 
@@ -67,7 +71,10 @@ class UnknownNameError(InputError):
         self.kind, self.name, self.choices = kind, name, sorted(choices)
         near = difflib.get_close_matches(name.lower(), [c.lower() for c in self.choices], n=1, cutoff=0.6)
         meant = next((c for c in self.choices if near and c.lower() == near[0]), None)
-        choice = f"choose from {', '.join(self.choices)}" if self.choices else "there are none"
+        listed = ", ".join(self.choices[:NAMED]) + (
+            f", ... ({len(self.choices):,} in all)" if self.choices[NAMED:] else ""
+        )
+        choice = f"choose from {listed}" if self.choices else "there are none"
         guess = f"did you mean {meant!r}? " if meant else ""
         super().__init__(f"there is no {kind} {name!r}; {guess}{choice}")
 

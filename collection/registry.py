@@ -52,7 +52,7 @@ class Entry(Generic[F]):
     def choices(self) -> dict[str, tuple[Any, ...]]:
         """Parameter name -> its values, for those parameters that are annotated with a Literal."""
         hints = get_type_hints(self.function)
-        return {name: get_args(hints[name]) for name in self.parameters if get_origin(hints[name]) is Literal}
+        return {name: get_args(hints[name]) for name in self.parameters if get_origin(hints.get(name)) is Literal}
 
 
 class Registry(Generic[F]):

@@ -202,6 +202,11 @@ def test_costs_of_runs_are_kept_and_shown_beside_their_values(campaign: Campaign
     assert costs is not None
     assert costs.loc["alpha"].to_dict() == {"latency_ms": 2.5, "hardware": "laptop", "price_usd": 0.5}
     assert costs.loc["beta", "price_usd"] == 3
+    (files / "more.csv").write_text("run,price_usd\nalpha,0.75\n")
+    with pytest.raises(ConflictError, match="price_usd of run 'alpha' is 0.5 in the campaign and 0.75 here"):
+        campaign.import_files(costs=files / "more.csv")
+    campaign.import_files(costs=files / "more.csv", replace=True)
+    assert campaign.costs().set_index("run").loc["alpha", "price_usd"] == 0.75
 
 
 def test_explaining_a_value(campaign: Campaign) -> None:

@@ -116,7 +116,7 @@ def test_evaluate_tsv_is_exactly_four_columns(evaluated: tuple[Path, Path]) -> N
 
 def test_evaluate_says_what_is_missing(evaluated: tuple[Path, Path]) -> None:
     result = run("evaluate", *evaluated, "-m", "RR")
-    assert "bm25: 1 of 2 topics are not in the run and count 0" in result.stderr
+    assert "bm25: 1 of 2 topics are not in the run and count as empty rankings" in result.stderr
     assert "bm25: 1 of its topics are not in the qrels and are ignored" in result.stderr
     assert "0.2500" in result.stdout
 
@@ -145,6 +145,7 @@ def test_evaluate_explains(evaluated: tuple[Path, Path]) -> None:
     assert "bm25: AP of topic 1" in printed
     assert "   2  a           2     0.5" in printed
     assert "RR = 0.500000" in printed
+    assert run("evaluate", *evaluated, "-m", "AP", "--explain", "1", "--bounds").exit_code == 2
     assert "no topic in the qrels '7'" in fails("evaluate", *evaluated, "-m", "AP", "--explain", "7")
 
 
@@ -168,6 +169,8 @@ def test_evaluate_takes_the_qrels_that_a_measure_needs(evaluated: tuple[Path, Pa
     assert ok("evaluate", *evaluated, "-m", "StRecall@1", "--format", "tsv") == "bm25\tall\tStRecall@1\t0.5\n"
     assert "infNDCG needs qrels with strata: " in fails("evaluate", *evaluated, "-m", "infNDCG")
     evaluated[0].write_text("1 0 a 2 1.0\n1 0 b 0 0.5\n")
+    assert "say what it is: --qrels-form" in fails("evaluate", *evaluated, "-m", "AP")
+    assert "say --qrels-form probabilities" in fails("evaluate", *evaluated, "-m", "infNDCG")
     assert ok("evaluate", *evaluated, "-m", "infNDCG", "--qrels-form", "probabilities", "--format", "tsv")
 
 

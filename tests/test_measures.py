@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -154,12 +155,10 @@ def test_version_9_compares_scores_as_32_bit_floats() -> None:
 
 
 def test_version_9_rounds_recall_levels_up() -> None:
-    grades = [[1, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]]
-    for version, expected in ((10, 1.0), (9, 11 / 14)):
-        aligned = from_grades(grades)
-        object.__setattr__(aligned, "version", version)
-        # .1 * 12 is 1.2: one document when rounded, two by version 9.
-        assert parse("IPrec@0.1")(aligned)[0] == pytest.approx(expected)
+    aligned = from_grades([[1, 0, 0, 0, *[1] * 11]])
+    # .1 * 12 is 1.2: one document when rounded, two by version 9.
+    assert parse("IPrec@0.1")(aligned)[0] == 1
+    assert parse("IPrec@0.1")(replace(aligned, version=9))[0] == pytest.approx(12 / 15)
 
 
 def test_negative_grades_are_unjudged() -> None:
@@ -201,6 +200,48 @@ def test_grades_with_fractions() -> None:
     assert parse("AP(rel=0.5)")(aligned)[0] == 0.5
     assert parse("AP")(aligned)[0] == 0
     assert parse("GAP")(aligned)[0] == pytest.approx((1 + 1 + 0.5) / (2 + 1))
+
+
+@pytest.mark.parametrize(
+    ("run", "qrels", "message"),
+    [
+        ("1 a 2\n1 a 1", "1 a 1", "found twice: 'a' of topic '1'"),
+        ("1 a 2", "1 a 1e30", "below 2,147,483,648"),
+        ("1 a x", "1 a 1", "scores that are numbers"),
+    ],
+)
+@pytest.mark.parametrize("version", [9, 10])
+def test_frames_that_cannot_be_aligned(run: str, qrels: str, message: str, version: measures.Version) -> None:
+    rows = [line.split() for line in run.splitlines()]
+    ranked = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+    with pytest.raises(InputError, match=message):
+        align(ranked, qrels_of(qrels), version=version)
+
+
+def test_a_grade_that_is_not_there() -> None:
+    with pytest.raises(InputError, match="found nan; leave out what nobody judged"):
+        align(run_of("1 a 1"), qrels_of("1 a 1\n1 b 1").assign(relevance=[1, None]))
+
+
+def test_strata_have_no_gaps() -> None:
+    qrels = qrels_of("1 a 1\n1 b 0").assign(stratum=["x", None])
+    with pytest.raises(InputError, match="needs its stratum, found none for document 'b' of topic '1'"):
+        align(run_of("1 a 1"), qrels)
+    assert parse("infNDCG")(align(run_of("1 a 1"), qrels.iloc[:0])).tolist() == []
+
+
+def test_frames_of_any_kind_are_aligned_alike() -> None:
+    """Integer ids, categories, objects, rows in no order, an index of anything."""
+    run = pd.DataFrame(
+        {"query_id": [2, 1, 2, 1], "doc_id": [10, 11, 12, 10], "score": [1, 5, 3, 4]}, index=[9, 9, 3, 1]
+    )
+    qrels = pd.DataFrame({"query_id": [1, 2, 2], "doc_id": [10, 10, 12], "relevance": [2, 1, 3]})
+    for kind in ("int64", "object", "str", "category"):
+        aligned = align(run.astype({"query_id": kind, "doc_id": kind}), qrels.astype({"query_id": "str"}))
+        assert aligned.grades.tolist() == [[measures.UNPOOLED, 2], [3, 1]], kind
+    one = comparison.explain(Run("one", run), qrels, parse("RR"), "1")
+    assert one.value == 0.5
+    assert one.ranks["doc_id"].tolist() == ["11", "10"]
 
 
 def test_missing_topics_count_zero_and_are_named() -> None:
@@ -276,9 +317,11 @@ def test_relevance_level() -> None:
     run, qrels = run_of("1 a 2\n1 b 1"), qrels_of("1 a 1\n1 b 2")
     assert value("RR", run, qrels) == 1
     assert value("RR(rel=2)", run, qrels) == 0.5
-    assert str(parse("RR").with_relevance_level(2)) == "RR(rel=2)"
-    assert str(parse("nDCG@10").with_relevance_level(2)) == "nDCG@10"
-    assert str(parse("RR(rel=3)").with_relevance_level(2)) == "RR(rel=3)"
+    assert str(parse("RR", 2)) == "RR(rel=2)"
+    assert str(parse("nDCG@10", 2)) == "nDCG@10"
+    assert str(parse("RR(rel=3)", 2)) == "RR(rel=3)"
+    assert str(parse("RR(rel=1)", 2)) == "RR"
+    assert parse("RR")(align(run, qrels), rel=2).tolist() == [0.5]
     assert value("nDCG(rel=2)", run, qrels) == pytest.approx(1 / math.log2(3))
 
 
@@ -300,6 +343,12 @@ def test_spellings() -> None:
     assert parse("AP(rel=1)") == parse("AP")
     assert len({parse("AP"), parse("AP(rel=1)"), parse("ap")}) == 1
     assert parse("WSS@95") == parse("WSS@95%") == parse("WSS@0.95")
+    assert parse("WSS@1%") == parse("WSS@0.01")
+    assert parse("alpha-nDCG@5") == parse("alpha_nDCG@5")
+    assert parse("bpref-10") == parse("bpref10")
+    assert len({parse("AP(rel=2)"), parse("AP(rel=2.0)")}) == 1
+    assert len({parse("nDCG(gains={1:1,2:3})"), parse("nDCG(gains={2:3,1:1})")}) == 1
+    assert parse(str(parse("IPrec@0.33333333"))) == parse("IPrec@0.33333333") != parse("IPrec@0.33333334")
     assert parse("Effort@1") == parse("Effort@100")
     with pytest.raises(AttributeError):
         measures.nDGC  # noqa: B018
@@ -319,6 +368,15 @@ def test_spellings() -> None:
         ("bpref@10", InputError, "has no cut-off"),
         ("P@0", InputError, "a rank from 1 to"),
         ("P@2.5", InputError, "a rank from 1 to"),
+        ("P@10%", InputError, "a rank, not a percentage"),
+        ("P@" + "1" * 400, InputError, "written like"),
+        ("AP(rel=1" + "0" * 400 + ")", InputError, "a number"),
+        ("F(beta=2e9)@10", InputError, "1e+09 at most"),
+        ("INST(T=0.1)", InputError, "of 0.5 or more"),
+        ("AP(rel=1)(rel=2)", InputError, "plain values"),
+        ("set_F.2", InputError, "beta squared"),
+        ("rbp_0.8", InputError, "written RBP(p=0.8) here"),
+        ("NERR8@10", UnknownNameError, "no measure 'NERR8'"),
         ("IPrec@101", InputError, "a recall from 0 to 1"),
         ("Judged@99999999999999999999", InputError, "a rank from 1 to"),
         ("AP(level=2)", UnknownNameError, "parameter of AP 'level'"),
@@ -382,6 +440,63 @@ def test_explanations_ask_for_what_they_need() -> None:
         explain("AP", aligned, topic="3")
     with pytest.raises(InputError, match="needs the 2 documents"):
         explain("AP", aligned, topic="2", doc_ids=["a"])
+
+
+def test_what_is_shown_leads_to_the_value() -> None:
+    """Worked again from the numbers on the board alone."""
+    ranking = golden_ranking("2 0 - 1 | 1")
+    sums = {
+        "AP": lambda r, f: r["P at i"].sum() / f["R"],
+        "nDCG": lambda r, f: (r["gain"] / np.log2(r["rank"] + 1)).sum() / f["ideal DCG"],
+        "nDCG(rel=2)": lambda r, f: (r["gain"] / np.log2(r["rank"] + 1)).sum() / f["ideal DCG"],
+        "ERR": lambda r, f: r["s * reaches / i"].sum(),
+        "nERR": lambda r, f: r["s * reaches / i"].sum() / f["ideal ERR"],
+        "RBP": lambda r, f: r["product"].sum(),
+        "Q@2": lambda r, f: r["blended ratio"].sum() / f["min(R, k)"],
+        "GAP": lambda r, f: f["sum of w S"] / f["sum of w R"],
+        "bpref": lambda r, f: r["kept"].sum() / f["R"],
+        "infAP": lambda r, f: r["expected P at i"].sum() / f["R"],
+        "INST": lambda r, f: (r["weight"] * r["gain / max_rel"]).sum(),
+        "SDCG@4": lambda r, f: f["sum"] / f["sum of 1 / log2(i + 1)"],
+        "GainArea": lambda r, f: r["N - i + 1"].sum() / (f["R"] * f["N"]),
+        "WSS@0.5": lambda r, f: (f["N"] - f["read"]) / f["N"] - 0.5,
+        "Utility": lambda r, f: f["documents of weight a"] - f["documents of weight b"],
+    }
+    for name, worked in sums.items():
+        explanation = explain(name, ranking)
+        assert worked(explanation.ranks, explanation.facts) == pytest.approx(explanation.value, abs=1e-12), name
+    # The column of grades shows what was judged, also where the measure takes it as yes or no.
+    assert explain("nDCG(rel=2)", ranking).ranks["grade"].tolist()[0] == 2
+
+
+def test_bounds_with_gains_of_one_s_own() -> None:
+    """The lower grade gains more: the best that could be at rank 1 is grade 1."""
+    aligned = from_grades([[None, 0, 0, 3, *[None] * 7]], [[0, 0, 3]])
+    aligned = replace(aligned, levels=(1.0, 2.0, 3.0))
+    assert bounds(parse("nDCG(gains={1:5,2:1})@1"), aligned).highest[0] == 1
+
+
+@pytest.mark.parametrize("measure", ["nDCG", "nDCG@5", "nDCG(dcg='exp-log2')", "AP", "RBP", "R@5"])
+def test_bounds_of_longer_rankings_equal_a_full_search(measure: str) -> None:
+    """Every number of documents of each grade, better ones above or below: 21 unjudged, two levels."""
+    rng = np.random.default_rng(3)
+    for _ in range(3):
+        grades = [[None if u < 0.7 else int(u * 10) % 3 for u in rng.random(30)]]
+        aligned = replace(from_grades(grades, [[g for g in grades[0] if g is not None] + [2, 1]]), levels=(1.0, 2.0))
+        places = [i for i, g in enumerate(grades[0]) if g is None]
+        found = []
+        for order in (places, places[::-1]):
+            for tops in range(len(places) + 1):
+                for seconds in range(len(places) + 1 - tops):
+                    full = list(grades[0])
+                    for n, place in enumerate(order):
+                        full[place] = 2 if n < tops else 1 if n < tops + seconds else 0
+                    found.append(full)
+        everything = replace(from_grades(found, [[*full, 2, 1] for full in found]), levels=(1.0, 2.0))
+        values = parse(measure)(everything)
+        low, high = bounds(parse(measure), aligned)
+        assert low[0] == pytest.approx(values.min(), abs=1e-12)
+        assert high[0] == pytest.approx(values.max(), abs=1e-12)
 
 
 def test_every_measure_is_described() -> None:

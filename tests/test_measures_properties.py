@@ -139,7 +139,7 @@ def test_moving_a_better_document_up_never_lowers_a_value(
         assert rise * measure.entry.monotone >= -1e-9, (measure, ranking, swapped)
 
 
-DIVIDED_BY_K = {"P", "F", "Unjudged", "SDCG", "P_IA", "ERR_IA"}
+DIVIDED_BY_K = {"P", "F", "Unjudged", "SDCG"}
 
 
 @settings(deadline=None, max_examples=25)
@@ -185,9 +185,11 @@ def test_an_explanation_ends_in_the_value(case: tuple[pd.DataFrame, pd.DataFrame
 
 def test_explanations_show_the_calculation() -> None:
     """Not only a value: every measure names at least one number on the way, but those that have none."""
-    aligned = from_grades([[2, 0, None, 1]], [[2, 0, 1, 1]])
-    silent = {"NumRet", "NumRel", "NumRelRet", "NumNonrelRet", "NumQ", "Utility", "Success", "Judged", "Unjudged"}
-    for measure in PLAIN:
+    run = pd.DataFrame({"query_id": "1", "doc_id": list("abcd"), "score": [4.0, 3.0, 2.0, 1.0]})
+    qrels = pd.DataFrame({"query_id": "1", "doc_id": list("abdx"), "relevance": [2, 0, 1, 1]})
+    aligned = align(run, qrels.assign(subtopic="s", stratum="s"))
+    silent = {"NumRet", "NumRel", "NumRelRet", "NumNonrelRet", "NumQ"}
+    for measure in [*PLAIN, *SUBTOPIC, *STRATA]:
         explanation = explain(measure, aligned)
         shown = set(explanation.ranks.columns) - {"rank", "doc_id", "grade"} | set(explanation.facts)
         assert bool(shown) or measure.name in silent, measure

@@ -1,7 +1,5 @@
 """Evaluate: systems x measures by the campaign's own qrels, and the values of each topic."""
 
-from collections.abc import Hashable
-
 import pandas as pd
 import streamlit as st
 
@@ -26,13 +24,28 @@ def evaluated(
     campaign_id: str,
     log: int,
     runs: str,
-    costs: str,
-    measures: tuple[str, ...],
     rule: str,
     topics: tuple[str, ...] | None,
+    costs: str,
+    measures: tuple[str, ...],
 ) -> Evaluation:
-    """Values, kept while judgements, runs, their costs, measures, rule and topics are the same."""
+    """Values, kept while judgements, runs, rule, topics, costs and measures are the same."""
     return session.current().campaign.evaluate([parse(m) for m in measures], rule=rule, topics=topics)
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def explained(
+    campaign_id: str,
+    log: int,
+    runs: str,
+    rule: str,
+    topics: tuple[str, ...] | None,
+    measure: str,
+    run: str,
+    query_id: str,
+) -> str:
+    """A calculation, kept as values are."""
+    return str(session.current().campaign.explain(parse(measure), run, query_id, rule=rule, topics=topics))
 
 
 left, right = st.columns([3, 2])
@@ -71,15 +84,14 @@ if not measures:
     st.stop()
 try:
     runs = campaign.run_table()
-    result = evaluated(
+    key = (
         campaign.id,
         counts["logged"],
         ",".join(runs["run"] + runs["sha256"]),
-        campaign.costs().to_csv(),
-        measures,
         rule,
         tuple(finished) if only_finished else None,
     )
+    result = evaluated(*key, campaign.costs().to_csv(), measures)
 except CleverdonError as error:
     st.error(widgets.plain(str(error)))
     st.stop()
@@ -87,19 +99,20 @@ except CleverdonError as error:
 means = result.means()
 topics = result.coverage[0].topics
 st.caption(
-    f"Means (of counts, sums) over {topics:,} of {counts['topics']:,} topics. A topic that a run lacks counts 0. "
-    "Unjudged documents count as not relevant. "
+    f"Means (of counts, sums) over {topics:,} of {counts['topics']:,} topics. "
+    "A topic that a run lacks counts as an empty ranking. Unjudged documents count as not relevant. "
     "The qrels that Export writes hold every topic that has a grade, so `cleverdon evaluate` takes all of those."
 )
-shown = means if result.costs is None else pd.concat([means, result.costs], axis=1)
+shown = means
+if result.costs is not None:  # a cost may be called as a measure is
+    shown = means.join(result.costs.rename(columns=lambda name: f"{name} (cost)" if name in means else name))
+# Only where more is better by definition: the most effort, or the most unjudged documents, is no success.
+more_is_better = pd.Index([m for m in measures if parse(m).entry.monotone > 0])
 costs = shown.columns[means.shape[1] :]
-low_is_good: list[Hashable] = [m for m in measures if parse(m).entry.monotone < 0]
-best = "font-weight: bold; text-decoration: underline"
 st.dataframe(
     shown.style.format("{:.4f}", subset=means.columns)
     .format(lambda cost: cost if isinstance(cost, str) else f"{cost:,.10g}", subset=costs, na_rep="")
-    .highlight_max(axis=0, subset=[m for m in measures if m not in low_is_good], props=best)
-    .highlight_min(axis=0, subset=low_is_good, props=best),
+    .highlight_max(axis=0, subset=more_is_better, props="font-weight: bold; text-decoration: underline"),
 )
 missing = [f"{widgets.plain(c.run)} ({len(c.missing_topics)})" for c in result.coverage if c.missing_topics]
 if missing:
@@ -127,5 +140,5 @@ with st.expander("Show the calculation of one value"):
     left, right = st.columns(2)
     run = left.selectbox("Run", means.index)
     query_id = right.selectbox("Topic", result_topics, format_func=lambda q: f"{q}: {titles[q]}")
-    st.code(str(campaign.explain(parse(measure), run, query_id, rule=rule)), language=None)
+    st.code(explained(*key, measure, run, query_id), language=None)
 st.download_button("Download values.tsv", result.values.to_csv(sep="\t", index=False), "values.tsv", key="values")

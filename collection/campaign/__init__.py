@@ -162,7 +162,7 @@ class Campaign(Settling, Access):
             Paths; :mod:`collection.formats` says which forms are read. Costs are of runs, for
             :meth:`evaluate` to show.
         replace
-            Take the new content where a topic, document, run or imported grade is there with another.
+            Take the new content where a topic, document, run, cost or imported grade is there with another.
         progress
             Told how far the work is.
 

@@ -187,8 +187,17 @@ class Importing:
 
     def _costs(self, path: Path | str) -> None:
         frame = formats.read_costs(path).set_index("run")
+        there = self.store.costs().set_index("run").to_dict("index")
         for run, row in frame.iterrows():
-            self.store.add_costs(str(run), {str(name): value for name, value in row.dropna().items()})
+            costs = {str(name): value for name, value in row.dropna().items()}
+            known = there.get(str(run), {})
+            for name, value in costs.items():
+                if not self.replace and pd.notna(known.get(name)) and known[name] != value:
+                    raise ConflictError(
+                        f"{path}: {name} of run {str(run)!r} is {known[name]} in the campaign and {value} here; "
+                        "--replace takes the new one"
+                    )
+            self.store.add_costs(str(run), costs)
         self.done.append(f"{path}: costs of {len(frame):,} runs ({', '.join(frame.columns)})")
         strangers = sorted(set(frame.index) - set(self.store.runs()["run"]))
         if strangers:

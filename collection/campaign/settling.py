@@ -57,17 +57,23 @@ class Settling(Reading):
         rule
             How several annotators' judgements become one grade; by majority if left out.
         """
-        qrels = self.qrels(rule)
-        if topics is not None:
-            qrels = qrels[qrels["query_id"].isin(list(topics))]
+        qrels = self._qrels_of(rule, topics)
         if not len(qrels):
             raise CampaignError("there is no grade yet to evaluate by; judge some pairs first")
         evaluation = comparison.evaluate(self.runs(runs), qrels, measures, strangers=True)
         evaluated, costs = [c.run for c in evaluation.coverage], self.costs()
         return evaluation if not costs["run"].isin(evaluated).any() else comparison.with_costs(evaluation, costs)
 
-    def explain(self, measure: Measure, run: str, query_id: str, *, rule: str | None = None) -> Explanation:
-        """The calculation of one topic's value for one run, rank by rank.
+    def explain(
+        self,
+        measure: Measure,
+        run: str,
+        query_id: str,
+        *,
+        rule: str | None = None,
+        topics: Iterable[str] | None = None,
+    ) -> Explanation:
+        """The calculation of one topic's value for one run, rank by rank; `rule` and `topics` as for :meth:`evaluate`.
 
         Raises
         ------
@@ -77,7 +83,11 @@ class Settling(Reading):
         found = next(self.runs([run]), None)
         if found is None:
             raise UnknownNameError("run", run, self.store.runs()["run"])
-        return comparison.explain(found, self.qrels(rule), measure, query_id)
+        return comparison.explain(found, self._qrels_of(rule, topics), measure, query_id)
+
+    def _qrels_of(self, rule: str | None, topics: Iterable[str] | None) -> pd.DataFrame:
+        qrels = self.qrels(rule)
+        return qrels if topics is None else qrels[qrels["query_id"].isin(list(topics))]
 
     def costs(self) -> pd.DataFrame:
         """``run`` and what is known of its costs: a column for each name that any import of costs had."""

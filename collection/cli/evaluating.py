@@ -25,15 +25,36 @@ def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | No
     from collection import formats
 
     needs = {m.entry.needs: str(m) for m in measures if m.entry.needs}
-    if form is not None or not needs:
-        return formats.read_qrels(path, form=form or "judged")
+    if form is not None:
+        return formats.read_qrels(path, form=form)
+    if not needs:
+        _refuse_fifth_column(path)
+        return formats.read_qrels(path)
     (need, measure), *others = needs.items()
     if others:
         raise InputError(f"{measure} needs {need} and {others[0][1]} {others[0][0]}: no qrels have both, ask apart")
     try:
-        return formats.read_qrels(path, form=need)
+        qrels = formats.read_qrels(path, form=need)
     except FormatError as error:
         raise InputError(f"{measure} needs qrels with {need}: {error}") from None
+    if need == "strata" and qrels["relevance"].dtype.kind == "f":
+        raise InputError(
+            f"{path}: column 5 has fractions where {measure} looks for grades, with strata in column 4; "
+            "if they are probabilities, say --qrels-form probabilities"
+        )
+    return qrels
+
+
+def _refuse_fifth_column(path: Path) -> None:
+    """A number behind the grade may be the grade itself, and what stands before it a stratum: nobody should guess."""
+    from collection.formats.lines import data_lines, parse_score
+
+    _, line, columns = next(data_lines(path, "qrels"), (0, "", []))
+    if len(columns) == 5 and parse_score(columns[4]) is not None:
+        raise InputError(
+            f"{path}: the lines have a number in column 5 ({line.strip()!r}); say what it is: --qrels-form strata "
+            "(the grade, behind a stratum), probabilities (of being judged), or judged (to pass it over)"
+        )
 
 
 @click.command()
@@ -51,7 +72,7 @@ def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | No
 @click.option(
     "--relevance-level",
     type=click.IntRange(min=1),
-    help="Lowest grade that counts as relevant (1 if left out; nDCG has none).",
+    help="Lowest grade that counts as relevant (1 if left out); measures of grades look at all of them.",
 )
 @click.option("--judged-only", is_flag=True, help="Take unjudged documents out of every ranking first.")
 @click.option("--bounds", is_flag=True, help="How far each value could move if the unjudged documents were judged.")
@@ -87,15 +108,13 @@ def evaluate(
     qrels_form: QrelsForm | None,
     form: str,
 ) -> None:
-    """Evaluate RUNs by QRELS: means over all topics of the qrels, a topic that a run lacks counts 0."""
+    """Evaluate RUNs by QRELS: means over all topics of the qrels; one that a run lacks is an empty ranking."""
     from collection import comparison, formats
     from collection.measures import parse
 
     runs = with_folders(runs)
     asked = list(measures or comparison.DEFAULT_MEASURES)
-    parsed = [parse(m) for m in asked]
-    if relevance_level is not None:
-        parsed = [m.with_relevance_level(relevance_level) for m in parsed]
+    parsed = [parse(m, relevance_level) for m in asked]
     if judged_only:
         parsed = [m(judged_only=True) for m in parsed]
     if len(set(parsed)) < len(parsed):
@@ -103,6 +122,8 @@ def evaluate(
     version: Version = 9 if compat == "9" else 10
     judged = read_qrels_for(parsed, qrels, qrels_form)
     if explain is not None:
+        if bounds or per_topic or costs is not None or form != "table":
+            raise click.UsageError("--explain goes without --bounds, --per-topic, --costs and --format")
         print_explanations(formats.read_runs(runs), judged, parsed, explain, version)
         return
     with progress_line() as progress:
@@ -118,7 +139,7 @@ def evaluate(
         )
     # Rows carry each measure as it was asked for: a script finds what it wrote.
     evaluation.values["measure"] = evaluation.values["measure"].map(dict(zip(map(str, parsed), asked, strict=True)))
-    print_evaluation(evaluation, per_topic, form)
+    print_evaluation(evaluation, per_topic, form, judged_only)
 
 
 @click.command()

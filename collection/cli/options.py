@@ -19,8 +19,10 @@ def with_folders(paths: tuple[Path, ...]) -> tuple[Path, ...]:
     """Each folder replaced by the files in it, by name; hidden ones are passed over."""
     expanded: list[Path] = []
     for path in paths:
-        inside = sorted(path.iterdir()) if path.is_dir() else [path]
-        expanded += [file for file in inside if not path.is_dir() or (file.is_file() and not file.name.startswith("."))]
+        if path.is_dir():
+            expanded += sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
+        else:
+            expanded.append(path)
     return tuple(expanded)
 
 

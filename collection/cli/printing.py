@@ -87,7 +87,7 @@ def print_pool(report: PoolReport, dry_run: bool) -> None:
     print_notices(notices)
 
 
-def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str) -> None:
+def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_only: bool = False) -> None:
     """Values on stdout in one of the forms; what they do not rest on, on stderr."""
     from collection.records import ALL_TOPICS
 
@@ -118,20 +118,21 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str) -> None
             _print_values("run", values, "run", order.columns, evaluation.costs)
     if form in ("tsv", "csv") and evaluation.costs is not None:
         print_notices([f"costs are not in --format {form}; take json or table"])
-    _print_coverage(evaluation)
+    _print_coverage(evaluation, "are left out" if judged_only else "count as not relevant")
 
 
-def _print_coverage(evaluation: Evaluation) -> None:
+def _print_coverage(evaluation: Evaluation, fate: str) -> None:
     for c in evaluation.coverage:
         if c.missing_topics:
-            print_notices([f"{c.run}: {len(c.missing_topics)} of {c.topics} topics are not in the run and count 0"])
+            missing = f"{len(c.missing_topics)} of {c.topics} topics are not in the run"
+            print_notices([f"{c.run}: {missing} and count as empty rankings"])
         if c.ignored_topics:
             print_notices([f"{c.run}: {len(c.ignored_topics)} of its topics are not in the qrels and are ignored"])
     unjudged = sorted((c.unjudged_at_10, c.run) for c in evaluation.coverage)
     if unjudged and unjudged[-1][0] > 0:
         (least, _), (most, name) = unjudged[0], unjudged[-1]
         span = f"{most:.1f}" if len(unjudged) == 1 else f"{least:.1f} to {most:.1f} ({name})"
-        print_notices([f"of a topic's first 10 documents {span} are unjudged on average, and count as not relevant"])
+        print_notices([f"of a topic's first 10 documents {span} are unjudged on average, and {fate}"])
 
 
 def print_explanations(
@@ -163,15 +164,20 @@ def _print_values(
     order = values[rows].drop_duplicates()
 
     def table(of: str) -> pd.DataFrame:
-        return values.pivot(index=rows, columns="measure", values=of).loc[order, columns]
+        return values.pivot(index=rows, columns="measure", values=of).loc[order, columns].map(_four_digits)
 
-    cells = table("value").map("{:.4f}".format)
+    cells = table("value")
     if "lowest" in values:
-        cells += " (" + table("lowest").map("{:.4f}".format) + "-" + table("highest").map("{:.4f}".format) + ")"
+        cells += " (" + table("lowest") + "-" + table("highest") + ")"
     if costs is not None:
         cells = pd.concat([cells, costs.loc[order].map(_cost)], axis=1)
     body = [[name, *row] for name, row in zip(cells.index, cells.to_numpy().tolist(), strict=True)]
     print_table([first, *map(str, cells.columns)], body, numbers=True)
+
+
+def _four_digits(value: float) -> str:
+    """Four decimals; counts of thousands have none."""
+    return f"{value:.0f}" if abs(value) >= 1000 and value.is_integer() else f"{value:.4f}"
 
 
 def _cost(value: Any) -> str:

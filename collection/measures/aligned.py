@@ -133,7 +133,7 @@ class Aligned:
     @property
     def top_grade(self) -> float:
         """The highest grade that the qrels give anywhere, 1 at least."""
-        return max(1.0, *self.levels, 1.0)
+        return max([1.0, *self.levels])
 
     @cached_property
     def size(self) -> Ints:
@@ -166,6 +166,11 @@ class Aligned:
         topic, column = places(self.hits(rel, cutoff))
         first = np.searchsorted(topic, np.arange(len(self.topics)))
         return Found(topic, column + 1, np.arange(1, len(topic) + 1) - first[topic])
+
+    def count_to(self, depth: Ints, rel: float = 1) -> Ints:
+        """(T,): how many of the first documents are relevant, each topic to a depth of its own."""
+        hits = self.hits(rel)
+        return np.count_nonzero(hits & (np.arange(hits.shape[1]) < depth[:, None]), axis=1)
 
     def total(self, topic: Ints, amounts: npt.ArrayLike) -> Floats:
         """(T,): the sum of `amounts`, each credited to the topic beside it."""
@@ -208,8 +213,7 @@ class Aligned:
         def flattened(grades: Grades) -> Grades:
             return np.where(grades > UNJUDGED, grades >= rel, grades).astype(np.int16)
 
-        judged = -np.sort(-flattened(self.judged), axis=1)
-        return replace(self, grades=flattened(self.grades), judged=judged, levels=(1.0,))
+        return replace(self, grades=flattened(self.grades), judged=flattened(self.judged), levels=(1.0,))
 
     def only(self, topic: str) -> Aligned:
         """The same for one topic. Its values are the same: the levels stay those of all topics."""

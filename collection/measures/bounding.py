@@ -10,10 +10,15 @@ import numpy as np
 
 from collection.errors import InputError
 from collection.measures.aligned import UNJUDGED, Aligned, Floats, Ints
+from collection.measures.graded import gain_of
 from collection.measures.measure import Measure
 
 TRY_ALL = 4096
 """So many completions of a topic are all tried, for measures that look at grades."""
+
+
+CELLS = 1 << 22
+"""So many cells of candidates are in memory at once."""
 
 
 class Bounds(NamedTuple):
@@ -26,15 +31,15 @@ class Bounds(NamedTuple):
 def bounds(measure: Measure, aligned: Aligned) -> Bounds:
     """The lowest and highest value over what the unjudged documents of the ranking could be.
 
-    Each of them may turn out to have any grade that the qrels have anywhere, or 0; or it stays unjudged,
-    so that the value itself always lies between. What the run did not retrieve stays as it is: of the
-    rest of the collection nothing can be said.
+    All of them are judged, each with any grade that the qrels have anywhere or 0 (and where no grade would be
+    relevant, one that is), or none is, so that the value itself always lies between. What the run did not
+    retrieve stays as it is: of the rest of the collection nothing can be said.
 
     For a given number of documents of each grade a measure is highest where the better ones stand above
     and lowest where they stand below (it is *monotone* in the table). So only those arrangements are
     tried, with every number of documents of each grade, one grade after the other until nothing moves.
-    That is exact for every measure of relevance yes or no, for the sums (CG, DCG, ERR, RBP) and for nDCG,
-    whose parts separate by grade. For other graded measures (nERR, Q, GAP, INST, G and their kin) every
+    That is exact for every monotone measure of relevance yes or no, for the sums (CG, DCG, ERR, RBP) and for
+    nDCG, whose parts separate by grade. For others (nERR, Q, GAP, INST, G, Accuracy and their kin) every
     completion is tried where there are few, and beyond that the search may stop short of the extremes.
 
     Parameters
@@ -65,9 +70,10 @@ def bounds(measure: Measure, aligned: Aligned) -> Bounds:
         if not len(places):
             continue
         levels = _levels(measure, one)
-        if measure.entry.graded and (len(levels) + 1) ** len(places) <= TRY_ALL:
+        proven = measure.entry.monotone and not measure.entry.graded
+        if not proven and (len(levels) + 1) ** len(places) <= TRY_ALL:
             grades = np.array(list(product([0, *levels], repeat=len(places))))
-            found = measure(_completed(one, places, grades))
+            found = _values(measure, one, places, grades)
         else:
             found = np.array([_search(measure, one, order, levels, sign) for order, sign in _ways(measure, places)])
         lowest[row], highest[row] = min(lowest[row], found.min()), max(highest[row], found.max())
@@ -82,9 +88,11 @@ def _ways(measure: Measure, places: Ints) -> list[tuple[Ints, int]]:
 
 
 def _levels(measure: Measure, one: Aligned) -> Floats:
-    """The grades above 0 that an unjudged document may turn out to have, lowest first."""
+    """The grades above 0 that an unjudged document may turn out to have, the least gain first."""
     if measure.entry.graded and "rel" not in measure.parameters:
-        return np.array(one.levels or (1.0,))
+        levels = np.array(one.levels or (1.0,))
+        gains = measure.parameters.get("gains")
+        return levels[np.argsort(gain_of(levels, gains=gains), kind="stable")] if gains else levels
     # Only whether it is relevant counts.
     return np.array([max(one.top_grade, measure.parameters.get("rel", 1))])
 
@@ -102,7 +110,7 @@ def _search(measure: Measure, one: Aligned, places: Ints, levels: Floats, sign: 
             candidates = np.repeat(ends[None], len(tried), axis=0)
             candidates[:, j] = tried
             candidates[:, :j] = np.maximum(candidates[:, :j], tried[:, None])
-            values = sign * measure(_completed(one, places, _given(len(places), levels, candidates)))
+            values = sign * _values(measure, one, places, _given(len(places), levels, candidates))
             if values.max() > best:
                 best, ends = float(values.max()), candidates[int(values.argmax())]
         # With one level there was nothing to choose but its end, and all of them were tried.
@@ -112,10 +120,18 @@ def _search(measure: Measure, one: Aligned, places: Ints, levels: Floats, sign: 
 
 def _given(count: int, levels: Floats, ends: Ints) -> Floats:
     """(C, count): the grades that each candidate gives to the unjudged documents."""
-    given = np.zeros((len(ends), count))
+    small = (levels == np.trunc(levels)).all() and levels.max() < np.iinfo(np.int16).max
+    given = np.zeros((len(ends), count), dtype=np.int16 if small else np.float64)
     for j, level in enumerate(levels):
         given[np.arange(count) < ends[:, j, None]] = level
     return given
+
+
+def _values(measure: Measure, one: Aligned, places: Ints, given: Floats) -> Floats:
+    """(C,): the value of each candidate, some at a time: a candidate is as wide as the ranking."""
+    at_once = max(1, CELLS // (one.grades.shape[1] + one.judged.shape[1] + len(places) + 1))
+    parts = [measure(_completed(one, places, given[i : i + at_once])) for i in range(0, len(given), at_once)]
+    return np.concatenate(parts)
 
 
 def _completed(one: Aligned, places: Ints, given: Floats) -> Aligned:

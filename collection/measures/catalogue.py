@@ -33,8 +33,11 @@ def written(entry: MeasureEntry) -> str:
 
 def parameters(entry: MeasureEntry) -> str:
     """`rel=1, norm='R'`: every parameter with its default, but for what stands behind ``@``."""
-    own = {name: default for name, default in entry.parameters.items() if name != entry.level}
-    return ", ".join(f"{name}={default!r}" for name, default in own.items())
+    return ", ".join(
+        f"{'k' if name == entry.level else name}={default!r}"
+        for name, default in entry.parameters.items()
+        if name != entry.level or isinstance(default, int)
+    )
 
 
 def markdown() -> str:
@@ -43,7 +46,7 @@ def markdown() -> str:
     for headline, entries in families():
         lines += [f"**{headline}**", "", "| measure | what it says | parameters |", "|---|---|---|"]
         for entry in entries:
-            own = ", ".join(p for p in parameters(entry).split(", ") if p != "judged_only=False")
+            own = parameters(entry).removesuffix("judged_only=False").rstrip(", ")
             lines.append(f"| `{written(entry)}` | {entry.description} | {f'`{own}`' if own else ''} |")
         lines.append("")
     return "\n".join(lines)

@@ -33,21 +33,17 @@ def _ideal_order(known: Bools, alpha: float, cutoff: int | None) -> Bools:
     """The documents of each topic so that each gains most after those before it (greedy), to the cut-off."""
     topics, documents, _ = known.shape
     depth = documents if cutoff is None else min(cutoff, documents)
-    order = np.zeros((topics, depth), dtype=np.int64)
+    ideal = np.zeros((topics, depth, known.shape[2]), dtype=np.bool_)
     left: Bools = np.any(known, axis=2)
     seen = np.zeros((topics, known.shape[2]))
     rows = np.arange(topics)
     for place in range(depth):
         gain = np.where(left, (known * ((1 - alpha) ** seen)[:, None, :]).sum(axis=2), -1.0)
         best = gain.argmax(axis=1)
-        order[:, place] = best
         # Topics with fewer documents than others run out: what they are given then gains nothing.
-        seen += known[rows, best] * left[rows, best, None]
+        ideal[:, place] = known[rows, best] & left[rows, best, None]
+        seen += ideal[:, place]
         left[rows, best] = False
-    chosen: Bools = np.take_along_axis(known, order[..., None], axis=1)
-    # A document that was given twice must not count twice.
-    again = np.array([[o in row[:i] for i, o in enumerate(row)] for row in order], dtype=np.bool_).reshape(order.shape)
-    ideal: Bools = chosen & ~again[..., None]
     return ideal
 
 
@@ -132,7 +128,10 @@ def normalised_err_ia(
     covers, known, _ = _covers(aligned, rel, cutoff)
     ideal = _novelty(_ideal_order(known, alpha, cutoff), alpha)
     value = _discounted(_novelty(covers, alpha), rank_based=True)
-    return divide(value, (ideal / np.arange(1, ideal.shape[1] + 1)).sum(axis=1))
+    best: Floats = (ideal / np.arange(1, ideal.shape[1] + 1)).sum(axis=1)
+    show("sum", value)
+    show("ideal sum", best)
+    return divide(value, best)
 
 
 @MEASURES.add(
@@ -178,6 +177,8 @@ def average_precision_ia(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     covers, known, number = _covers(aligned, rel, None)
     precisions = np.cumsum(covers, axis=1) / np.arange(1, covers.shape[1] + 1)[:, None]
     per_subtopic = divide(np.where(covers, precisions, 0).sum(axis=1), np.count_nonzero(known, axis=1))
+    show("sum of AP over subtopics", per_subtopic.sum(axis=1))
+    show("S", number)
     return divide(per_subtopic.sum(axis=1), number)
 
 
@@ -192,5 +193,10 @@ def novelty_rbp(aligned: Aligned, *, rel: Positive = 1, alpha: Share = 0.5, beta
     """
     covers, _, number = _covers(aligned, rel, None)
     gain = _novelty(covers, alpha)
-    value = (gain * beta ** np.arange(gain.shape[1])).sum(axis=1)
+    weighted = gain * beta ** np.arange(gain.shape[1])
+    value = weighted.sum(axis=1)
+    show("n", gain)
+    show("beta^(i - 1) n", weighted)
+    show("sum", value)
+    show("S", number)
     return divide((1 - (1 - alpha) * beta) * value, number)

@@ -40,8 +40,7 @@ def recall_at_effort(aligned: Aligned, *, rel: Positive = 1, a: Amount = 1.0, b:
     """
     number = aligned.relevant(rel)
     depth = np.floor(a * number + b + 1e-9).astype(np.int64)
-    hits = aligned.hits(rel)
-    above = np.count_nonzero(hits & (np.arange(hits.shape[1]) < depth[:, None]), axis=1)
+    above = aligned.count_to(depth, rel)
     show("rank", depth)
     show("relevant up to it", above)
     show("R", number)
@@ -86,6 +85,9 @@ def gain_area(aligned: Aligned, *, rel: Positive = 1, documents: Documents | Non
     found = aligned.found(rel)
     total = aligned.total(found.topic, size[found.topic] - found.rank + 1)
     show("N - i + 1", size[found.topic] - found.rank + 1, found.rank)
+    show("sum", total)
+    show("R", number)
+    show("N", size)
     return divide(total, number * size)
 
 

@@ -64,7 +64,11 @@ def ndcg_at_relevant(aligned: Aligned, *, gains: Gains | None = None) -> Floats:
     show("nDCG@i", ratio, column + 1)
     number = np.count_nonzero(ideal, axis=1)
     missed = number - np.count_nonzero(gain, axis=1)
-    return divide(aligned.total(topic, ratio) + missed * divide(dcg[:, -1], best[:, -1]), number)
+    at_end = divide(dcg[:, -1], best[:, -1])
+    show("relevant", number)
+    show("not retrieved", missed)
+    show("nDCG at the end", at_end)
+    return divide(aligned.total(topic, ratio) + missed * at_end, number)
 
 
 @MEASURES.add(
@@ -86,6 +90,7 @@ def ndcg_at_levels(aligned: Aligned, *, gains: Gains | None = None) -> Floats:
     falls[:, -1] = ideal[:, -1] > 0
     at_end = aligned.retrieved > np.count_nonzero(ideal, axis=1) + 1
     show("nDCG@i", np.where(falls, ratio, np.nan))
+    show("nDCG at the end", np.where(at_end, divide(dcg[:, -1], best[:, -1]), np.nan))
     total = np.where(falls, ratio, 0).sum(axis=1) + at_end * divide(dcg[:, -1], best[:, -1])
     return np.where(best[:, -1] > 0, divide(total, falls.sum(axis=1) + at_end), 0.0)
 

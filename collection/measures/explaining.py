@@ -108,7 +108,8 @@ def explain(
     if doc_ids is not None:
         kept = one.grades[0] > UNJUDGED if measure.parameters.get("judged_only") else np.ones(len(doc_ids), np.bool_)
         columns["doc_id"] = np.array(list(doc_ids), dtype=object)[kept]
-    columns["grade"] = np.where(grades > UNJUDGED, grades, np.nan)
+    shown = one.condensed.grades[0] if measure.parameters.get("judged_only") else one.grades[0]
+    columns["grade"] = np.where(shown > UNJUDGED, shown, np.nan)
     facts: dict[str, float] = {}
     for name, values, ranks in heard:
         if ranks is not None:

@@ -101,19 +101,27 @@ def cg(aligned: Aligned, *, cutoff: int | None = None, gains: Gains | None = Non
     return aligned.total(topic, gain)
 
 
+SCALED_DEPTH = 1_000_000
+"""The deepest rank of SDCG, whose divisor is a sum over all ranks."""
+
+
 @MEASURES.add("SDCG", label="Scaled DCG", description="DCG as a share of what only top grades would give.", graded=True)
 def scaled_dcg(aligned: Aligned, *, cutoff: int, max_rel: Positive | None = None) -> Floats:
     """SDCG@k = sum over i <= k of (grade_i / max_rel) / log2(i + 1), divided by the sum of 1 / log2(i + 1).
 
     No ideal list: the same ranking has the same value whatever else is relevant. Source: Moffat et al., TOIS 2017.
     """
+    if cutoff > SCALED_DEPTH:
+        raise InputError(f"SDCG@{cutoff} would sum {cutoff:,} weights; {SCALED_DEPTH:,} ranks are the most")
     top = max_rel or aligned.top_grade
     topic, rank, gain = _ranked_gain(aligned, cutoff, "log2", None)
     scaled = np.minimum(gain / top, 1) / np.log2(rank + 1)
     show("gain / max_rel / log2(i + 1)", scaled, rank)
     total = aligned.total(topic, scaled)
-    # Beyond the end of every run the weights still count; there are never many ranks that matter so deep.
-    return divide(total, (1 / np.log2(np.arange(2, min(cutoff, 10_000_000) + 2))).sum())
+    most = (1 / np.log2(np.arange(2, cutoff + 2))).sum()
+    show("sum", total)
+    show("sum of 1 / log2(i + 1)", np.full(len(total), most))
+    return divide(total, most)
 
 
 def _stop(grades: Grades, max_rel: float) -> Floats:
@@ -123,15 +131,18 @@ def _stop(grades: Grades, max_rel: float) -> Floats:
     return (np.exp2(np.clip(grades, 0, max_rel)) - 1) / np.exp2(max_rel)
 
 
-def _err(grades: Grades, max_rel: float) -> Floats:
+def _err(grades: Grades, max_rel: float, named: str = "") -> Floats:
+    """(T,): ERR of these rows; `named` says whose steps are shown, "ideal " or those of the ranking."""
     stop = _stop(grades, max_rel)
     reached = np.ones_like(stop)
     np.cumprod(1 - stop[:, :-1], axis=1, out=reached[:, 1:])
-    rank = np.arange(1, stop.shape[1] + 1)
-    show("content (2^g - 1) / 2^max", stop)
-    show("reaches i", reached)
-    show("content * reaches / i", stop * reached / rank)
-    return (stop * reached / rank).sum(axis=1)
+    terms = stop * reached / np.arange(1, stop.shape[1] + 1)
+    show(f"{named}content s", stop)
+    show(f"{named}reaches i", reached)
+    show(f"{named}s * reaches / i", terms)
+    total: Floats = terms.sum(axis=1)
+    show(f"{named}ERR", total)
+    return total
 
 
 @MEASURES.add(
@@ -155,11 +166,7 @@ def normalised_err(aligned: Aligned, *, cutoff: int | None = None, max_rel: Posi
     Source: Chapelle, Metzler, Zhang & Grinspan, CIKM 2009; normalised as in the NTCIR tracks.
     """
     top = max_rel or aligned.top_grade
-    value = _err(aligned.top(cutoff), top)
-    ideal = _err(aligned.judged[:, :cutoff], top)
-    show("ERR", value)
-    show("ideal ERR", ideal)
-    return divide(value, ideal)
+    return divide(_err(aligned.top(cutoff), top), _err(aligned.judged[:, :cutoff], top, "ideal "))
 
 
 @MEASURES.add(
@@ -179,6 +186,7 @@ def rank_biased_precision(
     weight = (1 - p) * p ** (rank - 1.0)
     show("gain / max_rel", gain, rank)
     show("(1 - p) p^(i - 1)", weight, rank)
+    show("product", gain * weight, rank)
     return aligned.total(topic, gain * weight)
 
 
@@ -221,7 +229,10 @@ def graded_average_precision(aligned: Aligned, *, cutoff: int | None = None, wei
         show(f"P at i, relevant from {level:g}", found.nth / found.rank, found.rank)
         show(f"sum of P at i, relevant from {level:g}", total)
         show(f"R, relevant from {level:g}", number)
+        show(f"w, relevant from {level:g}", np.full(len(total), float(weight)))
         above, below = above + weight * total, below + weight * number
+    show("sum of w S", above)
+    show("sum of w R", below)
     return divide(above, below)
 
 
@@ -265,6 +276,9 @@ def q_measure(
     return divide(total, most_found(number, cutoff, norm))
 
 
+Hoped = Annotated[float, Within(0.5)]
+"""The gain that a reader hopes for; with less the chance of going on is no chance any more."""
+
 CWL_DEPTH = 1000
 """How deep the reader of INST and INSQ is followed, in the papers' tool cwl_eval too."""
 
@@ -289,7 +303,7 @@ def _adaptive(aligned: Aligned, T: float, max_rel: float | None, adapts: bool) -
     "INST", label="INST", description="Gain per document of a reader who stops sooner the more is found.",
     graded=True, monotone=0,
 )  # fmt: skip
-def inst(aligned: Aligned, *, T: Positive = 1.0, max_rel: Positive | None = None) -> Floats:
+def inst(aligned: Aligned, *, T: Hoped = 1.0, max_rel: Positive | None = None) -> Floats:
     """INST = sum of w_i gain_i, w_i as likely as rank i is read; on from i with ((i + T + T_i - 1) / (i + T + T_i))^2.
 
     T is the gain that the reader hopes for, T_i what is still missing of it at rank i; gain_i = grade / max_rel.
@@ -301,7 +315,7 @@ def inst(aligned: Aligned, *, T: Positive = 1.0, max_rel: Positive | None = None
 @MEASURES.add(
     "INSQ", label="INSQ", description="Gain per document of a reader who hopes for T relevant ones.", graded=True
 )
-def insq(aligned: Aligned, *, T: Positive = 1.0, max_rel: Positive | None = None) -> Floats:
+def insq(aligned: Aligned, *, T: Hoped = 1.0, max_rel: Positive | None = None) -> Floats:
     """INSQ = sum of w_i gain_i, w_i as likely as rank i is read; on from i with ((i + 2T - 1) / (i + 2T))^2.
 
     As INST, but what was found does not matter. Source: Moffat, Scholer & Thomas, ADCS 2012.

@@ -114,6 +114,7 @@ def extended_inferred_average_precision(aligned: Aligned, *, cutoff: int = 1000,
     show("expected P at i", expected, found.rank)
     show("stands for", stands_for, found.rank)
     show("R (estimated)", number)
+    show("divisor", np.minimum(number, cutoff))
     return divide(total, np.minimum(number, cutoff))
 
 
@@ -125,7 +126,8 @@ def inferred_ndcg(aligned: Aligned, *, cutoff: int = 1000) -> Floats:
     """infNDCG = estimated DCG / DCG of the estimated ideal ranking, gain = grade.
 
     In each stratum DCG is (retrieved / judged and retrieved) times the DCG of the judged ones; the ideal has
-    (size / judged) documents for each judged one, fractions included. Source: Yilmaz, Kanoulas & Aslam, SIGIR
+    (size / judged) documents for each judged one, fractions included. Runs are cut at 1,000, if not otherwise said.
+    Source: Yilmaz, Kanoulas & Aslam, SIGIR
     2008, as NIST's sample_eval.pl.
     """
     sample, grades = _sample_of(aligned), aligned.top(cutoff)
@@ -137,11 +139,15 @@ def inferred_ndcg(aligned: Aligned, *, cutoff: int = 1000) -> Floats:
     gained = np.bincount(key, gain, np.prod(shape, dtype=int)).reshape(shape)
     judged = np.bincount(key, minlength=np.prod(shape, dtype=int)).reshape(shape)
     if sample.listed:
-        pooled = np.stack([np.count_nonzero(here == s, axis=1) for s in range(strata)], axis=1)
+        pooled = np.zeros(shape)
+        for s in range(strata):
+            pooled[:, s] = np.count_nonzero(here == s, axis=1)
     else:
         pooled = _estimated(sample, judged)
+    stands_for = divide(pooled, judged)
     show("gain / log2(i + 1)", gain, column + 1)
-    total = (gained * divide(pooled, judged)).sum(axis=1)
+    show("stands for", stands_for[topic, here[topic, column]], column + 1)
+    total = (gained * stands_for).sum(axis=1)
     ideal = np.array([_estimated_ideal(aligned, sample, t, cutoff) for t in range(len(aligned.topics))])
     show("estimated DCG", total)
     show("ideal DCG (estimated)", ideal)

@@ -15,7 +15,7 @@ import pandas as pd
 from collection.errors import InputError
 from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Floats, Grades, Ints, Sample, Subtopics, Version
 from collection.ranking import rank_run
-from collection.records import QRELS_COLUMNS, RUN_COLUMNS, require_columns
+from collection.records import QRELS_COLUMNS, require_columns
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,8 @@ def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Versi
     ColumnsError
         A frame lacks a column.
     InputError
-        Probabilities that are not above 0 and at most 1.
+        A grade that is no number, a judged document twice in a topic of the run, a row without its stratum
+        or probability, or a probability that is not above 0 and at most 1.
     """
     index = qrels if isinstance(qrels, QrelsIndex) else index_qrels(qrels)
     ranked = rank_as(run, version)
@@ -128,6 +129,9 @@ def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Versi
     pair = np.minimum(np.searchsorted(index.pairs, wanted), max(0, len(index.pairs) - 1))
     named = index.pairs[pair] == wanted if len(index.pairs) else np.zeros(len(rows), dtype=np.bool_)
     rows, topic, pair = rows[named], topic_of_row[named], pair[named]
+    if len(np.unique(pair)) < len(pair):
+        again = pd.Series(pair).duplicated().to_numpy()
+        raise InputError(f"a ranking has each document once, found twice: {_first(ranked.iloc[rows], again)}")
     shape = (len(index.topics), int(retrieved.max(initial=0)))
 
     def cells(of_pair: Grades, empty: int) -> Grades:
@@ -157,11 +161,11 @@ def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Versi
 
 def rank_as(run: pd.DataFrame, version: Version) -> pd.DataFrame:
     """The run in the order of that trec_eval: version 9 compares scores as 32-bit floats."""
+    ranked = rank_run(run)
     if version == 9:
-        require_columns(run, RUN_COLUMNS[:3], "a ranking")
         with np.errstate(over="ignore"):  # beyond their range lies infinity, as in C
-            run = run.assign(score=pd.to_numeric(run["score"]).to_numpy(dtype=np.float32))
-    return rank_run(run)
+            ranked = rank_run(ranked.assign(score=ranked["score"].to_numpy().astype(np.float32)))
+    return ranked
 
 
 def from_grades(rankings: Sequence[Sequence[float | None]], judged: Sequence[Sequence[float]] | None = None) -> Aligned:
@@ -209,9 +213,21 @@ LOOKED_UP_AT_ONCE = 1 << 20
 """Ids that one thread looks up before it takes the next ones: arrow lets go of Python meanwhile."""
 
 
+def _first(frame: pd.DataFrame, which: npt.NDArray[np.bool_]) -> str:
+    """The first of these rows, as an error names it."""
+    row = frame.iloc[int(which.argmax())]
+    return f"{str(row['doc_id'])!r} of topic {str(row['query_id'])!r}"
+
+
 def _as_grades(relevance: pd.Series[Any], lowest: int = UNJUDGED) -> Grades:
     """Small integers where the grades allow it (the matrix is read many times); negatives are no grades."""
-    values = relevance.to_numpy(dtype=np.float64)
+    try:
+        values = relevance.to_numpy(dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"grades are numbers: {error}") from None
+    if not (np.abs(values) < 2**31).all():
+        wrong = values[~(np.abs(values) < 2**31)][0]
+        raise InputError(f"a grade is a number below 2,147,483,648, found {wrong}; leave out what nobody judged")
     values = np.where(values < 0, np.maximum(np.floor(values), lowest), values)
     if (values == np.trunc(values)).all():
         return values.astype(np.int16 if values.max(initial=0) < np.iinfo(np.int16).max else np.int64)
@@ -270,6 +286,8 @@ def _strata(
     if name is None:
         return None, None
     codes, values = pd.factorize(qrels[name], sort=True)
+    if (codes < 0).any():
+        raise InputError(f"every row of the qrels needs its {name}, found none for document {_first(qrels, codes < 0)}")
     stratum = np.zeros(len(topic_of_pair), dtype=np.int64)
     stratum[pair_of_qrel] = codes
     strata = len(values)

@@ -16,17 +16,22 @@ from collection.measures.aligned import Aligned, Floats
 from collection.measures.table import DEEPEST, MEASURES, MeasureEntry
 
 _WRITTEN = re.compile(
-    r"\s*(?P<name>[A-Za-z]\w*)\s*(?:\((?P<params>.*)\))?\s*(?:@\s*(?P<level>\d+(?:\.\d*)?|\.\d+)\s*%?)?\s*", re.S
+    r"\s*(?P<name>[A-Za-z][\w-]*)\s*(?:\((?P<params>.*)\))?"
+    r"\s*(?:@\s*(?P<level>\d{1,25}(?:\.\d{0,17})?|\.\d{1,17})\s*(?P<percent>%?))?\s*",
+    re.S | re.ASCII,
 )
 
-_TREC_NAMES = {
-    "map": "AP", "map_cut": "AP", "mrr": "RR", "recip_rank": "RR", "ndcg_cut": "nDCG", "ndcg_rel": "nDCG_rel",
-    "recall": "R", "precision": "P", "relative_p": "P(relative=True)", "iprec_at_recall": "IPrec", "11pt_avg": "IPrec",
-    "gm_map": "GMAP", "num_q": "NumQ", "num_ret": "NumRet", "num_rel": "NumRel", "num_rel_ret": "NumRelRet",
-    "set_p": "SetP", "set_recall": "SetR", "set_f": "SetF", "set_map": "SetAP", "set_relative_p": "SetP(relative=True)",
-    "unj": "Unjudged", "rprec_mult": "Rprec(mult=...)", "hit": "Success", "hits": "Success", "hitrate": "Success",
-    "setrelp": "SetP(relative=True)", "map_ia": "AP_IA", "strec": "StRecall", "rbp_resid": "RBPResidual",
+_ELSEWHERE = {
+    "map": "AP", "mrr": "RR@{}", "recip_rank": "RR", "map_cut": "AP@{}", "ndcg_cut": "nDCG@{}", "p": "P@{}",
+    "precision": "P@{}", "recall": "R@{}", "relative_p": "P(relative=True)@{}", "iprec_at_recall": "IPrec@{}",
+    "11pt_avg": "IPrec", "gm_map": "GMAP", "num_q": "NumQ", "num_ret": "NumRet", "num_rel": "NumRel",
+    "num_rel_ret": "NumRelRet", "set_p": "SetP", "set_recall": "SetR", "set_f": "SetF (their number is beta squared)",
+    "set_map": "SetAP", "set_relative_p": "SetP(relative=True)", "setrelp": "SetP(relative=True)", "unj": "Unjudged@{}",
+    "rprec_mult": "Rprec(mult={})", "success": "Success@{}", "hit": "Success@{}", "hits": "Success@{}",
+    "hitrate": "Success@{}", "map_ia": "AP_IA", "strec": "StRecall@{}", "rbp": "RBP(p={})", "rbp_resid": "RBPResidual",
+    "r": "R@{}", "ndcg": "nDCG@{}", "rr": "RR@{}", "err": "ERR@{}", "judged": "Judged@{}", "f1": "F@10",
 }  # fmt: skip
+"""What trec_eval, ir_measures and others call a measure -> how it is written here; {} stands for their number."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,8 @@ class Measure:
             if key not in defaults:
                 raise UnknownNameError(f"parameter of {self.name}", key, defaults)
             entry.check(key, value)
-        kept = {k: self.parameters[k] for k in defaults if k in self.parameters and self.parameters[k] != defaults[k]}
+        given = {k: _normal(v) for k, v in self.parameters.items()}
+        kept = {k: given[k] for k in defaults if k in given and given[k] != defaults[k]}
         object.__setattr__(self, "parameters", kept)
         if self.level is not None:
             object.__setattr__(self, "level", _checked_level(entry, self.level))
@@ -69,13 +75,14 @@ class Measure:
         return MEASURES[self.name]
 
     @overload
-    def __call__(self, aligned: Aligned) -> Floats: ...
+    def __call__(self, aligned: Aligned, **parameters: Any) -> Floats: ...
     @overload
     def __call__(self, **parameters: Any) -> Measure: ...
     def __call__(self, aligned: Aligned | None = None, **parameters: Any) -> Floats | Measure:
         """One value per topic of `aligned`, shape (T,), float64; or the same measure with other parameters."""
-        if aligned is None:
-            return Measure(self.name, {**self.parameters, **parameters}, self.level)
+        if parameters or aligned is None:
+            changed = Measure(self.name, {**self.parameters, **parameters}, self.level)
+            return changed if aligned is None else changed(aligned)
         aligned, keywords = self.prepare(aligned)
         return self.entry.function(aligned, **keywords)
 
@@ -104,29 +111,30 @@ class Measure:
         """`measure @ 10`: the same with a cut-off."""
         return Measure(self.name, self.parameters, level)
 
-    def with_relevance_level(self, rel: float) -> Measure:
-        """The same with `rel` as the lowest relevant grade, unless it says so itself or looks at all grades."""
-        if "rel" in self.parameters or self.entry.parameters.get("rel") is None:
-            return self
-        return Measure(self.name, {**self.parameters, "rel": rel}, self.level)
-
     def summarise(self, values: Floats) -> float:
         """The number for all topics: their mean, but a sum for counts and a geometric mean for GMAP."""
         return self.entry.summarise(values)
 
     def __str__(self) -> str:
         inside = ",".join(f"{k}={_literal(v)}" for k, v in self.parameters.items())
-        at = "" if self.level is None else f"@{self.level:g}" if self.entry.level == "recall" else f"@{self.level}"
+        at = "" if self.level is None else f"@{self.level!r}".removesuffix(".0")
         return self.name + (f"({inside})" if inside else "") + at
 
     def __hash__(self) -> int:
         return hash(str(self))
 
 
-def parse(text: str) -> Measure:
+def parse(text: str, rel: float | None = None) -> Measure:
     """Read a measure as ir_measures writes it: ``nDCG@10``, ``AP(rel=2)@100``, ``IPrec@0.1``.
 
-    Names are found without regard to upper and lower case; the measure carries the table's spelling.
+    Names are found without regard to upper and lower case and hyphens; the measure carries the table's spelling.
+
+    Parameters
+    ----------
+    text
+        The measure.
+    rel
+        The lowest relevant grade of a measure that does not name one; measures of grades keep theirs.
 
     Raises
     ------
@@ -148,9 +156,17 @@ def parse(text: str) -> Measure:
         _refuse_foreign(text.strip())
         hint = "; name each measure by itself" if "," in text else ""
         raise InputError(f"a measure is written like nDCG@10 or AP(rel=2)@100, found {text!r}{hint}")
+    name = _table_name(written["name"])
+    parameters = _parameters(written["params"] or "", text)
+    if rel is not None and MEASURES[name].parameters.get("rel") is not None:
+        parameters = {"rel": rel, **parameters}
     level = written["level"]
     number = None if level is None else float(level) if "." in level else int(level)
-    measure = Measure(_table_name(written["name"]), _parameters(written["params"] or "", text), number)
+    if written["percent"] and number is not None:
+        if MEASURES[name].level != "recall":
+            raise InputError(f"the cut-off of {name} is a rank, not a percentage: {text!r}")
+        number = number / 100
+    measure = Measure(name, parameters, number)
     if measure.level is None and measure.entry.needs_level:
         raise InputError(f"{measure} needs {_level_word(measure.entry)}, for example {measure.entry.example}")
     return measure
@@ -182,21 +198,32 @@ def parse_name(text: str) -> MeasureEntry:
 
 
 def _table_name(name: str) -> str:
-    spelling = {entry.name.lower(): entry.name for entry in MEASURES}
-    if name.lower() in spelling:
-        return spelling[name.lower()]
+    spelling = {_bare(entry.name): entry.name for entry in MEASURES}
+    if _bare(name) in spelling:
+        return spelling[_bare(name)]
     _refuse_foreign(name)
     raise UnknownNameError("measure", name, spelling.values())
 
 
+def _bare(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "")
+
+
 def _refuse_foreign(name: str) -> None:
-    """Raise if this is what trec_eval or ir_measures call a measure that is here under another name."""
-    trec = re.fullmatch(r"(.*?)[_.]?(\d*(?:\.\d+)?)", name.lower())
-    spelling = {entry.name.lower(): entry.name for entry in MEASURES}
-    known = trec and (_TREC_NAMES.get(trec[1]) or spelling.get(trec[1]))
-    if trec and known:
-        ours = known + (f"@{trec[2]}" if trec[2] else "")
-        raise InputError(f"{name!r} is what other tools call it; it is written {ours} here")
+    """Raise if this is what other tools call a measure that is here under another name."""
+    exact = _ELSEWHERE.get(name.lower())
+    stem, separator, number = re.fullmatch(r"(.*?)([_.]?)(\d*(?:\.\d+)?)", name.lower(), re.S).groups()  # type: ignore[union-attr]
+    ours = exact or (_ELSEWHERE.get(stem) if separator and number else None)
+    if ours is not None:
+        example = "10" if exact or not number else number
+        raise InputError(f"{name!r} is what other tools call it; it is written {ours.format(example)} here")
+
+
+def _normal(value: Any) -> Any:
+    """One way to write each value, so that equal measures are written alike: 2 for 2.0, gains by grade."""
+    if isinstance(value, Mapping):
+        return {_normal(k): _normal(v) for k, v in sorted(value.items())}
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _literal(value: Any) -> str:
@@ -210,7 +237,11 @@ def _parameters(inside: str, text: str) -> dict[str, Any]:
     """`rel=2, dcg='log2'` as a call would read it; only literals, nothing is evaluated."""
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
-        if not isinstance(call, ast.Call) or call.args or any(k.arg is None for k in call.keywords):
+        if (
+            not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name))
+            or call.args
+            or any(k.arg is None for k in call.keywords)
+        ):
             raise ValueError
         return {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):

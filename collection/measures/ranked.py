@@ -69,7 +69,9 @@ def success(aligned: Aligned, *, cutoff: int, rel: Positive = 1) -> Floats:
 
     Others call it hit rate, or accuracy@k.
     """
-    return np.asarray(aligned.hits(rel, cutoff).any(axis=1), dtype=np.float64)
+    hits = aligned.count(rel, cutoff)
+    show("relevant in the first k", hits)
+    return (hits > 0).astype(np.float64)
 
 
 @MEASURES.add("RR", label="Reciprocal rank", description="1 / rank of the first relevant document.")
@@ -138,13 +140,7 @@ def r_precision(aligned: Aligned, *, rel: Positive = 1, mult: Positive = 1.0) ->
     number = aligned.relevant(rel)
     # trec_eval rounds up so.
     depth = (mult * number + 0.9).astype(np.int64)
-    return _precision_at(aligned, depth, rel)
-
-
-def _precision_at(aligned: Aligned, depth: Ints, rel: float) -> Floats:
-    """(T,): the precision of each topic at a rank of its own."""
-    hits = aligned.hits(rel)
-    above = np.count_nonzero(hits & (np.arange(hits.shape[1]) < depth[:, None]), axis=1)
+    above = aligned.count_to(depth, rel)
     show("rank", depth)
     show("relevant up to it", above)
     return divide(above, depth)
@@ -157,14 +153,19 @@ def interpolated_precision(aligned: Aligned, *, recall: Share | None = None, rel
     Without ``@`` the mean over the eleven recalls 0, .1, .2, ... 1 (trec_eval's 11pt_avg). trec_eval 9 cuts
     r * R + .9 instead of rounding. Source: Harman, TREC-2 appendix, 1994; Salton & McGill, 1983.
     """
-    if recall is None:
-        levels = [interpolated_precision(aligned, recall=i / 10, rel=rel) for i in range(11)]
-        for i, values in enumerate(levels):
-            show(f"IPrec at {i / 10:g}", values)
-        return np.sum(levels, axis=0) / 11
+    found = aligned.found(rel)
+    show("P at i", found.nth / found.rank, found.rank)
+    if recall is not None:
+        return _interpolated(aligned, recall, rel)
+    levels = {i / 10: _interpolated(aligned, i / 10, rel) for i in range(11)}
+    for level, values in levels.items():
+        show(f"best from recall {level:g} on", values)
+    return np.sum(list(levels.values()), axis=0) / 11
+
+
+def _interpolated(aligned: Aligned, recall: float, rel: float) -> Floats:
     found, number = aligned.found(rel), aligned.relevant(rel)
-    width = int(number.max(initial=0))
-    best = np.zeros((len(number), width + 1))
+    best = np.zeros((len(number), int(number.max(initial=0)) + 1))
     best[found.topic, found.nth] = found.nth / found.rank
     best = np.maximum.accumulate(best[:, ::-1], axis=1)[:, ::-1]
     needed = recall * number
@@ -173,9 +174,9 @@ def interpolated_precision(aligned: Aligned, *, recall: Share | None = None, rel
     else:
         whole = np.floor(needed)
         needed = whole + (needed - whole >= 0.5)
-    show("P at i", found.nth / found.rank, found.rank)
-    show("relevant to find", needed)
-    return best[np.arange(len(number)), needed.astype(np.int64)]
+    show(f"relevant to find for recall {recall:g}", needed)
+    values: Floats = best[np.arange(len(number)), needed.astype(np.int64)]
+    return values
 
 
 @MEASURES.add(
@@ -206,8 +207,10 @@ def judged(aligned: Aligned, *, cutoff: int | None = None) -> Floats:
 
     ir_measures divides alike, but keeps ties in another order.
     """
-    within = aligned.within(cutoff)
-    return divide(within - aligned.unjudged(cutoff), within)
+    within, unjudged = aligned.within(cutoff), aligned.unjudged(cutoff)
+    show("min(k, retrieved)", within)
+    show("judged of them", within - unjudged)
+    return divide(within - unjudged, within)
 
 
 @MEASURES.add(
@@ -218,4 +221,7 @@ def unjudged(aligned: Aligned, *, cutoff: int | None = None) -> Floats:
 
     Ranks beyond the end of a run count as judged (trec_eval's unj_k).
     """
-    return divide(aligned.unjudged(cutoff), aligned.retrieved if cutoff is None else cutoff)
+    unjudged, divisor = aligned.unjudged(cutoff), aligned.retrieved if cutoff is None else cutoff
+    show("unjudged", unjudged)
+    show("divisor", np.broadcast_to(divisor, unjudged.shape))
+    return divide(unjudged, divisor)

@@ -19,12 +19,13 @@ def collection_size(aligned: Aligned, documents: int | None) -> Ints:
     """(T,): N, the documents of the collection: `documents`, or those that the run or the judgements know of."""
     if documents is None:
         return aligned.size
-    if (aligned.size > documents).any():
-        topic = aligned.topics[int((aligned.size > documents).argmax())]
+    at = int(aligned.size.argmax()) if len(aligned.size) else 0
+    if len(aligned.size) and aligned.size[at] > documents:
         raise InputError(
-            f"documents={documents} is fewer than the {aligned.size.max()} that run and qrels name for topic {topic!r}"
+            f"documents={documents} is fewer than the {aligned.size[at]} that run and qrels name "
+            f"for topic {aligned.topics[at]!r}"
         )
-    return np.full(len(aligned.topics), documents)
+    return np.full(len(aligned.topics), int(documents))
 
 
 @MEASURES.add("SetP", label="Set precision", description="Share of all retrieved documents that are relevant.")
@@ -93,6 +94,8 @@ def utility(
     """
     hits, number = aligned.count(rel), aligned.relevant(rel)
     others = collection_size(aligned, documents) - aligned.retrieved - (number - hits)
+    for name, count in (("a", hits), ("b", aligned.retrieved - hits), ("c", number - hits), ("d", others)):
+        show(f"documents of weight {name}", count)
     return a * hits + b * (aligned.retrieved - hits) + c * (number - hits) + d * others
 
 

@@ -31,20 +31,24 @@ DEEPEST = 1_000_000_000
 """The largest cut-off: beyond any ranking, and still a number that arrays can count to."""
 
 
+MOST = 1e9
+"""The largest number that any parameter may be, so that powers and products of it stay numbers."""
+
+
 @dataclass(frozen=True)
 class Within:
     """The range of a parameter, both ends included unless `open` says that neither is."""
 
     low: float
-    high: float = math.inf
+    high: float = MOST
     open: bool = False
 
     def __contains__(self, value: float) -> bool:
         return self.low < value < self.high if self.open else self.low <= value <= self.high
 
     def __str__(self) -> str:
-        if self.high == math.inf:
-            return f"above {self.low:g}" if self.open else f"of {self.low:g} or more"
+        if self.high == MOST:
+            return (f"above {self.low:g}" if self.open else f"of {self.low:g} or more") + f", {MOST:g} at most"
         return f"from {self.low:g} to {self.high:g}, {'without the ends' if self.open else 'ends included'}"
 
 
@@ -102,12 +106,6 @@ class MeasureEntry(Entry[Function]):
         return self.level is not None and super().parameters[self.level] is inspect.Parameter.empty
 
     @property
-    def choices(self) -> dict[str, tuple[Any, ...]]:
-        """Parameter name -> its values, for those that have only a few."""
-        hints = get_type_hints(self.function)
-        return {name: get_args(hints[name]) for name in super().parameters if get_origin(hints.get(name)) is Literal}
-
-    @property
     def _texts(self) -> list[str]:
         text = inspect.cleandoc(self.function.__doc__ or "").replace("``", "")
         return [" ".join(p.split()) for p in text.split("\n\n") if p.strip()]
@@ -161,7 +159,7 @@ class MeasureEntry(Entry[Function]):
             return "" if isinstance(value, bool) else "True or False"
         if get_origin(hint) is Mapping:
             sound = isinstance(value, Mapping) and all(
-                _is_number(k) and _is_number(v) and v >= 0 for k, v in value.items()
+                _is_number(k) and _is_number(v) and 0 <= v <= MOST for k, v in value.items()
             )
             return "" if sound else "a gain of 0 or more for each grade, as {1: 1, 2: 3}"
         base, *facts = get_args(hint) if get_origin(hint) is Annotated else (hint,)
@@ -182,7 +180,8 @@ class MeasureEntry(Entry[Function]):
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    # A whole number may have any number of digits, and comparing it is all that never fails.
+    return isinstance(value, int | float) and not isinstance(value, bool) and -(2**63) < value < 2**63
 
 
 class MeasureTable(Registry[Function]):
