@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from os import PathLike
@@ -13,8 +14,11 @@ from collection.formats.lines import data_lines
 from collection.formats.run import WANTED, read_run
 from collection.records import Run
 
-READ_AHEAD = 32 << 20
-"""The largest file, in bytes, that is read while the run before it is still in use."""
+LARGE = 32 << 20
+"""A file of more bytes is not read while another run is still in use."""
+
+RUNS_AHEAD = 2
+"""So many small runs are read while the one before is in use: one block of a file keeps only one core busy."""
 
 
 def run_names(paths: Sequence[str | PathLike[str]]) -> list[str]:
@@ -37,7 +41,7 @@ def run_names(paths: Sequence[str | PathLike[str]]) -> list[str]:
 def read_runs(paths: Sequence[str | PathLike[str]]) -> Iterator[Run]:
     """Read runs one after the other, each under the name that :func:`run_names` gives it.
 
-    A generator. While one run is in use the next is read, unless it is large: then one at a time is in memory.
+    A generator. While one run is in use the next are read, unless they are large: of those one at a time is in memory.
 
     Raises
     ------
@@ -45,13 +49,14 @@ def read_runs(paths: Sequence[str | PathLike[str]]) -> Iterator[Run]:
         As :func:`~collection.formats.read_run` and :func:`run_names` do.
     """
     names = run_names(paths)
-    with ThreadPoolExecutor(1) as ahead:
-        coming: Future[Run] | None = None
-        for number, (name, path) in enumerate(zip(names, paths, strict=True), start=1):
-            run = read_run(path) if coming is None else coming.result()
-            following = paths[number] if number < len(paths) else None
-            small = following is not None and Path(following).stat().st_size <= READ_AHEAD
-            coming = ahead.submit(read_run, following) if following is not None and small else None
+    ahead: deque[Future[Run]] = deque()
+    with ThreadPoolExecutor(RUNS_AHEAD) as pool:
+        for number, (name, path) in enumerate(zip(names, paths, strict=True)):
+            run = ahead.popleft().result() if ahead else read_run(path)
+            for following in paths[number + 1 + len(ahead) : number + 1 + RUNS_AHEAD]:
+                if Path(following).stat().st_size > LARGE:
+                    break
+                ahead.append(pool.submit(read_run, following))
             yield run._replace(name=name)
 
 
