@@ -359,6 +359,12 @@ def test_spellings() -> None:
     [
         ("nDGC@10", UnknownNameError, "did you mean 'nDCG'"),
         ("map", InputError, "written AP here"),
+        ("MAP@10", InputError, "written AP@10 here"),
+        ("MRR", InputError, "written RR here"),
+        ("MRR@100", InputError, "written RR@100 here"),
+        ("Recall@1000", InputError, "written R@1000 here"),
+        ("precision", InputError, "written P@10 here"),
+        ("AP(norm=min)@10", InputError, "text in quotes (norm='min')"),
         ("ndcg_cut_10", InputError, "written nDCG@10 here"),
         ("P_10", InputError, "written P@10 here"),
         ("iprec_at_recall_0.10", InputError, "written IPrec@0.10 here"),
@@ -400,6 +406,26 @@ def test_bad_measures_say_what_is_wrong(text: str, error: type[Exception], messa
     with pytest.raises(error) as caught:
         parse(text)
     assert message in str(caught.value)
+
+
+def test_a_measure_of_one_s_own_gives_a_value_a_topic(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MEASURES, "_entries", dict(MEASURES._entries))
+
+    @MEASURES.add("Mine", label="Mine", description="Mine.")
+    def mine(aligned, *, cutoff=5):
+        return len(aligned.topics)
+
+    with pytest.raises(InputError, match="Mine has to give one value for each of 1 topics"):
+        parse("Mine@3")(from_grades([[1]]))
+    with pytest.raises(InputError, match="behind @ is a number, found '10'"):
+        measures.nDCG @ "10"  # type: ignore[operator]
+
+
+def test_a_perfect_ranking_is_exactly_1() -> None:
+    rng = np.random.default_rng(1)
+    grades = [sorted(rng.integers(0, 4, 60).tolist(), reverse=True) for _ in range(50)]
+    for text in ("nDCG", "nDCG@10", "nDCG(dcg='exp-log2')", "AP", "Q", "nERR"):
+        assert set(parse(text)(from_grades(grades)).tolist()) <= {0.0, 1.0}, text
 
 
 def test_a_measure_of_one_s_own_needs_a_name_that_can_be_written() -> None:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from collection.cli.options import FILE, with_folders
-from collection.cli.printing import print_evaluation, print_explanations, print_table, progress_line
+from collection.cli.printing import (
+    print_evaluation,
+    print_explanations,
+    print_notices,
+    print_table,
+    progress_line,
+)
 from collection.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -29,7 +35,12 @@ def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | No
         return formats.read_qrels(path, form=form)
     if not needs:
         _refuse_fifth_column(path)
-        return formats.read_qrels(path)
+        try:
+            return formats.read_qrels(path)
+        except FormatError as error:
+            if "found a run" in str(error):
+                raise InputError(f"{error}; the qrels come first: cleverdon evaluate QRELS RUN...") from None
+            raise
     (need, measure), *others = needs.items()
     if others:
         raise InputError(f"{measure} needs {need} and {others[0][1]} {others[0][0]}: no qrels have both, ask apart")
@@ -42,6 +53,8 @@ def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | No
             f"{path}: column 5 has fractions where {measure} looks for grades, with strata in column 4; "
             "if they are probabilities, say --qrels-form probabilities"
         )
+    if need == "subtopics" and qrels["subtopic"].nunique() < 2:
+        print_notices([f"{path}: column 2 is {qrels['subtopic'].iloc[0]!r} throughout, one subtopic for {measure}"])
     return qrels
 
 
@@ -117,10 +130,19 @@ def evaluate(
     parsed = [parse(m, relevance_level) for m in asked]
     if judged_only:
         parsed = [m(judged_only=True) for m in parsed]
-    if len(set(parsed)) < len(parsed):
-        raise click.UsageError("a measure is asked for twice")
+    twice = next((text for n, text in enumerate(asked) if parsed[n] in parsed[:n]), None)
+    if twice is not None:
+        raise click.UsageError(f"the measure {twice} is asked for twice")
+    if not runs:
+        raise click.UsageError("there is no file in the folder: name a run")
     version: Version = 9 if compat == "9" else 10
     judged = read_qrels_for(parsed, qrels, qrels_form)
+    highest = judged["relevance"].max()
+    print_notices(
+        f"no grade of the qrels is {m.parameters['rel']} or more, as {m} wants: the highest is {highest:g}"
+        for m in parsed
+        if (m.parameters.get("rel") or 0) > highest
+    )
     if explain is not None:
         if bounds or per_topic or costs is not None or form != "table":
             raise click.UsageError("--explain goes without --bounds, --per-topic, --costs and --format")

@@ -26,7 +26,7 @@ def one_line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def print_notices(notices: list[str]) -> None:
+def print_notices(notices: Iterable[str]) -> None:
     """What a user should notice, on stderr: stdout may go into a file."""
     for notice in notices:
         click.echo(f"note: {notice}", err=True)
@@ -116,8 +116,12 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_
                 click.echo()
         else:
             _print_values("run", values, "run", order.columns, evaluation.costs)
-    if form in ("tsv", "csv") and evaluation.costs is not None:
-        print_notices([f"costs are not in --format {form}; take json or table"])
+    if evaluation.costs is not None:
+        if form in ("tsv", "csv") or (form == "table" and per_topic):
+            print_notices(["costs stand only in the table of means and in --format json"])
+        unknown = evaluation.costs.index[evaluation.costs.isna().all(axis=1)].tolist()
+        if unknown:
+            print_notices([f"nothing is known of the costs of {', '.join(unknown[:5])}"])
     _print_coverage(evaluation, "are left out" if judged_only else "count as not relevant")
 
 

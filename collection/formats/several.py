@@ -34,6 +34,8 @@ def run_names(paths: Sequence[str | PathLike[str]]) -> list[str]:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         where = [str(path) for path, name in zip(paths, names, strict=True) if name == twice]
+        if len({Path(path).resolve() for path in where}) < len(where):
+            raise InputError(f"{where[0]} is named twice, perhaps once in its folder")
         raise InputError(f"{' and '.join(where)} would both be called {twice!r}; rename one of the files")
     return names
 

@@ -11,7 +11,9 @@
     True
 
 :func:`align` is done once per run; each measure is then a few lines of array code. Every measure of the
-table can be imported by its name. A measure of one's own is a function with a docstring:
+table can be imported by its name. A measure of one's own is a function with a docstring that gives one
+value a topic; a keyword `cutoff` is what ``@k`` sets, `rel` the lowest relevant grade. A package that adds
+it through an entry point of the group ``cleverdon.measures`` has it in the command line and the pages too:
 
     >>> from collection.measures import MEASURES, divide
     >>> @MEASURES.add("FirstHalf", label="First half", description="Share of R in the better half of the run.")

@@ -11,7 +11,7 @@ import numpy as np
 from collection.errors import InputError
 from collection.measures.aligned import UNJUDGED, Aligned, Floats, Ints
 from collection.measures.graded import gain_of
-from collection.measures.measure import Measure
+from collection.measures.measure import Measure, parse
 
 TRY_ALL = 4096
 """So many completions of a topic are all tried, for measures that look at grades."""
@@ -21,6 +21,10 @@ CELLS = 1 << 22
 """So many cells of candidates are in memory at once."""
 
 
+SUMS = frozenset({"CG", "DCG", "SDCG", "ERR", "RBP", "P", "RR", "Success", "NumRelRet"})
+"""Measures that ask only for what was found, not for what there was: every better document makes them higher."""
+
+
 class Bounds(NamedTuple):
     """The lowest and the highest value of each topic, shape (T,) each."""
 
@@ -28,7 +32,7 @@ class Bounds(NamedTuple):
     highest: Floats
 
 
-def bounds(measure: Measure, aligned: Aligned) -> Bounds:
+def bounds(measure: Measure | str, aligned: Aligned) -> Bounds:
     """The lowest and highest value over what the unjudged documents of the ranking could be.
 
     All of them are judged, each with any grade that the qrels have anywhere or 0 (and where no grade would be
@@ -45,7 +49,7 @@ def bounds(measure: Measure, aligned: Aligned) -> Bounds:
     Parameters
     ----------
     measure
-        Any measure over plain qrels.
+        Any measure over plain qrels, or how it is written.
     aligned
         T topics.
 
@@ -60,6 +64,7 @@ def bounds(measure: Measure, aligned: Aligned) -> Bounds:
     >>> bounds(P @ 4, from_grades([[1, None, 0, None]]))
     Bounds(lowest=array([0.25]), highest=array([0.75]))
     """
+    measure = parse(measure) if isinstance(measure, str) else measure
     if measure.entry.needs:
         raise InputError(f"{measure} has no bounds: it reads {measure.entry.needs}, which the unjudged do not have")
     values = measure(aligned)
@@ -70,6 +75,11 @@ def bounds(measure: Measure, aligned: Aligned) -> Bounds:
         if not len(places):
             continue
         levels = _levels(measure, one)
+        if measure.name in SUMS and not measure.parameters.get("relative"):
+            least, most = np.zeros(len(places)), np.full(len(places), levels[-1])
+            found = _values(measure, one, places, np.array([least, most]))
+            lowest[row], highest[row] = min(lowest[row], found.min()), max(highest[row], found.max())
+            continue
         proven = measure.entry.monotone and not measure.entry.graded
         if not proven and (len(levels) + 1) ** len(places) <= TRY_ALL:
             grades = np.array(list(product([0, *levels], repeat=len(places))))

@@ -51,7 +51,10 @@ def recall_at_effort(aligned: Aligned, *, rel: Positive = 1, a: Amount = 1.0, b:
     "Effort", label="Effort", description="Documents to read until a recall is reached.", highest=np.inf, monotone=-1
 )
 def effort(aligned: Aligned, *, recall: Share, rel: Positive = 1, documents: Documents | None = None) -> Floats:
-    """Effort@r = rank of the relevant document that makes recall r; N where the run never reaches it."""
+    """Effort@r = rank of the relevant document that makes recall r; N where the run never reaches it.
+
+    N, the documents of the collection, is `documents`; if left out those that run and qrels name, which is fewer.
+    """
     size = collection_size(aligned, documents)
     target, rank = _reached(aligned, recall, rel)
     return np.where(target == 0, 0, np.where(rank > 0, rank, size)).astype(np.float64)
@@ -64,7 +67,9 @@ def effort(aligned: Aligned, *, recall: Share, rel: Positive = 1, documents: Doc
 def work_saved(aligned: Aligned, *, recall: Share, rel: Positive = 1, documents: Documents | None = None) -> Floats:
     """WSS@r = (N - Effort@r) / N - (1 - r).
 
-    Reading at random saves 1 - r to reach r. WSS@95 is WSS@0.95. Source: Cohen, Hersh, Peterson & Yen, JAMIA 2006.
+    Reading at random saves 1 - r to reach r. WSS@95 is WSS@0.95. N, the documents of the collection, is
+    `documents`; if left out those that run and qrels name, which is fewer. Source: Cohen, Hersh, Peterson & Yen,
+    JAMIA 2006.
     """
     size = collection_size(aligned, documents)
     read = effort(aligned, recall=recall, rel=rel, documents=documents)
@@ -78,8 +83,8 @@ def work_saved(aligned: Aligned, *, recall: Share, rel: Positive = 1, documents:
 def gain_area(aligned: Aligned, *, rel: Positive = 1, documents: Documents | None = None) -> Floats:
     """GainArea = (1/N) * sum over i = 1 ... N of R@i.
 
-    Half for a random order. CLEF's norm_area divides it by that of the perfect order. Source: CLEF eHealth
-    technology-assisted reviews (Kanoulas, Li, Azzopardi & Spijker, 2017).
+    Half for a random order. N is `documents`, or what run and qrels name. CLEF's norm_area divides it by that of
+    the perfect order. Source: CLEF eHealth technology-assisted reviews (Kanoulas, Li, Azzopardi & Spijker, 2017).
     """
     size, number = collection_size(aligned, documents), aligned.relevant(rel)
     found = aligned.found(rel)

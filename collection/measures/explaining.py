@@ -40,7 +40,8 @@ class Explanation(NamedTuple):
 
     def __str__(self) -> str:
         entry = self.measure.entry
-        lines = [f"{self.measure} of topic {self.topic}", entry.formula, ""]
+        here = ", ".join(f"{name}={value!r}" for name, value in self.measure.parameters.items())
+        lines = [f"{self.measure} of topic {self.topic}", entry.formula, *([f"Here with {here}."] if here else []), ""]
         lines += _table(self.ranks)
         lines += [f"{name} = {number:.6g}" for name, number in self.facts.items()]
         lines.append(f"{self.measure} = {self.value:.6f}")

@@ -62,7 +62,10 @@ def _dcg(aligned: Aligned, cutoff: int | None, dcg: Dcg, gains: Gains | None) ->
 def ideal_dcg(ideal: Floats, cutoff: int | None) -> Floats:
     """(T,): the DCG of the best ranking there could be."""
     ideal = ideal[:, :cutoff]
-    total: Floats = (ideal / np.log2(np.arange(2, ideal.shape[1] + 2))).sum(axis=1)
+    # Summed one after the other as the ranking's is: the ideal ranking has exactly 1, not 1 and a last digit.
+    total = np.zeros(len(ideal))
+    if ideal.shape[1]:
+        total = np.cumsum(ideal / np.log2(np.arange(2, ideal.shape[1] + 2)), axis=1)[:, -1]
     show("ideal gain", ideal)
     show("ideal DCG", total)
     return total
@@ -75,7 +78,8 @@ def ndcg(aligned: Aligned, *, cutoff: int | None = None, dcg: Dcg = "log2", gain
     """nDCG = DCG / ideal DCG, DCG = sum over ranks i of gain_i / log2(i + 1), gain_i = grade.
 
     The ideal is over all judged documents of the topic, cut at the same k. dcg='exp-log2' has the gain
-    2^grade - 1 (Burges et al. 2005; Kaggle, XGBoost, gdeval.pl), gains={1:1,2:3,3:7} any other.
+    2^grade - 1 (Burges et al. 2005; Kaggle, XGBoost, gdeval.pl), gains={1:1,2:3,3:7} any other (a grade
+    that is not named keeps its gain).
     Source: Järvelin & Kekäläinen, TOIS 2002, with the discount of Burges et al., ICML 2005, as trec_eval's ndcg.
     """
     return divide(_dcg(aligned, cutoff, dcg, gains), ideal_dcg(ideal_gain(aligned, dcg, gains), cutoff))
@@ -109,7 +113,8 @@ SCALED_DEPTH = 1_000_000
 def scaled_dcg(aligned: Aligned, *, cutoff: int, max_rel: Positive | None = None) -> Floats:
     """SDCG@k = sum over i <= k of (grade_i / max_rel) / log2(i + 1), divided by the sum of 1 / log2(i + 1).
 
-    No ideal list: the same ranking has the same value whatever else is relevant. Source: Moffat et al., TOIS 2017.
+    No ideal list: the same ranking has the same value whatever else is relevant. max_rel is the highest grade of
+    the qrels, if left out. Source: Moffat et al., TOIS 2017.
     """
     if cutoff > SCALED_DEPTH:
         raise InputError(f"SDCG@{cutoff} would sum {cutoff:,} weights; {SCALED_DEPTH:,} ranks are the most")
@@ -154,7 +159,8 @@ def _err(grades: Grades, max_rel: float, named: str = "") -> Floats:
 def expected_reciprocal_rank(aligned: Aligned, *, cutoff: int | None = None, max_rel: Positive | None = None) -> Floats:
     """ERR = sum over ranks i of (1/i) s_i * product over j < i of (1 - s_j), s = (2^grade - 1) / 2^max_rel.
 
-    gdeval.pl, and so ir_measures, always take max_rel=4. Source: Chapelle, Metzler, Zhang & Grinspan, CIKM 2009.
+    max_rel is the highest grade of the qrels, if left out; gdeval.pl, and so ir_measures, always take 4. Source:
+    Chapelle, Metzler, Zhang & Grinspan, CIKM 2009.
     """
     return _err(aligned.top(cutoff), max_rel or aligned.top_grade)
 
@@ -178,8 +184,9 @@ def rank_biased_precision(
 ) -> Floats:
     """RBP = (1 - p) * sum over ranks i of gain_i p^(i - 1), gain_i = grade / max_rel.
 
-    With rel=n it is binary, as in the paper. Its value is a lower bound: see RBPResidual. (trec_eval 10's
-    rbp reads memory that it never set; it is nobody's oracle.) Source: Moffat & Zobel, TOIS 2008.
+    max_rel is the highest grade of the qrels, if left out. With rel=n it is binary, as in the paper. Its value is a
+    lower bound: see RBPResidual. (trec_eval 10's rbp reads memory that it never set; it is nobody's oracle.)
+    Source: Moffat & Zobel, TOIS 2008.
     """
     topic, rank, gain = _ranked_gain(aligned, cutoff, "log2", None)
     gain = np.minimum(gain / (max_rel or aligned.top_grade), 1)

@@ -87,10 +87,10 @@ def _estimated(sample: Sample, judged: npt.NDArray[Any]) -> Floats:
 def extended_inferred_average_precision(aligned: Aligned, *, cutoff: int = 1000, rel: Positive = 1) -> Floats:
     """xinfAP = (1/R) * sum over strata of (size / judged) * sum over its relevant ranks i of the expected P@i.
 
-    R is estimated alike, size / judged for each relevant document. Expected P@i = 1/i + (1/i) * sum over strata
-    of pooled above * (relevant above + e) / (judged above + 3e). Where R is above `cutoff`, the most that a run
-    may retrieve, the divisor is that. Source: Yilmaz, Kanoulas & Aslam, SIGIR 2008, with the constants of NIST's
-    sample_eval.pl.
+    R is estimated alike, size / judged for each relevant document. Expected P@i = 1/i + (1/i) * sum over strata of
+    pooled above * (relevant above + e) / (judged above + 3e). Where R is above k, the most that a run may retrieve,
+    the divisor is k. sample_eval.pl prints it as infAP. Source: Yilmaz, Kanoulas & Aslam, SIGIR 2008, with the
+    constants of NIST's sample_eval.pl.
     """
     sample = _sample_of(aligned)
     found, grades = aligned.found(rel, cutoff), aligned.top(cutoff)

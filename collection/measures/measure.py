@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, overload
 
+import numpy as np
+
 from collection.errors import InputError, UnknownNameError
 from collection.measures.aligned import Aligned, Floats
 from collection.measures.table import DEEPEST, MEASURES, MeasureEntry
@@ -84,7 +86,13 @@ class Measure:
             changed = Measure(self.name, {**self.parameters, **parameters}, self.level)
             return changed if aligned is None else changed(aligned)
         aligned, keywords = self.prepare(aligned)
-        return self.entry.function(aligned, **keywords)
+        values = self.entry.function(aligned, **keywords)
+        if np.shape(values) != (len(aligned.topics),):
+            raise InputError(
+                f"{self.name} has to give one value for each of {len(aligned.topics)} topics, "
+                f"found the shape {np.shape(values)}"
+            )
+        return values
 
     def prepare(self, aligned: Aligned) -> tuple[Aligned, dict[str, Any]]:
         """What the measure's function is given: the ranking as this measure looks at it, and keywords."""
@@ -156,7 +164,7 @@ def parse(text: str, rel: float | None = None) -> Measure:
         _refuse_foreign(text.strip())
         hint = "; name each measure by itself" if "," in text else ""
         raise InputError(f"a measure is written like nDCG@10 or AP(rel=2)@100, found {text!r}{hint}")
-    name = _table_name(written["name"])
+    name = _table_name(written["name"], written["level"] or "")
     parameters = _parameters(written["params"] or "", text)
     if rel is not None and MEASURES[name].parameters.get("rel") is not None:
         parameters = {"rel": rel, **parameters}
@@ -174,6 +182,8 @@ def parse(text: str, rel: float | None = None) -> Measure:
 
 def _checked_level(entry: MeasureEntry, level: float) -> float:
     """The number behind ``@`` as the measure takes it."""
+    if not isinstance(level, int | float) or isinstance(level, bool):
+        raise InputError(f"what stands behind @ is a number, found {level!r}")
     if entry.level is None:
         raise InputError(f"{entry.name} has no cut-off; write it without @{level:g}")
     if entry.level == "recall":
@@ -197,11 +207,11 @@ def parse_name(text: str) -> MeasureEntry:
     return MEASURES[_table_name(written["name"] if written else text)]
 
 
-def _table_name(name: str) -> str:
+def _table_name(name: str, level: str = "") -> str:
     spelling = {_bare(entry.name): entry.name for entry in MEASURES}
     if _bare(name) in spelling:
         return spelling[_bare(name)]
-    _refuse_foreign(name)
+    _refuse_foreign(name, level)
     raise UnknownNameError("measure", name, spelling.values())
 
 
@@ -209,14 +219,18 @@ def _bare(name: str) -> str:
     return name.lower().replace("-", "").replace("_", "")
 
 
-def _refuse_foreign(name: str) -> None:
+def _refuse_foreign(name: str, level: str = "") -> None:
     """Raise if this is what other tools call a measure that is here under another name."""
     exact = _ELSEWHERE.get(name.lower())
     stem, separator, number = re.fullmatch(r"(.*?)([_.]?)(\d*(?:\.\d+)?)", name.lower(), re.S).groups()  # type: ignore[union-attr]
     ours = exact or (_ELSEWHERE.get(stem) if separator and number else None)
     if ours is not None:
-        example = "10" if exact or not number else number
-        raise InputError(f"{name!r} is what other tools call it; it is written {ours.format(example)} here")
+        given = ("" if exact else number) or level
+        if "{}" not in ours and given:
+            ours += f"@{given}"
+        elif not given and ours.endswith("@{}") and not MEASURES[ours.removesuffix("@{}").split("(")[0]].needs_level:
+            ours = ours.removesuffix("@{}")
+        raise InputError(f"{name!r} is what other tools call it; it is written {ours.format(given or '10')} here")
 
 
 def _normal(value: Any) -> Any:
@@ -245,4 +259,7 @@ def _parameters(inside: str, text: str) -> dict[str, Any]:
             raise ValueError
         return {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
-        raise InputError(f"parameters are written name=value with plain values, found ({inside}) in {text!r}") from None
+        raise InputError(
+            "parameters are written name=value with plain values, text in quotes (norm='min'), yes or no as True or "
+            f"False, found ({inside}) in {text!r}"
+        ) from None
