@@ -57,8 +57,9 @@ def test_every_entry_of_every_table_describes_itself() -> None:
     from collection.demo.systems import SYSTEMS
     from collection.measures import MEASURES
     from collection.pooling import STRATEGIES
+    from collection.stopping import RULES as STOPPING
 
-    for table in (RULES, SYSTEMS, MEASURES, STRATEGIES):
+    for table in (RULES, SYSTEMS, MEASURES, STRATEGIES, STOPPING):
         assert len(table) > 0
         for entry in table:
             assert entry.label

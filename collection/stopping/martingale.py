@@ -1,0 +1,231 @@
+"""The rule with a guarantee, and what follows from it: advice, estimates, and where to look next.
+
+A sceptic claims that at least R documents are relevant. Before each random draw the claim says that the document
+is relevant with probability p or more, and we bet a part of our money against it at the odds of p. If the claim
+is true, no way of betting makes money in the mean, and by Ville's inequality it multiplies by 20 at any time
+with a probability of 5 % at most. So when the money has multiplied by 20, the claim may be dropped, however
+often anybody looked and whatever the ranking found in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import exp, inf, isinf, lgamma, log
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from collection.stopping.ledger import Floats, Ledger
+from collection.stopping.published import buscar
+from collection.stopping.table import Decision, check, count, percent, rule, too_many
+
+STAKES = ((0.0, 0.7), (0.05, 0.1), (0.2, 0.1), (0.5, 0.1))
+"""(what is kept at a relevant document, share of the money that bets so). 0 stakes everything on a miss."""
+
+LARGE = 20_000
+"""Documents from which on the ranking is given longer before draws begin."""
+
+GRID = 128
+"""Numbers of relevant documents between which the estimate spreads its second bet."""
+
+
+def _log_money(ledger: Ledger, relevant: int) -> list[float]:
+    """The logarithm of what each stake has become against "at least `relevant` are relevant".
+
+    A draw that had p = (relevant - found before) / unjudged before multiplies it by (1 - kept p) / (1 - p) at
+    a miss and by `kept` at a relevant document. The claim must not be impossible: then p < 1 at every miss.
+    """
+    hit = ledger.relevant[ledger.draws]
+    misses = ledger.draws[~hit]
+    p = (relevant - ledger.found_before[misses]) / ledger.unjudged_before[misses]
+    hits = int(hit.sum())
+    money = []
+    for kept, share in STAKES:
+        at_hits = hits * log(kept) if kept else (-inf if hits else 0.0)
+        money.append(log(share) + at_hits + float((np.log1p(-kept * p) - np.log1p(-p)).sum()))
+    return money
+
+
+def _evidence(ledger: Ledger, relevant: int) -> float:
+    """The logarithm of M, the money in all against "at least `relevant` are relevant"."""
+    if relevant > ledger.found + ledger.unjudged:
+        return inf
+    return float(np.logaddexp.reduce(_log_money(ledger, relevant)))
+
+
+def _misses_needed(ledger: Ledger, relevant: int, wanted: float) -> int:
+    """How many further draws, all irrelevant, bring the evidence to `wanted`.
+
+    The factors of n misses in a row, (U - i - kept D) / (U - i - D), multiply to a ratio of gamma functions.
+    """
+    money, u, d = _log_money(ledger, relevant), ledger.unjudged, relevant - ledger.found
+
+    def enough(n: int) -> bool:
+        grown = [
+            m + lgamma(u - kept * d + 1) - lgamma(u - kept * d - n + 1) - lgamma(u - d + 1) + lgamma(u - d - n + 1)
+            for m, (kept, _) in zip(money, STAKES, strict=True)
+        ]
+        return float(np.logaddexp.reduce(grown)) >= wanted
+
+    # After U - D misses and one more, the claim is impossible.
+    return _first(enough, 1, u - d + 1)
+
+
+@rule("betting", label="Betting", description="Stop when random draws make a miss of the target incredible, any time.")
+def betting(ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95) -> Decision:
+    """Stop when M >= 1 / (1 - confidence), M the money won against "R0 or more are relevant".
+
+    Guarantees recall of at least the target with that confidence, for any ranking and any number of looks, as long
+    as the documents marked as drawn were drawn uniformly from those unjudged at the time. R0 = floor(F / target) +
+    1. Each draw, made when F_i were found and U_i unjudged, has p = (R0 - F_i) / U_i; it multiplies M_l by (1 - l
+    p) / (1 - p) at a miss and by l at a relevant document; M = .7 M_0 + .1 (M_.05 + M_.2 + M_.5), over all draws
+    with today's R0. Where R0 exceeds the found and the unjudged together, the target is met for certain. Source:
+    Ville's inequality (1939); bets without replacement as in Waudby-Smith & Ramdas, NeurIPS 2020.
+    """
+    relevant = too_many(ledger, target)
+    wanted = -log(1 - confidence)
+    money = _evidence(ledger, relevant)
+    goal = f"at least {percent(target)} of the relevant documents"
+    found = f"{ledger.found:,} relevant are found"
+    draws = count(len(ledger.draws), "random draw")
+    if isinf(money):
+        return Decision(True, f"{goal} are found for certain: {found} and only {ledger.unjudged:,} are unjudged", 0)
+    odds = f"evidence {exp(min(money, 99.0)):.3g}, {exp(wanted):.3g} is wanted"
+    if money >= wanted:
+        reason = f"{goal} are found, with {percent(confidence)} confidence: {found}, and {draws} make"
+        return Decision(True, f"{reason} {relevant:,} or more incredible ({odds})", 0)
+    needed = _misses_needed(ledger, relevant, wanted)
+    reason = f"{percent(target)} recall cannot be promised yet: {found}, and {draws} leave {relevant:,} credible"
+    return Decision(False, f"{reason} ({odds}); {count(needed, 'further miss', 'further misses')} would do", needed)
+
+
+def advice(ledger: Ledger, target: float = 0.9, confidence: float = 0.95) -> Decision:
+    """The default advice: stop when the rule with the true guarantee says so, and until then what is missing.
+
+    Guarantees what `betting` does. `needed` counts from the draws that there are: with none yet it is at most
+    U (1 - .035^(1 / (R0 - F))), the number that M_0 alone would need. It also says what buscar on the ranking
+    would do, named as the heuristic that it is.
+    """
+    decision = betting(ledger, target=target, confidence=confidence)
+    if decision.stop or decision.needed is None:
+        return decision
+    more = count(decision.needed, "more random judgement")
+    likely = buscar(ledger, target=target, confidence=confidence).stop
+    reason = (
+        f"no rule can promise {percent(target)} recall yet; after {more} without a new relevant one it can, with "
+        f"{percent(confidence)} confidence; buscar on the ranking, a heuristic that promises nothing, would "
+        f"{'stop now' if likely else 'go on'}"
+    )
+    return Decision(False, reason, decision.needed)
+
+
+def next_choice(ledger: Ledger, *, run: int | None = None, share: float = 0.0) -> Literal["ranking", "random"]:
+    """Where the next document should come from, so that `betting` can stop soon.
+
+    Parameters
+    ----------
+    run
+        Irrelevant documents in a row after which the ranking has had its turn; 50, or 200 from 20,000 documents
+        on. After a relevant document, the ranking has the next turn.
+    share
+        Least share of random draws among all judgements, mixed in from the beginning: a control sample.
+    """
+    check(run=run, share=share)
+    if len(ledger.draws) < share * (ledger.judged + 1):
+        return "random"
+    length = run if run is not None else (50 if ledger.size < LARGE else 200)
+    # Draws of the control sample do not tell how the ranking does.
+    ranked = int((~ledger.since_relevant).sum())
+    return "random" if ranked >= length else "ranking"
+
+
+class Estimate(NamedTuple):
+    """How many documents are relevant and what share of them is found.
+
+    Attributes
+    ----------
+    relevant
+        The most likely number of relevant documents, given the draws; nan without draws.
+    low, high
+        The numbers that the confidence leaves.
+    recall, recall_low, recall_high
+        Found / relevant, found / high, found / low; 1 where none is relevant.
+    reason
+        One sentence, with what is promised.
+    """
+
+    relevant: float
+    low: int
+    high: int
+    recall: float
+    recall_low: float
+    recall_high: float
+    reason: str
+
+
+def _log_likelihood(ledger: Ledger, candidates: Floats) -> Floats:
+    """(C,) log probability of the draws, were so many relevant; concave. -inf where judgements contradict it."""
+    possible = (candidates >= ledger.found) & (candidates <= ledger.found + ledger.unjudged)
+    hit = ledger.relevant[ledger.draws]
+    before, urn = ledger.found_before[ledger.draws], ledger.unjudged_before[ledger.draws]
+    values = np.full(len(candidates), -inf)
+    for i in np.flatnonzero(possible):
+        left = candidates[i] - before
+        values[i] = np.log(np.where(hit, left, urn - left) / urn).sum()
+    return values
+
+
+def estimate(ledger: Ledger, confidence: float = 0.95) -> Estimate:
+    """Number of relevant documents and recall, with an interval from the random draws.
+
+    Promises that, with that confidence, the interval holds the truth at all times at once: whenever one looks,
+    however the ranking chose in between, as long as what is marked as drawn was drawn uniformly from the
+    unjudged. It keeps every number of relevant documents against which two bets have not won: .8 of the money on
+    "fewer", as the rule `betting` places it, and .2 spread over all other numbers (the likelihood of each of a
+    fixed grid over that of the candidate; Waudby-Smith & Ramdas, NeurIPS 2020). So the lower end of recall may lie
+    a little below the target at the moment when `betting` stops, which stakes everything on that one end.
+    """
+    check(confidence=confidence)
+    found, most = ledger.found, ledger.found + ledger.unjudged
+    wanted = -log(1 - confidence)
+    grid = np.unique(np.round(np.geomspace(1, ledger.size + 1, GRID)) - 1)
+    mixture = float(np.logaddexp.reduce(_log_likelihood(ledger, grid))) - log(len(grid))
+
+    def likelihood(relevant: int) -> float:
+        return float(_log_likelihood(ledger, np.array([relevant], dtype=np.float64))[0])
+
+    def against(relevant: int) -> float:
+        return float(np.logaddexp(log(0.8) + _evidence(ledger, relevant), log(0.2) + mixture - likelihood(relevant)))
+
+    # The likelihood is concave and the money convex in the candidate: one top, one bottom, two ends.
+    best = _first(lambda r: likelihood(r + 1) <= likelihood(r), found, most)
+    centre = _first(lambda r: against(r + 1) >= against(r), found, most)
+    low = _first(lambda r: against(r) < wanted, found, centre)
+    high = _first(lambda r: against(r + 1) >= wanted, centre, most)
+    relevant = float(best) if len(ledger.draws) or found == most else float("nan")
+    low_recall, high_recall = _recall(found, high), _recall(found, low)
+    if not len(ledger.draws):
+        reason = f"no random draws yet: of {ledger.size:,} documents, {found:,} to {most:,} are relevant"
+    else:
+        share = f"{percent(low_recall)} to {percent(high_recall)} of them"
+        reason = (
+            f"with {percent(confidence)} confidence {low:,} to {high:,} documents are relevant and {found:,} are "
+            f"found, {share}, by {count(len(ledger.draws), 'random draw')}"
+        )
+    return Estimate(relevant, low, high, _recall(found, relevant), low_recall, high_recall, reason)
+
+
+def _recall(found: int, relevant: float) -> float:
+    # nan stays nan: without a draw there is no most likely number.
+    return found / relevant if relevant else 1.0
+
+
+def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """The least number from low to high for which it holds, if it holds from some number on; else high."""
+    while low < high:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low

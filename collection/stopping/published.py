@@ -1,0 +1,296 @@
+"""The rules of the literature; each docstring says what it guarantees, which mostly is nothing."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+
+from collection.errors import UnknownNameError
+from collection.stopping.ledger import Ints, Ledger
+from collection.stopping.table import ROUNDING, Decision, count, percent, rule, too_many
+
+Stage = Literal["ranking", "both"]
+
+
+@rule("fixed", label="Fixed budget", description="Stop after a number of judgements that was set beforehand.")
+def fixed(ledger: Ledger, *, judgements: int = 1000) -> Decision:
+    """Stop when judged >= judgements.
+
+    Guarantees what it costs, and nothing about recall. Source: the depth of a TREC pool is such a budget
+    (Sparck Jones & van Rijsbergen, 1975).
+    """
+    return Decision(ledger.judged >= judgements, f"{count(ledger.judged, 'judgement')} of {judgements:,} are made")
+
+
+@rule("consecutive", label="Irrelevant in a row", description="Stop after so many irrelevant documents in a row.")
+def consecutive(ledger: Ledger, *, length: int = 50) -> Decision:
+    """Stop when judgements since the last relevant document >= length.
+
+    A heuristic; it guarantees nothing, and is often far off where relevant documents come in clumps. Source:
+    Ros, Bjarnason & Runeson, EASE 2017; common practice long before.
+    """
+    run = len(ledger.since_relevant)
+    return Decision(run >= length, f"the last {count(run, 'document')} in a row were irrelevant; {length:,} are wanted")
+
+
+@rule("half", label="Half", description="Stop when half of the documents are judged.")
+def half(ledger: Ledger) -> Decision:
+    """Stop when judged >= N / 2.
+
+    A heuristic; it guarantees nothing. Source: a baseline of Yang, Lewis & Frieder, DocEng 2021.
+    """
+    return Decision(2 * ledger.judged >= ledger.size, f"{_judged(ledger)}; half of them are wanted")
+
+
+@rule("2399", label="2399", description="Stop after 2,399 judgements and 1.2 for each relevant document found.")
+def rule_2399(ledger: Ledger) -> Decision:
+    """Stop when judged >= 1.2 F + 2399.
+
+    A heuristic; it guarantees nothing. The line was fitted to reviews of TREC collections. Source: Cormack &
+    Grossman, as Yang, Lewis & Frieder, DocEng 2021, describe it.
+    """
+    wanted = int(np.ceil(1.2 * ledger.found + 2399 - ROUNDING))
+    reason = f"{count(ledger.judged, 'judgement')} of {wanted:,} are made, with {ledger.found:,} relevant found"
+    return Decision(ledger.judged >= wanted, reason)
+
+
+def _knee(ledger: Ledger) -> tuple[int, float]:
+    """The rank of the knee of the gain curve (0 where there is none) and its slope ratio.
+
+    The knee is the end of a round whose point lies farthest above the line from the origin to the end of the
+    curve. The slope ratio sets the slope up to it against the slope after it, where one more relevant
+    document than there was is counted.
+    """
+    n = ledger.judged
+    gain = np.cumsum(ledger.relevant)
+    ends = np.arange(1, n + 1) if ledger.batch is None else np.flatnonzero(np.diff(ledger.batch, append=np.inf)) + 1
+    ends = ends[ends < n]
+    above = gain[ends - 1] * n - ends * ledger.found
+    if not len(above) or above.max() <= 0:
+        return 0, 0.0
+    knee = int(ends[above.argmax()])
+    before, after = int(gain[knee - 1]), int(ledger.found - gain[knee - 1])
+    return knee, (before / knee) / ((1 + after) / (n - knee))
+
+
+@rule("knee", label="Knee", description="Stop when the gain curve has turned flat: the slope fell by a large factor.")
+def knee(ledger: Ledger, *, rho: float = 6.0, relevant: int = 150, least: int = 100) -> Decision:
+    """Stop when slope before the knee / slope after it >= rho + relevant - min(F, relevant).
+
+    A heuristic; it guarantees nothing. With rho 6 and 150 relevant the bound is 156 - min(F, 150): few relevant
+    documents need a sharper knee. Nothing is asked before `least` judgements. The knee is looked for at the ends of
+    the rounds of the model, or at every judgement where rounds are not known. Source: Cormack & Grossman,
+    "Engineering quality and reliability in technology-assisted review", SIGIR 2016.
+    """
+    rank, ratio = _knee(ledger)
+    bound = rho + relevant - min(ledger.found, relevant)
+    where = f"the slope fell {ratio:.1f}-fold at judgement {rank:,}" if rank else "the gain curve has no knee yet"
+    reason = f"{where}; {bound:g}-fold is wanted, after {least:,} judgements or more ({ledger.judged:,} are made)"
+    return Decision(bool(rank) and ratio >= bound and ledger.judged >= least, reason)
+
+
+@rule("budget", label="Budget", description="Stop at a knee, once as much is judged as random sampling would cost.")
+def budget(ledger: Ledger, *, rho: float = 6.0, positives: int = 10, most: float = 0.75) -> Decision:
+    """Stop when slope ratio >= rho and judged >= positives N / F; or judged >= most N.
+
+    A heuristic; it guarantees nothing. 10 N / F is what the target method would spend to draw its 10 random
+    relevant documents, with F, what is found, in the place of R. Source: Cormack & Grossman, "Engineering quality
+    and reliability in technology-assisted review", SIGIR 2016, as Yang, Lewis & Frieder, DocEng 2021, state it.
+    """
+    rank, ratio = _knee(ledger)
+    cost = positives * ledger.size / ledger.found if ledger.found else np.inf
+    stop = (bool(rank) and ratio >= rho and ledger.judged >= cost) or ledger.judged >= most * ledger.size
+    budgeted = f"{int(np.ceil(cost)):,} judgements" if ledger.found else "a first relevant document"
+    reason = (
+        f"{_judged(ledger)}; {budgeted} and a slope that fell {rho:g}-fold ({ratio:.1f} so far) are wanted, "
+        f"or {percent(most)} of all"
+    )
+    return Decision(bool(stop), reason)
+
+
+def _control(ledger: Ledger) -> Ints:
+    """Positions of the relevant documents in the control sample: the draws before the ranking went on.
+
+    What was judged before the sample is found already; among the other relevant documents the sample is
+    uniform. Later draws come from fewer documents and would not be.
+    """
+    if not len(ledger.draws):
+        return ledger.draws
+    first = ledger.draws[0]
+    rest = np.flatnonzero(~ledger.drawn[first:])
+    last = first + rest[0] if len(rest) else ledger.judged
+    return first + np.flatnonzero(ledger.relevant[first:last])
+
+
+def _found_again(ledger: Ledger, positives: int, wanted: int, promise: str) -> Decision:
+    """Whether the ranking has reached `wanted` of the first `positives` relevant documents of the control sample."""
+    sample = _control(ledger)[:positives]
+    if len(sample) < positives:
+        drawn = f"the random sample at the start holds {count(len(sample), 'relevant document')}"
+        return Decision(False, f"{drawn}; {positives:,} are needed before the ranking begins")
+    if ledger.reached is None:
+        return Decision(
+            False, "the ledger does not say when the ranking came to the randomly drawn documents by itself"
+        )
+    again = int((~np.isnan(ledger.reached[sample])).sum())
+    reason = f"the ranking came by itself to {again:,} of {positives:,} random relevant documents; {wanted:,} {promise}"
+    return Decision(again >= wanted, reason)
+
+
+@rule("target", label="Target", description="Draw 10 relevant documents at random, rank until all are found again.")
+def target(ledger: Ledger, *, positives: int = 10) -> Decision:
+    """Stop when the ranking has found all of the first `positives` relevant documents of a control sample.
+
+    Guarantees, where the model never learns from the control sample, recall of .05^(1/positives) with 95 %
+    confidence: 74 % with 10. Needs `Ledger.reached`. Source: Cormack & Grossman, "Engineering quality and
+    reliability in technology-assisted review", SIGIR 2016.
+    """
+    positives = max(1, int(positives))
+    promise = f"promise {percent(0.05 ** (1 / positives))} recall with 95 % confidence"
+    return _found_again(ledger, positives, positives, promise)
+
+
+def smallest_sample(target: float = 0.9, confidence: float = 0.95) -> int | None:
+    """The fewest random relevant documents with which QBCB can stop; None for a target of 1.
+
+    >>> [smallest_sample(t) for t in (0.8, 0.9, 0.95)]
+    [14, 29, 59]
+    """
+    if target == 1:
+        return None
+    # All of r lie in the first share t of the relevant documents with probability t^r.
+    return max(1, int(np.ceil(np.log1p(-confidence) / np.log(target) - ROUNDING)))
+
+
+def quantile_bound(positives: int, target: float = 0.9, confidence: float = 0.95) -> int | None:
+    """j, the fewest of so many random relevant documents that must be found again; None where all are too few.
+
+    The least j with P(Binomial(positives, target) < j) >= confidence.
+    """
+    from scipy.stats import binom
+
+    bound = int(binom.ppf(confidence, positives, target)) + 1
+    return bound if bound <= positives else None
+
+
+@rule("qbcb", label="QBCB", description="Draw relevant documents at random, rank until enough are found again.")
+def qbcb(ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95, positives: int | None = None) -> Decision:
+    """Stop when the ranking has found j of r random relevant documents.
+
+    j is the least number with P(Binomial(r, target) < j) >= confidence. Guarantees recall of at least the target
+    with that confidence, where r was fixed beforehand and the model never learns from the control sample. Without
+    `positives`, r is the least that can do it: 14, 29 and 59 for 80, 90 and 95 %, and j = r; a larger r lets the
+    ranking miss some and stops closer to the target. Needs `Ledger.reached`. Source: Lewis, Yang & Frieder,
+    "Certifying one-phase technology-assisted reviews", CIKM 2021 (quantile binomial coefficient bound).
+    """
+    positives = positives or smallest_sample(target, confidence)
+    wanted = quantile_bound(positives, target, confidence) if positives else None
+    if positives is None or wanted is None:
+        sample = f"a sample of {positives:,} relevant documents" if positives else "no sample"
+        verb = "is too small to" if positives else "can"
+        return Decision(
+            False, f"{sample} {verb} promise {percent(target)} recall with {percent(confidence)} confidence"
+        )
+    return _found_again(ledger, positives, wanted, f"promise {percent(target)} with {percent(confidence)} confidence")
+
+
+def _unlikely(ledger: Ledger, target: float, starts: Ints) -> float:
+    """The least p over windows from each start to now, as if the documents in each had been drawn at random."""
+    from scipy.stats import hypergeom
+
+    before = ledger.found_before[starts]
+    urn = ledger.unjudged_before[starts]
+    relevant = too_many(ledger, target) - before
+    p = hypergeom.cdf(ledger.found - before, urn, np.minimum(relevant, urn), ledger.judged - starts)
+    # More relevant documents than the urn ever held cannot have been missed.
+    return float(np.where(relevant > urn - (ledger.judged - starts) + ledger.found - before, 0.0, p).min())
+
+
+@rule("buscar", label="buscar", description="Stop when missing the target is unlikely by a hypergeometric test.")
+def buscar(
+    ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95,
+    stage: Stage = "ranking", switch: float | None = None,
+) -> Decision:  # fmt: skip
+    """Stop when P(X <= k) < 1 - confidence, X ~ Hypergeometric(urn, relevant, draws).
+
+    k relevant documents came in the draws; `relevant` is how many the urn must have held at least for the target
+    to be missed, floor(F / target) + 1 less those found before; the urn is what was unjudged at the start.
+    Stage "both" is the published workflow: rank until p of the ranking is below `switch` (1 - confidence / 2
+    unless given), then draw at random to the end, and test those last draws: exact for one look at them, a
+    little too lenient for a look after each. Stage "ranking" stops on the ranking alone, its last judgements
+    taken as draws at the start that makes p least: a heuristic that guarantees nothing, cautious only where
+    the ranking is better than chance to the end. Source: Callaghan & Mueller-Hansen, "Statistical stopping
+    criteria for automated screening in systematic reviews", Systematic Reviews 9, 2020.
+    """
+    if stage not in get_args(Stage):
+        raise UnknownNameError("stage of buscar", stage, get_args(Stage))
+    if not ledger.judged:
+        return Decision(False, "nothing is judged yet")
+    wanted = 1 - confidence
+    tail = ledger.judged - (int(np.flatnonzero(~ledger.drawn).max(initial=-1)) + 1)
+    if stage == "both" and tail:
+        p = _unlikely(ledger, target, np.array([ledger.judged - tail]))
+        reason = f"less than {percent(target)} recall has p = {p:.3g} after the last {count(tail, 'random draw')}"
+        return Decision(p < wanted, f"{reason}; below {wanted:.3g} is wanted")
+    # Further back, p falls with every irrelevant document: only the starts just after a relevant one can be least.
+    starts = np.unique(np.concatenate(([0], np.flatnonzero(ledger.relevant) + 1)))
+    p = _unlikely(ledger, target, starts[starts < ledger.judged])
+    reason = f"less than {percent(target)} recall has p = {p:.3g} if the last of the ranking were random draws"
+    if stage == "both":
+        limit = 1 - confidence / 2 if switch is None else switch
+        then = "now draw at random" if p < limit else f"random draws begin below {limit:.3g}"
+        return Decision(False, f"{reason}; {then}")
+    return Decision(p < wanted, f"{reason} (a heuristic); below {wanted:.3g} is wanted")
+
+
+@rule("quantci", label="QuantCI", description="Stop when the model's own probabilities say that the target is met.")
+def quantci(ledger: Ledger, *, target: float = 0.9, deviations: float = 2.0) -> Decision:
+    """Stop when estimate - deviations * its standard deviation >= target.
+
+    The estimate of recall is the sum of p over the judged documents / over all. A heuristic; it is as good as the
+    model's probabilities are calibrated, and guarantees nothing. With deviations 0 it is Quant. The variance is the
+    first-order one of the paper's implementation, each document a Bernoulli trial of its own and the covariance
+    left out, which makes it larger. Needs `Ledger.scores`. Source: Yang, Lewis & Frieder, "Heuristic stopping rules
+    for technology-assisted review", DocEng 2021.
+    """
+    if ledger.scores is None:
+        return Decision(False, "the model's probabilities are not in the ledger, and this rule has nothing else")
+    p, n = ledger.scores, ledger.judged
+    known, total = float(p[:n].sum()), float(p.sum())
+    if not n or total == 0:
+        return Decision(False, "nothing is judged yet" if not n else "the model gives every document probability 0")
+    variance = p * (1 - p)
+    spread = np.sqrt(known**2 / total**4 * variance.sum() + variance[:n].sum() / total**2)
+    low = known / total - deviations * float(spread)
+    reason = (
+        f"the model expects {percent(known / total)} recall, {percent(max(low, 0.0))} less {deviations:g} standard "
+        f"deviations; {percent(target)} is wanted"
+    )
+    return Decision(low >= target - ROUNDING, reason)
+
+
+@rule("autostop", label="AutoStop", description="Stop when the Horvitz-Thompson estimate says the target is met.")
+def autostop(ledger: Ledger, *, target: float = 0.9, strict: bool = False) -> Decision:
+    """Stop when F >= target * (estimate + its standard deviation if strict).
+
+    The estimate of R is the sum over the relevant documents of 1 / probability. The estimate is unbiased where
+    every document has a known chance above 0 of being chosen; stopping at the first moment at which it looks good
+    is not, so this is a heuristic. A document of unknown probability counts as certain unless it was drawn. The
+    strict variance is the paper's second, which needs no pairs. Needs `Ledger.probability`. Source: Li & Kanoulas,
+    "When to stop reviewing in technology-assisted reviews", TOIS 38(4), 2020.
+    """
+    if np.isnan(ledger.probability[ledger.drawn]).any() or not (ledger.probability < 1).any():
+        return Decision(False, "the probabilities with which documents were chosen at random are not in the ledger")
+    weight = ledger.relevant / np.nan_to_num(ledger.probability, nan=1.0)
+    total, n = float(weight.sum()), ledger.judged
+    spread = 0.0
+    if strict and n > 1:
+        spread = float(np.sqrt(ledger.unjudged / ledger.size / n / (n - 1) * ((n * weight - total) ** 2).sum()))
+    more = f", {total + spread:.1f} with a standard deviation more" if strict else ""
+    reason = f"{ledger.found:,} relevant are found of an estimated {total:.1f}{more}; {percent(target)} is wanted"
+    return Decision(ledger.found > 0 and ledger.found >= target * (total + spread) - ROUNDING, reason)
+
+
+def _judged(ledger: Ledger) -> str:
+    return f"{ledger.judged:,} of {count(ledger.size, 'document')} are judged"

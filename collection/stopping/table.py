@@ -1,0 +1,90 @@
+"""The table of stopping rules, and what a rule answers."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from collection.errors import InputError
+from collection.registry import Registry
+from collection.stopping.ledger import Ledger
+
+
+class Decision(NamedTuple):
+    """What a rule says of a ledger.
+
+    Attributes
+    ----------
+    stop
+        Whether judging may stop.
+    reason
+        One sentence, with the numbers.
+    needed
+        Random judgements without a relevant document after which it may stop, where that can be said.
+    """
+
+    stop: bool
+    reason: str
+    needed: int | None = None
+
+
+Rule = Callable[..., Decision]
+
+RULES: Registry[Rule] = Registry("stopping rule", group="cleverdon.stopping")
+"""Every rule: (ledger, *, parameters) -> Decision."""
+
+ROUNDING = 1e-9
+"""18 / .9 is 20, whatever the last binary digit says."""
+
+
+def rule(name: str, *, label: str, description: str) -> Callable[[Rule], Rule]:
+    """Decorator: into the table, with its parameters checked and the one answer that all rules share.
+
+    Where every document is judged there is nothing left to decide, so no rule needs to think of it.
+    """
+
+    def decorate(function: Rule) -> Rule:
+        @functools.wraps(function)
+        def checked(ledger: Ledger, **parameters: Any) -> Decision:
+            check(**parameters)
+            if ledger.unjudged == 0:
+                found = f"{ledger.found:,} relevant" if ledger.size else "there are none"
+                return Decision(True, f"all {ledger.size:,} documents are judged: {found}", 0)
+            return function(ledger, **parameters)
+
+        return RULES.add(name, label=label, description=description)(checked)
+
+    return decorate
+
+
+def check(**parameters: Any) -> None:
+    """Refuse a parameter outside its range; None and words are left to the rule."""
+    for name, value in parameters.items():
+        if name in ("target", "confidence", "switch"):
+            good, wanted = isinstance(value, (int, float)) and 0 < value < 1, "a share above 0 and below 1"
+            if name == "target":
+                good, wanted = good or value == 1, "a share above 0 and up to 1"
+            if name == "switch" and value is None:
+                continue
+        elif isinstance(value, (int, float)):
+            good, wanted = 0 <= value < float("inf"), "0 or more"
+        else:
+            continue
+        if not good:
+            raise InputError(f"the parameter {name}: wanted {wanted}, found {value!r}; 0.9 is 90 %")
+
+
+def too_many(ledger: Ledger, target: float) -> int:
+    """R0, the fewest relevant documents with which the found ones are less than the target."""
+    return int(ledger.found / target + ROUNDING) + 1
+
+
+def percent(share: float) -> str:
+    """0.9 as people write it."""
+    return f"{100 * share:.3g} %"
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    """'1 document', '2 documents'."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
