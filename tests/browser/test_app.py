@@ -243,13 +243,14 @@ def test_nothing_acknowledged_is_lost_when_the_server_is_killed(serving: Serving
     )
     graded = 0
     for _ in range(3):
-        for key in "0123":
-            page.keyboard.press(key)
-            page.wait_for_timeout(25)
-        graded += 4
+        # A key counts where a document is on screen: on a loaded machine the next ones may be on their way.
+        graded += len(judge_rest(page, lambda _: 2, limit=3))
+        saved(page)
+        before = shown(page)
+        page.keyboard.press("3")
         serving.stop(signal.SIGKILL)
-        for key in "10":
-            page.keyboard.press(key)
+        expect(page.locator("[data-part=doc-id]")).not_to_have_text(before)
+        page.keyboard.press("1")
         graded += 2
         expect(page.locator("[data-part=status]")).not_to_have_text("Saved")
         serving.start()
