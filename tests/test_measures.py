@@ -500,6 +500,8 @@ def test_bounds_with_gains_of_one_s_own() -> None:
     aligned = from_grades([[None, 0, 0, 3, *[None] * 7]], [[0, 0, 3]])
     aligned = replace(aligned, levels=(1.0, 2.0, 3.0))
     assert bounds(parse("nDCG(gains={1:5,2:1})@1"), aligned).highest[0] == 1
+    # Grade 0 gains most; the least is what an unjudged document gains, nothing.
+    assert bounds(parse("DCG(gains={0:9,1:5,2:1})@1"), aligned) == (np.array([0.0]), np.array([9.0]))
 
 
 @pytest.mark.parametrize("measure", ["nDCG", "nDCG@5", "nDCG(dcg='exp-log2')", "AP", "RBP", "R@5"])

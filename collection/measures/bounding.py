@@ -16,13 +16,8 @@ from collection.measures.measure import Measure, parse
 TRY_ALL = 4096
 """So many completions of a topic are all tried, for measures that look at grades."""
 
-
 CELLS = 1 << 22
 """So many cells of candidates are in memory at once."""
-
-
-SUMS = frozenset({"CG", "DCG", "SDCG", "ERR", "RBP", "P", "RR", "Success", "NumRelRet"})
-"""Measures that ask only for what was found, not for what there was: every better document makes them higher."""
 
 
 class Bounds(NamedTuple):
@@ -75,15 +70,11 @@ def bounds(measure: Measure | str, aligned: Aligned) -> Bounds:
         if not len(places):
             continue
         levels = _levels(measure, one)
-        if measure.name in SUMS and not measure.parameters.get("relative"):
-            least, most = np.zeros(len(places)), np.full(len(places), levels[-1])
-            found = _values(measure, one, places, np.array([least, most]))
-            lowest[row], highest[row] = min(lowest[row], found.min()), max(highest[row], found.max())
-            continue
         proven = measure.entry.monotone and not measure.entry.graded
-        if not proven and (len(levels) + 1) ** len(places) <= TRY_ALL:
-            grades = np.array(list(product([0, *levels], repeat=len(places))))
-            found = _values(measure, one, places, grades)
+        if measure.entry.found_only and not measure.parameters.get("relative"):
+            found = _values(measure, one, places, np.outer(levels[[0, -1]], np.ones(len(places))))
+        elif not proven and len(levels) ** len(places) <= TRY_ALL:
+            found = _values(measure, one, places, np.array(list(product(levels, repeat=len(places)))))
         else:
             found = np.array([_search(measure, one, order, levels, sign) for order, sign in _ways(measure, places)])
         lowest[row], highest[row] = min(lowest[row], found.min()), max(highest[row], found.max())
@@ -98,23 +89,23 @@ def _ways(measure: Measure, places: Ints) -> list[tuple[Ints, int]]:
 
 
 def _levels(measure: Measure, one: Aligned) -> Floats:
-    """The grades above 0 that an unjudged document may turn out to have, the least gain first."""
+    """The grades that an unjudged document may turn out to have, 0 among them, the least gain first."""
     if measure.entry.graded and "rel" not in measure.parameters:
-        levels = np.array(one.levels or (1.0,))
+        levels = np.array([0.0, *(one.levels or (1.0,))])
         gains = measure.parameters.get("gains")
         return levels[np.argsort(gain_of(levels, gains=gains), kind="stable")] if gains else levels
     # Only whether it is relevant counts.
-    return np.array([max(one.top_grade, measure.parameters.get("rel", 1))])
+    return np.array([0.0, max(one.top_grade, measure.parameters.get("rel", 1))])
 
 
 def _search(measure: Measure, one: Aligned, places: Ints, levels: Floats, sign: int) -> float:
-    """The highest (sign 1) or lowest (-1) value; `ends[j]` documents have level j or a higher one."""
-    ends = np.zeros(len(levels), dtype=np.int64)
+    """The highest (sign 1) or lowest (-1) value; `ends[j]` documents have level j + 1 or a better one."""
+    ends = np.zeros(len(levels) - 1, dtype=np.int64)
     best = -np.inf
     while True:
         before = best
-        for j in reversed(range(len(levels))):
-            least = ends[j + 1] if j + 1 < len(levels) else 0
+        for j in reversed(range(len(ends))):
+            least = ends[j + 1] if j + 1 < len(ends) else 0
             # Those of lower levels go along: a document of level j has all the levels below it.
             tried = np.arange(least, len(places) + 1)
             candidates = np.repeat(ends[None], len(tried), axis=0)
@@ -124,15 +115,15 @@ def _search(measure: Measure, one: Aligned, places: Ints, levels: Floats, sign: 
             if values.max() > best:
                 best, ends = float(values.max()), candidates[int(values.argmax())]
         # With one level there was nothing to choose but its end, and all of them were tried.
-        if best <= before or len(levels) == 1:
+        if best <= before or len(ends) == 1:
             return sign * best
 
 
 def _given(count: int, levels: Floats, ends: Ints) -> Floats:
     """(C, count): the grades that each candidate gives to the unjudged documents."""
     small = (levels == np.trunc(levels)).all() and levels.max() < np.iinfo(np.int16).max
-    given = np.zeros((len(ends), count), dtype=np.int16 if small else np.float64)
-    for j, level in enumerate(levels):
+    given = np.full((len(ends), count), levels[0], dtype=np.int16 if small else np.float64)
+    for j, level in enumerate(levels[1:]):
         given[np.arange(count) < ends[:, j, None]] = level
     return given
 

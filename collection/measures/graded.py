@@ -85,7 +85,9 @@ def ndcg(aligned: Aligned, *, cutoff: int | None = None, dcg: Dcg = "log2", gain
     return divide(_dcg(aligned, cutoff, dcg, gains), ideal_dcg(ideal_gain(aligned, dcg, gains), cutoff))
 
 
-@MEASURES.add("DCG", label="DCG", description="Discounted gain of the ranking.", graded=True, highest=np.inf)
+@MEASURES.add(
+    "DCG", label="DCG", description="Discounted gain of the ranking.", graded=True, highest=np.inf, found_only=True
+)
 def dcg_(aligned: Aligned, *, cutoff: int | None = None, dcg: Dcg = "log2", gains: Gains | None = None) -> Floats:
     """DCG = sum over ranks i of gain_i / log2(i + 1), gain_i = grade.
 
@@ -94,7 +96,7 @@ def dcg_(aligned: Aligned, *, cutoff: int | None = None, dcg: Dcg = "log2", gain
     return _dcg(aligned, cutoff, dcg, gains)
 
 
-@MEASURES.add("CG", label="CG", description="Gain of the first k ranks.", graded=True, highest=np.inf)
+@MEASURES.add("CG", label="CG", description="Gain of the first k ranks.", graded=True, highest=np.inf, found_only=True)
 def cg(aligned: Aligned, *, cutoff: int | None = None, gains: Gains | None = None) -> Floats:
     """CG = sum over ranks i of gain_i, gain_i = grade.
 
@@ -109,7 +111,13 @@ SCALED_DEPTH = 1_000_000
 """The deepest rank of SDCG, whose divisor is a sum over all ranks."""
 
 
-@MEASURES.add("SDCG", label="Scaled DCG", description="DCG as a share of what only top grades would give.", graded=True)
+@MEASURES.add(
+    "SDCG",
+    label="Scaled DCG",
+    description="DCG as a share of what only top grades would give.",
+    graded=True,
+    found_only=True,
+)
 def scaled_dcg(aligned: Aligned, *, cutoff: int, max_rel: Positive | None = None) -> Floats:
     """SDCG@k = sum over i <= k of (grade_i / max_rel) / log2(i + 1), divided by the sum of 1 / log2(i + 1).
 
@@ -155,6 +163,7 @@ def _err(grades: Grades, max_rel: float, named: str = "") -> Floats:
     label="Expected reciprocal rank",
     description="1 / rank at which a reader who goes on until content stops, as expected.",
     graded=True,
+    found_only=True,
 )
 def expected_reciprocal_rank(aligned: Aligned, *, cutoff: int | None = None, max_rel: Positive | None = None) -> Floats:
     """ERR = sum over ranks i of (1/i) s_i * product over j < i of (1 - s_j), s = (2^grade - 1) / 2^max_rel.
@@ -177,8 +186,7 @@ def normalised_err(aligned: Aligned, *, cutoff: int | None = None, max_rel: Posi
 
 @MEASURES.add(
     "RBP", label="Rank-biased precision", description="Gain per document of a reader who goes on with probability p.",
-    graded=True,
-)  # fmt: skip
+    graded=True, found_only=True)  # fmt: skip
 def rank_biased_precision(
     aligned: Aligned, *, cutoff: int | None = None, p: Persistence = 0.8, max_rel: Positive | None = None
 ) -> Floats:

@@ -19,7 +19,7 @@ from collection.measures.table import MEASURES, Positive, Share
 from collection.measures.tracing import divide, show
 
 
-@MEASURES.add("P", label="Precision", description="Share of the first k ranks that are relevant.")
+@MEASURES.add("P", label="Precision", description="Share of the first k ranks that are relevant.", found_only=True)
 def precision(aligned: Aligned, *, cutoff: int, rel: Positive = 1, relative: bool = False) -> Floats:
     """P@k = relevant in the first k / k.
 
@@ -63,7 +63,9 @@ def f_measure(aligned: Aligned, *, cutoff: int, rel: Positive = 1, beta: Positiv
     return f_of(p, r, beta)
 
 
-@MEASURES.add("Success", label="Success", description="1 if a relevant document is in the first k ranks, else 0.")
+@MEASURES.add(
+    "Success", label="Success", description="1 if a relevant document is in the first k ranks, else 0.", found_only=True
+)
 def success(aligned: Aligned, *, cutoff: int, rel: Positive = 1) -> Floats:
     """Success@k = 1 if any of the first k documents is relevant, else 0.
 
@@ -74,7 +76,7 @@ def success(aligned: Aligned, *, cutoff: int, rel: Positive = 1) -> Floats:
     return (hits > 0).astype(np.float64)
 
 
-@MEASURES.add("RR", label="Reciprocal rank", description="1 / rank of the first relevant document.")
+@MEASURES.add("RR", label="Reciprocal rank", description="1 / rank of the first relevant document.", found_only=True)
 def reciprocal_rank(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) -> Floats:
     """RR = 1 / rank of the first relevant document; 0 where there is none (in the first k).
 

@@ -114,7 +114,12 @@ def number_relevant(aligned: Aligned, *, rel: Positive = 1) -> Floats:
 
 
 @MEASURES.add(
-    "NumRelRet", label="Relevant retrieved", description="Relevant documents retrieved.", summary="sum", highest=np.inf
+    "NumRelRet",
+    label="Relevant retrieved",
+    description="Relevant documents retrieved.",
+    summary="sum",
+    highest=np.inf,
+    found_only=True,
 )
 def number_relevant_retrieved(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) -> Floats:
     """NumRelRet = number of relevant documents retrieved (to k). A sum over topics."""

@@ -80,6 +80,8 @@ class MeasureEntry(Entry[Function]):
         1 if moving a higher grade up never lowers the value, -1 if it never raises it, 0 if neither holds.
     needs
         What the qrels must say besides grades.
+    found_only
+        Whether it asks only for what was found, not for what there was: every better document then raises it.
     """
 
     summary: Summary = "mean"
@@ -88,6 +90,7 @@ class MeasureEntry(Entry[Function]):
     graded: bool = False
     monotone: Literal[-1, 0, 1] = 1
     needs: Needs = ""
+    found_only: bool = False
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -199,13 +202,16 @@ class MeasureTable(Registry[Function]):
         graded: bool = False,
         monotone: Literal[-1, 0, 1] = 1,
         needs: Needs = "",
+        found_only: bool = False,
     ) -> Callable[[Function], Function]:
         """Decorator: put the function into the table; see :class:`MeasureEntry` for the traits."""
         if not re.fullmatch(r"[A-Za-z]\w*", name):
             raise InputError(f"the name of a measure is a letter and then letters, digits or _, found {name!r}")
 
         return lambda function: self._register(
-            MeasureEntry(name, label, description, function, summary, lowest, highest, graded, monotone, needs)
+            MeasureEntry(
+                name, label, description, function, summary, lowest, highest, graded, monotone, needs, found_only
+            )
         )
 
     def __getitem__(self, name: str) -> MeasureEntry:
