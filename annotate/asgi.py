@@ -7,6 +7,7 @@ the judging routes keep their writer in a thread of it.
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import streamlit as st
@@ -26,5 +27,8 @@ def create_app(directory: Path) -> st.App:
         There is no campaign in `directory`.
     """
     service = JudgingService(directory)
+    # The model learns in a thread of this process. A save that arrives meanwhile takes the interpreter over several
+    # times, and would wait 5 ms for it each time.
+    sys.setswitchinterval(0.0005)
     os.environ[DIRECTORY_VARIABLE] = str(directory.resolve())
     return st.App(SCRIPT, routes=service.routes(), lifespan=service.lifespan)

@@ -54,8 +54,10 @@ def next_step(step: NextStep) -> None:
     names = {
         "import": ("views/import_files.py", "Import"),
         "pool": ("views/pool.py", "Pool"),
+        "loop": ("views/loop.py", "Loop"),
         "judge": ("views/judge.py", "Judge"),
         "export": ("views/export.py", "Export"),
+        "recall": ("views/recall.py", "Recall"),
     }
     page, label = names[step.page]
     with st.container(border=True):
@@ -90,7 +92,7 @@ def grade_name(scale: GradeScale, kind: str, relevance: object) -> str:
     return f"{relevance} · {scale.label(int(str(relevance)))}" if kind == "graded" else kind
 
 
-def growth_chart(growth: pd.DataFrame, depth: int) -> alt.LayerChart:
+def growth_chart(growth: pd.DataFrame, depth: int | None) -> alt.LayerChart:
     """New pairs per depth, by the run that brings them; a rule marks the depth that is chosen.
 
     Parameters
@@ -98,7 +100,7 @@ def growth_chart(growth: pd.DataFrame, depth: int) -> alt.LayerChart:
     growth
         ``depth``, ``run``, ``pairs``, as :func:`collection.pooling.pool_growth` gives them.
     depth
-        Where the rule stands.
+        Where the rule stands; None for no rule.
     """
     many = growth["run"].nunique() > 12
     bars = (
@@ -126,7 +128,7 @@ def growth_chart(growth: pd.DataFrame, depth: int) -> alt.LayerChart:
         )
     )
     rule = (
-        alt.Chart(pd.DataFrame({"depth": [depth + 0.5]}))
+        alt.Chart(pd.DataFrame({"depth": [] if depth is None else [depth + 0.5]}))
         .mark_rule(strokeDash=[5, 4], strokeWidth=2, color=NEUTRAL)
         .encode(x="depth:Q")
     )

@@ -187,3 +187,47 @@ def m004_run_costs(db: Database) -> None:
         ) WITHOUT ROWID;;
         """,
     )
+
+
+@migrations()
+def m005_loop(db: Database) -> None:
+    """What the loop needs: how a pair that is handed out came up, the mode of a topic, and full-text search."""
+    _run(
+        db,
+        """
+        ALTER TABLE leases ADD COLUMN strategy TEXT;;
+        ALTER TABLE leases ADD COLUMN pool_rank INTEGER;;
+        ALTER TABLE leases ADD COLUMN model_round INTEGER;;
+        ALTER TABLE leases ADD COLUMN probability REAL;;
+
+        -- Topics that are not here, or have null, have the campaign's mode; one that is closed keeps its mode.
+        CREATE TABLE topic_modes (
+            topic INTEGER PRIMARY KEY REFERENCES topics,
+            mode TEXT,
+            closed INTEGER NOT NULL DEFAULT 0
+        );;
+
+        CREATE INDEX judgements_pair ON judgements (topic, doc, annotator);;
+
+        -- The words of the documents that have a text; the text itself stays where it is.
+        CREATE VIRTUAL TABLE documents_fts USING fts5 (
+            title, text, content = 'documents', content_rowid = 'doc', tokenize = 'unicode61 remove_diacritics 2'
+        );;
+
+        CREATE TRIGGER documents_fts_insert AFTER INSERT ON documents WHEN NEW.text IS NOT NULL
+        BEGIN
+            INSERT INTO documents_fts (rowid, title, text) VALUES (NEW.doc, NEW.title, NEW.text);
+        END;;
+
+        CREATE TRIGGER documents_fts_update AFTER UPDATE OF title, text ON documents
+        BEGIN
+            INSERT INTO documents_fts (documents_fts, rowid, title, text)
+            SELECT 'delete', OLD.doc, OLD.title, OLD.text WHERE OLD.text IS NOT NULL;
+            INSERT INTO documents_fts (rowid, title, text)
+            SELECT NEW.doc, NEW.title, NEW.text WHERE NEW.text IS NOT NULL;
+        END;;
+
+        INSERT INTO documents_fts (rowid, title, text)
+        SELECT doc, title, text FROM documents WHERE text IS NOT NULL;;
+        """,
+    )

@@ -70,6 +70,24 @@ def test_hostile_texts_are_not_markup(opened: Callable[..., AppTest], tmp_path: 
         assert not [m for m in live if "<img" in m or "](javascript" in m or "**bold**" in m or "\u202e" in m]
 
 
+def test_a_hostile_topic_is_no_markup_on_recall(opened: Callable[..., AppTest], tmp_path: Path, files: Path) -> None:
+    (files / "t.tsv").write_text(f"**q**\t{HOSTILE}\n")
+    (files / "d.tsv").write_text("d1\tA text.\nd2\tAnother.\n")
+    with Campaign.create(tmp_path / "hostile", title=HOSTILE) as campaign:
+        campaign.import_files(topics=files / "t.tsv", documents=[files / "d.tsv"])
+        campaign.set_loop(mode="loop")
+        say(campaign, "**q**", "d1", 3)
+        app = opened(campaign, "recall.py")
+        for topic in ("**q**", "**bold**"):
+            app.query_params["topic"] = topic
+            app.run()
+            assert not app.exception
+            texts = [m.value for kind in (app.markdown, app.caption, app.subheader, app.error) for m in kind]
+            live = [re.sub(r"\\.", "", m) for m in texts]
+            assert not [m for m in live if "<img" in m or "](javascript" in m or "**bold**" in m or "**q**" in m]
+        assert app.error
+
+
 def test_overview_counts_what_there_is(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     say(campaign, "1", "d1", 2)
     app = opened(campaign, "overview.py")

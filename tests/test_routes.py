@@ -202,7 +202,10 @@ def test_a_body_that_is_no_json(client: TestClient) -> None:
 # --- who may --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("route", ["topics", "sync", "document"])
+GUARDED = ("topics", "sync", "document", "why", "search", "take")
+
+
+@pytest.mark.parametrize("route", GUARDED)
 def test_every_route_wants_a_token(client: TestClient, service: JudgingService, route: str) -> None:
     other_campaign = Tokens(b"secret", "other").token("ann")
     cookie_as_token = service.tokens.cookie("ann")
@@ -215,7 +218,7 @@ def test_every_route_wants_a_token(client: TestClient, service: JudgingService, 
 
 def test_all_judging_routes_are_in_the_test_above(service: JudgingService) -> None:
     paths = {route.path for route in service.routes()}
-    assert paths == {"/signin"} | {f"{PREFIX}/{r}" for r in ("topics", "sync", "document", "token")}
+    assert paths == {"/signin"} | {f"{PREFIX}/{r}" for r in (*GUARDED, "token")}
 
 
 def test_a_token_expires_and_the_cookie_renews_it(

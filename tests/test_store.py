@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from collection.errors import CampaignError, ConflictError
 from collection.records import Document, Judgement, Topic
-from collection.store import Added, Store
+from collection.store import Added, Store, Way
 
 
 @pytest.fixture
@@ -103,9 +103,9 @@ def test_progress_counts_pairs_not_judgements(store: Store) -> None:
     progress = store.progress().set_index("query_id")
     assert progress.loc["1", ["pool", "judged", "cannot_judge"]].tolist() == [2, 2, 1]
     assert progress.loc["2", ["pool", "judged", "cannot_judge"]].tolist() == [1, 0, 0]
-    assert store.totals() == (3, 2)
+    assert store.totals() == (3, 2, 2)
     say(store, "b", "undone")
-    assert store.totals() == (3, 1)
+    assert store.totals() == (3, 1, 1)
     assert store.progress("1")["judged"].tolist() == [1]
 
 
@@ -134,7 +134,7 @@ def test_the_same_again_changes_nothing_and_other_content_is_a_conflict(store: S
 
 def test_leases_and_skips_as_the_assignment_sees_them(store: Store) -> None:
     with store.transaction():
-        store.lease("1", ["a"], "bob", until=100.0)
+        store.lease("1", [Way("a")], "bob", until=100.0)
         store.skip("1", "b", "ann", at=50.0)
     before, after = store.candidates("1", "ann", at=99.0), store.candidates("1", "ann", at=101.0)
     assert before["leased"].tolist() == [1, 0]
@@ -186,7 +186,7 @@ def test_a_new_link_voids_the_unused_one(store: Store) -> None:
 
 def test_a_judged_pair_is_not_held_by_its_lease_too(store: Store) -> None:
     with store.transaction():
-        store.lease("1", ["a"], "bob", until=100.0)
+        store.lease("1", [Way("a")], "bob", until=100.0)
     say(store, "a", relevance=1, annotator="bob")
     row = store.candidates("1", "ann", at=50.0).iloc[0]
     assert (row["others"], row["leased"]) == (1, 0)

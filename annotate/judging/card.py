@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
 
 HERE = Path(__file__).parent
-PARTS = ("state", "verbs", "network", "keys", "draw")
+PARTS = ("state", "verbs", "network", "keys", "finding", "draw")
 
 
 class GradeButton(TypedDict):
@@ -115,11 +115,41 @@ HTML = """
         aria-label="Look back at judged documents"><kbd>&#8592;</kbd><span>Back</span></button>
       <button type="button" data-do="forward" title="Forward to the open document"
         aria-label="Forward to the open document"><kbd>&#8594;</kbd><span>Forward</span></button>
+      <button type="button" data-do="why" title="Why this document came up"
+        aria-label="Why this document came up"><kbd>w</kbd><span>Why</span></button>
+      <button type="button" data-do="search" title="Search the documents, and judge one of them next"
+        aria-label="Search the documents, and judge one of them next"
+        ><kbd>/</kbd><span>Search</span></button>
       <button type="button" data-do="help" title="All keys"
         aria-label="All keys"><kbd>?</kbd><span>Keys</span></button>
     </div>
     <div class="cd-status" data-part="status" data-kind="saved"></div>
   </footer>
+  <div class="cd-panel cd-why" data-part="why-panel" role="dialog" aria-label="Why this document came up"
+    tabindex="-1" hidden>
+    <div class="cd-head"><h2>Why this one?</h2>
+      <button type="button" class="cd-small" data-do="close"><kbd>Esc</kbd><span>Close</span></button></div>
+    <p class="cd-apart" data-part="why-sentence" aria-live="polite"></p>
+    <div data-part="why-for-block" hidden>
+      <h3 id="cd-why-for">Terms that speak for it</h3>
+      <ul data-part="why-for" aria-labelledby="cd-why-for"></ul>
+    </div>
+    <div data-part="why-against-block" hidden>
+      <h3 id="cd-why-against">Terms that speak against it</h3>
+      <ul data-part="why-against" aria-labelledby="cd-why-against"></ul>
+    </div>
+  </div>
+  <div class="cd-panel cd-search" data-part="search-panel" role="dialog" aria-label="Search" tabindex="-1"
+    hidden>
+    <div class="cd-head"><h2>Search the documents</h2>
+      <button type="button" class="cd-small" data-do="close"><kbd>Esc</kbd><span>Close</span></button></div>
+    <input type="text" data-part="search-words" maxlength="500" placeholder="Words to search for"
+      aria-label="Words to search for" role="combobox" aria-autocomplete="list" aria-expanded="false"
+      aria-controls="cd-found" autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="search">
+    <p class="cd-trouble cd-apart" data-part="search-trouble" role="alert" hidden></p>
+    <p class="cd-says" data-part="search-says" role="status"></p>
+    <ul class="cd-found" id="cd-found" data-part="found" role="listbox" aria-label="Documents found" hidden></ul>
+  </div>
   <div class="cd-panel" data-part="reasons-panel" role="dialog" aria-label="Cannot judge" tabindex="-1"
     hidden>
     <div class="cd-head"><h2>Why can it not be judged?</h2>
@@ -143,6 +173,9 @@ HTML = """
       <dt><kbd>&#8592;</kbd> <kbd>&#8594;</kbd></dt><dd>look back at judged documents, and forward again;
         a grade there revises, <kbd>u</kbd> takes back the one in sight</dd>
       <dt><kbd>&#8593;</kbd> <kbd>&#8595;</kbd> <kbd>Space</kbd></dt><dd>scroll the document</dd>
+      <dt><kbd>w</kbd></dt><dd>why this document came up; judging goes on beside it</dd>
+      <dt><kbd>/</kbd></dt><dd>search the documents: <kbd>&#8593;</kbd> <kbd>&#8595;</kbd> choose,
+        <kbd>Enter</kbd> takes one to be judged next</dd>
       <dt><kbd>n</kbd></dt><dd>next unfinished topic, when this one is done</dd>
       <dt><kbd>?</kbd> <kbd>Esc</kbd></dt><dd>show this list; close what is open</dd>
     </dl>

@@ -11,16 +11,19 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pandas as pd
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from annotate.judging.tokens import COOKIE_SECONDS, TOKEN_HEADER, Tokens, cookie_name
+from annotate.judging.trainer import Trainer
 from collection.campaign import Campaign, Refused
-from collection.errors import CleverdonError
+from collection.errors import CleverdonError, InputError
 from collection.records import KINDS, Document, Judgement
 
 PREFIX = "/api/judging"
@@ -29,6 +32,10 @@ TEXT_CAP = 20_000
 RECENT = 20
 """Judgements that a fresh card is given to look back at and to undo."""
 MOST_WANTED = 50
+IN_LOOP = 16
+"""Documents that a card holds in the loop: enough for fast keys and a short time offline, few to be replaced."""
+FOUND = 30
+"""Documents that a search shows."""
 A_DAY = 24 * 3600
 
 T = TypeVar("T")
@@ -52,6 +59,7 @@ class JudgingService:
         self.directory = directory
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="judging")
         self._campaign: Campaign | None = None
+        self.trainer = Trainer(directory)
         with Campaign(directory) as campaign:
             self.campaign_id = campaign.id
             self.tokens = Tokens(campaign.secret(), campaign.id)
@@ -62,6 +70,7 @@ class JudgingService:
         try:
             yield
         finally:
+            self.trainer.stop()
             await asyncio.get_running_loop().run_in_executor(self._thread, self._close)
             self._thread.shutdown()
 
@@ -85,8 +94,11 @@ class JudgingService:
             Route("/signin", self.signin, methods=["GET"]),
             Route(f"{PREFIX}/token", self.token, methods=["POST"]),
             Route(f"{PREFIX}/topics", self._guarded(_topics), methods=["POST"]),
-            Route(f"{PREFIX}/sync", self._guarded(_sync), methods=["POST"]),
+            Route(f"{PREFIX}/sync", self._guarded(partial(_sync, self.trainer)), methods=["POST"]),
             Route(f"{PREFIX}/document", self._guarded(_document), methods=["POST"]),
+            Route(f"{PREFIX}/why", self._guarded(partial(_why, self.trainer)), methods=["POST"]),
+            Route(f"{PREFIX}/search", self._guarded(_search), methods=["POST"]),
+            Route(f"{PREFIX}/take", self._guarded(_take), methods=["POST"]),
         ]
 
     # --- signing in -------------------------------------------------------------------------------
@@ -136,7 +148,7 @@ class JudgingService:
             try:
                 payload = await _payload(request)
                 return JSONResponse(await self.run(lambda campaign: handler(campaign, annotator, payload)))
-            except BadRequest as error:
+            except (BadRequest, InputError) as error:
                 return JSONResponse({"error": str(error)}, status_code=400)
             except CleverdonError as error:  # the card keeps what it has and tries again
                 return JSONResponse({"error": str(error)}, status_code=503)
@@ -160,11 +172,11 @@ def _topics(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     topics = campaign.topics().to_dict("records")
     for topic in topics:
         row = progress.loc[topic["query_id"]]
-        topic |= {"pool": int(row["pool"]), "judged": int(row["judged"])}
+        topic |= {"pool": _whole(row["goal"]), "judged": int(row["judged"])}
     return {"topics": topics}
 
 
-def _sync(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """Take judgements and skips, then hand out what is wanted. In this order: what was just judged is not open."""
     readable, refused = _judgements(annotator, _list(payload, "judgements"))
     result = campaign.judge(readable, leased_only=True)
@@ -186,8 +198,19 @@ def _sync(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     answer["query_id"] = query_id
     # A save that wants nothing prolongs no lease either: that would be a second wait for the disk.
     if want > 0 or not result.saved:
-        pairs = campaign.next_pairs(annotator, query_id, min(max(want, 0), MOST_WANTED), holding)
+        made = trainer.latest(query_id)
+        # Nobody waits for the model: what there is is handed out, and the card asks again while it is behind.
+        count = min(max(want, 0), MOST_WANTED)
+        pairs = campaign.next_pairs(annotator, query_id, count, holding, made=made, in_loop=IN_LOOP, wait=False)
         answer |= {"documents": [_shown(d) for d in pairs.documents], "closed": pairs.closed}
+        if pairs.order is not None:
+            current = campaign.mode(query_id) == "closed" or (made is not None and campaign.is_current(made))
+            problem = None if current else trainer.problem(query_id)
+            # After a failure a new judgement is worth a new attempt; so is a card with nothing to go on with.
+            if not current and (result.saved or problem is None or made is None):
+                trainer.request(query_id)
+            answer |= {"order": pairs.order, "model_round": pairs.model_round}
+            answer |= {"behind": not current and problem is None, "problem": problem}
     if payload.get("recent"):
         answer["recent"] = _recent(campaign, annotator, query_id)
     return answer | {"progress": _progress(campaign, query_id)}
@@ -202,12 +225,41 @@ def _document(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
 
 
 def _progress(campaign: Campaign, query_id: str | None) -> Payload:
-    pool, judged = campaign.totals()
+    judged, pool = campaign.totals()
     progress = {"all": {"judged": judged, "pool": pool}}
     if query_id is not None:
-        topic = campaign.progress(query_id)
-        progress["topic"] = {"judged": int(topic["judged"].sum()), "pool": int(topic["pool"].sum())}
+        judged, pool = campaign.standing(query_id)
+        progress["topic"] = {"judged": judged, "pool": pool}
     return progress
+
+
+def _whole(value: Any) -> int | None:
+    """How many pairs are to be judged; None where the loop has no end."""
+    return None if pd.isna(value) else int(value)
+
+
+def _why(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+    """Why a document came up, as far as the manager lets annotators know."""
+    query_id, doc_id = _text(payload, "query_id"), _text(payload, "doc_id")
+    made = trainer.latest(query_id)
+    explained = campaign.loop_settings().explain != "nothing" and campaign.mode(query_id) not in ("pool", "closed")
+    if made is None and explained:  # a round made here would let everybody's judgements wait for it
+        problem = trainer.problem(query_id)
+        trainer.request(query_id)
+        sentence = "The model is being made." if problem is None else f"There is no model: {problem}"
+        return {"sentence": sentence, "terms": [], "behind": problem is None}
+    return campaign.why(query_id, doc_id, made)._asdict()
+
+
+def _search(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+    """Documents with these words, and what this annotator said of them."""
+    found = campaign.search(_text(payload, "query_id"), annotator, _text(payload, "words")[:500], FOUND + 1)
+    return {"documents": [document._asdict() for document in found[:FOUND]], "more": len(found) > FOUND}
+
+
+def _take(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+    """A document that the annotator found by searching, to be judged next."""
+    return _shown(campaign.take(annotator, _text(payload, "query_id"), _text(payload, "doc_id")))
 
 
 def _recent(campaign: Campaign, annotator: str, query_id: str) -> list[Payload]:

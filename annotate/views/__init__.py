@@ -25,8 +25,10 @@ def pages() -> dict[str, list[st.Page]]:
         "Build": [
             st.Page(_HERE / "import_files.py", title="Import", icon=":material/upload:", url_path="import"),
             st.Page(_HERE / "pool.py", title="Pool", icon=":material/stacks:", url_path="pool"),
+            st.Page(_HERE / "loop.py", title="Loop", icon=":material/autorenew:", url_path="loop"),
         ],
         "Results": [
+            st.Page(_HERE / "recall.py", title="Recall", icon=":material/travel_explore:", url_path="recall"),
             st.Page(_HERE / "export.py", title="Export", icon=":material/download:", url_path="export"),
             st.Page(_HERE / "evaluate.py", title="Evaluate", icon=":material/leaderboard:", url_path="evaluate"),
         ],

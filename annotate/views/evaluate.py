@@ -64,8 +64,9 @@ rule = right.selectbox(
     format_func=lambda n: RULES[n].label,
 )
 progress = campaign.progress()
-finished = progress.loc[(progress["pool"] > 0) & (progress["judged"] == progress["pool"]), "query_id"]
-begun = progress[(progress["judged"] > 0) & (progress["judged"] < progress["pool"])]
+done = ((progress["goal"] > 0) & (progress["judged"] >= progress["goal"])).fillna(False)
+finished = progress.loc[done, "query_id"]
+begun = progress[(progress["judged"] > 0) & ~done]
 only_finished = len(finished) > 0 and len(begun) > 0
 if only_finished:
     only_finished = st.toggle(

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from annotate import session, widgets
+from collection.campaign import MODES
 
 campaign = session.current().campaign
 state = campaign.status()
@@ -20,10 +21,13 @@ widgets.metrics(
     }
 )
 
-if state["pool"]:
+judged, goal = campaign.totals()
+if goal is None:
+    st.caption(f"{judged:,} pairs are judged; a loop over the whole collection ends when Recall says so.")
+elif goal:
     st.progress(
-        state["judged"] / state["pool"],
-        f"{state['judged']:,} of {state['pool']:,} pairs are judged"
+        judged / goal,
+        f"{judged:,} of {goal:,} pairs are judged"
         + (f", {state['cannot_judge']:,} of them cannot be judged" if state["cannot_judge"] else ""),
     )
 if state["missing_documents"]:
@@ -34,14 +38,17 @@ if state["missing_documents"]:
 
 if len(progress := campaign.progress()):
     st.subheader("Topics")
-    progress["share"] = (progress["judged"] / progress["pool"].where(progress["pool"] > 0)).fillna(0.0)
+    # A loop over the whole collection has no share: its bar stays empty.
+    progress["share"] = (progress["judged"] / progress["goal"].astype(float).where(progress["goal"] > 0)).astype(float)
+    progress["mode"] = progress["mode"].map(lambda name: MODES[name].partition(":")[0])
     st.dataframe(
-        progress[["query_id", "title", "share", "judged", "pool", "cannot_judge"]],
+        progress[["query_id", "title", "mode", "share", "judged", "pool", "cannot_judge"]],
         hide_index=True,
         column_config={
             "query_id": st.column_config.TextColumn("Topic", width="small"),
             "title": st.column_config.TextColumn("Title", width="large"),
             "share": st.column_config.ProgressColumn("Done", format="percent", min_value=0, max_value=1),
+            "mode": "Chosen by",
             "judged": "Judged",
             "pool": "Pool",
             "cannot_judge": "Cannot judge",

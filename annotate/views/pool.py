@@ -29,7 +29,7 @@ left.caption(entry.description)
 parameters = {
     key: right.selectbox(key.capitalize(), entry.choices[key], key=f"{name}-{key}")
     if key in entry.choices
-    else right.number_input(key.capitalize(), min_value=1, value=default, step=1, key=f"{name}-{key}")
+    else right.number_input(key.capitalize(), min_value=int(key != "k"), value=default, step=1, key=f"{name}-{key}")
     for key, default in entry.parameters.items()
 }
 cost = campaign.pool(name, dry_run=True, **parameters)
@@ -61,10 +61,11 @@ if st.button(
 st.subheader("What each depth adds")
 runs = campaign.run_table()
 growth = growth_of(campaign.id, ",".join(runs["run"] + runs["sha256"]))
-st.altair_chart(widgets.growth_chart(growth, int(parameters.get("depth", 10))), alt="New pairs at each depth, by run")
+depth = int(parameters["depth"]) if "depth" in parameters else None
+st.altair_chart(widgets.growth_chart(growth, depth), alt="New pairs at each depth, by run")
 st.caption(
     "Pairs that enter a depth-k pool at each rank, all topics together, and the run that has them highest "
-    "(shared where several do). The dashed line is the depth chosen above."
+    "(shared where several do)." + (" The dashed line is the depth chosen above." if depth else "")
 )
 if len(rounds := campaign.pool_rounds()):
     st.subheader("How the pool was made")

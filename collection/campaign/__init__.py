@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import json
 import secrets
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from collection import assignment, formats, pooling
+from collection import formats, pooling
 from collection.campaign.access import Access
+from collection.campaign.finding import Finding, Found, Why
 from collection.campaign.importing import Importing
+from collection.campaign.judging import Judging
+from collection.campaign.looping import MODES, LoopSettings, Round
+from collection.campaign.recalling import Recalling
 from collection.campaign.reports import (
     CANNOT_JUDGE_REASONS,
     ImportReport,
@@ -28,31 +31,33 @@ from collection.campaign.reports import (
     Progress,
     Refused,
 )
-from collection.campaign.settling import Settling
-from collection.errors import CampaignError, FormatError, InputError, JudgementError, UnknownNameError
-from collection.records import GRADE_SCALES, GradeScale, Judgement
-from collection.store import Pair, Store
+from collection.errors import CampaignError, FormatError, InputError, UnknownNameError
+from collection.records import GRADE_SCALES, GradeScale
+from collection.store import Store
 
 __all__ = [
     "CANNOT_JUDGE_REASONS",
     "DATABASE",
+    "MODES",
     "Campaign",
+    "Found",
     "ImportReport",
     "JudgeResult",
+    "LoopSettings",
     "NextPairs",
     "NextStep",
     "PoolReport",
     "Progress",
     "Refused",
+    "Round",
+    "Why",
     "read_grades",
 ]
 
 DATABASE = "campaign.db"
-LEASE_SECONDS = 3600.0
-"""How long a pair that was handed out is reserved."""
 
 
-class Campaign(Settling, Access):
+class Campaign(Judging, Recalling, Finding, Access):
     r"""An open campaign.
 
     Parameters
@@ -224,104 +229,6 @@ class Campaign(Settling, Access):
     def pool_growth(self, deepest: int = 100) -> pd.DataFrame:
         """What each further rank would add to a depth pool; see :func:`collection.pooling.pool_growth`."""
         return pooling.pool_growth(list(self.runs()), deepest)
-
-    # --- judging ----------------------------------------------------------------------------------
-
-    def next_pairs(self, annotator: str, query_id: str, count: int, holding: Sequence[str] = ()) -> NextPairs:
-        """Hand out the next documents of a topic to an annotator, on lease.
-
-        Parameters
-        ----------
-        annotator, query_id
-            Who judges, and which topic.
-        count
-            How many more are wanted at most.
-        holding
-            Ids that the annotator has in hand already: their lease is prolonged, and they are not handed out again.
-
-        Returns
-        -------
-        NextPairs
-            `documents`, in the order in which to judge them, none where nothing is open for this
-            annotator; and which of `holding` are no longer open, because somebody judged them meanwhile.
-        """
-        at = time.time()
-        with self.store.transaction():
-            candidates = self.store.candidates(query_id, annotator, at)
-            waiting = assignment.next_pairs(candidates, len(candidates))["doc_id"].tolist()
-            held = [doc_id for doc_id in waiting if doc_id in set(holding)]
-            fresh = [doc_id for doc_id in waiting if doc_id not in set(holding)][: max(count, 0)]
-            self.store.lease(query_id, [*fresh, *held], annotator, at + LEASE_SECONDS)
-        documents = self.store.documents(fresh)
-        return NextPairs([documents[d] for d in fresh], [d for d in holding if d not in set(held)])
-
-    def skip(self, annotator: str, query_id: str, doc_id: str) -> None:
-        """Put a pair off: it comes again for this annotator when the topic's others are done."""
-        with self.store.transaction():
-            self.store.skip(query_id, doc_id, annotator, time.time())
-
-    def judge(self, judgements: Sequence[Judgement], *, leased_only: bool = False) -> JudgeResult:
-        """Write judgements to the log, in their order; when this returns, those in `saved` are on disk.
-
-        Idempotent by uuid: one that is in the log already is reported as saved and not written again.
-
-        Parameters
-        ----------
-        judgements
-            ``kind`` "graded" needs a grade of the campaign's scale; "cannot judge" a reason; "undone"
-            takes the annotator's current judgement of the pair back.
-        leased_only
-            Refuse pairs that were neither handed out to the annotator nor ever judged by them: what
-            a page sends can then only concern what was on its screen.
-        """
-        saved: list[str] = []
-        refused: list[Refused] = []
-        with self.store.transaction():
-            for judgement in judgements:
-                try:
-                    self.write(judgement, leased_only=leased_only)
-                    saved.append(judgement.uuid)
-                except JudgementError as error:
-                    refused.append(Refused(judgement.uuid, str(error)))
-        return JudgeResult(saved, refused)
-
-    def write(self, judgement: Judgement, *, leased_only: bool = False) -> None:
-        """Write one judgement inside a transaction that the caller has open; :meth:`judge` is the verb for all others.
-
-        Raises
-        ------
-        JudgementError
-            It cannot be accepted; the message says why.
-        """
-        j = judgement
-        if not j.annotator.strip():
-            raise JudgementError("a judgement needs the name of its annotator")
-        logged = self.store.logged(j.uuid)
-        if logged is not None:
-            if logged != (j.annotator, j.query_id, j.doc_id):
-                raise JudgementError(f"the uuid {j.uuid} belongs to another judgement")
-            return
-        pair = self.store.pair(j.query_id, j.doc_id, j.annotator)
-        if pair is None:
-            known = j.query_id in set(self.store.topics()["query_id"])
-            missing = f"document {j.doc_id!r}" if known else f"topic {j.query_id!r}"
-            raise JudgementError(f"{missing} is not in the campaign")
-        self._check_decision(j, pair)
-        if leased_only and not (pair.leased or pair.known):
-            raise JudgementError(f"document {j.doc_id!r} of topic {j.query_id!r} was not handed out to {j.annotator}")
-        self.store.append(
-            j._replace(strategy=pair.strategy, pool_rank=pair.pool_rank, probability=pair.probability), pair
-        )
-
-    def _check_decision(self, j: Judgement, pair: Pair) -> None:
-        if j.kind == "graded" and (j.relevance is None or j.relevance not in self.grades):
-            raise JudgementError(f"wanted a grade of this campaign ({self.grades}), found {j.relevance}")
-        if j.kind == "cannot judge" and not (j.reason or "").strip():
-            raise JudgementError('"cannot judge" needs a reason')
-        if j.kind != "graded" and j.relevance is not None:
-            raise JudgementError(f"a judgement that says {j.kind!r} carries no grade, found {j.relevance}")
-        if j.kind == "undone" and pair.judgement is None:
-            raise JudgementError(f"{j.annotator} has no judgement of {j.doc_id!r} to take back")
 
     # --- results ----------------------------------------------------------------------------------
 

@@ -107,6 +107,8 @@ class Importing:
         with _named(path):
             added = self.store.add_documents(self._counted(path), replace=self.replace)
         self.tell(f"{Path(path).name}: documents", sum(added), sum(added))
+        if added.new or added.changed:  # what was made from the documents before is out of date
+            self.store.put("documents_version", self.store.settings().get("documents_version", 0) + 1)
         self.done.append(_sentence(path, "documents", added))
 
     def _counted(self, path: Path | str) -> Iterator[Document]:

@@ -11,6 +11,9 @@ from collection.campaign.reports import NextStep
 from collection.records import Document, GradeScale
 from collection.store import Store
 
+EVERYWHERE = {"loop", "pool-then-loop"}
+"""Modes in which any document of the collection may be judged."""
+
 
 class Reading:
     """The half of a campaign that changes nothing. Pages come here, since the store is not theirs to open."""
@@ -60,27 +63,77 @@ class Reading:
         """``annotator``, ``judgements``, ``seconds`` (median), ``last_at``; by name."""
         return self.store.annotators()
 
-    def progress(self, query_id: str | None = None) -> pd.DataFrame:
-        """Per topic ``query_id``, ``title``, ``pool``, ``judged``, ``cannot_judge``."""
-        return self.store.progress(query_id)
+    def modes(self) -> dict[str, str]:
+        """``query_id`` -> how its pairs are chosen (a name of ``MODES``), in the order of topics."""
+        usual = self._usual_mode()
+        return {query_id: "closed" if closed else mode or usual for query_id, mode, closed in self.store.modes()}
 
-    def totals(self) -> tuple[int, int]:
-        """Pairs in the pool, and how many of them are judged: the sums of :meth:`progress`, sooner."""
-        return self.store.totals()
+    def scopes(self) -> dict[str, str]:
+        """The same, with a topic that is closed in the mode that it had: what its recall is to be of."""
+        usual = self._usual_mode()
+        return {query_id: mode or usual for query_id, mode, _ in self.store.modes()}
+
+    def mode(self, query_id: str) -> str:
+        """How the pairs of a topic are chosen."""
+        return self.store.mode(query_id) or self._usual_mode()
+
+    def _usual_mode(self) -> str:
+        return str(self.store.settings().get("loop", {}).get("mode", "pool"))
+
+    def standing(self, query_id: str) -> tuple[int, int | None]:
+        """A topic's ``judged`` and ``goal`` of :meth:`progress`, sooner; None for no goal."""
+        pool, judged, everywhere = self.store.standing(query_id)
+        mode = self.mode(query_id)
+        if mode in EVERYWHERE:
+            return everywhere, None
+        return (everywhere, everywhere) if mode == "closed" else (judged, pool)
+
+    def progress(self, query_id: str | None = None) -> pd.DataFrame:
+        """How far each topic is.
+
+        Returns
+        -------
+        DataFrame
+            ``query_id``, ``title``, ``mode``, ``pool`` (pairs), ``judged`` (pairs; those of the pool, and in a loop
+            those outside it), ``cannot_judge``, ``goal`` (how many are to be judged: the pool; null in a loop over
+            the whole collection, which ends when the recall is good enough).
+        """
+        frame = self.store.progress(query_id)
+        frame["mode"] = frame["query_id"].map(self.modes())
+        everywhere = frame["mode"].isin(EVERYWHERE)
+        closed = frame["mode"] == "closed"
+        frame["judged"] += frame["elsewhere"].where(everywhere | closed, 0)
+        goal = frame["pool"].astype("Int64").mask(everywhere)
+        frame["goal"] = goal.mask(closed, frame["judged"].astype("Int64"))
+        return frame[["query_id", "title", "mode", "pool", "judged", "cannot_judge", "goal"]]
+
+    def totals(self) -> tuple[int, int | None]:
+        """Pairs judged, and how many are to be: the sums of :meth:`progress`, sooner; None where a loop has no end."""
+        pool, judged, everywhere = self.store.totals()
+        modes = set(self.modes().values())
+        if modes & EVERYWHERE:
+            return everywhere, None
+        if "closed" in modes:
+            progress = self.progress()
+            return int(progress["judged"].sum()), int(progress["goal"].sum())
+        return judged, pool
 
     def status(self) -> dict[str, Any]:
         """Everything at a glance, as plain data: what `cleverdon status` and the Overview page show."""
         progress = self.progress()
         annotators = self.store.annotators()
+        left = (progress["goal"] - progress["judged"]).clip(lower=0)
+        per_topic = progress.astype(object).where(progress.notna(), None).to_dict("records")
         return {
             "title": self.title,
             "grades": {str(g): s for g, s in self.grades.sentences.items()},
             **self.store.counts(),
             "judged": int(progress["judged"].sum()),
             "cannot_judge": int(progress["cannot_judge"].sum()),
-            "remaining": int((progress["pool"] - progress["judged"]).sum()),
+            "remaining": int(left.sum()),
+            "in_loop": int(progress["goal"].isna().sum()),
             "missing_documents": len(self.store.missing_documents()),
-            "per_topic": progress.to_dict("records"),
+            "per_topic": per_topic,
             "annotators": annotators.astype(object).where(annotators.notna(), None).to_dict("records"),
             "next": self.next_step()._asdict(),
         }
@@ -89,15 +142,23 @@ class Reading:
         """What a person who runs the campaign should do now."""
         counts = self.store.counts()
         progress = self.progress()
-        remaining = int((progress["pool"] - progress["judged"]).sum())
-        if not counts["topics"]:
-            return NextStep("import", "Import the topics: what people are looking for.")
-        if not counts["runs"]:
-            return NextStep("import", "Import the runs of your systems, and the documents that they retrieve.")
-        if not counts["pool"]:
-            return NextStep("pool", "Pool the runs: choose which pairs are to be judged.")
-        if not counts["documents"]:
-            return NextStep("import", "Import the documents: nobody can judge what has no text.")
-        if remaining:
-            return NextStep("judge", f"Judge: {remaining:,} of {counts['pool']:,} pairs are left.")
+        remaining = int((progress["goal"] - progress["judged"]).clip(lower=0).sum())
+        in_loop = int(progress["goal"].isna().sum())
+        topics = "topic is" if in_loop == 1 else "topics are"
+        others = f", and {remaining:,} pairs of the other topics' pools" if remaining else ""
+        steps = [
+            (not counts["topics"], "import", "Import the topics: what people are looking for."),
+            (
+                in_loop and counts["documents"],
+                "judge",
+                f"Judge: {in_loop:,} {topics} in the loop{others}. Recall says when to stop.",
+            ),
+            (not counts["runs"], "import", "Import the runs of your systems, and the documents that they retrieve."),
+            (not counts["pool"], "pool", "Pool the runs: choose which pairs are to be judged."),
+            (not counts["documents"], "import", "Import the documents: nobody can judge what has no text."),
+            (remaining, "judge", f"Judge: {remaining:,} of {counts['pool']:,} pairs are left."),
+        ]
+        for is_next, page, sentence in steps:
+            if is_next:
+                return NextStep(page, sentence)
         return NextStep("export", "Every pair of the pool is judged: export the qrels, and evaluate the runs.")

@@ -50,10 +50,24 @@ class PoolReport(NamedTuple):
 
 
 class NextPairs(NamedTuple):
-    """What an annotator judges next, and what they need not judge any more."""
+    """What an annotator judges next.
+
+    Attributes
+    ----------
+    documents
+        Those that they do not hold yet, in the order in which to judge them.
+    closed
+        What they hold and need not judge any more: somebody judged it meanwhile, or the loop has better.
+    order
+        In the loop: the ids of all that they hold from now on, in order. None in a pool: what they hold stays.
+    model_round
+        In the loop: the round that the order is from.
+    """
 
     documents: list[Document]
     closed: list[str]
+    order: list[str] | None = None
+    model_round: int | None = None
 
 
 class Refused(NamedTuple):

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from collection.cli import evaluating
+from collection.cli import evaluating, looping, simulating
 from collection.cli.options import DIRECTORY, FILE, FORMAT, serving, with_folders
 from collection.cli.printing import one_line, print_notices, print_pool, print_table, progress_line
 from collection.errors import CleverdonError
@@ -47,6 +47,9 @@ def main() -> None:
 
 main.add_command(evaluating.evaluate)
 main.add_command(evaluating.measures)
+main.add_command(simulating.simulate)
+main.add_command(looping.vectors)
+main.add_command(looping.loop)
 
 
 @main.command()
@@ -111,12 +114,25 @@ def import_(
     "--ties",
     help="Equal scores: as the run's file lists them (listed), or also as measures order them (both).",
 )
+@click.option(
+    "--budget", type=click.IntRange(min=1), help="Pairs of each topic that are taken (strategy rrf; 100 if left out)."
+)
+@click.option("--k", type=click.IntRange(min=0), help="The constant of reciprocal rank fusion (rrf; 60 if left out).")
 @click.option("--dry-run", is_flag=True, help="Only say what it would cost.")
-def pool(directory: Path, strategy: str, depth: int | None, ties: str | None, dry_run: bool) -> None:
+def pool(
+    directory: Path,
+    strategy: str,
+    depth: int | None,
+    ties: str | None,
+    budget: int | None,
+    k: int | None,
+    dry_run: bool,
+) -> None:
     """Choose the pairs to judge from the runs; only what is new is added."""
     from collection.campaign import Campaign
 
-    parameters = {name: value for name, value in (("depth", depth), ("ties", ties)) if value is not None}
+    given = {"depth": depth, "ties": ties, "budget": budget, "k": k}
+    parameters = {name: value for name, value in given.items() if value is not None}
     with Campaign(directory) as campaign:
         print_pool(campaign.pool(strategy, dry_run=dry_run, **parameters), dry_run)
 
@@ -152,8 +168,11 @@ def status(directory: Path, form: str) -> None:
     if state["per_topic"]:
         click.echo()
         print_table(
-            ["topic", "pool", "judged", "cannot judge", "title"],
-            [[t["query_id"], t["pool"], t["judged"], t["cannot_judge"], t["title"][:60]] for t in state["per_topic"]],
+            ["topic", "mode", "pool", "judged", "cannot judge", "title"],
+            [
+                [t["query_id"], t["mode"], t["pool"], t["judged"], t["cannot_judge"], t["title"][:60]]
+                for t in state["per_topic"]
+            ],
         )
     if state["annotators"]:
         click.echo()

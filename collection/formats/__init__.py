@@ -11,7 +11,7 @@ from collection.formats.run import read_run
 from collection.formats.several import line_of_pair, read_runs, run_names
 from collection.formats.source import stem
 from collection.formats.topics import read_topics
-from collection.formats.write import write_judgements, write_lines, write_pool, write_qrels
+from collection.formats.write import write_judgements, write_lines, write_pool, write_qrels, write_table
 
 __all__ = [
     "QrelsForm",
@@ -28,4 +28,5 @@ __all__ = [
     "write_lines",
     "write_pool",
     "write_qrels",
+    "write_table",
 ]

@@ -170,6 +170,12 @@ def write_lines(lines: Iterable[str], path: str | PathLike[str]) -> None:
         file.writelines(f"{line}\n" for line in lines)
 
 
+def write_table(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
+    """Write a frame of plain columns as TSV with a header; replaced whole or left as it was."""
+    with replacing(path) as file:
+        frame.to_csv(file, sep="\t", index=False, lineterminator="\n")
+
+
 def _number(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else repr(float(value))
 

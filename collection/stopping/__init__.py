@@ -11,12 +11,13 @@ from so that both can promise something. The table is RULES; outside packages ad
 from __future__ import annotations
 
 from collection.stopping.ledger import Ledger
-from collection.stopping.martingale import Estimate, advice, betting, estimate, next_choice
+from collection.stopping.martingale import Choice, Estimate, advice, betting, estimate, next_choice, next_choices
 from collection.stopping.published import quantile_bound, smallest_sample
 from collection.stopping.table import RULES, Decision
 
 __all__ = [
     "RULES",
+    "Choice",
     "Decision",
     "Estimate",
     "Ledger",
@@ -24,6 +25,7 @@ __all__ = [
     "betting",
     "estimate",
     "next_choice",
+    "next_choices",
     "quantile_bound",
     "smallest_sample",
 ]

@@ -119,8 +119,16 @@ def advice(ledger: Ledger, target: float = 0.9, confidence: float = 0.95) -> Dec
     return Decision(False, reason, decision.needed)
 
 
-def next_choice(ledger: Ledger, *, run: int | None = None, share: float = 0.0) -> Literal["ranking", "random"]:
-    """Where the next document should come from, so that `betting` can stop soon.
+Choice = Literal["ranking", "random"]
+
+
+def next_choice(ledger: Ledger, *, run: int | None = None, share: float = 0.0) -> Choice:
+    """Where the next document should come from, so that `betting` can stop soon; see :func:`next_choices`."""
+    return next_choices(ledger, 1, run=run, share=share)[0]
+
+
+def next_choices(ledger: Ledger, count: int, *, run: int | None = None, share: float = 0.0) -> list[Choice]:
+    """Where the next documents should come from, as long as none of them is relevant.
 
     Parameters
     ----------
@@ -131,12 +139,16 @@ def next_choice(ledger: Ledger, *, run: int | None = None, share: float = 0.0) -
         Least share of random draws among all judgements, mixed in from the beginning: a control sample.
     """
     check(run=run, share=share)
-    if len(ledger.draws) < share * (ledger.judged + 1):
-        return "random"
     length = run if run is not None else (50 if ledger.size < LARGE else 200)
+    drawn, judged = len(ledger.draws), ledger.judged
     # Draws of the control sample do not tell how the ranking does.
     ranked = int((~ledger.since_relevant).sum())
-    return "random" if ranked >= length else "ranking"
+    choices: list[Choice] = []
+    for _ in range(count):
+        random = drawn < share * (judged + 1) or ranked >= length
+        choices.append("random" if random else "ranking")
+        drawn, judged, ranked = drawn + random, judged + 1, ranked + (not random)
+    return choices
 
 
 class Estimate(NamedTuple):
@@ -204,10 +216,12 @@ def estimate(ledger: Ledger, confidence: float = 0.95) -> Estimate:
     high = _first(lambda r: against(r + 1) >= wanted, centre, most)
     relevant = float(best) if len(ledger.draws) or found == most else float("nan")
     low_recall, high_recall = _recall(found, high), _recall(found, low)
-    if not len(ledger.draws):
+    if low == high:
+        reason = f"{found:,} are found of {low:,} relevant documents: all is judged, or the draws leave no other number"
+    elif not len(ledger.draws):
         reason = f"no random draws yet: of {ledger.size:,} documents, {found:,} to {most:,} are relevant"
     else:
-        share = f"{percent(low_recall)} to {percent(high_recall)} of them"
+        share = f"{percent(low_recall)} to {percent(high_recall, upper=True)} of them"
         reason = (
             f"with {percent(confidence)} confidence {low:,} to {high:,} documents are relevant and {found:,} are "
             f"found, {share}, by {count(len(ledger.draws), 'random draw')}"

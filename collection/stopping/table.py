@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from collection.errors import InputError
 from collection.registry import Registry
 from collection.stopping.ledger import Ledger
@@ -80,9 +82,15 @@ def too_many(ledger: Ledger, target: float) -> int:
     return int(ledger.found / target + ROUNDING) + 1
 
 
-def percent(share: float) -> str:
-    """0.9 as people write it."""
-    return f"{100 * share:.3g} %"
+def percent(share: float, upper: bool = False) -> str:
+    """0.9 as people write it, never more than it is (`upper`: never less): .9996 is 99.9 %, a promise rests on it."""
+    if upper:
+        return f"{np.ceil(1000 * share - ROUNDING) / 10:.3g} %"
+    rounded = f"{100 * share:.3g}"
+    if float(rounded) / 100 > share + ROUNDING:
+        digits = 3 - len(str(int(100 * share)))
+        rounded = f"{np.floor(100 * share * 10**digits) / 10**digits:.3g}"
+    return f"{rounded} %"
 
 
 def count(number: int, one: str, many: str | None = None) -> str:

@@ -5,13 +5,14 @@ keeps them apart. Writes happen inside :meth:`Store.transaction`, which is durab
 (WAL, synchronous=FULL) and leaves nothing behind when it raises.
 """
 
+from collection.store.choosing import Choosing, Way
 from collection.store.log import Log, Pair
 from collection.store.material import Added, Material
 
-__all__ = ["Added", "Pair", "Store"]
+__all__ = ["Added", "Pair", "Store", "Way"]
 
 
-class Store(Material, Log):
+class Store(Material, Choosing, Log):
     """A campaign's database.
 
     Parameters

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import pandas as pd
@@ -18,6 +17,7 @@ class Pair(NamedTuple):
     doc: int
     strategy: str | None
     pool_rank: int | None
+    model_round: int | None
     probability: float | None
     leased: bool
     known: bool
@@ -29,51 +29,16 @@ class Pair(NamedTuple):
 class Log(Connection):
     """The append-only log and what is derived from it."""
 
-    def candidates(self, query_id: str, annotator: str, at: float) -> pd.DataFrame:
-        """The pool of one topic as the assignment wants it; `at` is the time now, seconds since 1970."""
-        return self._frame(
-            """
-            SELECT d.doc_id, p.rank, d.text IS NOT NULL AS has_text,
-                   EXISTS (SELECT 1 FROM last_words AS w WHERE w.topic = p.topic AND w.doc = p.doc
-                           AND w.annotator = :annotator AND NOT w.open) AS mine,
-                   (SELECT count(*) FROM last_words AS w WHERE w.topic = p.topic AND w.doc = p.doc
-                           AND w.annotator <> :annotator AND NOT w.open) AS others,
-                   (SELECT count(*) FROM leases AS l WHERE l.topic = p.topic AND l.doc = p.doc
-                           AND l.annotator <> :annotator AND l.until > :at
-                           AND NOT EXISTS (SELECT 1 FROM last_words AS w WHERE w.topic = l.topic AND w.doc = l.doc
-                                           AND w.annotator = l.annotator AND NOT w.open)) AS leased,
-                   (SELECT max(skipped_at) FROM skips AS s WHERE s.topic = p.topic AND s.doc = p.doc
-                           AND s.annotator = :annotator) AS skipped
-            FROM pool AS p JOIN topics AS t USING (topic) JOIN documents AS d USING (doc)
-            WHERE t.query_id = :query_id ORDER BY p.pool_round, p.position
-            """,
-            {"annotator": annotator, "query_id": query_id, "at": at},  # type: ignore[arg-type]
-        )
-
-    def lease(self, query_id: str, doc_ids: Iterable[str], annotator: str, until: float) -> None:
-        """Reserve pairs for an annotator until a time; a lease that they hold already is prolonged."""
-        self.db.conn.executemany(
-            "INSERT OR REPLACE INTO leases SELECT topic, doc, ?, ? FROM topics, documents "
-            "WHERE query_id = ? AND doc_id = ?",
-            [(annotator, until, query_id, doc_id) for doc_id in doc_ids],
-        )
-
-    def skip(self, query_id: str, doc_id: str, annotator: str, at: float) -> None:
-        """Note that an annotator put a pair off."""
-        self.db.conn.execute(
-            "INSERT OR IGNORE INTO skips SELECT topic, doc, ?, ? FROM topics, documents "
-            "WHERE query_id = ? AND doc_id = ?",
-            (annotator, at, query_id, doc_id),
-        )
-
     def pair(self, query_id: str, doc_id: str, annotator: str) -> Pair | None:
         """What is known of a pair; None if the topic or the document is not in the campaign."""
         row = self.db.conn.execute(
             """
-            SELECT t.topic, d.doc, r.strategy, p.rank, p.probability,
-                   EXISTS (SELECT 1 FROM leases AS l WHERE l.topic = t.topic AND l.doc = d.doc AND l.annotator = ?),
-                   w.judgement IS NOT NULL, CASE WHEN NOT w.open THEN w.judgement END
+            SELECT t.topic, d.doc, coalesce(l.strategy, r.strategy),
+                   CASE WHEN l.strategy IS NULL THEN p.rank ELSE l.pool_rank END, l.model_round,
+                   CASE WHEN l.strategy IS NULL THEN p.probability ELSE l.probability END,
+                   l.topic IS NOT NULL, w.judgement IS NOT NULL, CASE WHEN NOT w.open THEN w.judgement END
             FROM topics AS t, documents AS d
+            LEFT JOIN leases AS l ON l.topic = t.topic AND l.doc = d.doc AND l.annotator = ?
             LEFT JOIN last_words AS w ON w.topic = t.topic AND w.doc = d.doc AND w.annotator = ?
             LEFT JOIN pool AS p ON p.topic = t.topic AND p.doc = d.doc
             LEFT JOIN pool_rounds AS r ON r.pool_round = p.pool_round
@@ -83,8 +48,8 @@ class Log(Connection):
         ).fetchone()
         if row is None:
             return None
-        topic, doc, strategy, rank, probability, leased, known, judgement = row
-        return Pair(topic, doc, strategy, rank, probability, bool(leased), bool(known), judgement)
+        topic, doc, strategy, rank, model_round, probability, leased, known, judgement = row
+        return Pair(topic, doc, strategy, rank, model_round, probability, bool(leased), bool(known), judgement)
 
     def logged(self, uuid: str) -> tuple[str, str, str] | None:
         """Annotator, query_id and doc_id of the judgement with this uuid, or None."""
@@ -144,12 +109,15 @@ class Log(Connection):
         -------
         DataFrame
             ``query_id``, ``title``, ``pool`` (pairs), ``judged`` (pairs of the pool on which somebody's word
-            stands), ``cannot_judge`` (those of them on which nobody gave a grade); topics in order.
+            stands), ``cannot_judge`` (those of them on which nobody gave a grade), ``elsewhere`` (judged
+            pairs outside the pool); topics in order.
         """
         return self._frame(
             """
             SELECT t.query_id, t.title, count(p.doc) AS pool, coalesce(sum(p.judged), 0) AS judged,
-                   coalesce(sum(p.judged AND NOT p.graded), 0) AS cannot_judge
+                   coalesce(sum(p.judged AND NOT p.graded), 0) AS cannot_judge,
+                   (SELECT count(DISTINCT w.doc) FROM last_words AS w WHERE w.topic = t.topic AND NOT w.open
+                    AND NOT EXISTS (SELECT 1 FROM pool AS o WHERE o.topic = w.topic AND o.doc = w.doc)) AS elsewhere
             FROM topics AS t LEFT JOIN (
                 SELECT p.topic, p.doc,
                        max(w.judgement IS NOT NULL AND NOT w.open) AS judged,
@@ -165,13 +133,25 @@ class Log(Connection):
             {"query_id": query_id},  # type: ignore[arg-type]
         )
 
-    def totals(self) -> tuple[int, int]:
-        """Pairs in the pool, and those of them that are judged: the sums of :meth:`progress`, sooner."""
-        judged = self._value(
-            "SELECT count(*) FROM (SELECT DISTINCT topic, doc FROM last_words WHERE NOT open) "
-            "JOIN pool USING (topic, doc)"
-        )
-        return self._value("SELECT count(*) FROM pool"), judged
+    def standing(self, query_id: str) -> tuple[int, int, int]:
+        """Of one topic: pairs in the pool, those of them judged, and all that are judged; see :meth:`progress`."""
+        row: tuple[int, int, int] = self.db.conn.execute(
+            "SELECT (SELECT count(*) FROM pool WHERE topic = t.topic), "
+            "(SELECT count(DISTINCT w.doc) FROM last_words AS w JOIN pool AS p ON p.topic = w.topic AND p.doc = w.doc "
+            " WHERE w.topic = t.topic AND NOT w.open), "
+            "(SELECT count(DISTINCT w.doc) FROM last_words AS w WHERE w.topic = t.topic AND NOT w.open) "
+            "FROM (SELECT (SELECT topic FROM topics WHERE query_id = ?) AS topic) AS t",
+            (query_id,),
+        ).fetchone()
+        return row
+
+    def totals(self) -> tuple[int, int, int]:
+        """Pairs in the pool, those of them judged, and all that are judged: the sums of :meth:`progress`, sooner."""
+        everywhere, judged = self.db.conn.execute(
+            "SELECT count(*), count(p.doc) FROM (SELECT DISTINCT topic, doc FROM last_words WHERE NOT open) "
+            "LEFT JOIN pool AS p USING (topic, doc)"
+        ).fetchone()
+        return self._value("SELECT count(*) FROM pool"), judged, everywhere
 
     def counts(self) -> dict[str, int]:
         """Sizes at a glance."""

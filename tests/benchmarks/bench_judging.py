@@ -1,7 +1,9 @@
-"""How long a save takes with 1, 10 and 20 annotators at work, against `cleverdon serve`.
+"""How long a save takes with 1, 10 and 20 annotators at work, against `cleverdon serve`, in the pool and in the loop.
 
 Each annotator is a light HTTP client that judges about twice a second, topic after topic, as the card does: one sync a
-judgement, more documents when few are left. Prints medians and 95th percentiles; nothing is asserted.
+judgement, more documents when few are left; in the loop a new order with each, while the model learns behind. Prints
+medians and 95th percentiles, and for the loop how many judgements a pair's model had not read (median, 95th); nothing
+is asserted.
 
     python tests/benchmarks/bench_judging.py [SECONDS]
 """
@@ -30,12 +32,12 @@ PACE = 0.5
 """Seconds between the judgements of one annotator, on average: faster than anybody reads."""
 
 
-def build(directory: Path) -> Tokens:
+def build(directory: Path, mode: str) -> Tokens:
     """A campaign of generated documents: 60 topics, about 200 pairs each."""
     files = directory.with_name("files")
     files.mkdir()
     rng = random.Random(7)
-    documents = [{"doc_id": f"d{i}", "title": f"Document {i}", "text": "some words " * 150} for i in range(5000)]
+    documents = [{"doc_id": f"d{i}", "title": f"Document {i}", "text": words(rng)} for i in range(5000)]
     (files / "d.jsonl").write_text("".join(json.dumps(d) + "\n" for d in documents))
     (files / "t.tsv").write_text("".join(f"{t}\ttopic {t}\n" for t in range(TOPICS)))
     for run in range(RUNS):
@@ -46,10 +48,18 @@ def build(directory: Path) -> Tokens:
     with Campaign.create(directory) as campaign:
         campaign.import_files(documents=[files / "d.jsonl"], topics=files / "t.tsv", runs=sorted(files.glob("*.run")))
         campaign.pool("depth", depth=DEPTH)
+        campaign.set_loop(mode=mode)
+        if mode != "pool":
+            campaign.update_vectors()
         return Tokens(campaign.secret(), campaign.id)
 
 
-def annotate(port: int, token: str, topics: list[str], until: float, times: list[float], seed: int) -> None:
+def words(rng: random.Random) -> str:
+    """A text of 300 words, some of them frequent."""
+    return " ".join(f"word{int(rng.paretovariate(0.4)) % 20_000}" for _ in range(300))
+
+
+def annotate(port: int, token: str, topics: list[str], until: float, times: list[float], seed: int, mode: str) -> None:
     """One annotator: judges what the server hands out until the time is over."""
     rng = random.Random(seed)
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
@@ -64,6 +74,9 @@ def annotate(port: int, token: str, topics: list[str], until: float, times: list
 
     for topic in topics:
         queue = sync(query_id=topic, want=24)["documents"]
+        while not queue and time.monotonic() < until:  # the model's first order is on its way
+            time.sleep(0.15)
+            queue = sync(query_id=topic, want=24)["documents"]
         while queue and time.monotonic() < until:
             time.sleep(rng.uniform(0, 2 * PACE))
             document = queue.pop(0)
@@ -74,23 +87,24 @@ def annotate(port: int, token: str, topics: list[str], until: float, times: list
                 "kind": "graded",
                 "relevance": rng.randrange(4),
             }
-            want = 24 - len(queue) if len(queue) < 12 else 0
+            want = 24 - len(queue) if len(queue) < 12 or mode != "pool" else 0
             start = time.perf_counter()
             body = sync(judgements=[judgement], query_id=topic, holding=[d["doc_id"] for d in queue], want=want)
             times.append(time.perf_counter() - start)
             assert body["saved"] == [judgement["uuid"]], body
-            queue += body["documents"]
+            held = {d["doc_id"]: d for d in queue + body["documents"]}
+            queue = [held[d] for d in body["order"]] if body.get("order") else queue + body["documents"]
         if time.monotonic() >= until:
             return
 
 
 def main(seconds: float = 15.0) -> None:
     """Build, serve, measure, print."""
-    print(f"{'annotators':>10}  {'saves':>6}  {'median ms':>9}  {'95th ms':>8}  {'worst ms':>8}")
-    for annotators in (1, 10, 20):
+    print(f"{'mode':<5} {'annotators':>10}  {'saves':>6}  {'median ms':>9}  {'95th ms':>8}  {'worst ms':>8}  unread")
+    for mode, annotators in ((mode, n) for mode in ("pool", "loop") for n in (1, 10, 20)):
         with tempfile.TemporaryDirectory() as scratch:
             directory = Path(scratch) / "campaign"
-            tokens = build(directory)
+            tokens = build(directory, mode)
             command = [sys.executable, "-m", "collection.cli", "serve", str(directory), "--no-browser", "--as", "x"]
             server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
             assert server.stdout is not None
@@ -100,7 +114,15 @@ def main(seconds: float = 15.0) -> None:
             clients = [
                 threading.Thread(
                     target=annotate,
-                    args=(port, tokens.token(f"a{n}"), [str(t) for t in range(n, TOPICS, annotators)], until, times, n),
+                    args=(
+                        port,
+                        tokens.token(f"a{n}"),
+                        [str(t) for t in range(n, TOPICS, annotators)],
+                        until,
+                        times,
+                        n,
+                        mode,
+                    ),
                 )
                 for n in range(annotators)
             ]
@@ -112,9 +134,13 @@ def main(seconds: float = 15.0) -> None:
             server.wait(20)
             with Campaign(directory) as campaign:
                 assert campaign.counts()["logged"] == len(times)
+                log = campaign.judgements()
             ms = sorted(1000 * t for t in times)
             p95 = ms[int(0.95 * len(ms))]
-            print(f"{annotators:>10}  {len(ms):>6}  {statistics.median(ms):>9.1f}  {p95:>8.1f}  {ms[-1]:>8.1f}")
+            lag = log.groupby("query_id").cumcount() - log["model_round"].astype(float)
+            unread = f"{lag.median():.0f}, {lag.quantile(0.95):.0f}" if mode != "pool" else "-"
+            line = f"{len(ms):>6}  {statistics.median(ms):>9.1f}  {p95:>8.1f}  {ms[-1]:>8.1f}  {unread}"
+            print(f"{mode:<5} {annotators:>10}  {line}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A page with the judging card and a stand-in of its four routes, for the card's own tests.
+"""A page with the judging card and a stand-in of its routes, for the card's own tests.
 
 The stand-in keeps everything in memory and can be told to fail, to be slow, to refuse and to hold documents
 back. It is a test double: the real routes are tested with a real campaign elsewhere.
@@ -107,7 +107,9 @@ class Desk:
 
     Set `fail` to a status to answer with it, or to ``"after"`` to save and then lose the answer; `delay` to
     wait before each answer; `token` to outdate the page's one; `signed_in` to refuse a new one; `refuse` to
-    reasons by document; `held` to documents that others hold.
+    reasons by document; `held` to documents that others hold. Set `order` to put it into the loop: ids, best first;
+    `behind` is then how many answers still say that a newer order is on its way. `why` is what a document's panel
+    is answered, `slow` how long one route waits for which document or words.
     """
 
     def __init__(self, topics: dict[str, list[dict[str, Any]]] | None = None) -> None:
@@ -126,6 +128,10 @@ class Desk:
         self.signed_in = True
         self.refuse: dict[str, str] = {}
         self.held: set[str] = set()
+        self.order: list[str] | None = None
+        self.behind = 0
+        self.why: dict[str, dict[str, Any]] = {}
+        self.slow: dict[str, float] = {}
 
     def current(self) -> dict[tuple[str, str], dict[str, Any]]:
         """The last word on each pair, oldest first; pairs taken back are not in it."""
@@ -137,10 +143,10 @@ class Desk:
                 last[pair] = row
         return last
 
-    def progress(self, query_id: str) -> dict[str, int]:
-        """Judged and pooled of one topic."""
+    def progress(self, query_id: str) -> dict[str, int | None]:
+        """Judged and pooled of one topic; in the loop without an end."""
         judged = sum(topic == query_id for topic, _ in self.current())
-        return {"judged": judged, "pool": len(self.pool[query_id])}
+        return {"judged": judged, "pool": len(self.pool[query_id]) if self.order is None else None}
 
     def shown(self, query_id: str, doc_id: str) -> dict[str, Any]:
         """A document as the routes give it: cut at the cap."""
@@ -186,17 +192,32 @@ class Desk:
             for doc_id in order
             if (query_id, doc_id) not in current and doc_id not in ask["holding"] and doc_id not in self.held
         ]
+        chosen: list[str] = []
+        if self.order is not None:
+            left = [d for d in self.order if (query_id, d) not in current and d not in self.held]
+            last = {d for topic, d in self.skipped if topic == query_id}
+            left.sort(key=lambda doc_id: doc_id in last)
+            chosen = (ask["holding"][:1] + [d for d in left if d not in ask["holding"][:1]])[:16]
+            free = [d for d in chosen if d not in ask["holding"]]
         every = [self.progress(topic) for topic in self.pool]
+        judged = sum(count["judged"] or 0 for count in every)
         reply: dict[str, Any] = {
             "saved": saved,
             "refused": refused,
             "query_id": query_id,
             "documents": [self.shown(query_id, doc_id) for doc_id in free[: ask["want"]]],
+            "closed": [d for d in ask["holding"] if (query_id, d) in current],
             "progress": {
                 "topic": self.progress(query_id),
-                "all": {name: sum(count[name] for count in every) for name in ("judged", "pool")},
+                "all": {
+                    "judged": judged,
+                    "pool": None if self.order is not None else sum(map(len, self.pool.values())),
+                },
             },
         }
+        if self.order is not None:
+            reply |= {"order": chosen, "model_round": len(self.log), "behind": self.behind > 0}
+            self.behind = max(0, self.behind - 1)
         if ask["recent"]:
             reply["recent"] = [
                 self.shown(*pair) | {name: row[name] for name in ("query_id", "kind", "relevance", "reason")}
@@ -209,6 +230,30 @@ class Desk:
         found = self.pool[ask["query_id"]][ask["doc_id"]]
         return found | {"length": len(found["text"]), "truncated": False}
 
+    def found(self, ask: dict[str, Any]) -> dict[str, Any]:
+        """Documents in whose title or text a word occurs, marked."""
+        query_id, words, current = ask["query_id"], ask["words"], self.current()
+        rows = []
+        for doc_id, each in self.pool[query_id].items():
+            if words not in f"{each['title']} {each['text']}":
+                continue
+            said = current.get((query_id, doc_id), {})
+            rows.append(
+                {
+                    "doc_id": doc_id,
+                    "title": each["title"],
+                    "snippet": (each["text"] or "")[:120].replace(words, f"\u0002{words}\u0003"),
+                    "judged": bool(said),
+                    "relevance": said.get("relevance"),
+                }
+            )
+        return {"documents": rows[:30], "more": len(rows) > 30}
+
+    def explained(self, ask: dict[str, Any]) -> dict[str, Any]:
+        """Why a document came up."""
+        usual = {"sentence": f"These terms of {ask['doc_id']} weigh most.", "terms": [["window", 1], ["heat", -0.4]]}
+        return self.why.get(ask["doc_id"], usual)
+
     async def answer(self, request: Request) -> Response:
         """Any of the routes, in the present mood."""
         name = request.path_params["name"]
@@ -217,7 +262,7 @@ class Desk:
         self.busy += name == "sync"
         self.overlaps += self.busy > 1
         try:
-            await asyncio.sleep(self.delay)
+            await asyncio.sleep(self.delay + self.slow.get(ask.get("words") or ask.get("doc_id") or "", 0))
             return self.respond(name, ask, request.headers.get("x-cleverdon-token"))
         finally:
             self.busy -= name == "sync"
@@ -230,7 +275,14 @@ class Desk:
             return Response(status_code=401)
         if isinstance(self.fail, int):
             return Response(status_code=self.fail)
-        reply = {"topics": self.topics, "sync": self.sync, "document": self.document}[name](ask)
+        if name == "take" and ask["doc_id"] in self.held:
+            return JSONResponse({"error": "another annotator has it on screen"}, status_code=400)
+        if name == "why" and self.why.get(ask["doc_id"]) == {}:
+            return JSONResponse({"error": "the loop knows no such document"}, status_code=400)
+        routes = {"topics": self.topics, "sync": self.sync, "document": self.document}
+        routes |= {"why": self.explained, "search": self.found}
+        routes["take"] = lambda ask: self.shown(ask["query_id"], ask["doc_id"])
+        reply = routes[name](ask)
         return Response(status_code=502) if self.fail == "after" else JSONResponse(reply)
 
 

@@ -51,6 +51,10 @@ class Card:
     def button(self, name):
         return self.page.locator(f"[data-do={name}]").first
 
+    def found(self):
+        """What the search lists."""
+        return self.part("found").get_by_role("option")
+
     def grade(self, grade):
         return self.page.locator(f"[data-grade='{grade}']")
 
@@ -586,3 +590,384 @@ def test_the_buttons_are_in_sight_and_stay_where_they_are(desk, make_card, size)
     titles = [button.get_attribute("aria-label") for button in buttons.all()]
     assert all(titles)
     assert titles[2] == "2 Relevant: it answers the need in part, or among other things"
+
+
+# ------------------------------------------------------------------------------------------- why
+
+
+def terms(card, side):
+    """What the panel lists on one side: term, figures, and how much of the bar is filled."""
+    rows = card.part(f"why-{side}").locator("li")
+    return [
+        (
+            row.locator(".cd-term").text_content(),
+            row.locator(".cd-share").text_content(),
+            row.locator(".cd-weight > i").evaluate("bar => bar.style.width"),
+        )
+        for row in rows.all()
+    ]
+
+
+def test_why_shows_terms_for_and_against(card, desk):
+    desk.why["d100"] = {"sentence": "These weigh <b>most</b>.", "terms": [["wing", 0.25], ["heat", -0.5], ["<i>", 1]]}
+    card.press("w")
+    expect(card.part("why-panel")).to_be_focused()
+    expect(card.part("why-sentence")).to_have_text("These weigh <b>most</b>.")
+    assert terms(card, "for") == [("<i>", "+1.00", "100%"), ("wing", "+0.25", "25%")]
+    assert terms(card, "against") == [("heat", "\u22120.50", "50%")]
+    expect(card.page.get_by_role("list", name="Terms that speak against it").get_by_role("listitem")).to_have_count(1)
+    panel, text = card.part("why-panel").bounding_box(), card.part("text").bounding_box()
+    assert panel["x"] + panel["width"] <= text["x"], "it covers the document"
+    card.press("w")
+    expect(card.part("why-panel")).to_be_hidden()
+    card.button("why").click()
+    expect(card.part("why-panel")).to_be_visible()
+    card.press("Escape")
+    expect(card.part("why-panel")).to_be_hidden()
+
+
+def test_grading_goes_on_beside_why_and_it_follows(card, desk):
+    card.press("w")
+    card.says("why-sentence", "d100")
+    card.press("2")
+    card.says("why-sentence", "d101")
+    card.press("u")
+    card.says("why-sentence", "d100")
+    card.press("3", "ArrowLeft")
+    card.says("why-sentence", "d100")
+    card.press("ArrowRight", "x", "1")
+    card.shows("d102")
+    expect(card.part("why-panel")).to_be_hidden()
+    card.saved()
+    assert words(desk) == [("d100", 2), ("d100", "undone"), ("d100", 3), ("d101", "cannot judge")]
+
+
+def test_a_late_answer_for_another_document_is_dropped(card, desk):
+    desk.slow["d100"] = 1.0
+    card.press("w")
+    card.says("why-sentence", "One moment")
+    card.page.wait_for_timeout(100)
+    card.press("2")
+    card.says("why-sentence", "d101")
+    card.page.wait_for_timeout(1200)
+    card.says("why-sentence", "d101")
+    asked = [ask["doc_id"] for name, ask in desk.requests if name == "why"]
+    assert asked == ["d100", "d101"]
+    card.press(*"0123", every=20)  # those that only pass by are not asked about
+    card.says("why-sentence", "d105")
+    assert [ask["doc_id"] for name, ask in desk.requests if name == "why"] == [*asked, "d105"]
+
+
+def test_why_says_what_went_wrong_and_asks_again_while_the_model_is_made(card, desk):
+    desk.why = {"d100": {}, "d101": {"sentence": "The model is being made.", "terms": [], "behind": True}}
+    card.press("w")
+    card.says("why-sentence", "It cannot be said just now: the loop knows no such document.")
+    card.press("1")
+    card.says("why-sentence", "is being made")
+    desk.why.clear()
+    card.says("why-sentence", "These terms of d101")
+    card.press("w")
+    card.page.context.set_offline(True)
+    card.press("w")
+    card.says("why-sentence", "there is no connection")
+    card.page.context.set_offline(False)
+
+
+# ---------------------------------------------------------------------------------------- search
+
+
+def search(card, text):
+    card.press("/")
+    expect(card.part("search-words")).to_be_focused()
+    card.page.keyboard.type(text)
+    card.press("Enter")
+
+
+def test_search_and_take(card, desk):
+    card.press("1")
+    search(card, "method_13")
+    options = card.found()
+    expect(options).to_have_count(10)
+    expect(card.part("search-says")).to_have_text("10 documents: ↑ ↓ choose, Enter takes.")
+    expect(card.part("search-panel").get_by_role("listbox")).to_be_visible()
+    card.press("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp")
+    expect(options.nth(1)).to_have_attribute("aria-selected", "true")
+    expect(card.part("search-words")).to_have_attribute("aria-activedescendant", "cd-found-1")
+    card.press("Enter")
+    card.shows("d131")
+    expect(card.part("search-panel")).to_be_hidden()
+    card.press("3")
+    card.shows("d101")  # the one that was on screen
+    card.saved()
+    assert words(desk) == [("d100", 1), ("d131", 3)]
+    assert [ask["doc_id"] for name, ask in desk.requests if name == "take"] == ["d131"]
+    card.press("u")
+    card.shows("d131")
+    card.press("2")
+    card.shows("d101")
+
+
+def test_writing_in_the_field_never_judges(card, desk):
+    card.page.evaluate("document.addEventListener('keydown', (event) => { window.heard = event.key; })")
+    card.press("/")
+    card.page.keyboard.type("0123 rcuxsnw/?")
+    expect(card.part("search-words")).to_have_value("0123 rcuxsnw/?")
+    card.says("search-says", "No document has these words.")
+    assert card.page.evaluate("window.heard") is None  # the page's own keys never hear of it
+    card.grade(2).click()
+    card.says("notice", "Close the search first")
+    card.press("1", "Enter", "Escape")
+    expect(card.part("search-panel")).to_be_hidden()
+    assert card.on_screen() == "d100"
+    assert desk.log == []
+    card.press("2")
+    card.shows("d101")
+    card.saved()
+    assert words(desk) == [("d100", 2)]
+
+
+def test_enter_never_takes_what_was_not_chosen_in_sight(card, desk):
+    search(card, "method_105")
+    expect(card.found()).to_have_count(1)
+    card.press("Enter")  # it only chooses the first
+    expect(card.found()).to_have_attribute("aria-selected", "true")
+    card.page.keyboard.type("0")
+    card.press("Enter")  # the words are others by now
+    card.says("search-says", "No document has these words.")
+    assert card.on_screen() == "d100"
+    assert "take" not in [name for name, _ in desk.requests]
+
+
+def test_snippets_are_text_with_marks(desk, harness, make_card):
+    evil = "<img src=x onerror='window.hacked = 1'> window \u202e turned"
+    harness.desk = Desk({"t1": [document(1), document(2, title=evil, text=evil), document(3)]})
+    card = make_card().open(first="d001")
+    search(card, "window")
+    option = card.found().nth(1)
+    expect(card.found()).to_have_count(3)
+    assert option.locator("mark").all_text_contents() == ["window", "window"]
+    assert option.locator(".cd-snippet").text_content() == evil.replace("\u202e", "\u2060")
+    assert card.page.evaluate("window.hacked") is None
+    assert card.page.locator("#host img").count() == 0
+    option.click()
+    card.shows("d002")
+
+
+def test_a_refused_take_says_why(card, desk):
+    desk.held = {"d130"}
+    search(card, "method_13")
+    expect(card.found()).to_have_count(10)
+    card.press("Enter", "Enter")
+    card.says("search-trouble", "It cannot be taken: another annotator has it on screen.")
+    expect(card.part("search-panel")).to_be_visible()
+    card.press("ArrowDown", "Enter")
+    card.shows("d131")
+
+
+def test_what_was_judged_opens_to_be_looked_back_at(card, desk):
+    card.press("3")
+    card.saved()
+    search(card, "method_100")
+    card.says("found", "Judged: 3 Perfect")
+    card.press("Enter", "Enter")
+    card.shows("d100")
+    expect(card.grade(3)).to_have_attribute("aria-pressed", "true")
+    card.press("0")
+    card.shows("d101")
+    card.saved()
+    desk.log.append(desk.log[0] | {"uuid": "elsewhere", "doc_id": "d130", "relevance": 2})
+    search(card, "method_130")  # which this browser knows nothing of
+    card.says("found", "Judged: 2 Relevant")
+    card.press("Enter", "Enter")
+    card.shows("d130")
+    expect(card.grade(2)).to_have_attribute("aria-pressed", "true")
+    card.press("1")
+    card.shows("d101")
+    card.saved()
+    assert words(desk) == [("d100", 3), ("d100", 0), ("d130", 2), ("d130", 1)]
+    assert "take" not in [name for name, _ in desk.requests]
+
+
+def test_late_results_are_dropped_and_a_take_never_comes_under_the_keys(card, desk):
+    desk.slow = {"mean": 1.0, "d130": 0.8}
+    search(card, "mean")
+    card.page.wait_for_timeout(100)
+    card.part("search-words").fill("method_130")
+    card.says("search-says", "1 document:")
+    card.page.wait_for_timeout(1200)
+    expect(card.found()).to_have_count(1)
+    card.press("Enter", "Enter")
+    card.says("search-says", "One moment")
+    card.press("Escape")
+    card.says("notice", "it comes next")
+    assert card.on_screen() == "d100"
+    card.press("1")
+    card.shows("d130")
+
+
+def test_what_was_searched_for_waits_for_its_topic(card, desk):
+    search(card, "method_130")
+    expect(card.found()).to_have_count(1)
+    card.press("Enter", "Enter")
+    card.shows("d130")
+    card.part("topics").select_option("t2")
+    card.shows("d200")
+    card.part("topics").select_option("t1")
+    card.shows("d130")
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1000, 700), (948, 700), (672, 800), (390, 844)])
+def test_the_panels_leave_the_buttons_where_they_are(desk, make_card, size):
+    card = make_card(viewport={"width": size[0], "height": size[1]}).open(padding="80px 16px 12px")
+    buttons = card.page.locator("[data-part=grades] button, .cd-actions button")
+    before = [button.bounding_box() for button in buttons.all()]
+    assert all(box["x"] + box["width"] <= size[0] for box in before)
+    assert len({box["y"] for box in before}) == (2 if size[0] > 640 else 3), "rows: the grades, and what else there is"
+    for key in ("w", "/"):
+        card.press(key)
+        panel = card.part("why-panel" if key == "w" else "search-panel")
+        expect(panel).to_be_visible()
+        card.page.keyboard.type("method" if key == "/" else "")
+        card.page.wait_for_timeout(600)
+        box = panel.bounding_box()
+        bar = card.part("notice").bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= size[0]
+        assert box["y"] + box["height"] <= bar["y"] + 1 or box["x"] + box["width"] <= bar["x"]
+        assert before == [button.bounding_box() for button in buttons.all()]
+        assert card.page.evaluate("document.documentElement.scrollWidth") <= size[0]
+        card.press("Escape")
+
+
+# ------------------------------------------------------------------------------------------ loop
+
+
+@pytest.fixture
+def loop(desk, make_card):
+    """The card in a loop whose order begins with d100, d110, d120."""
+    desk.order = ["d100", "d110", "d120", "d130", "d101"]
+    card = make_card().open()
+    card.saved()
+    return card
+
+
+def asked(desk, name="sync"):
+    return [ask for each, ask in desk.requests if each == name]
+
+
+def test_an_order_replaces_what_is_behind_the_document_on_screen(loop, desk):
+    assert asked(desk)[-1]["holding"] == []
+    desk.order = ["d140", "d139", "d120", "d138"]
+    loop.press("2")
+    loop.shows("d110")  # at once, from the order before
+    loop.saved()
+    loop.press("1")
+    loop.shows("d140")
+    loop.press("0")
+    loop.shows("d139")
+    loop.saved()
+    assert words(desk) == [("d100", 2), ("d110", 1), ("d140", 0)]
+
+
+def test_the_card_asks_again_while_the_model_is_behind_and_stops_then(loop, desk):
+    desk.requests.clear()
+    loop.page.wait_for_timeout(2000)
+    assert desk.requests == []
+    desk.behind = 3
+    loop.press("1")
+    loop.page.wait_for_timeout(2500)
+    assert len(asked(desk)) == 4
+    desk.order = ["d137", "d136"]
+    loop.page.wait_for_timeout(2000)
+    assert len(asked(desk)) == 4
+    desk.behind = 1
+    loop.press("1")
+    loop.shows("d120")
+    loop.page.wait_for_timeout(500)
+    loop.press("1")
+    loop.shows("d137")
+
+
+def test_the_first_order_may_take_its_time(desk, make_card):
+    desk.order, desk.behind = [], 3
+    card = make_card().open(first=None)
+    card.says("rest-words", "The model is choosing the next documents.")
+    desk.order = ["d120"]
+    card.shows("d120")
+    card.press("1")
+    card.says("rest-title", "Nothing is left in this topic")
+    card.saved()
+    assert len(asked(desk)) <= 6
+
+
+def test_skipped_documents_come_last_in_the_loop(loop, desk):
+    loop.press("s")
+    loop.shows("d110")
+    loop.saved()
+    loop.press("1", "1", "1", "1", every=60)
+    loop.shows("d100")
+    loop.press("2")
+    loop.says("rest-title", "Nothing is left in this topic")
+    loop.saved()
+    assert [doc_id for doc_id, _ in words(desk)] == ["d110", "d120", "d130", "d101", "d100"]
+
+
+def test_undone_documents_stay_whatever_the_model_says(loop, desk):
+    loop.press("1", "2")
+    loop.shows("d120")
+    loop.saved()
+    desk.order = ["d140", "d139"]
+    desk.behind = 1
+    loop.press("u", "u")
+    loop.shows("d100")
+    loop.saved()
+    loop.page.wait_for_timeout(400)
+    assert loop.on_screen() == "d100"
+    for doc_id in ("d110", "d120", "d140"):  # the second one taken back, the one that was open, then the model's
+        loop.press("3")
+        loop.shows(doc_id)
+        loop.saved()
+
+
+def test_a_topic_in_the_loop_has_no_end(loop, desk):
+    expect(loop.part("topic-count")).to_have_text("0 judged")
+    expect(loop.part("topic-bar")).to_be_hidden()
+    expect(loop.part("all-bar")).to_be_hidden()
+    loop.press(*"12301", every=40)
+    loop.saved()
+    expect(loop.part("topic-count")).to_have_text("5 judged")
+    loop.says("rest-title", "Nothing is left in this topic")
+    assert "✓" not in "".join(loop.part("topics").locator("option").all_text_contents())
+    loop.press("n")
+    loop.says("topic-title", "rolling mean t2")
+
+
+def test_the_loop_goes_on_without_a_connection(loop, desk):
+    loop.page.context.set_offline(True)
+    loop.press(*"1230", every=40)
+    loop.shows("d101")
+    loop.says("status", "4 not saved yet")
+    desk.order = ["d140"]
+    loop.page.context.set_offline(False)
+    loop.saved()
+    assert loop.on_screen() == "d101"
+    assert words(desk) == [("d100", 1), ("d110", 2), ("d120", 3), ("d130", 0)]
+    loop.press("1")
+    loop.shows("d140")
+
+
+def test_what_was_taken_stays_in_front_of_the_loop(loop, desk):
+    for number in (135, 136):
+        search(loop, f"method_{number}")
+        loop.says("found", f"method_{number}")
+        loop.press("Enter", "Enter")
+        loop.shows(f"d{number}")
+    loop.saved()
+    desk.order, desk.behind = ["d140", "d139"], 1
+    loop.page.wait_for_timeout(300)
+    assert asked(desk)[-1]["holding"][:3] == ["d136", "d135", "d100"]  # the server is told at once
+    for doc_id in ("d135", "d100", "d140"):
+        loop.press("2")
+        loop.shows(doc_id)
+        loop.saved()
+    assert words(desk) == [("d136", 2), ("d135", 2), ("d100", 2)]

@@ -10,6 +10,7 @@ function refresh(state) {
   if (turned && state.panel === "reasons") state.panel = null;
   if (turned && state.notice?.urgent) state.notice = null;
   if (item) item.doc.skipped = false; // it has come round again
+  if (item && !item.entry) item.doc.kept = true;
   const { view } = state;
   if (view) {
     if (turned && view.scrolled) { // before the new text, while the layout is still valid
@@ -27,6 +28,7 @@ function refresh(state) {
   renderProgress(state, view);
   renderStatus(state, view);
   renderRefused(state, view);
+  explain(state);
   renderPanels(state, view);
 }
 
@@ -109,6 +111,14 @@ function restOf(state) {
     return ["Everything in the pool is judged", "Thank you. The Export page settles the judgements and writes qrels.", false];
   }
   const { judged, pool } = countOf(state, topic);
+  if (pool === null && state.exhausted && state.problem) {
+    return ["The model cannot choose documents just now", `Asking again every 10 seconds. It says: ${state.problem}`, true];
+  }
+  if (pool === null && state.exhausted) {
+    const words = "Each document is judged, or another annotator holds it. Go on with the next topic when you like.";
+    return ["Nothing is left in this topic", words, true];
+  }
+  if (pool === null) return [ONE_MOMENT, "The model is choosing the next documents.", false];
   if (!pool) return ["Nothing is pooled for this topic", "Go on with the next one.", true];
   if (judged >= pool) {
     const words = "Each pair has a judgement, yours or another annotator's. Go on with the next topic when you like.";
@@ -122,7 +132,7 @@ function restOf(state) {
 }
 
 function renderRest(state, view, item) {
-  view.grades.classList.toggle("cd-idle", item === null); // they stay where they are, and say that nothing is there
+  view.grades.classList.toggle("cd-idle", item === null || state.panel === "search"); // they stay where they are, and say that nothing is there
   setHidden(view.rest, item !== null);
   const waiting = !item && state.exhausted && !isDone(state, state.byId.get(state.queryId));
   if (!waiting) {
@@ -148,7 +158,7 @@ function askOnce(state) {
 /** An option is drawn by the browser, outside the card's isolation: direction signs are left out there. */
 function optionText(state, topic) {
   const { judged, pool } = countOf(state, topic);
-  const count = judged >= pool ? "✓" : `${judged}/${pool}`;
+  const count = pool === null ? figure(judged) : judged >= pool ? "✓" : `${judged}/${pool}`;
   const title = (topic.title || topic.query_id).replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
   return `${count}  ${title.length > 80 ? `${title.slice(0, 80)} …` : title}`;
 }
@@ -180,9 +190,10 @@ function renderProgress(state, view) {
   const topic = state.byId.get(shownTopicId(state));
   if (!topic) return;
   for (const [name, count] of [["topic", countOf(state, topic)], ["all", countOf(state, null)]]) {
-    const words = `${figure(count.judged)} of ${figure(count.pool)}`;
+    const words = count.pool === null ? `${figure(count.judged)} judged` : `${figure(count.judged)} of ${figure(count.pool)}`;
     if (view.drawn[`${name}Count`] === words) continue;
     setText(view, `${name}Count`, words);
+    view[`${name}Bar`].parentNode.hidden = count.pool === null;
     view[`${name}Bar`].style.transform = `scaleX(${count.pool ? count.judged / count.pool : 0})`;
   }
   for (const each of new Set([topic, state.byId.get(state.queryId), ...(view.drawn.touched ?? [])])) {
@@ -242,6 +253,10 @@ function renderRefused(state, view) {
 function renderPanels(state, view) {
   setHidden(view.reasonsPanel, state.panel !== "reasons");
   setHidden(view.helpPanel, state.panel !== "help");
+  setHidden(view.whyPanel, state.panel !== "why");
+  setHidden(view.searchPanel, state.panel !== "search");
+  renderWhy(state, view);
+  renderSearch(state, view);
 }
 
 function make(tag, properties) {

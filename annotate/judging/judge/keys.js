@@ -16,6 +16,7 @@ function attach(state, data, root) {
     changeTopic(state, view.topics.value);
     letGo(view);
   });
+  on(view.searchWords, "input", () => wordsChanged(state));
   on(view.scroller, "scroll", () => { view.scrolled = true; }, { passive: true });
   on(window, "resize", () => fit(view));
   on(window, "online", () => wake(state));
@@ -62,6 +63,7 @@ function start(state, data, view) {
   const queryId = data.query_id ?? undefined;
   if (view.isNew) {
     view.isNew = false;
+    state.panel = null;
     state.due = true;
     state.topicsDue = true;
     state.arriving = queryId === undefined;
@@ -116,15 +118,21 @@ function onKey(state, event) {
     return;
   }
   let react;
-  if (path.some(isField)) react = path[0] === view.reasonText ? reactionInField(state, event) : null;
+  if (path.some(isField)) {
+    if (inside) event.stopPropagation(); // seen from outside it is no field: the page's own keys would act on it
+    react = { reasonText: reactionInField, searchWords: reactionInSearch }[fieldOf(view, path[0])]?.(state, event);
+  }
   else if (!inside && path.some((node) => node.matches(FOREIGN))) react = null;
   else if (path.includes(view.need) && event.key in SCROLL) react = null; // the topic scrolls by itself
   else react = reactionTo(state, event);
   if (!react) return;
   event.preventDefault();
   event.stopPropagation();
-  if (!event.repeat || (event.key in SCROLL && !state.panel)) react();
+  const again = event.key in SCROLL && (!state.panel || state.panel === "why" || state.panel === "search");
+  if (!event.repeat || again) react();
 }
+
+const fieldOf = (view, node) => ["reasonText", "searchWords"].find((name) => view[name] === node);
 
 function reactionInField(state, event) {
   if (event.key === "Escape") return () => setPanel(state, null);
@@ -143,8 +151,13 @@ function reactionTo(state, event) {
     if (digit !== null) return () => chooseReason(state, digit, "key");
     if (key === "x") return () => setPanel(state, null);
   }
-  // A panel covers the document: nothing is judged or moved behind it.
-  if (state.panel) return digit !== null || CARD_KEYS.has(key) ? nothing : null;
+  if (key === "w" && state.panel === "why") return () => setPanel(state, null);
+  if (state.panel === "search") {
+    if (key === "/") return () => openSearch(state);
+    if (key === "ArrowUp" || key === "ArrowDown") return reactionInSearch(state, event);
+  }
+  // A panel covers the document: nothing is judged or moved behind it. The one that says why stands beside it.
+  if (state.panel && state.panel !== "why") return digit !== null || CARD_KEYS.has(key) ? nothing : null;
   if (digit !== null) {
     const known = state.scale.some(({ grade }) => grade === digit);
     return known ? () => judge(state, "graded", { relevance: digit, source: "key" }) : null;
@@ -154,6 +167,8 @@ function reactionTo(state, event) {
     u: () => undo(state, "key"),
     s: () => skip(state),
     x: () => openReasons(state),
+    w: () => setPanel(state, "why"),
+    "/": () => openSearch(state),
     n: onScreen(state) ? null : () => goOn(state),
     ArrowLeft: () => look(state, -1),
     ArrowRight: () => look(state, 1),
@@ -174,7 +189,11 @@ function scroll({ scroller }, step) {
 function onClick(state, event) {
   const button = event.target.closest("[data-do]");
   if (!button || button.disabled) return;
-  const { grade, reason, uuid } = button.dataset;
+  if (state.panel === "search" && JUDGES.has(button.dataset.do)) {
+    tell(state, "Close the search first: the document is behind it.");
+    return;
+  }
+  const { grade, reason, uuid, doc } = button.dataset;
   ({
     grade: () => judge(state, "graded", { relevance: Number(grade), source: "click" }),
     undo: () => undo(state, "click"),
@@ -182,6 +201,9 @@ function onClick(state, event) {
     "cannot-judge": () => openReasons(state),
     back: () => look(state, -1),
     forward: () => look(state, 1),
+    why: () => setPanel(state, state.panel === "why" ? null : "why"),
+    search: () => openSearch(state),
+    take: () => take(state, doc),
     help: () => setPanel(state, "help"),
     close: () => setPanel(state, null),
     reason: () => chooseReason(state, Number(reason), "click"),
@@ -196,6 +218,8 @@ function onClick(state, event) {
   // After a click with the mouse the space bar must scroll, not press the same button once more.
   if (event.detail > 0 && !state.panel) letGo(state.view);
 }
+
+const JUDGES = new Set(["grade", "undo", "skip", "cannot-judge", "back", "forward"]);
 
 const letGo = (view) => view.card.getRootNode().activeElement?.blur();
 
@@ -230,9 +254,11 @@ function giveReason(state, reason, source) {
 
 function setPanel(state, panel) {
   state.panel = panel;
+  if (panel !== "search") clearTimeout(state.find.timer);
   refresh(state);
   const { view } = state;
-  if (panel) (panel === "reasons" ? view.reasonsPanel : view.helpPanel).focus({ preventScroll: true });
+  const focused = { reasons: view.reasonsPanel, help: view.helpPanel, why: view.whyPanel, search: view.searchWords };
+  if (panel) focused[panel].focus({ preventScroll: true });
   else letGo(view);
 }
 

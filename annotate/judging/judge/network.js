@@ -56,7 +56,7 @@ function needsSync(state) {
   if (!state.view) return false; // not on screen: nothing to fetch
   if (!state.topics) return true;
   if (state.queryId === null) return false;
-  return state.wantsRecent || state.due || (!state.exhausted && unseen(state) < LOW);
+  return state.wantsRecent || state.due || (!state.exhausted && !state.inLoop && unseen(state) < LOW);
 }
 
 /** Sends what waits and fetches what is short: one request at a time, so that order is kept. */
@@ -106,11 +106,26 @@ async function exchange(state) {
   const batch = [...state.pending];
   const ask = {
     ...outgoing(state, batch),
-    want: state.view && state.queryId !== null && unseen(state) < LOW ? FULL - unseen(state) : 0,
+    want: wanted(state),
     recent: state.wantsRecent,
   };
-  const { visit } = state;
-  takeReply(state, ask, batch, visit, await post(state, "sync", ask));
+  const { visit, due } = state;
+  state.due = false; // what becomes due from here on is not answered by this
+  let reply;
+  try {
+    reply = await post(state, "sync", ask);
+  } catch (error) {
+    state.due ||= due;
+    throw error;
+  }
+  takeReply(state, ask, batch, visit, reply);
+}
+
+/** How many documents to ask for; in the loop always some, since each judgement may change what comes next. */
+function wanted(state) {
+  if (!state.view || state.queryId === null) return 0;
+  if (state.inLoop) return Math.max(1, FULL - unseen(state));
+  return unseen(state) < LOW ? FULL - unseen(state) : 0;
 }
 
 function outgoing(state, batch) {
@@ -139,7 +154,6 @@ function takeTopics(state, topics) {
 function takeReply(state, ask, batch, visit, reply) {
   const judged = new Map(state.pending.map(({ judgement }) => (
     [pairOf(judgement.query_id, judgement.doc_id), judgement.kind !== "undone"])));
-  state.due = false;
   state.skips.splice(0, ask.skips.length);
   takeAnswers(state, batch, reply);
   takeProgress(state, batch, reply);
@@ -147,10 +161,52 @@ function takeReply(state, ask, batch, visit, reply) {
   if (visit !== state.visit || ask.query_id === null) return;
   if (reply.query_id !== ask.query_id) throw new Failure(-1);
   if (ask.recent) takeRecent(state, reply.recent ?? [], judged);
+  state.inLoop = Array.isArray(reply.order);
+  if (state.inLoop) return takeOrder(state, reply, judged, batch.length > 0);
   const closed = new Set(reply.closed); // judged elsewhere meanwhile; what is on screen stays there
-  state.queue = state.queue.filter((doc, place) => place === 0 || !closed.has(doc.doc_id));
+  state.queue = state.queue.filter((doc, place) => place === 0 || doc.taken || !closed.has(doc.doc_id));
   const fresh = takeDocuments(state, reply.documents, judged);
   if (ask.want > 0) state.exhausted = fresh < ask.want;
+}
+
+/**
+ * The loop's own order: what is on screen stays, and what undo or a search has put before another document; everything
+ * behind it is replaced, and skipped ones stand last.
+ */
+function takeOrder(state, reply, judged, sent) {
+  const known = new Map([...state.queue, ...reply.documents].map((doc) => [doc.doc_id, doc]));
+  const [first] = state.queue;
+  const open = (doc) => doc && doc !== first && !judged.get(pairOf(state.queryId, doc.doc_id));
+  const kept = state.queue.filter((doc) => open(doc) && doc.kept && !doc.skipped);
+  const ordered = reply.order.map((id) => known.get(id)).filter((doc) => open(doc) && !doc.skipped && !kept.includes(doc));
+  const next = [...kept, ...ordered];
+  const behind = state.queue.filter((doc) => open(doc) && doc.skipped);
+  state.queue = [...(first ? [first] : []), ...next, ...behind];
+  if (first?.skipped && next.length) state.queue = [...next, ...behind, first]; // it waits for these
+  const ids = new Set(next.map((doc) => doc.doc_id));
+  const shown = state.look === null ? null : state.history[state.look];
+  state.history = state.history.filter((entry) => entry === shown
+    || entry.query_id !== state.queryId || !ids.has(entry.doc.doc_id)); // unjudged elsewhere since
+  if (shown) state.look = state.history.indexOf(shown);
+  state.exhausted = !reply.behind && next.length === 0;
+  state.problem = reply.problem ?? null;
+  state.modelRound = reply.model_round;
+  if (sent) state.looks = 0;
+  lookAgain(state, reply.behind);
+}
+
+/** While the model learns, its next order is fetched as soon as it is there. */
+function lookAgain(state, behind) {
+  clearTimeout(state.lookAgain);
+  state.lookAgain = null;
+  state.looks = behind ? state.looks + 1 : 0;
+  if (!behind || !state.view) return;
+  state.lookAgain = setTimeout(() => {
+    state.lookAgain = null;
+    if (state.inFlight) return; // its answer says whether to look again
+    state.due = true;
+    pump(state);
+  }, Math.min(LAST_LOOK, FIRST_LOOK * 2 ** Math.min(state.looks - 1, 6)));
 }
 
 /** Forgets what the server has taken, and keeps what it refused in sight. */

@@ -12,14 +12,21 @@
  *   topics   {} -> {topics: Topic[]}
  *   sync     {judgements: Judgement[], skips: Pair[], query_id, holding: doc_id[], want, recent}
  *            -> {saved: uuid[], refused: {uuid, reason}[], query_id, documents: Doc[], closed: doc_id[],
- *                recent?: Recent[], progress}; `closed` are those of `holding` that need no judgement any more
+ *                recent?: Recent[], progress, order?: doc_id[], model_round?, behind?: boolean}
+ *            `closed` are those of `holding` that need no judgement any more. In the loop, `order` is all that is to be
+ *            held from now on, by the model of that round; `behind`: a newer one is on its way, ask again
  *   document {query_id, doc_id} -> Doc with its whole text
+ *   why      {query_id, doc_id} -> {sentence, terms: [term, share][], behind?}: `share` from -1 (against) to 1 (for)
+ *   search   {query_id, words} -> {documents: {doc_id, title, snippet, judged, relevance}[], more?}: in a snippet U+0002
+ *            and U+0003 stand around the words
+ *   take     {query_id, doc_id} -> Doc, handed out as found by searching
  *   token    {annotator} -> {token}
  *
- * @typedef {{query_id: string, title: string, description: string, narrative: string, pool: number,
- *            judged: number}} Topic
+ * @typedef {{query_id: string, title: string, description: string, narrative: string, pool: ?number,
+ *            judged: number}} Topic `pool` is how many are to be judged, null in a loop without an end
  * @typedef {{doc_id: string, title: string, text: ?string, length: number, truncated: boolean,
- *            metadata: Object<string, *>}} Doc
+ *            metadata: Object<string, *>}} Doc the card adds `skipped`, `former` (taken back), `taken` (found by searching)
+ *            and `kept` (was on screen, or is to be: the loop does not replace it)
  * @typedef {{uuid: string, query_id: string, doc_id: string, kind: "graded"|"cannot judge"|"undone",
  *            relevance: ?number, reason: ?string, shown_at: string, seconds: number,
  *            source: "key"|"click"}} Judgement
@@ -37,13 +44,15 @@ const FIRST_RETRY = 500;
 const LAST_RETRY = 10_000;
 const TIMEOUT = 20_000; // a request without an answer must not block the others for ever
 const ASK_AGAIN = 10_000; // when other annotators hold what is left
+const FIRST_LOOK = 120; // when the model is learning: how soon to ask for its order
+const LAST_LOOK = 2_000;
 const HEARTBEAT = 120_000; // tells the server which documents are still held
 const OFFLINE_AFTER = 3_000;
 const ONE_MOMENT = "One moment …";
 const KEEPALIVE_LIMIT = 20_000; // characters: browsers refuse keepalive requests above 64 KB
 
 const SCROLL = { ArrowUp: -1, ArrowDown: 1, PageUp: -2, PageDown: 2, " ": 2, Home: -3, End: 3 };
-const CARD_KEYS = new Set(["u", "s", "x", "n", "?", "ArrowLeft", "ArrowRight", ...Object.keys(SCROLL)]);
+const CARD_KEYS = new Set(["u", "s", "x", "n", "w", "/", "?", "ArrowLeft", "ArrowRight", ...Object.keys(SCROLL)]);
 const FOREIGN = "[role=dialog],[role=menu],[role=listbox],[role=combobox],[role=slider],[role=radiogroup]";
 const SLOT = Symbol.for("cleverdon.judging.card"); // on window: finds listeners left by another copy of this module
 
@@ -68,12 +77,14 @@ function stateFor(data) {
     state = {
       id, annotator: data.annotator, store, storeFails: store === null, order: 0,
       topics: null, byId: new Map(), all: null, queryId: null,
-      visit: 0, queue: [], exhausted: false, skips: [], history: [], look: null,
+      visit: 0, queue: [], exhausted: false, inLoop: false, looks: 0, lookAgain: null, skips: [], history: [], look: null,
       wantsRecent: true, due: false, topicsDue: false, arriving: false,
       pending: loadPending(store, id), refused: readJson(store, `${id}refused`) ?? [],
       inFlight: false, retry: null, failures: 0, failingSince: 0, trouble: null, detail: "",
       renewing: null,
       clock: null, panel: null, notice: null, askAgain: null, view: null, asked: undefined,
+      why: null, whyTimer: null, apart: new Map(), problem: null,
+      find: { queryId: null, words: "", searched: "", asked: null, documents: [], chosen: -1, trouble: "", taking: null },
     };
     states.set(id, state);
   }
@@ -147,17 +158,17 @@ function countOf(state, topic) {
   const mine = state.pending.filter((item) => !topic || item.judgement.query_id === topic.query_id);
   const base = topic ?? state.all ?? sumOf(state.topics);
   const judged = base.judged + mine.reduce((sum, item) => sum + item.delta, 0);
-  return { judged: Math.max(0, Math.min(judged, base.pool)), pool: base.pool };
+  return { judged: Math.max(0, base.pool === null ? judged : Math.min(judged, base.pool)), pool: base.pool };
 }
 
 function sumOf(topics) {
   const sum = (field) => topics.reduce((total, topic) => total + topic[field], 0);
-  return { judged: sum("judged"), pool: sum("pool") };
+  return { judged: sum("judged"), pool: topics.some((topic) => topic.pool === null) ? null : sum("pool") };
 }
 
 function isDone(state, topic) {
   const { judged, pool } = countOf(state, topic);
-  return judged >= pool;
+  return pool !== null && judged >= pool;
 }
 
 // ------------------------------------------------------------------------------- time on the screen

@@ -21,7 +21,7 @@ function judge(state, kind, { relevance = null, reason = null, source }) {
   if (!item) return oneMoment(state);
   const { queryId, doc, entry } = item;
   const uuid = record(state, queryId, doc, kind, {
-    relevance, reason, source, delta: entry ? 0 : 1, shownAt: state.clock.shownAt, seconds: readClock(state),
+    relevance, reason, source, delta: entry ? 0 : countsFor(state, queryId, doc), shownAt: state.clock.shownAt, seconds: readClock(state),
   });
   if (entry) state.history.splice(state.look, 1);
   else state.queue.shift();
@@ -36,6 +36,9 @@ function judge(state, kind, { relevance = null, reason = null, source }) {
   return pump(state);
 }
 
+/** What a first judgement adds to the number judged: whether one found by searching is in the pool, the server knows. */
+const countsFor = (state, queryId, doc) => (doc.taken && state.byId.get(queryId)?.pool !== null ? 0 : 1);
+
 /** Takes back the last judgement, or the one looked at, and puts its document on screen again. */
 function undo(state, source) {
   const at = state.look ?? state.history.length - 1;
@@ -44,7 +47,7 @@ function undo(state, source) {
   state.history.splice(at, 1);
   state.look = null;
   record(state, entry.query_id, entry.doc, "undone", {
-    source, delta: -1, shownAt: new Date().toISOString(), seconds: 0,
+    source, delta: -countsFor(state, entry.query_id, entry.doc), shownAt: new Date().toISOString(), seconds: 0,
   });
   if (entry.query_id !== state.queryId) openTopic(state, entry.query_id);
   entry.doc.former = { kind: entry.kind, relevance: entry.relevance, reason: entry.reason };
@@ -60,11 +63,12 @@ function skip(state) {
   if (!item) return oneMoment(state);
   if (item.entry) return tell(state, "This one is judged already: → goes forward.");
   const { judged, pool } = countOf(state, state.byId.get(state.queryId));
-  if (state.queue.length === 1 && (state.exhausted || pool - judged <= 1)) {
+  if (state.queue.length === 1 && (state.exhausted || (pool !== null && pool - judged <= 1))) {
     return tell(state, "This is the only document left in this topic.");
   }
   const doc = state.queue.shift();
   doc.skipped = true;
+  doc.kept = false;
   state.queue.push(doc);
   state.skips.push({ query_id: state.queryId, doc_id: doc.doc_id });
   say(state, ": skipped, it comes again at the end of this topic", doc);
@@ -88,10 +92,18 @@ function sayLookingBack(state, entry) {
 }
 
 function openTopic(state, queryId) {
+  const kept = state.queue.filter((doc) => doc.taken); // what was searched for is there when the topic is again
+  if (state.queryId !== null) state.apart.set(state.queryId, kept);
   state.queryId = queryId;
   state.visit += 1; // answers to what was asked before no longer count
-  state.queue = [];
+  state.queue = state.apart.get(queryId) ?? [];
+  state.apart.delete(queryId);
   state.exhausted = false;
+  state.problem = null;
+  state.inLoop = false;
+  state.looks = 0;
+  clearTimeout(state.lookAgain);
+  state.lookAgain = null;
   state.look = null;
   state.panel = null;
   write(state, "topic", queryId);

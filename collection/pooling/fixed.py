@@ -1,26 +1,16 @@
-"""Runs -> pool: which pairs are worth judging, and in which order.
-
-Every strategy is a pure function from runs to a pool frame, one row per pair, best first within each
-topic. Only what the runs say goes in; what is in the pool already is taken away by the campaign, so a
-pool grows by exactly what is new.
-"""
+"""Pools of what stands above a rank: depth-k, and what each further rank adds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal, get_args
+from collections.abc import Sequence
+from typing import get_args
 
 import numpy as np
 import pandas as pd
 
 from collection.errors import InputError, UnknownNameError
+from collection.pooling.table import STRATEGIES, Ties
 from collection.records import POOL_COLUMNS, Run, require_columns
-from collection.registry import Registry
-
-STRATEGIES: Registry[Callable[..., pd.DataFrame]] = Registry("pooling strategy", group="cleverdon.pooling")
-"""Every strategy: (runs, *, parameters) -> pool frame."""
-
-Ties = Literal["listed", "both"]
 
 
 @STRATEGIES.add(

@@ -1,0 +1,161 @@
+"""Recall: how much of what is relevant has been found, topic by topic, and what may be promised of it."""
+
+from math import isnan
+
+import pandas as pd
+import streamlit as st
+
+from annotate import charts, session, widgets
+from collection.campaign import MODES
+from collection.campaign.recalling import Recall
+from collection.stopping.table import percent
+
+campaign = session.current().campaign
+counts = campaign.counts()
+settings = campaign.loop_settings()
+goal, sure = percent(settings.target), percent(settings.confidence)
+
+st.title("Recall")
+st.write(
+    f"How much of what is relevant has been found, and may the judging of a topic stop? The goal is {goal} of the "
+    f"relevant documents, with {sure} confidence; the Loop page sets it."
+)
+if not counts["judgements"]:
+    st.write("Nothing is judged yet, so nothing can be said.")
+    widgets.next_step(campaign.next_step())
+    st.stop()
+
+
+@st.cache_data(show_spinner="Estimating", max_entries=4)
+def table_of(campaign_id: str, key: str) -> pd.DataFrame:
+    """All topics; kept while nothing changes that they rest on."""
+    return session.current().campaign.recall_table()
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def recall_of(campaign_id: str, key: str, query_id: str) -> Recall:
+    """One topic, kept as the table is."""
+    return session.current().campaign.recall(query_id)
+
+
+key = campaign.recall_key()
+table = table_of(campaign.id, key)
+begun = table["judged"] > 0
+widgets.metrics(
+    {
+        "Topics": f"{len(table):,}",
+        "Begun": f"{int(begun.sum()):,}",
+        "May stop": f"{int(table['stop'].sum()):,}",
+        "Judged": f"{int(table['judged'].sum()):,}",
+        "Relevant found": f"{int(table['found'].sum()):,}",
+    }
+)
+shown = table
+if not begun.all() and st.toggle(f"Only the {int(begun.sum()):,} topics that are begun", True):
+    shown = table[begun]
+listed = shown["query_id"].tolist()
+# Another order, another table: a selected row never stays where another topic has come to stand.
+rows = f"rows-{hash((key, len(listed)))}"
+
+
+def pick() -> None:
+    """The address carries the topic, so that it can be sent to somebody."""
+    chosen = st.session_state[rows]["selection"]["rows"]
+    if chosen:
+        st.query_params["topic"] = listed[chosen[0]]
+    else:
+        st.query_params.pop("topic", None)
+
+
+topic = st.query_params.get("topic")
+st.dataframe(
+    shown.assign(mode=shown["mode"].map(lambda name: MODES[name].partition(":")[0])),
+    hide_index=True,
+    height=min(35 * len(shown) + 38, 318),
+    on_select=pick,
+    selection_mode="single-row",
+    selection_default={"selection": {"rows": [listed.index(topic)] if topic in listed else []}},
+    key=rows,
+    placeholder="",
+    alt="Every topic's recall, worst first",
+    column_order=["query_id", "title", "judged", "found", "recall_low", "recall_high", "advice", "mode"],
+    column_config={
+        "query_id": st.column_config.TextColumn("Topic", width="small"),
+        "title": st.column_config.TextColumn("Title", width="medium"),
+        "judged": st.column_config.NumberColumn("Judged", width="small"),
+        "found": st.column_config.NumberColumn("Found", width="small", help="Relevant documents found."),
+        "recall_low": st.column_config.NumberColumn("Recall from", format="percent", width="small"),
+        "recall_high": st.column_config.NumberColumn("to", format="percent", width="small"),
+        "advice": st.column_config.TextColumn(
+            "Advice", width="medium", help="Random documents count where none of them is relevant."
+        ),
+        "mode": "Chosen by",
+    },
+)
+st.caption(
+    f"Worst first. Select a row to see the topic. Each topic's recall lies between the two shares with {sure} "
+    f"confidence; that is said of each topic by itself, so among many a few may lie outside."
+)
+if topic is None:
+    st.stop()
+if topic not in set(table["query_id"]):
+    st.error(f"There is no topic {widgets.plain(topic)}.")
+    st.stop()
+
+row = table[table["query_id"] == topic].iloc[0]
+known = recall_of(campaign.id, key, topic)
+estimate = known.estimate
+st.subheader(f"Topic {widgets.plain(topic)}: {widgets.plain(row['title'])}")
+with st.container(border=True):
+    icon = (
+        "check_circle" if known.advice.stop and known.judged else "lock" if known.mode == "closed" else "hourglass_top"
+    )
+    st.markdown(f"#### :material/{icon}: {widgets.plain(known.promise)}")
+    if "Loop page" in known.promise:
+        st.page_link("views/loop.py", label="Go to Loop", icon=":material/arrow_forward:")
+interval = (
+    f"{percent(estimate.recall_low)} to {percent(estimate.recall_high, upper=True)}" if known.judged else "not known"
+)
+likely = "not known" if isnan(estimate.relevant) or not known.judged else f"{estimate.relevant:,.0f}"
+widgets.metrics(
+    {
+        "Relevant found": f"{known.found:,}",
+        "Judged": f"{known.judged:,} of {known.size:,}",
+        f"Recall, {sure} sure": interval,
+        "Relevant, most likely": likely,
+        "Judgements for the next 1 %": "not known" if known.next_percent is None else f"{known.next_percent:,}",
+    }
+)
+for note in known.notes:
+    st.warning(widgets.plain(note))
+if known.mode == "closed":
+    st.write("The topic is closed: nothing more is handed out for it.")
+elif known.judged:
+    st.write(f"**Advice:** {widgets.plain(row['advice'])}. {widgets.plain(known.next_reason)}")
+
+closed = campaign.own_modes()[topic] == "closed"
+if known.mode == "closed" and not closed:
+    st.write("The whole campaign is closed; the Loop page opens it again.")
+elif st.button("Open it again" if closed else "Close this topic", key="open" if closed else "close"):
+    if closed:
+        campaign.reopen(topic)
+    else:
+        campaign.set_loop(topics=[topic], mode="closed")
+    st.toast("Open again, as it was." if closed else "Closed: nothing more is handed out for it.")
+    st.rerun()
+
+if known.judged:
+    charts.recall_charts(known, sure)
+    with st.expander("What other rules say"):
+        for reason in (known.advice.reason, estimate.reason):
+            st.write(f"{widgets.plain(reason[0].upper() + reason[1:])}.")
+        st.dataframe(
+            known.rules,
+            hide_index=True,
+            column_config={
+                "rule": "Rule",
+                "says": "Says",
+                "promises": st.column_config.TextColumn("What it promises", width="medium"),
+                "reason": st.column_config.TextColumn("Why", width="large"),
+            },
+        )

@@ -1,0 +1,175 @@
+"""Handing out pairs and taking judgements."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from collection import assignment
+from collection.campaign.looping import Looping, Round
+from collection.campaign.reports import JudgeResult, NextPairs, Refused
+from collection.errors import JudgementError
+from collection.records import Judgement
+from collection.store import Pair, Way
+
+LEASE_SECONDS = 3600.0
+"""How long a pair that was handed out is reserved."""
+
+
+class Judging(Looping):
+    """The part of a campaign that annotators work with."""
+
+    def next_pairs(
+        self,
+        annotator: str,
+        query_id: str,
+        count: int,
+        holding: Sequence[str] = (),
+        *,
+        made: Round | None = None,
+        in_loop: int | None = None,
+        wait: bool = True,
+    ) -> NextPairs:
+        """Hand out the next documents of a topic to an annotator, on lease.
+
+        Where the topic is in its pool, the annotator keeps what they hold and gets more behind it. Where it is in
+        its loop, the latest round decides anew on everything that is held but not on screen.
+
+        Parameters
+        ----------
+        annotator, query_id
+            Who judges, and which topic.
+        count
+            How many more are wanted at most.
+        holding
+            Ids that the annotator has in hand already; in the loop the first one is taken to be on screen.
+        made
+            The latest round of the topic's loop, if somebody has made one; it is made here otherwise.
+        in_loop
+            How many an annotator shall hold in the loop; as many as they hold and `count` if left out.
+        wait
+            Whether to make a round where `made` is None; if not, what is held stays as it is.
+
+        Returns
+        -------
+        NextPairs
+            What is new, what need not be judged any more, and in the loop the order of all.
+        """
+        mode, at = self.mode(query_id), time.time()
+        if mode == "closed":
+            return NextPairs([], list(holding), [], None)
+        if mode not in ("loop", "loop-in-pool"):
+            pairs = self._from_pool(annotator, query_id, count, holding, at)
+            if mode == "pool" or pairs.documents or len(pairs.closed) < len(holding):
+                return pairs
+        if made is None and not wait:
+            return NextPairs([], [], list(holding), None)
+        length = len(holding) + count if in_loop is None else in_loop
+        return self._from_loop(annotator, query_id, length, holding, at, made or self.retrain(query_id))
+
+    def _from_pool(self, annotator: str, query_id: str, count: int, holding: Sequence[str], at: float) -> NextPairs:
+        with self.store.transaction():
+            candidates = self.store.candidates(query_id, annotator, at)
+            waiting = assignment.next_pairs(candidates, len(candidates))["doc_id"].tolist()
+            held = [doc_id for doc_id in waiting if doc_id in set(holding)]
+            fresh = [doc_id for doc_id in waiting if doc_id not in set(holding)][: max(count, 0)]
+            self.store.prolong(query_id, holding, annotator, at, at + LEASE_SECONDS)
+            self.store.lease(query_id, map(Way, [*fresh, *held]), annotator, at + LEASE_SECONDS)
+        documents = self.store.documents(fresh)
+        return NextPairs([documents[d] for d in fresh], [d for d in holding if d not in set(held)], None, None)
+
+    def _from_loop(
+        self, annotator: str, query_id: str, length: int, holding: Sequence[str], at: float, made: Round
+    ) -> NextPairs:
+        ways = {way.doc_id: way for way in made.ways}
+        among = [*ways, *(d for d in holding if d not in ways)]
+        with self.store.transaction():
+            candidates = self.store.candidates(query_id, annotator, at, among)
+            open_ = assignment.next_pairs(candidates, len(candidates))["doc_id"].tolist()
+            on_screen = [d for d in holding[:1] if d in open_]
+            order = (
+                on_screen + [d for d in open_ if d in ways and d not in on_screen][: max(length - len(on_screen), 0)]
+            )
+            self.store.end_leases(query_id, [*holding, *order], annotator, at)
+            self.store.prolong(query_id, holding, annotator, at, at + LEASE_SECONDS)
+            # What is on screen came up by an earlier round, and its lease says so.
+            chosen = [Way(d) if d in on_screen else ways[d] for d in order]
+            self.store.lease(query_id, chosen, annotator, at + LEASE_SECONDS)
+        fresh = [d for d in order if d not in set(holding)]
+        documents = self.store.documents(fresh)
+        closed = [d for d in holding if d not in set(order)]
+        return NextPairs([documents[d] for d in fresh], closed, order, made.model_round)
+
+    def skip(self, annotator: str, query_id: str, doc_id: str) -> None:
+        """Put a pair off: it comes again for this annotator when the topic's others are done."""
+        with self.store.transaction():
+            self.store.skip(query_id, doc_id, annotator, time.time())
+
+    def judge(self, judgements: Sequence[Judgement], *, leased_only: bool = False) -> JudgeResult:
+        """Write judgements to the log, in their order; when this returns, those in `saved` are on disk.
+
+        Idempotent by uuid: one that is in the log already is reported as saved and not written again.
+
+        Parameters
+        ----------
+        judgements
+            ``kind`` "graded" needs a grade of the campaign's scale; "cannot judge" a reason; "undone"
+            takes the annotator's current judgement of the pair back.
+        leased_only
+            Refuse pairs that were neither handed out to the annotator nor ever judged by them: what
+            a page sends can then only concern what was on its screen.
+        """
+        saved: list[str] = []
+        refused: list[Refused] = []
+        with self.store.transaction():
+            for judgement in judgements:
+                try:
+                    self.write(judgement, leased_only=leased_only)
+                    saved.append(judgement.uuid)
+                except JudgementError as error:
+                    refused.append(Refused(judgement.uuid, str(error)))
+        return JudgeResult(saved, refused)
+
+    def write(self, judgement: Judgement, *, leased_only: bool = False) -> None:
+        """Write one judgement inside a transaction that the caller has open; :meth:`judge` is the verb for all others.
+
+        Raises
+        ------
+        JudgementError
+            It cannot be accepted; the message says why.
+        """
+        j = judgement
+        if not j.annotator.strip():
+            raise JudgementError("a judgement needs the name of its annotator")
+        logged = self.store.logged(j.uuid)
+        if logged is not None:
+            if logged != (j.annotator, j.query_id, j.doc_id):
+                raise JudgementError(f"the uuid {j.uuid} belongs to another judgement")
+            return
+        pair = self.store.pair(j.query_id, j.doc_id, j.annotator)
+        if pair is None:
+            known = j.query_id in set(self.store.topics()["query_id"])
+            missing = f"document {j.doc_id!r}" if known else f"topic {j.query_id!r}"
+            raise JudgementError(f"{missing} is not in the campaign")
+        self._check_decision(j, pair)
+        if leased_only and not (pair.leased or pair.known):
+            raise JudgementError(f"document {j.doc_id!r} of topic {j.query_id!r} was not handed out to {j.annotator}")
+        self.store.append(
+            j._replace(
+                strategy=pair.strategy,
+                pool_rank=pair.pool_rank,
+                model_round=pair.model_round,
+                probability=pair.probability,
+            ),
+            pair,
+        )
+
+    def _check_decision(self, j: Judgement, pair: Pair) -> None:
+        if j.kind == "graded" and (j.relevance is None or j.relevance not in self.grades):
+            raise JudgementError(f"wanted a grade of this campaign ({self.grades}), found {j.relevance}")
+        if j.kind == "cannot judge" and not (j.reason or "").strip():
+            raise JudgementError('"cannot judge" needs a reason')
+        if j.kind != "graded" and j.relevance is not None:
+            raise JudgementError(f"a judgement that says {j.kind!r} carries no grade, found {j.relevance}")
+        if j.kind == "undone" and pair.judgement is None:
+            raise JudgementError(f"{j.annotator} has no judgement of {j.doc_id!r} to take back")

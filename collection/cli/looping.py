@@ -1,0 +1,75 @@
+"""`cleverdon vectors` and `cleverdon loop`: what the loop learns from, and how it works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from collection.cli.options import DIRECTORY, FILE
+from collection.cli.printing import print_table, progress_line
+
+
+@click.command()
+@DIRECTORY
+@click.option(
+    "--block",
+    "blocks",
+    multiple=True,
+    type=click.Choice(["words", "chars", "dense"]),
+    help="What the model reads: words, characters (4-grams), your own embeddings; may be repeated.",
+)
+@click.option("--bigrams/--no-bigrams", default=None, help="Pairs of words as well as words.")
+@click.option("--vectors", "dense", type=FILE, metavar="FILE.npy", help="Your own embeddings: one row a document.")
+@click.option("--processes", type=click.IntRange(min=1), help="As many as there are cores if left out.")
+def vectors(
+    directory: Path, blocks: tuple[str, ...], bigrams: bool | None, dense: Path | None, processes: int | None
+) -> None:
+    """Make the vectors of the documents in DIR, or bring them up to date: only what is new is read.
+
+    The app does so by itself when the loop begins. Rows of FILE.npy are in the order of import.
+    """
+    from collection.campaign import Campaign
+
+    with Campaign(directory) as campaign, progress_line() as progress:
+        report = campaign.update_vectors(
+            blocks=blocks or None, bigrams=bigrams, dense=dense, progress=progress, processes=processes
+        )
+    read = f"{report.tokenised:,} read anew" if report.tokenised else "all up to date"
+    click.echo(f"{directory / 'vectors'}: {report.documents:,} documents, {read}, {report.seconds:.1f} s")
+
+
+@click.command()
+@DIRECTORY
+@click.option("--mode", help="pool, pool-then-loop, loop, loop-in-pool or closed.")
+@click.option("--topic", "topics", multiple=True, metavar="Q", help="Give only this topic the mode; may be repeated.")
+@click.option("--level", type=int, metavar="G", help="The grade from which on a document is relevant.")
+@click.option("--learner", help="svm, logistic, naive-bayes ...")
+@click.option("--evidence", help="What the runs do for the model: prior, columns or none.")
+@click.option("--grades", help="What grades do for the model: weights or threshold.")
+@click.option("--presumed", type=int, help="Random documents that are presumed irrelevant in each round.")
+@click.option("--row", "run", type=int, metavar="N", help="Random draws begin after N irrelevant in a row; 0: never.")
+@click.option("--control", type=float, metavar="SHARE", help="Least share of random draws from the beginning.")
+@click.option("--target", type=float, metavar="SHARE", help="The recall that the stop advice is to promise.")
+@click.option("--confidence", type=float, metavar="SHARE", help="With how much confidence.")
+@click.option("--explain", help="What annotators see who ask why: terms, 'terms and runs' or nothing.")
+def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
+    """Show how documents are chosen in DIR, or change it."""
+    from dataclasses import asdict
+
+    from collection.campaign import MODES, Campaign
+
+    given = {name: value for name, value in changes.items() if value is not None}
+    with Campaign(directory) as campaign:
+        if given:
+            campaign.set_loop(topics=list(topics) or None, **given)
+        elif topics:
+            raise click.UsageError("what of these topics? give --mode")
+        settings = asdict(campaign.loop_settings())
+        modes = campaign.modes()
+    rows = [[name, "automatic" if value is None else str(value)] for name, value in settings.items()]
+    print_table(["setting", "value"], rows)
+    click.echo()
+    counts = {mode: sum(m == mode for m in modes.values()) for mode in MODES}
+    print_table(["topics", "mode"], [[count, MODES[mode]] for mode, count in counts.items() if count])

@@ -1,0 +1,36 @@
+"""Runs -> pool: which pairs are worth judging, and in which order.
+
+There are two tables. STRATEGIES choose before anybody judges: pure functions from runs to a pool frame,
+one row per pair, best first within each topic. Only what the runs say goes in; what is in the pool already
+is taken away by the campaign, so a pool grows by exactly what is new. ADAPTIVE strategies choose one
+document after the other and look at each answer first. `evidence` says what the runs together say of each
+document; the active-learning loop begins with it.
+
+Systems put forward what they list, so all of this goes by the column ``listed`` and not by ``rank``, the
+order in which a measure reads equal scores (see :func:`collection.ranking.rank_run`).
+"""
+
+from __future__ import annotations
+
+from collection.pooling.adaptive import maxmean, mm_ns, mtf, rankings_of, replay
+from collection.pooling.fixed import depth, pool_growth
+from collection.pooling.fusion import evidence, rrf
+from collection.pooling.table import ADAPTIVE, STRATEGIES, Adaptive, Asking, Indices, Ties
+
+__all__ = [
+    "ADAPTIVE",
+    "STRATEGIES",
+    "Adaptive",
+    "Asking",
+    "Indices",
+    "Ties",
+    "depth",
+    "evidence",
+    "maxmean",
+    "mm_ns",
+    "mtf",
+    "pool_growth",
+    "rankings_of",
+    "replay",
+    "rrf",
+]

@@ -1,0 +1,25 @@
+"""Replays judging against known qrels: what each way of choosing documents would have cost, before anybody judges.
+
+    documents, topics, qrels, runs -cases-> Case, one a topic -playing-> Played, an order -measuring-> values
+
+A pooling strategy and a learner stand side by side, since both answer the same question: which document next?
+"""
+
+from collection.simulation.cases import Case, cases
+from collection.simulation.measuring import measure
+from collection.simulation.playing import SCHEDULES, Played, Player, play_loop, play_pooling
+from collection.simulation.simulating import LOOPS, Results, simulate
+
+__all__ = [
+    "LOOPS",
+    "SCHEDULES",
+    "Case",
+    "Played",
+    "Player",
+    "Results",
+    "cases",
+    "measure",
+    "play_loop",
+    "play_pooling",
+    "simulate",
+]

@@ -1,0 +1,150 @@
+"""Files' frames -> one case a topic: documents, words, runs, and the grades that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from collection import pooling, vectors
+from collection.errors import InputError
+from collection.loop import Evidence, Space
+from collection.pooling import Indices
+from collection.records import QRELS_COLUMNS, TOPIC_COLUMNS, Document, Run, require_columns
+from collection.vectors import Vectors
+
+Scope = Literal["all", "prefix"]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One topic whose grades are known.
+
+    Attributes
+    ----------
+    query_id
+        The topic.
+    doc_ids
+        (documents,) what may be judged.
+    grades
+        (documents,) the known grades; 0 where there is none.
+    space
+        What the loop works on.
+    pools
+        Pooling strategy -> what it chose, best first, as document indices.
+    rankings
+        One array of document indices a run, for strategies that ask as they go.
+    """
+
+    query_id: str
+    doc_ids: pd.Index[str]
+    grades: NDArray[np.int64]
+    space: Space
+    pools: dict[str, Indices]
+    rankings: list[Indices]
+
+
+def cases(
+    documents: Iterable[Document],
+    topics: pd.DataFrame,
+    qrels: pd.DataFrame,
+    runs: Sequence[Run] = (),
+    *,
+    scope: Scope = "all",
+    pools: Sequence[str] = (),
+    level: int = 1,
+    least: int = 1,
+    ready: Vectors | None = None,
+) -> Iterator[Case]:
+    """One case for each topic that has enough relevant documents.
+
+    Parameters
+    ----------
+    documents
+        The collection; entries of runs and qrels outside it are left out.
+    topics, qrels
+        Frames as :mod:`collection.formats` reads them.
+    runs
+        The systems' runs, if there are any.
+    scope
+        "all": every document may be judged for every topic. "prefix": those whose id begins with the topic's and a
+        hyphen, as in a set of systematic reviews.
+    pools
+        Names of :data:`collection.pooling.STRATEGIES` to be made ready.
+    level, least
+        A topic needs so many documents of this grade or above.
+    ready
+        Vectors of all documents, in their order; they are made otherwise.
+    """
+    require_columns(topics, TOPIC_COLUMNS, "a simulation")
+    require_columns(qrels, QRELS_COLUMNS, "a simulation")
+    found = list(documents)
+    if not found:
+        raise InputError("a simulation needs documents, found none")
+    ids = pd.Index(pd.Series([d.doc_id for d in found], dtype="str"))
+    texts = [None if d.text is None else f"{d.title} {d.text}" for d in found]
+    evidence = _by_topic(pooling.evidence(runs)) if len(runs) else {}
+    chosen = {name: _by_topic(_whole_pool(name, runs)) for name in pools} if len(runs) else {}
+    graded = _by_topic(qrels)
+    shared = None
+    for topic in topics.itertuples(index=False):
+        query_id = str(topic.query_id)
+        judged = graded.get(query_id)
+        if judged is None:
+            continue
+        inside = np.arange(len(ids))
+        if scope == "prefix":
+            inside = np.flatnonzero(ids.str.startswith(f"{query_id}-"))
+        doc_ids = ids if scope == "all" else ids[inside]
+        grades = _spread(doc_ids, judged, "relevance").astype(np.int64).clip(min=0)
+        if int((grades >= level).sum()) < least:
+            continue
+        if scope == "all":
+            shared = shared or ready or vectors.build(texts)
+            matrix = shared
+        else:
+            matrix = vectors.build([texts[row] for row in inside])
+        parts = [str(getattr(topic, name)) for name in TOPIC_COLUMNS[1:]]
+        of_runs = evidence.get(query_id)
+        known = None
+        if of_runs is not None:
+            known = Evidence(*(_spread(doc_ids, of_runs, c).astype(np.float32) for c in ("fusion", "best", "runs")))
+        allowed = np.array([texts[row] is not None for row in inside], dtype=np.bool_)
+        yield Case(
+            query_id,
+            doc_ids,
+            grades,
+            Space(matrix, allowed, " ".join(dict.fromkeys(part for part in parts if part)), known),
+            {name: _places(doc_ids, frames.get(query_id)) for name, frames in chosen.items()},
+            pooling.rankings_of(runs, query_id, doc_ids) if len(runs) else [],
+        )
+
+
+def _whole_pool(name: str, runs: Sequence[Run]) -> pd.DataFrame:
+    """All that a strategy would ever choose: without a limit to its depth or budget."""
+    entry = pooling.STRATEGIES[name]
+    limits = {limit: 10**9 for limit in ("depth", "budget") if limit in entry.parameters}
+    return entry.function(runs, **limits)
+
+
+def _by_topic(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    return {str(query_id): part for query_id, part in frame.groupby("query_id", sort=False, observed=True)}
+
+
+def _places(doc_ids: pd.Index[str], frame: pd.DataFrame | None) -> Indices:
+    if frame is None:
+        return np.zeros(0, dtype=np.int64)
+    places = doc_ids.get_indexer(pd.Index(frame["doc_id"].astype(str)))
+    return places[places >= 0]
+
+
+def _spread(doc_ids: pd.Index[str], frame: pd.DataFrame, column: str) -> NDArray[Any]:
+    """(documents,) the column's values at their documents, 0 elsewhere."""
+    places = doc_ids.get_indexer(pd.Index(frame["doc_id"].astype(str)))
+    wide = np.zeros(len(doc_ids))
+    wide[places[places >= 0]] = frame[column].to_numpy(dtype=np.float64)[places >= 0]
+    return wide

@@ -1,0 +1,191 @@
+"""Case -> the order in which its documents would have been judged."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from collection import pooling
+from collection.errors import InputError
+from collection.loop import Recipe, one_round, queue
+from collection.pooling import Indices
+from collection.simulation.cases import Case
+from collection.stopping import Ledger
+
+Way = Literal["ranking", "draws", "control"]
+"""Where the loop takes its documents from: the ranking alone; with random draws where it runs dry; or after a
+random sample that it does not learn from, so that one can see when the ranking finds it by itself."""
+
+
+class Played(NamedTuple):
+    """An order of judging.
+
+    Attributes
+    ----------
+    order
+        (n,) document indices, the priors not among them.
+    priors
+        Documents whose grades were given beforehand, at no cost.
+    rounds
+        (n,) the number of judgements that there were when each document was chosen.
+    drawn
+        (n,) whether it was drawn at random.
+    reached
+        (n,) for a document of a control sample: the judgement at which the ranking came to it; nan otherwise.
+    seconds
+        Wall time of the replay.
+    """
+
+    order: Indices
+    priors: Indices
+    rounds: NDArray[np.int64]
+    drawn: NDArray[np.bool_]
+    reached: NDArray[np.float64]
+    seconds: float
+
+    def ledger(self, case: Case, level: int) -> Ledger:
+        """The same as a ledger for stopping rules; priors are not in its scope."""
+        size = int(case.space.allowed.sum()) - int(case.space.allowed[self.priors].sum())
+        relevant = case.grades[self.order] >= level
+        return Ledger.of(relevant, size, drawn=self.drawn, batch=self.rounds, reached=self.reached)
+
+
+Player = Callable[[Case], Played]
+
+
+def _one(judged: int) -> Iterator[int]:
+    while True:
+        yield 1
+
+
+def _ten(judged: int) -> Iterator[int]:
+    while True:
+        yield 10
+
+
+def _bmi(judged: int) -> Iterator[int]:
+    size = 1
+    while True:
+        yield size
+        size += int(np.ceil(size / 10))
+
+
+def _twentieth(judged: int) -> Iterator[int]:
+    while True:
+        size = max(1, min(50, judged // 20))
+        yield size
+        judged += size
+
+
+SCHEDULES: dict[str, Callable[[int], Iterator[int]]] = {"twentieth": _twentieth, "1": _one, "10": _ten, "bmi": _bmi}
+"""How many documents are judged between two rounds of the model: name -> (judged at the start) -> sizes.
+
+"twentieth": a twentieth of what is judged, at least 1 and at most 50. "bmi": begins with 1 and grows by a tenth each
+time, as the baseline of TREC's total recall track did (Cormack & Grossman, 2015)."""
+
+
+def play_loop(
+    case: Case,
+    recipe: Recipe,
+    seed: int,
+    *,
+    priors: Indices | None = None,
+    schedule: str = "twentieth",
+    way: Way = "ranking",
+    to_the_end: bool = False,
+    positives: int = 10,
+) -> Played:
+    """Let the loop choose until every relevant document is found.
+
+    Parameters
+    ----------
+    case, recipe, seed
+        What, how, and the randomness of the presumed examples and of draws.
+    priors
+        Documents whose grades are known from the start.
+    schedule
+        A name of :data:`SCHEDULES`.
+    way
+        Where documents come from.
+    to_the_end
+        Go on until everything is judged: stopping rules want to be asked later, too.
+    positives
+        For "control": how many relevant documents the sample holds.
+    """
+    if schedule not in SCHEDULES:
+        raise InputError(f"a batch is one of {', '.join(SCHEDULES)}, found {schedule!r}")
+    begun = time.perf_counter()
+    given = np.zeros(0, dtype=np.int64) if priors is None else priors
+    relevant = case.grades >= recipe.level
+    open_ = case.space.allowed.copy()
+    open_[given] = False
+    missing = int((relevant & open_).sum())
+    order: list[int] = []
+    rounds: list[int] = []
+    drawn: list[bool] = []
+    control: dict[int, float] = {}
+    if way == "control":
+        for row in np.random.default_rng(seed).permutation(np.flatnonzero(open_)).tolist():
+            if sum(relevant[r] for r in order) >= positives:
+                break
+            order.append(row)
+            control[row] = np.nan
+        rounds, drawn = [0] * len(order), [True] * len(order)
+        missing -= int(relevant[order].sum())
+    sizes = SCHEDULES[schedule](len(given))
+    while True:
+        read = np.array(
+            [*given, *(row for row in order if not control or row not in control or control[row] >= 0)], dtype=np.int64
+        )
+        left = case.space.allowed.copy()
+        left[read] = False
+        if not left.any() or not (to_the_end or missing):
+            break
+        size = next(sizes)
+        ranking = one_round(case.space, read, case.grades[read], recipe, seed + 7919 * len(read), size)
+        if way == "draws":
+            ledger = Ledger.of(relevant[order], int(open_.sum()), drawn=drawn)
+            chosen = [(c.row, c.rank is None) for c in queue(ranking, ledger, left, seed + 7919 * len(read))]
+        else:
+            chosen = [(row, False) for row in ranking.rows.tolist()]
+        if not chosen:
+            break
+        for row, random in chosen:
+            if row in control:  # found again: it is judged already, and nobody is asked twice
+                control[row] = len(order)
+                continue
+            order.append(row)
+            rounds.append(len(read))
+            drawn.append(random)
+            missing -= int(relevant[row])
+    made = np.array(order, dtype=np.int64)
+    reached = np.array([control.get(row, np.nan) for row in order], dtype=np.float64)
+    steps = np.maximum.accumulate(np.array(rounds, dtype=np.int64)) if rounds else np.zeros(0, dtype=np.int64)
+    return Played(made, given, steps, np.array(drawn, dtype=np.bool_), reached, time.perf_counter() - begun)
+
+
+def play_pooling(case: Case, strategy: str, seed: int, *, level: int = 1, priors: Indices | None = None) -> Played:
+    """Let a pooling strategy choose; what no run retrieved comes behind, in an order drawn by lot.
+
+    `strategy` is a name of :data:`collection.pooling.STRATEGIES` or :data:`collection.pooling.ADAPTIVE`.
+    """
+    begun = time.perf_counter()
+    given = np.zeros(0, dtype=np.int64) if priors is None else priors
+    if strategy in pooling.ADAPTIVE:
+        asking = pooling.ADAPTIVE[strategy].function(case.rankings)
+        pooled = pooling.replay(asking, case.grades >= level)
+    else:
+        pooled = case.pools[strategy]
+    open_ = case.space.allowed.copy()
+    open_[given] = False
+    first = pooled[open_[pooled]]
+    open_[first] = False
+    rest = np.random.default_rng(seed).permutation(np.flatnonzero(open_))
+    order = np.concatenate((first, rest)).astype(np.int64)
+    none = np.full(len(order), np.nan)
+    drawn = np.zeros(len(order), dtype=np.bool_)
+    return Played(order, given, np.arange(len(order)), drawn, none, time.perf_counter() - begun)

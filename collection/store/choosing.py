@@ -1,0 +1,273 @@
+"""What the loop and a search read and write: modes of topics, keys of documents, leases with their reason."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from collection.errors import InputError
+from collection.store.connection import Connection
+
+BATCH = 500
+"""Variables in one statement; SQLite's limit is 999 in its older builds."""
+
+
+class Way(NamedTuple):
+    """How a pair came up: what a lease keeps until the judgement is made."""
+
+    doc_id: str
+    strategy: str | None = None
+    pool_rank: int | None = None
+    model_round: int | None = None
+    probability: float | None = None
+
+
+# A document of a topic as the assignment wants it; `t`, `d` are topic and document, `rank` is given by the caller.
+_STATE = """
+    d.doc_id, {rank} AS rank, d.text IS NOT NULL AS has_text,
+    EXISTS (SELECT 1 FROM last_words AS w WHERE w.topic = t.topic AND w.doc = d.doc
+            AND w.annotator = :annotator AND NOT w.open) AS mine,
+    (SELECT count(*) FROM last_words AS w WHERE w.topic = t.topic AND w.doc = d.doc
+            AND w.annotator <> :annotator AND NOT w.open) AS others,
+    (SELECT count(*) FROM leases AS l WHERE l.topic = t.topic AND l.doc = d.doc
+            AND l.annotator <> :annotator AND l.until > :at
+            AND NOT EXISTS (SELECT 1 FROM last_words AS w WHERE w.topic = l.topic AND w.doc = l.doc
+                            AND w.annotator = l.annotator AND NOT w.open)) AS leased,
+    (SELECT max(skipped_at) FROM skips AS s WHERE s.topic = t.topic AND s.doc = d.doc
+            AND s.annotator = :annotator) AS skipped
+"""
+
+
+class Choosing(Connection):
+    """The part of the store that choosing the next pairs stands on."""
+
+    def modes(self) -> list[tuple[str, str | None, bool]]:
+        """Every topic's id, mode (None where the campaign's holds) and whether it is closed, in order."""
+        rows = self.db.conn.execute(
+            "SELECT t.query_id, m.mode, coalesce(m.closed, 0) FROM topics AS t "
+            "LEFT JOIN topic_modes AS m USING (topic) ORDER BY t.topic"
+        )
+        return [(query_id, mode, bool(closed)) for query_id, mode, closed in rows]
+
+    def mode(self, query_id: str) -> str | None:
+        """A topic's own mode, "closed" if it is; None where the campaign's holds, or nobody knows the topic."""
+        mode: str | None = self._value(
+            "SELECT CASE WHEN closed THEN 'closed' ELSE mode END FROM topic_modes JOIN topics USING (topic) "
+            "WHERE query_id = ?",
+            (query_id,),
+        )
+        return mode
+
+    def runs_signature(self) -> str:
+        """Differs where the runs differ."""
+        return str(self._value("SELECT group_concat(run || sha256) FROM (SELECT run, sha256 FROM runs ORDER BY run)"))
+
+    def set_mode(self, query_id: str, mode: str | None) -> None:
+        """Give a topic a mode of its own, or with None the campaign's again; it is open then."""
+        self.db.conn.execute(
+            "INSERT INTO topic_modes (topic, mode) SELECT topic, ? FROM topics WHERE query_id = ? "
+            "ON CONFLICT (topic) DO UPDATE SET mode = excluded.mode, closed = 0",
+            (mode, query_id),
+        )
+
+    def close_topic(self, query_id: str, closed: bool = True) -> None:
+        """Close a topic, or open it again; its mode stays."""
+        self.db.conn.execute(
+            "INSERT INTO topic_modes (topic, closed) SELECT topic, ? FROM topics WHERE query_id = ? "
+            "ON CONFLICT (topic) DO UPDATE SET closed = excluded.closed",
+            (int(closed), query_id),
+        )
+
+    def document_rows(self) -> int:
+        """How many rows a matrix of all documents has, those without a text among them."""
+        return int(self._value("SELECT coalesce(max(doc), 0) FROM documents"))
+
+    def texts(self) -> Iterator[tuple[str, str | None]]:
+        """Every document's id, and its title and text as one text (None without a text), in order of the keys."""
+        cursor = self.db.conn.execute("SELECT doc_id, title, text FROM documents ORDER BY doc")
+        for doc_id, title, text in cursor:
+            yield doc_id, None if text is None else f"{title} {text}"
+
+    def without_text_rows(self) -> list[int]:
+        """Matrix rows of the documents that have no text, ascending."""
+        return [row for (row,) in self.db.conn.execute("SELECT doc - 1 FROM documents WHERE text IS NULL ORDER BY doc")]
+
+    def pool_rows(self, query_id: str) -> list[int]:
+        """Matrix rows of a topic's pool, in pool order."""
+        return [
+            row
+            for (row,) in self.db.conn.execute(
+                "SELECT doc - 1 FROM pool WHERE topic = (SELECT topic FROM topics WHERE query_id = ?) "
+                "ORDER BY pool_round, position",
+                (query_id,),
+            )
+        ]
+
+    def rows_of(self, doc_ids: Iterable[str]) -> dict[str, int]:
+        """The matrix row of each document id that is known."""
+        found: dict[str, int] = {}
+        wanted = list(doc_ids)
+        for at in range(0, len(wanted), BATCH):
+            batch = wanted[at : at + BATCH]
+            marks = ",".join("?" * len(batch))
+            found.update(
+                self.db.conn.execute(
+                    f"SELECT doc_id, doc - 1 FROM documents WHERE doc_id IN ({marks}) ORDER BY doc", batch
+                ).fetchall()
+            )
+        return found
+
+    def doc_ids(self, rows: Sequence[int]) -> list[str]:
+        """The document ids at these matrix rows, in the same order."""
+        found: dict[int, str] = {}
+        for at in range(0, len(rows), BATCH):
+            batch = [int(row) + 1 for row in rows[at : at + BATCH]]
+            marks = ",".join("?" * len(batch))
+            found.update(
+                self.db.conn.execute(
+                    f"SELECT doc - 1, doc_id FROM documents WHERE doc IN ({marks}) ORDER BY doc", batch
+                ).fetchall()
+            )
+        return [found[int(row)] for row in rows]
+
+    def logged_in(self, query_id: str) -> int:
+        """How many entries the log has for a topic: what numbers the rounds of its model."""
+        return int(
+            self._value(
+                "SELECT count(*) FROM judgements WHERE topic = (SELECT topic FROM topics WHERE query_id = ?)",
+                (query_id,),
+            )
+        )
+
+    def log_sizes(self) -> dict[str, int]:
+        """Entries in the log for each topic that has any."""
+        return dict(
+            self.db.conn.execute(
+                "SELECT t.query_id, count(*) FROM judgements AS j JOIN topics AS t USING (topic) "
+                "GROUP BY t.topic ORDER BY t.topic"
+            ).fetchall()
+        )
+
+    def decisions(self, query_id: str | None = None) -> pd.DataFrame:
+        """What stands of a topic, or of all: one row for each annotator's last word on each document.
+
+        ``query_id``, ``doc_id``, ``row`` (of the matrix), ``annotator``, ``kind``, ``relevance`` (null where
+        no grade could be given), ``strategy``, ``model_round``, ``probability``, ``judged_at``; in the order in
+        which the pairs were first judged.
+        """
+        return self._frame(
+            """
+            SELECT t.query_id, d.doc_id, d.doc - 1 AS row, j.annotator, j.kind, j.relevance,
+                   f.strategy, f.model_round, f.probability, f.judged_at
+            FROM current_judgements AS j JOIN topics AS t USING (topic) JOIN documents AS d USING (doc)
+            JOIN judgements AS f ON f.id = (
+                SELECT min(b.id) FROM judgements AS b
+                WHERE b.topic = j.topic AND b.doc = j.doc AND b.annotator = j.annotator)
+            WHERE :query_id IS NULL OR j.topic = (SELECT topic FROM topics WHERE query_id = :query_id)
+            ORDER BY f.id
+            """,
+            {"query_id": query_id},  # type: ignore[arg-type]
+        )
+
+    def candidates(self, query_id: str, annotator: str, at: float, among: Sequence[str] | None = None) -> pd.DataFrame:
+        """A topic's documents as the assignment wants them; `at` is the time now, seconds since 1970.
+
+        Those of the pool in its order, or those `among` these ids in theirs.
+        """
+        parameters = {"annotator": annotator, "query_id": query_id, "at": at, "ids": _json(among or ())}
+        if among is None:
+            sql = (
+                f"SELECT {_STATE.format(rank='p.rank')} FROM pool AS p JOIN topics AS t USING (topic) "
+                "JOIN documents AS d USING (doc) WHERE t.query_id = :query_id ORDER BY p.pool_round, p.position"
+            )
+        else:
+            sql = (
+                f"SELECT {_STATE.format(rank='c.key + 1')} FROM json_each(:ids) AS c "
+                "JOIN documents AS d ON d.doc_id = c.value JOIN topics AS t ON t.query_id = :query_id ORDER BY c.key"
+            )
+        return self._frame(sql, parameters)  # type: ignore[arg-type]
+
+    def skip(self, query_id: str, doc_id: str, annotator: str, at: float) -> None:
+        """Note that an annotator put a pair off."""
+        self.db.conn.execute(
+            "INSERT OR IGNORE INTO skips SELECT topic, doc, ?, ? FROM topics, documents "
+            "WHERE query_id = ? AND doc_id = ?",
+            (annotator, at, query_id, doc_id),
+        )
+
+    def lease(self, query_id: str, ways: Iterable[Way], annotator: str, until: float) -> None:
+        """Reserve pairs for an annotator until a time, each with how it came up.
+
+        What they hold already is prolonged. What they found by searching stays found so, and a way without a strategy
+        changes nothing of how a pair came up.
+        """
+        self.db.conn.executemany(
+            """
+            INSERT INTO leases (topic, doc, annotator, until, strategy, pool_rank, model_round, probability)
+            SELECT topic, doc, ?, ?, ?, ?, ?, ? FROM topics, documents WHERE query_id = ? AND doc_id = ?
+            ON CONFLICT (topic, doc, annotator) DO UPDATE SET until = excluded.until,
+                (strategy, pool_rank, model_round, probability) = (
+                    SELECT excluded.strategy, excluded.pool_rank, excluded.model_round, excluded.probability
+                    WHERE excluded.strategy IS NOT NULL AND leases.strategy IS NOT 'search'
+                    UNION ALL SELECT strategy, pool_rank, model_round, probability LIMIT 1)
+            """,
+            [(annotator, until, *way[1:], query_id, way.doc_id) for way in ways],
+        )
+
+    def prolong(self, query_id: str, doc_ids: Sequence[str], annotator: str, at: float, until: float) -> None:
+        """Reserve until a later time what an annotator holds and has a lease on that has not ended."""
+        self.db.conn.execute(
+            "UPDATE leases SET until = ? WHERE annotator = ? AND until > ? "
+            "AND topic = (SELECT topic FROM topics WHERE query_id = ?) "
+            "AND doc IN (SELECT doc FROM documents WHERE doc_id IN (SELECT value FROM json_each(?)))",
+            (until, annotator, at, query_id, _json(doc_ids)),
+        )
+
+    def end_leases(self, query_id: str, but: Sequence[str], annotator: str, at: float) -> None:
+        """End an annotator's leases in a topic, `but` those on these documents.
+
+        A lease that has ended still says how the pair came up, should its judgement arrive late.
+        """
+        self.db.conn.execute(
+            "UPDATE leases SET until = ? WHERE annotator = ? AND until > ? "
+            "AND topic = (SELECT topic FROM topics WHERE query_id = ?) "
+            "AND doc NOT IN (SELECT doc FROM documents WHERE doc_id IN (SELECT value FROM json_each(?)))",
+            (at, annotator, at, query_id, _json(but)),
+        )
+
+    def search(self, words: str, count: int) -> list[tuple[str, str, str]]:
+        """Documents by the words in them, best first (BM25): id, title and a snippet with marks around the words.
+
+        `words` is FTS5's own query language: "a phrase", prefix*, NOT, OR. The marks are the characters U+0002 and
+        U+0003, which no text carries.
+        """
+        try:
+            return self.db.conn.execute(
+                "SELECT d.doc_id, d.title, snippet(documents_fts, -1, char(2), char(3), ' … ', 24) "
+                "FROM documents_fts JOIN documents AS d ON d.doc = documents_fts.rowid "
+                "WHERE documents_fts MATCH ? ORDER BY bm25(documents_fts, 2.0, 1.0), documents_fts.rowid LIMIT ?",
+                (words, count),
+            ).fetchall()
+        except sqlite3.OperationalError as error:
+            raise InputError(
+                f'the search {words!r} cannot be read ({error}); words, "a phrase", prefix* and NOT work'
+            ) from None
+
+    def grades_of(self, query_id: str, annotator: str, doc_ids: Sequence[str]) -> Mapping[str, int | None]:
+        """The annotator's standing judgements of these documents: document id -> grade (None: cannot judge)."""
+        return dict(
+            self.db.conn.execute(
+                "SELECT d.doc_id, j.relevance FROM current_judgements AS j JOIN topics AS t USING (topic) "
+                "JOIN documents AS d USING (doc) WHERE t.query_id = ? AND j.annotator = ? "
+                "AND d.doc_id IN (SELECT value FROM json_each(?)) ORDER BY j.id",
+                (query_id, annotator, _json(doc_ids)),
+            ).fetchall()
+        )
+
+
+def _json(values: Sequence[str]) -> str:
+    return json.dumps(list(values))

@@ -1,0 +1,59 @@
+"""The best few of many scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from collection.errors import InputError
+
+STRIPE = 1024
+
+
+def top(scores: NDArray[Any], count: int, allowed: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+    """The rows of the best scores, best first; of equal scores the lower row first.
+
+    Parameters
+    ----------
+    scores
+        (n,) floats; nan comes last.
+    count
+        How many rows; fewer come back where fewer are allowed.
+    allowed
+        (n,) which rows may be chosen; None for all.
+
+    Examples
+    --------
+    >>> top(np.array([1, 3, 2, 3], np.float32), 3).tolist()
+    [1, 3, 2]
+    >>> top(np.array([1, 3, 2, 3], np.float32), 3, np.array([True, False, True, True])).tolist()
+    [3, 2, 0]
+    """
+    if scores.ndim != 1 or (allowed is not None and allowed.shape != scores.shape):
+        found = f"{scores.shape} and {'none' if allowed is None else allowed.shape}"
+        raise InputError(f"wanted the scores and the allowed rows in one length, found {found}; give one of each a row")
+    if count <= 0 or not len(scores):
+        return np.zeros(0, np.int64)
+    values = scores if allowed is None else np.where(allowed, scores, scores.dtype.type(-np.inf))
+    if np.isnan(values.max()):
+        values = np.where(np.isnan(values), values.dtype.type(-np.inf), values)
+    rows = np.flatnonzero(values >= _bound(values, count))
+    if allowed is not None:
+        rows = rows[allowed[rows]]
+    if len(rows) > count:
+        found_values = values[rows]
+        last = np.partition(found_values, len(rows) - count)[len(rows) - count]
+        above = rows[found_values > last]
+        rows = np.concatenate([above, rows[found_values == last][: count - len(above)]])
+    return rows[np.argsort(-values[rows], kind="stable")]
+
+
+def _bound(values: NDArray[Any], count: int) -> Any:
+    """A number that at least `count` values reach, and few more: the best values of as many stripes reach it."""
+    stripes = len(values) // STRIPE
+    if stripes < count:
+        return -np.inf
+    best = values[: stripes * STRIPE].reshape(stripes, STRIPE).max(axis=1)
+    return np.partition(best, stripes - count)[stripes - count]

@@ -1,0 +1,72 @@
+"""Text -> words and character 4-grams, in any script."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+GRAM = 4
+"""Characters in a gram of the block "chars"."""
+
+# Scripts that are written without blanks: a regular expression sees their sentences as one word each. Thai, Lao,
+# Burmese and Khmer without their digits and signs; kana with the long vowel; Han with its extensions.
+UNSPACED = re.compile(
+    "[\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u0edc-\u0edf\u1000-\u103f\u1050-\u108f\u1780-\u17d3\u17dc\u17dd"
+    "\u3005-\u3007\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+ASCII_WORD = re.compile(r"\w+")
+SOFT_HYPHEN = "\u00ad"
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    """Letters, digits and the marks upon them: the regular `word` leaves out the vowels of Hindi or Tamil."""
+    # The marks of living scripts are all in the first plane, and looking through it alone takes milliseconds.
+    marks = "".join(c for c in map(chr, range(0x300, 0x10000)) if unicodedata.category(c)[0] == "M")
+    return re.compile(f"[\\w{marks}]+")
+
+
+def normalised(text: str) -> str:
+    """The text with its compatibility forms unified and without upper case.
+
+    Examples
+    --------
+    >>> normalised("Ｓtraße ﬁn")
+    'strasse fin'
+    """
+    if text.isascii():
+        return text.lower()
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return folded.replace(SOFT_HYPHEN, "")
+
+
+def words(text: str) -> list[str]:
+    """The words of a normalised text; of a script without blanks the pairs of neighbouring characters.
+
+    Examples
+    --------
+    >>> words("a 2nd look, 東京都へ")
+    ['a', '2nd', 'look', '東京', '京都', '都へ']
+    """
+    if text.isascii():
+        return [text] if text.isalnum() else ASCII_WORD.findall(text)
+    return _word().findall(UNSPACED.sub(_pairs, text))
+
+
+def _pairs(run: re.Match[str]) -> str:
+    found = run.group()
+    return f" {' '.join([found[i : i + 2] for i in range(len(found) - 1)] or [found])} "
+
+
+def grams(piece: str) -> list[str]:
+    """The character 4-grams of a piece of text between two blanks, the blanks themselves being part of them.
+
+    Examples
+    --------
+    >>> grams("read")
+    [' rea', 'read', 'ead ']
+    """
+    padded = f" {piece} "
+    return [padded[i : i + GRAM] for i in range(len(padded) - GRAM + 1)] or [padded]

@@ -1,0 +1,148 @@
+"""How long a refresh of the learning loop takes beside one plain pass over the matrix, and how much memory.
+
+The matrix is generated (seeded): documents of 100 terms each, terms that are the rarer the higher their number, as in
+a text. A plain pass is `matrix @ weights` in scipy, float32, one core. A refresh is what happens between a judgement
+and the next documents: 300 rows out of the matrix, a fit on them, the scores of all documents, the best 50 of the
+unjudged. Turns alternate, so that noise hits all alike; medians of the turns count, and what they are beside the plain
+pass. Where numba can be imported, the refresh uses it: run this once without and once with it. Memory is the highest
+peak beyond the matrix, measured by the system.
+
+    PYTHONPATH=. python tests/benchmarks/bench_refresh.py [--documents 1000000] [--turns 9]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import threading
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from collection.vectors import Vectors, kernels, top
+
+TERMS = 100
+VOCABULARY = 300_000
+JUDGED, RELEVANT, NEXT = 300, 30, 50
+POLL = 0.005
+
+
+def generate(documents: int) -> Any:
+    """Rows of length 1, terms with a frequency of about one over their number, rising within a row."""
+    from scipy.sparse import csr_matrix
+
+    rng = np.random.default_rng(7)
+    indices = np.empty((documents, TERMS), np.int32)
+    values = np.empty((documents, TERMS), np.float32)
+    for first in range(0, documents, 50_000):
+        rows = slice(first, min(documents, first + 50_000))
+        uniform = rng.random((rows.stop - first, TERMS), dtype=np.float32)
+        drawn = np.minimum(np.exp(uniform * np.log(VOCABULARY + 1.0)) - 1, VOCABULARY - 1)
+        indices[rows] = np.sort(drawn.astype(np.int32), axis=1)
+        weights = rng.random((rows.stop - first, TERMS), dtype=np.float32) * np.log(2 + indices[rows])
+        values[rows] = weights / np.linalg.norm(weights, axis=1, keepdims=True)
+    indptr = np.arange(0, documents * TERMS + 1, TERMS, dtype=np.int32)
+    return csr_matrix((values.ravel(), indices.ravel(), indptr), shape=(documents, VOCABULARY), copy=False)
+
+
+def resident() -> int:
+    """Bytes that this process has in memory now."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class Peak:
+    """The most memory that is taken while something runs, beyond what there was; looked at every POLL seconds."""
+
+    def __enter__(self) -> Peak:
+        self.before = self.highest = resident()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+        return self
+
+    def _watch(self) -> None:
+        while not self._over.wait(POLL):
+            self.highest = max(self.highest, resident())
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    @property
+    def beyond(self) -> float:
+        """Megabytes."""
+        return (self.highest - self.before) / 1e6
+
+
+def refresher(vectors: Vectors, threads: int | None) -> tuple[Callable[[], object], np.ndarray]:
+    """A round of the loop; and its weights, for the plain pass to use the same."""
+    from collection.learners import LEARNERS
+
+    rng = np.random.default_rng(8)
+    judged = rng.choice(vectors.size, JUDGED, replace=False)
+    relevant = np.arange(JUDGED) < RELEVANT
+    left = np.ones(vectors.size, bool)
+    left[judged] = False
+    fit = LEARNERS["svm"].function
+
+    def refresh() -> np.ndarray:
+        model = fit(vectors.rows(judged), relevant, np.ones(JUDGED), 0)
+        return top(vectors.scores(model.weights, threads=threads), NEXT, left)
+
+    return refresh, fit(vectors.rows(judged), relevant, np.ones(JUDGED), 0).weights
+
+
+def main() -> None:
+    """Generate, take turns, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--documents", type=int, default=1_000_000)
+    parser.add_argument("--turns", type=int, default=9)
+    options = parser.parse_args()
+
+    matrix = generate(options.documents)
+    with Peak() as libraries:
+        import_module("sklearn.svm")
+        kernels.compiled()
+    # Before all else, so that nothing has been taken and given back yet.
+    with Peak() as peak:
+        vectors = Vectors.of(matrix)
+        refresher(vectors, None)[0]()
+    size = (matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes) / 1e6
+    how = "numba" if matrix.nnz > kernels.SMALL and kernels.compiled() else "scipy"
+    print(f"{options.documents:,} documents x {TERMS} terms of {VOCABULARY:,}: {size:,.0f} MB; {kernels.cores()} cores")
+
+    refreshes: dict[str, Callable[[], object]] = {}
+    for threads in (1, 2):
+        refresh, weights = refresher(vectors, threads)
+        refreshes[f"refresh, {how}, {threads} thread{'s'[: threads - 1]}"] = refresh
+    passes: dict[str, Callable[[], object]] = {"plain pass, scipy": lambda: matrix @ weights}
+    for threads in (1, 2):
+        name = f"pass, {how}, {threads} thread{'s'[: threads - 1]}"
+        passes[name] = lambda threads=threads: vectors.scores(weights, threads=threads)
+    expected = np.asarray(matrix @ weights)
+    assert np.allclose(vectors.scores(weights), expected, atol=1e-4), "the scores are not those of the plain pass"
+
+    work = passes | refreshes
+    seconds: dict[str, list[float]] = {name: [] for name in work}
+    for _ in range(options.turns):
+        for name, step in work.items():
+            begin = time.perf_counter()
+            step()
+            seconds[name].append(time.perf_counter() - begin)
+    plain = seconds["plain pass, scipy"]
+    print(f"{'':28}{'median ms':>10}{'of a pass':>10}{'from':>8}{'to':>8}")
+    for name, taken in seconds.items():
+        # Turn by turn against the pass beside it: what slows the machine down for a while slows both.
+        ratio = statistics.median(t / p for t, p in zip(taken, plain, strict=True))
+        median, least, most = (1000 * f(taken) for f in (statistics.median, min, max))
+        print(f"{name:28}{median:10.1f}{ratio:10.2f}{least:8.1f}{most:8.1f}")
+    print(f"memory beyond the matrix at the first refresh: {peak.beyond:.0f} MB; libraries: {libraries.beyond:.0f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,384 @@
+"""The judging routes where a model chooses: orders, search and why, against a small campaign in the loop."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from annotate.judging.routes import IN_LOOP, JudgingService
+from annotate.judging.tokens import TOKEN_HEADER
+from annotate.judging.trainer import Trainer
+from collection import Campaign
+from tests.test_routes import judged, post
+
+SIZE = 60
+WORDS = ("wing", "flow", "heat", "shock", "layer", "plate", "jet", "slab", "cone", "wake")
+
+
+def relevant(doc_id: str) -> bool:
+    """Every fifth document is about what topic 1 asks for."""
+    return int(doc_id[1:]) % 5 == 0
+
+
+@pytest.fixture
+def looping(tmp_path: Path) -> Iterator[Campaign]:
+    """Sixty documents and two topics in the loop; topic 1 asks for ducks, and twelve documents have some."""
+    documents = [
+        {
+            "doc_id": f"d{i}",
+            "title": f"Title {i}",
+            "text": f"{WORDS[i % 10]} {WORDS[i // 10]} text {'about ducks and ponds' if i % 5 == 0 else 'about air'}.",
+        }
+        for i in range(SIZE)
+    ]
+    (tmp_path / "documents.jsonl").write_text("".join(json.dumps(d) + "\n" for d in documents))
+    (tmp_path / "topics.tsv").write_text("1\tducks on ponds\n2\theat in a slab\n")
+    (tmp_path / "a.run").write_text("".join(f"1 Q0 d{i} {i + 1} {SIZE - i} a\n" for i in range(20)))
+    with Campaign.create(tmp_path / "looping", grades="0-1") as campaign:
+        files = {"documents": [tmp_path / "documents.jsonl"], "topics": tmp_path / "topics.tsv"}
+        campaign.import_files(**files, runs=[tmp_path / "a.run"])
+        campaign.set_loop(mode="loop")
+        yield campaign
+
+
+class Card:
+    """What a card does, in short: it keeps the first, follows the order behind it, and judges what is first."""
+
+    def __init__(self, client: TestClient, annotator: str, query_id: str = "1") -> None:
+        self.client, self.annotator, self.query_id = client, annotator, query_id
+        self.token = client.app.state.service.tokens.token(annotator)
+        self.holding: list[str] = []
+        self.last: dict[str, Any] = {}
+
+    def post(self, route: str, status: int = 200, **payload: Any) -> dict[str, Any]:
+        self.client.headers[TOKEN_HEADER] = self.token
+        return post(self.client, route, status, query_id=self.query_id, **payload)
+
+    def sync(self, *judgements: dict[str, Any], **more: Any) -> dict[str, Any]:
+        self.last = self.post("sync", judgements=list(judgements), holding=self.holding, want=12, **more)
+        self.holding = list(dict.fromkeys([*self.holding[:1], *self.last["order"]]))
+        return self.last
+
+    def settle(self, *judgements: dict[str, Any], **more: Any) -> dict[str, Any]:
+        """Ask again until the model has read everything."""
+        self.sync(*judgements, **more)
+        until = time.monotonic() + 20
+        while self.last["behind"]:
+            assert time.monotonic() < until, "the model does not come"
+            time.sleep(0.02)
+            self.sync()
+        return self.last
+
+    def judge(self, *, wait: bool = True) -> str:
+        """Judge what is on screen by what it is about."""
+        doc_id = self.holding.pop(0)
+        item = judged(doc_id, int(relevant(doc_id)), query_id=self.query_id)
+        answer = self.settle(item) if wait else self.sync(item)
+        assert answer["refused"] == []
+        return doc_id
+
+
+@pytest.fixture
+def service(looping: Campaign) -> JudgingService:
+    return JudgingService(looping.directory)
+
+
+@pytest.fixture
+def client(service: JudgingService) -> Iterator[TestClient]:
+    app = Starlette(routes=service.routes(), lifespan=service.lifespan)
+    app.state.service = service
+    with TestClient(app) as client:
+        yield client
+
+
+@pytest.fixture
+def ann(client: TestClient) -> Card:
+    return Card(client, "ann")
+
+
+# --- handing out ----------------------------------------------------------------------------------
+
+
+def test_nobody_waits_for_the_first_model(ann: Card) -> None:
+    first = ann.sync()
+    assert (first["documents"], first["order"], first["behind"]) == ([], [], True)
+    answer = ann.settle()
+    assert answer["model_round"] == 0
+    assert len(ann.holding) == IN_LOOP
+    assert answer["progress"] == {"topic": {"judged": 0, "pool": None}, "all": {"judged": 0, "pool": None}}
+    assert [t["pool"] for t in ann.post("topics")["topics"]] == [None, None]
+
+
+def test_the_loop_finds_what_is_relevant_and_says_how_each_pair_came_up(ann: Card, looping: Campaign) -> None:
+    looping.set_loop(presumed=0)  # the usual hundred would be every document that is left here
+    ann.settle()
+    seen = [ann.judge() for _ in range(20)]
+    assert len(set(seen)) == 20
+    assert sum(map(relevant, seen)) == 12, "twenty judgements are enough for twelve that are so plain"
+    log = looping.judgements()
+    assert set(log["strategy"]) == {"start", "loop"}
+    assert log["strategy"][0] == "start"
+    assert log["strategy"].iloc[-1] == "loop"
+    # The document on screen keeps the round that brought it up: at most the one before the last judgement.
+    rounds = log["model_round"].tolist()
+    assert all(max(0, at - 1) <= number <= at for at, number in enumerate(rounds)), rounds
+
+
+def test_random_draws_are_logged_with_their_probability(ann: Card, looping: Campaign) -> None:
+    looping.set_loop(control=0.5)
+    ann.settle()
+    for _ in range(10):
+        ann.judge()
+    log = looping.judgements()
+    drawn = log["strategy"] == "random"
+    assert 3 <= drawn.sum() <= 7
+    assert log.loc[drawn, "probability"].between(1 / SIZE, 1 / 40).all()
+    assert log.loc[~drawn, "probability"].isna().all()
+
+
+def test_what_is_on_screen_stays_first_in_every_order(ann: Card) -> None:
+    ann.settle()
+    shown = ann.holding[0]
+    assert ann.settle()["order"][0] == shown
+    skipped = ann.holding[1]
+    ann.settle(skips=[{"query_id": "1", "doc_id": skipped}])
+    assert ann.holding[0] == shown
+    assert skipped not in ann.holding[:-1]
+
+
+def test_two_annotators_never_get_the_same_pair(client: TestClient, looping: Campaign) -> None:
+    cards = [Card(client, "ann"), Card(client, "bob")]
+    seen: dict[str, str] = {}
+    for step in range(40):
+        for card in cards:
+            if not card.holding:
+                card.settle()
+            if not card.holding:
+                continue
+            assert not set(cards[0].holding) & set(cards[1].holding), "both hold the same"
+            doc_id = card.judge(wait=step % 3 == 0)  # now and then the cards are ahead of the model
+            assert doc_id not in seen, f"{doc_id} was judged by {seen.get(doc_id)}"
+            seen[doc_id] = card.annotator
+    assert len(seen) == SIZE
+    assert looping.counts()["logged"] == SIZE
+    assert set(seen.values()) == {"ann", "bob"}
+
+
+def test_an_undone_pair_goes_on_where_it_is(ann: Card) -> None:
+    ann.settle()
+    doc_id = ann.judge()
+    ann.holding.insert(0, doc_id)
+    answer = ann.settle(judged(doc_id, None, kind="undone"))
+    assert answer["refused"] == []
+    assert answer["order"][0] == doc_id
+
+
+def test_a_closed_topic_asks_for_no_model(ann: Card, looping: Campaign, service: JudgingService) -> None:
+    looping.set_loop(topics=["1"], mode="closed")
+    answer = ann.sync()
+    assert (answer["order"], answer["behind"]) == ([], False)
+    assert service.trainer.latest("1") is None
+    assert answer["progress"]["topic"] == {"judged": 0, "pool": 0}
+
+
+# --- when the model fails --------------------------------------------------------------------------
+
+
+def failing(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every round fails from now on; the list gets the topics that were tried."""
+    tried: list[str] = []
+
+    def retrain(_: Campaign, query_id: str) -> None:
+        tried.append(query_id)
+        raise RuntimeError("no memory left")
+
+    monkeypatch.setattr(Campaign, "retrain", retrain)
+    return tried
+
+
+def test_a_model_that_fails_does_not_stop_judging(ann: Card, looping: Campaign, monkeypatch: Any) -> None:
+    ann.settle()
+    tried = failing(monkeypatch)
+    held = list(ann.holding)
+    seen = [ann.judge() for _ in range(5)]
+    assert seen == held[:5], "the last order that there was holds"
+    assert looping.counts()["logged"] == 5
+    assert ann.last["problem"] == "no memory left"
+    time.sleep(0.2)  # the last attempt is over
+    attempts = len(tried)
+    for _ in range(5):
+        assert not ann.sync()["behind"]
+    assert len(tried) == attempts, "without a new judgement there is no new attempt"
+    monkeypatch.undo()
+    ann.judge()
+    time.sleep(0.5)
+    assert ann.settle()["model_round"] == 6
+    assert ann.last["problem"] is None
+
+
+def test_a_first_model_that_fails_is_tried_again(ann: Card, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing(monkeypatch)
+    answer = ann.settle()
+    assert (answer["order"], answer["problem"]) == ([], "no memory left")
+    assert "no memory left" in ann.post("why", doc_id="d1")["sentence"]
+    monkeypatch.undo()
+    until = time.monotonic() + 20
+    while not ann.holding:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+        ann.sync()
+
+
+def test_a_new_process_goes_on_from_the_log(ann: Card, looping: Campaign) -> None:
+    ann.settle()
+    for _ in range(6):
+        ann.judge()
+    service = JudgingService(looping.directory)
+    app = Starlette(routes=service.routes(), lifespan=service.lifespan)
+    app.state.service = service
+    with TestClient(app) as client:
+        card = Card(client, "ann")
+        assert card.settle()["model_round"] == 6 == looping.counts()["logged"]
+        assert card.holding == [way.doc_id for way in looping.retrain("1").ways][: len(card.holding)]
+
+
+def test_a_round_that_is_made_already_is_not_made_twice(looping: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    real, made, go = Campaign.retrain, [], threading.Event()
+
+    def retrain(campaign: Campaign, query_id: str) -> Any:
+        made.append(query_id)
+        go.wait(10)
+        return real(campaign, query_id)
+
+    monkeypatch.setattr(Campaign, "retrain", retrain)
+    trainer = Trainer(looping.directory)
+    trainer.request("1")
+    while not made:
+        time.sleep(0.01)
+    trainer.request("1")  # as a card does that asks again meanwhile
+    go.set()
+    trainer.request("2")
+    until = time.monotonic() + 20
+    while trainer.latest("2") is None or trainer.latest("1") is None:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    time.sleep(0.1)
+    trainer.stop()
+    assert sorted(made) == ["1", "2"]
+
+
+# --- search -----------------------------------------------------------------------------------------
+
+
+def test_search_take_and_judge(ann: Card, looping: Campaign) -> None:
+    ann.settle()
+    found = ann.post("search", words="ducks shock")["documents"]
+    assert set(found[0]) == {"doc_id", "title", "snippet", "judged", "relevance"}
+    assert "\x02ducks\x03" in found[0]["snippet"]
+    wanted = next(f["doc_id"] for f in found if f["doc_id"] not in ann.holding[:1])
+    taken = ann.post("take", doc_id=wanted)
+    assert taken["doc_id"] == wanted
+    assert taken["text"]
+    before = ann.holding[0]
+    ann.holding = [wanted, *(d for d in ann.holding if d != wanted)]
+    ann.settle()  # a newer order comes while it is on screen
+    assert ann.holding[0] == wanted
+    assert ann.judge() == wanted
+    row = looping.judgements().iloc[-1]
+    assert (row["doc_id"], row["strategy"]) == (wanted, "search")
+    assert ann.holding[0] != wanted
+    assert before not in set(looping.judgements()["doc_id"])
+    again = {f["doc_id"]: (f["judged"], f["relevance"]) for f in ann.post("search", words="ducks")["documents"]}
+    assert again[wanted] == (True, 1)
+    assert sum(judged for judged, _ in again.values()) == 1
+
+
+def test_search_outside_the_pool_of_a_topic_that_has_one(ann: Card, looping: Campaign) -> None:
+    looping.set_loop(mode="pool")
+    looping.pool("depth", depth=3)
+    taken = ann.post("take", doc_id="d55")["doc_id"]
+    answer = ann.post("sync", judgements=[judged(taken)], holding=[], want=5)
+    assert answer["refused"] == []
+    assert looping.judgements()["strategy"].tolist() == ["search"]
+    assert answer["progress"]["topic"] == {"judged": 0, "pool": 3}
+
+
+def test_a_take_is_refused_in_words(client: TestClient, ann: Card) -> None:
+    bob = Card(client, "bob")
+    bob.settle()
+    assert "another annotator has it" in ann.post("take", 400, doc_id=bob.holding[0])["error"]
+    assert "no document" in ann.post("take", 400, doc_id="none")["error"].replace("unknown", "no")
+    assert "needs a word" in ann.post("search", 400, words="NOT")["error"]
+    for words in ('"', "*", "a AND (", "title:", "-", 'NEAR("x"', "^", "a OR", "NOT a", "\x02", "ducks -ponds"):
+        ann.client.headers[TOKEN_HEADER] = ann.token
+        answer = ann.client.post("/api/judging/search", json={"query_id": "1", "words": words})
+        assert answer.status_code in (200, 400), words
+
+
+def test_search_says_when_there_is_more(ann: Card) -> None:
+    answer = ann.post("search", words="text")
+    assert (len(answer["documents"]), answer["more"]) == (30, True)
+    answer = ann.post("search", words="ducks")
+    assert (len(answer["documents"]), answer["more"]) == (12, False)
+    assert ann.post("search", words="dragon") == {"documents": [], "more": False}
+
+
+# --- why --------------------------------------------------------------------------------------------
+
+
+def test_why_names_terms_for_and_against(ann: Card) -> None:
+    ann.settle()
+    assert "Nothing relevant is known yet" in ann.post("why", doc_id=ann.holding[0])["sentence"]
+    for _ in range(12):
+        ann.judge()
+    duck = dict(ann.post("why", doc_id="d55")["terms"])
+    air = dict(ann.post("why", doc_id="d56")["terms"])
+    assert max(duck, key=duck.__getitem__) in ("ducks", "ponds", "and")
+    assert duck["ducks"] > 0 > air["air"]
+    assert all(-1 <= share <= 1 for share in [*duck.values(), *air.values()])
+    ann.post("why", 400, doc_id="none")
+
+
+def test_why_makes_nobody_wait_for_a_model(ann: Card, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Campaign.retrain
+
+    def retrain(campaign: Campaign, query_id: str) -> Any:
+        assert threading.current_thread().name == "trainer"
+        return real(campaign, query_id)
+
+    monkeypatch.setattr(Campaign, "retrain", retrain)
+    assert ann.post("why", doc_id="d1") == {"sentence": "The model is being made.", "terms": [], "behind": True}
+    until = time.monotonic() + 20
+    while (answer := ann.post("why", doc_id="d1")).get("behind"):
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    assert "Nothing relevant is known yet" in answer["sentence"]
+
+
+def test_why_as_far_as_the_manager_lets_annotators_know(ann: Card, looping: Campaign) -> None:
+    looping.set_loop(mode="pool")
+    assert "pool" in ann.post("why", doc_id="d1")["sentence"]
+    looping.set_loop(mode="loop", explain="nothing")
+    answer = ann.post("why", doc_id="d1")
+    assert answer["terms"] == []
+    assert "does not show" in answer["sentence"]
+    ann.post("why", 400, query_id_="1", doc_id="")
+
+
+def test_uuid_again_in_the_loop_changes_nothing(ann: Card, looping: Campaign) -> None:
+    ann.settle()
+    doc_id = ann.holding.pop(0)
+    item = judged(doc_id, 1) | {"uuid": str(uuid4())}
+    for _ in range(3):
+        assert ann.sync(item)["saved"] == [item["uuid"]]
+        ann.settle()
+    assert looping.counts()["logged"] == 1

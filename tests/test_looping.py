@@ -1,0 +1,323 @@
+"""The loop of a campaign: settings, modes, what is handed out and what the log says of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from collection import Campaign, Judgement
+from collection.campaign import MODES
+from collection.cli import main
+from collection.errors import InputError, UnknownNameError
+
+WORDS = {
+    "wing": ["wing flow", "flow past a wing", "a wing in a tunnel", "wing flutter", "flow over wings"],
+    "heat": ["heat in a slab", "heat transfer", "a hot slab", "slab of steel", "cooling heat"],
+    "rest": [f"word{i} and word{i + 1}" for i in range(60)],
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    texts = [(f"{kind}{i}", text) for kind, some in WORDS.items() for i, text in enumerate(some)]
+    (tmp_path / "docs.jsonl").write_text("".join(json.dumps({"doc_id": d, "text": t}) + "\n" for d, t in texts))
+    (tmp_path / "topics.tsv").write_text("1\tthe wing\n2\theat\n3\tnothing here\n")
+    (tmp_path / "a.run").write_text("1 Q0 heat0 1 9 a\n1 Q0 wing0 2 8 a\n1 Q0 ghost 3 7 a\n2 Q0 heat1 1 5 a\n")
+    return tmp_path
+
+
+@pytest.fixture
+def wings(folder: Path) -> Campaign:
+    with Campaign.create(folder / "wings") as campaign:
+        campaign.import_files(documents=[folder / "docs.jsonl"], topics=folder / "topics.tsv", runs=[folder / "a.run"])
+        campaign.set_loop(mode="loop")
+        yield campaign
+
+
+def judge(campaign: Campaign, doc_id: str, grade: int, topic: str = "1", annotator: str = "ann") -> None:
+    made = Judgement(str(uuid4()), annotator, topic, doc_id, "graded", grade)
+    result = campaign.judge([made], leased_only=True)
+    assert not result.refused, result.refused
+
+
+def judge_next(campaign: Campaign, of: Callable[[str], int], topic: str = "1", annotator: str = "ann") -> str:
+    document = campaign.next_pairs(annotator, topic, 1).documents[0].doc_id
+    judge(campaign, document, of(document), topic, annotator)
+    return document
+
+
+def is_wing(doc_id: str) -> int:
+    return 2 * doc_id.startswith("wing")
+
+
+# What is handed out
+
+
+def test_the_loop_begins_with_the_runs_and_goes_on_with_what_it_learned(wings: Campaign) -> None:
+    order = [judge_next(wings, is_wing) for _ in range(6)]
+    assert order[:2] == ["heat0", "wing0"]
+    assert set(order[2:]) == {"wing1", "wing2", "wing3", "wing4"}
+    log = wings.judgements()
+    assert log["strategy"].tolist() == ["start", "start", "loop", "loop", "loop", "loop"]
+    assert log["model_round"].tolist() == list(range(6))
+    assert log["pool_rank"].tolist() == [1] * 6
+
+
+def test_documents_without_a_text_are_not_handed_out(wings: Campaign) -> None:
+    seen = {judge_next(wings, lambda _: 0, topic="3") for _ in range(70)}
+    assert "ghost" not in seen
+    assert len(seen) == 70
+    assert wings.next_pairs("ann", "3", 5).documents == []
+
+
+def test_after_a_row_of_irrelevant_documents_some_are_drawn(wings: Campaign) -> None:
+    wings.set_loop(run=4)
+    for _ in range(20):
+        judge_next(wings, lambda _: 0)
+    log = wings.judgements()
+    assert log["strategy"].tolist()[:4] == ["start"] * 4
+    assert set(log["strategy"][4:]) == {"random"}
+    np.testing.assert_allclose(log["probability"][4:], [1 / (70 - n) for n in range(4, 20)])
+    ledger = wings.ledger("1")
+    assert (ledger.size, ledger.judged, len(ledger.draws)) == (70, 20, 16)
+
+
+def test_without_draws_there_are_none(wings: Campaign) -> None:
+    wings.set_loop(run=0)
+    for _ in range(60):
+        judge_next(wings, lambda _: 0)
+    assert "random" not in set(wings.judgements()["strategy"])
+
+
+def test_two_annotators_share_the_model_and_not_the_pairs(wings: Campaign) -> None:
+    held: dict[str, list[str]] = {"ann": [], "bob": []}
+    for turn in range(40):
+        who = ("ann", "bob")[turn % 2]
+        made = wings.next_pairs(who, "1", 3, held[who])
+        assert made.order is not None
+        other = held["bob" if who == "ann" else "ann"]
+        assert set(made.order).isdisjoint(other)
+        judge(wings, made.order[0], is_wing(made.order[0]), annotator=who)
+        held[who] = made.order[1:]
+    log = wings.judgements()
+    assert log["doc_id"].is_unique
+    assert log["annotator"].value_counts().to_dict() == {"ann": 20, "bob": 20}
+
+
+def test_what_is_on_screen_stays_and_the_rest_is_chosen_anew(wings: Campaign) -> None:
+    first = wings.next_pairs("ann", "1", 10)
+    assert first.order is not None
+    judge(wings, first.order[0], 0)
+    judge(wings, "wing0", 2)
+    held = [d for d in first.order[1:] if d != "wing0"]
+    on_screen = "rest3" if "rest3" in held else held[-1]
+    made = wings.next_pairs("ann", "1", 0, [on_screen, *(d for d in held if d != on_screen)], in_loop=8)
+    assert made.order is not None
+    assert made.order[0] == on_screen
+    assert made.order[1].startswith("wing")
+    assert len(made.order) == 8
+    assert set(made.closed).isdisjoint(made.order)
+    # Another annotator may have what was let go, once the first has said that they no longer hold it.
+    wings.next_pairs("ann", "1", 0, made.order, in_loop=8)
+    given = wings.next_pairs("bob", "1", 70).order
+    assert given is not None
+    assert set(made.closed) - set(made.order) <= set(given)
+    assert set(given).isdisjoint(made.order)
+
+
+def test_a_judgement_of_a_pair_that_was_let_go_is_still_accepted(wings: Campaign) -> None:
+    first = wings.next_pairs("ann", "1", 10).order or []
+    judge(wings, first[0], 3)
+    wings.next_pairs("ann", "1", 0, [first[1]], in_loop=2)
+    judge(wings, first[9], 0)
+    row = wings.judgements().iloc[-1]
+    assert (row["doc_id"], row["model_round"]) == (first[9], 0)
+
+
+def test_the_same_log_gives_the_same_round(wings: Campaign) -> None:
+    for _ in range(5):
+        judge_next(wings, is_wing)
+    with Campaign(wings.directory) as again:
+        assert again.retrain("1").ways == wings.retrain("1").ways
+
+
+def test_a_round_is_current_until_something_changes(wings: Campaign, folder: Path) -> None:
+    made = wings.retrain("1")
+    assert wings.is_current(made)
+    judge_next(wings, is_wing)
+    assert not wings.is_current(made)
+    made = wings.retrain("1")
+    wings.set_loop(learner="naive-bayes")
+    assert not wings.is_current(made)
+    made = wings.retrain("1")
+    (folder / "more.jsonl").write_text(json.dumps({"doc_id": "wing9", "text": "the wing of a wing"}) + "\n")
+    wings.import_files(documents=[folder / "more.jsonl"])
+    assert not wings.is_current(made)
+    assert "wing9" in [way.doc_id for way in wings.retrain("1").ways]
+
+
+def test_what_cannot_be_judged_does_not_come_again(wings: Campaign) -> None:
+    document = wings.next_pairs("ann", "1", 1).documents[0].doc_id
+    wings.judge([Judgement("u", "ann", "1", document, "cannot judge", reason="broken")])
+    assert document not in [way.doc_id for way in wings.retrain("1").ways]
+    wings.judge([Judgement("v", "ann", "1", document, "undone")])
+    assert document in [way.doc_id for way in wings.retrain("1").ways]
+
+
+def test_annotators_who_contradict_each_other(wings: Campaign) -> None:
+    judge_next(wings, is_wing)
+    for who, grade in (("ann", 0), ("bob", 2), ("cid", 2)):
+        wings.judge([Judgement(str(uuid4()), who, "1", "wing0", "graded", grade)])
+    assert wings.retrain("1").came_by == "model"
+    ledger = wings.ledger("1")
+    assert (ledger.judged, ledger.found) == (2, 1)  # by majority
+
+
+# Modes
+
+
+def test_modes(wings: Campaign) -> None:
+    wings.pool("depth", depth=1)  # heat0 for topic 1, heat1 for topic 2
+    wings.set_loop(mode="pool")
+    assert judge_next(wings, is_wing) == "heat0"
+    assert wings.next_pairs("ann", "1", 1).documents == []
+    wings.set_loop(mode="pool-then-loop", topics=["1"])
+    assert judge_next(wings, is_wing) == "wing0"
+    wings.set_loop(mode="loop-in-pool", topics=["2"])
+    assert [d.doc_id for d in wings.next_pairs("ann", "2", 5).documents] == ["heat1"]
+    wings.set_loop(mode="closed", topics=["2"])
+    assert wings.next_pairs("ann", "2", 5, ["heat1"]).closed == ["heat1"]
+    assert wings.modes() == {"1": "pool-then-loop", "2": "closed", "3": "pool"}
+    wings.set_loop(mode=None, topics=["1", "2"])
+    assert set(wings.modes().values()) == {"pool"}
+
+
+def test_progress_says_when_there_is_no_end(wings: Campaign) -> None:
+    wings.pool("depth", depth=2)
+    judge_next(wings, is_wing)
+    progress = wings.progress().set_index("query_id")
+    assert progress["goal"].isna().all()
+    assert wings.totals() == (1, None)
+    assert "3 topics are in the loop" in wings.next_step().sentence
+    wings.set_loop(mode="pool")
+    assert wings.progress()["goal"].tolist() == [2, 1, 0]
+    assert wings.totals() == (1, 3)
+    wings.set_loop(mode="closed", topics=["1"])
+    assert wings.progress()["goal"].tolist() == [1, 1, 0]
+    assert wings.totals() == (1, 2)
+    assert wings.status()["remaining"] == 1
+
+
+def test_topics_without_any_run_begin_with_their_words(wings: Campaign) -> None:
+    assert wings.retrain("2").came_by == "fusion"
+    assert wings.retrain("3").came_by == "topic text"
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"mode": "lop"}, UnknownNameError, "did you mean 'loop'"),
+        ({"learner": "svn"}, UnknownNameError, "did you mean 'svm'"),
+        ({"explain": "all"}, UnknownNameError, "choose from"),
+        ({"target": 1.5}, InputError, "a share from 0.01 to 1"),
+        ({"control": -0.1}, InputError, "a share from 0 to 1"),
+        ({"level": 7}, InputError, "a grade of this campaign above 0"),
+        ({"level": 0}, InputError, "level"),
+        ({"run": -1}, InputError, "0 or more"),
+        ({"modes": "loop"}, UnknownNameError, "did you mean 'mode'"),
+        ({"mode": "loop", "topics": ["9"]}, UnknownNameError, "topic"),
+        ({"level": 2, "topics": ["1"]}, InputError, "a mode of its own and nothing else"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(
+    wings: Campaign, changes: dict[str, object], error: type[Exception], message: str
+) -> None:
+    before = wings.loop_settings()
+    with pytest.raises(error, match=message):
+        wings.set_loop(**changes)  # type: ignore[arg-type]
+    assert wings.loop_settings() == before
+
+
+# Why, and what a search finds
+
+
+def test_why_names_the_terms(wings: Campaign) -> None:
+    assert "what the systems put forward" in wings.why("1", "heat0").sentence
+    for _ in range(3):
+        judge_next(wings, is_wing)
+    why = wings.why("1", "wing3" if "wing3" not in set(wings.judgements()["doc_id"]) else "wing2")
+    assert "wing" in [term for term, share in why.terms if share > 0]
+    assert max(abs(share) for _, share in why.terms) == 1
+    assert "Of the systems" not in why.sentence
+    wings.set_loop(explain="terms and runs")
+    assert "1 of 1 have it, best at rank 2" in wings.why("1", "wing0").sentence
+    assert "none of 1 has it" in wings.why("1", "wing4").sentence
+    wings.set_loop(explain="nothing")
+    assert wings.why("1", "wing4").terms == []
+    wings.set_loop(mode="pool", explain="terms")
+    assert "in the pool" in wings.why("1", "wing4").sentence
+
+
+def test_a_search_is_a_way_in(wings: Campaign) -> None:
+    found = wings.search("1", "ann", "slab -steel")
+    assert {f.doc_id for f in found} == {"heat0", "heat2"}
+    assert "\x02slab\x03" in found[0].snippet
+    assert wings.take("ann", "1", "heat2").doc_id == "heat2"
+    judge(wings, "heat2", 3)
+    row = wings.judgements().iloc[-1]
+    assert (row["strategy"], row["model_round"]) == ("search", None) or row["strategy"] == "search"
+    assert wings.search("1", "ann", "slab hot")[0].relevance == 3
+    # The loop learns from it: its like come next.
+    assert wings.retrain("1").ways[0].doc_id.startswith("heat")
+    with pytest.raises(InputError, match="judged already"):
+        wings.take("bob", "1", "heat2")
+
+
+@pytest.mark.parametrize(
+    "words", ['"', "AND", "-x", "NOT", "wing*", 'a"b', "(wing", "wing) OR", "NEAR(", "title:", "^", "–"]
+)
+def test_any_search_has_an_answer(wings: Campaign, words: str) -> None:
+    if any(c.isalpha() for c in words.replace("AND", "").replace("NOT", "")):
+        assert wings.search("1", "ann", words) is not None
+    else:
+        with suppress(InputError):  # a search needs a word
+            wings.search("1", "ann", words)
+
+
+def test_a_search_finds_what_comes_and_changes_later(wings: Campaign, folder: Path) -> None:
+    (folder / "more.jsonl").write_text(json.dumps({"doc_id": "ghost", "text": "Überschall"}) + "\n")
+    wings.import_files(documents=[folder / "more.jsonl"])  # a run named it before its text was there
+    assert [f.doc_id for f in wings.search("1", "ann", "uberschall")] == ["ghost"]
+    (folder / "more.jsonl").write_text(json.dumps({"doc_id": "ghost", "text": "subsonic"}) + "\n")
+    wings.import_files(documents=[folder / "more.jsonl"], replace=True)
+    assert wings.search("1", "ann", "uberschall") == []
+    assert [f.doc_id for f in wings.search("1", "ann", "subson*")] == ["ghost"]
+
+
+# The commands
+
+
+def test_the_commands(wings: Campaign, folder: Path) -> None:
+    directory = str(wings.directory)
+    result = CliRunner().invoke(main, ["loop", directory, "--mode", "loop-in-pool", "--level", "2", "--row", "20"])
+    assert result.exit_code == 0, result.output
+    assert "loop-in-pool" in result.output
+    assert wings.loop_settings().run == 20
+    result = CliRunner().invoke(main, ["loop", directory, "--mode", "closed", "--topic", "2"])
+    assert MODES["closed"] in result.output
+    np.save(folder / "own.npy", np.eye(70, 8, dtype=np.float32))
+    result = CliRunner().invoke(main, ["vectors", directory, "--block", "words", "--vectors", str(folder / "own.npy")])
+    assert result.exit_code == 0, result.output
+    assert "70 documents" in result.output
+    assert [block.name for block in wings.vectors().blocks] == ["words", "dense"]
+    np.save(folder / "short.npy", np.eye(3, dtype=np.float32))
+    result = CliRunner().invoke(main, ["vectors", directory, "--vectors", str(folder / "short.npy")])
+    assert result.exit_code == 2
+    assert "wanted 70 rows" in result.output

@@ -1,0 +1,453 @@
+"""How much has been found and what may be promised: by hand-made ledgers, in campaigns, and on the pages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from annotate import charts
+from annotate.asgi import SCRIPT
+from annotate.judging.tokens import Tokens
+from annotate.session import DIRECTORY_VARIABLE
+from collection import Campaign, Judgement
+from collection.campaign.looping import LoopSettings
+from collection.campaign.recalling import TABLE, _batches, _curve, _next_percent, _rules, _words
+from collection.errors import InputError, UnknownNameError
+from collection.stopping import Ledger, betting, estimate
+from collection.store import Way
+
+LOOP = LoopSettings(mode="loop")
+
+
+def words(ledger: Ledger, mode: str = "loop", settings: LoopSettings = LOOP) -> str:
+    """The promise in words."""
+    decision = betting(ledger, target=settings.target, confidence=settings.confidence)
+    return _words(ledger, decision, settings, mode)[0]
+
+
+def drawing(relevant: list[int], drawn: list[int], size: int) -> Ledger:
+    return Ledger.of(relevant, size, drawn=drawn)
+
+
+# --- hand-made ledgers ----------------------------------------------------------------------------
+
+
+STOPS = drawing([1] * 10 + [0] * 75, [0] * 10 + [1] * 75, 100)
+"""Against 12 relevant ones: .7 * (90 * 89) / (15 * 14) = 26.7, more than 20."""
+GOES_ON = drawing([1] * 10 + [0] * 10, [0] * 20, 100)
+
+
+@pytest.mark.parametrize(
+    ("ledger", "mode", "sentence"),
+    [
+        (Ledger.of([], 0), "loop", "There is no document with a text yet: there is nothing to judge, and nothing to "
+         "promise."),
+        (Ledger.of([], 0), "pool", "This topic has no pool yet: there is nothing to judge, and nothing to promise."),
+        (Ledger.of([], 9), "loop", "Nothing is judged yet, so nothing can be said."),
+        (Ledger.of([], 9), "closed", "The topic was closed before anything was judged, so nothing can be said."),
+        # .7 * 99 / (99 - n) and the small stakes pass 20 at n = 95: 17.3 + 2.1 + 1.3 + .5.
+        (Ledger.of([0], 100), "loop", "No relevant document is found yet; after 95 more random documents without one "
+         "it can be promised, with 95 % confidence, that there is none."),
+        (drawing([0] * 97, [1] * 97, 100), "loop", "There is no relevant document, with 95 % confidence: this holds "
+         "however often you look."),
+        (STOPS, "loop", "At least 90 % of the relevant documents are found, with 95 % confidence: this holds however "
+         "often you look."),
+        (STOPS, "closed", "At least 90 % of the relevant documents are found, with 95 % confidence: this holds however "
+         "often you look."),
+        (STOPS, "loop-in-pool", "At least 90 % of the relevant documents in the pool are found, with 95 % confidence: "
+         "this holds however often you look; what no system retrieved is outside."),
+        (GOES_ON, "closed", "The topic is closed, and no rule can promise 90 % recall by what was judged."),
+        (GOES_ON, "pool", "20 of the 100 documents of the pool are judged, and before the rest nothing can be "
+         "promised; what no system retrieved is outside."),
+        (Ledger.of([1, 0, 1, 0], 4), "pool", "All 4 documents in the pool are judged: all 2 relevant ones are found; "
+         "what no system retrieved is outside."),
+        (Ledger.of([1, 0], 2), "loop", "All 2 documents are judged: the one relevant is found."),
+        (Ledger.of([0, 0], 2), "loop", "All 2 documents are judged: none is relevant."),
+        # A topic with 90 % relevant, early and late: 90 / .9 + 1 = 101 relevant ones cannot be.
+        (Ledger.of([1] * 18 + [0] * 2, 100), "loop", "No rule can promise 90 % recall while so much is found: 18 of "
+         "the last 20 documents were relevant."),
+        (Ledger.of([1] * 90, 100), "loop", "At least 90 % of the relevant documents are found for certain: only 10 "
+         "documents are not judged."),
+    ],
+)  # fmt: skip
+def test_each_state_has_its_sentence(ledger: Ledger, mode: str, sentence: str) -> None:
+    assert words(ledger, mode) == sentence
+
+
+def test_what_is_missing_is_a_number_that_would_do() -> None:
+    early = drawing([1] * 10 + [0] * 50, [0] * 60, 100)
+    needed = betting(early).needed
+    sentence = (
+        f"No rule can promise 90 % recall yet; after {needed} more random documents without a relevant one it can"
+    )
+    assert words(early) == f"{sentence}, with 95 % confidence."
+    for more, stop in ((needed - 1, False), (needed, True)):
+        then = drawing([1] * 10 + [0] * (50 + more), [0] * 60 + [1] * more, 100)
+        assert betting(then).stop == stop
+        assert words(then).startswith("At least 90 %") == stop
+
+
+@pytest.mark.parametrize(("drawn", "more"), [([0] * 20, ""), ([0] * 19 + [1], "more ")])
+def test_without_random_draws_nothing_is_promised(drawn: list[int], more: str) -> None:
+    off = replace(LOOP, run=0)
+    ledger = drawing([1] * 10 + [0] * 10, drawn, 100)
+    assert words(ledger, settings=off) == (
+        f"Without {more}random draws nothing can be promised: switch them on on the Loop page."
+    )
+    assert "Loop page" not in words(ledger, settings=replace(off, control=0.1))
+    assert words(STOPS, settings=off).startswith("At least 90 %")  # what was drawn before still counts
+
+
+def test_all_of_it_can_be_promised_too() -> None:
+    ledger = drawing([1] + [0] * 97, [0] + [1] * 97, 100)
+    assert words(ledger, settings=replace(LOOP, target=1.0)).startswith("All relevant documents are found, with 95 %")
+
+
+def test_the_curve_begins_at_nothing() -> None:
+    curve = _curve(drawing([1, 0, 1], [0, 1, 0], 9))
+    assert curve.to_dict("list") == {
+        "judged": [0, 1, 2, 3], "found": [0, 1, 1, 2], "drawn": [False, False, True, False],
+    }  # fmt: skip
+    assert len(_curve(Ledger.of([], 9))) == 1
+
+
+def test_the_batches_leave_draws_out() -> None:
+    # Ten ranked with six relevant, three draws, then six ranked with one: windows 1-10 and 14-19.
+    ledger = drawing([1] * 6 + [0] * 4 + [1] * 3 + [0] * 5 + [1], [0] * 10 + [1] * 3 + [0] * 6, 50)
+    assert _batches(ledger).round(3).to_dict("list") == {
+        "first": [1, 14], "last": [10, 19], "judged": [10, 6], "relevant": [6, 1], "precision": [0.6, 0.167],
+    }  # fmt: skip
+    assert _batches(Ledger.of([1] * 12, 50))["judged"].tolist() == [12]  # two alone make no window
+    assert _batches(Ledger.of([0] * 1000, 5000))["judged"].tolist() == [50] * 20
+    assert _batches(Ledger.of([], 50)).empty
+
+
+def cost(ledger: Ledger) -> tuple[int | None, str]:
+    return _next_percent(ledger, estimate(ledger))
+
+
+def test_the_next_percent_by_hand() -> None:
+    # 500 found and no draws: 1 % is 5; the last 50 ranked had 10: 5 / .2 = 25 judgements.
+    many = Ledger.of([1] * 490 + ([1] + [0] * 4) * 10, 5000)
+    assert cost(many) == (
+        25,
+        "1 % of the 500 found so far is 5; 10 of the last 50 ranked documents were relevant, so it costs about 25 "
+        "judgements.",
+    )
+    # 20 found: 1 % is .2, at 2 of 50 that is 5 judgements; 4 draws of misses do not change the precision.
+    few = drawing([1] * 18 + [0] * 48 + [1] * 2 + [0] * 4, [0] * 68 + [1] * 4, 400)
+    assert cost(few)[0] == 5
+    assert cost(few)[1].endswith("so it costs about 5 judgements, and the next whole document about 25.")
+
+
+@pytest.mark.parametrize(
+    ("ledger", "reason"),
+    [
+        (Ledger.of([1, 0], 2), "Every document is judged."),
+        (Ledger.of([], 0), "There is nothing to judge."),
+        (Ledger.of([0, 0], 9), "No relevant document is found yet, so nobody can say what more would cost."),
+        (Ledger.of([1] + [0] * 50, 90), "None of the last 50 ranked documents was relevant: at this rate no number of "
+         "judgements brings the next percent."),
+        (drawing([1], [1], 9), "Nothing was ranked yet: at this rate no number of judgements brings the next percent."),
+    ],
+)  # fmt: skip
+def test_where_the_next_percent_cannot_be_said(ledger: Ledger, reason: str) -> None:
+    assert cost(ledger) == (None, reason)
+
+
+def test_other_rules_say_what_they_promise() -> None:
+    rules = _rules(STOPS, LOOP).set_index("rule")
+    assert "Betting" not in rules.index
+    assert rules.loc["Irrelevant in a row", ["says", "promises"]].tolist() == ["stop", "nothing: a heuristic"]
+    assert rules.loc["Fixed budget", ["says", "promises"]].tolist() == [
+        "go on",
+        "what it costs, and nothing about recall",
+    ]
+    assert rules.loc[["QBCB", "Target", "QuantCI", "AutoStop"], "says"].tolist() == ["cannot say"] * 4
+    assert rules["reason"].str.endswith(".").all()
+    assert set(_rules(Ledger.of([1], 1), LOOP)["says"]) <= {"stop", "cannot say"}
+
+
+# --- campaigns ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hundred(tmp_path: Path) -> Iterator[Campaign]:
+    """A hundred documents d0 to d99, three topics, in a loop; no runs."""
+    (tmp_path / "d.tsv").write_text("".join(f"d{i}\tThe text number {i}.\n" for i in range(100)))
+    (tmp_path / "t.tsv").write_text("a\tfirst\nb\tsecond\nc\tthird\n")
+    with Campaign.create(tmp_path / "hundred") as campaign:
+        campaign.import_files(documents=[tmp_path / "d.tsv"], topics=tmp_path / "t.tsv")
+        campaign.set_loop(mode="loop")
+        yield campaign
+
+
+def say(
+    campaign: Campaign, query_id: str, number: int, grade: int | None, *, among: int = 0, annotator: str = "ann"
+) -> None:
+    """Judge a document, drawn from so many where `among` says so."""
+    doc_id = f"d{number}"
+    if among:
+        way = Way(doc_id, "random", None, number, 1 / among)
+        campaign.store.lease(query_id, [way], annotator, time.time() + 60)
+    kind, reason = ("graded", None) if grade is not None else ("cannot judge", "topic is unclear")
+    done = campaign.judge([Judgement(str(uuid4()), annotator, query_id, doc_id, kind, grade, reason=reason)])
+    assert not done.refused
+
+
+def stopped(campaign: Campaign, query_id: str) -> None:
+    """The ledger STOPS, in a campaign."""
+    for i in range(85):
+        say(campaign, query_id, i, int(i < 10), among=0 if i < 10 else 100 - i)
+
+
+def test_a_topic_that_may_stop(hundred: Campaign) -> None:
+    stopped(hundred, "a")
+    known = hundred.recall("a")
+    assert (known.judged, known.found, known.size, known.mode) == (85, 10, 100, "loop")
+    assert known.advice.stop
+    assert known.promise == words(STOPS)
+    assert known.estimate == estimate(STOPS)
+    assert known.curve["drawn"].sum() == 75
+    assert known.notes == []
+    hundred.set_loop(target=0.95, confidence=0.99)
+    assert not hundred.recall("a").advice.stop
+    assert hundred.recall("a").estimate.high > known.estimate.high
+
+
+def test_the_level_decides_what_is_relevant(hundred: Campaign) -> None:
+    for i, grade in enumerate((1, 2, 3)):
+        say(hundred, "a", i, grade)
+    assert hundred.recall("a").found == 3
+    hundred.set_loop(level=2)
+    assert hundred.recall("a").found == 2
+
+
+def test_contradiction_and_silence_are_told(hundred: Campaign) -> None:
+    say(hundred, "a", 1, 2)
+    say(hundred, "a", 1, 0, annotator="bob")
+    say(hundred, "a", 2, 1)
+    say(hundred, "a", 2, 3, annotator="bob")  # both relevant: no contradiction
+    say(hundred, "a", 3, None)
+    known = hundred.recall("a")
+    assert (known.judged, known.found) == (3, 1)
+    assert known.notes == [
+        "Annotators disagree on whether 1 document is relevant: the grade that most gave counts, of two given equally "
+        "often the lower one.",
+        "1 document could not be judged by anybody: counted as not relevant, and no promise holds for such documents.",
+    ]
+
+
+def test_draws_from_fewer_documents_promise_nothing(hundred: Campaign, tmp_path: Path) -> None:
+    stopped(hundred, "a")
+    (tmp_path / "more.tsv").write_text("".join(f"e{i}\tAnother text {i}.\n" for i in range(300)))
+    hundred.import_files(documents=[tmp_path / "more.tsv"])
+    known = hundred.recall("a")
+    assert (known.size, known.found, known.advice.stop) == (400, 10, False)
+    assert known.notes[0].startswith("75 random draws came from fewer documents than there are now")
+    assert np.isnan(known.estimate.relevant)
+    assert not known.curve["drawn"].any()
+
+
+def test_the_table_has_the_worst_first(hundred: Campaign) -> None:
+    stopped(hundred, "a")
+    for i in range(5):
+        say(hundred, "c", i, int(i > 2))
+    table = hundred.recall_table()
+    assert list(table) == list(TABLE)
+    assert table["query_id"].tolist() == ["b", "c", "a"]
+    assert table["stop"].tolist() == [False, False, True]
+    assert table["advice"].tolist()[::2] == ["nothing judged", "may stop"]
+    assert table.loc[0, ["low", "recall_low", "relevant"]].isna().all()
+    # 2 of 5 are relevant, 95 are not judged: 2 / 97 at the least.
+    assert table.loc[1, "recall_low"] == pytest.approx(2 / 97)
+    known = hundred.recall("a")
+    assert table.loc[2, ["low", "high", "recall_low", "found"]].tolist() == [
+        known.estimate.low, known.estimate.high, known.estimate.recall_low, 10,
+    ]  # fmt: skip
+
+
+def test_no_topics_no_rows(tmp_path: Path) -> None:
+    with Campaign.create(tmp_path / "empty") as campaign:
+        assert campaign.recall_table().empty
+        assert list(campaign.recall_table()) == list(TABLE)
+        assert campaign.vectors_state() == (0, [], None, False)
+        with pytest.raises(UnknownNameError):
+            campaign.recall("x")
+
+
+def test_a_pool_is_its_own_scope(campaign: Campaign) -> None:
+    for doc_id in ("d1", "d2"):
+        campaign.judge([Judgement(str(uuid4()), "ann", "1", doc_id, "graded", 1)])
+    known = campaign.recall("1")
+    assert (known.judged, known.size) == (2, 3)
+    # 2 / .9 + 1 = 3 relevant ones could be: the third document may be one.
+    assert known.promise.startswith("2 of the 3 documents of the pool are judged")
+    assert campaign.recall("2").promise == "Nothing is judged yet, so nothing can be said."
+    table = campaign.recall_table()
+    assert table["advice"].tolist() == ["nothing judged", "judge the pool"]
+
+
+def test_the_key_changes_with_all_that_counts(hundred: Campaign) -> None:
+    seen = [hundred.recall_key()]
+    assert hundred.recall_key() == seen[0]
+    for change in (
+        lambda: say(hundred, "a", 1, 1),
+        lambda: hundred.set_loop(target=0.8),
+        lambda: hundred.set_loop(topics=["a"], mode="closed"),
+    ):
+        change()
+        seen.append(hundred.recall_key())
+    assert len(set(seen)) == 4
+
+
+def test_the_vectors_tell_whether_they_are_current(hundred: Campaign, tmp_path: Path) -> None:
+    assert hundred.vectors_state() == (0, [], None, False)
+    hundred.update_vectors()
+    state = hundred.vectors_state()
+    assert (state.documents, state.blocks, state.current) == (100, ["words", "chars"], True)
+    assert state.made_at is not None
+    (tmp_path / "more.tsv").write_text("new\tAnother text.\n")
+    hundred.import_files(documents=[tmp_path / "more.tsv"])
+    assert not hundred.vectors_state().current
+    hundred.update_vectors()
+    assert hundred.vectors_state()[0] == 101
+
+
+def test_a_chart_of_hundreds_does_not_press_the_curve_flat() -> None:
+    known = estimate(Ledger.of([1] * 4 + [0] * 6, 1000))
+    assert known.high == 994
+    assert charts.band_top(4, known) == 9
+    assert charts.band_top(0, estimate(Ledger.of([], 3))) == 5
+    long = _curve(Ledger.of([0] * 9000, 10_000))
+    spec = charts.gain_chart(long, estimate(Ledger.of([0] * 9000, 10_000))).to_dict()
+    assert max(len(rows) for rows in spec["datasets"].values()) <= charts.POINTS * 2
+
+
+# --- pages ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+    """Opens a page of a campaign as a person who is signed in as ann."""
+    monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: "ann")
+
+    def run(campaign: Campaign, view: str, **query: str) -> AppTest:
+        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
+        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page(f"views/{view}")
+        for name, value in query.items():
+            app.query_params[name] = value
+        return app.run()
+
+    return run
+
+
+def shown(app: AppTest) -> str:
+    assert not app.exception
+    return "\n".join(element.value for kind in (app.markdown, app.caption, app.warning) for element in kind)
+
+
+def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign) -> None:
+    stopped(hundred, "a")
+    say(hundred, "c", 1, 1)
+    app = opened(hundred, "recall.py")
+    assert app.dataframe[0].value["query_id"].tolist() == ["c", "a"]
+    app.toggle[0].set_value(False).run()
+    assert app.dataframe[0].value["query_id"].tolist() == ["b", "c", "a"]
+    app = opened(hundred, "recall.py", topic="a")
+    assert "At least 90 % of the relevant documents are found, with 95 % confidence" in shown(app)
+    metrics = {m.label: m.value for m in app.metric}
+    assert metrics["Judged"] == "85 of 100"
+    assert metrics["Relevant found"] == "10"
+    assert len(app.dataframe) == 2  # the other rules
+    app = opened(hundred, "recall.py", topic="b")
+    assert "Nothing is judged yet" in shown(app)
+    app = opened(hundred, "recall.py", topic="nowhere")
+    assert app.error[0].value == "There is no topic nowhere."
+
+
+def test_a_topic_is_closed_and_opened_again(opened: Callable[..., AppTest], hundred: Campaign) -> None:
+    say(hundred, "a", 1, 1)
+    app = opened(hundred, "recall.py", topic="a")
+    app.button(key="close").click().run()
+    assert hundred.mode("a") == "closed"
+    assert "closed" in shown(app)
+    app.button(key="open").click().run()
+    assert hundred.mode("a") == "loop"
+    hundred.set_loop(mode="closed")
+    app = opened(hundred, "recall.py", topic="a")
+    assert "The whole campaign is closed" in shown(app)
+    assert not app.button
+
+
+def test_without_draws_the_page_leads_to_the_loop(opened: Callable[..., AppTest], hundred: Campaign) -> None:
+    say(hundred, "a", 1, 1)
+    hundred.set_loop(run=0)
+    app = opened(hundred, "recall.py", topic="a")
+    assert "switch them on on the Loop page" in shown(app)
+    assert "nothing can be promised" in shown(opened(hundred, "loop.py"))
+
+
+def test_loop_saves_what_is_chosen(opened: Callable[..., AppTest], hundred: Campaign) -> None:
+    app = opened(hundred, "loop.py")
+    assert app.button(key="save").disabled
+    app.selectbox(key="mode").set_value("pool-then-loop")
+    app.selectbox(key="level").set_value(2)
+    app.number_input(key="target").set_value(80.0)
+    app.number_input(key="confidence").set_value(99.0)
+    app.number_input(key="control").set_value(5.0)
+    app.radio(key="learner").set_value("logistic")
+    app.radio(key="evidence").set_value("none")
+    app.selectbox(key="explain").set_value("terms and runs")
+    app.selectbox(key="draws").set_value("number").run()
+    assert "no longer judge blind" in shown(app)
+    app.number_input(key="run").set_value(30).run()
+    assert hundred.loop_settings().mode == "loop"  # not before it is saved
+    app.button(key="save").click().run()
+    assert not app.error
+    assert app.button(key="save").disabled
+    assert hundred.loop_settings() == LoopSettings(
+        "pool-then-loop", 2, "logistic", evidence="none", run=30, control=0.05, target=0.8, confidence=0.99,
+        explain="terms and runs",
+    )  # fmt: skip
+    app.selectbox(key="draws").set_value("automatic").run()
+    app.button(key="save").click().run()
+    assert hundred.loop_settings().run is None
+
+
+def test_what_the_library_refuses_is_told(
+    opened: Callable[..., AppTest], hundred: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(hundred, "loop.py")
+
+    def refuse(self: Campaign, **changes: object) -> None:
+        raise InputError("no *such* thing")
+
+    monkeypatch.setattr(Campaign, "set_loop", refuse)
+    app.number_input(key="target").set_value(80.0).run()
+    app.button(key="save").click().run()
+    assert app.error[0].value == "no \\*such\\* thing"
+
+
+def test_loop_prepares_the_documents(opened: Callable[..., AppTest], hundred: Campaign) -> None:
+    app = opened(hundred, "loop.py")
+    assert "not prepared yet" in shown(app)
+    app.button(key="update").click().run()
+    assert "100 documents, by their words and groups of four characters" in shown(app)
+    assert "They are up to date." in shown(app)
+    assert app.button(key="update").disabled
+
+
+def test_a_binary_campaign_has_one_level(
+    opened: Callable[..., AppTest], make_campaign: Callable[..., Campaign]
+) -> None:
+    app = opened(make_campaign("binary", grades="0-1"), "loop.py")
+    assert len(app.selectbox(key="level").options) == 1
+    assert not app.exception

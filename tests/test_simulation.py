@@ -1,0 +1,345 @@
+"""Replays: orders by hand, measures by hand, stopping rules, and the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from collection.cli import main
+from collection.errors import InputError, UnknownNameError
+from collection.loop import Recipe
+from collection.ranking import rank_run
+from collection.records import Document, Run
+from collection.simulation import SCHEDULES, Case, Played, cases, measure, play_loop, play_pooling, simulate
+from collection.simulation.measuring import curve, measure_stop
+from collection.simulation.simulating import drawn_priors, listed_priors
+from tests.conftest import frame
+
+WORDS = [
+    "wing flow",
+    "flow past a wing",
+    "tunnel wing",
+    "heat in a slab",
+    "hot slab",
+    "steel slab",
+    "rocket motor",
+    "fuel",
+]
+DOCUMENTS = [Document(f"d{i}", "", text) for i, text in enumerate(WORDS)]
+TOPICS = pd.DataFrame(
+    {"query_id": ["1", "2"], "title": ["wing", "slab"], "description": ["", ""], "narrative": ["", ""]}
+)
+QRELS = frame("1 d0 1\n1 d1 2\n1 d2 1\n1 d3 0\n2 d4 1\n2 stranger 1", "query_id", "doc_id", "relevance")
+RUNS = [
+    Run("a", rank_run(frame("1 d3 9\n1 d0 8\n1 d1 7\n2 d4 1", "query_id", "doc_id", "score"))),
+    Run("b", rank_run(frame("1 d1 9\n1 d3 8\n1 d5 7", "query_id", "doc_id", "score"))),
+]
+
+
+def case_of(query_id: str = "1", runs: list[Run] = RUNS, **more: object) -> Case:
+    made = cases(DOCUMENTS, TOPICS, QRELS, runs, pools=["depth", "rrf"], **more)  # type: ignore[arg-type]
+    return next(c for c in made if c.query_id == query_id)
+
+
+def played(case: Case, order: list[int], priors: list[int] | None = None, **more: object) -> Played:
+    n = len(order)
+    facts = {
+        "rounds": np.arange(n), "drawn": np.zeros(n, dtype=bool), "reached": np.full(n, np.nan), "seconds": 0.5,
+        **more,
+    }  # fmt: skip
+    return Played(np.array(order), np.array(priors or [], dtype=np.int64), **facts)  # type: ignore[arg-type]
+
+
+# Cases
+
+
+def test_a_case_knows_its_grades_and_what_the_runs_say() -> None:
+    case = case_of()
+    assert case.grades.tolist() == [1, 2, 1, 0, 0, 0, 0, 0]
+    assert case.space.evidence is not None
+    assert case.space.evidence.runs.tolist() == [1, 2, 0, 2, 0, 1, 0, 0]
+    assert case.pools["rrf"].tolist() == [3, 1, 0, 5]
+    assert [r.tolist() for r in case.rankings] == [[3, 0, 1], [1, 3, 5]]
+
+
+def test_relevant_documents_outside_the_collection_do_not_count() -> None:
+    assert case_of("2").grades.sum() == 1
+
+
+def test_topics_with_too_few_relevant_documents_are_left_out() -> None:
+    assert [c.query_id for c in cases(DOCUMENTS, TOPICS, QRELS, RUNS, least=2)] == ["1"]
+    assert [c.query_id for c in cases(DOCUMENTS, TOPICS, QRELS, RUNS, level=2)] == ["1"]
+
+
+def test_the_prefix_scope_keeps_each_review_to_its_own_documents() -> None:
+    documents = [Document("A-1", "", "wing"), Document("A-2", "", "slab"), Document("AB-1", "", "wing")]
+    topics = TOPICS.assign(query_id=["A", "AB"])
+    qrels = frame("A A-1 1\nAB AB-1 1\nAB A-1 1", "query_id", "doc_id", "relevance")
+    made = {c.query_id: c for c in cases(documents, topics, qrels, scope="prefix")}
+    assert made["A"].doc_ids.tolist() == ["A-1", "A-2"]
+    assert made["AB"].doc_ids.tolist() == ["AB-1"]
+    assert made["A"].space.vectors.size == 2
+
+
+# Orders
+
+
+def test_a_pooling_order_is_its_own_and_then_by_lot() -> None:
+    case = case_of()
+    order = play_pooling(case, "rrf", 1).order
+    assert order[:4].tolist() == [3, 1, 0, 5]
+    assert sorted(order.tolist()) == list(range(8))
+    assert play_pooling(case, "rrf", 1).order.tolist() == order.tolist()
+    # Move to front by hand: d3 of run a is irrelevant, so b is read: d1, then d3 is known, then d5; then a again.
+    assert play_pooling(case, "mtf", 1).order[:4].tolist() == [3, 1, 5, 0]
+
+
+def test_the_loop_finds_everything_and_stops() -> None:
+    case = case_of()
+    made = play_loop(case, Recipe(), 1, schedule="1")
+    assert case.grades[made.order[-1]] > 0
+    assert (case.grades[made.order] > 0).sum() == 3
+    assert made.order[0] == 3  # the fusion's first
+    whole = play_loop(case, Recipe(), 1, to_the_end=True)
+    assert sorted(whole.order.tolist()) == list(range(8))
+
+
+def test_priors_are_learned_from_and_cost_nothing() -> None:
+    case = case_of()
+    made = play_loop(case, Recipe(presumed=0, topic=0), 1, priors=np.array([0, 3]), schedule="1")
+    assert {0, 3}.isdisjoint(made.order.tolist())
+    values = measure(case, made)
+    assert values["judgements@100"] == len(made.order)
+    assert values["WSS@95"] == pytest.approx((6 - len(made.order)) / 6 - 0.05)
+
+
+@pytest.mark.parametrize("schedule", list(SCHEDULES))
+def test_every_schedule_judges_everything_once(schedule: str) -> None:
+    made = play_loop(case_of(), Recipe(), 1, schedule=schedule, to_the_end=True)
+    assert sorted(made.order.tolist()) == list(range(8))
+    assert (np.diff(made.rounds) >= 0).all()
+
+
+def test_schedules_by_hand() -> None:
+    def first(name: str, count: int, judged: int = 0) -> list[int]:
+        sizes = SCHEDULES[name](judged)
+        return [next(sizes) for _ in range(count)]
+
+    assert first("bmi", 12) == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13]
+    assert first("twentieth", 3, 38) == [1, 1, 2]
+    assert first("twentieth", 2, 1400) == [50, 50]
+    assert first("10", 2) == [10, 10]
+
+
+def test_an_unknown_schedule_names_the_others() -> None:
+    with pytest.raises(InputError, match="twentieth, 1, 10, bmi"):
+        play_loop(case_of(), Recipe(), 1, schedule="20")
+
+
+def test_random_draws_are_marked_and_come_when_the_ranking_runs_dry() -> None:
+    documents = [Document(f"d{i}", "", "wing flow" if i < 3 else f"word{i}") for i in range(200)]
+    qrels = frame("1 d0 1\n1 d1 1\n1 d2 1\n1 d150 1", "query_id", "doc_id", "relevance")
+    case = next(cases(documents, TOPICS, qrels))
+    made = play_loop(case, Recipe(), 1, way="draws", to_the_end=True)
+    assert sorted(made.order.tolist()) == list(range(200))
+    first = int(made.drawn.argmax())
+    assert made.drawn.any()
+    assert not made.drawn[:first].any()
+    assert (case.grades[made.order[:first]] == 0).sum() >= 45  # it is decided a batch ahead
+    ledger = made.ledger(case, 1)
+    assert (ledger.size, ledger.judged, ledger.found) == (200, 200, 4)
+
+
+def test_a_control_sample_is_found_again_at_no_cost() -> None:
+    documents = [Document(f"d{i}", "", "wing flow" if i < 60 else f"word{i}") for i in range(200)]
+    qrels = pd.DataFrame({"query_id": "1", "doc_id": [f"d{i}" for i in range(60)], "relevance": 1})
+    case = next(cases(documents, TOPICS, qrels))
+    made = play_loop(case, Recipe(), 1, way="control", positives=5, to_the_end=True)
+    assert sorted(made.order.tolist()) == list(range(200))
+    sample = made.order[made.drawn]
+    assert (case.grades[sample] > 0).sum() == 5
+    assert not np.isnan(made.reached[made.drawn]).any()
+    assert (made.reached[made.drawn] >= made.drawn.sum()).all()
+
+
+# Measures
+
+
+def test_measures_by_hand() -> None:
+    case = case_of()
+    values = measure(case, played(case, [3, 0, 1, 4, 2]))  # relevant at 2, 3 and 5 of 8
+    assert [values[f"judgements@{r}"] for r in (80, 90, 95, 100)] == [5, 5, 5, 5]
+    assert values["WSS@95"] == pytest.approx(3 / 8 - 0.05)
+    assert values["ATD"] == pytest.approx(10 / 3)
+    assert values["R@R"] == pytest.approx(2 / 3)
+    assert values["R@2R+100"] == 1
+    assert values["seconds"] == 0.5
+
+
+def test_priors_are_out_of_the_count() -> None:
+    case = case_of()
+    values = measure(case, played(case, [3, 1, 4, 2], priors=[0, 5]))  # relevant at 2 and 4 of 6
+    assert values["judgements@80"] == 4
+    assert values["ATD"] == 3
+    assert values["WSS@95"] == pytest.approx(2 / 6 - 0.05)
+
+
+def test_nothing_to_find_is_no_number() -> None:
+    case = case_of()
+    values = measure(case, played(case, [3, 4], priors=[0, 1, 2]))
+    assert np.isnan(values["WSS@95"])
+    assert np.isnan(values["judgements@90"])
+
+
+def test_a_curve_has_a_point_for_each_relevant_document() -> None:
+    case = case_of()
+    made = curve(case, played(case, [3, 0, 1, 4, 2, 5]))
+    assert made["judged"].tolist() == [0, 2, 3, 5, 6]
+    assert made["found"].tolist() == [0, 1, 2, 3, 3]
+
+
+def test_a_stopping_rule_is_asked_after_each_round() -> None:
+    case = case_of()
+    made = played(case, [0, 1, 3, 4, 5, 2, 6, 7])
+    values = measure_stop(case, made, "consecutive", {"length": 3}, target=0.9)
+    # Three in a row after five judgements; two of three found; the third would have come at 6.
+    assert values == {
+        "judgements:consecutive": 5, "recall:consecutive": pytest.approx(2 / 3),
+        "reached:consecutive": 0, "cost:consecutive": 6,
+    }  # fmt: skip
+    late = measure_stop(case, made, "fixed", {"judgements": 7}, target=0.9)
+    assert (late["judgements:fixed"], late["reached:fixed"], late["cost:fixed"]) == (7, 1, 7)
+
+
+# All together
+
+
+def test_a_simulation_is_one_table() -> None:
+    made = simulate(
+        cases(DOCUMENTS, TOPICS, QRELS, RUNS, pools=["depth", "rrf"]),
+        strategies=["loop", "loop-text", "depth", "rrf", "mtf", "maxmean"],
+        learners=["svm", "naive-bayes"],
+        stops=["half", "betting", "qbcb"],
+        seeds=2,
+    )
+    assert made.values.columns.tolist() == ["query_id", "strategy", "learner", "seed", "measure", "value"]
+    counted = made.values.groupby(["strategy", "learner"], sort=False).size()
+    assert counted.index.tolist()[:4] == [
+        ("loop", "svm"), ("loop", "naive-bayes"), ("loop-text", "svm"), ("loop-text", "naive-bayes"),
+    ]  # fmt: skip
+    assert counted.nunique() == 1
+    assert len(made.means()) == 8
+    assert set(made.values["seed"]) == {0, 1}
+    last = made.curves.groupby(["query_id", "strategy", "learner", "seed"])["found"].max()
+    assert last.loc["1"].eq(3).all()
+
+
+def test_a_simulation_gives_the_same_numbers_again() -> None:
+    def values() -> list[float]:
+        made = simulate(cases(DOCUMENTS, TOPICS, QRELS, RUNS, pools=["rrf"]), strategies=["loop", "rrf"]).values
+        return made.loc[made["measure"] != "seconds", "value"].tolist()
+
+    assert values() == values()
+
+
+def test_simulations_explain_what_they_do_not_know() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'loop'"):
+        simulate(cases(DOCUMENTS, TOPICS, QRELS), strategies=["lop"])
+    with pytest.raises(UnknownNameError, match="did you mean 'svm'"):
+        simulate(cases(DOCUMENTS, TOPICS, QRELS), learners=["svn"])
+    with pytest.raises(UnknownNameError, match="did you mean 'knee'"):
+        simulate(cases(DOCUMENTS, TOPICS, QRELS), stops=["kne"])
+    with pytest.raises(InputError, match="look at the ids"):
+        simulate(cases(DOCUMENTS, TOPICS, QRELS, level=9))
+
+
+def test_priors_are_drawn_or_listed() -> None:
+    case = case_of()
+    drawn = drawn_priors(1, 2)(case, 3)
+    assert (case.grades[drawn] > 0).tolist() == [True, False, False]
+    assert drawn.tolist() == drawn_priors(1, 2)(case, 3).tolist()
+    listed = listed_priors({("1", None): ["d0"], ("1", 2): ["d3"]})
+    assert listed(case, 2).tolist() == [3, 0]
+    assert listed(case, 1).tolist() == [0]
+    with pytest.raises(InputError, match="no document of its collection"):
+        listed_priors({("1", None): ["dx"]})(case, 0)
+
+
+# The command
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "docs.jsonl").write_text(
+        "".join(json.dumps({"doc_id": d.doc_id, "text": d.text}) + "\n" for d in DOCUMENTS)
+    )
+    (tmp_path / "topics.tsv").write_text("1\twing\n2\tslab\n")
+    (tmp_path / "qrels.txt").write_text("".join(f"{q} 0 {d} {g}\n" for q, d, g in QRELS.itertuples(index=False)))
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    for run in RUNS:
+        rows = run.frame.itertuples(index=False)
+        (runs / f"{run.name}.run").write_text(
+            "".join(f"{r.query_id} Q0 {r.doc_id} {r.rank} {r.score} {run.name}\n" for r in rows)
+        )
+    return tmp_path
+
+
+def command(folder: Path, *more: str) -> list[str]:
+    names = ("--documents", "docs.jsonl", "--topics", "topics.tsv", "--qrels", "qrels.txt")
+    return ["simulate", *(str(folder / n) if "." in n else n for n in names), *more]
+
+
+def test_the_command_prints_tsv_and_writes_curves(folder: Path) -> None:
+    curves = folder / "curves.tsv"
+    arguments = command(
+        folder, "--run", str(folder / "runs"), "--strategy", "loop", "--strategy", "mtf",
+        "--format", "tsv", "--curves", str(curves), "--stop", "knee", "--priors", "1,1",
+    )  # fmt: skip
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    lines = [line.split("\t") for line in result.stdout.splitlines()]
+    assert lines[0] == ["query_id", "strategy", "learner", "seed", "measure", "value"]
+    found = {(line[1], line[4]) for line in lines[1:]}
+    measures = ("judgements@80", "judgements@90", "judgements@95", "judgements@100", "WSS@95", "ATD", "R@2R+100")
+    assert {(s, m) for s in ("loop", "mtf") for m in (*measures, "recall:knee")} <= found
+    table = pd.read_csv(curves, sep="\t")
+    assert table.columns.tolist() == ["query_id", "strategy", "learner", "seed", "judged", "found"]
+
+
+def test_the_command_prints_means(folder: Path) -> None:
+    result = CliRunner().invoke(main, command(folder, "--min-relevant", "2"))
+    assert result.exit_code == 0, result.output
+    assert "means over 1 topic" in result.stdout
+    assert "loop" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--strategy", "depth"], "choose from runs"),
+        (["--priors", "one"], "none, two numbers such as 1,1, or a file"),
+        (["--batch", "7"], "a batch is one of"),
+        (["--relevance-level", "3"], "nothing to simulate"),
+    ],
+)
+def test_the_command_says_what_is_wrong(folder: Path, more: list[str], message: str) -> None:
+    result = CliRunner().invoke(main, command(folder, *more))
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_priors_from_a_file(folder: Path) -> None:
+    priors = folder / "priors.tsv"
+    priors.write_text("query_id\tdoc_id\n1\td0\n1\td3\n2\td5\n")
+    result = CliRunner().invoke(main, command(folder, "--priors", str(priors), "--format", "tsv"))
+    assert result.exit_code == 0, result.output
+    priors.write_text("1 d0 first\n")
+    result = CliRunner().invoke(main, command(folder, "--priors", str(priors)))
+    assert "priors.tsv" in result.output
+    assert "line 1" in result.output or ":1" in result.output
