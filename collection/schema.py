@@ -207,6 +207,8 @@ def m005_loop(db: Database) -> None:
             closed INTEGER NOT NULL DEFAULT 0
         );;
 
+        CREATE INDEX documents_without_text ON documents (doc) WHERE text IS NULL;;
+
         CREATE INDEX judgements_pair ON judgements (topic, doc, annotator);;
 
         -- The words of the documents that have a text; the text itself stays where it is.

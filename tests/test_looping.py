@@ -312,6 +312,12 @@ def test_the_commands(wings: Campaign, folder: Path) -> None:
     assert wings.loop_settings().run == 20
     result = CliRunner().invoke(main, ["loop", directory, "--mode", "closed", "--topic", "2"])
     assert MODES["closed"] in result.output
+    wings.set_loop(mode="loop")
+    judge_next(wings, is_wing)
+    result = CliRunner().invoke(main, ["recall", directory])
+    assert result.exit_code == 0, result.output
+    assert result.output.splitlines()[0].split() == ["topic", "mode", "judged", "found", "relevant", "recall", "advice"]
+    assert json.loads(CliRunner().invoke(main, ["recall", directory, "--format", "json"]).output)[-1]["query_id"] == "1"
     np.save(folder / "own.npy", np.eye(70, 8, dtype=np.float32))
     result = CliRunner().invoke(main, ["vectors", directory, "--block", "words", "--vectors", str(folder / "own.npy")])
     assert result.exit_code == 0, result.output

@@ -103,9 +103,10 @@ def test_progress_counts_pairs_not_judgements(store: Store) -> None:
     progress = store.progress().set_index("query_id")
     assert progress.loc["1", ["pool", "judged", "cannot_judge"]].tolist() == [2, 2, 1]
     assert progress.loc["2", ["pool", "judged", "cannot_judge"]].tolist() == [1, 0, 0]
-    assert store.totals() == (3, 2, 2)
+    assert store.standings() == {"1": (2, 2, 2), "2": (1, 0, 0)}
+    assert store.standing("1") == (2, 2, 2)
     say(store, "b", "undone")
-    assert store.totals() == (3, 1, 1)
+    assert store.standings()["1"] == store.standing("1") == (2, 1, 1)
     assert store.progress("1")["judged"].tolist() == [1]
 
 

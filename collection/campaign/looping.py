@@ -117,7 +117,7 @@ class Looping(Settling):
 
     id: str
 
-    _vectors: tuple[int, Vectors] | None = None
+    _vectors: tuple[str, Vectors] | None = None
     _evidence: tuple[str, dict[str, pd.DataFrame]] | None = None
     _spaces: dict[str, tuple[tuple[Any, ...], loop.Space]]
 
@@ -220,14 +220,15 @@ class Looping(Settling):
             processes=processes,
         )
         with self.store.transaction():
-            self.store.put("vectors", {"version": version, "blocks": used, "bigrams": with_bigrams})
+            made = {"version": version, "blocks": used, "bigrams": with_bigrams, "fingerprint": report.fingerprint}
+            self.store.put("vectors", made)
         return report
 
     def vectors(self, progress: Progress | None = None) -> Vectors:
         """The vectors of all documents; they are brought up to date where documents came or changed."""
         settings = self.store.settings()
         version = settings.get("documents_version", 0)
-        if self._vectors is not None and self._vectors[0] == version:
+        if self._vectors is not None and self._vectors[0] == _state_of_vectors(settings):
             return self._vectors[1]
         if settings.get("vectors", {}).get("version") != version or not (self.directory / "vectors").is_dir():
             self.update_vectors(progress=progress)
@@ -237,7 +238,7 @@ class Looping(Settling):
             shutil.rmtree(self.directory / "vectors", ignore_errors=True)
             self.update_vectors(progress=progress)
             opened = vectors.open_vectors(self.directory / "vectors")
-        self._vectors = (version, opened)
+        self._vectors = (_state_of_vectors(self.store.settings()), opened)
         return opened
 
     # --- rounds -----------------------------------------------------------------------------------
@@ -254,7 +255,8 @@ class Looping(Settling):
         """
         self._must_know(query_id)
         settings = self.loop_settings()
-        key, space = self._key(query_id), self.space(query_id)
+        space = self.space(query_id)  # which may make the vectors first
+        key = self._key(query_id)
         model_round = self.store.logged_in(query_id)
         decisions = self.store.decisions(query_id)
         decisions = decisions[decisions["row"] < space.vectors.size]
@@ -335,8 +337,8 @@ class Looping(Settling):
         settings = self.store.settings()
         mode = self.mode(query_id)
         pool = len(self.store.pool_rows(query_id)) if mode == "loop-in-pool" else None
-        version = settings.get("documents_version", 0)
-        return (json.dumps(settings.get("loop")), mode, version, pool, self.store.runs_signature())
+        state = _state_of_vectors(settings)
+        return (json.dumps(settings.get("loop")), mode, state, pool, self.store.runs_signature())
 
     def _must_know(self, query_id: str) -> None:
         known = self.modes()
@@ -351,6 +353,11 @@ MANY = 100_000
 
 SPACES = 16
 """Topics whose space is kept; each has a few numbers for every document."""
+
+
+def _state_of_vectors(settings: dict[str, Any]) -> str:
+    """Differs where documents came, or vectors were made anew, by whatever process."""
+    return json.dumps([settings.get("documents_version", 0), settings.get("vectors", {}).get("fingerprint")])
 
 
 def _known_mode(mode: str) -> None:

@@ -21,6 +21,7 @@ class Reading:
     store: Store
     title: str
     grades: GradeScale
+    _known: tuple[tuple[int, int], int, dict[str, tuple[int, int, int]]] | None = None
 
     def topics(self) -> pd.DataFrame:
         """``query_id``, ``title``, ``description``, ``narrative``."""
@@ -109,14 +110,29 @@ class Reading:
 
     def totals(self) -> tuple[int, int | None]:
         """Pairs judged, and how many are to be: the sums of :meth:`progress`, sooner; None where a loop has no end."""
-        pool, judged, everywhere = self.store.totals()
-        modes = set(self.modes().values())
-        if modes & EVERYWHERE:
-            return everywhere, None
-        if "closed" in modes:
-            progress = self.progress()
-            return int(progress["judged"].sum()), int(progress["goal"].sum())
-        return judged, pool
+        standings, modes = self._standings(), self.modes()
+        if EVERYWHERE & set(modes.values()):
+            return sum(everywhere for _, _, everywhere in standings.values()), None
+        judged = goal = 0
+        for query_id, (pool, in_pool, everywhere) in standings.items():
+            closed = modes[query_id] == "closed"
+            judged += everywhere if closed else in_pool
+            goal += everywhere if closed else pool
+        return judged, goal
+
+    def _standings(self) -> dict[str, tuple[int, int, int]]:
+        """Every topic's numbers as :meth:`Store.standing` gives them; only those that the log has new are counted anew.
+
+        The judging page shows the sums after every judgement.
+        """
+        made_of, logged = self.store.versions()
+        if self._known is None or self._known[0] != made_of:
+            self._known = made_of, logged, self.store.standings()
+        elif self._known[1] != logged:
+            for query_id in self.store.topics_since(self._known[1]):
+                self._known[2][query_id] = self.store.standing(query_id)
+            self._known = made_of, logged, self._known[2]
+        return self._known[2]
 
     def status(self) -> dict[str, Any]:
         """Everything at a glance, as plain data: what `cleverdon status` and the Overview page show."""

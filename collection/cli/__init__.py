@@ -50,6 +50,7 @@ main.add_command(evaluating.measures)
 main.add_command(simulating.simulate)
 main.add_command(looping.vectors)
 main.add_command(looping.loop)
+main.add_command(looping.recall)
 
 
 @main.command()

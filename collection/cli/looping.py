@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from collection.cli.options import DIRECTORY, FILE
+from collection.cli.options import DIRECTORY, FILE, FORMAT
 from collection.cli.printing import print_table, progress_line
 
 
@@ -73,3 +73,36 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
     click.echo()
     counts = {mode: sum(m == mode for m in modes.values()) for mode in MODES}
     print_table(["topics", "mode"], [[count, MODES[mode]] for mode, count in counts.items() if count])
+
+
+@click.command()
+@DIRECTORY
+@FORMAT
+def recall(directory: Path, form: str) -> None:
+    """How much of what is relevant has been found in DIR: every topic, worst first."""
+    from collection.campaign import Campaign
+    from collection.stopping.table import percent
+
+    with Campaign(directory) as campaign:
+        table = campaign.recall_table()
+        settings = campaign.loop_settings()
+    if form == "json":
+        click.echo(table.to_json(orient="records", indent=2, force_ascii=False))
+        return
+    rows = [
+        [
+            row["query_id"],
+            row["mode"],
+            row["judged"],
+            row["found"],
+            f"{row['low']:,} to {row['high']:,}" if row["judged"] else "-",
+            f"{percent(row['recall_low'])} to {percent(row['recall_high'], upper=True)}" if row["judged"] else "-",
+            row["advice"],
+        ]
+        for row in table.to_dict("records")
+    ]
+    print_table(["topic", "mode", "judged", "found", "relevant", "recall", "advice"], rows)
+    click.echo(
+        f"\nrelevant is from grade {settings.level} on; intervals with {percent(settings.confidence)} confidence; "
+        f"the advice is to promise {percent(settings.target)} recall"
+    )

@@ -145,13 +145,37 @@ class Log(Connection):
         ).fetchone()
         return row
 
-    def totals(self) -> tuple[int, int, int]:
-        """Pairs in the pool, those of them judged, and all that are judged: the sums of :meth:`progress`, sooner."""
-        everywhere, judged = self.db.conn.execute(
-            "SELECT count(*), count(p.doc) FROM (SELECT DISTINCT topic, doc FROM last_words WHERE NOT open) "
-            "LEFT JOIN pool AS p USING (topic, doc)"
+    def standings(self) -> dict[str, tuple[int, int, int]]:
+        """The same of every topic."""
+        rows = self.db.conn.execute(
+            """
+            SELECT t.query_id, coalesce(p.pairs, 0), coalesce(j.pooled, 0), coalesce(j.pairs, 0)
+            FROM topics AS t
+            LEFT JOIN (SELECT topic, count(*) AS pairs FROM pool GROUP BY topic) AS p USING (topic)
+            LEFT JOIN (
+                SELECT w.topic, count(*) AS pairs, count(p.doc) AS pooled
+                FROM (SELECT DISTINCT topic, doc FROM last_words WHERE NOT open) AS w
+                LEFT JOIN pool AS p ON p.topic = w.topic AND p.doc = w.doc GROUP BY w.topic
+            ) AS j USING (topic)
+            ORDER BY t.topic
+            """
+        )
+        return {query_id: tuple(numbers) for query_id, *numbers in rows}
+
+    def versions(self) -> tuple[tuple[int, int], int]:
+        """What differs where topics or the pool differ, and the number of the log's last entry."""
+        topics, rounds, logged = self.db.conn.execute(
+            "SELECT (SELECT count(*) FROM topics), (SELECT coalesce(max(pool_round), 0) FROM pool_rounds), "
+            "(SELECT coalesce(max(id), 0) FROM judgements)"
         ).fetchone()
-        return self._value("SELECT count(*) FROM pool"), judged, everywhere
+        return (topics, rounds), logged
+
+    def topics_since(self, logged: int) -> list[str]:
+        """Topics of which the log has something newer than this entry."""
+        rows = self.db.conn.execute(
+            "SELECT DISTINCT query_id FROM judgements JOIN topics USING (topic) WHERE id > ? ORDER BY topic", (logged,)
+        )
+        return [query_id for (query_id,) in rows]
 
     def counts(self) -> dict[str, int]:
         """Sizes at a glance."""
