@@ -1,13 +1,14 @@
 """How long a refresh of the learning loop takes beside one plain pass over the matrix, and how much memory.
 
 The matrix is generated (seeded): documents of 100 terms each, terms that are the rarer the higher their number, as in
-a text. A plain pass is `matrix @ weights` in scipy, float32, one core. A refresh is what happens between a judgement
-and the next documents: 300 rows out of the matrix, a fit on them, the scores of all documents, the best 50 of the
-unjudged. Turns alternate, so that noise hits all alike; medians of the turns count, and what they are beside the plain
-pass. Where numba can be imported, the refresh uses it: run this once without and once with it. Memory is the highest
-peak beyond the matrix, measured by the system.
+a text. A plain pass is `matrix @ weights` in scipy, float32, one core. A refresh is a round of the loop, from the
+judgements to the next documents: 200 judged and 100 presumed rows out of the matrix, a fit on them, the scores of all
+documents, the best 50 of the unjudged. Turns alternate, so that noise hits all alike; medians of the turns count, and
+what they are beside the plain pass. Memory is the highest peak beyond the matrix, measured by the system.
 
-    PYTHONPATH=. python tests/benchmarks/bench_refresh.py [--documents 1000000] [--turns 9]
+    python tests/benchmarks/bench_refresh.py [--documents 1000000] [--turns 9]
+
+It is all done twice: with what is installed, and, where that lacks numba, in an environment under .bench/ that has it.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -24,11 +27,14 @@ from typing import Any
 
 import numpy as np
 
-from collection.vectors import Vectors, kernels, top
+from collection.loop import Ranking, Recipe, Space, one_round
+from collection.vectors import Vectors, kernels
 
+ROOT = Path(__file__).parents[2]
+FAST = ROOT / ".bench" / "fast"
 TERMS = 100
 VOCABULARY = 300_000
-JUDGED, RELEVANT, NEXT = 300, 30, 50
+JUDGED, RELEVANT, NEXT = 200, 30, 50
 POLL = 0.005
 
 
@@ -79,22 +85,31 @@ class Peak:
         return (self.highest - self.before) / 1e6
 
 
-def refresher(vectors: Vectors, threads: int | None) -> tuple[Callable[[], object], np.ndarray]:
+def refresher(vectors: Vectors, threads: int) -> tuple[Callable[[], object], np.ndarray]:
     """A round of the loop; and its weights, for the plain pass to use the same."""
-    from collection.learners import LEARNERS
+    judged = np.random.default_rng(8).choice(vectors.size, JUDGED, replace=False)
+    grades = (np.arange(JUDGED) < RELEVANT).astype(np.int64)
+    space = Space(vectors, np.ones(vectors.size, dtype=np.bool_))
 
-    rng = np.random.default_rng(8)
-    judged = rng.choice(vectors.size, JUDGED, replace=False)
-    relevant = np.arange(JUDGED) < RELEVANT
-    left = np.ones(vectors.size, bool)
-    left[judged] = False
-    fit = LEARNERS["svm"].function
+    def refresh() -> Ranking:
+        kernels.cores = lambda: threads
+        return one_round(space, judged, grades, Recipe(), 0, NEXT)
 
-    def refresh() -> np.ndarray:
-        model = fit(vectors.rows(judged), relevant, np.ones(JUDGED), 0)
-        return top(vectors.scores(model.weights, threads=threads), NEXT, left)
+    model = refresh().model
+    assert model is not None
+    return refresh, model.weights
 
-    return refresh, fit(vectors.rows(judged), relevant, np.ones(JUDGED), 0).weights
+
+def with_numba(options: argparse.Namespace) -> None:
+    """The same once more, in an environment that has numba."""
+    python = FAST / "bin" / "python"
+    if not python.exists():
+        print("installing numba into .bench/fast ...", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", FAST], check=True)
+        packages = ["numba", "numpy", "scipy", "scikit-learn", "pandas", "pyarrow"]
+        subprocess.run([python, "-m", "pip", "install", "-q", "-c", ROOT / "constraints.txt", *packages], check=True)
+    command = [python, __file__, "--documents", str(options.documents), "--turns", str(options.turns)]
+    subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
 
 
 def main() -> None:
@@ -111,10 +126,10 @@ def main() -> None:
     # Before all else, so that nothing has been taken and given back yet.
     with Peak() as peak:
         vectors = Vectors.of(matrix)
-        refresher(vectors, None)[0]()
+        refresher(vectors, 1)
     size = (matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes) / 1e6
     how = "numba" if matrix.nnz > kernels.SMALL and kernels.compiled() else "scipy"
-    print(f"{options.documents:,} documents x {TERMS} terms of {VOCABULARY:,}: {size:,.0f} MB; {kernels.cores()} cores")
+    print(f"{options.documents:,} documents x {TERMS} terms of {VOCABULARY:,}: {size:,.0f} MB; {os.cpu_count()} cores")
 
     refreshes: dict[str, Callable[[], object]] = {}
     for threads in (1, 2):
@@ -141,7 +156,11 @@ def main() -> None:
         ratio = statistics.median(t / p for t, p in zip(taken, plain, strict=True))
         median, least, most = (1000 * f(taken) for f in (statistics.median, min, max))
         print(f"{name:28}{median:10.1f}{ratio:10.2f}{least:8.1f}{most:8.1f}")
-    print(f"memory beyond the matrix at the first refresh: {peak.beyond:.0f} MB; libraries: {libraries.beyond:.0f} MB")
+    print(
+        f"memory beyond the matrix at the first refresh: {peak.beyond:.0f} MB; libraries: {libraries.beyond:.0f} MB\n"
+    )
+    if how == "scipy" and matrix.nnz > kernels.SMALL:
+        with_numba(options)
 
 
 if __name__ == "__main__":
