@@ -123,8 +123,8 @@ def naive_bayes(
 ) -> Linear:
     """Multinomial naive Bayes: a feature weighs the logarithm of its odds between the two classes.
 
-    Negative features (embeddings) have no place in it and count as 0. Source: McCallum & Nigam, AAAI workshop on
-    learning for text categorization, 1998.
+    Negative features (embeddings) have no place in it: they are learned from as if they were 0. Source: McCallum &
+    Nigam, AAAI workshop on learning for text categorization, 1998.
 
     Parameters
     ----------

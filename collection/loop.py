@@ -98,7 +98,10 @@ class Recipe:
         ):
             if value not in values:
                 raise UnknownNameError(what, value, values)
-        if self.level < 1 or self.presumed < 0 or (self.topic or 0) < 0:
+        for name, value in self.parameters.items():
+            if not isinstance(value, (int, float)) or not 0 < value < float("inf"):
+                raise InputError(f"the parameter {name} of {self.learner} is a number above 0, found {value!r}")
+        if self.level < 1 or self.presumed < 0 or not 0 <= (self.topic or 0) < float("inf"):
             found = f"level {self.level}, presumed {self.presumed}, topic {self.topic}"
             raise InputError(f"a recipe needs level 1 or more, presumed and topic 0 or more; found {found}")
 
@@ -164,7 +167,7 @@ class Space:
     @cached_property
     def blank(self) -> Bools:
         """(documents,) bool: without a feature, neither words nor a run's word for it. No model can tell them apart."""
-        none = self.vectors.scores(np.ones(self.vectors.features, dtype=np.float32)) == 0
+        none = self.vectors.blank()
         return none if self.evidence is None else none & (self.evidence.fusion == 0)
 
     @property
@@ -173,6 +176,11 @@ class Space:
         if self.evidence is not None:
             return "fusion"
         return "topic text" if self.topic.nnz and self.topic.data.any() else "no order"
+
+
+def topic_text(*parts: object) -> str:
+    """A topic's title, description and narrative as one text, nothing twice; what is no text is left out."""
+    return " ".join(dict.fromkeys(part for part in parts if isinstance(part, str) and part))
 
 
 class Ranking(NamedTuple):
@@ -233,7 +241,8 @@ def one_round(
     model = LEARNERS[recipe.learner].function(*examples, seed, **recipe.parameters)
     scores = space.vectors.scores(model.weights[: space.vectors.features])
     if space.evidence is not None and recipe.evidence == "prior":
-        trust = 3 / (1 + int(relevant.sum()) / 3)
+        # Documents, not opinions: several annotators' judgements of one are no reason to trust the runs less.
+        trust = 3 / (1 + len(np.unique(judged[relevant])) / 3)
         scores = standard(scores, left) + np.float32(trust) * space.prior
     elif recipe.evidence == "columns":
         scores = scores + space.columns @ model.weights[space.vectors.features :]
@@ -252,7 +261,7 @@ def _place_blank(scores: Floats, space: Space, judged: Ints, relevant: Bools, le
     if not waiting.any():
         return
     is_blank = space.blank[judged]
-    share = relevant.sum() / max(int(space.allowed.sum()), 1)
+    share = len(np.unique(judged[relevant])) / max(int(space.allowed.sum()), 1)
     blank = (relevant[is_blank].sum() + BLANK_WEIGHT * share) / (is_blank.sum() + BLANK_WEIGHT)
     recent = relevant[~is_blank][-BLANK_WINDOW:]
     others = recent.mean() if len(recent) == BLANK_WINDOW else 1.0
@@ -299,9 +308,9 @@ def _examples(
 def standard(scores: Floats, among: Bools) -> Floats:
     """The scores with mean 0 and standard deviation 1 over the documents `among`; all 0 where they are all equal."""
     some = scores[among] if len(scores) else scores
-    spread = float(some.std()) if len(some) else 0.0
-    if spread < 1e-12:
+    if not len(some) or some.max() == some.min():
         return np.zeros_like(scores)
+    spread = float(some.std())
     return (scores - np.float32(some.mean())) / np.float32(spread)
 
 
@@ -339,7 +348,9 @@ def queue(
     # 0 in a row would be draws from the start: whoever wants none asks for an endless row.
     choices = next_choices(ledger, count, run=len(left) + 1 if run == 0 else run, share=share)
     unjudged = np.flatnonzero(left)
-    drawn = iter(np.random.default_rng(seed).choice(unjudged, min(count, len(unjudged)), replace=False).tolist())
+    # Not the numbers with which the round presumed its irrelevant examples: those would then be drawn, and no others.
+    random = np.random.default_rng([seed, 1])
+    drawn = iter(random.choice(unjudged, min(count, len(unjudged)), replace=False).tolist())
     ranked = iter(enumerate(ranking.rows.tolist(), start=1))
     chosen: dict[int, Chosen] = {}
     for choice in choices:

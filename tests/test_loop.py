@@ -118,9 +118,11 @@ def test_what_the_runs_say_counts_less_as_more_is_known() -> None:
     say = runs_say([0.01] * 5 + [0.1] * 5 + [0.01] * 5)
     few = one_round(space(evidence=say), rows(0), rows(1), Recipe(), 1, 1)
     assert few.rows[0] in range(5, 10)
-    known = rows(0, 1, 2, 5, 6, 10, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2)
-    many = one_round(space(evidence=say), known, (known < 5).astype(int), Recipe(presumed=0), 1, 1)
-    assert many.rows[0] in (3, 4)
+    texts = [f"wing flow {i}" for i in range(40)] + [f"heat slab {i}" for i in range(40)]
+    against = runs_say([0.01] * 40 + [0.1] * 40)
+    known = np.concatenate((np.arange(36), np.arange(40, 50)))
+    many = one_round(space(texts, evidence=against), known, (known < 40).astype(int), Recipe(presumed=0), 1, 1)
+    assert many.rows[0] in range(36, 40)
     none = one_round(space(evidence=say), rows(0), rows(1), Recipe(evidence="none"), 1, 1)
     assert none.rows[0] in range(5)
 
@@ -288,6 +290,45 @@ def test_each_draw_is_uniform_over_what_is_left_when_its_turn_comes() -> None:
     # Row 0 is ranked first, row 2 is judged: the draw is among the four others.
     assert counts[[0, 2]].tolist() == [0, 0]
     np.testing.assert_allclose(counts[[1, 3, 4, 5]], 750, atol=90)
+
+
+def test_what_is_drawn_is_not_what_the_round_presumed() -> None:
+    here = space([f"word{i} word{i % 7}" for i in range(400)] + ["wing flow"] * 2)
+    judged, grades = rows(400, 0, 1), rows(1, 0, 0)
+    left = np.ones(402, dtype=bool)
+    left[judged] = False
+    ledger = Ledger.of([1, 0, 0], 402, drawn=[0, 0, 0])
+    shared = []
+    for seed in range(40):
+        ranking = one_round(here, judged, grades, Recipe(presumed=60), seed, 60)
+        presumed = np.random.default_rng(seed).choice(np.flatnonzero(left), 60, replace=False)
+        drawn = {c.row for c in queue(ranking, ledger, left, seed, share=1.0) if c.rank is None}
+        assert len(drawn) == 60
+        shared.append(len(drawn & set(presumed.tolist())))
+    assert np.mean(shared) == pytest.approx(60 * 60 / 399, abs=3)  # by chance, and no more
+
+
+def test_embeddings_whose_values_cancel_out_are_not_blank() -> None:
+    centred = np.random.default_rng(0).choice([-1.0, 1.0], size=(200, 8)).astype(np.float32)
+    centred[7] = 0
+    here = Space(Vectors.of(centred), np.ones(200, dtype=bool))
+    assert np.flatnonzero(here.blank).tolist() == [7]
+
+
+def test_several_opinions_of_one_document_are_one_document() -> None:
+    say = runs_say([0.01] * 5 + [0.1] * 5 + [0.01] * 5)
+    once = one_round(space(evidence=say), rows(0, 5), rows(1, 0), Recipe(presumed=0), 1, 15)
+    often = one_round(
+        space(evidence=say), rows(0, 0, 0, 0, 5, 5, 5, 5), rows(1, 1, 1, 1, 0, 0, 0, 0), Recipe(presumed=0), 1, 15
+    )
+    np.testing.assert_allclose(once.scores, often.scores, atol=0.35)
+    assert once.rows.tolist()[:4] == often.rows.tolist()[:4]
+
+
+@pytest.mark.parametrize("parameters", [{"c": -1}, {"ratio": 0}, {"c": float("nan")}, {"c": "1"}])
+def test_a_recipe_refuses_parameters_that_no_learner_can_use(parameters: dict[str, object]) -> None:
+    with pytest.raises(InputError, match="a number above 0"):
+        Recipe(parameters=parameters)
 
 
 def test_vectors_of_ready_matrices_will_do() -> None:

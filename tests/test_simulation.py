@@ -42,7 +42,7 @@ RUNS = [
 
 
 def case_of(query_id: str = "1", runs: list[Run] = RUNS, **more: object) -> Case:
-    made = cases(DOCUMENTS, TOPICS, QRELS, runs, pools=["depth", "rrf"], **more)  # type: ignore[arg-type]
+    made = cases(DOCUMENTS, TOPICS, QRELS, runs, pools=["depth", "rrf", "mtf", "maxmean"], **more)  # type: ignore[arg-type]
     return next(c for c in made if c.query_id == query_id)
 
 
@@ -221,7 +221,7 @@ def test_a_stopping_rule_is_asked_after_each_round() -> None:
 
 def test_a_simulation_is_one_table() -> None:
     made = simulate(
-        cases(DOCUMENTS, TOPICS, QRELS, RUNS, pools=["depth", "rrf"]),
+        cases(DOCUMENTS, TOPICS, QRELS, RUNS, pools=["depth", "rrf", "mtf", "maxmean"]),
         strategies=["loop", "loop-text", "depth", "rrf", "mtf", "maxmean"],
         learners=["svm", "naive-bayes"],
         stops=["half", "betting", "qbcb"],
@@ -268,6 +268,27 @@ def test_priors_are_drawn_or_listed() -> None:
     assert listed(case, 1).tolist() == [0]
     with pytest.raises(InputError, match="no document of its collection"):
         listed_priors({("1", None): ["dx"]})(case, 0)
+
+
+def test_what_cannot_be_replayed_is_refused() -> None:
+    with pytest.raises(InputError, match="which a replay does not keep"):
+        simulate(cases(DOCUMENTS, TOPICS, QRELS), stops=["quantci"])
+    with pytest.raises(InputError, match="give runs= and pools="):
+        simulate(cases(DOCUMENTS, TOPICS, QRELS), strategies=["depth"])
+    with pytest.raises(InputError, match="found 'd0' twice"):
+        list(cases([*DOCUMENTS, DOCUMENTS[0]], TOPICS, QRELS))
+
+
+def test_runs_of_other_documents_say_nothing() -> None:
+    strangers = [Run("a", rank_run(frame("1 zz 9", "query_id", "doc_id", "score")))]
+    case = next(cases(DOCUMENTS, TOPICS, QRELS, strangers))
+    assert case.space.evidence is None
+    assert case.space.begins_with == "topic text"
+
+
+def test_a_prior_that_is_named_twice_counts_once() -> None:
+    case = case_of()
+    assert listed_priors({("1", None): ["d0", "d0"], ("1", 0): ["d0"]})(case, 0).tolist() == [0]
 
 
 # The command
@@ -325,6 +346,8 @@ def test_the_command_prints_means(folder: Path) -> None:
         (["--strategy", "depth"], "choose from runs"),
         (["--priors", "one"], "none, two numbers such as 1,1, or a file"),
         (["--batch", "7"], "a batch is one of"),
+        (["--strategy", "lop"], "did you mean 'loop'"),
+        (["--priors", "²,1"], "none, two numbers"),
         (["--relevance-level", "3"], "nothing to simulate"),
     ],
 )

@@ -287,7 +287,7 @@ class Looping(Settling):
         signature = self.store.runs_signature()
         topics = self.topics()
         words = topics.loc[topics["query_id"] == query_id, ["title", "description", "narrative"]]
-        text = " ".join(words.to_numpy().ravel().tolist())
+        text = loop.topic_text(*words.to_numpy().ravel().tolist())
         key = (self._vectors and self._vectors[0], mode, pool, signature, text)
         if query_id in self._spaces and self._spaces[query_id][0] == key:
             return self._spaces[query_id][1]
@@ -309,6 +309,8 @@ class Looping(Settling):
         rows = self.store.rows_of(ids)
         at = np.array([rows.get(doc_id, size) for doc_id in ids], dtype=np.int64)
         there = at < size
+        if not there.any():
+            return None
         return loop.Evidence(*(_spread(part[c].to_numpy()[there], at[there], size) for c in ("fusion", "best", "runs")))
 
     def ledger(self, query_id: str) -> Ledger:

@@ -78,12 +78,13 @@ def simulate(
     """
     from collection import formats, pooling
     from collection.loop import Recipe
-    from collection.simulation import LOOPS, cases
+    from collection.simulation import cases
     from collection.simulation import simulate as replay
 
     runs = list(formats.read_runs(with_folders(run_files)))
     wanted = strategies or ("loop",)
-    if not runs and (pooled := [s for s in wanted if s not in LOOPS]):
+    pooled = [s for s in wanted if s in pooling.STRATEGIES or s in pooling.ADAPTIVE]
+    if pooled and not runs:
         raise click.UsageError(f"{', '.join(pooled)} choose from runs: give some with --run")
     frame = formats.read_qrels(qrels_file)
     all_topics = formats.read_topics(topics)
@@ -94,7 +95,7 @@ def simulate(
             frame,
             runs,
             scope="prefix" if scope == "prefix" else "all",
-            pools=[s for s in wanted if s in pooling.STRATEGIES],
+            pools=pooled,
             level=relevance_level,
             least=min_relevant,
         )
@@ -122,6 +123,8 @@ def simulate(
 
 
 def _print_means(results: Results) -> None:
+    from collection.simulation import LOOPS
+
     means = results.means()
     used = results.values["query_id"].nunique()
     rows = [
@@ -130,7 +133,7 @@ def _print_means(results: Results) -> None:
     ]
     click.echo(f"means over {used:,} {'topic' if used == 1 else 'topics'}, {results.values['seed'].nunique()} seeds")
     print_table(["strategy", "learner", *map(str, means.columns)], rows, numbers=True)
-    if (means.filter(like="judgements") > 0).any(axis=None):
+    if any(strategy not in LOOPS for strategy, _ in means.index):
         print_notices(["documents that no run has come behind a pooling strategy's own, in an order drawn by lot"])
 
 
@@ -149,7 +152,7 @@ def _priors(text: str, level: int) -> Priors:
     if text == "none":
         return None
     numbers = text.split(",")
-    if len(numbers) == 2 and all(n.strip().isdigit() for n in numbers):
+    if len(numbers) == 2 and all(n.strip().isdecimal() for n in numbers):
         return drawn_priors(int(numbers[0]), int(numbers[1]), level)
     path = Path(text)
     if not path.is_file():
@@ -159,7 +162,7 @@ def _priors(text: str, level: int) -> Priors:
         cells = line.split()
         if not cells or cells[0] == "query_id":
             continue
-        if len(cells) not in (2, 3) or (len(cells) == 3 and not cells[2].isdigit()):
+        if len(cells) not in (2, 3) or (len(cells) == 3 and not cells[2].isdecimal()):
             raise FormatError(path, number, "query_id doc_id, and perhaps a seed", line)
         listed.setdefault((cells[0], int(cells[2]) if len(cells) == 3 else None), []).append(cells[1])
     return listed_priors(listed)

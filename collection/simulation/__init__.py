@@ -7,7 +7,7 @@ A pooling strategy and a learner stand side by side, since both answer the same 
 
 from collection.simulation.cases import Case, cases
 from collection.simulation.measuring import measure
-from collection.simulation.playing import SCHEDULES, Played, Player, play_loop, play_pooling
+from collection.simulation.playing import SCHEDULES, Played, play_loop, play_pooling
 from collection.simulation.simulating import LOOPS, Results, simulate
 
 __all__ = [
@@ -15,7 +15,6 @@ __all__ = [
     "SCHEDULES",
     "Case",
     "Played",
-    "Player",
     "Results",
     "cases",
     "measure",

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from collection import pooling, vectors
 from collection.errors import InputError
-from collection.loop import Evidence, Space
+from collection.loop import Evidence, Space, topic_text
 from collection.pooling import Indices
 from collection.records import QRELS_COLUMNS, TOPIC_COLUMNS, Document, Run, require_columns
-from collection.vectors import Vectors
 
 Scope = Literal["all", "prefix"]
 
@@ -58,7 +57,6 @@ def cases(
     pools: Sequence[str] = (),
     level: int = 1,
     least: int = 1,
-    ready: Vectors | None = None,
 ) -> Iterator[Case]:
     """One case for each topic that has enough relevant documents.
 
@@ -74,11 +72,9 @@ def cases(
         "all": every document may be judged for every topic. "prefix": those whose id begins with the topic's and a
         hyphen, as in a set of systematic reviews.
     pools
-        Names of :data:`collection.pooling.STRATEGIES` to be made ready.
+        Names of pooling strategies, of either table, to be made ready.
     level, least
         A topic needs so many documents of this grade or above.
-    ready
-        Vectors of all documents, in their order; they are made otherwise.
     """
     require_columns(topics, TOPIC_COLUMNS, "a simulation")
     require_columns(qrels, QRELS_COLUMNS, "a simulation")
@@ -86,9 +82,12 @@ def cases(
     if not found:
         raise InputError("a simulation needs documents, found none")
     ids = pd.Index(pd.Series([d.doc_id for d in found], dtype="str"))
+    if not ids.is_unique:
+        raise InputError(f"documents need an id each, found {ids[ids.duplicated()][0]!r} twice; leave one of them out")
     texts = [None if d.text is None else f"{d.title} {d.text}" for d in found]
     evidence = _by_topic(pooling.evidence(runs)) if len(runs) else {}
-    chosen = {name: _by_topic(_whole_pool(name, runs)) for name in pools} if len(runs) else {}
+    chosen = {name: _by_topic(_whole_pool(name, runs)) for name in pools if name not in pooling.ADAPTIVE}
+    asking = any(name in pooling.ADAPTIVE for name in pools)
     graded = _by_topic(qrels)
     shared = None
     for topic in topics.itertuples(index=False):
@@ -104,23 +103,24 @@ def cases(
         if int((grades >= level).sum()) < least:
             continue
         if scope == "all":
-            shared = shared or ready or vectors.build(texts)
+            shared = shared or vectors.build(texts)
             matrix = shared
         else:
             matrix = vectors.build([texts[row] for row in inside])
-        parts = [str(getattr(topic, name)) for name in TOPIC_COLUMNS[1:]]
+        text = topic_text(*(getattr(topic, name) for name in TOPIC_COLUMNS[1:]))
         of_runs = evidence.get(query_id)
         known = None
         if of_runs is not None:
             known = Evidence(*(_spread(doc_ids, of_runs, c).astype(np.float32) for c in ("fusion", "best", "runs")))
+            known = known if known.fusion.any() else None
         allowed = np.array([texts[row] is not None for row in inside], dtype=np.bool_)
         yield Case(
             query_id,
             doc_ids,
             grades,
-            Space(matrix, allowed, " ".join(dict.fromkeys(part for part in parts if part)), known),
+            Space(matrix, allowed, text, known),
             {name: _places(doc_ids, frames.get(query_id)) for name, frames in chosen.items()},
-            pooling.rankings_of(runs, query_id, doc_ids) if len(runs) else [],
+            pooling.rankings_of(runs, query_id, doc_ids) if asking else [],
         )
 
 

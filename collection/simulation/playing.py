@@ -31,7 +31,7 @@ class Played(NamedTuple):
     priors
         Documents whose grades were given beforehand, at no cost.
     rounds
-        (n,) the number of judgements that there were when each document was chosen.
+        (n,) the number of judgements in `order` that there were when each document was chosen.
     drawn
         (n,) whether it was drawn at random.
     reached
@@ -52,9 +52,6 @@ class Played(NamedTuple):
         size = int(case.space.allowed.sum()) - int(case.space.allowed[self.priors].sum())
         relevant = case.grades[self.order] >= level
         return Ledger.of(relevant, size, drawn=self.drawn, batch=self.rounds, reached=self.reached)
-
-
-Player = Callable[[Case], Played]
 
 
 def _one(judged: int) -> Iterator[int]:
@@ -118,6 +115,8 @@ def play_loop(
     """
     if schedule not in SCHEDULES:
         raise InputError(f"a batch is one of {', '.join(SCHEDULES)}, found {schedule!r}")
+    # Made once for a topic, whoever comes first: not part of the time of one replay.
+    _ = case.space.start, case.space.prior, case.space.blank
     begun = time.perf_counter()
     given = np.zeros(0, dtype=np.int64) if priors is None else priors
     relevant = case.grades >= recipe.level
@@ -129,11 +128,10 @@ def play_loop(
     drawn: list[bool] = []
     control: dict[int, float] = {}
     if way == "control":
-        for row in np.random.default_rng(seed).permutation(np.flatnonzero(open_)).tolist():
-            if sum(relevant[r] for r in order) >= positives:
-                break
-            order.append(row)
-            control[row] = np.nan
+        drawn_rows = np.random.default_rng(seed).permutation(np.flatnonzero(open_))
+        enough = int(np.searchsorted(np.cumsum(relevant[drawn_rows]), positives)) + 1
+        order = drawn_rows[:enough].tolist()
+        control = dict.fromkeys(order, np.nan)
         rounds, drawn = [0] * len(order), [True] * len(order)
         missing -= int(relevant[order].sum())
     sizes = SCHEDULES[schedule](len(given))
@@ -143,9 +141,9 @@ def play_loop(
         )
         left = case.space.allowed.copy()
         left[read] = False
-        if not left.any() or not (to_the_end or missing):
+        if not left.any() or not (to_the_end or missing) or len(order) == int(open_.sum()):
             break
-        size = next(sizes)
+        size, before = next(sizes), len(order)
         ranking = one_round(case.space, read, case.grades[read], recipe, seed + 7919 * len(read), size)
         if way == "draws":
             ledger = Ledger.of(relevant[order], int(open_.sum()), drawn=drawn)
@@ -159,13 +157,19 @@ def play_loop(
                 control[row] = len(order)
                 continue
             order.append(row)
-            rounds.append(len(read))
+            rounds.append(before)
             drawn.append(random)
             missing -= int(relevant[row])
     made = np.array(order, dtype=np.int64)
     reached = np.array([control.get(row, np.nan) for row in order], dtype=np.float64)
-    steps = np.maximum.accumulate(np.array(rounds, dtype=np.int64)) if rounds else np.zeros(0, dtype=np.int64)
-    return Played(made, given, steps, np.array(drawn, dtype=np.bool_), reached, time.perf_counter() - begun)
+    return Played(
+        made,
+        given,
+        np.array(rounds, dtype=np.int64),
+        np.array(drawn, dtype=np.bool_),
+        reached,
+        time.perf_counter() - begun,
+    )
 
 
 def play_pooling(case: Case, strategy: str, seed: int, *, level: int = 1, priors: Indices | None = None) -> Played:
@@ -178,8 +182,12 @@ def play_pooling(case: Case, strategy: str, seed: int, *, level: int = 1, priors
     if strategy in pooling.ADAPTIVE:
         asking = pooling.ADAPTIVE[strategy].function(case.rankings)
         pooled = pooling.replay(asking, case.grades >= level)
-    else:
+    elif strategy in case.pools:
         pooled = case.pools[strategy]
+    else:
+        raise InputError(
+            f"the strategy {strategy!r} was not made ready; give runs= and pools=[{strategy!r}] to cases()"
+        )
     open_ = case.space.allowed.copy()
     open_[given] = False
     first = pooled[open_[pooled]]

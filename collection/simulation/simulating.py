@@ -29,7 +29,13 @@ NO_LEARNER = "-"
 VALUES = ["query_id", "strategy", "learner", "seed", "measure", "value"]
 CURVE = ["query_id", "strategy", "learner", "seed", "judged", "found"]
 
-_WAYS: dict[str, Way] = {"betting": "draws", "autostop": "draws", "target": "control", "qbcb": "control"}
+_WAYS: dict[str, Way] = {"betting": "draws", "target": "control", "qbcb": "control"}
+
+UNKNOWN = {
+    "quantci": "a probability of relevance for every document",
+    "autostop": "the probability with which each document would have been chosen by then",
+}
+"""What rules need that a replay does not know."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +105,8 @@ def simulate(
     for learner in learners:
         LEARNERS[learner]
     for rule in stops:
-        RULES[rule]
+        if RULES[rule].name in UNKNOWN:
+            raise InputError(f"the rule {rule!r} needs {UNKNOWN[rule]}, which a replay does not keep; choose another")
     usual = recipe or Recipe()
     values: list[tuple[str, str, str, int, str, float]] = []
     curves: list[pd.DataFrame] = []
@@ -177,7 +184,8 @@ def listed_priors(listed: Mapping[tuple[str, int | None], Sequence[str]]) -> Cal
     """Priors by name: (query_id, seed) -> document ids; the seed None holds for every seed."""
 
     def look_up(case: Case, seed: int) -> Indices:
-        wanted = [*listed.get((case.query_id, seed), ()), *listed.get((case.query_id, None), ())]
+        both = [*listed.get((case.query_id, seed), ()), *listed.get((case.query_id, None), ())]
+        wanted = list(dict.fromkeys(both))
         places = case.doc_ids.get_indexer(pd.Index(wanted, dtype="str"))
         if (places < 0).any():
             stranger = wanted[int((places < 0).argmax())]

@@ -211,7 +211,7 @@ def _unlikely(ledger: Ledger, target: float, starts: Ints) -> float:
     share = relevant / urn
     spread = np.sqrt(draws * share * (1 - share) * (urn - draws) / np.maximum(urn - 1, 1))
     below = (found + 0.5 - draws * share) / np.maximum(spread, 1e-12)
-    # The exact value is slow; the normal one tells which few windows can have the least.
+    # The exact value is slow; the normal one tells which few windows are near the least.
     least = np.argpartition(below, MOST_WINDOWS)[:MOST_WINDOWS] if len(starts) > MOST_WINDOWS else slice(None)
     return float(hypergeom.cdf(found[least], urn[least], relevant[least], draws[least]).min())
 

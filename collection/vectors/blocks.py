@@ -107,6 +107,14 @@ class TextBlock:
         """Add what the block makes of the weights (columns,) to `out` (documents,)."""
         self._all.add_product(weights, out, threads)
 
+    def blank(self) -> NDArray[np.bool_]:
+        """(documents,) bool: rows without a value."""
+        if len(self.values) and self.values.min() < 0:  # a matrix that came ready: its values could cancel out
+            return np.diff(self.indptr) == 0
+        sums = np.zeros(self.shape[0], np.float32)
+        self.scores(np.ones(self.shape[1], np.float32), sums)
+        return sums == 0
+
     def of_text(self, text: str) -> Any:
         """(1, columns): the text as if it were a document, as far as its terms are known; zeros in a ready matrix."""
         from scipy.sparse import csr_matrix
@@ -188,6 +196,14 @@ class DenseBlock:
     def scores(self, weights: Floats, out: Floats, threads: int | None = None) -> None:
         """Add what the block makes of the weights (columns,) to `out` (documents,)."""
         out += self.matrix @ weights
+
+    def blank(self) -> NDArray[np.bool_]:
+        """(documents,) bool: rows of nothing but zeros."""
+        found = np.empty(self.shape[0], np.bool_)
+        for start in range(0, self.shape[0], 20_000):
+            stretch = slice(start, start + 20_000)
+            found[stretch] = ~np.any(self.matrix[stretch], axis=1)
+        return found
 
     def of_text(self, text: str) -> Any:
         """(1, columns) of zeros: what made the embeddings is not known here."""

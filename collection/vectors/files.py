@@ -160,5 +160,5 @@ def decoded(lines: bytes) -> list[str]:
 
 def sync(path: Path) -> None:
     """See to it that a file outlives a power cut, what was written to it through a memory map included."""
-    with path.open("rb") as file:
+    with path.open("rb+") as file:  # Windows syncs only what may be written to
         os.fsync(file.fileno())

@@ -132,6 +132,13 @@ class Vectors:
                 out[stretch] += block.rows(wanted[stretch]) @ part
         return out
 
+    def blank(self) -> NDArray[np.bool_]:
+        """(size,) bool: documents without a value in any learning block; no linear model can tell them apart."""
+        found = np.ones(self.size, np.bool_)
+        for block in self.learning:
+            found &= block.blank()
+        return found
+
     def bm25(self, text: str, k1: float = 0.9, b: float = 0.4) -> Floats:
         """(size,): BM25 of every document for a text, as Lucene computes it, over the block "words".
 

@@ -49,7 +49,7 @@ def load(name: str, level: int, least: int, scope: str = "all", topics: int | No
     made = cases(
         (d for _, d in formats.read_documents(folder / "documents.jsonl.gz")),
         frame, formats.read_qrels(folder / "qrels.txt"), runs,
-        scope="prefix" if scope == "prefix" else "all", pools=["depth", "rrf"], level=level, least=least,
+        scope="prefix" if scope == "prefix" else "all", pools=POOLING, level=level, least=least,
     )  # fmt: skip
     return [case for case, _ in zip(made, range(topics or 10**9), strict=False)]
 
@@ -76,7 +76,7 @@ class U4:
         first = case.space.vectors.bm25(case.space.text)
         left = case.space.allowed.copy()
         order: list[int] = []
-        while not relevant[order].all() or relevant[left].any():
+        while relevant[left].any():
             scores, size = first, 1
             labels = relevant[order]
             if labels.any() and not labels.all():
