@@ -325,7 +325,14 @@ class Chosen(NamedTuple):
 
 
 def queue(
-    ranking: Ranking, ledger: Ledger, left: Bools, seed: int, *, run: int | None = None, share: float = 0.0
+    ranking: Ranking,
+    ledger: Ledger,
+    left: Bools,
+    seed: int,
+    *,
+    run: int | None = None,
+    share: float = 0.0,
+    turns: Bools | None = None,
 ) -> list[Chosen]:
     """The ranking with random draws at their places: what to judge next, as long as nothing relevant comes.
 
@@ -341,12 +348,12 @@ def queue(
         The judgements so far.
     left
         (documents,) bool: unjudged and allowed.
-    run, share
+    run, share, turns
         As for `next_choices`; a `run` of 0 stands for no draws after irrelevant documents in a row.
     """
     count = len(ranking.rows)
     # 0 in a row would be draws from the start: whoever wants none asks for an endless row.
-    choices = next_choices(ledger, count, run=len(left) + 1 if run == 0 else run, share=share)
+    choices = next_choices(ledger, count, run=len(left) + 1 if run == 0 else run, share=share, turns=turns)
     unjudged = np.flatnonzero(left)
     # Not the numbers with which the round presumed its irrelevant examples: those would then be drawn, and no others.
     random = np.random.default_rng([seed, 1])

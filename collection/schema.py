@@ -209,6 +209,8 @@ def m005_loop(db: Database) -> None:
 
         CREATE INDEX documents_without_text ON documents (doc) WHERE text IS NULL;;
 
+        CREATE INDEX leases_annotator ON leases (annotator, until);;
+
         CREATE INDEX judgements_pair ON judgements (topic, doc, annotator);;
 
         -- The words of the documents that have a text; the text itself stays where it is.

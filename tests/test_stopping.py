@@ -17,6 +17,7 @@ from collection.stopping import (
     betting,
     estimate,
     next_choice,
+    next_choices,
     quantile_bound,
     smallest_sample,
 )
@@ -546,3 +547,61 @@ def test_next_choice_mixes_in_a_control_sample() -> None:
     assert sum(judged) == 10
     with pytest.raises(InputError, match="the parameter share"):
         next_choice(Ledger.of([], 9), share=-1)
+
+
+# Draws that could not reach everything
+
+
+def held_back(seed: int, tell: bool) -> tuple[bool, bool]:
+    """120 documents, 24 relevant, of which somebody else holds 10 that no draw reaches: (stopped, met)."""
+    random = np.random.default_rng(seed)
+    relevant = np.zeros(120, dtype=bool)
+    relevant[random.choice(120, 24, replace=False)] = True
+    held = np.flatnonzero(relevant)[:10]
+    order = np.flatnonzero(relevant)[10:]  # the ranking finds the others at once
+    judged, drawn, urn = list(order), [False] * len(order), [np.nan] * len(order)
+    for document in random.permutation(np.setdiff1d(np.arange(120), [*order, *held])):
+        judged.append(document)
+        drawn.append(True)
+        urn.append(120 - len(judged) + 1 - len(held))
+        ledger = Ledger.of(relevant[judged], 120, drawn=drawn, urn=urn if tell else None)
+        if betting(ledger).stop:
+            return True, bool(ledger.found >= 0.9 * 24)
+    return False, False
+
+
+def test_no_promise_rests_on_documents_that_no_draw_could_reach() -> None:
+    assert all(stopped and not met for stopped, met in (held_back(seed, tell=False) for seed in range(5)))
+    assert not any(stopped for stopped, _ in (held_back(seed, tell=True) for seed in range(20)))
+
+
+def test_the_interval_allows_for_what_no_draw_could_reach() -> None:
+    ledger = Ledger.of([1] * 4 + [0] * 30, 60, drawn=[0] * 4 + [1] * 30)
+    blind = Ledger.of(
+        [1] * 4 + [0] * 30, 60, drawn=[0] * 4 + [1] * 30, urn=[np.nan] * 4 + [50.0 - i for i in range(30)]
+    )
+    assert blind.out_of_reach[4:].tolist() == [6] * 30
+    assert estimate(blind).low == 4
+    assert estimate(blind).high == pytest.approx(estimate(ledger).high + 6, abs=1)
+    # By hand, R = 11 with 4 found: 7 left, 6 of them perhaps out of reach, so each draw had at least 1 in 50, 49 ...
+    wanted = math.log(0.7 / 1) + sum(-math.log(1 - 1 / (50 - i)) for i in range(30))
+    only_misses = Ledger.of([1] * 4 + [0] * 30, 60, drawn=[0] * 4 + [1] * 30, urn=blind.urn)
+    from collection.stopping.martingale import _log_money
+
+    assert _log_money(only_misses, 11)[0] == pytest.approx(wanted)
+
+
+def test_urns_are_checked_and_cut_with_the_ledger() -> None:
+    with pytest.raises(InputError, match="urn"):
+        Ledger.of([1, 0], 9, drawn=[0, 1], urn=[np.nan, 0.0])
+    ledger = Ledger.of([1, 0, 0], 9, drawn=[0, 1, 1], urn=[np.nan, 20.0, 5.0])
+    assert ledger.out_of_reach.tolist() == [0, 0, 2]  # an urn that others have emptied since is what is unjudged now
+    assert ledger.prefix(2).out_of_reach.tolist() == [0, 0]
+
+
+def test_only_the_turns_of_the_loop_count_for_the_next_choice() -> None:
+    ledger = Ledger.of([1] + [0] * 60, 500)
+    pool = np.zeros(61, dtype=bool)
+    assert next_choice(ledger) == "random"
+    assert next_choices(ledger, 51, turns=pool) == ["ranking"] * 50 + ["random"]
+    assert next_choices(ledger, 3, run=400, share=0.5, turns=pool) == ["random", "ranking", "random"]

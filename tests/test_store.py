@@ -135,7 +135,7 @@ def test_the_same_again_changes_nothing_and_other_content_is_a_conflict(store: S
 
 def test_leases_and_skips_as_the_assignment_sees_them(store: Store) -> None:
     with store.transaction():
-        store.lease("1", [Way("a")], "bob", until=100.0)
+        store.lease("1", [Way("a")], "bob", at=0.0, until=100.0)
         store.skip("1", "b", "ann", at=50.0)
     before, after = store.candidates("1", "ann", at=99.0), store.candidates("1", "ann", at=101.0)
     assert before["leased"].tolist() == [1, 0]
@@ -187,7 +187,7 @@ def test_a_new_link_voids_the_unused_one(store: Store) -> None:
 
 def test_a_judged_pair_is_not_held_by_its_lease_too(store: Store) -> None:
     with store.transaction():
-        store.lease("1", [Way("a")], "bob", until=100.0)
+        store.lease("1", [Way("a")], "bob", at=0.0, until=100.0)
     say(store, "a", relevance=1, annotator="bob")
     row = store.candidates("1", "ann", at=50.0).iloc[0]
     assert (row["others"], row["leased"]) == (1, 0)

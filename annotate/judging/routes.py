@@ -46,8 +46,33 @@ class BadRequest(Exception):
     """The card, or somebody in its name, sent what it cannot have meant."""
 
 
+class _Desk:
+    """One thread with one connection to the campaign."""
+
+    def __init__(self, directory: Path, name: str) -> None:
+        self._directory = directory
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
+        self._campaign: Campaign | None = None
+
+    async def run(self, work: Callable[[Campaign], T]) -> T:
+        def call() -> T:
+            if self._campaign is None:
+                self._campaign = Campaign(self._directory)
+            return work(self._campaign)
+
+        return await asyncio.get_running_loop().run_in_executor(self._thread, call)
+
+    async def close(self) -> None:
+        def call() -> None:
+            if self._campaign is not None:
+                self._campaign.close()
+
+        await asyncio.get_running_loop().run_in_executor(self._thread, call)
+        self._thread.shutdown()
+
+
 class JudgingService:
-    """The routes' half of a campaign: one thread, one connection.
+    """The routes' half of a campaign: one thread with one connection, and one more for searches.
 
     Parameters
     ----------
@@ -57,8 +82,7 @@ class JudgingService:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="judging")
-        self._campaign: Campaign | None = None
+        self._desks = {aside: _Desk(directory, "aside" if aside else "judging") for aside in (False, True)}
         self.trainer = Trainer(directory)
         with Campaign(directory) as campaign:
             self.campaign_id = campaign.id
@@ -71,22 +95,12 @@ class JudgingService:
             yield
         finally:
             self.trainer.stop()
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._close)
-            self._thread.shutdown()
+            for desk in self._desks.values():
+                await desk.close()
 
-    def _close(self) -> None:
-        if self._campaign is not None:
-            self._campaign.close()
-
-    async def run(self, work: Callable[[Campaign], T]) -> T:
-        """Run `work` with the campaign in the service's thread."""
-
-        def call() -> T:
-            if self._campaign is None:
-                self._campaign = Campaign(self.directory)
-            return work(self._campaign)
-
-        return await asyncio.get_running_loop().run_in_executor(self._thread, call)
+    async def run(self, work: Callable[[Campaign], T], *, aside: bool = False) -> T:
+        """Run `work` with the campaign in the service's thread; `aside`: in another, for slow reads."""
+        return await self._desks[aside].run(work)
 
     def routes(self) -> list[Route]:
         """All routes of this service."""
@@ -96,8 +110,8 @@ class JudgingService:
             Route(f"{PREFIX}/topics", self._guarded(_topics), methods=["POST"]),
             Route(f"{PREFIX}/sync", self._guarded(partial(_sync, self.trainer)), methods=["POST"]),
             Route(f"{PREFIX}/document", self._guarded(_document), methods=["POST"]),
-            Route(f"{PREFIX}/why", self._guarded(partial(_why, self.trainer)), methods=["POST"]),
-            Route(f"{PREFIX}/search", self._guarded(_search), methods=["POST"]),
+            Route(f"{PREFIX}/why", self._guarded(partial(_why, self.trainer), aside=True), methods=["POST"]),
+            Route(f"{PREFIX}/search", self._guarded(_search, aside=True), methods=["POST"]),
             Route(f"{PREFIX}/take", self._guarded(_take), methods=["POST"]),
         ]
 
@@ -138,7 +152,9 @@ class JudgingService:
 
     # --- judging ----------------------------------------------------------------------------------
 
-    def _guarded(self, handler: Callable[[Campaign, str, Payload], Payload]) -> Callable[[Request], Any]:
+    def _guarded(
+        self, handler: Callable[[Campaign, str, Payload], Payload], *, aside: bool = False
+    ) -> Callable[[Request], Any]:
         """A route that needs a valid token and a JSON object, and answers with one."""
 
         async def endpoint(request: Request) -> Response:
@@ -147,13 +163,20 @@ class JudgingService:
                 return JSONResponse({"error": "the judging token is missing or has expired"}, status_code=401)
             try:
                 payload = await _payload(request)
-                return JSONResponse(await self.run(lambda campaign: handler(campaign, annotator, payload)))
+                work = partial(_answer, handler, annotator, payload)
+                return JSONResponse(await self.run(work, aside=aside))
             except (BadRequest, InputError) as error:
                 return JSONResponse({"error": str(error)}, status_code=400)
             except CleverdonError as error:  # the card keeps what it has and tries again
                 return JSONResponse({"error": str(error)}, status_code=503)
 
         return endpoint
+
+
+def _answer(
+    handler: Callable[[Campaign, str, Payload], Payload], annotator: str, payload: Payload, campaign: Campaign
+) -> Payload:
+    return handler(campaign, annotator, payload)
 
 
 async def _payload(request: Request) -> Payload:
@@ -207,7 +230,9 @@ def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload
             current = campaign.mode(query_id) == "closed" or (made is not None and campaign.is_current(made))
             problem = None if current else trainer.problem(query_id)
             # After a failure a new judgement is worth a new attempt; so is a card with nothing to go on with.
-            if not current and (result.saved or problem is None or made is None):
+            if current and not pairs.order and made is not None and not made.complete:
+                current = False  # others hold all that the round has: a longer one is wanted
+            if not current and (result.saved or problem is None or not pairs.order):
                 trainer.request(query_id)
             answer |= {"order": pairs.order, "model_round": pairs.model_round}
             answer |= {"behind": not current and problem is None, "problem": problem}
@@ -242,13 +267,14 @@ def _why(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload)
     """Why a document came up, as far as the manager lets annotators know."""
     query_id, doc_id = _text(payload, "query_id"), _text(payload, "doc_id")
     made = trainer.latest(query_id)
-    explained = campaign.loop_settings().explain != "nothing" and campaign.mode(query_id) not in ("pool", "closed")
-    if made is None and explained:  # a round made here would let everybody's judgements wait for it
+    if made is None and campaign.explains(
+        query_id, doc_id
+    ):  # a round made here would let everybody's judgements wait for it
         problem = trainer.problem(query_id)
         trainer.request(query_id)
         sentence = "The model is being made." if problem is None else f"There is no model: {problem}"
         return {"sentence": sentence, "terms": [], "behind": problem is None}
-    return campaign.why(query_id, doc_id, made)._asdict()
+    return campaign.why(query_id, doc_id, annotator, made)._asdict()
 
 
 def _search(campaign: Campaign, annotator: str, payload: Payload) -> Payload:

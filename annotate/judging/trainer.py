@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 FIRST_THE_ANSWER = 0.01
 """Seconds before a round begins: whoever asked for it is answered first, and does not share the interpreter."""
 
-KEPT = 64
+KEPT = 16
 """Topics whose last round is kept."""
 
 

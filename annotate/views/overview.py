@@ -1,15 +1,16 @@
 """Overview: what is there, how far it is, what to do next."""
 
+import pandas as pd
 import streamlit as st
 
 from annotate import session, widgets
-from collection.campaign import MODES
+from collection.campaign import MODES, NextStep
 
 campaign = session.current().campaign
 state = campaign.status()
 
 st.title(widgets.plain(campaign.title))
-widgets.next_step(campaign.next_step())
+widgets.next_step(NextStep(**state["next"]))
 
 widgets.metrics(
     {
@@ -36,7 +37,7 @@ if state["missing_documents"]:
         "The Export page lists them; import their text and they can be judged."
     )
 
-if len(progress := campaign.progress()):
+if len(progress := pd.DataFrame(state["per_topic"])):
     st.subheader("Topics")
     # A loop over the whole collection has no share: its bar stays empty.
     progress["share"] = (progress["judged"] / progress["goal"].astype(float).where(progress["goal"] > 0)).astype(float)

@@ -134,9 +134,7 @@ elif known.judged:
     st.write(f"**Advice:** {widgets.plain(row['advice'])}. {widgets.plain(known.next_reason)}")
 
 closed = campaign.own_modes()[topic] == "closed"
-if known.mode == "closed" and not closed:
-    st.write("The whole campaign is closed; the Loop page opens it again.")
-elif st.button("Open it again" if closed else "Close this topic", key="open" if closed else "close"):
+if st.button("Open it again" if closed else "Close this topic", key="open" if closed else "close"):
     if closed:
         campaign.reopen(topic)
     else:

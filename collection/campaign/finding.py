@@ -6,6 +6,7 @@ import re
 import time
 from typing import NamedTuple
 
+from collection.campaign.judging import LEASE_SECONDS
 from collection.campaign.looping import LOOPING, Looping, Round
 from collection.errors import InputError, UnknownNameError
 from collection.records import Document
@@ -40,31 +41,30 @@ class Found(NamedTuple):
 class Finding(Looping):
     """The part of a campaign that answers annotators' questions about documents."""
 
-    def why(self, query_id: str, doc_id: str, made: Round | None = None) -> Why:
+    def why(self, query_id: str, doc_id: str, annotator: str, made: Round | None = None) -> Why:
         """Why a document came up, as far as the settings let annotators know.
 
         Parameters
         ----------
-        query_id, doc_id
-            The pair.
+        query_id, doc_id, annotator
+            The pair, and who has it on screen.
         made
             The round that it came up by, or a later one of the topic; made anew if left out and there is a loop.
         """
         settings = self.loop_settings()
         if settings.explain == "nothing":
             return Why("The manager of this campaign does not show why a document came up.", [])
-        mode = self.mode(query_id)
-        if mode not in LOOPING or (mode == "pool-then-loop" and self.in_pool(query_id, doc_id)):
+        if not self.explains(query_id, doc_id):
             pooled = "in the pool, which was made from what the systems retrieved"
             return Why(f"It is {pooled if self.in_pool(query_id, doc_id) else 'not in the pool'}.", [])
         made = made or self.retrain(query_id)
         row = self.store.rows_of([doc_id]).get(doc_id)
         if row is None or row >= made.space.vectors.size:
             raise InputError(f"the loop of topic {query_id!r} knows no document {doc_id!r}")
-        way = next((way for way in made.ways if way.doc_id == doc_id), None)
+        pair = self.store.pair(query_id, doc_id, annotator)
         model = made.ranking.model
         terms: list[tuple[str, float]] = []
-        if way is not None and way.strategy == "random":
+        if pair is not None and pair.strategy == "random":
             sentence = "It was drawn at random, so that what is still missing can be estimated."
         elif model is None:
             basis = {"fusion": "what the systems put forward", "topic text": "the words of the topic"}
@@ -83,6 +83,12 @@ class Finding(Looping):
             best = f"{number} of {of} have it, best at rank {int(e.best[row])}" if number else f"none of {of} has it"
             sentence += f" Of the systems, {best}."
         return Why(sentence, terms)
+
+    def explains(self, query_id: str, doc_id: str) -> bool:
+        """Whether a model has to say why a document came up; elsewhere it is the pool, or nobody is told."""
+        if self.loop_settings().explain == "nothing" or self.mode(query_id) not in LOOPING:
+            return False
+        return self.mode(query_id) != "pool-then-loop" or not self.in_pool(query_id, doc_id)
 
     def search(self, query_id: str, annotator: str, words: str, count: int = 30) -> list[Found]:
         """Documents with these words, best first, and what the annotator said of them for the topic.
@@ -110,28 +116,40 @@ class Finding(Looping):
             state = self.store.candidates(query_id, annotator, at, [doc_id]).iloc[0]
             if state["others"] or state["leased"]:
                 raise InputError(f"{doc_id!r} is judged already, or another annotator has it on screen")
-            self.store.lease(query_id, [Way(doc_id, "search")], annotator, at + 3600)
+            self.store.lease(query_id, [Way(doc_id, "search")], annotator, at, at + LEASE_SECONDS)
         return document
 
 
 def _query(words: str) -> str:
     """What a person typed, as FTS5 reads it: plain words are quoted, so that no sign in them is an error."""
-    tokens = re.findall(r'"[^"]*"|\S+', words)
-    made: list[str] = []
-    for token in tokens:
-        if token in ("NOT", "OR") and made and made[-1] not in ("NOT", "OR"):
-            made.append(token)
-        elif token.startswith("-") and len(token) > 1 and made:
-            made += ["NOT", _quoted(token[1:])]
-        elif token not in ("NOT", "OR", "AND"):
-            made.append(_quoted(token))
-    while made and made[-1] in ("NOT", "OR"):
-        made.pop()
-    if not made:
-        raise InputError(f"a search needs a word, found {words!r}")
-    return " ".join(made)
+    wanted: list[str] = []
+    unwanted: list[str] = []
+    before = ""
+    for token in re.findall(r'-?"[^"]*"|\S+', words):
+        if token in ("NOT", "OR", "AND"):
+            before = token
+            continue
+        negative = token.startswith("-") and len(token) > 1
+        quoted = _quoted(token[1:] if negative else token)
+        if quoted is None:
+            continue
+        if negative or before == "NOT":
+            unwanted.append(quoted)
+        elif before == "OR" and wanted:
+            wanted[-1] = f"({wanted[-1]} OR {quoted})"
+        else:
+            wanted.append(quoted)
+        before = ""
+    if not wanted:
+        raise InputError(f"a search needs a word to look for, found {words!r}")
+    # NOT binds tighter than the AND between words that FTS5 puts in by itself.
+    return " NOT ".join(["(" + " AND ".join(wanted) + ")", *unwanted])
 
 
-def _quoted(token: str) -> str:
-    core = token.strip('"*').replace('"', " ")
-    return f'"{core}"' + ("*" if token.endswith("*") else "")
+def _quoted(token: str) -> str | None:
+    """A word or phrase in quotes, a prefix with its asterisk; None where there is nothing to look for."""
+    core = token.strip('"*').replace('"', " ").strip()
+    if not any(c.isalnum() for c in core):
+        return None
+    # One letter and an asterisk is nearly everything, and slow.
+    return f'"{core}"' + ("*" if token.endswith("*") and len(core) > 1 else "")

@@ -16,6 +16,10 @@ LEASE_SECONDS = 3600.0
 """How long a pair that was handed out is reserved."""
 
 
+LOOP_LEASE_SECONDS = 600.0
+"""The same in the loop, where what is held is the best that there is; a card in front renews it every two minutes."""
+
+
 class Judging(Looping):
     """The part of a campaign that annotators work with."""
 
@@ -62,6 +66,8 @@ class Judging(Looping):
             pairs = self._from_pool(annotator, query_id, count, holding, at)
             if mode == "pool" or pairs.documents or len(pairs.closed) < len(holding):
                 return pairs
+        if made is not None and made.mode != mode:
+            made = None  # of the mode that the topic had before
         if made is None and not wait:
             return NextPairs([], [], list(holding), None)
         length = len(holding) + count if in_loop is None else in_loop
@@ -73,8 +79,10 @@ class Judging(Looping):
             waiting = assignment.next_pairs(candidates, len(candidates))["doc_id"].tolist()
             held = [doc_id for doc_id in waiting if doc_id in set(holding)]
             fresh = [doc_id for doc_id in waiting if doc_id not in set(holding)][: max(count, 0)]
-            self.store.prolong(query_id, holding, annotator, at, at + LEASE_SECONDS)
-            self.store.lease(query_id, map(Way, [*fresh, *held]), annotator, at + LEASE_SECONDS)
+            # What was found by searching is not in the pool.
+            searched = set(holding).difference(candidates["doc_id"])
+            self.store.prolong(query_id, [*held, *searched], annotator, at + LEASE_SECONDS)
+            self.store.lease(query_id, map(Way, fresh), annotator, at, at + LEASE_SECONDS)
         documents = self.store.documents(fresh)
         return NextPairs([documents[d] for d in fresh], [d for d in holding if d not in set(held)], None, None)
 
@@ -86,15 +94,19 @@ class Judging(Looping):
         with self.store.transaction():
             candidates = self.store.candidates(query_id, annotator, at, among)
             open_ = assignment.next_pairs(candidates, len(candidates))["doc_id"].tolist()
-            on_screen = [d for d in holding[:1] if d in open_]
-            order = (
-                on_screen + [d for d in open_ if d in ways and d not in on_screen][: max(length - len(on_screen), 0)]
-            )
-            self.store.end_leases(query_id, [*holding, *order], annotator, at)
-            self.store.prolong(query_id, holding, annotator, at, at + LEASE_SECONDS)
             # What is on screen came up by an earlier round, and its lease says so.
-            chosen = [Way(d) if d in on_screen else ways[d] for d in order]
-            self.store.lease(query_id, chosen, annotator, at + LEASE_SECONDS)
+            on_screen = [d for d in holding[:1] if d in open_]
+            others = [d for d in open_ if d in ways and d not in on_screen]
+            order = on_screen + others[: max(length - len(on_screen), 0)]
+            self.store.end_leases(query_id, [*holding, *order], annotator, at, others=not holding)
+            self.store.prolong(query_id, [d for d in holding if d in open_], annotator, at + LOOP_LEASE_SECONDS)
+            out_of_reach = self.store.held(query_id, at, but=annotator)
+            chosen = [
+                _drawn_from(ways[d], made.left - place - out_of_reach)
+                for place, d in enumerate(order)
+                if d not in on_screen
+            ]
+            self.store.lease(query_id, chosen, annotator, at, at + LOOP_LEASE_SECONDS)
         fresh = [d for d in order if d not in set(holding)]
         documents = self.store.documents(fresh)
         closed = [d for d in holding if d not in set(order)]
@@ -173,3 +185,8 @@ class Judging(Looping):
             raise JudgementError(f"a judgement that says {j.kind!r} carries no grade, found {j.relevance}")
         if j.kind == "undone" and pair.judgement is None:
             raise JudgementError(f"{j.annotator} has no judgement of {j.doc_id!r} to take back")
+
+
+def _drawn_from(way: Way, documents: int) -> Way:
+    """A draw passes over what others hold, what the annotator skipped, and what stands before it in their queue."""
+    return way if way.probability is None else way._replace(probability=1 / max(documents, 1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,24 @@ from collection import adjudication
 from collection.stopping import Ledger
 
 Bools = NDArray[np.bool_]
+
+BY_LOOP = ("loop", "start", "random")
+"""Strategies of pairs that the loop brought up."""
+
+
+class Known(NamedTuple):
+    """A topic's judgements.
+
+    Attributes
+    ----------
+    ledger
+        Each document of the scope once, with its settled grade.
+    turns
+        (n,) bool: those that the loop brought up, not a pool, a search or an import.
+    """
+
+    ledger: Ledger
+    turns: Bools
 
 
 def inside(decisions: pd.DataFrame, allowed: Bools) -> pd.DataFrame:
@@ -30,15 +48,12 @@ def inside(decisions: pd.DataFrame, allowed: Bools) -> pd.DataFrame:
     return decisions[known]
 
 
-def ledger_of(decisions: pd.DataFrame, allowed: Bools, level: int) -> tuple[Ledger, int]:
-    """The decisions of one topic as a ledger: each document of the scope once, with its settled grade.
+def ledger_of(decisions: pd.DataFrame, allowed: Bools, level: int) -> Known:
+    """The decisions of one topic as a ledger.
 
-    Returns
-    -------
-    tuple
-        The ledger, and how many random draws count as chosen, since they were drawn from fewer documents than these.
-        So it is where a topic went from its pool to the whole collection, or documents were imported meanwhile: among
-        today's documents such a draw is not uniform, and no promise may rest on it.
+    A draw was made from as many documents as its probability says. Where today's scope has more, since others were
+    held by somebody then, or were imported later, or the topic went from its pool to the whole collection, the
+    ledger says so, and nothing is promised of those.
     """
     given = inside(decisions, allowed)
     once = given.drop_duplicates("doc_id")
@@ -50,19 +65,17 @@ def ledger_of(decisions: pd.DataFrame, allowed: Bools, level: int) -> tuple[Ledg
     relevant = (pd.to_numeric(grades) >= level).fillna(False).to_numpy(dtype=np.bool_)
     chance = pd.to_numeric(once["probability"]).to_numpy(dtype=np.float64)
     rounds = pd.to_numeric(once["model_round"]).to_numpy(dtype=np.float64)
-    drawn = (once["strategy"] == "random").to_numpy(dtype=np.bool_) & ~np.isnan(chance) & ~np.isnan(rounds)
+    drawn = (once["strategy"] == "random").to_numpy(dtype=np.bool_) & (chance > 0) & ~np.isnan(rounds)
     # A document that was drawn among U had 1/U in this draw, and the earlier draws passed it over.
     by_now = 1 - np.cumprod(np.where(drawn, 1 - chance, 1.0))
+    with np.errstate(divide="ignore"):
+        urn = np.where(drawn, 1 / chance, np.nan)
     ledger = Ledger.of(
         relevant,
         int(allowed.sum()),
         drawn=drawn,
         probability=np.where(drawn & (by_now > 0), by_now, np.nan),
         batch=np.maximum.accumulate(np.nan_to_num(rounds, nan=0)).astype(np.int64),
+        urn=urn,
     )
-    # Who judges beside others, or undoes something, moves the count of the unjudged by a few.
-    most = ledger.unjudged_before * 0.95 - 20
-    with np.errstate(divide="ignore"):
-        uniform = 1 / np.nan_to_num(chance, nan=0.0) >= most
-    dropped = int((drawn & ~uniform).sum())
-    return (replace(ledger, drawn=drawn & uniform) if dropped else ledger), dropped
+    return Known(ledger, once["strategy"].isin(BY_LOOP).to_numpy(dtype=np.bool_))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
+import time
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -43,7 +43,7 @@ class LoopSettings:
     Attributes
     ----------
     mode
-        A name of :data:`MODES`; a topic may have another.
+        A name of :data:`MODES` but "closed"; a topic may have another.
     level
         The grade from which on a document is relevant.
     learner, grades, presumed, evidence
@@ -72,6 +72,8 @@ class LoopSettings:
     explain: Shown = "terms"
 
     def __post_init__(self) -> None:
+        if self.mode == "closed":
+            raise InputError("a campaign has a mode for its open topics; close topics one by one, or all of them")
         _known_mode(self.mode)
         if self.explain not in get_args(Shown):
             raise UnknownNameError("explanation", self.explain, get_args(Shown))
@@ -99,17 +101,26 @@ class Round(NamedTuple):
     ways
         Documents in the order in which to judge them, each with how it came up: "loop", "start" (nothing relevant
         is known yet), or "random".
+    left
+        Documents of the scope that were unjudged.
     came_by
         What the order rests on: "model", "fusion", "topic text", "no order".
     """
 
     query_id: str
+    mode: str
     model_round: int
     ways: list[Way]
+    left: int
     came_by: str
     space: loop.Space
     ranking: loop.Ranking
     key: tuple[object, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether the ways are all that is left."""
+        return len(self.ways) == self.left
 
 
 class Looping(Settling):
@@ -136,28 +147,25 @@ class Looping(Settling):
         ----------
         topics
             With these, only `mode` may be given, and holds for them alone; None as `mode` gives them the
-            campaign's again.
+            campaign's again. Without them, "closed" as `mode` closes every topic.
         **changes
             Fields of :class:`LoopSettings`.
         """
-        settings = self.loop_settings()
-        for name in changes:
-            if name not in asdict(settings):
-                raise UnknownNameError("setting of the loop", name, asdict(settings))
         with self.store.transaction():
-            if topics is None:
-                settings = replace(settings, **changes)
-                if settings.level not in self.grades or settings.level < 1:
-                    raise InputError(
-                        f"the level is a grade of this campaign above 0 ({self.grades}), found {settings.level}"
-                    )
-                self.store.put("loop", asdict(settings))
-                return settings
-            if set(changes) != {"mode"}:
+            settings = self.loop_settings()
+            for name in changes:
+                if name not in asdict(settings):
+                    raise UnknownNameError("setting of the loop", name, asdict(settings))
+            known = self.store.topics()["query_id"].tolist()
+            if topics is None and changes.get("mode") == "closed":
+                topics, rest = known, {name: value for name, value in changes.items() if name != "mode"}
+                settings = self._changed(settings, rest)
+            elif topics is None:
+                return self._changed(settings, changes)
+            elif set(changes) != {"mode"}:
                 raise InputError(f"a topic can have a mode of its own and nothing else, found {sorted(changes)}")
             if changes["mode"] is not None:
                 _known_mode(changes["mode"])
-            known = set(self.store.topics()["query_id"])
             for query_id in topics:
                 if query_id not in known:
                     raise UnknownNameError("topic", query_id, known)
@@ -165,6 +173,13 @@ class Looping(Settling):
                     self.store.close_topic(query_id)
                 else:
                     self.store.set_mode(query_id, changes["mode"])
+        return settings
+
+    def _changed(self, settings: LoopSettings, changes: dict[str, Any]) -> LoopSettings:
+        settings = replace(settings, **changes)
+        if settings.level not in self.grades or settings.level < 1:
+            raise InputError(f"the level is a grade of this campaign above 0 ({self.grades}), found {settings.level}")
+        self.store.put("loop", asdict(settings))
         return settings
 
     def reopen(self, query_id: str) -> None:
@@ -227,23 +242,24 @@ class Looping(Settling):
     def vectors(self, progress: Progress | None = None) -> Vectors:
         """The vectors of all documents; they are brought up to date where documents came or changed."""
         settings = self.store.settings()
-        version = settings.get("documents_version", 0)
         if self._vectors is not None and self._vectors[0] == _state_of_vectors(settings):
             return self._vectors[1]
-        if settings.get("vectors", {}).get("version") != version or not (self.directory / "vectors").is_dir():
-            self.update_vectors(progress=progress)
+        current = settings.get("vectors", {}).get("version") == settings.get("documents_version", 0)
         try:
-            opened = vectors.open_vectors(self.directory / "vectors")
-        except FormatError:  # damaged, or not copied with the rest: they can be made again
-            shutil.rmtree(self.directory / "vectors", ignore_errors=True)
+            opened = vectors.open_vectors(self.directory / "vectors") if current else None
+        except FormatError:  # damaged, or not copied with the rest
+            opened = None
+        if opened is None:
             self.update_vectors(progress=progress)
             opened = vectors.open_vectors(self.directory / "vectors")
-        self._vectors = (_state_of_vectors(self.store.settings()), opened)
+        # Of the documents that they were made of: some may have come while that was done.
+        version = self.store.settings()["vectors"]["version"]
+        self._vectors = (json.dumps([version, opened.fingerprint]), opened)
         return opened
 
     # --- rounds -----------------------------------------------------------------------------------
 
-    def retrain(self, query_id: str, count: int = 100) -> Round:
+    def retrain(self, query_id: str, count: int | None = None) -> Round:
         """Learn from a topic's judgements, and say what to judge next. It changes nothing, and can be done again.
 
         Parameters
@@ -251,12 +267,14 @@ class Looping(Settling):
         query_id
             The topic.
         count
-            How many of the best are wanted.
+            How many of the best are wanted; a hundred, and as many as annotators hold already, if left out.
         """
         self._must_know(query_id)
-        settings = self.loop_settings()
+        settings, mode = self.loop_settings(), self.mode(query_id)
         space = self.space(query_id)  # which may make the vectors first
-        key = self._key(query_id)
+        key = self._key(query_id, self._vectors[0] if self._vectors else None)
+        if count is None:
+            count = 100 + self.store.held(query_id, time.time())
         model_round = self.store.logged_in(query_id)
         decisions = self.store.decisions(query_id)
         decisions = decisions[decisions["row"] < space.vectors.size]
@@ -267,15 +285,23 @@ class Looping(Settling):
         ranking = loop.one_round(space, judged, grades, settings.recipe(), seed, count, passed)
         left = space.allowed.copy()
         left[judged] = left[passed] = False
-        ledger, _ = ledger_of(decisions, space.allowed, settings.level)
-        chosen = loop.queue(ranking, ledger, left, seed, run=settings.run, share=settings.control)
+        known = ledger_of(decisions, space.allowed, settings.level)
+        chosen = loop.queue(
+            ranking,
+            known.ledger,
+            left,
+            _seed(self.id, query_id, model_round, "draws"),
+            run=settings.run,
+            share=settings.control,
+            turns=known.turns,
+        )
         names = self.store.doc_ids([c.row for c in chosen])
         usual = "loop" if ranking.model is not None else "start"
         ways = [
             Way(doc_id, "random" if c.rank is None else usual, c.rank, model_round, c.probability)
             for doc_id, c in zip(names, chosen, strict=True)
         ]
-        return Round(query_id, model_round, ways, ranking.came_by, space, ranking, key)
+        return Round(query_id, mode, model_round, ways, int(left.sum()), ranking.came_by, space, ranking, key)
 
     def space(self, query_id: str) -> loop.Space:
         """The documents, words and runs that a topic's loop works on; kept while they are the same."""
@@ -316,7 +342,7 @@ class Looping(Settling):
     def ledger(self, query_id: str) -> Ledger:
         """A topic's judgements in the order in which they were made, for :mod:`collection.stopping`."""
         allowed = self._allowed(query_id)
-        return ledger_of(self.store.decisions(query_id), allowed, self.loop_settings().level)[0]
+        return ledger_of(self.store.decisions(query_id), allowed, self.loop_settings().level).ledger
 
     def _allowed(self, query_id: str, size: int | None = None) -> NDArray[np.bool_]:
         """(documents,) bool: the scope of a topic, of which there are recall and draws.
@@ -335,11 +361,12 @@ class Looping(Settling):
         """Whether a round has read all of its topic's log, by today's settings and documents."""
         return made.model_round == self.store.logged_in(made.query_id) and made.key == self._key(made.query_id)
 
-    def _key(self, query_id: str) -> tuple[object, ...]:
+    def _key(self, query_id: str, vectors_state: str | None = None) -> tuple[object, ...]:
+        """Differs where a round would: settings, mode, vectors (those that are now, if left out), pool, runs."""
         settings = self.store.settings()
         mode = self.mode(query_id)
         pool = len(self.store.pool_rows(query_id)) if mode == "loop-in-pool" else None
-        state = _state_of_vectors(settings)
+        state = vectors_state or _state_of_vectors(settings)
         return (json.dumps(settings.get("loop")), mode, state, pool, self.store.runs_signature())
 
     def _must_know(self, query_id: str) -> None:

@@ -126,7 +126,7 @@ class Recalling(Looping):
         self._must_know(query_id)
         settings, mode = self.loop_settings(), self.mode(query_id)
         decisions, allowed = self.store.decisions(query_id), self._allowed(query_id)
-        ledger, dropped = ledger_of(decisions, allowed, settings.level)
+        ledger = ledger_of(decisions, allowed, settings.level).ledger
         found = estimate(ledger, settings.confidence)
         decision = advice(ledger, settings.target, settings.confidence)
         cost, reason = _next_percent(ledger, found)
@@ -140,8 +140,8 @@ class Recalling(Looping):
             _batches(ledger),
             found,
             decision,
-            _words(ledger, decision, settings, mode)[0],
-            _notes(decisions, allowed, settings.level, dropped),
+            _words(ledger, decision, settings, mode, self.scopes()[query_id] in IN_POOL)[0],
+            _notes(decisions, allowed, settings.level, ledger, self.store.skipped(query_id)),
             cost,
             reason,
             _rules(ledger, settings),
@@ -166,9 +166,9 @@ class Recalling(Looping):
         for query_id, title in self.topics()[["query_id", "title"]].itertuples(index=False):
             mode = modes[query_id]
             allowed = self._allowed(query_id) if scopes[query_id] in IN_POOL else collection
-            ledger, _ = ledger_of(by_topic.get(query_id, everything.iloc[:0]), allowed, settings.level)
+            ledger = ledger_of(by_topic.get(query_id, everything.iloc[:0]), allowed, settings.level).ledger
             decision = betting(ledger, target=settings.target, confidence=settings.confidence)
-            words = _words(ledger, decision, settings, mode)[1]
+            words = _words(ledger, decision, settings, mode, scopes[query_id] in IN_POOL)[1]
             known = estimate(ledger, settings.confidence)[:6] if ledger.judged else (None,) * 6
             stop = decision.stop and ledger.judged > 0
             rows.append((query_id, title, mode, ledger.judged, ledger.found, *known, stop, words))
@@ -179,7 +179,7 @@ class Recalling(Looping):
     def recall_key(self) -> str:
         """Differs where anything differs that :meth:`recall` or :meth:`recall_table` reads: what to cache them by."""
         settings = self.store.settings()
-        parts = [self.counts(), settings.get("loop"), settings.get("documents_version"), self.own_modes()]
+        parts = [self.store.versions(), settings.get("loop"), settings.get("documents_version"), self.own_modes()]
         return json.dumps(parts)
 
     def own_modes(self) -> dict[str, str | None]:
@@ -259,10 +259,9 @@ def _next_percent(ledger: Ledger, known: Estimate) -> tuple[int | None, str]:
     return cost, f"{reason}, and the next whole document about {whole:,}." if relevant < 100 else f"{reason}."
 
 
-def _words(ledger: Ledger, decision: Decision, settings: LoopSettings, mode: str) -> tuple[str, str]:
+def _words(ledger: Ledger, decision: Decision, settings: LoopSettings, mode: str, pool: bool) -> tuple[str, str]:
     """What may be promised: one sentence, and a few words for a table."""
     goal, sure = percent(settings.target), f"{percent(settings.confidence)} confidence"
-    pool = mode in IN_POOL
     where = " in the pool" if pool else ""
     outside = "; what no system retrieved is outside" if pool else ""
     documents = count(ledger.size, "document") + where
@@ -284,13 +283,13 @@ def _words(ledger: Ledger, decision: Decision, settings: LoopSettings, mode: str
             return f"{_upper(share)} for certain: {left}{outside}.", "may stop"
         share = share if ledger.found else f"there is no relevant document{where}"
         return f"{_upper(share)}, with {sure}: this holds however often you look{outside}.", "may stop"
-    return _not_yet(ledger, decision, settings, mode)
+    return _not_yet(ledger, decision, settings, mode, pool)
 
 
-def _not_yet(ledger: Ledger, decision: Decision, settings: LoopSettings, mode: str) -> tuple[str, str]:
+def _not_yet(ledger: Ledger, decision: Decision, settings: LoopSettings, mode: str, pool: bool) -> tuple[str, str]:
     """The words while nothing can be promised."""
     goal, sure = percent(settings.target), f"{percent(settings.confidence)} confidence"
-    outside = "; what no system retrieved is outside" if mode in IN_POOL else ""
+    outside = "; what no system retrieved is outside" if pool else ""
     more = f"{decision.needed or 0:,}"
     documents = "random document" if decision.needed == 1 else "random documents"
     lately = ledger.relevant[-RECENT:]
@@ -316,7 +315,7 @@ def _upper(sentence: str) -> str:
     return sentence[0].upper() + sentence[1:]
 
 
-def _notes(decisions: pd.DataFrame, allowed: NDArray[np.bool_], level: int, dropped: int) -> list[str]:
+def _notes(decisions: pd.DataFrame, allowed: NDArray[np.bool_], level: int, ledger: Ledger, skipped: int) -> list[str]:
     """What stands behind the numbers and may make them wrong."""
     here = inside(decisions, allowed)
     graded = here[here["kind"] == "graded"]
@@ -334,10 +333,16 @@ def _notes(decisions: pd.DataFrame, allowed: NDArray[np.bool_], level: int, drop
             f"{count(ungraded, 'document')} could not be judged by anybody: counted as not relevant, and no promise "
             "holds for such documents."
         )
-    if dropped:
+    if skipped:
+        are = "was skipped and is" if skipped == 1 else "were skipped and are"
         notes.append(
-            f"{count(dropped, 'random draw')} came from fewer documents than there are now (documents were added, or "
-            "the pool was all there was): what was found so counts, but no promise can rest on it."
+            f"{count(skipped, 'document')} {are} not judged: the promise allows for the case that they are relevant."
+        )
+    blind = int((ledger.out_of_reach[ledger.draws] > 0.05 * ledger.unjudged_before[ledger.draws]).sum())
+    if blind:
+        notes.append(
+            f"{count(blind, 'random draw')} came from fewer documents than there are now (documents were added, others "
+            "held some, or the pool was all there was): the promise allows for the case that all of those are relevant."
         )
     return notes
 

@@ -42,14 +42,14 @@ def vectors(
 
 @click.command()
 @DIRECTORY
-@click.option("--mode", help="pool, pool-then-loop, loop, loop-in-pool or closed.")
+@click.option("--mode", help="pool, pool-then-loop, loop, loop-in-pool, closed; campaign: a topic's own no more.")
 @click.option("--topic", "topics", multiple=True, metavar="Q", help="Give only this topic the mode; may be repeated.")
 @click.option("--level", type=int, metavar="G", help="The grade from which on a document is relevant.")
 @click.option("--learner", help="svm, logistic, naive-bayes ...")
 @click.option("--evidence", help="What the runs do for the model: prior, columns or none.")
 @click.option("--grades", help="What grades do for the model: weights or threshold.")
 @click.option("--presumed", type=int, help="Random documents that are presumed irrelevant in each round.")
-@click.option("--row", "run", type=int, metavar="N", help="Random draws begin after N irrelevant in a row; 0: never.")
+@click.option("--row", "run", metavar="N|auto", help="Random draws begin after N irrelevant in a row; 0: never.")
 @click.option("--control", type=float, metavar="SHARE", help="Least share of random draws from the beginning.")
 @click.option("--target", type=float, metavar="SHARE", help="The recall that the stop advice is to promise.")
 @click.option("--confidence", type=float, metavar="SHARE", help="With how much confidence.")
@@ -61,6 +61,12 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
     from collection.campaign import MODES, Campaign
 
     given = {name: value for name, value in changes.items() if value is not None}
+    if "run" in given:
+        if not (given["run"] == "auto" or given["run"].isdecimal()):
+            raise click.BadParameter(f"wanted a whole number or auto, found {given['run']!r}", param_hint="--row")
+        given["run"] = None if given["run"] == "auto" else int(given["run"])
+    if topics and given.get("mode") == "campaign":
+        given["mode"] = None
     with Campaign(directory) as campaign:
         if given:
             campaign.set_loop(topics=list(topics) or None, **given)

@@ -39,6 +39,10 @@ class Ledger:
     scores
         (size,) the model's probability that each document is relevant: the judged ones in the order of the
         ledger, then the unjudged. Or None.
+    urn
+        (n,) for a drawn document how many documents it was drawn from; nan elsewhere. Fewer than were unjudged then,
+        where other annotators held some, or where the scope has grown since: nobody knows how many of the rest are
+        relevant, and what is promised then allows for the worst. Or None: from all that were unjudged.
 
     Examples
     --------
@@ -54,10 +58,11 @@ class Ledger:
     batch: Ints | None = None
     reached: Floats | None = None
     scores: Floats | None = None
+    urn: Floats | None = None
 
     def __post_init__(self) -> None:
         judged = len(self.relevant)
-        for name in ("drawn", "probability", "batch", "reached"):
+        for name in ("drawn", "probability", "batch", "reached", "urn"):
             values = getattr(self, name)
             if values is not None and np.shape(values) != (judged,):
                 _refuse(name, f"one value for each of the {judged} judgements", f"the shape {np.shape(values)}")
@@ -74,6 +79,8 @@ class Ledger:
                 _refuse("reached", "nan wherever the document was not drawn at random", "a number there")
             if (self.reached[there] < 0).any():
                 _refuse("reached", "numbers of judgements, 0 or more", f"{self.reached[there].min():g}")
+        if self.urn is not None and (self.urn[~np.isnan(self.urn)] < 1).any():
+            _refuse("urn", "numbers of documents, 1 or more", f"{np.nanmin(self.urn):g}")
         if self.scores is not None:
             if np.shape(self.scores) != (self.size,):
                 _refuse("scores", f"one for each of the {self.size} documents", f"the shape {np.shape(self.scores)}")
@@ -91,6 +98,7 @@ class Ledger:
         batch: Sequence[int] | Ints | None = None,
         reached: Sequence[float] | Floats | None = None,
         scores: Sequence[float] | Floats | None = None,
+        urn: Sequence[float] | Floats | None = None,
     ) -> Ledger:
         """The ledger of plain sequences; without `drawn` nothing was drawn, without `probability` none is known."""
         judged = _booleans("relevant", relevant)
@@ -102,6 +110,7 @@ class Ledger:
             batch=None if batch is None else _rounds(batch),
             reached=None if reached is None else _numbers("reached", reached),
             scores=None if scores is None else _numbers("scores", scores),
+            urn=None if urn is None else _numbers("urn", urn),
         )
 
     def prefix(self, judged: int) -> Ledger:
@@ -119,6 +128,7 @@ class Ledger:
             None if self.batch is None else self.batch[:judged],
             reached,
             self.scores if judged == self.judged else None,
+            None if self.urn is None else self.urn[:judged],
         )
 
     @property
@@ -150,6 +160,15 @@ class Ledger:
     def unjudged_before(self) -> Ints:
         """(n,) documents unjudged before each judgement, the one to be judged among them."""
         return self.size - np.arange(self.judged, dtype=np.int64)
+
+    @cached_property
+    def out_of_reach(self) -> Ints:
+        """(n,) documents that were unjudged before each judgement, and that a draw then could not have hit."""
+        if self.urn is None:
+            return np.zeros(self.judged, dtype=np.int64)
+        # Who judged beside others between a draw and its judgement has made the urn smaller since.
+        reach = np.fmin(np.round(self.urn), self.unjudged_before)
+        return self.unjudged_before - np.where(np.isnan(self.urn), self.unjudged_before, reach).astype(np.int64)
 
     @cached_property
     def since_relevant(self) -> Bools:

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from collection.stopping.ledger import Floats, Ledger
+from collection.stopping.ledger import Bools, Floats, Ledger
 from collection.stopping.published import buscar
 from collection.stopping.table import Decision, check, count, percent, rule, too_many
 
@@ -33,11 +33,15 @@ def _log_money(ledger: Ledger, relevant: int) -> list[float]:
     """The logarithm of what each stake has become against "at least `relevant` are relevant".
 
     A draw that had p = (relevant - found before) / unjudged before multiplies it by (1 - kept p) / (1 - p) at
-    a miss and by `kept` at a relevant document. The claim must not be impossible: then p < 1 at every miss.
+    a miss and by `kept` at a relevant document. Where some of the unjudged were out of its reach, all of those may be
+    relevant: p is then (relevant - found before - those) / (unjudged before - those), 0 at least, and the bet still
+    makes no money in the mean. The claim must not be impossible: then p < 1 at every miss.
     """
     hit = ledger.relevant[ledger.draws]
     misses = ledger.draws[~hit]
-    p = (relevant - ledger.found_before[misses]) / ledger.unjudged_before[misses]
+    hidden = ledger.out_of_reach[misses]
+    left = np.maximum(relevant - ledger.found_before[misses] - hidden, 0)
+    p = left / (ledger.unjudged_before[misses] - hidden)
     hits = int(hit.sum())
     money = []
     for kept, share in STAKES:
@@ -127,7 +131,9 @@ def next_choice(ledger: Ledger, *, run: int | None = None, share: float = 0.0) -
     return next_choices(ledger, 1, run=run, share=share)[0]
 
 
-def next_choices(ledger: Ledger, count: int, *, run: int | None = None, share: float = 0.0) -> list[Choice]:
+def next_choices(
+    ledger: Ledger, count: int, *, run: int | None = None, share: float = 0.0, turns: Bools | None = None
+) -> list[Choice]:
     """Where the next documents should come from, as long as none of them is relevant.
 
     Parameters
@@ -137,12 +143,17 @@ def next_choices(ledger: Ledger, count: int, *, run: int | None = None, share: f
         on. After a relevant document, the ranking has the next turn.
     share
         Least share of random draws among all judgements, mixed in from the beginning: a control sample.
+    turns
+        (n,) the judgements that a ranking or a draw brought; all if left out. What a pool or a search brought says
+        nothing of how the ranking does.
     """
     check(run=run, share=share)
+    turns = np.ones(ledger.judged, dtype=np.bool_) if turns is None else turns
     length = run if run is not None else (50 if ledger.size < LARGE else 200)
-    drawn, judged = len(ledger.draws), ledger.judged
+    drawn, judged = len(ledger.draws), int(turns.sum())
+    since = len(ledger.since_relevant)
     # Draws of the control sample do not tell how the ranking does.
-    ranked = int((~ledger.since_relevant).sum())
+    ranked = int((~ledger.since_relevant & turns[ledger.judged - since :]).sum())
     choices: list[Choice] = []
     for _ in range(count):
         random = drawn < share * (judged + 1) or ranked >= length
@@ -175,15 +186,21 @@ class Estimate(NamedTuple):
     reason: str
 
 
-def _log_likelihood(ledger: Ledger, candidates: Floats) -> Floats:
-    """(C,) log probability of the draws, were so many relevant; concave. -inf where judgements contradict it."""
+def _log_likelihood(ledger: Ledger, candidates: Floats, most: bool = False) -> Floats:
+    """(C,) log probability of the draws, were so many relevant; concave. -inf where judgements contradict it.
+
+    `most`: the highest that it can be, whatever the documents are that a draw could not reach.
+    """
     possible = (candidates >= ledger.found) & (candidates <= ledger.found + ledger.unjudged)
     hit = ledger.relevant[ledger.draws]
     before, urn = ledger.found_before[ledger.draws], ledger.unjudged_before[ledger.draws]
+    hidden = ledger.out_of_reach[ledger.draws] if most else np.zeros(len(urn))
+    reach = urn - hidden
     values = np.full(len(candidates), -inf)
     for i in np.flatnonzero(possible):
         left = candidates[i] - before
-        values[i] = np.log(np.where(hit, left, urn - left) / urn).sum()
+        of_hit, of_miss = np.minimum(left, reach), reach - np.maximum(left - hidden, 0)
+        values[i] = np.log(np.where(hit, of_hit, of_miss) / reach).sum()
     return values
 
 
@@ -204,7 +221,7 @@ def estimate(ledger: Ledger, confidence: float = 0.95) -> Estimate:
     mixture = float(np.logaddexp.reduce(_log_likelihood(ledger, grid))) - log(len(grid))
 
     def likelihood(relevant: int) -> float:
-        return float(_log_likelihood(ledger, np.array([relevant], dtype=np.float64))[0])
+        return float(_log_likelihood(ledger, np.array([relevant], dtype=np.float64), most=True)[0])
 
     def against(relevant: int) -> float:
         return float(np.logaddexp(log(0.8) + _evidence(ledger, relevant), log(0.2) + mixture - likelihood(relevant)))

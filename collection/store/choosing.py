@@ -156,21 +156,24 @@ class Choosing(Connection):
         """What stands of a topic, or of all: one row for each annotator's last word on each document.
 
         ``query_id``, ``doc_id``, ``row`` (of the matrix), ``annotator``, ``kind``, ``relevance`` (null where
-        no grade could be given), ``strategy``, ``model_round``, ``probability``, ``judged_at``; in the order in
-        which the pairs were first judged.
+        no grade could be given), ``strategy``, ``model_round``, ``probability``, ``judged_at``: these of the
+        first judgement of the pair, or the first after it was last taken back; in the order of these.
         """
         return self._frame(
-            """
+            f"""
             SELECT t.query_id, d.doc_id, d.doc - 1 AS row, j.annotator, j.kind, j.relevance,
                    f.strategy, f.model_round, f.probability, f.judged_at
-            FROM current_judgements AS j JOIN topics AS t USING (topic) JOIN documents AS d USING (doc)
+            FROM last_words AS w JOIN judgements AS j ON j.id = w.judgement
+            JOIN topics AS t ON t.topic = w.topic JOIN documents AS d ON d.doc = w.doc
             JOIN judgements AS f ON f.id = (
                 SELECT min(b.id) FROM judgements AS b
-                WHERE b.topic = j.topic AND b.doc = j.doc AND b.annotator = j.annotator)
-            WHERE :query_id IS NULL OR j.topic = (SELECT topic FROM topics WHERE query_id = :query_id)
+                WHERE b.topic = w.topic AND b.doc = w.doc AND b.annotator = w.annotator AND b.id > coalesce((
+                    SELECT max(u.id) FROM judgements AS u WHERE u.topic = w.topic AND u.doc = w.doc
+                    AND u.annotator = w.annotator AND u.kind = 'undone'), 0))
+            WHERE NOT w.open {"" if query_id is None else "AND w.topic = (SELECT topic FROM topics WHERE query_id = ?)"}
             ORDER BY f.id
             """,
-            {"query_id": query_id},  # type: ignore[arg-type]
+            [] if query_id is None else [query_id],
         )
 
     def candidates(self, query_id: str, annotator: str, at: float, among: Sequence[str] | None = None) -> pd.DataFrame:
@@ -199,11 +202,10 @@ class Choosing(Connection):
             (annotator, at, query_id, doc_id),
         )
 
-    def lease(self, query_id: str, ways: Iterable[Way], annotator: str, until: float) -> None:
-        """Reserve pairs for an annotator until a time, each with how it came up.
+    def lease(self, query_id: str, ways: Iterable[Way], annotator: str, at: float, until: float) -> None:
+        """Reserve pairs for an annotator from now (`at`) until a time, each with how it came up.
 
-        What they hold already is prolonged. What they found by searching stays found so, and a way without a strategy
-        changes nothing of how a pair came up.
+        What they found by searching stays found so while they hold it.
         """
         self.db.conn.executemany(
             """
@@ -212,32 +214,69 @@ class Choosing(Connection):
             ON CONFLICT (topic, doc, annotator) DO UPDATE SET until = excluded.until,
                 (strategy, pool_rank, model_round, probability) = (
                     SELECT excluded.strategy, excluded.pool_rank, excluded.model_round, excluded.probability
-                    WHERE excluded.strategy IS NOT NULL AND leases.strategy IS NOT 'search'
+                    WHERE leases.strategy IS NOT 'search' OR leases.until <= ?
                     UNION ALL SELECT strategy, pool_rank, model_round, probability LIMIT 1)
             """,
-            [(annotator, until, *way[1:], query_id, way.doc_id) for way in ways],
+            [(annotator, until, *way[1:], query_id, way.doc_id, at) for way in ways],
         )
 
-    def prolong(self, query_id: str, doc_ids: Sequence[str], annotator: str, at: float, until: float) -> None:
-        """Reserve until a later time what an annotator holds and has a lease on that has not ended."""
+    def prolong(self, query_id: str, doc_ids: Sequence[str], annotator: str, until: float) -> None:
+        """Reserve what an annotator holds until a later time; how it came up stays as it is."""
         self.db.conn.execute(
-            "UPDATE leases SET until = ? WHERE annotator = ? AND until > ? "
+            "UPDATE leases SET until = ? WHERE annotator = ? "
             "AND topic = (SELECT topic FROM topics WHERE query_id = ?) "
             "AND doc IN (SELECT doc FROM documents WHERE doc_id IN (SELECT value FROM json_each(?)))",
-            (until, annotator, at, query_id, _json(doc_ids)),
+            (until, annotator, query_id, _json(doc_ids)),
         )
 
-    def end_leases(self, query_id: str, but: Sequence[str], annotator: str, at: float) -> None:
-        """End an annotator's leases in a topic, `but` those on these documents.
+    def held(self, query_id: str, at: float, but: str | None = None) -> int:
+        """Documents of a topic that are unjudged and on lease now; those of one annotator can be left out.
+
+        With `but`, those that this annotator has skipped and not judged count as well: neither come up for them.
+        """
+        return int(
+            self._value(
+                """
+                SELECT count(*) FROM (
+                    SELECT l.doc FROM leases AS l
+                    WHERE l.topic = (SELECT topic FROM topics WHERE query_id = :query_id)
+                      AND l.until > :at AND l.annotator IS NOT :but
+                    UNION SELECT s.doc FROM skips AS s
+                    WHERE s.topic = (SELECT topic FROM topics WHERE query_id = :query_id) AND s.annotator = :but
+                ) AS h WHERE NOT EXISTS (
+                    SELECT 1 FROM last_words AS w WHERE w.doc = h.doc AND NOT w.open
+                      AND w.topic = (SELECT topic FROM topics WHERE query_id = :query_id))
+                """,
+                {"query_id": query_id, "at": at, "but": but},  # type: ignore[arg-type]
+            )
+        )
+
+    def skipped(self, query_id: str) -> int:
+        """Documents of a topic that somebody skipped and nobody has judged."""
+        return int(
+            self._value(
+                "SELECT count(DISTINCT s.doc) FROM skips AS s JOIN topics AS t USING (topic) WHERE t.query_id = ? AND "
+                "NOT EXISTS (SELECT 1 FROM last_words AS w WHERE w.topic = s.topic AND w.doc = s.doc AND NOT w.open)",
+                (query_id,),
+            )
+        )
+
+    def end_leases(self, query_id: str, but: Sequence[str], annotator: str, at: float, *, others: bool = False) -> None:
+        """End an annotator's leases in a topic, `but` those on these documents; with `others` in all other topics, too.
 
         A lease that has ended still says how the pair came up, should its judgement arrive late.
         """
+        topic = self._value("SELECT topic FROM topics WHERE query_id = ?", (query_id,))
         self.db.conn.execute(
-            "UPDATE leases SET until = ? WHERE annotator = ? AND until > ? "
-            "AND topic = (SELECT topic FROM topics WHERE query_id = ?) "
+            "UPDATE leases SET until = ? WHERE annotator = ? AND until > ? AND topic = ? "
             "AND doc NOT IN (SELECT doc FROM documents WHERE doc_id IN (SELECT value FROM json_each(?)))",
-            (at, annotator, at, query_id, _json(but)),
+            (at, annotator, at, topic, _json(but)),
         )
+        if others:
+            self.db.conn.execute(
+                "UPDATE leases SET until = ? WHERE annotator = ? AND until > ? AND topic <> ?",
+                (at, annotator, at, topic),
+            )
 
     def search(self, words: str, count: int) -> list[tuple[str, str, str]]:
         """Documents by the words in them, best first (BM25): id, title and a snippet with marks around the words.
@@ -261,9 +300,10 @@ class Choosing(Connection):
         """The annotator's standing judgements of these documents: document id -> grade (None: cannot judge)."""
         return dict(
             self.db.conn.execute(
-                "SELECT d.doc_id, j.relevance FROM current_judgements AS j JOIN topics AS t USING (topic) "
-                "JOIN documents AS d USING (doc) WHERE t.query_id = ? AND j.annotator = ? "
-                "AND d.doc_id IN (SELECT value FROM json_each(?)) ORDER BY j.id",
+                "SELECT d.doc_id, j.relevance FROM documents AS d JOIN last_words AS w ON w.doc = d.doc "
+                "AND w.topic = (SELECT topic FROM topics WHERE query_id = ?) AND w.annotator = ? AND NOT w.open "
+                "JOIN judgements AS j ON j.id = w.judgement "
+                "WHERE d.doc_id IN (SELECT value FROM json_each(?)) ORDER BY d.doc",
                 (query_id, annotator, _json(doc_ids)),
             ).fetchall()
         )

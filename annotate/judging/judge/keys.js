@@ -26,7 +26,7 @@ function attach(state, data, root) {
   });
   on(document, "visibilitychange", () => runClock(state));
   const heartbeat = setInterval(() => {
-    state.due = inFront(state);
+    state.due ||= inFront(state);
     pump(state);
   }, HEARTBEAT);
   const settling = [0, 250, 1000].map((delay) => setTimeout(() => fit(view), delay)); // the page moves while it loads
@@ -40,6 +40,8 @@ function attach(state, data, root) {
     settling.forEach(clearTimeout);
     clearTimeout(state.askAgain);
     state.askAgain = null;
+    clearTimeout(state.lookAgain);
+    state.lookAgain = null;
     state.view = null;
     runClock(state);
     if (window[SLOT] === leave) delete window[SLOT];
@@ -257,6 +259,7 @@ function setPanel(state, panel) {
   if (panel !== "search") clearTimeout(state.find.timer);
   refresh(state);
   const { view } = state;
+  if (!view) return;
   const focused = { reasons: view.reasonsPanel, help: view.helpPanel, why: view.whyPanel, search: view.searchWords };
   if (panel) focused[panel].focus({ preventScroll: true });
   else letGo(view);
