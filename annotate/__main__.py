@@ -54,8 +54,8 @@ def main(directory: Path, host: str, port: int | None, annotator: str, no_browse
     try:
         with Campaign(directory) as campaign:
             # The same port as last time: a browser keeps unsent judgements under the address where they were made.
-            sock = bind(host, port, campaign.port)
-            campaign.port = sock.getsockname()[1]
+            sock = bind(host, port, campaign.port(annotator))
+            campaign.keep_port(annotator, sock.getsockname()[1])
             link_token = campaign.make_signin_link(annotator)
         app = create_app(directory)
     except CleverdonError as error:

@@ -102,8 +102,10 @@ class Recipe:
             if not isinstance(value, (int, float)) or not 0 < value < float("inf"):
                 raise InputError(f"the parameter {name} of {self.learner} is a number above 0, found {value!r}")
         if self.level < 1 or self.presumed < 0 or not 0 <= (self.topic or 0) < float("inf"):
-            found = f"level {self.level}, presumed {self.presumed}, topic {self.topic}"
-            raise InputError(f"a recipe needs level 1 or more, presumed and topic 0 or more; found {found}")
+            found = f"level {self.level}, presumed {self.presumed}" + (
+                "" if self.topic is None else f", topic {self.topic}"
+            )
+            raise InputError(f"wanted a relevance level of 1 or more and 0 or more presumed documents, found {found}")
 
 
 @dataclass(frozen=True, eq=False)

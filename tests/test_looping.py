@@ -230,7 +230,7 @@ def test_topics_without_any_run_begin_with_their_words(wings: Campaign) -> None:
         ({"control": -0.1}, InputError, "a share from 0 to 1"),
         ({"level": 7}, InputError, "a grade of this campaign above 0"),
         ({"level": 0}, InputError, "level"),
-        ({"run": -1}, InputError, "0 or more"),
+        ({"run": -1}, InputError, "a length of 0 or more"),
         ({"modes": "loop"}, UnknownNameError, "did you mean 'mode'"),
         ({"mode": "loop", "topics": ["9"]}, UnknownNameError, "topic"),
         ({"level": 2, "topics": ["1"]}, InputError, "a mode of its own and nothing else"),
@@ -333,6 +333,45 @@ def test_documents_that_come_while_vectors_are_made_are_not_forgotten(
     assert "late" in [way.doc_id for way in wings.retrain("1").ways]
 
 
+def test_embeddings_without_the_newest_documents_do_not_stop_the_loop(wings: Campaign, folder: Path) -> None:
+    np.save(folder / "own.npy", np.random.default_rng(0).normal(size=(70, 8)).astype(np.float32))
+    wings.update_vectors(dense=folder / "own.npy")
+    assert "dense" in wings.vectors_state().blocks
+    (folder / "more.jsonl").write_text(json.dumps({"doc_id": "wing9", "text": "the wing of a wing"}) + "\n")
+    wings.import_files(documents=[folder / "more.jsonl"])
+    assert "wing9" in [way.doc_id for way in wings.retrain("1").ways]
+    assert "are left out" in wings.vectors_state().note
+    np.save(folder / "own.npy", np.random.default_rng(0).normal(size=(71, 8)).astype(np.float32))
+    wings.update_vectors(dense=folder / "own.npy")
+    assert (wings.vectors_state().note, "dense" in wings.vectors_state().blocks) == ("", True)
+
+
+def test_a_skipped_document_comes_again_after_some_others(wings: Campaign) -> None:
+    first = wings.next_pairs("ann", "1", 1).documents[0].doc_id
+    wings.skip("ann", "1", first)
+    seen = [judge_next(wings, is_wing) for _ in range(30)]
+    assert first not in seen[:20]
+    assert first in seen
+
+
+def test_cannot_judge_outside_the_pool_counts(wings: Campaign) -> None:
+    document = wings.next_pairs("ann", "1", 1).documents[0].doc_id
+    wings.judge([Judgement("u", "ann", "1", document, "cannot judge", reason="broken")])
+    row = wings.progress("1").iloc[0]
+    assert (row["judged"], row["cannot_judge"]) == (1, 1)
+    assert wings.status()["cannot_judge"] == 1
+
+
+def test_an_id_finds_its_document(wings: Campaign) -> None:
+    assert wings.search("1", "ann", "wing3")[0].doc_id == "wing3"
+
+
+def test_each_annotator_has_their_port(wings: Campaign) -> None:
+    wings.keep_port("ann", 8501)
+    wings.keep_port("bob", 8502)
+    assert (wings.port("ann"), wings.port("bob"), wings.port("cid")) == (8501, 8502, None)
+
+
 def test_damaged_vectors_are_made_again(wings: Campaign) -> None:
     wings.retrain("1")
     (wings.directory / "vectors" / "meta.json").write_text("{")
@@ -420,7 +459,7 @@ def test_the_commands(wings: Campaign, folder: Path) -> None:
     np.save(folder / "own.npy", np.eye(70, 8, dtype=np.float32))
     result = CliRunner().invoke(main, ["vectors", directory, "--block", "words", "--vectors", str(folder / "own.npy")])
     assert result.exit_code == 0, result.output
-    assert "70 documents" in result.output
+    assert "70 documents by words, dense" in result.output
     assert [block.name for block in wings.vectors().blocks] == ["words", "dense"]
     np.save(folder / "short.npy", np.eye(3, dtype=np.float32))
     result = CliRunner().invoke(main, ["vectors", directory, "--vectors", str(folder / "short.npy")])

@@ -349,6 +349,8 @@ def test_the_command_prints_means(folder: Path) -> None:
         (["--strategy", "lop"], "did you mean 'loop'"),
         (["--priors", "²,1"], "none, two numbers"),
         (["--relevance-level", "3"], "nothing to simulate"),
+        (["--priors", "50,5"], "give fewer of them"),
+        (["--priors", "-1,1"], "two numbers from 0 on"),
     ],
 )
 def test_the_command_says_what_is_wrong(folder: Path, more: list[str], message: str) -> None:

@@ -136,6 +136,8 @@ else:
     made = f"{state.documents:,} documents, by their {' and '.join(BLOCKS.get(b, b) for b in state.blocks)}"
     since = "They are up to date." if state.current else "Documents came or changed since."
     st.write(f"{made}. Prepared on {state.made_at:%Y-%m-%d at %H:%M} UTC. {since}")
+    if state.note:
+        st.warning(widgets.plain(state.note))
 if st.button("Bring up to date", disabled=state.current, key="update"):
     bar = st.progress(0.0)
 

@@ -45,13 +45,14 @@ widgets.metrics(
     {
         "Topics": f"{len(table):,}",
         "Begun": f"{int(begun.sum()):,}",
-        "May stop": f"{int(table['stop'].sum()):,}",
+        "May stop": f"{int((table['stop'] & (table['of'] == 'collection')).sum()):,}",
         "Judged": f"{int(table['judged'].sum()):,}",
         "Relevant found": f"{int(table['found'].sum()):,}",
     }
 )
 shown = table
-if not begun.all() and st.toggle(f"Only the {int(begun.sum()):,} topics that are begun", True):
+some = f"{int(begun.sum()):,} topic{'' if begun.sum() == 1 else 's'}"
+if not begun.all() and st.toggle(f"Only what is begun: {some}", True):
     shown = table[begun]
 listed = shown["query_id"].tolist()
 # Another order, another table: a selected row never stays where another topic has come to stand.
@@ -78,7 +79,7 @@ st.dataframe(
     key=rows,
     placeholder="",
     alt="Every topic's recall, worst first",
-    column_order=["query_id", "title", "judged", "found", "recall_low", "recall_high", "advice", "mode"],
+    column_order=["query_id", "title", "judged", "found", "recall_low", "recall_high", "of", "advice", "mode"],
     column_config={
         "query_id": st.column_config.TextColumn("Topic", width="small"),
         "title": st.column_config.TextColumn("Title", width="medium"),
@@ -86,6 +87,9 @@ st.dataframe(
         "found": st.column_config.NumberColumn("Found", width="small", help="Relevant documents found."),
         "recall_low": st.column_config.NumberColumn("Recall from", format="percent", width="small"),
         "recall_high": st.column_config.NumberColumn("to", format="percent", width="small"),
+        "of": st.column_config.TextColumn(
+            "of the", width="small", help="A pool holds what the systems retrieved; nothing is said of the rest."
+        ),
         "advice": st.column_config.TextColumn(
             "Advice", width="medium", help="Random documents count where none of them is relevant."
         ),
@@ -121,11 +125,13 @@ widgets.metrics(
     {
         "Relevant found": f"{known.found:,}",
         "Judged": f"{known.judged:,} of {known.size:,}",
-        f"Recall, {sure} sure": interval,
+        f"Recall of the {row['of']}, {sure} sure": interval,
         "Relevant, most likely": likely,
         "Judgements for the next 1 %": "not known" if known.next_percent is None else f"{known.next_percent:,}",
     }
 )
+if known.advice.stop and known.judged and estimate.recall_low < settings.target:
+    st.caption("The promise looks at one end only, and is a little stronger than the interval, which holds at both.")
 for note in known.notes:
     st.warning(widgets.plain(note))
 if known.mode == "closed":

@@ -20,16 +20,15 @@ class Access:
     directory: Path
     store: Store
 
-    @property
-    def port(self) -> int | None:
-        """The port on which the app last served this campaign; None if it never did."""
-        port: int | None = self.store.settings().get("port")
+    def port(self, annotator: str) -> int | None:
+        """The port on which the app last served this campaign for an annotator; None if it never did."""
+        port: int | None = self.store.settings().get("ports", {}).get(annotator)
         return port
 
-    @port.setter
-    def port(self, port: int) -> None:
+    def keep_port(self, annotator: str, port: int) -> None:
+        """Remember it: a browser keeps what it could not send under the address at which it was made."""
         with self.store.transaction():
-            self.store.put("port", port)
+            self.store.put("ports", self.store.settings().get("ports", {}) | {annotator: port})
 
     def secret(self) -> bytes:
         """The key that signs cookies and tokens; made at first use, readable by its owner only.

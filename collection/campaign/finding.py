@@ -96,10 +96,15 @@ class Finding(Looping):
         Parameters
         ----------
         words
-            What a person types. Words must all occur; ``"a phrase"``, ``prefix*`` and ``NOT word`` work as well.
+            What a person types: a document's id, or words. They must all occur; ``"a phrase"``, ``prefix*``,
+            ``-word`` and ``NOT word`` work as well.
         """
         self._must_know(query_id)
-        found = self.store.search(_query(words), count)
+        exact = self.store.documents([words.strip()])
+        found = [(d.doc_id, d.title, (d.text or "")[:160]) for d in exact.values()]
+        if not found or re.search(r"\w", words):
+            found += [row for row in self.store.search(_query(words), count) if row[0] not in exact]
+        found = found[:count]
         said = self.store.grades_of(query_id, annotator, [doc_id for doc_id, _, _ in found])
         return [Found(d, title, snippet, d in said, said.get(d)) for d, title, snippet in found]
 

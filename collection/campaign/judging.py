@@ -20,6 +20,10 @@ LOOP_LEASE_SECONDS = 600.0
 """The same in the loop, where what is held is the best that there is; a card in front renews it every two minutes."""
 
 
+SKIPPED_FOR = 20
+"""Judgements of the annotator after which a document that they skipped in the loop may come again."""
+
+
 class Judging(Looping):
     """The part of a campaign that annotators work with."""
 
@@ -93,6 +97,9 @@ class Judging(Looping):
         among = [*ways, *(d for d in holding if d not in ways)]
         with self.store.transaction():
             candidates = self.store.candidates(query_id, annotator, at, among)
+            # A loop has no end at which skipped documents could come again: they do after some others.
+            put_off = candidates["skipped"] >= self.store.judged_since(query_id, annotator, SKIPPED_FOR)
+            candidates["skipped"] = candidates["skipped"].where(put_off)
             open_ = assignment.next_pairs(candidates, len(candidates))["doc_id"].tolist()
             # What is on screen came up by an earlier round, and its lease says so.
             on_screen = [d for d in holding[:1] if d in open_]

@@ -81,7 +81,7 @@ class LoopSettings:
             if not least <= getattr(self, name) <= most:
                 raise InputError(f"{name} is a share from {least:g} to {most:g}, found {getattr(self, name):g}")
         if self.run is not None and self.run < 0:
-            raise InputError(f"run is a number of documents, 0 or more, found {self.run}")
+            raise InputError(f"the row of irrelevant documents has a length of 0 or more, found {self.run}")
         self.recipe()
 
     def recipe(self) -> loop.Recipe:
@@ -163,7 +163,8 @@ class Looping(Settling):
             elif topics is None:
                 return self._changed(settings, changes)
             elif set(changes) != {"mode"}:
-                raise InputError(f"a topic can have a mode of its own and nothing else, found {sorted(changes)}")
+                found = ", ".join(sorted(changes))
+                raise InputError(f"a topic can have a mode of its own and nothing else, found {found}")
             if changes["mode"] is not None:
                 _known_mode(changes["mode"])
             for query_id in topics:
@@ -250,12 +251,29 @@ class Looping(Settling):
         except FormatError:  # damaged, or not copied with the rest
             opened = None
         if opened is None:
-            self.update_vectors(progress=progress)
+            self._update_or_do_without(progress)
             opened = vectors.open_vectors(self.directory / "vectors")
         # Of the documents that they were made of: some may have come while that was done.
         version = self.store.settings()["vectors"]["version"]
         self._vectors = (json.dumps([version, opened.fingerprint]), opened)
         return opened
+
+    def _update_or_do_without(self, progress: Progress | None) -> None:
+        """Bring the vectors up to date; embeddings without the newest documents are left out until there are others."""
+        used = self.store.settings().get("vectors", {}).get("blocks", [])
+        try:
+            self.update_vectors(progress=progress)
+        except InputError:
+            if "dense" not in used:
+                raise
+            rest = tuple(block for block in used if block != "dense") or ("words",)
+            self.update_vectors(blocks=rest, progress=progress)
+            with self.store.transaction():
+                made = self.store.settings()["vectors"]
+                note = "your own embeddings have not as many rows as there are documents now, and are left out"
+                self.store.put(
+                    "vectors", made | {"note": f"{note}; `cleverdon vectors DIR --vectors FILE.npy` takes new"}
+                )
 
     # --- rounds -----------------------------------------------------------------------------------
 

@@ -104,6 +104,7 @@ class Reading:
         everywhere = frame["mode"].isin(EVERYWHERE)
         closed = frame["mode"] == "closed"
         frame["judged"] += frame["elsewhere"].where(everywhere | closed, 0)
+        frame["cannot_judge"] += frame["elsewhere_cannot"].where(everywhere | closed, 0)
         goal = frame["pool"].astype("Int64").mask(everywhere)
         frame["goal"] = goal.mask(closed, frame["judged"].astype("Int64"))
         return frame[["query_id", "title", "mode", "pool", "judged", "cannot_judge", "goal"]]

@@ -39,9 +39,9 @@ NEEDS = {
 """What a rule cannot do without, as the ledger calls it, and in words."""
 
 TABLE = {
-    "query_id": "str", "title": "str", "mode": "str", "judged": "int64", "found": "int64", "relevant": "float64",
-    "low": "Int64", "high": "Int64", "recall": "float64", "recall_low": "float64", "recall_high": "float64",
-    "stop": "bool", "advice": "str",
+    "query_id": "str", "title": "str", "mode": "str", "of": "str", "judged": "int64", "found": "int64",
+    "relevant": "float64", "low": "Int64", "high": "Int64", "recall": "float64", "recall_low": "float64",
+    "recall_high": "float64", "stop": "bool", "advice": "str",
 }  # fmt: skip
 
 
@@ -104,12 +104,15 @@ class VectorsState(NamedTuple):
         When (UTC); None where there are none.
     current
         Whether no document came or changed since.
+    note
+        What the manager should know of them, or "".
     """
 
     documents: int
     blocks: list[str]
     made_at: datetime | None
     current: bool
+    note: str = ""
 
 
 class Recalling(Looping):
@@ -127,7 +130,7 @@ class Recalling(Looping):
         settings, mode = self.loop_settings(), self.mode(query_id)
         decisions, allowed = self.store.decisions(query_id), self._allowed(query_id)
         ledger = ledger_of(decisions, allowed, settings.level).ledger
-        found = estimate(ledger, settings.confidence)
+        found = _estimate(ledger, settings.confidence)
         decision = advice(ledger, settings.target, settings.confidence)
         cost, reason = _next_percent(ledger, found)
         return Recall(
@@ -153,9 +156,10 @@ class Recalling(Looping):
         Returns
         -------
         DataFrame
-            ``query_id``, ``title``, ``mode``, ``judged``, ``found``, ``relevant`` (the most likely number), ``low``,
-            ``high``, ``recall``, ``recall_low``, ``recall_high``, ``stop``, ``advice`` (in a few words). What nobody
-            can say is null: all estimates where nothing is judged, the most likely ones without random draws.
+            ``query_id``, ``title``, ``mode``, ``of`` ("pool" or "collection": what the recall is of), ``judged``,
+            ``found``, ``relevant`` (the most likely number), ``low``, ``high``, ``recall``, ``recall_low``,
+            ``recall_high``, ``stop``, ``advice`` (in a few words). What nobody can say is null: all estimates where
+            nothing is judged, the most likely ones before a random draw was relevant.
         """
         settings, modes, scopes = self.loop_settings(), self.modes(), self.scopes()
         everything = self.store.decisions()
@@ -169,9 +173,10 @@ class Recalling(Looping):
             ledger = ledger_of(by_topic.get(query_id, everything.iloc[:0]), allowed, settings.level).ledger
             decision = betting(ledger, target=settings.target, confidence=settings.confidence)
             words = _words(ledger, decision, settings, mode, scopes[query_id] in IN_POOL)[1]
-            known = estimate(ledger, settings.confidence)[:6] if ledger.judged else (None,) * 6
+            known = _estimate(ledger, settings.confidence)[:6] if ledger.judged else (None,) * 6
             stop = decision.stop and ledger.judged > 0
-            rows.append((query_id, title, mode, ledger.judged, ledger.found, *known, stop, words))
+            of = "pool" if scopes[query_id] in IN_POOL else "collection"
+            rows.append((query_id, title, mode, of, ledger.judged, ledger.found, *known, stop, words))
         table = pd.DataFrame(rows, columns=list(TABLE)).astype(TABLE)
         worst = table.assign(begun=table["judged"] > 0).sort_values(["begun", "recall_low"], kind="stable")
         return worst[list(TABLE)].reset_index(drop=True)
@@ -197,7 +202,8 @@ class Recalling(Looping):
             return VectorsState(0, blocks, None, False)
         with_text = [getattr(block, "documents", 0) for block in opened.blocks]
         current = settings.get("vectors", {}).get("version") == settings.get("documents_version", 0)
-        return VectorsState(max(with_text) or opened.size, blocks, made_at, current)
+        note = settings.get("vectors", {}).get("note", "")
+        return VectorsState(max(with_text) or opened.size, blocks, made_at, current, note)
 
 
 def _curve(ledger: Ledger) -> pd.DataFrame:
@@ -259,6 +265,14 @@ def _next_percent(ledger: Ledger, known: Estimate) -> tuple[int | None, str]:
     return cost, f"{reason}, and the next whole document about {whole:,}." if relevant < 100 else f"{reason}."
 
 
+def _estimate(ledger: Ledger, confidence: float) -> Estimate:
+    """The estimate; without a most likely number before a draw was relevant: it would only be what is found."""
+    known = estimate(ledger, confidence)
+    if ledger.unjudged and not ledger.relevant[ledger.draws].any():
+        return known._replace(relevant=float("nan"), recall=float("nan"))
+    return known
+
+
 def _words(ledger: Ledger, decision: Decision, settings: LoopSettings, mode: str, pool: bool) -> tuple[str, str]:
     """What may be promised: one sentence, and a few words for a table."""
     goal, sure = percent(settings.target), f"{percent(settings.confidence)} confidence"
@@ -275,7 +289,7 @@ def _words(ledger: Ledger, decision: Decision, settings: LoopSettings, mode: str
     if not ledger.unjudged:
         what = f"all {ledger.found:,} relevant ones are found" if ledger.found > 1 else "the one relevant is found"
         what = what if ledger.found else "none is relevant"
-        return f"All {documents} are judged: {what}{outside}.", "all judged"
+        return f"All {documents} are judged: {what}{outside}.", "the pool is judged" if pool else "all judged"
     if decision.stop:
         share = f"at least {goal} of the {relevant} are found" if settings.target < 1 else f"all {relevant} are found"
         if too_many(ledger, settings.target) > ledger.found + ledger.unjudged:

@@ -10,6 +10,9 @@ import click
 from collection.cli.options import DIRECTORY, FILE, FORMAT
 from collection.cli.printing import print_table, progress_line
 
+NAMED = 10
+"""Topics of a mode that are named."""
+
 
 @click.command()
 @DIRECTORY
@@ -36,8 +39,12 @@ def vectors(
         report = campaign.update_vectors(
             blocks=blocks or None, bigrams=bigrams, dense=dense, progress=progress, processes=processes
         )
-    read = f"{report.tokenised:,} read anew" if report.tokenised else "all up to date"
-    click.echo(f"{directory / 'vectors'}: {report.documents:,} documents, {read}, {report.seconds:.1f} s")
+        used = ", ".join(campaign.vectors_state().blocks)
+    read = f"{report.tokenised:,} texts read" if report.tokenised else "no text had to be read"
+    taken = f"; embeddings from {dense}" if dense is not None else ""
+    click.echo(
+        f"{directory / 'vectors'}: {report.documents:,} documents by {used}; {read}{taken}; {report.seconds:.1f} s"
+    )
 
 
 @click.command()
@@ -77,8 +84,13 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
     rows = [[name, "automatic" if value is None else str(value)] for name, value in settings.items()]
     print_table(["setting", "value"], rows)
     click.echo()
-    counts = {mode: sum(m == mode for m in modes.values()) for mode in MODES}
-    print_table(["topics", "mode"], [[count, MODES[mode]] for mode, count in counts.items() if count])
+    of_mode = {mode: [query_id for query_id, m in modes.items() if m == mode] for mode in MODES}
+    named: list[list[Any]] = [
+        [len(some), MODES[mode], ", ".join(some[:NAMED]) + (", ..." if some[NAMED:] else "")]
+        for mode, some in of_mode.items()
+        if some
+    ]
+    print_table(["topics", "mode", "which"], named)
 
 
 @click.command()

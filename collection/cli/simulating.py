@@ -88,6 +88,7 @@ def simulate(
         raise click.UsageError(f"{', '.join(pooled)} choose from runs: give some with --run")
     frame = formats.read_qrels(qrels_file)
     all_topics = formats.read_topics(topics)
+    notices: list[str] = []
     with progress_line() as progress:
         ready = cases(
             (document for path in with_folders(documents) for _, document in formats.read_documents(path)),
@@ -98,6 +99,7 @@ def simulate(
             pools=pooled,
             level=relevance_level,
             least=min_relevant,
+            notice=notices.append,
         )
         # What is known beforehand stands in for the topic's words and for examples that are only presumed.
         recipe = (Recipe if priors == "none" else Recipe.with_priors)(level=relevance_level)
@@ -115,26 +117,40 @@ def simulate(
     if curves is not None:
         formats.write_table(results.curves, curves)
     if form == "tsv":
+        print_notices(notices)
         columns = (results.values[c].tolist() for c in results.values.columns)
         click.echo("\t".join(results.values.columns))
         sys.stdout.writelines("\t".join(map(str, row)) + "\n" for row in zip(*columns, strict=True))
         return
-    _print_means(results)
+    _print_means(results, notices)
 
 
-def _print_means(results: Results) -> None:
+def _print_means(results: Results, notices: list[str]) -> None:
     from collection.simulation import LOOPS
 
     means = results.means()
-    used = results.values["query_id"].nunique()
+    topics, seeds = results.values["query_id"].nunique(), results.values["seed"].nunique()
+    of = f"{topics:,} {'topic' if topics == 1 else 'topics'}" + (f" and {seeds} seeds" if seeds > 1 else "")
+    click.echo(f"means over {of}; {means['documents'].iloc[0]:,.0f} documents each")
+    plain = [name for name in means.columns if ":" not in str(name) and name != "documents"]
     rows = [
-        [*key, *map(_figure, means.columns, values)]
-        for key, values in zip(means.index.tolist(), means.to_numpy().tolist(), strict=True)
+        [*key, *map(_figure, plain, values)]
+        for key, values in zip(means.index.tolist(), means[plain].to_numpy().tolist(), strict=True)
     ]
-    click.echo(f"means over {used:,} {'topic' if used == 1 else 'topics'}, {results.values['seed'].nunique()} seeds")
-    print_table(["strategy", "learner", *map(str, means.columns)], rows, numbers=True)
+    print_table(["strategy", "learner", *plain], rows, numbers=True)
+    stops = list(dict.fromkeys(str(name).partition(":")[2] for name in means.columns if ":" in str(name)))
+    if stops:
+        click.echo()
+        columns = ["judgements", "recall", "reached", "cost"]
+        body = [
+            [*key, rule, *(_figure(name, means.loc[key, f"{name}:{rule}"]) for name in columns)]
+            for key in means.index.tolist()
+            for rule in stops
+        ]
+        print_table(["strategy", "learner", "stopped by", *columns], body, numbers=True)
     if any(strategy not in LOOPS for strategy, _ in means.index):
-        print_notices(["documents that no run has come behind a pooling strategy's own, in an order drawn by lot"])
+        notices.append("documents that no run has come behind a pooling strategy's own, in an order drawn by lot")
+    print_notices(notices)
 
 
 def _figure(measure: object, value: float) -> str:
@@ -152,7 +168,9 @@ def _priors(text: str, level: int) -> Priors:
     if text == "none":
         return None
     numbers = text.split(",")
-    if len(numbers) == 2 and all(n.strip().isdecimal() for n in numbers):
+    if len(numbers) == 2 and all(n.strip().lstrip("-").isdecimal() for n in numbers):
+        if "-" in text:
+            raise InputError(f"priors are two numbers from 0 on, such as 1,1; found {text!r}")
         return drawn_priors(int(numbers[0]), int(numbers[1]), level)
     path = Path(text)
     if not path.is_file():

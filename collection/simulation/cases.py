@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -57,6 +57,7 @@ def cases(
     pools: Sequence[str] = (),
     level: int = 1,
     least: int = 1,
+    notice: Callable[[str], None] | None = None,
 ) -> Iterator[Case]:
     """One case for each topic that has enough relevant documents.
 
@@ -75,6 +76,8 @@ def cases(
         Names of pooling strategies, of either table, to be made ready.
     level, least
         A topic needs so many documents of this grade or above.
+    notice
+        Told at the end what was left out: relevant documents that the collection lacks, and topics with too few.
     """
     require_columns(topics, TOPIC_COLUMNS, "a simulation")
     require_columns(qrels, QRELS_COLUMNS, "a simulation")
@@ -89,7 +92,7 @@ def cases(
     chosen = {name: _by_topic(_whole_pool(name, runs)) for name in pools if name not in pooling.ADAPTIVE}
     asking = any(name in pooling.ADAPTIVE for name in pools)
     graded = _by_topic(qrels)
-    shared = None
+    shared, missing, too_few = None, 0, 0
     for topic in topics.itertuples(index=False):
         query_id = str(topic.query_id)
         judged = graded.get(query_id)
@@ -100,7 +103,10 @@ def cases(
             inside = np.flatnonzero(ids.str.startswith(f"{query_id}-"))
         doc_ids = ids if scope == "all" else ids[inside]
         grades = _spread(doc_ids, judged, "relevance").astype(np.int64).clip(min=0)
-        if int((grades >= level).sum()) < least:
+        number = int((grades >= level).sum())
+        missing += int((judged["relevance"] >= level).sum()) - number
+        if number < least:
+            too_few += 1
             continue
         if scope == "all":
             shared = shared or vectors.build(texts)
@@ -122,6 +128,11 @@ def cases(
             {name: _places(doc_ids, frames.get(query_id)) for name, frames in chosen.items()},
             pooling.rankings_of(runs, query_id, doc_ids) if asking else [],
         )
+    if notice is not None and missing:
+        notice(f"{missing:,} relevant documents of the qrels are not in the collection (or scope) and do not count")
+    if notice is not None and too_few:
+        few = "no relevant document" if least == 1 else f"fewer than {least:,} relevant documents"
+        notice(f"{too_few:,} topics of the qrels have {few} of grade {level} or above and are left out")
 
 
 def _whole_pool(name: str, runs: Sequence[Run]) -> pd.DataFrame:

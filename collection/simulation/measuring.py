@@ -25,9 +25,9 @@ def measure(case: Case, played: Played, level: int = 1) -> dict[str, float]:
     Returns
     -------
     dict
-        ``judgements@80`` ... ``judgements@100``: judgements until so many percent of the R relevant documents
-        were found. ``WSS@95``: (N - judgements@95) / N - .05 (Cohen et al., JAMIA 2006). ``ATD``: the mean number of
-        judgements until a relevant document was found (Ferdinands et al., 2023: average time to discovery).
+        ``documents``: N. ``judgements@80`` ... ``judgements@100``: judgements until so many percent of the R relevant
+        documents were found. ``WSS@95``: (N - judgements@95) / N - .05 (Cohen et al., JAMIA 2006). ``ATD``: the mean
+        number of judgements until a relevant document was found (Ferdinands et al., 2023: average time to discovery).
         ``R@R``, ``R@2R+100``, ``R@4R+1000``: recall after so many judgements. ``seconds``: wall time.
         nan where there is no relevant document to be found.
     """
@@ -35,8 +35,9 @@ def measure(case: Case, played: Played, level: int = 1) -> dict[str, float]:
     size, number = _size(case, played), len(places)
     if not number:
         names = [f"judgements@{r}" for r in RECALLS] + ["WSS@95", "ATD", *map(_name, AFTER)]
-        return dict.fromkeys(names, float("nan")) | {"seconds": played.seconds}
-    values = {f"judgements@{r}": float(places[_needed(number, r / 100) - 1]) for r in RECALLS}
+        return {"documents": float(size)} | dict.fromkeys(names, float("nan")) | {"seconds": played.seconds}
+    values = {"documents": float(size)}
+    values |= {f"judgements@{r}": float(places[_needed(number, r / 100) - 1]) for r in RECALLS}
     values["WSS@95"] = (size - values["judgements@95"]) / size - 0.05
     values["ATD"] = float(places.mean())
     for a, b in AFTER:

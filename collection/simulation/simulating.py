@@ -129,12 +129,20 @@ def simulate(
                     drawn = curve(case, played, usual.level)
                     facts: dict[str, Any] = dict(zip(CURVE, row, strict=False))
                     curves.append(drawn.assign(**facts)[CURVE])
-    if not values:
+    table = pd.DataFrame(values, columns=VALUES)
+    _must_say_something(table)
+    return Results(table, pd.concat(curves, ignore_index=True))
+
+
+def _must_say_something(table: pd.DataFrame) -> None:
+    found = table.loc[table["measure"] == "WSS@95", "value"]
+    if found.empty:
         raise InputError(
-            "there is nothing to simulate: no topic has a relevant document in the collection; look at the ids of "
-            "topics and documents in the qrels, and at the relevance level"
+            "there is nothing to simulate: no topic has enough relevant documents in the collection; look at the ids "
+            "of topics and documents in the qrels, at the relevance level, the least number asked for, and the scope"
         )
-    return Results(pd.DataFrame(values, columns=VALUES), pd.concat(curves, ignore_index=True))
+    if found.isna().all():
+        raise InputError("there is nothing to find: the priors hold every relevant document; give fewer of them")
 
 
 class _Player:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 import pandas as pd
@@ -250,6 +251,15 @@ class Choosing(Connection):
                 {"query_id": query_id, "at": at, "but": but},  # type: ignore[arg-type]
             )
         )
+
+    def judged_since(self, query_id: str, annotator: str, count: int) -> float:
+        """When the annotator made the last but `count` judgement of the topic, seconds since 1970; 0 before."""
+        judged_at: str | None = self._value(
+            "SELECT judged_at FROM judgements WHERE topic = (SELECT topic FROM topics WHERE query_id = ?) "
+            "AND annotator = ? ORDER BY id DESC LIMIT 1 OFFSET ?",
+            (query_id, annotator, count - 1),
+        )
+        return 0.0 if judged_at is None else datetime.fromisoformat(judged_at).timestamp()
 
     def skipped(self, query_id: str) -> int:
         """Documents of a topic that somebody skipped and nobody has judged."""

@@ -109,15 +109,14 @@ class Log(Connection):
         -------
         DataFrame
             ``query_id``, ``title``, ``pool`` (pairs), ``judged`` (pairs of the pool on which somebody's word
-            stands), ``cannot_judge`` (those of them on which nobody gave a grade), ``elsewhere`` (judged
-            pairs outside the pool); topics in order.
+            stands), ``cannot_judge`` (those of them on which nobody gave a grade), ``elsewhere`` and
+            ``elsewhere_cannot`` (the same two of pairs outside the pool); topics in order.
         """
         return self._frame(
             """
             SELECT t.query_id, t.title, count(p.doc) AS pool, coalesce(sum(p.judged), 0) AS judged,
                    coalesce(sum(p.judged AND NOT p.graded), 0) AS cannot_judge,
-                   (SELECT count(DISTINCT w.doc) FROM last_words AS w WHERE w.topic = t.topic AND NOT w.open
-                    AND NOT EXISTS (SELECT 1 FROM pool AS o WHERE o.topic = w.topic AND o.doc = w.doc)) AS elsewhere
+                   coalesce(o.judged, 0) AS elsewhere, coalesce(o.judged - o.graded, 0) AS elsewhere_cannot
             FROM topics AS t LEFT JOIN (
                 SELECT p.topic, p.doc,
                        max(w.judgement IS NOT NULL AND NOT w.open) AS judged,
@@ -127,6 +126,13 @@ class Log(Connection):
                 WHERE :query_id IS NULL OR p.topic = (SELECT topic FROM topics WHERE query_id = :query_id)
                 GROUP BY p.topic, p.doc
             ) AS p USING (topic)
+            LEFT JOIN (
+                SELECT w.topic, count(DISTINCT w.doc) AS judged,
+                       count(DISTINCT CASE WHEN j.kind = 'graded' THEN w.doc END) AS graded
+                FROM last_words AS w JOIN judgements AS j ON j.id = w.judgement
+                LEFT JOIN pool AS e ON e.topic = w.topic AND e.doc = w.doc
+                WHERE NOT w.open AND e.doc IS NULL GROUP BY w.topic
+            ) AS o USING (topic)
             WHERE :query_id IS NULL OR t.query_id = :query_id
             GROUP BY t.topic ORDER BY t.topic
             """,

@@ -114,7 +114,7 @@ function restOf(state) {
   if (pool === null && state.exhausted && state.problem) {
     return ["The model cannot choose documents just now", `Asking again every 10 seconds. It says: ${state.problem}`, true];
   }
-  if (pool === null && state.exhausted) {
+  if (pool === null && state.exhausted && state.inLoop) {
     const words = "Each document is judged, or another annotator holds it. Go on with the next topic when you like.";
     return ["Nothing is left in this topic", words, true];
   }
@@ -158,7 +158,7 @@ function askOnce(state) {
 /** An option is drawn by the browser, outside the card's isolation: direction signs are left out there. */
 function optionText(state, topic) {
   const { judged, pool } = countOf(state, topic);
-  const count = pool === null ? figure(judged) : judged >= pool ? "✓" : `${judged}/${pool}`;
+  const count = pool === null ? `${figure(judged)} ·` : judged >= pool ? "✓" : `${judged}/${pool}`;
   const title = (topic.title || topic.query_id).replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
   return `${count}  ${title.length > 80 ? `${title.slice(0, 80)} …` : title}`;
 }

@@ -71,7 +71,7 @@ function skip(state) {
   doc.kept = false;
   state.queue.push(doc);
   state.skips.push({ query_id: state.queryId, doc_id: doc.doc_id });
-  say(state, ": skipped, it comes again at the end of this topic", doc);
+  say(state, `: skipped, it comes again ${state.inLoop ? "after some others" : "at the end of this topic"}`, doc);
   refresh(state);
   return pump(state);
 }
