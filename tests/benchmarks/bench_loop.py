@@ -7,7 +7,8 @@ The collections are those beside the checkout (../shared/data). ASReview 3.0.8 i
   judgements to 90 % recall. ELAS u4 is ASReview's recipe (LinearSVC C .11 on sublinear tf-idf of words and pairs of
   words, the irrelevant weighing 1/9.8), started from the topic: BM25 until something is relevant, then the topic's text
   as one more relevant record; it is refitted after every fiftieth part of what is judged, which changes its means by
-  less than 1 %. A pooling strategy pays at most for what the runs have, also where that never reaches 90 %.
+  less than 1 %. What no run retrieved comes behind a pooling strategy's own documents by lot (mean of 5); the second
+  table has a pooling strategy pay at most for what the runs have, as if that always reached 90 %.
 - priors: nine systematic reviews (sr-cohen-a), one relevant and one irrelevant record given, three pairs a review, the
   same for both tools; relevant is what was included after the full text. ASReview itself, one record at a time. Once
   with the grades of the first screening as weak evidence, which ASReview cannot take, and once without.
@@ -110,7 +111,12 @@ def with_runs(topics: int | None) -> bool:
         u4, values = U4(texts), {}
         for number, case in enumerate(found):
             pooled = len(np.unique(np.concatenate(case.rankings))) if case.rankings else 0
-            row = {s: to_recall(case, play_pooling(case, s, 0, level=level).order, level, most=pooled) for s in POOLING}
+            row = {}
+            for s in POOLING:
+                orders = [play_pooling(case, s, seed, level=level).order for seed in range(5)]
+                row[s] = float(np.mean([to_recall(case, order, level) for order in orders]))
+                row[f"{s}, capped"] = to_recall(case, orders[0], level, most=pooled)
+            row["reached by runs"] = float(row["rrf"] <= pooled)
             text = replace(case, space=replace(case.space, evidence=None))
             row["loop"] = to_recall(case, play_loop(case, Recipe(level=level), 0).order, level)
             row["loop-text"] = to_recall(case, play_loop(text, Recipe(level=level), 0).order, level)
@@ -120,12 +126,18 @@ def with_runs(topics: int | None) -> bool:
         rows[f"{name} ({len(found)})"] = pd.DataFrame(values).T.mean().to_dict()
     print(file=sys.stderr)
     table = pd.DataFrame(rows).T
+    capped = [f"{s}, capped" for s in POOLING]
     print("\nMean judgements to 90 % recall")
-    print(table.round(0).astype(int).to_string())
-    best = table[list(POOLING)].min(axis=1)
-    below = 1 - table["loop"] / best
+    print(table[[*POOLING, "loop", "loop-text", "ELAS u4"]].round(0).astype(int).to_string())
+    print("\nA pooling strategy pays at most for what the runs have")
+    print(table[capped].round(0).astype(int).to_string())
+    reached = ", ".join(f"{share:.0%}" for share in table["reached by runs"])
+    print(f"share of topics of which the runs have 90 % of the relevant documents: {reached}")
+    below = 1 - table["loop"] / table[list(POOLING)].min(axis=1)
+    strict = 1 - table["loop"] / table[capped].min(axis=1)
     against = {s: 1 - float(np.exp(np.log(table[s] / table["ELAS u4"]).mean())) for s in ("loop", "loop-text")}
     print(f"\nloop below the best pooling strategy: {', '.join(f'{v:.0%}' for v in below)} (wanted: 45% each)")
+    print(f"loop below the best of the capped ones:   {', '.join(f'{v:.0%}' for v in strict)}")
     print(f"loop below ELAS u4, geometric mean:       {against['loop']:.1%} (wanted: 25%)")
     print(f"loop-text below ELAS u4, geometric mean:  {against['loop-text']:.1%} (wanted: 10%)")
     return bool((below >= 0.45).all() and against["loop"] >= 0.25 and against["loop-text"] >= 0.1)
