@@ -34,8 +34,8 @@ TRUST, HALVED_BY = 3.0, 6.0
 Found by replaying Cranfield, Vaswani and TREC DL 2019: better on each than a decay twice as quick, and flat around it.
 """
 
-BLANK_WINDOW = 50
-BLANK_WEIGHT = 50
+BLANK_WINDOW, BLANK_WEIGHT = 50, 50
+"""See :func:`_place_blank`; found on nine systematic reviews, where 185 of 7,300 records have neither title nor text."""
 
 EvidenceUse = Literal["prior", "columns", "none"]
 GradeUse = Literal["weights", "threshold"]
