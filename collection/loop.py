@@ -35,7 +35,7 @@ Found by replaying Cranfield, Vaswani and TREC DL 2019: better on each than a de
 """
 
 BLANK_WINDOW, BLANK_WEIGHT = 50, 50
-"""See :func:`_place_blank`; found on nine systematic reviews, where 185 of 7,300 records have neither title nor text."""
+"""See :func:`_place_blank`; found on nine reviews in which 185 of 7,300 records have neither title nor text."""
 
 EvidenceUse = Literal["prior", "columns", "none"]
 GradeUse = Literal["weights", "threshold"]
