@@ -17,6 +17,8 @@ log = logging.getLogger(__name__)
 FIRST_THE_ANSWER = 0.01
 """Seconds before a round begins: whoever asked for it is answered first, and does not share the interpreter."""
 
+LONGEST_REST = 0.5
+
 KEPT = 16
 """Topics whose last round is kept."""
 
@@ -70,9 +72,11 @@ class Trainer:
 
     def _work(self) -> None:
         campaign: Campaign | None = None
+        took = 0.0
         try:
             while (query_id := self._next()) is not None:
-                time.sleep(FIRST_THE_ANSWER)
+                time.sleep(max(FIRST_THE_ANSWER, took))
+                begun = time.perf_counter()
                 try:
                     campaign = campaign or Campaign(self.directory)
                     last = self._rounds.get(query_id)
@@ -82,6 +86,8 @@ class Trainer:
                 except Exception as error:  # judging must go on, whatever the model does
                     log.exception("no new round for topic %s", query_id)
                     self._problems[query_id] = f"{error}" or type(error).__name__
+                # Half of the time is left to the pages and the saves, however many annotators are at work.
+                took = min(time.perf_counter() - begun, LONGEST_REST)
         finally:
             if campaign is not None:
                 campaign.close()

@@ -20,6 +20,9 @@ LOOP_LEASE_SECONDS = 600.0
 """The same in the loop, where what is held is the best that there is; a card in front renews it every two minutes."""
 
 
+SPARE = 16
+"""Documents that may have been judged since a round was made, beside what is held."""
+
 SKIPPED_FOR = 20
 """Judgements of the annotator after which a document that they skipped in the loop may come again."""
 
@@ -93,9 +96,12 @@ class Judging(Looping):
     def _from_loop(
         self, annotator: str, query_id: str, length: int, holding: Sequence[str], at: float, made: Round
     ) -> NextPairs:
-        ways = {way.doc_id: way for way in made.ways}
-        among = [*ways, *(d for d in holding if d not in ways)]
         with self.store.transaction():
+            out_of_reach = self.store.held(query_id, at, but=annotator)
+            # So many are enough, and this is the one thing that takes time in a save.
+            enough = length + len(holding) + out_of_reach + SPARE
+            ways = {way.doc_id: way for way in made.ways[:enough]}
+            among = [*ways, *(d for d in holding if d not in ways)]
             candidates = self.store.candidates(query_id, annotator, at, among)
             # A loop has no end at which skipped documents could come again: they do after some others.
             put_off = candidates["skipped"] >= self.store.judged_since(query_id, annotator, SKIPPED_FOR)
@@ -107,7 +113,6 @@ class Judging(Looping):
             order = on_screen + others[: max(length - len(on_screen), 0)]
             self.store.end_leases(query_id, [*holding, *order], annotator, at, others=not holding)
             self.store.prolong(query_id, [d for d in holding if d in open_], annotator, at + LOOP_LEASE_SECONDS)
-            out_of_reach = self.store.held(query_id, at, but=annotator)
             chosen = [
                 _drawn_from(ways[d], made.left - place - out_of_reach)
                 for place, d in enumerate(order)
