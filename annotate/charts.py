@@ -128,7 +128,7 @@ def recall_charts(known: Recall, sure: str) -> None:
         above = "; the band goes on above the chart" if estimate.high >= band_top(known.found, estimate) else ""
         st.caption(
             f"Grey: {estimate.low:,} to {estimate.high:,} documents may be relevant, with {sure} confidence{above}. "
-            "Dashed: the most likely number, where there are random draws."
+            "Dashed: the most likely number, once a random draw was relevant."
         )
     with right:
         st.markdown("**How much of it was relevant**")

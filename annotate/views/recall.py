@@ -6,7 +6,6 @@ import pandas as pd
 import streamlit as st
 
 from annotate import charts, session, widgets
-from collection.campaign import MODES
 from collection.campaign.recalling import Recall
 from collection.stopping.table import percent
 
@@ -70,7 +69,7 @@ def pick() -> None:
 
 topic = st.query_params.get("topic")
 st.dataframe(
-    shown.assign(mode=shown["mode"].map(lambda name: MODES[name].partition(":")[0])),
+    shown,
     hide_index=True,
     height=min(35 * len(shown) + 38, 318),
     on_select=pick,
@@ -79,7 +78,7 @@ st.dataframe(
     key=rows,
     placeholder="",
     alt="Every topic's recall, worst first",
-    column_order=["query_id", "title", "judged", "found", "recall_low", "recall_high", "of", "advice", "mode"],
+    column_order=["query_id", "title", "judged", "found", "recall_low", "recall_high", "of", "advice"],
     column_config={
         "query_id": st.column_config.TextColumn("Topic", width="small"),
         "title": st.column_config.TextColumn("Title", width="medium"),
@@ -93,7 +92,6 @@ st.dataframe(
         "advice": st.column_config.TextColumn(
             "Advice", width="medium", help="Random documents count where none of them is relevant."
         ),
-        "mode": "Chosen by",
     },
 )
 st.caption(

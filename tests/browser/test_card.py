@@ -688,7 +688,7 @@ def test_search_and_take(card, desk):
     search(card, "method_13")
     options = card.found()
     expect(options).to_have_count(10)
-    expect(card.part("search-says")).to_have_text("10 documents: ↑ ↓ choose, Enter takes.")
+    expect(card.part("search-says")).to_have_text("10 documents: ↓ or Enter chooses, Enter again takes.")
     expect(card.part("search-panel").get_by_role("listbox")).to_be_visible()
     card.press("ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp")
     expect(options.nth(1)).to_have_attribute("aria-selected", "true")

@@ -284,7 +284,7 @@ function searchWordsOf(find, stale) {
   const n = find.documents.length;
   if (!n) return "No document has these words.";
   const count = find.more ? `The best ${figure(n)} documents` : `${figure(n)} ${n === 1 ? "document" : "documents"}`;
-  return `${count}: \u2191 \u2193 choose, Enter takes.`;
+  return `${count}: \u2193 or Enter chooses, Enter again takes.`;
 }
 
 /** What is known of a document in the list. */
