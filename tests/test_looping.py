@@ -278,6 +278,47 @@ def test_a_draw_says_from_how_many_it_was_made(wings: Campaign) -> None:
     assert wings.judgements()["probability"].iloc[0] == pytest.approx(1 / (70 - out))
 
 
+def test_an_old_round_says_the_right_number_all_the_same(wings: Campaign) -> None:
+    wings.set_loop(control=1.0)
+    made = wings.retrain("1", 70)
+    assert len(wings.next_pairs("bob", "1", 10, made=made).documents) == 10
+    for _ in range(12):  # by one round, as while the model fails
+        judge(wings, wings.next_pairs("ann", "1", 1, made=made).documents[0].doc_id, 0)
+    assert wings.ledger("1").out_of_reach.tolist() == [10] * 12
+
+
+def test_a_long_round_lasts_while_no_newer_one_comes(wings: Campaign) -> None:
+    made = wings.retrain("1", 70)
+    for _ in range(70):
+        judge(wings, wings.next_pairs("ann", "1", 1, made=made, in_loop=1).documents[0].doc_id, 0)
+
+
+def test_a_round_that_others_hold_is_short(wings: Campaign) -> None:
+    made = wings.retrain("1", 20)
+    assert wings.is_short(made)  # a hundred are usual
+    assert not wings.is_short(wings.retrain("1"))
+
+
+def test_leases_that_ran_out_are_not_taken_back(wings: Campaign) -> None:
+    wings.pool("depth", depth=1)
+    wings.set_loop(mode="pool-then-loop")
+    wings.judge([Judgement("p", "ann", "1", "heat0", "graded", 0)])
+    mine = wings.next_pairs("ann", "1", 4).order or []
+    wings.store.db.conn.execute("UPDATE leases SET until = 1")
+    assert wings.next_pairs("bob", "1", 4).order == mine
+    assert set(mine).isdisjoint(wings.next_pairs("ann", "1", 4, mine).order or [])
+    assert wings.next_pairs("bob", "1", 0, mine, in_loop=4).order == mine
+
+
+def test_vectors_of_another_process_are_taken_in(wings: Campaign) -> None:
+    from collection import vectors
+
+    wings.retrain("1")
+    vectors.update(wings.directory / "vectors", wings.store.texts(), blocks=("words",))
+    with Campaign(wings.directory) as again:
+        assert again.is_current(again.retrain("1"))
+
+
 def test_a_lease_that_has_ended_tells_nothing_of_the_next(wings: Campaign) -> None:
     wings.set_loop(control=1.0)
     wings.next_pairs("ann", "1", 70)

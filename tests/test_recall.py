@@ -273,12 +273,25 @@ def test_what_others_hold_may_all_be_relevant(hundred: Campaign) -> None:
     assert known.estimate.high >= 15
 
 
-def test_skipped_documents_are_told(hundred: Campaign) -> None:
+def test_nothing_is_promised_while_a_draw_is_skipped(hundred: Campaign) -> None:
     stopped(hundred, "a")
+    hundred.skip("ann", "a", "d98")
+    known = hundred.recall("a")
+    assert known.advice.stop  # it was not drawn
+    assert known.notes[0].startswith("1 document was skipped and is not judged.")
+    hundred.store.lease("a", [Way("d99", "random", None, 85, 1 / 15)], "ann", time.time(), time.time() + 60)
     hundred.skip("ann", "a", "d99")
-    assert hundred.recall("a").notes == [
-        "1 document was skipped and is not judged: the promise allows for the case that they are relevant."
-    ]
+    known = hundred.recall("a")
+    assert not known.advice.stop
+    assert known.promise == "Nothing can be promised before 1 document that was drawn at random and skipped is judged."
+    assert hundred.recall_table().set_index("query_id").loc["a", ["stop", "advice"]].tolist() == [
+        False, "judge what was skipped",
+    ]  # fmt: skip
+    # Handed out again as the best of the ranking, it is still the draw that it was.
+    hundred.store.lease("a", [Way("d99", "loop", 1, 86)], "ann", time.time(), time.time() + 60)
+    hundred.judge([Judgement(str(uuid4()), "ann", "a", "d99", "graded", 0)])
+    assert hundred.judgements(query_id="a")["strategy"].iloc[-1] == "random"
+    assert hundred.recall("a").advice.stop
 
 
 def test_the_table_has_the_worst_first(hundred: Campaign) -> None:

@@ -230,7 +230,7 @@ def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload
             current = campaign.mode(query_id) == "closed" or (made is not None and campaign.is_current(made))
             problem = None if current else trainer.problem(query_id)
             # After a failure a new judgement is worth a new attempt; so is a card with nothing to go on with.
-            if current and not pairs.order and made is not None and not made.complete:
+            if current and not pairs.order and made is not None and campaign.is_short(made):
                 current = False  # others hold all that the round has: a longer one is wanted
             if not current and (result.saved or problem is None or not pairs.order):
                 trainer.request(query_id)

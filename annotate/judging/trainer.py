@@ -80,7 +80,8 @@ class Trainer:
                 try:
                     campaign = campaign or Campaign(self.directory)
                     last = self._rounds.get(query_id)
-                    if last is None or not campaign.is_current(last):  # it may have been asked for while it was made
+                    # It may have been asked for while it was made.
+                    if last is None or not campaign.is_current(last) or campaign.is_short(last):
                         self._keep(campaign.retrain(query_id))
                     self._problems.pop(query_id, None)
                 except Exception as error:  # judging must go on, whatever the model does

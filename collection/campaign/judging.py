@@ -21,7 +21,7 @@ LOOP_LEASE_SECONDS = 600.0
 
 
 SPARE = 16
-"""Documents that may have been judged since a round was made, beside what is held."""
+"""Documents beyond what is wanted, held, and judged since a round was made."""
 
 SKIPPED_FOR = 20
 """Judgements of the annotator after which a document that they skipped in the loop may come again."""
@@ -87,8 +87,12 @@ class Judging(Looping):
             held = [doc_id for doc_id in waiting if doc_id in set(holding)]
             fresh = [doc_id for doc_id in waiting if doc_id not in set(holding)][: max(count, 0)]
             # What was found by searching is not in the pool.
-            searched = set(holding).difference(candidates["doc_id"])
-            self.store.prolong(query_id, [*held, *searched], annotator, at + LEASE_SECONDS)
+            elsewhere = self.store.candidates(
+                query_id, annotator, at, [d for d in holding if d not in set(candidates["doc_id"])]
+            )
+            searched = assignment.next_pairs(elsewhere, len(elsewhere))["doc_id"].tolist()
+            self.store.prolong(query_id, held, annotator, at + LEASE_SECONDS)
+            self.store.prolong(query_id, searched, annotator, at + LOOP_LEASE_SECONDS)
             self.store.lease(query_id, map(Way, fresh), annotator, at, at + LEASE_SECONDS)
         documents = self.store.documents(fresh)
         return NextPairs([documents[d] for d in fresh], [d for d in holding if d not in set(held)], None, None)
@@ -99,7 +103,8 @@ class Judging(Looping):
         with self.store.transaction():
             out_of_reach = self.store.held(query_id, at, but=annotator)
             # So many are enough, and this is the one thing that takes time in a save.
-            enough = length + len(holding) + out_of_reach + SPARE
+            since = self.store.logged_in(query_id) - made.model_round
+            enough = length + len(holding) + out_of_reach + since + SPARE
             ways = {way.doc_id: way for way in made.ways[:enough]}
             among = [*ways, *(d for d in holding if d not in ways)]
             candidates = self.store.candidates(query_id, annotator, at, among)
@@ -114,7 +119,7 @@ class Judging(Looping):
             self.store.end_leases(query_id, [*holding, *order], annotator, at, others=not holding)
             self.store.prolong(query_id, [d for d in holding if d in open_], annotator, at + LOOP_LEASE_SECONDS)
             chosen = [
-                _drawn_from(ways[d], made.left - place - out_of_reach)
+                _drawn_from(ways[d], made.left - since - place - out_of_reach)
                 for place, d in enumerate(order)
                 if d not in on_screen
             ]

@@ -237,6 +237,8 @@ class Looping(Settling):
         )
         with self.store.transaction():
             made = {"version": version, "blocks": used, "bigrams": with_bigrams, "fingerprint": report.fingerprint}
+            if blocks is None and dense is None and "note" in before:
+                made["note"] = before["note"]
             self.store.put("vectors", made)
         return report
 
@@ -250,7 +252,7 @@ class Looping(Settling):
             opened = vectors.open_vectors(self.directory / "vectors") if current else None
         except FormatError:  # damaged, or not copied with the rest
             opened = None
-        if opened is None:
+        if opened is None or opened.fingerprint != settings["vectors"].get("fingerprint"):
             self._update_or_do_without(progress)
             opened = vectors.open_vectors(self.directory / "vectors")
         # Of the documents that they were made of: some may have come while that was done.
@@ -264,7 +266,7 @@ class Looping(Settling):
         try:
             self.update_vectors(progress=progress)
         except InputError:
-            if "dense" not in used:
+            if "dense" not in used or self._rows_of_embeddings() == self.store.document_rows():
                 raise
             rest = tuple(block for block in used if block != "dense") or ("words",)
             self.update_vectors(blocks=rest, progress=progress)
@@ -292,7 +294,7 @@ class Looping(Settling):
         space = self.space(query_id)  # which may make the vectors first
         key = self._key(query_id, self._vectors[0] if self._vectors else None)
         if count is None:
-            count = 100 + self.store.held(query_id, time.time())
+            count = self._usual_count(query_id)
         model_round = self.store.logged_in(query_id)
         decisions = self.store.decisions(query_id)
         decisions = decisions[decisions["row"] < space.vectors.size]
@@ -374,6 +376,21 @@ class Looping(Settling):
             scope[[row for row in self.store.pool_rows(query_id) if row < rows]] = True
         scope[[row for row in self.store.without_text_rows() if row < rows]] = False
         return scope
+
+    def _usual_count(self, query_id: str) -> int:
+        return 100 + self.store.held(query_id, time.time())
+
+    def _rows_of_embeddings(self) -> int | None:
+        """How many rows the embeddings have that the vectors hold; None where there are none."""
+        try:
+            opened = vectors.open_vectors(self.directory / "vectors")
+        except FormatError:
+            return None
+        return next((block.shape[0] for block in opened.blocks if block.name == "dense"), None)
+
+    def is_short(self, made: Round) -> bool:
+        """Whether annotators hold so much of a round that a longer one is wanted."""
+        return not made.complete and len(made.ways) < self._usual_count(made.query_id)
 
     def is_current(self, made: Round) -> bool:
         """Whether a round has read all of its topic's log, by today's settings and documents."""

@@ -131,7 +131,8 @@ class Recalling(Looping):
         decisions, allowed = self.store.decisions(query_id), self._allowed(query_id)
         ledger = ledger_of(decisions, allowed, settings.level).ledger
         found = _estimate(ledger, settings.confidence)
-        decision = advice(ledger, settings.target, settings.confidence)
+        skipped, drawn = self.store.skipped().get(query_id, (0, 0))
+        decision = _unless_skipped(advice(ledger, settings.target, settings.confidence), drawn)
         cost, reason = _next_percent(ledger, found)
         return Recall(
             query_id,
@@ -144,7 +145,7 @@ class Recalling(Looping):
             found,
             decision,
             _words(ledger, decision, settings, mode, self.scopes()[query_id] in IN_POOL)[0],
-            _notes(decisions, allowed, settings.level, ledger, self.store.skipped(query_id)),
+            _notes(decisions, allowed, settings.level, ledger, skipped),
             cost,
             reason,
             _rules(ledger, settings),
@@ -162,7 +163,7 @@ class Recalling(Looping):
             nothing is judged, the most likely ones before a random draw was relevant.
         """
         settings, modes, scopes = self.loop_settings(), self.modes(), self.scopes()
-        everything = self.store.decisions()
+        everything, skipped = self.store.decisions(), self.store.skipped()
         by_topic = {str(q): part for q, part in everything.groupby("query_id", sort=False)}
         collection = np.ones(self.store.document_rows(), dtype=np.bool_)
         collection[self.store.without_text_rows()] = False
@@ -172,6 +173,7 @@ class Recalling(Looping):
             allowed = self._allowed(query_id) if scopes[query_id] in IN_POOL else collection
             ledger = ledger_of(by_topic.get(query_id, everything.iloc[:0]), allowed, settings.level).ledger
             decision = betting(ledger, target=settings.target, confidence=settings.confidence)
+            decision = _unless_skipped(decision, skipped.get(query_id, (0, 0))[1])
             words = _words(ledger, decision, settings, mode, scopes[query_id] in IN_POOL)[1]
             known = _estimate(ledger, settings.confidence)[:6] if ledger.judged else (None,) * 6
             stop = decision.stop and ledger.judged > 0
@@ -265,6 +267,14 @@ def _next_percent(ledger: Ledger, known: Estimate) -> tuple[int | None, str]:
     return cost, f"{reason}, and the next whole document about {whole:,}." if relevant < 100 else f"{reason}."
 
 
+def _unless_skipped(decision: Decision, drawn: int) -> Decision:
+    """No promise while documents that were drawn are skipped: they may be the relevant ones."""
+    if not drawn:
+        return decision
+    which = f"{count(drawn, 'document')} that {'was' if drawn == 1 else 'were'} drawn at random and skipped"
+    return Decision(False, f"nothing can be promised before {which} {'is' if drawn == 1 else 'are'} judged", drawn)
+
+
 def _estimate(ledger: Ledger, confidence: float) -> Estimate:
     """The estimate; without a most likely number before a draw was relevant: it would only be what is found."""
     known = estimate(ledger, confidence)
@@ -307,8 +317,10 @@ def _not_yet(ledger: Ledger, decision: Decision, settings: LoopSettings, mode: s
     more = f"{decision.needed or 0:,}"
     documents = "random document" if decision.needed == 1 else "random documents"
     lately = ledger.relevant[-RECENT:]
-    if mode == "closed":
-        return f"The topic is closed, and no rule can promise {goal} recall by what was judged.", "closed"
+    if mode == "closed" or "skipped" in decision.reason:
+        closed = f"The topic is closed, and no rule can promise {goal} recall by what was judged."
+        skipped = f"{_upper(decision.reason)}{outside}."
+        return (closed, "closed") if mode == "closed" else (skipped, "judge what was skipped")
     if mode == "pool":
         far = f"{ledger.judged:,} of the {count(ledger.size, 'document')} of the pool are judged"
         return f"{far}, and before the rest nothing can be promised{outside}.", "judge the pool"
@@ -350,7 +362,8 @@ def _notes(decisions: pd.DataFrame, allowed: NDArray[np.bool_], level: int, ledg
     if skipped:
         are = "was skipped and is" if skipped == 1 else "were skipped and are"
         notes.append(
-            f"{count(skipped, 'document')} {are} not judged: the promise allows for the case that they are relevant."
+            f"{count(skipped, 'document')} {are} not judged. Nothing is promised before those that were drawn at "
+            "random are; the interval leaves them out."
         )
     blind = int((ledger.out_of_reach[ledger.draws] > 0.05 * ledger.unjudged_before[ledger.draws]).sum())
     if blind:

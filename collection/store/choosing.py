@@ -206,7 +206,7 @@ class Choosing(Connection):
     def lease(self, query_id: str, ways: Iterable[Way], annotator: str, at: float, until: float) -> None:
         """Reserve pairs for an annotator from now (`at`) until a time, each with how it came up.
 
-        What they found by searching stays found so while they hold it.
+        What they found by searching stays found so while they hold it, and what was drawn and skipped stays drawn.
         """
         self.db.conn.executemany(
             """
@@ -215,7 +215,10 @@ class Choosing(Connection):
             ON CONFLICT (topic, doc, annotator) DO UPDATE SET until = excluded.until,
                 (strategy, pool_rank, model_round, probability) = (
                     SELECT excluded.strategy, excluded.pool_rank, excluded.model_round, excluded.probability
-                    WHERE leases.strategy IS NOT 'search' OR leases.until <= ?
+                    WHERE (leases.strategy IS NOT 'search' OR leases.until <= ?)
+                      AND NOT (leases.strategy IS 'random' AND EXISTS (
+                        SELECT 1 FROM skips AS s WHERE s.topic = leases.topic AND s.doc = leases.doc
+                        AND s.annotator = leases.annotator))
                     UNION ALL SELECT strategy, pool_rank, model_round, probability LIMIT 1)
             """,
             [(annotator, until, *way[1:], query_id, way.doc_id, at) for way in ways],
@@ -261,15 +264,19 @@ class Choosing(Connection):
         )
         return 0.0 if judged_at is None else datetime.fromisoformat(judged_at).timestamp()
 
-    def skipped(self, query_id: str) -> int:
-        """Documents of a topic that somebody skipped and nobody has judged."""
-        return int(
-            self._value(
-                "SELECT count(DISTINCT s.doc) FROM skips AS s JOIN topics AS t USING (topic) WHERE t.query_id = ? AND "
-                "NOT EXISTS (SELECT 1 FROM last_words AS w WHERE w.topic = s.topic AND w.doc = s.doc AND NOT w.open)",
-                (query_id,),
-            )
+    def skipped(self) -> dict[str, tuple[int, int]]:
+        """Documents that somebody skipped and nobody has judged: topic -> how many, and how many of them were drawn."""
+        rows = self.db.conn.execute(
+            """
+            SELECT t.query_id, count(DISTINCT s.doc),
+                   count(DISTINCT CASE WHEN l.strategy = 'random' THEN s.doc END)
+            FROM skips AS s JOIN topics AS t USING (topic)
+            LEFT JOIN leases AS l ON l.topic = s.topic AND l.doc = s.doc AND l.annotator = s.annotator
+            WHERE NOT EXISTS (SELECT 1 FROM last_words AS w WHERE w.topic = s.topic AND w.doc = s.doc AND NOT w.open)
+            GROUP BY s.topic ORDER BY s.topic
+            """
         )
+        return {query_id: (skipped, drawn) for query_id, skipped, drawn in rows}
 
     def end_leases(self, query_id: str, but: Sequence[str], annotator: str, at: float, *, others: bool = False) -> None:
         """End an annotator's leases in a topic, `but` those on these documents; with `others` in all other topics, too.

@@ -177,7 +177,8 @@ def asreview(found: list[Case], priors: dict[str, list[np.ndarray]], level: int)
     with tempfile.TemporaryDirectory() as folder:
         files = Path(folder, "reviews.json"), Path(folder, "out.json")
         files[0].write_text(json.dumps(reviews), encoding="utf-8")
-        subprocess.run([python, Path(__file__).with_name("asreview_replay.py"), *files], check=True)
+        # ASReview leaves a cache where it runs.
+        subprocess.run([python, Path(__file__).with_name("asreview_replay.py"), *files], check=True, cwd=folder)
         answers = json.loads(files[1].read_text(encoding="utf-8"))
     return {
         case.query_id: [
