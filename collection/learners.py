@@ -60,6 +60,17 @@ def _widen(weights: NDArray[Any], columns: NDArray[np.int64], features: int) -> 
     return Linear(wide)
 
 
+def _fitted(model: Any, rows: csr_matrix, relevant: Bools, weight: Floats) -> Linear:
+    """The weights of a scikit-learn model; that it has not fully converged is no news worth a line in a terminal."""
+    import warnings
+
+    narrow, columns = _narrow(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(narrow, relevant, sample_weight=weight)
+    return _widen(model.coef_[0], columns, rows.shape[1])
+
+
 @LEARNERS.add(
     "svm",
     label="Linear SVM",
@@ -79,10 +90,8 @@ def svm(rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c: floa
     """
     from sklearn.svm import LinearSVC
 
-    narrow, columns = _narrow(rows)
     model = LinearSVC(C=c, loss="squared_hinge", dual=True, tol=1e-3, random_state=seed)
-    _fit(model, narrow, relevant, balanced(relevant, weight, ratio))
-    return _widen(model.coef_[0], columns, rows.shape[1])
+    return _fitted(model, rows, relevant, balanced(relevant, weight, ratio))
 
 
 @LEARNERS.add(
@@ -107,10 +116,8 @@ def logistic(
     """
     from sklearn.linear_model import LogisticRegression
 
-    narrow, columns = _narrow(rows)
     model = LogisticRegression(C=c, solver="liblinear", dual=True, tol=1e-3, random_state=seed)
-    _fit(model, narrow, relevant, balanced(relevant, weight, ratio))
-    return _widen(model.coef_[0], columns, rows.shape[1])
+    return _fitted(model, rows, relevant, balanced(relevant, weight, ratio))
 
 
 @LEARNERS.add(
@@ -145,12 +152,3 @@ def naive_bayes(
     missing = np.log(sums[1].sum() + alpha * unseen) - np.log(sums[0].sum() + alpha * unseen)
     wide.weights[np.setdiff1d(np.arange(rows.shape[1]), columns, assume_unique=True)] = missing
     return wide
-
-
-def _fit(model: Any, rows: csr_matrix, relevant: Bools, weight: Floats) -> None:
-    """Fit; that it has not fully converged is no news worth a line in somebody's terminal."""
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.fit(rows, relevant, sample_weight=weight)

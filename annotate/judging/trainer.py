@@ -18,6 +18,7 @@ FIRST_THE_ANSWER = 0.01
 """Seconds before a round begins: whoever asked for it is answered first, and does not share the interpreter."""
 
 LONGEST_REST = 0.5
+"""Seconds; a round is followed by a rest that is as long as it was, and no longer than this."""
 
 KEPT = 16
 """Topics whose last round is kept."""

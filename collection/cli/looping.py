@@ -115,11 +115,12 @@ def recall(directory: Path, form: str) -> None:
             row["found"],
             f"{row['low']:,} to {row['high']:,}" if row["judged"] else "-",
             f"{percent(row['recall_low'])} to {percent(row['recall_high'], upper=True)}" if row["judged"] else "-",
+            row["of"],
             row["advice"],
         ]
         for row in table.to_dict("records")
     ]
-    print_table(["topic", "mode", "judged", "found", "relevant", "recall", "advice"], rows)
+    print_table(["topic", "mode", "judged", "found", "relevant", "recall", "of the", "advice"], rows)
     click.echo(
         f"\nrelevant is from grade {settings.level} on; intervals with {percent(settings.confidence)} confidence; "
         f"the advice is to promise {percent(settings.target)} recall"

@@ -7,74 +7,21 @@ from __future__ import annotations
 
 import re
 import signal
-import socket
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign, Judgement, formats
-from tests.conftest import SHARED
+from tests.browser.serving import CRANFIELD, WATCH_KEYS, Serving, press, saved, shown
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-CRANFIELD = SHARED / "data" / "cranfield"
 TOPIC = "1"
-
-WATCH_KEYS = """
-  window.pressed = [];
-  window.addEventListener("keydown", (event) => {
-    const deep = (root) => {
-      const found = root.querySelector("[data-part=doc-id]");
-      if (found) return found;
-      for (const node of root.querySelectorAll("*")) {
-        const inner = node.shadowRoot && deep(node.shadowRoot);
-        if (inner) return inner;
-      }
-      return null;
-    };
-    window.pressed.push({key: event.key, shown: deep(document)?.textContent});
-  }, true);
-"""
-
-
-def free_port() -> int:
-    """A port that nobody else picks: those that the system hands out are not the ones that servers look for."""
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
-
-
-class Serving:
-    """`cleverdon serve` on a campaign, as a process that can be killed and started again."""
-
-    def __init__(self, directory: Path) -> None:
-        self.directory, self.port = directory, free_port()
-        self.start()
-
-    def start(self) -> None:
-        command = [sys.executable, "-m", "collection.cli", "serve", self.directory, "--no-browser", "--as", "ann"]
-        command += ["--port", str(self.port)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        assert self.process.stdout is not None
-        seen = ""
-        for line in self.process.stdout:
-            seen += line
-            if link := re.search(r"http://127\.0\.0\.1:\d+/signin\?token=\S+", line):
-                self.link = link[0]
-                self.url = f"http://127.0.0.1:{self.port}"
-                return
-        raise AssertionError(f"the server ended before it printed a link:\n{seen}")
-
-    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
-        self.process.send_signal(how)
-        self.process.wait(20)
 
 
 @pytest.fixture(scope="module")
@@ -116,26 +63,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, int
     return directory, dict(zip(known["doc_id"], known["relevance"], strict=True))
 
 
-@pytest.fixture
-def serving(built: tuple[Path, dict[str, int]], tmp_path: Path) -> Iterator[Serving]:
-    """A server on a fresh copy of the campaign."""
-    import shutil
-
-    shutil.copytree(built[0], tmp_path / "campaign")
-    running = Serving(tmp_path / "campaign")
-    yield running
-    if running.process.poll() is None:
-        running.stop()
-
-
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
-    context.set_default_timeout(20_000)
-    yield context
-    context.close()
-
-
 def open_card(page: Page, serving: Serving) -> None:
     """Sign in and open the Judge page. Keys are watched from before the card is there, so that what is noted is
     what was on screen when the key went down, not what the card showed then."""
@@ -144,32 +71,6 @@ def open_card(page: Page, serving: Serving) -> None:
     expect(page.get_by_text("pairs are left")).to_be_visible()
     page.goto(f"{serving.url}/judge")
     expect(page.locator("[data-part=doc-id]")).not_to_be_empty()
-
-
-def shown(page: Page) -> str:
-    return page.locator("[data-part=doc-id]").inner_text()
-
-
-def saved(page: Page) -> None:
-    expect(page.locator("[data-part=status]")).to_have_text("Saved")
-
-
-def press(page: Page, key: str, gone: Locator) -> None:
-    """Press a key until the card has taken it: `gone` is there once the document on screen is another.
-
-    While Streamlit draws the page anew, as after a restart of the server, there is for a moment no card that could
-    take a key. One that was taken counts at once, so where the count is as before, it was not.
-    """
-    count = page.locator("[data-part=topic-count]")
-    before = count.inner_text()
-    for _ in range(5):
-        page.keyboard.press(key)
-        with suppress(AssertionError):
-            expect(gone).to_be_visible(timeout=4_000)
-            return
-        if count.inner_text() != before:
-            break
-    expect(gone).to_be_visible(timeout=20_000)
 
 
 def judge_rest(page: Page, grade_of: Callable[[str], int], limit: int = 10_000) -> list[str]:

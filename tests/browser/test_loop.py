@@ -6,9 +6,7 @@ On Cranfield with its known qrels; where that collection is absent, on the demo 
 from __future__ import annotations
 
 import re
-import shutil
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -16,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from collection import Campaign, formats
-from tests.browser.test_app import CRANFIELD, Serving, press, saved, shown
+from tests.browser.serving import CRANFIELD, WATCH_KEYS, Serving, press, saved, shown
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -46,24 +44,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, dict[str
             campaign.set_loop(mode="loop")
     known = qrels[qrels["query_id"] == topic]
     return directory, topic, dict(zip(known["doc_id"], known["relevance"], strict=True))
-
-
-@pytest.fixture
-def serving(built: tuple[Path, str, dict[str, int]], tmp_path: Path) -> Iterator[Serving]:
-    """A server on a fresh copy of the campaign."""
-    shutil.copytree(built[0], tmp_path / "campaign")
-    running = Serving(tmp_path / "campaign")
-    yield running
-    if running.process.poll() is None:
-        running.stop()
-
-
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
-    context.set_default_timeout(20_000)
-    yield context
-    context.close()
 
 
 def open_topic(page: Page, serving: Serving, topic: str) -> None:
@@ -149,8 +129,6 @@ def test_two_annotators_on_one_topic_never_get_the_same_pair(
 def test_fast_keys_in_the_loop_grade_what_was_shown(
     serving: Serving, built: tuple[Path, str, dict[str, int]], context: BrowserContext
 ) -> None:
-    from tests.browser.test_app import WATCH_KEYS
-
     page = context.new_page()
     page.add_init_script(WATCH_KEYS)
     open_topic(page, serving, built[1])

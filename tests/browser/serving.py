@@ -1,0 +1,92 @@
+"""`cleverdon serve` as a process, and a judging card in a browser: what several browser tests drive."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.conftest import SHARED
+
+CRANFIELD = SHARED / "data" / "cranfield"
+
+WATCH_KEYS = """
+  window.pressed = [];
+  window.addEventListener("keydown", (event) => {
+    const deep = (root) => {
+      const found = root.querySelector("[data-part=doc-id]");
+      if (found) return found;
+      for (const node of root.querySelectorAll("*")) {
+        const inner = node.shadowRoot && deep(node.shadowRoot);
+        if (inner) return inner;
+      }
+      return null;
+    };
+    window.pressed.push({key: event.key, shown: deep(document)?.textContent});
+  }, true);
+"""
+
+
+def free_port() -> int:
+    """A port that nobody else picks: those that the system hands out are not the ones that servers look for."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
+
+
+class Serving:
+    """`cleverdon serve` on a campaign, as a process that can be killed and started again."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory, self.port = directory, free_port()
+        self.start()
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "collection.cli", "serve", self.directory, "--no-browser", "--as", "ann"]
+        command += ["--port", str(self.port)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert self.process.stdout is not None
+        seen = ""
+        for line in self.process.stdout:
+            seen += line
+            if link := re.search(r"http://127\.0\.0\.1:\d+/signin\?token=\S+", line):
+                self.link = link[0]
+                self.url = f"http://127.0.0.1:{self.port}"
+                return
+        raise AssertionError(f"the server ended before it printed a link:\n{seen}")
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
+        self.process.send_signal(how)
+        self.process.wait(20)
+
+
+def shown(page: Page) -> str:
+    return page.locator("[data-part=doc-id]").inner_text()
+
+
+def saved(page: Page) -> None:
+    expect(page.locator("[data-part=status]")).to_have_text("Saved")
+
+
+def press(page: Page, key: str, gone: Locator) -> None:
+    """Press a key until the card has taken it: `gone` is there once the document on screen is another.
+
+    While Streamlit draws the page anew, as after a restart of the server, there is for a moment no card that could
+    take a key. One that was taken counts at once, so where the count is as before, it was not.
+    """
+    count = page.locator("[data-part=topic-count]")
+    before = count.inner_text()
+    for _ in range(5):
+        page.keyboard.press(key)
+        with suppress(AssertionError):
+            expect(gone).to_be_visible(timeout=4_000)
+            return
+        if count.inner_text() != before:
+            break
+    expect(gone).to_be_visible(timeout=20_000)
