@@ -35,6 +35,19 @@ KINDS: tuple[Kind, ...] = ("graded", "cannot judge", "undone")
 """What a row of the judgement log says: a grade, that no grade can be given, or that the annotator
 took the last word on this pair back (the pair is then unjudged again, and the log still shows both)."""
 
+CountsAs = Literal["judgement", "adjudication", "surplus"]
+COUNTS_AS: tuple[CountsAs, ...] = ("judgement", "adjudication", "surplus")
+"""What a row of the log is: one annotator's word on the pair; the word that ends a disagreement between
+annotators; or a judgement that came when the pair had all that were wanted, kept and not counted."""
+
+Role = Literal["manager", "annotator", "reader"]
+ROLES: dict[Role, str] = {
+    "manager": "everything: builds the campaign, judges, adjudicates, and says who else may come in",
+    "annotator": "judges what is assigned to them, and sees their own judgements",
+    "reader": "looks at all results and exports them, and changes nothing",
+}
+"""What an account may do."""
+
 
 class Document(NamedTuple):
     """A document. `text` is None where only its id is known (named by a run, text not imported)."""
@@ -67,7 +80,8 @@ class Judgement(NamedTuple):
     `uuid` is made where the decision was made and makes writing it idempotent. `shown_at` and
     `judged_at` are ISO 8601 in UTC; `seconds` is the time that the document was on screen and the page
     in front. `strategy`, `pool_rank`, `model_round` and `probability` say how the pair came up (null
-    where that does not apply). `revises` is the uuid of the judgement that this one replaces.
+    where that does not apply). `revises` is the uuid of the judgement that this one replaces. `note` is
+    what the annotator wished to say with it. `counts_as` is one of :data:`COUNTS_AS`.
     """
 
     uuid: str
@@ -86,6 +100,8 @@ class Judgement(NamedTuple):
     model_round: int | None = None
     probability: float | None = None
     revises: str | None = None
+    note: str | None = None
+    counts_as: CountsAs = "judgement"
 
 
 class GradeScale:

@@ -235,3 +235,101 @@ def m005_loop(db: Database) -> None:
         SELECT doc, title, text FROM documents WHERE text IS NOT NULL;;
         """,
     )
+
+
+@migrations()
+def m006_people(db: Database) -> None:
+    """Accounts, sessions and groups; who judges which topic; adjudications beside judgements; notes."""
+    _run(
+        db,
+        """
+        -- `name` is the annotator of the log. The password is a hash by argon2, null until one is chosen.
+        CREATE TABLE accounts (
+            name TEXT PRIMARY KEY COLLATE NOCASE,
+            role TEXT NOT NULL CHECK (role IN ('manager', 'annotator', 'reader')),
+            email TEXT UNIQUE COLLATE NOCASE,
+            password TEXT,
+            locked INTEGER NOT NULL DEFAULT 0,
+            made_at TEXT NOT NULL
+        ) WITHOUT ROWID;;
+
+        -- One row for each browser that is signed in; only a digest of its key is kept.
+        CREATE TABLE sessions (
+            digest TEXT PRIMARY KEY,
+            account TEXT NOT NULL REFERENCES accounts ON DELETE CASCADE,
+            opened_at TEXT NOT NULL,
+            until REAL NOT NULL
+        ) WITHOUT ROWID;;
+
+        CREATE INDEX sessions_account ON sessions (account);;
+
+        ALTER TABLE signin_links ADD COLUMN until REAL;;
+        ALTER TABLE signin_links ADD COLUMN invitation INTEGER NOT NULL DEFAULT 0;;
+
+        CREATE TABLE memberships (
+            group_name TEXT NOT NULL,
+            account TEXT NOT NULL COLLATE NOCASE REFERENCES accounts ON DELETE CASCADE,
+            PRIMARY KEY (group_name, account)
+        ) WITHOUT ROWID;;
+
+        -- A topic that has no row here is open to everybody who judges.
+        CREATE TABLE assignments (
+            topic INTEGER NOT NULL REFERENCES topics,
+            kind TEXT NOT NULL CHECK (kind IN ('account', 'group')),
+            name TEXT NOT NULL COLLATE NOCASE,
+            PRIMARY KEY (topic, kind, name)
+        ) WITHOUT ROWID;;
+
+        ALTER TABLE topics ADD COLUMN note TEXT NOT NULL DEFAULT '';;
+
+        -- How many annotators judge the pair.
+        ALTER TABLE pool ADD COLUMN wanted INTEGER NOT NULL DEFAULT 1;;
+
+        -- Pairs that everybody judges first.
+        CREATE TABLE calibration (
+            topic INTEGER NOT NULL REFERENCES topics,
+            position INTEGER NOT NULL,
+            doc INTEGER NOT NULL REFERENCES documents,
+            PRIMARY KEY (topic, position),
+            UNIQUE (topic, doc)
+        ) WITHOUT ROWID;;
+
+        ALTER TABLE judgements ADD COLUMN note TEXT;;
+        ALTER TABLE judgements ADD COLUMN counts_as TEXT NOT NULL DEFAULT 'judgement'
+            CHECK (counts_as IN ('judgement', 'adjudication', 'surplus'));;
+
+        -- Somebody who adjudicates a pair that they have judged has two last words on it.
+        DROP TRIGGER judgements_last_word;;
+        DROP VIEW current_judgements;;
+        ALTER TABLE last_words RENAME TO last_words_before;;
+        CREATE TABLE last_words (
+            topic INTEGER NOT NULL,
+            doc INTEGER NOT NULL,
+            annotator TEXT NOT NULL,
+            counts_as TEXT NOT NULL,
+            judgement INTEGER NOT NULL REFERENCES judgements,
+            open INTEGER NOT NULL,
+            PRIMARY KEY (topic, doc, annotator, counts_as)
+        ) WITHOUT ROWID;;
+        INSERT INTO last_words SELECT topic, doc, annotator, 'judgement', judgement, open FROM last_words_before;;
+        DROP TABLE last_words_before;;
+        CREATE INDEX last_words_annotator ON last_words (annotator, judgement);;
+
+        CREATE TRIGGER judgements_last_word AFTER INSERT ON judgements
+        BEGIN
+            INSERT INTO last_words (topic, doc, annotator, counts_as, judgement, open)
+            VALUES (NEW.topic, NEW.doc, NEW.annotator, NEW.counts_as, NEW.id, NEW.kind = 'undone')
+            ON CONFLICT (topic, doc, annotator, counts_as)
+            DO UPDATE SET judgement = excluded.judgement, open = excluded.open;
+        END;;
+
+        CREATE VIEW current_judgements AS
+        SELECT j.* FROM last_words AS l JOIN judgements AS j ON j.id = l.judgement
+        WHERE NOT l.open AND l.counts_as <> 'surplus';;
+
+        -- Last words that count: not taken back, and not beyond what was wanted.
+        CREATE VIEW words AS
+        SELECT topic, doc, annotator, counts_as, judgement FROM last_words
+        WHERE NOT open AND counts_as <> 'surplus';;
+        """,
+    )

@@ -30,14 +30,16 @@ class Way(NamedTuple):
 # A document of a topic as the assignment wants it; `t`, `d` are topic and document, `rank` is given by the caller.
 _STATE = """
     d.doc_id, {rank} AS rank, d.text IS NOT NULL AS has_text,
-    EXISTS (SELECT 1 FROM last_words AS w WHERE w.topic = t.topic AND w.doc = d.doc
-            AND w.annotator = :annotator AND NOT w.open) AS mine,
-    (SELECT count(*) FROM last_words AS w WHERE w.topic = t.topic AND w.doc = d.doc
-            AND w.annotator <> :annotator AND NOT w.open) AS others,
+    EXISTS (SELECT 1 FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
+            AND w.annotator = :annotator AND w.counts_as = 'judgement') AS mine,
+    (SELECT count(*) FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
+            AND w.annotator <> :annotator AND w.counts_as = 'judgement') AS others,
+    EXISTS (SELECT 1 FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
+            AND w.counts_as = 'adjudication') AS adjudicated,
     (SELECT count(*) FROM leases AS l WHERE l.topic = t.topic AND l.doc = d.doc
             AND l.annotator <> :annotator AND l.until > :at
-            AND NOT EXISTS (SELECT 1 FROM last_words AS w WHERE w.topic = l.topic AND w.doc = l.doc
-                            AND w.annotator = l.annotator AND NOT w.open)) AS leased,
+            AND NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = l.topic AND w.doc = l.doc
+                            AND w.annotator = l.annotator AND w.counts_as = 'judgement')) AS leased,
     (SELECT max(skipped_at) FROM skips AS s WHERE s.topic = t.topic AND s.doc = d.doc
             AND s.annotator = :annotator) AS skipped
 """
@@ -156,22 +158,23 @@ class Choosing(Connection):
     def decisions(self, query_id: str | None = None) -> pd.DataFrame:
         """What stands of a topic, or of all: one row for each annotator's last word on each document.
 
-        ``query_id``, ``doc_id``, ``row`` (of the matrix), ``annotator``, ``kind``, ``relevance`` (null where
-        no grade could be given), ``strategy``, ``model_round``, ``probability``, ``judged_at``: these of the
+        ``query_id``, ``doc_id``, ``row`` (of the matrix), ``annotator``, ``counts_as``, ``kind``, ``relevance`` (null
+        where no grade could be given), ``strategy``, ``model_round``, ``probability``, ``judged_at``: these of the
         first judgement of the pair, or the first after it was last taken back; in the order of these.
         """
         return self._frame(
             f"""
-            SELECT t.query_id, d.doc_id, d.doc - 1 AS row, j.annotator, j.kind, j.relevance,
+            SELECT t.query_id, d.doc_id, d.doc - 1 AS row, j.annotator, j.counts_as, j.kind, j.relevance,
                    f.strategy, f.model_round, f.probability, f.judged_at
-            FROM last_words AS w JOIN judgements AS j ON j.id = w.judgement
+            FROM words AS w JOIN judgements AS j ON j.id = w.judgement
             JOIN topics AS t ON t.topic = w.topic JOIN documents AS d ON d.doc = w.doc
             JOIN judgements AS f ON f.id = (
                 SELECT min(b.id) FROM judgements AS b
-                WHERE b.topic = w.topic AND b.doc = w.doc AND b.annotator = w.annotator AND b.id > coalesce((
+                WHERE b.topic = w.topic AND b.doc = w.doc AND b.annotator = w.annotator AND b.counts_as = w.counts_as
+                AND b.id > coalesce((
                     SELECT max(u.id) FROM judgements AS u WHERE u.topic = w.topic AND u.doc = w.doc
-                    AND u.annotator = w.annotator AND u.kind = 'undone'), 0))
-            WHERE NOT w.open {"" if query_id is None else "AND w.topic = (SELECT topic FROM topics WHERE query_id = ?)"}
+                    AND u.annotator = w.annotator AND u.counts_as = w.counts_as AND u.kind = 'undone'), 0))
+            {"" if query_id is None else "WHERE w.topic = (SELECT topic FROM topics WHERE query_id = ?)"}
             ORDER BY f.id
             """,
             [] if query_id is None else [query_id],
@@ -248,7 +251,7 @@ class Choosing(Connection):
                     UNION SELECT s.doc FROM skips AS s
                     WHERE s.topic = (SELECT topic FROM topics WHERE query_id = :query_id) AND s.annotator = :but
                 ) AS h WHERE NOT EXISTS (
-                    SELECT 1 FROM last_words AS w WHERE w.doc = h.doc AND NOT w.open
+                    SELECT 1 FROM words AS w WHERE w.doc = h.doc
                       AND w.topic = (SELECT topic FROM topics WHERE query_id = :query_id))
                 """,
                 {"query_id": query_id, "at": at, "but": but},  # type: ignore[arg-type]
@@ -272,7 +275,7 @@ class Choosing(Connection):
                    count(DISTINCT CASE WHEN l.strategy = 'random' THEN s.doc END)
             FROM skips AS s JOIN topics AS t USING (topic)
             LEFT JOIN leases AS l ON l.topic = s.topic AND l.doc = s.doc AND l.annotator = s.annotator
-            WHERE NOT EXISTS (SELECT 1 FROM last_words AS w WHERE w.topic = s.topic AND w.doc = s.doc AND NOT w.open)
+            WHERE NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = s.topic AND w.doc = s.doc)
             GROUP BY s.topic ORDER BY s.topic
             """
         )
@@ -317,8 +320,9 @@ class Choosing(Connection):
         """The annotator's standing judgements of these documents: document id -> grade (None: cannot judge)."""
         return dict(
             self.db.conn.execute(
-                "SELECT d.doc_id, j.relevance FROM documents AS d JOIN last_words AS w ON w.doc = d.doc "
-                "AND w.topic = (SELECT topic FROM topics WHERE query_id = ?) AND w.annotator = ? AND NOT w.open "
+                "SELECT d.doc_id, j.relevance FROM documents AS d JOIN words AS w ON w.doc = d.doc "
+                "AND w.topic = (SELECT topic FROM topics WHERE query_id = ?) AND w.annotator = ? "
+                "AND w.counts_as = 'judgement' "
                 "JOIN judgements AS j ON j.id = w.judgement "
                 "WHERE d.doc_id IN (SELECT value FROM json_each(?)) ORDER BY d.doc",
                 (query_id, annotator, _json(doc_ids)),

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from collection.records import Judgement
+from collection.records import CountsAs, Judgement
 from collection.store.connection import Connection, now
 
 
@@ -29,7 +29,7 @@ class Pair(NamedTuple):
 class Log(Connection):
     """The append-only log and what is derived from it."""
 
-    def pair(self, query_id: str, doc_id: str, annotator: str) -> Pair | None:
+    def pair(self, query_id: str, doc_id: str, annotator: str, counts_as: CountsAs = "judgement") -> Pair | None:
         """What is known of a pair; None if the topic or the document is not in the campaign."""
         row = self.db.conn.execute(
             """
@@ -39,12 +39,13 @@ class Log(Connection):
                    l.topic IS NOT NULL, w.judgement IS NOT NULL, CASE WHEN NOT w.open THEN w.judgement END
             FROM topics AS t, documents AS d
             LEFT JOIN leases AS l ON l.topic = t.topic AND l.doc = d.doc AND l.annotator = ?
-            LEFT JOIN last_words AS w ON w.topic = t.topic AND w.doc = d.doc AND w.annotator = ?
+            LEFT JOIN last_words AS w
+                ON w.topic = t.topic AND w.doc = d.doc AND w.annotator = ? AND w.counts_as = ?
             LEFT JOIN pool AS p ON p.topic = t.topic AND p.doc = d.doc
             LEFT JOIN pool_rounds AS r ON r.pool_round = p.pool_round
             WHERE t.query_id = ? AND d.doc_id = ?
             """,
-            (annotator, annotator, query_id, doc_id),
+            (annotator, annotator, counts_as, query_id, doc_id),
         ).fetchone()
         if row is None:
             return None
@@ -78,10 +79,13 @@ class Log(Connection):
     ) -> pd.DataFrame:
         """The log, oldest first: a column for every field of :class:`~collection.records.Judgement`.
 
+        Adjudications are among them, with ``counts_as`` "adjudication".
+
         Parameters
         ----------
         current
-            Only each annotator's last word on each pair, and not what was taken back; else the whole log.
+            Only each annotator's last word on each pair, without what was taken back or was not wanted any more
+            ("surplus"); else the whole log.
         annotator, query_id
             Only theirs; only this topic's.
         last
@@ -93,7 +97,8 @@ class Log(Connection):
         where = "WHERE " + " AND ".join(test for test, _ in used) if used else ""
         frame = self._frame(
             "SELECT j.uuid, j.annotator, t.query_id, d.doc_id, j.kind, j.relevance, j.reason, j.judged_at, j.shown_at, "
-            "j.seconds, j.source, j.strategy, j.pool_rank, j.model_round, j.probability, r.uuid AS revises "
+            "j.seconds, j.source, j.strategy, j.pool_rank, j.model_round, j.probability, r.uuid AS revises, "
+            "j.note, j.counts_as "
             f"FROM {table} AS j JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
             f"LEFT JOIN judgements AS r ON r.id = j.revises {where} ORDER BY j.id DESC LIMIT ?",
             [*(value for _, value in used), -1 if last is None else last],
@@ -119,19 +124,19 @@ class Log(Connection):
                    coalesce(o.judged, 0) AS elsewhere, coalesce(o.judged - o.graded, 0) AS elsewhere_cannot
             FROM topics AS t LEFT JOIN (
                 SELECT p.topic, p.doc,
-                       max(w.judgement IS NOT NULL AND NOT w.open) AS judged,
+                       max(w.judgement IS NOT NULL) AS judged,
                        max(coalesce(j.kind = 'graded', 0)) AS graded
-                FROM pool AS p LEFT JOIN last_words AS w ON w.topic = p.topic AND w.doc = p.doc
-                LEFT JOIN judgements AS j ON j.id = w.judgement AND NOT w.open
+                FROM pool AS p LEFT JOIN words AS w ON w.topic = p.topic AND w.doc = p.doc
+                LEFT JOIN judgements AS j ON j.id = w.judgement
                 WHERE :query_id IS NULL OR p.topic = (SELECT topic FROM topics WHERE query_id = :query_id)
                 GROUP BY p.topic, p.doc
             ) AS p USING (topic)
             LEFT JOIN (
                 SELECT w.topic, count(DISTINCT w.doc) AS judged,
                        count(DISTINCT CASE WHEN j.kind = 'graded' THEN w.doc END) AS graded
-                FROM last_words AS w JOIN judgements AS j ON j.id = w.judgement
+                FROM words AS w JOIN judgements AS j ON j.id = w.judgement
                 LEFT JOIN pool AS e ON e.topic = w.topic AND e.doc = w.doc
-                WHERE NOT w.open AND e.doc IS NULL GROUP BY w.topic
+                WHERE e.doc IS NULL GROUP BY w.topic
             ) AS o USING (topic)
             WHERE :query_id IS NULL OR t.query_id = :query_id
             GROUP BY t.topic ORDER BY t.topic
@@ -143,9 +148,9 @@ class Log(Connection):
         """Of one topic: pairs in the pool, those of them judged, and all that are judged; see :meth:`progress`."""
         row: tuple[int, int, int] = self.db.conn.execute(
             "SELECT (SELECT count(*) FROM pool WHERE topic = t.topic), "
-            "(SELECT count(DISTINCT w.doc) FROM last_words AS w JOIN pool AS p ON p.topic = w.topic AND p.doc = w.doc "
-            " WHERE w.topic = t.topic AND NOT w.open), "
-            "(SELECT count(DISTINCT w.doc) FROM last_words AS w WHERE w.topic = t.topic AND NOT w.open) "
+            "(SELECT count(DISTINCT w.doc) FROM words AS w JOIN pool AS p ON p.topic = w.topic AND p.doc = w.doc "
+            " WHERE w.topic = t.topic), "
+            "(SELECT count(DISTINCT w.doc) FROM words AS w WHERE w.topic = t.topic) "
             "FROM (SELECT (SELECT topic FROM topics WHERE query_id = ?) AS topic) AS t",
             (query_id,),
         ).fetchone()
@@ -160,7 +165,7 @@ class Log(Connection):
             LEFT JOIN (SELECT topic, count(*) AS pairs FROM pool GROUP BY topic) AS p USING (topic)
             LEFT JOIN (
                 SELECT w.topic, count(*) AS pairs, count(p.doc) AS pooled
-                FROM (SELECT DISTINCT topic, doc FROM last_words WHERE NOT open) AS w
+                FROM (SELECT DISTINCT topic, doc FROM words) AS w
                 LEFT JOIN pool AS p ON p.topic = w.topic AND p.doc = w.doc GROUP BY w.topic
             ) AS j USING (topic)
             ORDER BY t.topic
@@ -196,7 +201,10 @@ class Log(Connection):
 
     def annotators(self) -> pd.DataFrame:
         """``annotator``, ``judgements`` (current), ``seconds`` (median active), ``last_at``; by name."""
-        frame = self._frame("SELECT annotator, seconds, judged_at FROM current_judgements ORDER BY annotator, id")
+        frame = self._frame(
+            "SELECT annotator, seconds, judged_at FROM current_judgements WHERE counts_as = 'judgement' "
+            "ORDER BY annotator, id"
+        )
         return frame.groupby("annotator", as_index=False).agg(
             judgements=("annotator", "size"), seconds=("seconds", "median"), last_at=("judged_at", "max")
         )
@@ -204,7 +212,9 @@ class Log(Connection):
     def add_signin_link(self, digest: str, annotator: str) -> None:
         """Remember a one-time link by its digest; earlier ones for this annotator that nobody used are void."""
         self.db.conn.execute("DELETE FROM signin_links WHERE annotator = ? AND used_at IS NULL", (annotator,))
-        self.db.conn.execute("INSERT INTO signin_links VALUES (?, ?, ?, NULL)", (digest, annotator, now()))
+        self.db.conn.execute(
+            "INSERT INTO signin_links (digest, annotator, made_at) VALUES (?, ?, ?)", (digest, annotator, now())
+        )
 
     def use_signin_link(self, digest: str) -> str | None:
         """The annotator whom the link signs in, the first time; None if it is unknown or used."""
