@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import socket
 import threading
 import webbrowser
@@ -40,30 +41,45 @@ def bind(host: str, port: int | None, usual: int | None = None) -> socket.socket
     raise CannotServe(f"cannot listen on {host}, {tried}: {error and error.strerror}")
 
 
+def login_name() -> str:
+    """Who runs this process, as the system calls them."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container without an entry for the user
+        return "annotator"
+
+
 @click.command()
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--host", default="127.0.0.1")
 @click.option("--port", type=int)
-@click.option("--as", "annotator", required=True)
+@click.option("--as", "annotator")
 @click.option("--no-browser", is_flag=True)
-def main(directory: Path, host: str, port: int | None, annotator: str, no_browser: bool) -> None:
+def main(directory: Path, host: str, port: int | None, annotator: str | None, no_browser: bool) -> None:
     """Serve the app on the campaign in DIR."""
     from annotate.asgi import create_app
+    from annotate.signing import provider
     from collection.campaign import Campaign
 
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
     try:
+        known = provider.read(directory)
         with Campaign(directory) as campaign:
+            person, link_token = campaign.start_signin(annotator, login_name())
             # The same port as last time: a browser keeps unsent judgements under the address where they were made.
-            sock = bind(host, port, campaign.port(annotator))
-            campaign.keep_port(annotator, sock.getsockname()[1])
-            link_token = campaign.make_signin_link(annotator)
+            sock = bind(host, port, campaign.port(person))
+            campaign.keep_port(person, sock.getsockname()[1])
+            address = known.address if known else f"http://{shown}:{sock.getsockname()[1]}"
+            campaign.keep_address(address)
         app = create_app(directory)
     except CleverdonError as error:
         raise CannotServe(str(error)) from error
+    if known is not None and known.readable:
+        click.echo(
+            f"Others on this machine can read {directory / provider.FILE}, which has a secret: chmod 600", err=True
+        )
     import uvicorn
 
-    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
-    address = f"http://{shown}:{sock.getsockname()[1]}"
     link = f"{address}/signin?token={link_token}"
     server = uvicorn.Server(
         uvicorn.Config(app, log_config=None, access_log=False, ws="websockets-sansio", timeout_graceful_shutdown=3)
@@ -76,7 +92,7 @@ def main(directory: Path, host: str, port: int | None, annotator: str, no_browse
                 return
             threading.Event().wait(0.05)
         click.echo(f"Cleverdon serves {directory} at {address}")
-        click.echo(f"Open this link, once, to sign in as {annotator}:\n\n    {link}\n")
+        click.echo(f"Open this link, once, to sign in as {person}:\n\n    {link}\n")
         click.echo(
             "A browser that has signed in stays signed in. Stop with Ctrl+C; judgements are saved as they are made."
         )

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from annotate import session, widgets
-from annotate.views import pages, signed_out
+from annotate import session, views, widgets
+from annotate.signing import gate
 from collection.errors import CleverdonError
 
 ICON = Path(__file__).with_name("icon.svg")  # a symbol by name would be fetched from a font server
@@ -14,9 +14,10 @@ widgets.style()
 try:
     with session.opened() as signed_in:
         if signed_in is None:
-            st.navigation([st.Page(signed_out, title="Sign in")], position="hidden").run()
+            st.navigation(gate.pages(), position="hidden").run()
         else:
-            widgets.whereabouts(signed_in.campaign.title, signed_in.annotator)
-            st.navigation(pages()).run()
+            page = st.navigation(views.navigation(signed_in.role), expanded=True)
+            widgets.whereabouts(signed_in.campaign.title, signed_in.annotator, signed_in.role)
+            views.run(page, signed_in.role)
 except CleverdonError as error:
     st.error(widgets.plain(str(error)))

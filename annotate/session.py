@@ -13,6 +13,7 @@ import streamlit as st
 
 from annotate.judging.tokens import Tokens, cookie_name
 from collection.campaign import Campaign
+from collection.records import Role
 
 
 class Session(NamedTuple):
@@ -20,7 +21,14 @@ class Session(NamedTuple):
 
     campaign: Campaign
     annotator: str
+    role: Role
     tokens: Tokens
+    digest: str
+    """The browser's session, as the store knows it."""
+
+    def token(self) -> str:
+        """What the judging card shows the routes: this person, in this browser, for a quarter of an hour."""
+        return self.tokens.token(self.annotator, self.digest)
 
 
 DIRECTORY_VARIABLE = "CLEVERDON_CAMPAIGN"
@@ -31,19 +39,28 @@ _current: ContextVar[Session] = ContextVar("session")
 
 @contextmanager
 def opened() -> Iterator[Session | None]:
-    """Open the campaign for this script run; None where nobody is signed in."""
-    with Campaign(Path(os.environ[DIRECTORY_VARIABLE])) as campaign:
+    """Open the campaign for this script run; None where nobody is signed in.
+
+    The store is asked in every run: who has signed out, or is locked, is gone with the next click.
+    """
+    with campaign_of_the_app() as campaign:
         tokens = Tokens(campaign.secret(), campaign.id)
-        annotator = tokens.read_cookie(st.context.cookies.get(cookie_name(campaign.id)))
-        if annotator is None:
+        secret = tokens.read_cookie(st.context.cookies.get(cookie_name(campaign.id)))
+        person = None if secret is None else campaign.session(secret)
+        if person is None:
             yield None
             return
-        session = Session(campaign, annotator, tokens)
+        session = Session(campaign, person.name, person.role, tokens, person.session)
         reset = _current.set(session)
         try:
             yield session
         finally:
             _current.reset(reset)
+
+
+def campaign_of_the_app() -> Campaign:
+    """The campaign that the app shows, opened in this thread."""
+    return Campaign(Path(os.environ[DIRECTORY_VARIABLE]))
 
 
 def current() -> Session:

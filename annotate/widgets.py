@@ -9,8 +9,10 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from collection.campaign import NextStep
-from collection.records import Document, GradeScale
+from annotate import session, views
+from annotate.signing import gate
+from collection.campaign import Campaign, NextStep
+from collection.records import Document, GradeScale, Role
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!<>~|$:&])")
 _CONTROLS = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -43,26 +45,68 @@ def style() -> None:
     )
 
 
-def whereabouts(title: str, annotator: str) -> None:
-    """Under the menu: which campaign this is, and who is signed in."""
+def whereabouts(title: str, annotator: str, role: Role) -> None:
+    """Under the menu: which campaign this is, who is signed in, and the way out."""
     with st.sidebar:
-        st.caption(f"{plain(title)}  \nsigned in as **{plain(annotator)}**")
+        st.caption(f"{plain(title)}  \nsigned in as **{plain(annotator)}**, {role}")
+        if st.button("Sign out", key="sign-out", icon=":material/logout:", type="tertiary"):
+            gate.sign_out()
+
+
+def page_link(file: str, label: str | None = None) -> None:
+    """A link to another page, for those who may open it; nothing for the others."""
+    page = views.entry(file)
+    if session.current().role in page.roles:
+        st.page_link(f"views/{file}", label=label or f"Go to {page.title}", icon=":material/arrow_forward:")
 
 
 def next_step(step: NextStep) -> None:
-    """What to do now, as a link to the page on which it is done."""
-    names = {
-        "import": ("views/import_files.py", "Import"),
-        "pool": ("views/pool.py", "Pool"),
-        "loop": ("views/loop.py", "Loop"),
-        "judge": ("views/judge.py", "Judge"),
-        "export": ("views/export.py", "Export"),
-        "recall": ("views/recall.py", "Recall"),
-    }
-    page, label = names[step.page]
+    """What to do now, as a link to the page on which it is done; who may not do it is told whose it is."""
+    page = next(page for page in views.PAGES if page.url_path == step.page)
     with st.container(border=True):
         st.write(f"**Next.** {step.sentence}")
-        st.page_link(page, label=f"Go to {label}", icon=":material/arrow_forward:")
+        if session.current().role in page.roles:
+            page_link(page.file)
+        else:
+            st.caption(f"This is for {views.of_roles(page.roles)}.")
+
+
+def own_progress(campaign: Campaign, annotator: str) -> None:
+    """An annotator's topics, and how far each is for them; nothing of anybody else's."""
+    topics = campaign.topics_for(annotator)
+    if not topics:
+        st.write("There is no topic for you to judge yet.")
+        return
+    said = campaign.judgements(annotator=annotator)
+    said = said[said["counts_as"] == "judgement"]
+    titles = campaign.topics().set_index("query_id")["title"]
+    standings = {query_id: campaign.standing(query_id, annotator) for query_id in topics}
+    done, goal = campaign.totals(annotator)
+    page_link("judge.py", "Judge")
+    metrics({"Topics for you": f"{len(topics):,}", "Judged by you": f"{len(said):,}"})
+    if goal:
+        st.progress(min(done / goal, 1.0), f"{done:,} of {goal:,} pairs of your topics are done")
+    st.dataframe(
+        pd.DataFrame(
+            {
+                "query_id": topics,
+                "title": titles[topics].to_numpy(),
+                "share": [done / of if of else None for done, of in standings.values()],
+                "judged": said["query_id"].value_counts().reindex(topics, fill_value=0).to_numpy(),
+            }
+        ),
+        hide_index=True,
+        alt="Your topics",
+        column_config={
+            "query_id": st.column_config.TextColumn("Topic", width="small"),
+            "title": st.column_config.TextColumn("Title", width="large"),
+            "share": st.column_config.ProgressColumn("Done", format="percent", min_value=0, max_value=1),
+            "judged": "Judged by you",
+        },
+    )
+    with st.expander("Grades"):
+        for grade, sentence in campaign.grades.sentences.items():
+            st.write(f"**{grade}** {plain(sentence)}")
 
 
 def metrics(values: dict[str, str]) -> None:
@@ -72,16 +116,21 @@ def metrics(values: dict[str, str]) -> None:
             st.metric(label, value, width="content")
 
 
-def document(shown: Document) -> None:
-    """A document as plain text: nothing in it is read as markup."""
-    st.text(_CONTROLS.sub("", shown.title or shown.doc_id))
+def upright(text: str) -> str:
+    """Text without the signs that turn the direction of writing, for where it is shown as it is."""
+    return _CONTROLS.sub("", text)
+
+
+def document(shown: Document, height: int = 340) -> None:
+    """A document as plain text: nothing in it is read as markup. The frame of its text has so many pixels."""
+    st.text(upright(shown.title or shown.doc_id))
     if shown.title:
         st.caption(plain(shown.doc_id))
     if shown.text is None:
         st.info("The text of this document is not in the campaign.")
         return
-    text = _CONTROLS.sub("", shown.text)
-    with st.container(height=340, border=True):
+    text = upright(shown.text)
+    with st.container(height=height, border=True):
         st.text(text[:LONG_TEXT])
     if len(text) > LONG_TEXT:
         st.caption(f"The first {LONG_TEXT:,} of {len(text):,} characters.")

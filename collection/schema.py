@@ -282,6 +282,9 @@ def m006_people(db: Database) -> None:
 
         ALTER TABLE topics ADD COLUMN note TEXT NOT NULL DEFAULT '';;
 
+        -- Long texts, which whoever reads the settings does not want: the guidelines.
+        CREATE TABLE texts (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;;
+
         -- How many annotators judge the pair.
         ALTER TABLE pool ADD COLUMN wanted INTEGER NOT NULL DEFAULT 1;;
 

@@ -9,7 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from annotate.judging.tokens import Tokens
 from collection.campaign import Campaign
+from collection.records import Role
 
 SHARED = Path(__file__).parents[2] / "shared"
 
@@ -37,6 +39,20 @@ def frame(text: str, *columns: str) -> pd.DataFrame:
         if column in table:
             table[column] = pd.to_numeric(table[column])
     return table
+
+
+def signed_in(campaign: Campaign, name: str = "ann", role: Role = "manager") -> str:
+    """The secret of an open session of this person; makes the account where there is none."""
+    if name not in campaign.accounts()["name"].tolist():
+        campaign.add_account(name, role)
+    return campaign.open_session(name)
+
+
+def judging_token(campaign: Campaign, name: str = "ann", role: Role = "manager") -> str:
+    """A token with which this person's card posts, in a session of its own."""
+    person = campaign.session(signed_in(campaign, name, role))
+    assert person is not None
+    return Tokens(campaign.secret(), campaign.id).token(person.name, person.session)
 
 
 TOPICS = [

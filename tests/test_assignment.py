@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from collection.assignment import next_pairs
-from collection.errors import ColumnsError
+from collection.assignment import AssignmentSettings, deal, lots, next_pairs, shuffled, wanted
+from collection.errors import ColumnsError, InputError, UnknownNameError
 
 
 def candidates(**changes: list[object]) -> pd.DataFrame:
@@ -19,6 +22,9 @@ def candidates(**changes: list[object]) -> pd.DataFrame:
             "others": 0,
             "leased": 0,
             "skipped": None,
+            "wanted": 1,
+            "adjudicated": 0,
+            "calibration": 0,
         }
     )
     return table.assign(**changes)
@@ -39,8 +45,18 @@ def test_what_i_judged_is_not_mine_to_judge_again() -> None:
 def test_others_judgements_and_leases_count_towards_the_overlap() -> None:
     table = candidates(others=[1, 0, 1, 0], leased=[0, 1, 1, 0])
     assert ids(next_pairs(table, 9)) == "d"
-    assert ids(next_pairs(table, 9, overlap=2)) == "abd"
-    assert ids(next_pairs(table, 9, overlap=3)) == "abcd"
+    assert ids(next_pairs(table.assign(wanted=2), 9)) == "abd"
+    assert ids(next_pairs(table.assign(wanted=[1, 1, 3, 1]), 9)) == "cd"
+
+
+def test_an_adjudicated_pair_is_ended() -> None:
+    assert ids(next_pairs(candidates(adjudicated=[1, 0, 0, 1], wanted=3), 9)) == "bc"
+
+
+def test_everybody_judges_the_calibration_set_first() -> None:
+    table = candidates(others=[0, 4, 0, 4], adjudicated=[0, 0, 0, 1], calibration=[0, 1, 0, 1])
+    assert ids(next_pairs(table, 9)) == "bdac"
+    assert ids(next_pairs(table.assign(mine=[0, 1, 0, 0]), 9)) == "dac"
 
 
 def test_skipped_come_last_the_longest_skipped_first() -> None:
@@ -59,3 +75,90 @@ def test_an_empty_pool_has_no_next_pair() -> None:
 def test_missing_columns_are_named() -> None:
     with pytest.raises(ColumnsError, match="leased, skipped"):
         next_pairs(candidates().drop(columns=["leased", "skipped"]), 1)
+
+
+IDS = [f"d{number}" for number in range(2000)]
+
+
+def test_a_share_is_chosen_by_lot_and_a_larger_one_has_all_of_a_smaller() -> None:
+    few, many = (
+        wanted(AssignmentSettings(annotators=3, which="share", share=share), "1", IDS, "seed") for share in (0.2, 0.5)
+    )
+    assert set(few) == {1, 3}
+    # A binomial with 2,000 draws is within four standard deviations of its mean but for 1 of 16,000 seeds.
+    assert abs((few == 3).mean() - 0.2) < 4 * np.sqrt(0.2 * 0.8 / 2000)
+    assert abs((many == 3).mean() - 0.5) < 4 * np.sqrt(0.25 / 2000)
+    assert (many[few == 3] == 3).all()
+
+
+def test_the_lot_is_another_for_each_topic_and_campaign() -> None:
+    half = AssignmentSettings(annotators=2, which="share", share=0.5)
+    both = np.mean(wanted(half, "1", IDS, "seed") == wanted(half, "2", IDS, "seed"))
+    assert 0.4 < both < 0.6
+    assert 0.4 < np.mean(wanted(half, "1", IDS, "seed") == wanted(half, "1", IDS, "other")) < 0.6
+
+
+def test_a_number_is_exact_in_a_pool_and_none_outside_it() -> None:
+    settings = AssignmentSettings(annotators=2, which="number", number=30)
+    assert (wanted(settings, "1", IDS, "seed") == 2).sum() == 30
+    assert wanted(settings, "1", IDS[:10], "seed").tolist() == [2] * 10
+    assert (wanted(settings, "1", IDS, "seed", pooled=False) == 1).all()
+
+
+def test_whole_topics_and_all_pairs() -> None:
+    settings = AssignmentSettings(annotators=4, which="topics", topics=("2",))
+    assert wanted(settings, "1", IDS[:2], "s").tolist() == [1, 1]
+    assert wanted(settings, "2", IDS[:2], "s").tolist() == [4, 4]
+    assert wanted(AssignmentSettings(annotators=2), "1", IDS[:2], "s").tolist() == [2, 2]
+    assert wanted(AssignmentSettings(), "1", [], "s").tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "words"),
+    [
+        ({"annotators": 0}, InputError, "1 or more annotators, found 0"),
+        ({"which": "half"}, UnknownNameError, "half"),
+        ({"share": 1.5}, InputError, "from 0 to 1, found 1.5"),
+        ({"number": -1}, InputError, "0 or more, found -1"),
+        ({"lease": 0}, InputError, "3 seconds .* to 7 days"),
+    ],
+)
+def test_settings_out_of_range_are_named(changes: dict[str, object], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        AssignmentSettings(**changes)
+
+
+def test_an_order_of_chance_is_another_for_each_annotator_and_stays() -> None:
+    orders = {name: ids(shuffled(candidates(), "seed", name, "1")) for name in ("ann", "ben", "cai", "dee", "eve")}
+    assert all(sorted(order) == list("abcd") for order in orders.values())
+    assert len(set(orders.values())) > 1
+    assert orders == {name: ids(shuffled(candidates(), "seed", name, "1")) for name in orders}
+
+
+def test_lots_are_spread_evenly() -> None:
+    numbers = lots("seed", IDS)
+    assert 0 <= numbers.min() < numbers.max() < 1
+    counts = np.histogram(numbers, bins=10, range=(0, 1))[0]
+    assert ((counts - 200) ** 2 / 200).sum() < 27.9  # chi square with 9 degrees of freedom: p = .001
+
+
+@given(
+    sizes=st.dictionaries(st.text(min_size=1, max_size=3), st.integers(0, 500), min_size=1, max_size=30),
+    people=st.integers(1, 6),
+    data=st.data(),
+)
+def test_topics_are_dealt_evenly(sizes: dict[str, int], people: int, data: st.DataObject) -> None:
+    per_topic = data.draw(st.integers(1, people))
+    names = [f"p{number}" for number in range(people)]
+    dealt = deal(sizes, names, per_topic)
+    assert list(dealt) == list(sizes)
+    assert all(len(set(given_to)) == per_topic for given_to in dealt.values())
+    loads = {name: sum(max(sizes[q], 1) for q, given_to in dealt.items() if name in given_to) for name in names}
+    if per_topic == 1:
+        # Whoever has most got their last topic when they had least: nobody is behind by more than a topic.
+        assert max(loads.values()) - min(loads.values()) <= max(max(size, 1) for size in sizes.values())
+
+
+def test_more_people_wanted_than_there_are() -> None:
+    with pytest.raises(InputError, match="3 people, and there are 2"):
+        deal({"1": 5}, ["ann", "ben", "ann"], 3)

@@ -18,6 +18,7 @@ from annotate.judging.routes import IN_LOOP, JudgingService
 from annotate.judging.tokens import TOKEN_HEADER
 from annotate.judging.trainer import Trainer
 from collection import Campaign
+from tests.conftest import judging_token
 from tests.test_routes import judged, post
 
 SIZE = 60
@@ -55,7 +56,8 @@ class Card:
 
     def __init__(self, client: TestClient, annotator: str, query_id: str = "1") -> None:
         self.client, self.annotator, self.query_id = client, annotator, query_id
-        self.token = client.app.state.service.tokens.token(annotator)
+        with Campaign(client.app.state.service.directory) as campaign:
+            self.token = judging_token(campaign, annotator)
         self.holding: list[str] = []
         self.last: dict[str, Any] = {}
 

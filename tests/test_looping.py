@@ -204,14 +204,14 @@ def test_progress_says_when_there_is_no_end(wings: Campaign) -> None:
     judge_next(wings, is_wing)
     progress = wings.progress().set_index("query_id")
     assert progress["goal"].isna().all()
-    assert wings.totals() == (1, None)
+    assert wings.totals("ann") == (1, None)
     assert "3 topics are in the loop" in wings.next_step().sentence
     wings.set_loop(mode="pool")
     assert wings.progress()["goal"].tolist() == [2, 1, 0]
-    assert wings.totals() == (1, 3)
+    assert wings.totals("ann") == (1, 3)
     wings.set_loop(mode="closed", topics=["1"])
     assert wings.progress()["goal"].tolist() == [1, 1, 0]
-    assert wings.totals() == (1, 2)
+    assert wings.totals("ann") == (1, 2)
     assert wings.status()["remaining"] == 1
 
 
@@ -433,6 +433,8 @@ def test_why_names_the_terms(wings: Campaign) -> None:
     assert max(abs(share) for _, share in why.terms) == 1
     assert "Of the systems" not in why.sentence
     wings.set_loop(explain="terms and runs")
+    assert "best at rank" not in wings.why("1", "wing0", "ann").sentence  # judging is blind
+    wings.set_assignment(blind=False)
     assert "1 of 1 have it, best at rank 2" in wings.why("1", "wing0", "ann").sentence
     assert "none of 1 has it" in wings.why("1", "wing4", "ann").sentence
     wings.set_loop(explain="nothing")

@@ -14,6 +14,7 @@ from annotate.asgi import SCRIPT
 from annotate.judging.tokens import Tokens
 from annotate.session import DIRECTORY_VARIABLE
 from collection import Campaign, Judgement
+from tests.conftest import signed_in
 
 VIEWS = sorted(p.name for p in (SCRIPT.parent / "views").glob("*.py") if p.name != "__init__.py")
 HOSTILE = "**bold** <img src=x onerror=alert(1)> $x$ :red[r] \u202e [link](javascript:alert(1))"
@@ -21,10 +22,11 @@ HOSTILE = "**bold** <img src=x onerror=alert(1)> $x$ :red[r] \u202e [link](javas
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Campaign, str], AppTest]]:
-    """Opens a page of a campaign as a person who is signed in as ann."""
-    monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: "ann")
+    """Opens a page of a campaign as a person who is signed in as ann, a manager."""
 
     def run(campaign: Campaign, view: str) -> AppTest:
+        secret = signed_in(campaign)
+        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
         monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
         app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
         return app if view == "overview.py" else app.switch_page(f"views/{view}").run()

@@ -22,6 +22,7 @@ from collection.campaign.recalling import IN_POOL, TABLE, _batches, _curve, _nex
 from collection.errors import InputError, UnknownNameError
 from collection.stopping import Ledger, betting, estimate
 from collection.store import Way
+from tests.conftest import signed_in
 
 LOOP = LoopSettings(mode="loop")
 
@@ -374,10 +375,11 @@ def test_a_chart_of_hundreds_does_not_press_the_curve_flat() -> None:
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
-    """Opens a page of a campaign as a person who is signed in as ann."""
-    monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: "ann")
+    """Opens a page of a campaign as a person who is signed in as ann, a manager."""
 
     def run(campaign: Campaign, view: str, **query: str) -> AppTest:
+        secret = signed_in(campaign)
+        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
         monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
         app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page(f"views/{view}")
         for name, value in query.items():

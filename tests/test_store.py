@@ -103,10 +103,11 @@ def test_progress_counts_pairs_not_judgements(store: Store) -> None:
     progress = store.progress().set_index("query_id")
     assert progress.loc["1", ["pool", "judged", "cannot_judge"]].tolist() == [2, 2, 1]
     assert progress.loc["2", ["pool", "judged", "cannot_judge"]].tolist() == [1, 0, 0]
-    assert store.standings() == {"1": (2, 2, 2), "2": (1, 0, 0)}
-    assert store.standing("1") == (2, 2, 2)
+    assert progress.loc["1", ["wanted", "made"]].tolist() == [2, 2]
+    assert store.standings_for("ann") == {"1": (2, 2, 2), "2": (1, 0, 0)}
+    assert store.standing_for("1", "ann") == (2, 2, 2)
     say(store, "b", "undone")
-    assert store.standings()["1"] == store.standing("1") == (2, 1, 1)
+    assert store.standings_for("ann")["1"] == store.standing_for("1", "ann") == (2, 1, 1)
     assert store.progress("1")["judged"].tolist() == [1]
 
 
@@ -178,26 +179,12 @@ def test_a_foreign_database_is_refused_and_left_alone(tmp_path: Path) -> None:
         assert foreign.execute("SELECT name FROM sqlite_master").fetchall() == [("recipes",)]
 
 
-def test_a_new_link_voids_the_unused_one(store: Store) -> None:
-    store.add_signin_link("old", "ann")
-    store.add_signin_link("new", "ann")
-    assert store.use_signin_link("old") is None
-    assert store.use_signin_link("new") == "ann"
-
-
 def test_a_judged_pair_is_not_held_by_its_lease_too(store: Store) -> None:
     with store.transaction():
         store.lease("1", [Way("a")], "bob", at=0.0, until=100.0)
     say(store, "a", relevance=1, annotator="bob")
     row = store.candidates("1", "ann", at=50.0).iloc[0]
     assert (row["others"], row["leased"]) == (1, 0)
-
-
-def test_a_sign_in_link_works_once(store: Store) -> None:
-    store.add_signin_link("digest", "ann")
-    assert store.use_signin_link("other") is None
-    assert store.use_signin_link("digest") == "ann"
-    assert store.use_signin_link("digest") is None
 
 
 words = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x00"), max_size=20)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
 
 HERE = Path(__file__).parent
-PARTS = ("state", "verbs", "network", "keys", "finding", "draw")
+PARTS = ("state", "verbs", "network", "keys", "finding", "notes", "draw")
 
 
 class GradeButton(TypedDict):
@@ -75,10 +75,16 @@ HTML = """
         <h3>Narrative</h3>
         <p class="cd-apart" dir="auto" data-part="narrative"></p>
       </div>
+      <div data-part="topic-note-block" hidden>
+        <h3>Note for this topic</h3>
+        <p class="cd-apart" dir="auto" data-part="topic-note"></p>
+      </div>
     </div>
   </aside>
   <div class="cd-scroller" data-part="scroller" tabindex="0" role="region" aria-label="Document">
     <article class="cd-document" data-part="document" hidden>
+      <p class="cd-calibration" data-part="calibration"
+        title="Everybody judges this document first, so that grades can be compared" hidden>Calibration</p>
       <h1 class="cd-apart" dir="auto" data-part="title"></h1>
       <div class="cd-id cd-apart" data-part="doc-id"></div>
       <div class="cd-chips" data-part="chips"></div>
@@ -98,6 +104,12 @@ HTML = """
   </div>
   <footer class="cd-bar">
     <div class="cd-refused" data-part="refused" role="alert"></div>
+    <div class="cd-feedback" data-part="feedback" role="status" aria-label="What is settled" hidden>
+      <ul data-part="feedback-list"></ul>
+      <button type="button" class="cd-small" data-do="close-feedback"><kbd>Esc</kbd><span>Close</span></button>
+    </div>
+    <p class="cd-note-line" data-part="note-line" hidden><b>Note:</b>
+      <span class="cd-apart" data-part="note-words"></span></p>
     <p class="cd-notice" data-part="notice" aria-live="polite"><bdi class="cd-apart" data-part="notice-title"
       ></bdi><span data-part="notice-words"></span></p>
     <div class="cd-grades" data-part="grades" role="group" aria-label="Grades"></div>
@@ -120,6 +132,10 @@ HTML = """
       <button type="button" data-do="search" title="Search the documents, and judge one of them next"
         aria-label="Search the documents, and judge one of them next"
         ><kbd>/</kbd><span>Search</span></button>
+      <button type="button" data-do="note" title="A note with the judgement of this document"
+        aria-label="A note with the judgement of this document"><kbd>m</kbd><span>Note</span></button>
+      <button type="button" data-do="guidelines" title="The guidelines of this campaign"
+        aria-label="The guidelines of this campaign"><kbd>g</kbd><span>Guidelines</span></button>
       <button type="button" data-do="help" title="All keys"
         aria-label="All keys"><kbd>?</kbd><span>Keys</span></button>
     </div>
@@ -137,6 +153,27 @@ HTML = """
     <div data-part="why-against-block" hidden>
       <h3 id="cd-why-against">Terms that speak against it</h3>
       <ul data-part="why-against" aria-labelledby="cd-why-against"></ul>
+    </div>
+  </div>
+  <div class="cd-panel cd-guidelines" data-part="guidelines-panel" role="dialog" aria-label="Guidelines"
+    tabindex="-1" hidden>
+    <div class="cd-head"><h2>Guidelines</h2>
+      <button type="button" class="cd-small" data-do="close"><kbd>Esc</kbd><span>Close</span></button></div>
+    <div data-part="guidelines-note-block" hidden>
+      <h3>Note for this topic</h3>
+      <p class="cd-apart cd-plain" dir="auto" data-part="guidelines-note"></p>
+    </div>
+    <p class="cd-says" data-part="guidelines-says" aria-live="polite">One moment &#8230;</p>
+    <div class="cd-prose cd-apart" dir="auto" data-part="guidelines-text"></div>
+  </div>
+  <div class="cd-panel cd-noting" data-part="note-panel" role="dialog" aria-label="Note" tabindex="-1" hidden>
+    <div class="cd-head"><h2>A note with this judgement</h2>
+      <button type="button" class="cd-small" data-do="close"><kbd>Esc</kbd><span>Drop</span></button></div>
+    <textarea data-part="note-text" rows="3" maxlength="2000" aria-label="Note" aria-describedby="cd-note-hint"
+      dir="auto" autocomplete="off"></textarea>
+    <div class="cd-head">
+      <span class="cd-says" id="cd-note-hint" data-part="note-hint"></span>
+      <button type="button" class="cd-small" data-do="keep-note"><kbd>Enter</kbd><span>Keep</span></button>
     </div>
   </div>
   <div class="cd-panel cd-search" data-part="search-panel" role="dialog" aria-label="Search" tabindex="-1"
@@ -176,6 +213,9 @@ HTML = """
       <dt><kbd>w</kbd></dt><dd>why this document came up; judging goes on beside it</dd>
       <dt><kbd>/</kbd></dt><dd>search the documents: <kbd>&#8593;</kbd> <kbd>&#8595;</kbd> choose,
         <kbd>Enter</kbd> takes one to be judged next</dd>
+      <dt><kbd>m</kbd></dt><dd>a note: it goes with the next grade of this document, or changes what a judged one
+        has</dd>
+      <dt><kbd>g</kbd></dt><dd>the guidelines, and the note for this topic; judging goes on beside them</dd>
       <dt><kbd>n</kbd></dt><dd>next unfinished topic, when this one is done</dd>
       <dt><kbd>?</kbd> <kbd>Esc</kbd></dt><dd>show this list; close what is open</dd>
     </dl>

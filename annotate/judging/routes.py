@@ -1,4 +1,4 @@
-"""The routes of the judging card: hand out pairs, take judgements, and signing in.
+"""The routes of the judging card: hand out pairs and take judgements.
 
 A judgement is acknowledged after its transaction is on disk, never before. All database work of these
 routes runs in one thread with one connection: writers then never wait for each other's locks, and the
@@ -7,21 +7,21 @@ event loop, which also serves the pages, is never blocked by a disk.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-import pandas as pd
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from annotate.judging.tokens import COOKIE_SECONDS, TOKEN_HEADER, Tokens, cookie_name
+from annotate.desk import Desk
+from annotate.guarding import JUDGES, open_to
+from annotate.judging.tokens import TOKEN_HEADER, Bearer, Tokens, cookie_name
 from annotate.judging.trainer import Trainer
+from annotate.markdown import to_html
 from collection.campaign import Campaign, Refused
 from collection.errors import CleverdonError, InputError
 from collection.records import KINDS, Document, Judgement
@@ -34,6 +34,8 @@ RECENT = 20
 MOST_WANTED = 50
 IN_LOOP = 16
 """Documents that a card holds in the loop: enough for fast keys and a short time offline, few to be replaced."""
+LONGEST_NOTE = 2000
+"""Characters of a note with a judgement; the card's field takes no more."""
 FOUND = 30
 """Documents that a search shows."""
 A_DAY = 24 * 3600
@@ -42,33 +44,23 @@ T = TypeVar("T")
 Payload = dict[str, Any]
 
 
+SIGNED_OUT = "sign in again; where that is refused, your account is locked"
+"""Why a request is refused, after the card's own words that one is signed out."""
+
+
 class BadRequest(Exception):
     """The card, or somebody in its name, sent what it cannot have meant."""
 
 
-class _Desk:
-    """One thread with one connection to the campaign."""
+class SignedOut(Exception):
+    """The session that a token names is over."""
 
-    def __init__(self, directory: Path, name: str) -> None:
-        self._directory = directory
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
-        self._campaign: Campaign | None = None
 
-    async def run(self, work: Callable[[Campaign], T]) -> T:
-        def call() -> T:
-            if self._campaign is None:
-                self._campaign = Campaign(self._directory)
-            return work(self._campaign)
+class NotAllowed(Exception):
+    """The role of whoever asks does not judge."""
 
-        return await asyncio.get_running_loop().run_in_executor(self._thread, call)
-
-    async def close(self) -> None:
-        def call() -> None:
-            if self._campaign is not None:
-                self._campaign.close()
-
-        await asyncio.get_running_loop().run_in_executor(self._thread, call)
-        self._thread.shutdown()
+    def __init__(self, role: str) -> None:
+        super().__init__(f"a {role} does not judge; a manager of the campaign can change your role")
 
 
 class JudgingService:
@@ -82,7 +74,7 @@ class JudgingService:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self._desks = {aside: _Desk(directory, "aside" if aside else "judging") for aside in (False, True)}
+        self._desks = {aside: Desk(directory, "aside" if aside else "judging") for aside in (False, True)}
         self.trainer = Trainer(directory)
         with Campaign(directory) as campaign:
             self.campaign_id = campaign.id
@@ -105,7 +97,6 @@ class JudgingService:
     def routes(self) -> list[Route]:
         """All routes of this service."""
         return [
-            Route("/signin", self.signin, methods=["GET"]),
             Route(f"{PREFIX}/token", self.token, methods=["POST"]),
             Route(f"{PREFIX}/topics", self._guarded(_topics), methods=["POST"]),
             Route(f"{PREFIX}/sync", self._guarded(partial(_sync, self.trainer)), methods=["POST"]),
@@ -113,58 +104,44 @@ class JudgingService:
             Route(f"{PREFIX}/why", self._guarded(partial(_why, self.trainer), aside=True), methods=["POST"]),
             Route(f"{PREFIX}/search", self._guarded(_search, aside=True), methods=["POST"]),
             Route(f"{PREFIX}/take", self._guarded(_take), methods=["POST"]),
+            Route(f"{PREFIX}/guidelines", self._guarded(_guidelines), methods=["POST"]),
         ]
 
-    # --- signing in -------------------------------------------------------------------------------
-
-    async def signin(self, request: Request) -> Response:
-        """The one-time link: sets the cookie and goes to the app."""
-        link = request.query_params.get("token", "")
-        annotator = await self.run(lambda campaign: campaign.use_signin_link(link))
-        if annotator is None:
-            if self._signed_in(request):  # their own link, opened again
-                return RedirectResponse("/", status_code=303)
-            return HTMLResponse(_LINK_IS_SPENT, status_code=403)
-        response = RedirectResponse("/", status_code=303)
-        response.set_cookie(
-            cookie_name(self.campaign_id),
-            self.tokens.cookie(annotator),
-            max_age=COOKIE_SECONDS,
-            httponly=True,
-            samesite="lax",  # "strict" would not be sent on the redirect that follows a link in a mail
-            secure=request.url.scheme == "https",
-        )
-        return response
-
+    @open_to(JUDGES)
     async def token(self, request: Request) -> Response:
         """A fresh token for a card whose own has expired, by the cookie of the browser."""
-        annotator = self._signed_in(request)
+        secret = self.tokens.read_cookie(request.cookies.get(cookie_name(self.campaign_id)))
+        person = None if secret is None else await self.run(lambda campaign: campaign.session(secret))
         # Another origin can make a browser post here with the cookie, but not with this header.
-        if annotator is None or TOKEN_HEADER.lower() not in request.headers:
-            return JSONResponse({"error": "not signed in"}, status_code=401)
+        if person is None or TOKEN_HEADER.lower() not in request.headers:
+            return JSONResponse({"error": SIGNED_OUT}, status_code=401)
         # Somebody else may have signed in on this browser while the card was open: what waits in it is not theirs.
-        if (await _payload(request)).get("annotator") != annotator:
+        if (await _payload(request)).get("annotator") != person.name:
             return JSONResponse({"error": "somebody else is signed in on this browser"}, status_code=401)
-        return JSONResponse({"token": self.tokens.token(annotator)})
-
-    def _signed_in(self, request: Request) -> str | None:
-        return self.tokens.read_cookie(request.cookies.get(cookie_name(self.campaign_id)))
+        if person.role not in JUDGES:
+            return JSONResponse({"error": str(NotAllowed(person.role))}, status_code=403)
+        return JSONResponse({"token": self.tokens.token(person.name, person.session)})
 
     # --- judging ----------------------------------------------------------------------------------
 
     def _guarded(
         self, handler: Callable[[Campaign, str, Payload], Payload], *, aside: bool = False
     ) -> Callable[[Request], Any]:
-        """A route that needs a valid token and a JSON object, and answers with one."""
+        """A route that needs a valid token of an open session and a JSON object, and answers with one."""
 
+        @open_to(JUDGES)
         async def endpoint(request: Request) -> Response:
-            annotator = self.tokens.read_token(request.headers.get(TOKEN_HEADER))
-            if annotator is None:
+            bearer = self.tokens.read_token(request.headers.get(TOKEN_HEADER))
+            if bearer is None:
                 return JSONResponse({"error": "the judging token is missing or has expired"}, status_code=401)
             try:
                 payload = await _payload(request)
-                work = partial(_answer, handler, annotator, payload)
+                work = partial(_answer, handler, bearer, payload)
                 return JSONResponse(await self.run(work, aside=aside))
+            except SignedOut:
+                return JSONResponse({"error": SIGNED_OUT}, status_code=401)
+            except NotAllowed as error:
+                return JSONResponse({"error": str(error)}, status_code=403)
             except (BadRequest, InputError) as error:
                 return JSONResponse({"error": str(error)}, status_code=400)
             except CleverdonError as error:  # the card keeps what it has and tries again
@@ -174,9 +151,15 @@ class JudgingService:
 
 
 def _answer(
-    handler: Callable[[Campaign, str, Payload], Payload], annotator: str, payload: Payload, campaign: Campaign
+    handler: Callable[[Campaign, str, Payload], Payload], bearer: Bearer, payload: Payload, campaign: Campaign
 ) -> Payload:
-    return handler(campaign, annotator, payload)
+    """What the handler says, if the session is open still and its role judges."""
+    person = campaign.session_of(bearer.session)
+    if person is None or person.name != bearer.annotator:
+        raise SignedOut
+    if person.role not in JUDGES:
+        raise NotAllowed(person.role)
+    return handler(campaign, bearer.annotator, payload)
 
 
 async def _payload(request: Request) -> Payload:
@@ -190,12 +173,12 @@ async def _payload(request: Request) -> Payload:
 
 
 def _topics(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """Every topic with its words and how far it is."""
-    progress = campaign.progress().set_index("query_id")
-    topics = campaign.topics().to_dict("records")
+    """The annotator's topics with their words and how far each is for them."""
+    mine = set(campaign.topics_for(annotator))
+    topics = [topic for topic in campaign.topics().to_dict("records") if topic["query_id"] in mine]
     for topic in topics:
-        row = progress.loc[topic["query_id"]]
-        topic |= {"pool": _whole(row["goal"]), "judged": int(row["judged"])}
+        done, goal = campaign.standing(topic["query_id"], annotator)
+        topic |= {"pool": goal, "judged": done}
     return {"topics": topics}
 
 
@@ -210,10 +193,14 @@ def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload
         "refused": [r._asdict() for r in refused + result.refused],
         "documents": [],
         "closed": [],
+        "surplus": list(result.surplus),
+        "feedback": [
+            {"title": (campaign.document(f.doc_id) or Document(f.doc_id)).title, **f._asdict()} for f in result.feedback
+        ],
     }
     query_id = payload.get("query_id")
     if query_id is None:
-        return answer | {"progress": _progress(campaign, None)}
+        return answer | {"progress": _progress(campaign, annotator, None)}
     want = payload.get("want", 0)
     if not isinstance(query_id, str) or not isinstance(want, int):
         raise BadRequest("wanted query_id as a string and want as a whole number")
@@ -225,7 +212,9 @@ def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload
         # Nobody waits for the model: what there is is handed out, and the card asks again while it is behind.
         count = min(max(want, 0), MOST_WANTED)
         pairs = campaign.next_pairs(annotator, query_id, count, holding, made=made, in_loop=IN_LOOP, wait=False)
-        answer |= {"documents": [_shown(d) for d in pairs.documents], "closed": pairs.closed}
+        everybody = set(pairs.calibration)
+        shown = [_shown(d) | ({"calibration": True} if d.doc_id in everybody else {}) for d in pairs.documents]
+        answer |= {"documents": shown, "closed": pairs.closed, "first": pairs.first}
         if pairs.order is not None:
             current = campaign.mode(query_id) == "closed" or (made is not None and campaign.is_current(made))
             problem = None if current else trainer.problem(query_id)
@@ -238,29 +227,36 @@ def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload
             answer |= {"behind": not current and problem is None, "problem": problem}
     if payload.get("recent"):
         answer["recent"] = _recent(campaign, annotator, query_id)
-    return answer | {"progress": _progress(campaign, query_id)}
+    return answer | {"progress": _progress(campaign, annotator, query_id)}
 
 
 def _document(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """A document with the whole of its text."""
+    """A document with the whole of its text; with ``said``, also what this annotator says of it."""
     document = campaign.document(_text(payload, "doc_id"))
     if document is None:
         raise BadRequest("there is no such document")
-    return _shown(document, cap=None)
+    whole = _shown(document, cap=None)
+    if payload.get("said"):
+        words = campaign.judgements(annotator=annotator, query_id=_text(payload, "query_id"))
+        words = words[(words["doc_id"] == document.doc_id) & (words["counts_as"] == "judgement")]
+        whole["said"] = next(map(_said, words.to_dict("records")), None)
+    return whole
 
 
-def _progress(campaign: Campaign, query_id: str | None) -> Payload:
-    judged, pool = campaign.totals()
+def _guidelines(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+    """What the manager has written for those who judge: guidelines as safe HTML, and notes by topic."""
+    mine = set(campaign.topics_for(annotator))
+    notes = {query_id: note for query_id, note in campaign.topic_notes().items() if query_id in mine}
+    return {"html": to_html(campaign.guidelines()), "notes": notes}
+
+
+def _progress(campaign: Campaign, annotator: str, query_id: str | None) -> Payload:
+    judged, pool = campaign.totals(annotator, query_id)
     progress = {"all": {"judged": judged, "pool": pool}}
     if query_id is not None:
-        judged, pool = campaign.standing(query_id)
+        judged, pool = campaign.standing(query_id, annotator)
         progress["topic"] = {"judged": judged, "pool": pool}
     return progress
-
-
-def _whole(value: Any) -> int | None:
-    """How many pairs are to be judged; None where the loop has no end."""
-    return None if pd.isna(value) else int(value)
 
 
 def _why(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
@@ -291,17 +287,26 @@ def _take(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
 def _recent(campaign: Campaign, annotator: str, query_id: str) -> list[Payload]:
     """The annotator's last judgements of the topic, newest first."""
     rows = campaign.judgements(annotator=annotator, query_id=query_id, last=RECENT)[::-1]
+    rows = rows[rows["counts_as"] == "judgement"]
     documents = campaign.documents(rows["doc_id"].tolist())
     return [
         {
             "query_id": query_id,
             **_shown(documents[row["doc_id"]]),
-            "kind": row["kind"],
-            "relevance": int(row["relevance"]) if row["kind"] == "graded" else None,
-            "reason": row["reason"] if row["kind"] == "cannot judge" else None,
+            **_said(row),
         }
         for row in rows.to_dict("records")
     ]
+
+
+def _said(row: dict[Hashable, Any]) -> Payload:
+    """A judgement of the log as the card wants it."""
+    return {
+        "kind": row["kind"],
+        "relevance": int(row["relevance"]) if row["kind"] == "graded" else None,
+        "reason": row["reason"] if row["kind"] == "cannot judge" else None,
+        "note": row["note"] if isinstance(row["note"], str) else None,
+    }
 
 
 def _shown(document: Document, cap: int | None = TEXT_CAP) -> Payload:
@@ -348,6 +353,7 @@ def _judgement(annotator: str, item: Any) -> Judgement:
         shown_at=_text(item, "shown_at")[:40] if item.get("shown_at") else None,
         seconds=_seconds(item.get("seconds")),
         source="click" if item.get("source") == "click" else "key",
+        note=_note(item.get("note")),
     )
 
 
@@ -366,18 +372,16 @@ def _seconds(value: Any) -> float | None:
     return round(float(value), 3) if sensible else None
 
 
+def _note(value: Any) -> str | None:
+    """A note as it can be kept: no judgement is lost for an odd one, nor for one that is too long."""
+    if not isinstance(value, str) or not value.strip():
+        return None
+    whole = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "")
+    return whole.strip()[:LONGEST_NOTE] or None
+
+
 def _list(payload: Payload, name: str) -> list[Any]:
     value = payload.get(name, [])
     if not isinstance(value, list):
         raise BadRequest(f"wanted {name} as a list")
     return value
-
-
-_LINK_IS_SPENT = """<!doctype html><html lang="en"><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1"><title>Cleverdon: sign in</title>
-<style>body{font:17px/1.6 system-ui,sans-serif;max-width:34em;margin:15vh auto;padding:0 1.2em;color-scheme:light dark}
-code{font-size:.95em}</style>
-<h1>This sign-in link cannot be used</h1>
-<p>Each link works once, and this one was used already or was never made here.
-Start the app again for a new link: <code>cleverdon serve DIR</code> prints it.</p>
-<p>A browser that has signed in stays signed in: just open <a href="/">the app</a>.</p></html>"""

@@ -1,11 +1,13 @@
-"""Signed cookies and tokens: who is at the other end, without asking the database.
+"""Signed cookies and tokens: what a browser and a judging card show, so that the store is asked for nobody's guesses.
 
-Two kinds, each with its own salt so that one can never pass for the other: the cookie of a browser
-that signed in by the one-time link, and the short-lived token with which the card posts judgements.
-Both name one annotator and one campaign.
+Two kinds, each with its own salt so that one can never pass for the other: the cookie of a browser that signed in,
+and the short-lived token with which the card posts judgements. The cookie carries the secret of a session; the token
+names one annotator, one campaign and the session, by its digest. Whether that session is still open says the store.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from itsdangerous import BadData, URLSafeTimedSerializer
 
@@ -19,6 +21,13 @@ TOKEN_HEADER = "X-Cleverdon-Token"
 def cookie_name(campaign_id: str) -> str:
     """Cookies do not tell ports apart, so two campaigns served from one machine need two names."""
     return f"cleverdon-{campaign_id}"
+
+
+class Bearer(NamedTuple):
+    """Whom a judging token speaks for: an annotator, in one session."""
+
+    annotator: str
+    session: str
 
 
 class Tokens:
@@ -37,25 +46,28 @@ class Tokens:
         self._cookie = URLSafeTimedSerializer(secret, salt="cleverdon sign-in")
         self._token = URLSafeTimedSerializer(secret, salt="cleverdon judging")
 
-    def cookie(self, annotator: str) -> str:
-        """The value of the sign-in cookie of an annotator."""
-        return str(self._cookie.dumps([self._campaign_id, annotator]))
+    def cookie(self, secret: str) -> str:
+        """The value of the sign-in cookie for a session's secret."""
+        return str(self._cookie.dumps([self._campaign_id, secret]))
 
-    def token(self, annotator: str) -> str:
+    def token(self, annotator: str, session: str) -> str:
         """A token with which the card may post judgements of this annotator for a quarter of an hour."""
-        return str(self._token.dumps([self._campaign_id, annotator]))
+        return str(self._token.dumps([self._campaign_id, annotator, session]))
 
     def read_cookie(self, value: str | None) -> str | None:
-        """The annotator whom a cookie signs in; None if it is absent, forged, too old or of another campaign."""
-        return self._read(self._cookie, value, COOKIE_SECONDS)
+        """The secret of the session in a cookie; None if it is absent, forged, too old or of another campaign."""
+        found = self._read(self._cookie, value, COOKIE_SECONDS, 1)
+        return None if found is None else found[0]
 
-    def read_token(self, value: str | None) -> str | None:
-        """The annotator whom a token speaks for, or None."""
-        return self._read(self._token, value, TOKEN_SECONDS)
+    def read_token(self, value: str | None) -> Bearer | None:
+        """The annotator and the session that a token speaks for, or None."""
+        found = self._read(self._token, value, TOKEN_SECONDS, 2)
+        return None if found is None else Bearer(*found)
 
-    def _read(self, serializer: URLSafeTimedSerializer, value: str | None, max_age: int) -> str | None:
+    def _read(self, serializer: URLSafeTimedSerializer, value: str | None, max_age: int, size: int) -> list[str] | None:
         try:
-            campaign_id, annotator = serializer.loads(value or "", max_age=max_age)
+            campaign_id, *rest = serializer.loads(value or "", max_age=max_age)
         except (BadData, ValueError, TypeError):
             return None
-        return str(annotator) if campaign_id == self._campaign_id else None
+        # A cookie of a version before sessions has a name in it, which opens no session.
+        return [str(part) for part in rest] if campaign_id == self._campaign_id and len(rest) == size else None

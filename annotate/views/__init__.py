@@ -1,45 +1,106 @@
-"""The pages: one short script each, and the one list of them."""
+"""The pages: one short script each, and the one table of them, which says whose each is."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import streamlit as st
 
+from annotate.guarding import EVERYBODY, JUDGES, MANAGERS, READERS
+from collection.records import Role
+
 _HERE = Path(__file__).parent
 
+SECTIONS = ("", "Judge", "Build", "Results", "People")
+"""Sections of the menu, in order."""
 
-def pages() -> dict[str, list[st.Page]]:
-    """Every page, by section of the menu; made anew in each script run, as Streamlit wants it."""
-    return {
-        "": [st.Page(_HERE / "overview.py", title="Overview", icon=":material/home:", default=True)],
-        "Judge": [
-            st.Page(_HERE / "judge.py", title="Judge", icon=":material/gavel:", url_path="judge"),
+
+class PageEntry(NamedTuple):
+    """One page. Who has none of its `roles` is refused, also by the page's address."""
+
+    file: str
+    """The script, in this folder."""
+    title: str
+    icon: str
+    section: str
+    """One of :data:`SECTIONS`."""
+    url_path: str
+    roles: tuple[Role, ...]
+    default: bool = False
+
+
+PAGES: tuple[PageEntry, ...] = (
+    PageEntry("overview.py", "Overview", ":material/home:", "", "overview", EVERYBODY, default=True),
+    PageEntry("judge.py", "Judge", ":material/gavel:", "Judge", "judge", JUDGES),
+    PageEntry("my_judgements.py", "My judgements", ":material/history:", "Judge", "my-judgements", JUDGES),
+    PageEntry("adjudicate.py", "Adjudicate", ":material/balance:", "Judge", "adjudicate", MANAGERS),
+    PageEntry("guidelines.py", "Guidelines", ":material/menu_book:", "Judge", "guidelines", EVERYBODY),
+    PageEntry("import_files.py", "Import", ":material/upload:", "Build", "import", MANAGERS),
+    PageEntry("pool.py", "Pool", ":material/stacks:", "Build", "pool", MANAGERS),
+    PageEntry("loop.py", "Loop", ":material/autorenew:", "Build", "loop", MANAGERS),
+    PageEntry("recall.py", "Recall", ":material/travel_explore:", "Results", "recall", READERS),
+    PageEntry("agreement.py", "Agreement", ":material/handshake:", "Results", "agreement", READERS),
+    PageEntry("export.py", "Export", ":material/download:", "Results", "export", READERS),
+    PageEntry("evaluate.py", "Evaluate", ":material/leaderboard:", "Results", "evaluate", READERS),
+    PageEntry("assign.py", "Assign", ":material/assignment_ind:", "People", "assign", MANAGERS),
+    PageEntry("annotators.py", "Annotators", ":material/monitoring:", "People", "annotators", MANAGERS),
+    PageEntry("people.py", "People", ":material/group:", "People", "people", MANAGERS),
+    PageEntry("account.py", "Account", ":material/account_circle:", "People", "account", EVERYBODY),
+)
+
+
+def entry(file: str) -> PageEntry:
+    """The entry of a view script, by its file name."""
+    return next(page for page in PAGES if page.file == file)
+
+
+def navigation(role: Role) -> dict[str, list[st.Page]]:
+    """The menu of somebody with this role; made anew in each script run, as Streamlit wants it.
+
+    A page of other roles is there under its address too, out of the menu, and only says whose it is: so nobody
+    takes it for one that does not exist, and its script never runs.
+    """
+    menu: dict[str, list[st.Page]] = {section: [] for section in SECTIONS}
+    for page in PAGES:
+        script: Path | Callable[[], None] = _HERE / page.file
+        section = page.section
+        if role not in page.roles:
+            script, section = refusal(page), ""
+        menu[section].append(
             st.Page(
-                _HERE / "my_judgements.py",
-                title="My judgements",
-                icon=":material/history:",
-                url_path="my-judgements",
-            ),
-        ],
-        "Build": [
-            st.Page(_HERE / "import_files.py", title="Import", icon=":material/upload:", url_path="import"),
-            st.Page(_HERE / "pool.py", title="Pool", icon=":material/stacks:", url_path="pool"),
-            st.Page(_HERE / "loop.py", title="Loop", icon=":material/autorenew:", url_path="loop"),
-        ],
-        "Results": [
-            st.Page(_HERE / "recall.py", title="Recall", icon=":material/travel_explore:", url_path="recall"),
-            st.Page(_HERE / "export.py", title="Export", icon=":material/download:", url_path="export"),
-            st.Page(_HERE / "evaluate.py", title="Evaluate", icon=":material/leaderboard:", url_path="evaluate"),
-        ],
-    }
+                script,
+                title=page.title,
+                icon=page.icon,
+                url_path=page.url_path,
+                default=page.default,
+                visibility="visible" if role in page.roles else "hidden",
+            )
+        )
+    return {section: pages for section, pages in menu.items() if pages}
 
 
-def signed_out() -> None:
-    """What somebody sees who has not come through a sign-in link."""
-    st.title("Sign in")
-    st.write(
-        "Open the sign-in link that `cleverdon serve` printed in the terminal. It works once; "
-        "this browser then stays signed in."
-    )
-    st.write("No link at hand? Start the app again: it prints a new one, and nothing is lost.")
+def of_roles(roles: Sequence[Role]) -> str:
+    """``managers and readers``."""
+    return " and ".join(f"{role}s" for role in roles)
+
+
+def refusal(page: PageEntry) -> Callable[[], None]:
+    """What stands in the place of a page that is not for this role."""
+
+    def refuse() -> None:
+        st.title(page.title)
+        st.error(f"This page is for {of_roles(page.roles)}.")
+        st.write("Ask a manager of the campaign if you need it.")
+
+    return refuse
+
+
+def run(page: st.Page, role: Role) -> None:
+    """Run the page that was chosen, after one more look at whose it is."""
+    chosen = next(entry for entry in PAGES if page.url_path == ("" if entry.default else entry.url_path))
+    if role in chosen.roles:
+        page.run()
+    else:
+        refusal(chosen)()

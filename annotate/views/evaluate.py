@@ -3,8 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from annotate import session, widgets
-from collection.adjudication import DEFAULT_RULE, RULES
+from annotate import rule_choice, session, widgets
 from collection.comparison import DEFAULT_MEASURES, Evaluation
 from collection.errors import CleverdonError
 from collection.measures import MEASURES, parse
@@ -57,14 +56,12 @@ written = left.multiselect(
     help="Write any measure as AP(rel=2)@100; `cleverdon measures` describes them. There are: "
     + ", ".join(m.name for m in MEASURES if not m.needs),
 )
-rule = right.selectbox(
-    "Where several annotators judged a pair",
-    [r.name for r in RULES],
-    index=[r.name for r in RULES].index(DEFAULT_RULE),
-    format_func=lambda n: RULES[n].label,
-)
+with right:
+    rule = rule_choice.choose(
+        "Where several annotators judged a pair", campaign.annotators()["annotator"].tolist(), key="rule"
+    )
 progress = campaign.progress()
-done = ((progress["goal"] > 0) & (progress["judged"] >= progress["goal"])).fillna(False)
+done = ((progress["goal"] > 0) & (progress["made"] >= progress["goal"])).fillna(False)
 finished = progress.loc[done, "query_id"]
 begun = progress[(progress["judged"] > 0) & ~done]
 only_finished = len(finished) > 0 and len(begun) > 0

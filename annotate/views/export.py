@@ -4,10 +4,14 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
-from annotate import session, widgets
-from collection.adjudication import DEFAULT_RULE, RULES
+from annotate import rule_choice, session, widgets
+from collection.adjudication import BY
+from collection.campaign import RuleComparison
+from collection.comparison import DEFAULT_MEASURES
+from collection.errors import CleverdonError
 
 campaign = session.current().campaign
 counts = campaign.counts()
@@ -19,25 +23,82 @@ if not counts["pool"] and not counts["judgements"]:
     st.stop()
 
 
-def file(kind: str, name: str, rule: str | None = None) -> bytes:
+def file(kind: str, name: str) -> bytes:
     """The bytes that `cleverdon export` would write."""
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / name
         wanted: dict[str, Any] = {kind: path}
-        campaign.export(**wanted, rule=rule)
+        campaign.export(**wanted)
         return path.read_bytes()
 
 
+def qrels_by(rule: str) -> tuple[bytes, bytes]:
+    """The bytes of the qrels, and of the file that says which rule made them."""
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / "qrels.txt"
+        campaign.export(qrels=path, rule=rule)
+        return path.read_bytes(), path.with_name("qrels.txt.rule.json").read_bytes()
+
+
+@st.cache_data(show_spinner="Comparing", max_entries=16)
+def compared(campaign_id: str, logged: int, runs: str, first: str, second: str, measure: str | None) -> RuleComparison:
+    """Two rules side by side; kept while judgements and runs are the same."""
+    return session.current().campaign.compare_rules(first, second, measure)
+
+
+def compare(rule: str) -> None:
+    """Another rule beside the chosen one: which grades differ, and whether a system changes place."""
+    left, right = st.columns([3, 2])
+    with left:
+        other = rule_choice.choose("Compare with", annotators, key="other", usual="highest")
+    runs = campaign.run_table()
+    measure = None
+    if len(runs):
+        measure = right.selectbox("Systems by", DEFAULT_MEASURES, accept_new_options=True)
+    try:
+        found = compared(campaign.id, counts["logged"], ",".join(runs["run"] + runs["sha256"]), rule, other, measure)
+    except CleverdonError as error:
+        st.error(widgets.plain(str(error)))
+        return
+    grades = found.grades
+    st.write(f"Of {grades.pairs:,} pairs that have a grade by both, it differs on **{grades.differ:,}**.")
+    for name, pairs in ((found.first, grades.only_first), (found.second, grades.only_second)):
+        if pairs:
+            st.write(f"{pairs:,} pairs have a grade only by {widgets.plain(name)}.")
+    if grades.differ:
+        table = grades.confusion.rename(index=lambda g: f"{g:g}", columns=lambda g: f"{g:g}")
+        st.dataframe(table.rename_axis("by the first"), width="content")
+        st.caption("Pairs by grade: rows by the first rule, columns by the second.")
+    if found.places is None:
+        return
+    moved = found.places.moved
+    tau = "" if pd.isna(found.places.tau) else f" Kendall's tau between the two orders is {found.places.tau:.3f}."
+    names = ", ".join(map(widgets.plain, moved))
+    st.write((f"**{len(moved)}** of {len(found.places.table)} systems change place: {names}." if moved
+              else "No system changes place.") + tau)  # fmt: skip
+    st.dataframe(
+        found.places.table,
+        hide_index=True,
+        column_config={
+            "run": "System",
+            "first": st.column_config.NumberColumn(f"{found.places.measure}, first", format="%.4f"),
+            "second": st.column_config.NumberColumn("second", format="%.4f"),
+            "first_place": "Place, first",
+            "second_place": "second",
+        },
+    )
+
+
 st.subheader("Qrels")
-rule = st.selectbox(
-    "Where several annotators judged a pair",
-    [r.name for r in RULES],
-    index=[r.name for r in RULES].index(DEFAULT_RULE),
-    format_func=lambda n: f"{RULES[n].label}: {RULES[n].description}",
-)
-qrels = campaign.qrels(rule)
-if qrels.empty:
-    st.write("No pair has a grade yet.")
+annotators = campaign.annotators()["annotator"].tolist()
+rule = rule_choice.choose("Where several annotators judged a pair", annotators, key="rule")
+try:
+    settled = campaign.settled(rule)
+except CleverdonError as error:  # somebody who gave no grade
+    st.error(widgets.plain(str(error)))
+    settled = campaign.settled().iloc[:0]
+if settled.empty:
+    st.write("No pair has a grade yet." if not counts["judgements"] else "By this rule no pair has a grade yet.")
 else:
     several = campaign.disagreements()
     if several.pairs:
@@ -45,17 +106,34 @@ else:
             f"{several.pairs:,} pairs were graded by several annotators; they differ on {several.differ:,} of them, "
             f"where the rule decides."
         )
-    by_grade = qrels["relevance"].value_counts().sort_index()
+        if several.differ and session.current().role == "manager":
+            widgets.page_link("adjudicate.py", "Look at the disagreements")
+    by_grade = settled["relevance"].value_counts().sort_index()
     st.write(
-        f"{len(qrels):,} pairs of {qrels['query_id'].nunique():,} topics: "
-        + ", ".join(f"{n:,} of grade {g}" for g, n in by_grade.items())
+        f"{len(settled):,} pairs of {settled['query_id'].nunique():,} topics: "
+        + ", ".join(f"{n:,} of grade {g:g}" for g, n in by_grade.items())
         + "."
     )
-    st.download_button(
-        "Download qrels.txt", file("qrels", "qrels.txt", rule=rule), "qrels.txt", type="primary", key="qrels"
-    )
+    if several.pairs:
+        ways = settled["by"].value_counts()
+        st.dataframe(
+            pd.DataFrame({"how": ways.index, "pairs": ways.to_numpy(), "means": [BY[w] for w in ways.index]}),
+            hide_index=True,
+            column_config={
+                "how": st.column_config.TextColumn("How it came about", width="small"),
+                "pairs": st.column_config.NumberColumn("Pairs", width="small"),
+                "means": st.column_config.TextColumn("That is", width="large"),
+            },
+        )
+    qrels, made_by = qrels_by(rule)
+    with st.container(horizontal=True):
+        st.download_button("Download qrels.txt", qrels, "qrels.txt", type="primary", key="qrels")
+        st.download_button("Download qrels.txt.rule.json", made_by, "qrels.txt.rule.json", key="rule-file")
+    st.caption("The second file says which rule made the first, of whose judgements. TREC qrels have no place for it.")
     with st.expander("The first lines"):
-        st.dataframe(qrels.head(20), hide_index=True)
+        st.dataframe(settled.head(20), hide_index=True)
+    if several.pairs and st.toggle("Compare with another rule", key="compare"):
+        compare(rule)
 
 st.subheader("Judgements")
 st.write(

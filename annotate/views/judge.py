@@ -17,7 +17,7 @@ if step.page in ("import", "pool"):
 else:
     card(
         CardData(
-            token=now.tokens.token(now.annotator),
+            token=now.token(),
             campaign=now.campaign.id,
             annotator=now.annotator,
             scale=[

@@ -5,6 +5,7 @@ from uuid import uuid4
 import streamlit as st
 
 from annotate import session, widgets
+from annotate.judging.routes import LONGEST_NOTE
 from collection.records import Judgement
 
 now = session.current()
@@ -15,6 +16,7 @@ st.caption(
     f"Those of {widgets.plain(now.annotator)}, newest first. A change is a new entry in the log; the old one stays."
 )
 mine = campaign.judgements(annotator=now.annotator)[::-1]
+mine = mine[mine["counts_as"] == "judgement"]  # adjudications have a page of their own
 if mine.empty:
     st.write("None yet.")
     widgets.next_step(campaign.next_step())
@@ -53,8 +55,9 @@ def pick() -> None:
 
 st.session_state["listed"] = shown["uuid"].tolist()
 st.dataframe(
-    shown[["query_id", "doc_id", "grade", "seconds", "judged_at", "reason", "title"]],
+    shown[["query_id", "doc_id", "grade", "note", "seconds", "judged_at", "reason", "title"]],
     hide_index=True,
+    placeholder="",
     height=320,
     on_select=pick,
     selection_mode="single-row",
@@ -65,6 +68,7 @@ st.dataframe(
         "doc_id": "Document",
         "title": "Title",
         "grade": "Grade",
+        "note": st.column_config.TextColumn("Note", width="medium"),
         "reason": "Reason",
         "seconds": st.column_config.NumberColumn("Seconds", format="%.1f"),
     },
@@ -86,31 +90,38 @@ with st.form(f"change-{row['uuid']}", border=False):
         index=list(scale.sentences).index(int(row["relevance"])) if row["kind"] == "graded" else None,
         format_func=lambda g: f"{g}  {widgets.plain(scale.sentences[g])}",
     )
+    former = row["note"] if isinstance(row["note"], str) else ""
+    note = st.text_area("Note", former, height=80, max_chars=LONGEST_NOTE, key=f"note-{row['uuid']}").strip()
     save, undo = st.columns([1, 1])
     change = save.form_submit_button("Save the change", type="primary", width="stretch")
     take_back = undo.form_submit_button("Undo: the pair is unjudged again", width="stretch")
 
 if change or take_back:
+    # Who could not judge it and only writes another note still cannot.
+    still = not take_back and choice is None and row["kind"] == "cannot judge"
     judgement = Judgement(
         str(uuid4()),
         now.annotator,
         row["query_id"],
         row["doc_id"],
-        "undone" if take_back else "graded",
+        "undone" if take_back else "cannot judge" if still else "graded",
         relevance=None if take_back else choice,
+        reason=row["reason"] if still else None,
+        note=None if take_back else note or None,
         source="click",
     )
-    if not take_back and choice is None:
-        st.error("Choose a grade first.")
+    if still and note == former:
+        st.error("Choose a grade first, or write another note.")
         st.stop()
-    if not take_back and row["kind"] == "graded" and choice == row["relevance"]:
-        st.info("That is the grade it has.")
+    if not take_back and row["kind"] == "graded" and choice == row["relevance"] and note == former:
+        st.info("That is the grade and the note it has.")
         st.stop()
     result = campaign.judge([judgement])
     if result.refused:
         st.error(widgets.plain(result.refused[0].reason))
     else:
-        st.toast(f"{widgets.plain(row['doc_id'])}: {'undone' if take_back else choice}. Saved.")
+        said = "undone" if take_back else widgets.grade_name(scale, judgement.kind, choice)
+        st.toast(f"{widgets.plain(row['doc_id'])}: {widgets.plain(said)}. Saved.")
         st.session_state["picked"] = None if take_back else judgement.uuid
         st.rerun()
 
@@ -118,4 +129,42 @@ log = campaign.judgements(current=False, annotator=now.annotator, query_id=row["
 log = log[log["doc_id"] == row["doc_id"]][::-1]
 if len(log) > 1:
     with st.expander(f"All that you said about this pair ({len(log)})"):
-        st.dataframe(log[["judged_at", "kind", "relevance", "reason"]], hide_index=True)
+        st.dataframe(log[["judged_at", "kind", "relevance", "reason", "note", "counts_as"]], hide_index=True)
+
+if not campaign.assignment_settings().blind:
+    others = campaign.others_said(row["query_id"], row["doc_id"], now.annotator)
+    ranks = campaign.ranks_of(row["query_id"], row["doc_id"])
+    st.subheader("What others said of this pair")
+    if others.empty:
+        st.write("Nobody else has judged it.")
+    else:
+        others["grade"] = [
+            widgets.grade_name(scale, k, r) for k, r in zip(others["kind"], others["relevance"], strict=True)
+        ]
+        st.dataframe(
+            others[["annotator", "grade", "counts_as", "note", "judged_at"]],
+            hide_index=True,
+            placeholder="",
+            alt="What others said of this pair",
+            column_config={
+                "annotator": "Annotator",
+                "grade": "Grade",
+                "counts_as": "Counts as",
+                "note": st.column_config.TextColumn("Note", width="large"),
+                "judged_at": st.column_config.DatetimeColumn("When (UTC)", format="YYYY-MM-DD HH:mm:ss"),
+            },
+        )
+    st.subheader("Where the runs have it")
+    if ranks.empty:
+        st.write("No run has it.")
+    else:
+        st.dataframe(
+            ranks,
+            hide_index=True,
+            alt="Where the runs have this pair",
+            column_config={
+                "run": "Run",
+                "rank": "Rank",
+                "score": st.column_config.NumberColumn("Score", format="%.6g"),
+            },
+        )

@@ -6,10 +6,14 @@ import streamlit as st
 from annotate import session, widgets
 from collection.campaign import MODES, NextStep
 
-campaign = session.current().campaign
-state = campaign.status()
-
+now = session.current()
+campaign = now.campaign
 st.title(widgets.plain(campaign.title))
+if now.role == "annotator":  # blind: what the others did, and how the systems fare, is not for them
+    widgets.own_progress(campaign, now.annotator)
+    st.stop()
+
+state = campaign.status()
 widgets.next_step(NextStep(**state["next"]))
 
 widgets.metrics(
@@ -22,13 +26,15 @@ widgets.metrics(
     }
 )
 
-judged, goal = campaign.totals()
+judged, made = state["judged"], state["made"]
+goal = None if state["in_loop"] else made + state["remaining"]
 if goal is None:
     st.caption(f"{judged:,} pairs are judged; a loop over the whole collection ends when Recall says so.")
 elif goal:
+    unit = "pairs are judged" if goal == state["pool"] else "judgements are made"
     st.progress(
-        judged / goal,
-        f"{judged:,} of {goal:,} pairs are judged"
+        made / goal,
+        f"{made:,} of {goal:,} {unit}"
         + (f", {state['cannot_judge']:,} of them cannot be judged" if state["cannot_judge"] else ""),
     )
 if state["missing_documents"]:
@@ -40,7 +46,7 @@ if state["missing_documents"]:
 if len(progress := pd.DataFrame(state["per_topic"])):
     st.subheader("Topics")
     # A loop over the whole collection has no share: its bar stays empty.
-    progress["share"] = (progress["judged"] / progress["goal"].astype(float).where(progress["goal"] > 0)).astype(float)
+    progress["share"] = (progress["made"] / progress["goal"].astype(float).where(progress["goal"] > 0)).astype(float)
     progress["mode"] = progress["mode"].map(lambda name: MODES[name].partition(":")[0])
     st.dataframe(
         progress[["query_id", "title", "mode", "share", "judged", "pool", "cannot_judge"]],

@@ -114,7 +114,7 @@ with st.container(border=True):
     )
     st.markdown(f"#### :material/{icon}: {widgets.plain(known.promise)}")
     if "Loop page" in known.promise:
-        st.page_link("views/loop.py", label="Go to Loop", icon=":material/arrow_forward:")
+        widgets.page_link("loop.py")
 interval = (
     f"{percent(estimate.recall_low)} to {percent(estimate.recall_high, upper=True)}" if known.judged else "not known"
 )
@@ -138,7 +138,9 @@ elif known.judged:
     st.write(f"**Advice:** {widgets.plain(row['advice'])}. {widgets.plain(known.next_reason)}")
 
 closed = campaign.own_modes()[topic] == "closed"
-if st.button("Open it again" if closed else "Close this topic", key="open" if closed else "close"):
+# A reader changes nothing, not even by pressing what is not drawn for them.
+may = session.current().role == "manager"
+if may and st.button("Open it again" if closed else "Close this topic", key="open" if closed else "close"):
     if closed:
         campaign.reopen(topic)
     else:

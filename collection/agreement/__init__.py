@@ -1,1 +1,47 @@
-"""How far annotators agree."""
+"""How far annotators agree: frames of labels in, frozen results out.
+
+    frame -> Labels (a matrix) -> Patterns -> Sums -> a coefficient's values -> Agreement
+
+Nothing here raises for labels that are too few or too much alike: what has no value is nan, with a note that says why.
+"""
+
+from collection.agreement.coefficients import COEFFICIENTS, MEASUREMENT, Patterns, Sums
+from collection.agreement.conclusions import rank_correlation
+from collection.agreement.labels import REST, Labels, chosen
+from collection.agreement.resampling import By, values
+from collection.agreement.views import (
+    Agreement,
+    against_rest,
+    agreement,
+    between,
+    by_topic,
+    confusion,
+    disagreements,
+    over_time,
+)
+from collection.agreement.words import headline, of_tau, value_of, with_interval
+
+__all__ = [
+    "COEFFICIENTS",
+    "MEASUREMENT",
+    "REST",
+    "Agreement",
+    "By",
+    "Labels",
+    "Patterns",
+    "Sums",
+    "against_rest",
+    "agreement",
+    "between",
+    "by_topic",
+    "chosen",
+    "confusion",
+    "disagreements",
+    "headline",
+    "of_tau",
+    "over_time",
+    "rank_correlation",
+    "value_of",
+    "values",
+    "with_interval",
+]

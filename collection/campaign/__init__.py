@@ -15,10 +15,11 @@ from typing import Any
 import pandas as pd
 
 from collection import formats, pooling
-from collection.campaign.access import Access
+from collection.adjudication import Chosen
+from collection.campaign.adjudicating import Adjudicating, Places, RuleComparison
+from collection.campaign.agreeing import Agreeing, Conclusion
 from collection.campaign.finding import Finding, Found, Why
 from collection.campaign.importing import Importing
-from collection.campaign.judging import Judging
 from collection.campaign.looping import MODES, LoopSettings, Round
 from collection.campaign.recalling import Recalling
 from collection.campaign.reports import (
@@ -40,16 +41,19 @@ __all__ = [
     "DATABASE",
     "MODES",
     "Campaign",
+    "Conclusion",
     "Found",
     "ImportReport",
     "JudgeResult",
     "LoopSettings",
     "NextPairs",
     "NextStep",
+    "Places",
     "PoolReport",
     "Progress",
     "Refused",
     "Round",
+    "RuleComparison",
     "Why",
     "read_grades",
 ]
@@ -57,7 +61,7 @@ __all__ = [
 DATABASE = "campaign.db"
 
 
-class Campaign(Judging, Recalling, Finding, Access):
+class Campaign(Finding, Recalling, Agreeing, Adjudicating):
     r"""An open campaign.
 
     Parameters
@@ -151,19 +155,21 @@ class Campaign(Judging, Recalling, Finding, Access):
         topics: Path | str | None = None,
         runs: Sequence[Path | str] = (),
         qrels: Path | str | None = None,
+        labels: Path | str | None = None,
         costs: Path | str | None = None,
         replace: bool = False,
         progress: Progress | None = None,
     ) -> ImportReport:
         """Import files: all of them, or, if anything is wrong with one, none.
 
-        Topics and documents first, then runs and qrels, whose topics are looked up among those of the
+        Topics and documents first, then runs, qrels and labels, whose topics are looked up among those of the
         campaign. Importing a file again changes nothing. Imported qrels are kept as judgements of
-        the annotator ``qrels:NAME``; a pair that they grade counts as judged.
+        the annotator ``qrels:NAME``, labels as those of the annotators whose they are; a pair that they grade counts
+        as judged.
 
         Parameters
         ----------
-        documents, topics, runs, qrels, costs
+        documents, topics, runs, qrels, labels, costs
             Paths; :mod:`collection.formats` says which forms are read. Costs are of runs, for
             :meth:`evaluate` to show.
         replace
@@ -179,7 +185,7 @@ class Campaign(Judging, Recalling, Finding, Access):
             Something of that name is there with other content, and `replace` is off.
         """
         importing = Importing(self, replace, progress or (lambda what, done, total: None))
-        return importing.files(documents=documents, topics=topics, runs=runs, qrels=qrels, costs=costs)
+        return importing.files(documents=documents, topics=topics, runs=runs, qrels=qrels, labels=labels, costs=costs)
 
     # --- pool -------------------------------------------------------------------------------------
 
@@ -210,6 +216,7 @@ class Campaign(Judging, Recalling, Finding, Access):
             with self.store.transaction():
                 new = self._not_pooled(chosen)
                 self.store.add_pool(new, strategy, used, [r.name for r in runs])
+                self.spread_overlap()
         topics = self.store.topics()["query_id"]
         per_topic = pd.DataFrame(
             {
@@ -237,39 +244,47 @@ class Campaign(Judging, Recalling, Finding, Access):
         *,
         qrels: Path | str | None = None,
         judgements: Path | str | None = None,
+        labels: Path | str | None = None,
         pool: Path | str | None = None,
         missing_documents: Path | str | None = None,
-        rule: str | None = None,
+        rule: str | Chosen | None = None,
     ) -> dict[str, int]:
         """Write what is asked for; each file is replaced whole or left as it was.
 
         Parameters
         ----------
         qrels
-            The settled judgements in TREC form.
+            The settled judgements in TREC form. Beside FILE, which has no room for it, FILE.rule.json says which rule
+            made them, of how many judgements by whom, and how the grades came about; see :meth:`rule_report`.
         judgements
             The whole log, ``.jsonl`` or ``.csv``: every judgement, also the revised ones.
+        labels
+            Every annotator's current grades, ``.csv`` or ``.tsv``: one row per annotator and pair, no
+            adjudications.
         pool
             TSV with the header ``query_id doc_id strategy rank``.
         missing_documents
             Ids in the pool whose text is not here, one a line.
         rule
-            How several annotators' judgements become one grade; by majority if left out.
+            How several annotators' judgements become one grade, as :meth:`qrels` takes it.
 
         Returns
         -------
         dict
-            Path -> number of rows, for each file that was written.
+            Path -> number of rows, for each file that was written; FILE.rule.json, which goes with FILE, is not named.
         """
         written: dict[str, int] = {}
         if qrels is not None:
-            frame = self.qrels(rule)
-            formats.write_qrels(frame, qrels)
+            frame = self._export_qrels(qrels, rule)
             written[str(qrels)] = len(frame)
         if judgements is not None:
             frame = self.store.judgements(current=False)
             formats.write_judgements(frame, judgements)
             written[str(judgements)] = len(frame)
+        if labels is not None:
+            frame = self.labels().sort_values(["annotator", "query_id", "doc_id"])
+            formats.write_labels(frame, labels)
+            written[str(labels)] = len(frame)
         if pool is not None:
             frame = self.store.pool()
             formats.write_pool(frame, pool)

@@ -6,8 +6,9 @@ import re
 import time
 from typing import NamedTuple
 
-from collection.campaign.judging import LEASE_SECONDS
-from collection.campaign.looping import LOOPING, Looping, Round
+from collection import assignment
+from collection.campaign.judging import Judging
+from collection.campaign.looping import LOOPING, Round
 from collection.errors import InputError, UnknownNameError
 from collection.records import Document
 from collection.store import Way
@@ -38,7 +39,7 @@ class Found(NamedTuple):
     relevance: int | None
 
 
-class Finding(Looping):
+class Finding(Judging):
     """The part of a campaign that answers annotators' questions about documents."""
 
     def why(self, query_id: str, doc_id: str, annotator: str, made: Round | None = None) -> Why:
@@ -77,7 +78,8 @@ class Finding(Looping):
             found = words or found  # grams and columns of embeddings tell a person little
             largest = max((abs(share) for _, share in found), default=0.0) or 1.0
             terms = [(term, round(share / largest, 3)) for term, share in found]
-        if settings.explain == "terms and runs" and made.space.evidence is not None:
+        unblinded = settings.explain == "terms and runs" and not self.assignment_settings().blind
+        if unblinded and made.space.evidence is not None:
             e = made.space.evidence
             number, of = int(e.runs[row]), len(self.store.runs())
             best = f"{number} of {of} have it, best at rank {int(e.best[row])}" if number else f"none of {of} has it"
@@ -116,12 +118,16 @@ class Finding(Looping):
         document = self.store.documents([doc_id]).get(doc_id)
         if document is None:
             raise UnknownNameError("document", doc_id, [])
+        if not self.store.is_for(query_id, annotator):
+            raise InputError(f"topic {query_id!r} is assigned to others")
         at = time.time()
         with self.store.transaction():
-            state = self.store.candidates(query_id, annotator, at, [doc_id]).iloc[0]
-            if state["others"] or state["leased"]:
+            # What they have judged themselves can be had again, to look at and to change.
+            state = self._candidates(query_id, annotator, at, [doc_id])
+            if not state["mine"].any() and assignment.next_pairs(state, 1).empty:
                 raise InputError(f"{doc_id!r} is judged already, or another annotator has it on screen")
-            self.store.lease(query_id, [Way(doc_id, "search")], annotator, at, at + LEASE_SECONDS)
+            until = at + self.assignment_settings().lease * 60
+            self.store.lease(query_id, [Way(doc_id, "search")], annotator, at, until)
         return document
 
 

@@ -51,6 +51,7 @@ class Importing:
         topics: Path | str | None,
         runs: Sequence[Path | str],
         qrels: Path | str | None,
+        labels: Path | str | None,
         costs: Path | str | None,
     ) -> ImportReport:
         """Import all of them in one transaction; see :meth:`collection.campaign.Campaign.import_files`."""
@@ -69,6 +70,8 @@ class Importing:
                     self.tell("runs", len(runs), len(runs))
                 if qrels is not None:
                     self._qrels(qrels)
+                if labels is not None:
+                    self._labels(labels)
                 if costs is not None:
                     self._costs(costs)
             except BaseException:
@@ -216,10 +219,39 @@ class Importing:
             raise FormatError(path, line, wanted, f"{row['relevance']}")
         known, ignored = self._known_topics(frame, path)
         graded = known[known["relevance"] >= 0]
-        self.store.add_document_ids(graded["doc_id"])
         annotator = f"qrels:{formats.stem(path)}"
+        added = self._grades(path, annotator, graded)
+        of_new = "pairs of the pool that it grades count as judged, and nobody is asked to judge them again"
+        self._said(path, f"judgements, kept as {annotator!r}", added, ignored, of_new)
+        if unjudged := len(known) - len(graded):
+            self.notices.append(f"{path}: {unjudged:,} pairs with a grade below 0 are unjudged and left out")
+
+    def _labels(self, path: Path | str) -> None:
+        frame = formats.read_labels(path)
+        if frame.empty:
+            raise InputError(f"{path}: wanted labels, found no grade in it")
+        grades = self.campaign.grades
+        outside = frame[~frame["relevance"].isin(set(grades.sentences))]
+        if len(outside):
+            row = outside.iloc[0]
+            line = formats.line_of_label(path, row["annotator"], row["query_id"], row["doc_id"])
+            raise FormatError(path, line, f"a grade of this campaign ({grades})", f"{row['relevance']}")
+        known, ignored = self._known_topics(frame, path)
+        added = Added(0, 0, 0)
+        for annotator, theirs in known.groupby("annotator", sort=False):
+            more = self._grades(path, str(annotator), theirs[["query_id", "doc_id", "relevance"]])
+            added = Added(*(a + b for a, b in zip(added, more, strict=True)))
+        people = known["annotator"].nunique()
+        what = f"judgements of {people:,} annotator{'' if people == 1 else 's'}"
+        self._said(path, what, added, ignored, "each of them is one of the judgements that its pair is to get")
+
+    def _grades(self, path: Path | str, annotator: str, graded: pd.DataFrame) -> Added:
+        """Write grades that somebody gave elsewhere: ``query_id``, ``doc_id``, ``relevance``."""
+        self.store.add_document_ids(graded["doc_id"])
         current = self.store.judgements(annotator=annotator)
-        there = dict(zip(zip(current["query_id"], current["doc_id"], strict=True), current["relevance"], strict=True))
+        current = current[current["counts_as"] == "judgement"]
+        said = current["relevance"].astype(object).where(current["kind"] == "graded", current["kind"])
+        there = dict(zip(zip(current["query_id"], current["doc_id"], strict=True), said, strict=True))
         new = changed = same = 0
         for query_id, doc_id, relevance in graded.itertuples(index=False):
             before = there.get((query_id, doc_id))
@@ -227,23 +259,23 @@ class Importing:
                 same += 1
                 continue
             if before is not None and not self.replace:
+                thing = "file" if annotator.startswith("qrels:") else "annotator"
                 raise ConflictError(
                     f"{path}: topic {query_id!r}, document {doc_id!r}: {annotator!r} says {before} already, found "
-                    f"{relevance}; give the file another name, or --replace takes the new grade"
+                    f"{relevance}; give the {thing} another name, or --replace takes the new grade"
                 )
             new, changed = new + (before is None), changed + (before is not None)
             grade = int(relevance)
             judgement = Judgement(str(uuid4()), annotator, query_id, doc_id, "graded", grade, source="imported")
             self.campaign.write(judgement)
-        if new:
-            self.notices.append(
-                f"{path}: pairs of the pool that it grades count as judged, and nobody is asked to judge them again"
-            )
-        self.done.append(_sentence(path, f"judgements, kept as {annotator!r}", Added(new, changed, same)))
+        return Added(new, changed, same)
+
+    def _said(self, path: Path | str, what: str, added: Added, ignored: list[str], of_new: str) -> None:
+        if added.new:
+            self.notices.append(f"{path}: {of_new}")
+        self.done.append(_sentence(path, what, added))
         if ignored:
             self.notices.append(f"{path}: {_ignored(ignored)}")
-        if unjudged := len(known) - len(graded):
-            self.notices.append(f"{path}: {unjudged:,} pairs with a grade below 0 are unjudged and left out")
 
 
 @contextmanager

@@ -5,19 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
 from collection import assignment
+from collection.campaign.assigning import Assigning
 from collection.campaign.looping import Looping, Round
-from collection.campaign.reports import JudgeResult, NextPairs, Refused
+from collection.campaign.reports import Feedback, JudgeResult, NextPairs, Refused
 from collection.errors import JudgementError
-from collection.records import Judgement
+from collection.records import CountsAs, Judgement
 from collection.store import Pair, Way
 
-LEASE_SECONDS = 3600.0
-"""How long a pair that was handed out is reserved."""
-
-
-LOOP_LEASE_SECONDS = 600.0
-"""The same in the loop, where what is held is the best that there is; a card in front renews it every two minutes."""
+LONGEST_IN_LOOP = 600.0
+"""Seconds that a pair is reserved in the loop at most, where what is held is the best that there is; a card in front
+renews it every two minutes."""
 
 
 SPARE = 16
@@ -27,7 +29,7 @@ SKIPPED_FOR = 20
 """Judgements of the annotator after which a document that they skipped in the loop may come again."""
 
 
-class Judging(Looping):
+class Judging(Looping, Assigning):
     """The part of a campaign that annotators work with."""
 
     def next_pairs(
@@ -69,6 +71,13 @@ class Judging(Looping):
         mode, at = self.mode(query_id), time.time()
         if mode == "closed":
             return NextPairs([], list(holding), [], None)
+        first = self.store.calibration_left(annotator)
+        if (first and query_id not in first) or not (query_id in first or self.store.is_for(query_id, annotator)):
+            with self.store.transaction():
+                self.store.end_leases(query_id, [], annotator, at)
+            return NextPairs([], list(holding), None, None, first=next(iter(first), None))
+        if first:
+            return self._from_pool(annotator, query_id, count, holding, at, self.store.calibration_ids(query_id))
         if mode not in ("loop", "loop-in-pool"):
             pairs = self._from_pool(annotator, query_id, count, holding, at)
             if mode == "pool" or pairs.documents or len(pairs.closed) < len(holding):
@@ -80,22 +89,60 @@ class Judging(Looping):
         length = len(holding) + count if in_loop is None else in_loop
         return self._from_loop(annotator, query_id, length, holding, at, made or self.retrain(query_id))
 
-    def _from_pool(self, annotator: str, query_id: str, count: int, holding: Sequence[str], at: float) -> NextPairs:
+    def _from_pool(
+        self,
+        annotator: str,
+        query_id: str,
+        count: int,
+        holding: Sequence[str],
+        at: float,
+        calibration: Sequence[str] | None = None,
+    ) -> NextPairs:
+        """Hand out of the pool in its order or by lot, or of the calibration set alone."""
+        settings = self.assignment_settings()
+        until = at + settings.lease * 60
         with self.store.transaction():
-            candidates = self.store.candidates(query_id, annotator, at)
+            candidates = self._candidates(query_id, annotator, at, calibration)
+            if self.mode(query_id) == "random":
+                candidates = assignment.shuffled(candidates, self.id, annotator, query_id)
             waiting = assignment.next_pairs(candidates, len(candidates))["doc_id"].tolist()
             held = [doc_id for doc_id in waiting if doc_id in set(holding)]
             fresh = [doc_id for doc_id in waiting if doc_id not in set(holding)][: max(count, 0)]
             # What was found by searching is not in the pool.
-            elsewhere = self.store.candidates(
-                query_id, annotator, at, [d for d in holding if d not in set(candidates["doc_id"])]
-            )
+            beyond = set(holding) - set(candidates["doc_id"])
+            elsewhere = self._candidates(query_id, annotator, at, [d for d in holding if d in beyond])
             searched = assignment.next_pairs(elsewhere, len(elsewhere))["doc_id"].tolist()
-            self.store.prolong(query_id, held, annotator, at + LEASE_SECONDS)
-            self.store.prolong(query_id, searched, annotator, at + LOOP_LEASE_SECONDS)
-            self.store.lease(query_id, map(Way, fresh), annotator, at, at + LEASE_SECONDS)
+            self.store.prolong(query_id, held, annotator, until)
+            self.store.prolong(query_id, searched, annotator, min(until, at + LONGEST_IN_LOOP))
+            self.store.lease(query_id, map(Way, fresh), annotator, at, until)
         documents = self.store.documents(fresh)
-        return NextPairs([documents[d] for d in fresh], [d for d in holding if d not in set(held)], None, None)
+        closed = [d for d in holding if d not in set(held)]
+        return NextPairs([documents[d] for d in fresh], closed, None, None, calibration=fresh if calibration else [])
+
+    def _candidates(self, query_id: str, annotator: str, at: float, among: Sequence[str] | None = None) -> pd.DataFrame:
+        """The store's candidates, with the number of annotators that each pair wants, in the pool or not."""
+        candidates = self.store.candidates(query_id, annotator, at, among)
+        if candidates["wanted"].isna().any():
+            numbers = self._wanted_outside(query_id, candidates["doc_id"].tolist())
+            candidates["wanted"] = candidates["wanted"].fillna(pd.Series(numbers, index=candidates.index))
+        return candidates
+
+    def _wanted_outside(self, query_id: str, doc_ids: Sequence[str]) -> NDArray[np.int64]:
+        """How many are to judge pairs that are not in the pool."""
+        return assignment.wanted(self.assignment_settings(), query_id, doc_ids, self.id, pooled=False)
+
+    def _second_opinions(self, query_id: str, annotator: str, most: int) -> list[str]:
+        """Documents of a loop that others have judged and more annotators are to judge, the oldest first."""
+        if self.assignment_settings().annotators == 1:
+            return []
+        begun = self.store.begun(query_id, annotator)
+        numbers = self._wanted_outside(query_id, [doc_id for doc_id, _, _ in begun]).tolist()
+        wanted = [
+            doc_id
+            for (doc_id, said, pooled), number in zip(begun, numbers, strict=True)
+            if said < (number if pooled is None else pooled)
+        ]
+        return wanted[:most]
 
     def _from_loop(
         self, annotator: str, query_id: str, length: int, holding: Sequence[str], at: float, made: Round
@@ -105,9 +152,12 @@ class Judging(Looping):
             # So many are enough, and this is the one thing that takes time in a save.
             since = self.store.logged_in(query_id) - made.model_round
             enough = length + len(holding) + out_of_reach + since + SPARE
-            ways = {way.doc_id: way for way in made.ways[:enough]}
+            second = self._second_opinions(query_id, annotator, enough)
+            # What others have judged comes first: it is as good as theirs was, and soon there are two to compare.
+            ways = {doc_id: Way(doc_id, "overlap", None, made.model_round) for doc_id in second}
+            ways |= {way.doc_id: way for way in made.ways[:enough] if way.doc_id not in ways}
             among = [*ways, *(d for d in holding if d not in ways)]
-            candidates = self.store.candidates(query_id, annotator, at, among)
+            candidates = self._candidates(query_id, annotator, at, among)
             # A loop has no end at which skipped documents could come again: they do after some others.
             put_off = candidates["skipped"] >= self.store.judged_since(query_id, annotator, SKIPPED_FOR)
             candidates["skipped"] = candidates["skipped"].where(put_off)
@@ -117,13 +167,14 @@ class Judging(Looping):
             others = [d for d in open_ if d in ways and d not in on_screen]
             order = on_screen + others[: max(length - len(on_screen), 0)]
             self.store.end_leases(query_id, [*holding, *order], annotator, at, others=not holding)
-            self.store.prolong(query_id, [d for d in holding if d in open_], annotator, at + LOOP_LEASE_SECONDS)
+            until = at + min(self.assignment_settings().lease * 60, LONGEST_IN_LOOP)
+            self.store.prolong(query_id, [d for d in holding if d in open_], annotator, until)
             chosen = [
                 _drawn_from(ways[d], made.left - since - place - out_of_reach)
                 for place, d in enumerate(order)
                 if d not in on_screen
             ]
-            self.store.lease(query_id, chosen, annotator, at, at + LOOP_LEASE_SECONDS)
+            self.store.lease(query_id, chosen, annotator, at, until)
         fresh = [d for d in order if d not in set(holding)]
         documents = self.store.documents(fresh)
         closed = [d for d in holding if d not in set(order)]
@@ -146,21 +197,36 @@ class Judging(Looping):
             takes the annotator's current judgement of the pair back.
         leased_only
             Refuse pairs that were neither handed out to the annotator nor ever judged by them: what
-            a page sends can then only concern what was on its screen.
+            a page sends can then only concern what was on its screen. One whose reservation has ended, and of which
+            others have given all judgements that it wants or have them in hand, is kept and does not count.
         """
         saved: list[str] = []
         refused: list[Refused] = []
+        surplus: list[str] = []
+        feedback: list[Feedback] = []
         with self.store.transaction():
             for judgement in judgements:
                 try:
-                    self.write(judgement, leased_only=leased_only)
-                    saved.append(judgement.uuid)
+                    counts_as = self.write(judgement, leased_only=leased_only)
                 except JudgementError as error:
                     refused.append(Refused(judgement.uuid, str(error)))
-        return JudgeResult(saved, refused)
+                    continue
+                saved.append(judgement.uuid)
+                if counts_as == "surplus" and judgement.kind != "undone":
+                    surplus.append(judgement.uuid)
+                if leased_only and judgement.kind != "undone":
+                    j = judgement
+                    said = self.feedback(j.uuid, j.query_id, j.doc_id, j.relevance)
+                    feedback += [said] if said else []
+        return JudgeResult(saved, refused, surplus, feedback)
 
-    def write(self, judgement: Judgement, *, leased_only: bool = False) -> None:
+    def write(self, judgement: Judgement, *, leased_only: bool = False) -> CountsAs:
         """Write one judgement inside a transaction that the caller has open; :meth:`judge` is the verb for all others.
+
+        Returns
+        -------
+        str
+            What it counts as.
 
         Raises
         ------
@@ -174,15 +240,19 @@ class Judging(Looping):
         if logged is not None:
             if logged != (j.annotator, j.query_id, j.doc_id):
                 raise JudgementError(f"the uuid {j.uuid} belongs to another judgement")
-            return
-        pair = self.store.pair(j.query_id, j.doc_id, j.annotator)
+            return j.counts_as
+        if leased_only and j.counts_as != "judgement":
+            raise JudgementError(f"what was handed out is judged, and not by {j.counts_as}")
+        pair = self.store.pair(j.query_id, j.doc_id, j.annotator, j.counts_as)
         if pair is None:
             known = j.query_id in set(self.store.topics()["query_id"])
             missing = f"document {j.doc_id!r}" if known else f"topic {j.query_id!r}"
             raise JudgementError(f"{missing} is not in the campaign")
-        self._check_decision(j, pair)
         if leased_only and not (pair.leased or pair.known):
             raise JudgementError(f"document {j.doc_id!r} of topic {j.query_id!r} was not handed out to {j.annotator}")
+        if leased_only and pair.judgement is None:
+            j, pair = self._if_wanted(j, pair)
+        self._check_decision(j, pair)
         self.store.append(
             j._replace(
                 strategy=pair.strategy,
@@ -192,6 +262,26 @@ class Judging(Looping):
             ),
             pair,
         )
+        if leased_only and j.kind == "undone" and self._has_room(j):  # it is in the annotator's hands again
+            until = time.time() + min(self.assignment_settings().lease * 60, LONGEST_IN_LOOP)
+            self.store.prolong(j.query_id, [j.doc_id], j.annotator, until)
+        return j.counts_as
+
+    def _if_wanted(self, j: Judgement, pair: Pair) -> tuple[Judgement, Pair]:
+        """The judgement as it counts: as surplus where the pair has all that it wants, or others have it in hand."""
+        surplus = self.store.pair(j.query_id, j.doc_id, j.annotator, "surplus")
+        if surplus is None or (surplus.judgement is None if j.kind == "undone" else self._has_room(j)):
+            return j, pair
+        return j._replace(counts_as="surplus"), surplus
+
+    def _has_room(self, j: Judgement) -> bool:
+        """Whether the annotator holds the pair, or may: fewer others than wanted have judged it or have it in hand."""
+        demand = self.store.demand(j.query_id, j.doc_id, j.annotator, time.time())
+        wanted = demand.wanted
+        if wanted is None:
+            wanted = int(self._wanted_outside(j.query_id, [j.doc_id])[0])
+        room = demand.others + demand.leased < wanted and not demand.adjudicated
+        return demand.held or demand.calibration or room
 
     def _check_decision(self, j: Judgement, pair: Pair) -> None:
         if j.kind == "graded" and (j.relevance is None or j.relevance not in self.grades):

@@ -48,6 +48,18 @@ def inside(decisions: pd.DataFrame, allowed: Bools) -> pd.DataFrame:
     return decisions[known]
 
 
+def settled(decisions: pd.DataFrame) -> pd.DataFrame:
+    """The decisions of one topic with one row for each document: the first, and the grade that all of them come to.
+
+    ``relevance`` is null where nobody gave a grade.
+    """
+    once = decisions.drop_duplicates("doc_id")
+    if len(once) == len(decisions):
+        return once
+    grades = adjudication.settle(decisions, adjudication.DEFAULT_RULE).set_index("doc_id")["relevance"]
+    return once.assign(relevance=once["doc_id"].map(grades))
+
+
 def ledger_of(decisions: pd.DataFrame, allowed: Bools, level: int) -> Known:
     """The decisions of one topic as a ledger.
 
@@ -55,14 +67,8 @@ def ledger_of(decisions: pd.DataFrame, allowed: Bools, level: int) -> Known:
     held by somebody then, or were imported later, or the topic went from its pool to the whole collection, the
     ledger says so, and nothing is promised of those.
     """
-    given = inside(decisions, allowed)
-    once = given.drop_duplicates("doc_id")
-    if len(once) < len(given):
-        settled = adjudication.settle(given, adjudication.DEFAULT_RULE).set_index("doc_id")["relevance"]
-        grades = once["doc_id"].map(settled)
-    else:
-        grades = once["relevance"]
-    relevant = (pd.to_numeric(grades) >= level).fillna(False).to_numpy(dtype=np.bool_)
+    once = settled(inside(decisions, allowed))
+    relevant = (pd.to_numeric(once["relevance"]) >= level).fillna(False).to_numpy(dtype=np.bool_)
     chance = pd.to_numeric(once["probability"]).to_numpy(dtype=np.float64)
     rounds = pd.to_numeric(once["model_round"]).to_numpy(dtype=np.float64)
     drawn = (once["strategy"] == "random").to_numpy(dtype=np.bool_) & (chance > 0) & ~np.isnan(rounds)

@@ -14,7 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from collection import loop, pooling, vectors
-from collection.campaign.ledgers import ledger_of
+from collection.campaign.ledgers import ledger_of, settled
+from collection.campaign.reading import IN_POOL
 from collection.campaign.reports import Progress
 from collection.campaign.settling import Settling
 from collection.errors import CampaignError, FormatError, InputError, UnknownNameError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 MODES: dict[str, str] = {
     "pool": "Pool only: the pairs of the pool, in its order",
+    "random": "Random: the pairs of the pool, in an order of chance that is another one for each annotator",
     "pool-then-loop": "Pool, then loop: first the pool, then what the model finds in the whole collection",
     "loop": "Loop: the model chooses from the whole collection",
     "loop-in-pool": "Loop within the pool: the model chooses the order in which the pool is judged",
@@ -298,8 +300,9 @@ class Looping(Settling):
         model_round = self.store.logged_in(query_id)
         decisions = self.store.decisions(query_id)
         decisions = decisions[decisions["row"] < space.vectors.size]
-        graded = decisions[decisions["kind"] == "graded"]
-        passed = _ints(decisions.loc[decisions["kind"] != "graded", "row"])
+        once = settled(decisions)
+        is_graded = once["relevance"].notna()
+        graded, passed = once[is_graded], _ints(once.loc[~is_graded, "row"])
         judged, grades = _ints(graded["row"]), _ints(graded["relevance"])
         seed = _seed(self.id, query_id, model_round)
         ranking = loop.one_round(space, judged, grades, settings.recipe(), seed, count, passed)
@@ -370,7 +373,7 @@ class Looping(Settling):
         The pool, or every document; of those that have a text. The first `size` documents, all if left out.
         """
         rows = self.store.document_rows() if size is None else size
-        in_pool = self.scopes()[query_id] in ("pool", "loop-in-pool")
+        in_pool = self.scopes()[query_id] in IN_POOL
         scope = np.full(rows, not in_pool, dtype=np.bool_)
         if in_pool:
             scope[[row for row in self.store.pool_rows(query_id) if row < rows]] = True

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -14,6 +16,22 @@ from collection.store import Store
 EVERYWHERE = {"loop", "pool-then-loop"}
 """Modes in which any document of the collection may be judged."""
 
+IN_POOL = ("pool", "random", "loop-in-pool")
+"""Modes in which the pool is judged and nothing else."""
+
+OTHERS_AFTER = 10.0
+"""Seconds after which what others did is counted anew for an annotator's progress in all topics."""
+
+
+@dataclass
+class _Standings:
+    """What an annotator's progress was counted from, and the numbers of each of their topics."""
+
+    made_of: tuple[object, ...]
+    logged: int
+    at: float
+    topics: dict[str, tuple[int, int, int]]
+
 
 class Reading:
     """The half of a campaign that changes nothing. Pages come here, since the store is not theirs to open."""
@@ -21,7 +39,7 @@ class Reading:
     store: Store
     title: str
     grades: GradeScale
-    _known: tuple[tuple[int, int], int, dict[str, tuple[int, int, int]]] | None = None
+    _counted: dict[str, _Standings]
 
     def topics(self) -> pd.DataFrame:
         """``query_id``, ``title``, ``description``, ``narrative``."""
@@ -81,13 +99,23 @@ class Reading:
     def _usual_mode(self) -> str:
         return str(self.store.settings().get("loop", {}).get("mode", "pool"))
 
-    def standing(self, query_id: str) -> tuple[int, int | None]:
-        """A topic's ``judged`` and ``goal`` of :meth:`progress`, sooner; None for no goal."""
-        pool, judged, everywhere = self.store.standing(query_id)
-        mode = self.mode(query_id)
-        if mode in EVERYWHERE:
-            return everywhere, None
-        return (everywhere, everywhere) if mode == "closed" else (judged, pool)
+    def standing(self, query_id: str, annotator: str) -> tuple[int, int | None]:
+        """How far a topic is for an annotator: pairs that want nothing of them any more, and pairs in all.
+
+        A pair wants nothing of them when they have judged it, or as many have as are wanted. In a loop over the whole
+        collection pairs that anybody judged, and None: it has no end. While pairs of the calibration set are before
+        them, and in a topic of which only these are theirs, those and no others.
+        """
+        left = self.store.calibration_left(annotator)
+        if query_id in left or not self.store.is_for(query_id, annotator):
+            count = len(self.store.calibration_ids(query_id))
+            return count - left.get(query_id, 0), count
+        return _standing(self.mode(query_id), self.store.standing_for(query_id, annotator))
+
+    def topics_for(self, annotator: str) -> list[str]:
+        """Topics that an annotator judges; those of which only the calibration set is theirs among them."""
+        mine = {*self.store.topics_for(annotator), *self.store.calibration()["query_id"]}
+        return [query_id for query_id in self.store.topics()["query_id"] if query_id in mine]
 
     def progress(self, query_id: str | None = None) -> pd.DataFrame:
         """How far each topic is.
@@ -96,8 +124,9 @@ class Reading:
         -------
         DataFrame
             ``query_id``, ``title``, ``mode``, ``pool`` (pairs), ``judged`` (pairs; those of the pool, and in a loop
-            those outside it), ``cannot_judge``, ``goal`` (how many are to be judged: the pool; null in a loop over
-            the whole collection, which ends when the recall is good enough).
+            those outside it), ``cannot_judge``, ``made`` and ``goal`` (judgements: how many there are of those that
+            are to be, and how many are to be. The goal is that of the pool, and null in a loop over the whole
+            collection, which ends when the recall is good enough).
         """
         frame = self.store.progress(query_id)
         frame["mode"] = frame["query_id"].map(self.modes())
@@ -105,41 +134,52 @@ class Reading:
         closed = frame["mode"] == "closed"
         frame["judged"] += frame["elsewhere"].where(everywhere | closed, 0)
         frame["cannot_judge"] += frame["elsewhere_cannot"].where(everywhere | closed, 0)
-        goal = frame["pool"].astype("Int64").mask(everywhere)
-        frame["goal"] = goal.mask(closed, frame["judged"].astype("Int64"))
-        return frame[["query_id", "title", "mode", "pool", "judged", "cannot_judge", "goal"]]
+        frame["made"] += frame["elsewhere"].where(everywhere | closed, 0)
+        goal = frame["wanted"].astype("Int64").mask(everywhere)
+        frame["goal"] = goal.mask(closed, frame["made"].astype("Int64"))
+        return frame[["query_id", "title", "mode", "pool", "judged", "cannot_judge", "made", "goal"]]
 
-    def totals(self) -> tuple[int, int | None]:
-        """Pairs judged, and how many are to be: the sums of :meth:`progress`, sooner; None where a loop has no end."""
-        standings, modes = self._standings(), self.modes()
-        if EVERYWHERE & set(modes.values()):
-            return sum(everywhere for _, _, everywhere in standings.values()), None
-        judged = goal = 0
-        for query_id, (pool, in_pool, everywhere) in standings.items():
-            closed = modes[query_id] == "closed"
-            judged += everywhere if closed else in_pool
-            goal += everywhere if closed else pool
-        return judged, goal
+    def totals(self, annotator: str, changed: str | None = None) -> tuple[int, int | None]:
+        """The sums of :meth:`standing` over an annotator's topics; None where a loop has no end.
 
-    def _standings(self) -> dict[str, tuple[int, int, int]]:
-        """Every topic's numbers as :meth:`Store.standing` gives them; only those that the log has new are counted anew.
-
-        The judging page shows the sums after every judgement.
+        The judging page shows them after every judgement: the topic that `changed` is counted anew, and
+        what others did elsewhere some seconds later.
         """
+        modes = self.modes()
+        total, goal = 0, 0
+        endless = False
+        for query_id, numbers in self._standings(annotator, changed).items():
+            done, of = _standing(modes[query_id], numbers)
+            total += done
+            endless |= of is None
+            goal += of or 0
+        return total, None if endless else goal
+
+    def _standings(self, annotator: str, changed: str | None) -> dict[str, tuple[int, int, int]]:
+        if not hasattr(self, "_counted"):
+            self._counted = {}
         made_of, logged = self.store.versions()
-        if self._known is None or self._known[0] != made_of:
-            self._known = made_of, logged, self.store.standings()
-        elif self._known[1] != logged:
-            for query_id in self.store.topics_since(self._known[1]):
-                self._known[2][query_id] = self.store.standing(query_id)
-            self._known = made_of, logged, self._known[2]
-        return self._known[2]
+        at = time.monotonic()
+        known = self._counted.get(annotator)
+        if known is None or known.made_of != made_of:
+            mine = set(self.store.topics_for(annotator))
+            numbers = {q: n for q, n in self.store.standings_for(annotator).items() if q in mine}
+            self._counted[annotator] = known = _Standings(made_of, logged, at, numbers)
+        if known.logged != logged:
+            new = {changed} if changed else set()
+            if at >= known.at + OTHERS_AFTER:
+                new |= set(self.store.topics_since(known.logged))
+            for query_id in new & known.topics.keys():
+                known.topics[query_id] = self.store.standing_for(query_id, annotator)
+            if at >= known.at + OTHERS_AFTER:
+                known.logged, known.at = logged, at
+        return known.topics
 
     def status(self) -> dict[str, Any]:
         """Everything at a glance, as plain data: what `cleverdon status` and the Overview page show."""
         progress = self.progress()
         annotators = self.store.annotators()
-        left = (progress["goal"] - progress["judged"]).clip(lower=0)
+        left = (progress["goal"] - progress["made"]).clip(lower=0)
         per_topic = progress.astype(object).where(progress.notna(), None).to_dict("records")
         return {
             "title": self.title,
@@ -147,6 +187,7 @@ class Reading:
             **self.store.counts(),
             "judged": int(progress["judged"].sum()),
             "cannot_judge": int(progress["cannot_judge"].sum()),
+            "made": int(progress["made"].sum()),
             "remaining": int(left.sum()),
             "in_loop": int(progress["goal"].isna().sum()),
             "missing_documents": len(self.store.missing_documents()),
@@ -159,10 +200,12 @@ class Reading:
         """What a person who runs the campaign should do now."""
         counts = self.store.counts()
         progress = self.progress()
-        remaining = int((progress["goal"] - progress["judged"]).clip(lower=0).sum())
+        remaining = int((progress["goal"] - progress["made"]).clip(lower=0).sum())
+        goal = int(progress["goal"].sum())
+        unit = "pairs" if goal == counts["pool"] else "judgements"
         in_loop = int(progress["goal"].isna().sum())
         topics = "topic is" if in_loop == 1 else "topics are"
-        others = f", and {remaining:,} pairs of the other topics' pools" if remaining else ""
+        others = f", and {remaining:,} {unit} of the other topics' pools" if remaining else ""
         steps = [
             (not counts["topics"], "import", "Import the topics: what people are looking for."),
             (
@@ -173,9 +216,17 @@ class Reading:
             (not counts["runs"], "import", "Import the runs of your systems, and the documents that they retrieve."),
             (not counts["pool"], "pool", "Pool the runs: choose which pairs are to be judged."),
             (not counts["documents"], "import", "Import the documents: nobody can judge what has no text."),
-            (remaining, "judge", f"Judge: {remaining:,} of {counts['pool']:,} pairs are left."),
+            (remaining, "judge", f"Judge: {remaining:,} of {goal:,} {unit} are left."),
         ]
         for is_next, page, sentence in steps:
             if is_next:
                 return NextStep(page, sentence)
         return NextStep("export", "Every pair of the pool is judged: export the qrels, and evaluate the runs.")
+
+
+def _standing(mode: str, numbers: tuple[int, int, int]) -> tuple[int, int | None]:
+    """Done and goal in a mode, from pairs of the pool, those of them that are done, and all that are judged."""
+    pool, done, everywhere = numbers
+    if mode in EVERYWHERE:
+        return everywhere, None
+    return (everywhere, everywhere) if mode == "closed" else (done, pool)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from collection import vectors
 from collection.campaign.ledgers import inside, ledger_of
 from collection.campaign.looping import Looping, LoopSettings
+from collection.campaign.reading import IN_POOL
 from collection.errors import CleverdonError
 from collection.stopping import RULES, Decision, Estimate, Ledger, advice, betting, estimate
 from collection.stopping.table import count, percent, too_many
@@ -21,7 +22,6 @@ from collection.stopping.table import count, percent, too_many
 RECENT = 50
 """Judgements by which the precision of now is told."""
 
-IN_POOL = ("pool", "loop-in-pool")
 """Modes in which a topic's scope is its pool."""
 
 PROMISES = {
@@ -321,7 +321,7 @@ def _not_yet(ledger: Ledger, decision: Decision, settings: LoopSettings, mode: s
         closed = f"The topic is closed, and no rule can promise {goal} recall by what was judged."
         skipped = f"{_upper(decision.reason)}{outside}."
         return (closed, "closed") if mode == "closed" else (skipped, "judge what was skipped")
-    if mode == "pool":
+    if mode in ("pool", "random"):
         far = f"{ledger.judged:,} of the {count(ledger.size, 'document')} of the pool are judged"
         return f"{far}, and before the rest nothing can be promised{outside}.", "judge the pool"
     if settings.run == 0 and settings.control == 0:

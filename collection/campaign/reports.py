@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -62,12 +62,18 @@ class NextPairs(NamedTuple):
         In the loop: the ids of all that they hold from now on, in order. None in a pool: what they hold stays.
     model_round
         In the loop: the round that the order is from.
+    calibration
+        Those of `documents` that everybody judges.
+    first
+        A topic whose calibration set the annotator judges before anything else; nothing is handed out here before.
     """
 
     documents: list[Document]
     closed: list[str]
     order: list[str] | None = None
     model_round: int | None = None
+    calibration: Sequence[str] = ()
+    first: str | None = None
 
 
 class Refused(NamedTuple):
@@ -77,11 +83,55 @@ class Refused(NamedTuple):
     reason: str
 
 
+class Feedback(NamedTuple):
+    """After a pair of the calibration set: the annotator's grade (None: cannot judge), and the settled one."""
+
+    uuid: str
+    query_id: str
+    doc_id: str
+    relevance: int | None
+    settled: int
+    note: str | None
+    """What the adjudicator said with it."""
+
+
 class JudgeResult(NamedTuple):
-    """What became of some judgements; those in `saved` are on disk."""
+    """What became of some judgements.
+
+    Attributes
+    ----------
+    saved
+        Uuids of those that are on disk.
+    refused
+        Those that are not, and why.
+    surplus
+        Uuids of those in `saved` that came when the pair had all that it wanted: kept in the log, and not counted.
+    feedback
+        For pairs of the calibration set, where the manager wants it and there is a settled grade.
+    """
 
     saved: list[str]
     refused: list[Refused]
+    surplus: Sequence[str] = ()
+    feedback: Sequence[Feedback] = ()
+
+
+class Workload(NamedTuple):
+    """What judging asks for in all.
+
+    Attributes
+    ----------
+    pairs
+        Of the pool.
+    judgements
+        That these are to have.
+    made
+        Those of them that there are.
+    """
+
+    pairs: int
+    judgements: int
+    made: int
 
 
 class NextStep(NamedTuple):

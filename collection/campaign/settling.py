@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from collection import adjudication, comparison
+from collection.adjudication import Chosen
 from collection.campaign.reading import Reading
 from collection.errors import CampaignError, UnknownNameError
 from collection.measures import Explanation, Measure
-from collection.records import Run
+from collection.records import QRELS_COLUMNS, Run
 
 
 class Settling(Reading):
@@ -27,12 +29,29 @@ class Settling(Reading):
             if name in wanted:
                 yield Run(name, pd.read_parquet(self.directory / "runs" / file))
 
-    def qrels(self, rule: str | None = None) -> pd.DataFrame:
-        """The judgements settled into qrels: ``query_id``, ``doc_id``, ``relevance``; by topic, then document id."""
-        settled = adjudication.settle(self.store.judgements(), rule or adjudication.DEFAULT_RULE)
+    def qrels(self, rule: str | Chosen | None = None, **parameters: Any) -> pd.DataFrame:
+        """The judgements settled into qrels: ``query_id``, ``doc_id``, ``relevance``; by topic, then document id.
+
+        Parameters
+        ----------
+        rule, **parameters
+            How several annotators' judgements become one grade, as :func:`collection.adjudication.parse` takes it:
+            ``"majority"``, ``"majority(ties=higher)"``. ``attrs["rule"]`` of the frame names it.
+        """
+        settled = self.settled(rule, **parameters)
+        rule_of = settled.attrs
+        qrels = settled[list(QRELS_COLUMNS)]
+        qrels.attrs = dict(rule_of)
+        return qrels
+
+    def settled(self, rule: str | Chosen | None = None, **parameters: Any) -> pd.DataFrame:
+        """The same with a fourth column ``by``: how each grade came about (:data:`collection.adjudication.BY`)."""
+        settled = adjudication.settle(self.store.judgements(), adjudication.parse(rule, **parameters))
         order = pd.Series(range(len(self.topics())), index=self.topics()["query_id"])
         keys = settled["query_id"].map(order)
-        return settled.assign(_=keys).sort_values(["_", "doc_id"]).drop(columns="_").reset_index(drop=True)
+        ordered = settled.assign(_=keys).sort_values(["_", "doc_id"]).drop(columns="_").reset_index(drop=True)
+        ordered.attrs = dict(settled.attrs)
+        return ordered
 
     def disagreements(self) -> adjudication.Disagreements:
         """How many pairs several annotators graded, and on how many of them they differ."""
@@ -43,7 +62,7 @@ class Settling(Reading):
         measures: Sequence[Measure],
         *,
         runs: Iterable[str] | None = None,
-        rule: str | None = None,
+        rule: str | Chosen | None = None,
         topics: Iterable[str] | None = None,
     ) -> comparison.Evaluation:
         """Evaluate the imported runs by the campaign's own qrels.
@@ -55,7 +74,7 @@ class Settling(Reading):
         runs, topics
             Only these; all runs, and all topics that have a grade, if left out.
         rule
-            How several annotators' judgements become one grade; by majority if left out.
+            How several annotators' judgements become one grade, as :meth:`qrels` takes it.
         """
         qrels = self._qrels_of(rule, topics)
         if not len(qrels):
@@ -70,7 +89,7 @@ class Settling(Reading):
         run: str,
         query_id: str,
         *,
-        rule: str | None = None,
+        rule: str | Chosen | None = None,
         topics: Iterable[str] | None = None,
     ) -> Explanation:
         """The calculation of one topic's value for one run, rank by rank; `rule` and `topics` as for :meth:`evaluate`.
@@ -85,7 +104,7 @@ class Settling(Reading):
             raise UnknownNameError("run", run, self.store.runs()["run"])
         return comparison.explain(found, self._qrels_of(rule, topics), measure, query_id)
 
-    def _qrels_of(self, rule: str | None, topics: Iterable[str] | None) -> pd.DataFrame:
+    def _qrels_of(self, rule: str | Chosen | None, topics: Iterable[str] | None) -> pd.DataFrame:
         qrels = self.qrels(rule)
         return qrels if topics is None else qrels[qrels["query_id"].isin(list(topics))]
 

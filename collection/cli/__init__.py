@@ -5,7 +5,6 @@ Nothing heavy is imported before a command runs, so that `cleverdon --help` answ
 
 from __future__ import annotations
 
-import getpass
 import json
 import os
 import sys
@@ -14,7 +13,7 @@ from typing import Any
 
 import click
 
-from collection.cli import evaluating, looping, simulating
+from collection.cli import agreeing, assigning, evaluating, looping, people, settling, simulating
 from collection.cli.options import DIRECTORY, FILE, FORMAT, serving, with_folders
 from collection.cli.printing import one_line, print_notices, print_pool, print_table, progress_line
 from collection.errors import CleverdonError
@@ -45,12 +44,16 @@ def main() -> None:
     """Build test collections for retrieval evaluation: pool, judge, settle, evaluate."""
 
 
+main.add_command(agreeing.agreement)
 main.add_command(evaluating.evaluate)
 main.add_command(evaluating.measures)
+main.add_command(settling.rules)
 main.add_command(simulating.simulate)
+main.add_command(assigning.assign)
 main.add_command(looping.vectors)
 main.add_command(looping.loop)
 main.add_command(looping.recall)
+main.add_command(people.people)
 
 
 @main.command()
@@ -77,6 +80,9 @@ def new(directory: Path, grades: str, title: str | None) -> None:
 @click.option("--topics", type=FILE, help="TSV, JSONL, TREC SGML or XML.")
 @click.option("--run", "runs", multiple=True, type=FILE, help="A TREC run, or a folder of them; may be repeated.")
 @click.option("--qrels", type=FILE, help="Qrels in TREC form; kept as judgements of the annotator qrels:NAME.")
+@click.option(
+    "--labels", type=FILE, help="Several annotators' grades: CSV or TSV with annotator, query_id, doc_id, relevance."
+)
 @click.option("--costs", type=FILE, help="What runs cost: a CSV or TSV with a column run; Evaluate shows it.")
 @click.option("--replace", is_flag=True, help="Take the new content where a name is there with other content.")
 def import_(
@@ -85,18 +91,26 @@ def import_(
     topics: Path | None,
     runs: tuple[Path, ...],
     qrels: Path | None,
+    labels: Path | None,
     costs: Path | None,
     replace: bool,
 ) -> None:
     """Import files into the campaign in DIR: all of them, or none if one is wrong."""
     from collection.campaign import Campaign
 
-    if not (documents or topics or runs or qrels or costs):
-        raise click.UsageError("nothing to import: give --documents, --topics, --run, --qrels or --costs")
+    if not (documents or topics or runs or qrels or labels or costs):
+        raise click.UsageError("nothing to import: give --documents, --topics, --run, --qrels, --labels or --costs")
     documents, runs = with_folders(documents), with_folders(runs)
     with Campaign(directory) as campaign, progress_line() as progress:
         report = campaign.import_files(
-            documents=documents, topics=topics, runs=runs, qrels=qrels, costs=costs, replace=replace, progress=progress
+            documents=documents,
+            topics=topics,
+            runs=runs,
+            qrels=qrels,
+            labels=labels,
+            costs=costs,
+            replace=replace,
+            progress=progress,
         )
     for line in report.done:
         click.echo(line)
@@ -190,6 +204,7 @@ def status(directory: Path, form: str) -> None:
 @click.option("--grade", type=int, metavar="G", help="A grade of the campaign's scale.")
 @click.option("--cannot-judge", metavar="REASON", help="Instead of a grade: why none can be given.")
 @click.option("--undo", is_flag=True, help="Instead of a grade: take the annotator's judgement of the pair back.")
+@click.option("--adjudicate", is_flag=True, help="It ends what annotators differ on, beside A's own judgement, if any.")
 def judge(
     directory: Path,
     topic: str,
@@ -198,6 +213,7 @@ def judge(
     grade: int | None,
     cannot_judge: str | None,
     undo: bool,
+    adjudicate: bool,
 ) -> None:
     """Write one judgement, by the same path as the app's."""
     from uuid import uuid4
@@ -209,14 +225,23 @@ def judge(
     if (grade is not None) + (cannot_judge is not None) + undo != 1:
         raise click.UsageError("give one of --grade G, --cannot-judge REASON, --undo")
     kind: Kind = "graded" if grade is not None else "undone" if undo else "cannot judge"
-    judgement = Judgement(str(uuid4()), annotator, topic, doc, kind, relevance=grade, reason=cannot_judge)
+    judgement = Judgement(
+        str(uuid4()),
+        annotator,
+        topic,
+        doc,
+        kind,
+        relevance=grade,
+        reason=cannot_judge,
+        counts_as="adjudication" if adjudicate else "judgement",
+    )
     with Campaign(directory) as campaign:
         result = campaign.judge([judgement])
         if result.refused:
             raise JudgementError(result.refused[0].reason)
         row = campaign.progress(topic).iloc[0]
         pooled = campaign.in_pool(topic, doc)
-    said = str(grade) if kind == "graded" else kind
+    said = ("adjudicated, " if adjudicate else "") + (str(grade) if kind == "graded" else kind)
     click.echo(f"{topic} {doc}: {said} by {annotator}; {row['judged']} of {row['pool']} pairs of the topic are judged")
     if not pooled:
         print_notices(["the pair is not in the pool; its grade goes into the qrels all the same"])
@@ -226,28 +251,38 @@ def judge(
 @DIRECTORY
 @click.option("--qrels", type=FILE, help="Settled grades in TREC form.")
 @click.option("--judgements", type=FILE, help="The whole log, FILE.jsonl or FILE.csv.")
+@click.option("--labels", type=FILE, help="Every annotator's current grades, FILE.csv or FILE.tsv.")
 @click.option("--pool", "pool_file", type=FILE, help="The pool as TSV.")
 @click.option("--missing-documents", type=FILE, help="Ids in the pool whose text is not here, one a line.")
-@click.option(
-    "--rule",
-    help="How several grades become one: majority (default; in a tie the lower), latest, highest, lowest.",
-)
+@click.option("--rule", help="How several grades become one; `cleverdon rules` lists the ways.")
+@click.option("--ties", help="Of the rule: what becomes of grades given equally often (lower, higher, adjudicate).")
+@click.option("--annotator", metavar="A", help="Of the rule annotator: whose grades are wanted.")
 def export(
     directory: Path,
     qrels: Path | None,
     judgements: Path | None,
+    labels: Path | None,
     pool_file: Path | None,
     missing_documents: Path | None,
     rule: str | None,
+    ties: str | None,
+    annotator: str | None,
 ) -> None:
-    """Write qrels, the judgement log, the pool or the ids of missing documents."""
+    """Write qrels, the judgement log, annotators' grades, the pool or the ids of missing documents."""
+    from collection.adjudication import parse
     from collection.campaign import Campaign
 
-    if not (qrels or judgements or pool_file or missing_documents):
-        raise click.UsageError("nothing to export: give --qrels, --judgements, --pool or --missing-documents")
+    if not (qrels or judgements or labels or pool_file or missing_documents):
+        raise click.UsageError("nothing to export: give --qrels, --judgements, --labels, --pool or --missing-documents")
+    chosen = parse(rule, ties=ties, annotator=annotator)
     with Campaign(directory) as campaign:
         written = campaign.export(
-            qrels=qrels, judgements=judgements, pool=pool_file, missing_documents=missing_documents, rule=rule
+            qrels=qrels,
+            judgements=judgements,
+            labels=labels,
+            pool=pool_file,
+            missing_documents=missing_documents,
+            rule=chosen,
         )
     for path, rows in written.items():
         click.echo(f"{path}: {rows:,} lines")
@@ -285,9 +320,9 @@ def _serve(directory: Path, port: int | None, host: str, annotator: str | None, 
         str(directory),
         "--host",
         host,
-        "--as",
-        annotator or _login_name(),
     ]
+    if annotator is not None:
+        command += ["--as", annotator]
     if port is not None:
         command += ["--port", str(port)]
     if no_browser:
@@ -295,10 +330,3 @@ def _serve(directory: Path, port: int | None, host: str, annotator: str | None, 
     sys.stdout.flush()
     # The library must not import the app. Replacing this process leaves none behind to outlive it.
     os.execv(sys.executable, command)
-
-
-def _login_name() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a container without an entry for the user
-        return "annotator"

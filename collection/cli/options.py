@@ -39,7 +39,7 @@ def serving(command: F) -> F:
             "--as",
             "annotator",
             metavar="NAME",
-            help="Name under which judgements are kept; your login name if left out.",
+            help="Whose sign-in link is printed; your login name if left out. The first start makes this account.",
         ),
         click.option("--no-browser", is_flag=True, help="Print the sign-in link, open no browser."),
     ]

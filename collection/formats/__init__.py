@@ -6,6 +6,7 @@ compressed with gzip, whatever the file is called.
 
 from collection.formats.costs import read_costs
 from collection.formats.documents import read_documents
+from collection.formats.labels import line_of_label, read_labels, write_labels
 from collection.formats.qrels import QrelsForm, read_qrels
 from collection.formats.run import read_run
 from collection.formats.several import line_of_pair, read_runs, run_names
@@ -15,9 +16,11 @@ from collection.formats.write import write_judgements, write_lines, write_pool, 
 
 __all__ = [
     "QrelsForm",
+    "line_of_label",
     "line_of_pair",
     "read_costs",
     "read_documents",
+    "read_labels",
     "read_qrels",
     "read_run",
     "read_runs",
@@ -25,6 +28,7 @@ __all__ = [
     "run_names",
     "stem",
     "write_judgements",
+    "write_labels",
     "write_lines",
     "write_pool",
     "write_qrels",

@@ -5,14 +5,16 @@ keeps them apart. Writes happen inside :meth:`Store.transaction`, which is durab
 (WAL, synchronous=FULL) and leaves nothing behind when it raises.
 """
 
+from collection.store.assigning import Assigning, Demand
 from collection.store.choosing import Choosing, Way
 from collection.store.log import Log, Pair
 from collection.store.material import Added, Material
+from collection.store.people import Account, Link, People
 
-__all__ = ["Added", "Pair", "Store", "Way"]
+__all__ = ["Account", "Added", "Demand", "Link", "Pair", "Store", "Way"]
 
 
-class Store(Material, Choosing, Log):
+class Store(Material, Choosing, Assigning, Log, People):
     """A campaign's database.
 
     Parameters

@@ -41,7 +41,9 @@ _STATE = """
             AND NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = l.topic AND w.doc = l.doc
                             AND w.annotator = l.annotator AND w.counts_as = 'judgement')) AS leased,
     (SELECT max(skipped_at) FROM skips AS s WHERE s.topic = t.topic AND s.doc = d.doc
-            AND s.annotator = :annotator) AS skipped
+            AND s.annotator = :annotator) AS skipped,
+    {wanted} AS wanted,
+    EXISTS (SELECT 1 FROM calibration AS c WHERE c.topic = t.topic AND c.doc = d.doc) AS calibration
 """
 
 
@@ -160,7 +162,8 @@ class Choosing(Connection):
 
         ``query_id``, ``doc_id``, ``row`` (of the matrix), ``annotator``, ``counts_as``, ``kind``, ``relevance`` (null
         where no grade could be given), ``strategy``, ``model_round``, ``probability``, ``judged_at``: these of the
-        first judgement of the pair, or the first after it was last taken back; in the order of these.
+        first judgement of the pair, or the first after it was last taken back; in the order of these. Of several
+        adjudications the last one counts, so these are in the order in which they were last changed.
         """
         return self._frame(
             f"""
@@ -175,7 +178,7 @@ class Choosing(Connection):
                     SELECT max(u.id) FROM judgements AS u WHERE u.topic = w.topic AND u.doc = w.doc
                     AND u.annotator = w.annotator AND u.counts_as = w.counts_as AND u.kind = 'undone'), 0))
             {"" if query_id is None else "WHERE w.topic = (SELECT topic FROM topics WHERE query_id = ?)"}
-            ORDER BY f.id
+            ORDER BY CASE WHEN j.counts_as = 'adjudication' THEN j.id ELSE f.id END
             """,
             [] if query_id is None else [query_id],
         )
@@ -183,18 +186,20 @@ class Choosing(Connection):
     def candidates(self, query_id: str, annotator: str, at: float, among: Sequence[str] | None = None) -> pd.DataFrame:
         """A topic's documents as the assignment wants them; `at` is the time now, seconds since 1970.
 
-        Those of the pool in its order, or those `among` these ids in theirs.
+        Those of the pool in its order, or those `among` these ids in theirs. ``wanted`` is null outside the pool.
         """
         parameters = {"annotator": annotator, "query_id": query_id, "at": at, "ids": _json(among or ())}
         if among is None:
             sql = (
-                f"SELECT {_STATE.format(rank='p.rank')} FROM pool AS p JOIN topics AS t USING (topic) "
-                "JOIN documents AS d USING (doc) WHERE t.query_id = :query_id ORDER BY p.pool_round, p.position"
+                f"SELECT {_STATE.format(rank='p.rank', wanted='p.wanted')} FROM pool AS p "
+                "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
+                "WHERE t.query_id = :query_id ORDER BY p.pool_round, p.position"
             )
         else:
             sql = (
-                f"SELECT {_STATE.format(rank='c.key + 1')} FROM json_each(:ids) AS c "
-                "JOIN documents AS d ON d.doc_id = c.value JOIN topics AS t ON t.query_id = :query_id ORDER BY c.key"
+                f"SELECT {_STATE.format(rank='o.key + 1', wanted='p.wanted')} FROM json_each(:ids) AS o "
+                "JOIN documents AS d ON d.doc_id = o.value JOIN topics AS t ON t.query_id = :query_id "
+                "LEFT JOIN pool AS p ON p.topic = t.topic AND p.doc = d.doc ORDER BY o.key"
             )
         return self._frame(sql, parameters)  # type: ignore[arg-type]
 

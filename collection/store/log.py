@@ -1,4 +1,4 @@
-"""What people said: the log of judgements, how far each topic is, leases, skips and sign-in links."""
+"""What people said: the log of judgements, and how far each topic is."""
 
 from __future__ import annotations
 
@@ -114,17 +114,22 @@ class Log(Connection):
         -------
         DataFrame
             ``query_id``, ``title``, ``pool`` (pairs), ``judged`` (pairs of the pool on which somebody's word
-            stands), ``cannot_judge`` (those of them on which nobody gave a grade), ``elsewhere`` and
-            ``elsewhere_cannot`` (the same two of pairs outside the pool); topics in order.
+            stands), ``cannot_judge`` (those of them on which nobody gave a grade), ``wanted`` (judgements that the
+            pool's pairs are to have), ``made`` (those of them that there are; an adjudicated pair has all),
+            ``elsewhere`` and ``elsewhere_cannot`` (judged, and without a grade, outside the pool); topics in order.
         """
         return self._frame(
             """
             SELECT t.query_id, t.title, count(p.doc) AS pool, coalesce(sum(p.judged), 0) AS judged,
                    coalesce(sum(p.judged AND NOT p.graded), 0) AS cannot_judge,
+                   coalesce(sum(p.wanted), 0) AS wanted,
+                   coalesce(sum(CASE WHEN p.ended THEN p.wanted ELSE min(p.said, p.wanted) END), 0) AS made,
                    coalesce(o.judged, 0) AS elsewhere, coalesce(o.judged - o.graded, 0) AS elsewhere_cannot
             FROM topics AS t LEFT JOIN (
-                SELECT p.topic, p.doc,
+                SELECT p.topic, p.doc, p.wanted,
                        max(w.judgement IS NOT NULL) AS judged,
+                       coalesce(sum(w.counts_as = 'judgement'), 0) AS said,
+                       coalesce(max(w.counts_as = 'adjudication'), 0) AS ended,
                        max(coalesce(j.kind = 'graded', 0)) AS graded
                 FROM pool AS p LEFT JOIN words AS w ON w.topic = p.topic AND w.doc = p.doc
                 LEFT JOIN judgements AS j ON j.id = w.judgement
@@ -144,42 +149,14 @@ class Log(Connection):
             {"query_id": query_id},  # type: ignore[arg-type]
         )
 
-    def standing(self, query_id: str) -> tuple[int, int, int]:
-        """Of one topic: pairs in the pool, those of them judged, and all that are judged; see :meth:`progress`."""
-        row: tuple[int, int, int] = self.db.conn.execute(
-            "SELECT (SELECT count(*) FROM pool WHERE topic = t.topic), "
-            "(SELECT count(DISTINCT w.doc) FROM words AS w JOIN pool AS p ON p.topic = w.topic AND p.doc = w.doc "
-            " WHERE w.topic = t.topic), "
-            "(SELECT count(DISTINCT w.doc) FROM words AS w WHERE w.topic = t.topic) "
-            "FROM (SELECT (SELECT topic FROM topics WHERE query_id = ?) AS topic) AS t",
-            (query_id,),
-        ).fetchone()
-        return row
-
-    def standings(self) -> dict[str, tuple[int, int, int]]:
-        """The same of every topic."""
-        rows = self.db.conn.execute(
-            """
-            SELECT t.query_id, coalesce(p.pairs, 0), coalesce(j.pooled, 0), coalesce(j.pairs, 0)
-            FROM topics AS t
-            LEFT JOIN (SELECT topic, count(*) AS pairs FROM pool GROUP BY topic) AS p USING (topic)
-            LEFT JOIN (
-                SELECT w.topic, count(*) AS pairs, count(p.doc) AS pooled
-                FROM (SELECT DISTINCT topic, doc FROM words) AS w
-                LEFT JOIN pool AS p ON p.topic = w.topic AND p.doc = w.doc GROUP BY w.topic
-            ) AS j USING (topic)
-            ORDER BY t.topic
-            """
-        )
-        return {query_id: tuple(numbers) for query_id, *numbers in rows}
-
-    def versions(self) -> tuple[tuple[int, int], int]:
-        """What differs where topics or the pool differ, and the number of the log's last entry."""
-        topics, rounds, logged = self.db.conn.execute(
+    def versions(self) -> tuple[tuple[object, ...], int]:
+        """What differs where topics, the pool or assignments differ, and the number of the log's last entry."""
+        *made_of, logged = self.db.conn.execute(
             "SELECT (SELECT count(*) FROM topics), (SELECT coalesce(max(pool_round), 0) FROM pool_rounds), "
+            "(SELECT value FROM settings WHERE key = 'assignment_version'), "
             "(SELECT coalesce(max(id), 0) FROM judgements)"
         ).fetchone()
-        return (topics, rounds), logged
+        return tuple(made_of), logged
 
     def topics_since(self, logged: int) -> list[str]:
         """Topics of which the log has something newer than this entry."""
@@ -208,18 +185,3 @@ class Log(Connection):
         return frame.groupby("annotator", as_index=False).agg(
             judgements=("annotator", "size"), seconds=("seconds", "median"), last_at=("judged_at", "max")
         )
-
-    def add_signin_link(self, digest: str, annotator: str) -> None:
-        """Remember a one-time link by its digest; earlier ones for this annotator that nobody used are void."""
-        self.db.conn.execute("DELETE FROM signin_links WHERE annotator = ? AND used_at IS NULL", (annotator,))
-        self.db.conn.execute(
-            "INSERT INTO signin_links (digest, annotator, made_at) VALUES (?, ?, ?)", (digest, annotator, now())
-        )
-
-    def use_signin_link(self, digest: str) -> str | None:
-        """The annotator whom the link signs in, the first time; None if it is unknown or used."""
-        row = self.db.conn.execute(
-            "UPDATE signin_links SET used_at = ? WHERE digest = ? AND used_at IS NULL RETURNING annotator",
-            (now(), digest),
-        ).fetchall()
-        return str(row[0][0]) if row else None

@@ -32,8 +32,8 @@ PACE = 0.5
 """Seconds between the judgements of one annotator, on average: faster than anybody reads."""
 
 
-def build(directory: Path, mode: str) -> Tokens:
-    """A campaign of generated documents: 60 topics, about 200 pairs each."""
+def build(directory: Path, mode: str, annotators: int) -> list[str]:
+    """A campaign of generated documents: 60 topics, about 200 pairs each; a token for each annotator."""
     files = directory.with_name("files")
     files.mkdir()
     rng = random.Random(7)
@@ -51,7 +51,15 @@ def build(directory: Path, mode: str) -> Tokens:
         campaign.set_loop(mode=mode)
         if mode != "pool":
             campaign.update_vectors()
-        return Tokens(campaign.secret(), campaign.id)
+        campaign.add_account("boss", "manager")
+        tokens = Tokens(campaign.secret(), campaign.id)
+        given = []
+        for name in (f"a{number}" for number in range(annotators)):
+            campaign.add_account(name, "annotator")
+            person = campaign.session(campaign.open_session(name))
+            assert person is not None
+            given.append(tokens.token(name, person.session))
+        return given
 
 
 def words(rng: random.Random) -> str:
@@ -104,8 +112,8 @@ def main(seconds: float = 15.0) -> None:
     for mode, annotators in ((mode, n) for mode in ("pool", "loop") for n in (1, 10, 20)):
         with tempfile.TemporaryDirectory() as scratch:
             directory = Path(scratch) / "campaign"
-            tokens = build(directory, mode)
-            command = [sys.executable, "-m", "collection.cli", "serve", str(directory), "--no-browser", "--as", "x"]
+            tokens = build(directory, mode, annotators)
+            command = [sys.executable, "-m", "collection.cli", "serve", str(directory), "--no-browser", "--as", "boss"]
             server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
             assert server.stdout is not None
             port = next(int(m[1]) for line in server.stdout if (m := re.search(r"127\.0\.0\.1:(\d+)/signin", line)))
@@ -116,7 +124,7 @@ def main(seconds: float = 15.0) -> None:
                     target=annotate,
                     args=(
                         port,
-                        tokens.token(f"a{n}"),
+                        tokens[n],
                         [str(t) for t in range(n, TOPICS, annotators)],
                         until,
                         times,

@@ -109,7 +109,10 @@ class Desk:
     wait before each answer; `token` to outdate the page's one; `signed_in` to refuse a new one; `refuse` to
     reasons by document; `held` to documents that others hold. Set `order` to put it into the loop: ids, best first;
     `behind` is then how many answers still say that a newer order is on its way. `why` is what a document's panel
-    is answered, `slow` how long one route waits for which document or words.
+    is answered, `slow` how long one route waits for which document or words. `guidelines` and `notes` are what the
+    manager has written, None for a route that fails; `settled` and `surplus` say of which documents a judgement is
+    answered with feedback, or kept without counting. `first` is the topic that alone is handed out. `said` is the
+    sentence with which 401 and 403 are answered.
     """
 
     def __init__(self, topics: dict[str, list[dict[str, Any]]] | None = None) -> None:
@@ -132,6 +135,12 @@ class Desk:
         self.behind = 0
         self.why: dict[str, dict[str, Any]] = {}
         self.slow: dict[str, float] = {}
+        self.guidelines: str | None = ""
+        self.notes: dict[str, str] = {}
+        self.settled: dict[str, tuple[int, str]] = {}
+        self.surplus: set[str] = set()
+        self.said: str | None = None
+        self.first: str | None = None
 
     def current(self) -> dict[tuple[str, str], dict[str, Any]]:
         """The last word on each pair, oldest first; pairs taken back are not in it."""
@@ -156,6 +165,7 @@ class Desk:
             "text": text and text[:TEXT_CAP],
             "length": len(text or ""),
             "truncated": len(text or "") > TEXT_CAP,
+            **({"calibration": True} if doc_id in self.settled else {}),
         }
 
     def topics(self, ask: dict[str, Any]) -> dict[str, Any]:
@@ -175,7 +185,7 @@ class Desk:
 
     def sync(self, ask: dict[str, Any]) -> dict[str, Any]:
         """Save what is new, in order, and hand out documents."""
-        saved, refused = [], []
+        saved, refused, surplus, feedback = [], [], [], []
         for row in ask["judgements"]:
             if row["doc_id"] in self.refuse:
                 refused.append({"uuid": row["uuid"], "reason": self.refuse[row["doc_id"]]})
@@ -184,14 +194,25 @@ class Desk:
                 self.uuids.add(row["uuid"])
                 self.log.append(row)
             saved.append(row["uuid"])
+            if row["doc_id"] in self.surplus:
+                surplus.append(row["uuid"])
+            if row["doc_id"] in self.settled and row["kind"] != "undone":
+                grade, note = self.settled[row["doc_id"]]
+                title = self.pool[row["query_id"]][row["doc_id"]]["title"]
+                told = {name: row[name] for name in ("uuid", "doc_id", "relevance")}
+                feedback.append({**told, "title": title, "settled": grade, "note": note})
         self.skipped += [(skip["query_id"], skip["doc_id"]) for skip in ask["skips"]]
         query_id, current = ask["query_id"], self.current()
+        if query_id is None:
+            return {"saved": saved, "refused": refused, "documents": [], "closed": [], "progress": None}
         order = sorted(self.pool[query_id], key=lambda doc_id: (query_id, doc_id) in self.skipped)
         free = [
             doc_id
             for doc_id in order
             if (query_id, doc_id) not in current and doc_id not in ask["holding"] and doc_id not in self.held
         ]
+        if self.first not in (None, query_id):
+            free = []
         chosen: list[str] = []
         if self.order is not None:
             left = [d for d in self.order if (query_id, d) not in current and d not in self.held]
@@ -204,6 +225,9 @@ class Desk:
         reply: dict[str, Any] = {
             "saved": saved,
             "refused": refused,
+            "surplus": surplus,
+            "feedback": feedback,
+            "first": self.first,
             "query_id": query_id,
             "documents": [self.shown(query_id, doc_id) for doc_id in free[: ask["want"]]],
             "closed": [d for d in ask["holding"] if (query_id, d) in current],
@@ -220,7 +244,7 @@ class Desk:
             self.behind = max(0, self.behind - 1)
         if ask["recent"]:
             reply["recent"] = [
-                self.shown(*pair) | {name: row[name] for name in ("query_id", "kind", "relevance", "reason")}
+                self.shown(*pair) | {name: row[name] for name in ("query_id", "kind", "relevance", "reason", "note")}
                 for pair, row in reversed(current.items())
             ]
         return reply
@@ -228,7 +252,15 @@ class Desk:
     def document(self, ask: dict[str, Any]) -> dict[str, Any]:
         """One document with its whole text."""
         found = self.pool[ask["query_id"]][ask["doc_id"]]
-        return found | {"length": len(found["text"]), "truncated": False}
+        whole = found | {"length": len(found["text"]), "truncated": False}
+        said = self.current().get((ask["query_id"], ask["doc_id"]))
+        if ask.get("said") and said:
+            whole["said"] = {name: said[name] for name in ("kind", "relevance", "reason", "note")}
+        return whole
+
+    def written(self, ask: dict[str, Any]) -> dict[str, Any]:
+        """What the manager has written for those who judge."""
+        return {"html": self.guidelines, "notes": self.notes}
 
     def found(self, ask: dict[str, Any]) -> dict[str, Any]:
         """Documents in whose title or text a word occurs, marked."""
@@ -267,20 +299,26 @@ class Desk:
         finally:
             self.busy -= name == "sync"
 
+    def refusal(self, status: int) -> Response:
+        """An answer that says why, or does not."""
+        return JSONResponse({"error": self.said}, status) if self.said else Response(status_code=status)
+
     def respond(self, name: str, ask: dict[str, Any], token: str | None) -> Response:
         """The answer itself."""
         if name == "token":
-            return JSONResponse({"token": self.token}) if self.signed_in else Response(status_code=401)
+            return JSONResponse({"token": self.token}) if self.signed_in else self.refusal(401)
         if token != self.token:
-            return Response(status_code=401)
+            return self.refusal(401)
         if isinstance(self.fail, int):
-            return Response(status_code=self.fail)
+            return self.refusal(self.fail)
+        if name == "guidelines" and self.guidelines is None:
+            return Response(status_code=500)
         if name == "take" and ask["doc_id"] in self.held:
             return JSONResponse({"error": "another annotator has it on screen"}, status_code=400)
         if name == "why" and self.why.get(ask["doc_id"]) == {}:
             return JSONResponse({"error": "the loop knows no such document"}, status_code=400)
         routes = {"topics": self.topics, "sync": self.sync, "document": self.document}
-        routes |= {"why": self.explained, "search": self.found}
+        routes |= {"why": self.explained, "search": self.found, "guidelines": self.written}
         routes["take"] = lambda ask: self.shown(ask["query_id"], ask["doc_id"])
         reply = routes[name](ask)
         return Response(status_code=502) if self.fail == "after" else JSONResponse(reply)

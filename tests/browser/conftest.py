@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
+from tests.browser.card_harness import Desk, Harness
+from tests.browser.card_page import Card
 from tests.browser.chromium import HELP, find
 from tests.browser.serving import Serving
 
@@ -53,3 +55,49 @@ def serving(built: tuple[Any, ...], tmp_path: Path) -> Iterator[Serving]:
     yield running
     if running.process.poll() is None:
         running.stop()
+
+
+# --- the judging card by itself, with a stand-in of its routes ----------------------------------------
+
+
+@pytest.fixture(scope="module")
+def harness() -> Iterator[Harness]:
+    """The page with the card, served."""
+    with Harness() as running:
+        yield running
+
+
+@pytest.fixture
+def desk(harness: Harness) -> Desk:
+    """A fresh stand-in."""
+    harness.desk = Desk()
+    return harness.desk
+
+
+@pytest.fixture
+def make_card(browser: Browser, harness: Harness) -> Iterator[Callable[..., Card]]:
+    """A card in a browser profile of its own; at the end nothing may have gone wrong in the page."""
+    contexts: list[BrowserContext] = []
+    cards: list[Card] = []
+
+    def make(script: str = "", **options: Any) -> Card:
+        contexts.append(browser.new_context(**options))
+        contexts[-1].set_default_timeout(15_000)
+        if script:
+            contexts[-1].add_init_script(script)
+        cards.append(Card(contexts[-1].new_page(), harness.url + "/"))
+        return cards[-1]
+
+    yield make
+    for card in cards:
+        assert card.errors == []
+        assert card.page.evaluate("window.calls") == {"setStateValue": 0, "setTriggerValue": 0}
+    for context in contexts:
+        context.close()
+    assert harness.desk.overlaps == 0, "two sync requests were under way at once"
+
+
+@pytest.fixture
+def card(desk: Desk, make_card: Callable[..., Card]) -> Card:
+    """A card with its first document on screen."""
+    return make_card().open()

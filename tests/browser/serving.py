@@ -43,8 +43,8 @@ def free_port() -> int:
 class Serving:
     """`cleverdon serve` on a campaign, as a process that can be killed and started again."""
 
-    def __init__(self, directory: Path) -> None:
-        self.directory, self.port = directory, free_port()
+    def __init__(self, directory: Path, port: int | None = None) -> None:
+        self.directory, self.port = directory, port or free_port()
         self.start()
 
     def start(self) -> None:

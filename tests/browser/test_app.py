@@ -116,7 +116,7 @@ def test_judge_a_topic_by_keys_and_export(
 
     page.goto(f"{serving.url}/export")
     with page.expect_download() as download:
-        page.get_by_role("button", name="Download qrels.txt").click()
+        page.get_by_role("button", name="Download qrels.txt", exact=True).click()
     download.value.save_as(tmp_path / "qrels.txt")
     exported = formats.read_qrels(tmp_path / "qrels.txt")
     assert set(exported["query_id"]) == {TOPIC}

@@ -8,114 +8,12 @@ import statistics
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.card_harness import REASONS, TEXT_CAP, Desk, Harness, document
+from tests.browser.card_harness import REASONS, TEXT_CAP, Desk, document
+from tests.browser.card_page import words
 
 pytestmark = pytest.mark.browser
 NO_STORAGE = "Storage.prototype.setItem = () => { throw new DOMException('no', 'QuotaExceededError'); };"
 NO_UUID = "delete Crypto.prototype.randomUUID;"
-
-
-@pytest.fixture(scope="module")
-def harness():
-    with Harness() as running:
-        yield running
-
-
-@pytest.fixture
-def desk(harness):
-    harness.desk = Desk()
-    return harness.desk
-
-
-class Card:
-    """The page with the card, and what the tests ask of it."""
-
-    def __init__(self, page, url):
-        self.page, self.url = page, url
-        self.errors = []
-        page.on("pageerror", self.failed)
-
-    def failed(self, error):
-        self.errors.append(error)
-
-    def open(self, first="d100", **query):
-        self.page.goto(self.url + "?" + "&".join(f"{name}={value}" for name, value in query.items()))
-        self.page.wait_for_function("window.ready")
-        if first:
-            self.shows(first)
-        return self
-
-    def part(self, name):
-        return self.page.locator(f"[data-part={name}]")
-
-    def button(self, name):
-        return self.page.locator(f"[data-do={name}]").first
-
-    def found(self):
-        """What the search lists."""
-        return self.part("found").get_by_role("option")
-
-    def grade(self, grade):
-        return self.page.locator(f"[data-grade='{grade}']")
-
-    def press(self, *keys, every=0):
-        for key in keys:
-            self.page.keyboard.press(key)
-            if every:
-                self.page.wait_for_timeout(every)
-
-    def shows(self, doc_id):
-        self.page.wait_for_function("id => window.onScreen() === id", arg=doc_id)
-
-    def says(self, name, words):
-        expect(self.part(name)).to_contain_text(words)
-
-    def saved(self):
-        expect(self.part("status")).to_have_text("Saved")
-
-    def on_screen(self):
-        return self.page.evaluate("window.onScreen()")
-
-    def pressed(self):
-        """The keys so far, each with the document that was on screen."""
-        return self.page.evaluate("window.keys")
-
-    def stored(self):
-        """Numbers of judgements that wait in this browser's storage."""
-        count = "Object.keys(localStorage).filter((key) => key.includes(':pending:')).length"
-        return self.page.evaluate(count)
-
-
-@pytest.fixture
-def make_card(browser, harness):
-    """A card in a browser profile of its own; at the end nothing may have gone wrong in the page."""
-    contexts, cards = [], []
-
-    def make(script="", **options):
-        contexts.append(browser.new_context(**options))
-        contexts[-1].set_default_timeout(15_000)
-        if script:
-            contexts[-1].add_init_script(script)
-        cards.append(Card(contexts[-1].new_page(), harness.url + "/"))
-        return cards[-1]
-
-    yield make
-    for card in cards:
-        assert card.errors == []
-        assert card.page.evaluate("window.calls") == {"setStateValue": 0, "setTriggerValue": 0}
-    for context in contexts:
-        context.close()
-    assert harness.desk.overlaps == 0, "two sync requests were under way at once"
-
-
-@pytest.fixture
-def card(desk, make_card):
-    return make_card().open()
-
-
-def words(desk):
-    """The log of judgements in short."""
-    return [(row["doc_id"], row["relevance"] if row["kind"] == "graded" else row["kind"]) for row in desk.log]
 
 
 # ---------------------------------------------------------------------------------------------- grading

@@ -106,6 +106,7 @@ def test_two_annotators_on_one_topic_never_get_the_same_pair(
 ) -> None:
     _, topic, known = built
     with Campaign(serving.directory) as campaign:
+        campaign.add_account("bob", "annotator")
         link = campaign.make_signin_link("bob")
     other = browser.new_context(viewport={"width": 1280, "height": 800})
     try:

@@ -8,6 +8,7 @@ function refresh(state) {
   const pair = item && pairOf(item.queryId, item.doc.doc_id) + (item.entry ? "\u0000back" : "");
   const turned = pair !== (state.clock?.pair ?? null);
   if (turned && state.panel === "reasons") state.panel = null;
+  if (turned && state.panel === "note") leaveNote(state);
   if (turned && state.notice?.urgent) state.notice = null;
   if (item) item.doc.skipped = false; // it has come round again
   if (item && !item.entry) item.doc.kept = true;
@@ -23,8 +24,11 @@ function refresh(state) {
   if (turned) restartClock(state, pair);
   if (!view) return;
   renderNotice(state, view);
+  renderNote(state, view, item);
+  renderFeedback(state, view);
   renderRest(state, view, item);
   renderTopic(state, view);
+  renderGuidelines(state, view);
   renderProgress(state, view);
   renderStatus(state, view);
   renderRefused(state, view);
@@ -55,6 +59,7 @@ function renderDocument(view, doc, cap) {
   setText(view, "title", nameOf(doc));
   setText(view, "docId", doc.doc_id);
   setHidden(view.docId, !doc.title); // without a title the id stands in its place
+  setHidden(view.calibration, !doc.calibration);
   setHidden(view.missing, !missing);
   setHidden(view.more, missing || !doc.truncated);
   if (doc.truncated) {
@@ -106,9 +111,9 @@ function renderNotice(state, view) {
 function restOf(state) {
   const topic = state.byId.get(state.queryId);
   if (!state.topics) return [ONE_MOMENT, "The topics are being fetched.", false];
-  if (!topic) return ["Nothing to judge yet", "Documents appear here once topics and a pool are made.", false];
+  if (!topic) return ["Nothing to judge yet", "Documents appear here once topics and a pool are made, and once topics are assigned to you.", false];
   if (state.topics.every((each) => isDone(state, each))) {
-    return ["Everything in the pool is judged", "Thank you. The Export page settles the judgements and writes qrels.", false];
+    return ["Everything in the pool is judged", "Thank you. What is settled from all judgements is written as qrels on the Export page.", false];
   }
   const { judged, pool } = countOf(state, topic);
   if (pool === null && state.exhausted && state.problem) {
@@ -121,7 +126,7 @@ function restOf(state) {
   if (pool === null) return [ONE_MOMENT, "The model is choosing the next documents.", false];
   if (!pool) return ["Nothing is pooled for this topic", "Go on with the next one.", true];
   if (judged >= pool) {
-    const words = "Each pair has a judgement, yours or another annotator's. Go on with the next topic when you like.";
+    const words = "No pair of it wants a judgement of yours any more. Go on with the next topic when you like.";
     return [`Topic done: ${figure(judged)} of ${figure(pool)}`, words, true];
   }
   if (!state.exhausted) return [ONE_MOMENT, "The next documents are being fetched.", false];
@@ -211,12 +216,14 @@ function statusOf(state) {
   const long = state.failures > 0 && Date.now() - state.failingSince >= OFFLINE_AFTER;
   if (state.trouble === 401) {
     const kept = n ? ` ${what} ${n === 1 ? "is" : "are"} kept ${place}.` : "";
-    return ["problem", `You are signed out: open the sign-in link again.${kept}`];
+    const { detail } = state;
+    const cause = !detail || detail === "not signed in" ? "open the sign-in link again" : detail.replace(/\.$/, "");
+    return ["problem", `You are signed out: ${cause}.${kept}`];
   }
   if (long || (state.trouble >= 400 && state.trouble < 500)) {
     const detail = state.detail ? `, ${state.detail}` : "";
-    const cause = { 0: "No connection", "-1": "The server's answer makes no sense" }[state.trouble]
-      ?? `The server answers with an error (${state.trouble}${detail})`;
+    const cause = { 0: "No connection", "-1": "The server's answer makes no sense", 403: asSentence(state.detail) }[state.trouble]
+      || `The server answers with an error (${state.trouble}${detail})`;
     const waits = `${what} ${n === 1 ? "waits" : "wait"} ${place} and will be sent`;
     return ["problem", `${cause}: ${n ? waits : "trying again"}`];
   }
@@ -224,6 +231,8 @@ function statusOf(state) {
   if (state.storeFails) return ["problem", `${words}. This browser stores nothing: keep the tab open until all is saved.`];
   return [n || state.failures ? "waiting" : "saved", words];
 }
+
+const asSentence = (text) => text.charAt(0).toUpperCase() + text.slice(1).replace(/\.$/, "");
 
 function renderStatus(state, view) {
   const [kind, words] = statusOf(state);
@@ -255,6 +264,8 @@ function renderPanels(state, view) {
   setHidden(view.helpPanel, state.panel !== "help");
   setHidden(view.whyPanel, state.panel !== "why");
   setHidden(view.searchPanel, state.panel !== "search");
+  setHidden(view.guidelinesPanel, state.panel !== "guidelines");
+  setHidden(view.notePanel, state.panel !== "note");
   renderWhy(state, view);
   renderSearch(state, view);
 }

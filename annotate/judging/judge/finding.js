@@ -195,7 +195,8 @@ async function take(state, docId) {
   renderSearch(state, state.view);
   let doc = null;
   try {
-    doc = await post(state, standing ? "document" : "take", { query_id: queryId, doc_id: docId });
+    const ask = { query_id: queryId, doc_id: docId };
+    doc = standing ? await post(state, "document", { ...ask, said: true }) : await post(state, "take", ask);
     if (doc?.doc_id !== docId) throw new Failure(-1);
   } catch (error) {
     doc = null;
@@ -206,8 +207,8 @@ async function take(state, docId) {
   if (doc === null) return renderSearch(state, state.view);
   if (!standing) return putInFront(state, queryId, doc, waiting && state.panel === "search");
   if (!waiting || state.panel !== "search" || state.queryId !== queryId) return undefined;
-  const { kind, relevance, reason } = standing;
-  state.history.unshift({ query_id: queryId, doc, kind, relevance, reason, uuid: null });
+  const { kind, relevance, reason } = doc.said ?? standing;
+  state.history.unshift({ query_id: queryId, doc, kind, relevance, reason, note: doc.said?.note ?? null, uuid: null });
   return lookAt(state, 0);
 }
 

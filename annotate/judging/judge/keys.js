@@ -66,6 +66,7 @@ function start(state, data, view) {
   if (view.isNew) {
     view.isNew = false;
     state.panel = null;
+    Object.assign(state.guidelines, { asked: false, trouble: "" }); // they may have been rewritten
     state.due = true;
     state.topicsDue = true;
     state.arriving = queryId === undefined;
@@ -122,19 +123,23 @@ function onKey(state, event) {
   let react;
   if (path.some(isField)) {
     if (inside) event.stopPropagation(); // seen from outside it is no field: the page's own keys would act on it
-    react = { reasonText: reactionInField, searchWords: reactionInSearch }[fieldOf(view, path[0])]?.(state, event);
+    react = { reasonText: reactionInField, searchWords: reactionInSearch, noteText: reactionInNote }[fieldOf(view, path[0])]?.(state, event);
   }
   else if (!inside && path.some((node) => node.matches(FOREIGN))) react = null;
-  else if (path.includes(view.need) && event.key in SCROLL) react = null; // the topic scrolls by itself
+  else if (event.key in SCROLL && path.some((node) => node === view.need || isLong(view, node))) react = null; // these scroll by themselves
   else react = reactionTo(state, event);
   if (!react) return;
   event.preventDefault();
   event.stopPropagation();
-  const again = event.key in SCROLL && (!state.panel || state.panel === "why" || state.panel === "search");
+  const again = event.key in SCROLL && (!state.panel || BESIDE.has(state.panel) || state.panel === "search");
   if (!event.repeat || again) react();
 }
 
-const fieldOf = (view, node) => ["reasonText", "searchWords"].find((name) => view[name] === node);
+const BESIDE = new Set(["why", "guidelines"]); // these panels leave the document in sight: judging goes on
+
+const isLong = (view, node) => node === view.guidelinesPanel && node.scrollHeight > node.clientHeight;
+
+const fieldOf = (view, node) => ["reasonText", "searchWords", "noteText"].find((name) => view[name] === node);
 
 function reactionInField(state, event) {
   if (event.key === "Escape") return () => setPanel(state, null);
@@ -154,12 +159,13 @@ function reactionTo(state, event) {
     if (key === "x") return () => setPanel(state, null);
   }
   if (key === "w" && state.panel === "why") return () => setPanel(state, null);
+  if (state.panel === "note" && key === "m") return () => openNote(state);
   if (state.panel === "search") {
     if (key === "/") return () => openSearch(state);
     if (key === "ArrowUp" || key === "ArrowDown") return reactionInSearch(state, event);
   }
-  // A panel covers the document: nothing is judged or moved behind it. The one that says why stands beside it.
-  if (state.panel && state.panel !== "why") return digit !== null || CARD_KEYS.has(key) ? nothing : null;
+  // A panel covers the document: nothing is judged or moved behind it. Some stand beside it.
+  if (state.panel && !BESIDE.has(state.panel)) return digit !== null || CARD_KEYS.has(key) ? nothing : null;
   if (digit !== null) {
     const known = state.scale.some(({ grade }) => grade === digit);
     return known ? () => judge(state, "graded", { relevance: digit, source: "key" }) : null;
@@ -170,6 +176,8 @@ function reactionTo(state, event) {
     s: () => skip(state),
     x: () => openReasons(state),
     w: () => setPanel(state, "why"),
+    g: () => openGuidelines(state),
+    m: () => openNote(state),
     "/": () => openSearch(state),
     n: onScreen(state) ? null : () => goOn(state),
     ArrowLeft: () => look(state, -1),
@@ -179,6 +187,7 @@ function reactionTo(state, event) {
 
 function escapeFrom(state) {
   if (state.panel) return () => setPanel(state, null);
+  if (state.feedback) return () => closeFeedback(state);
   if (state.look !== null) return () => look(state, state.history.length - state.look);
   return null;
 }
@@ -195,6 +204,14 @@ function onClick(state, event) {
     tell(state, "Close the search first: the document is behind it.");
     return;
   }
+  if (state.panel === "note" && JUDGES.has(button.dataset.do)) {
+    if (!["grade", "cannot-judge"].includes(button.dataset.do)) {
+      tell(state, "Close the note first: Enter keeps it, Esc drops it.");
+      return;
+    }
+    takeNote(state); // a grade that is clicked takes along what is written
+    setPanel(state, null);
+  }
   const { grade, reason, uuid, doc } = button.dataset;
   ({
     grade: () => judge(state, "graded", { relevance: Number(grade), source: "click" }),
@@ -205,6 +222,10 @@ function onClick(state, event) {
     forward: () => look(state, 1),
     why: () => setPanel(state, state.panel === "why" ? null : "why"),
     search: () => openSearch(state),
+    guidelines: () => openGuidelines(state),
+    note: () => openNote(state),
+    "keep-note": () => keepNote(state, "click"),
+    "close-feedback": () => closeFeedback(state),
     take: () => take(state, doc),
     help: () => setPanel(state, "help"),
     close: () => setPanel(state, null),
@@ -260,7 +281,10 @@ function setPanel(state, panel) {
   refresh(state);
   const { view } = state;
   if (!view) return;
-  const focused = { reasons: view.reasonsPanel, help: view.helpPanel, why: view.whyPanel, search: view.searchWords };
+  const focused = {
+    reasons: view.reasonsPanel, help: view.helpPanel, why: view.whyPanel, search: view.searchWords,
+    guidelines: view.guidelinesPanel, note: view.noteText,
+  };
   if (panel) focused[panel].focus({ preventScroll: true });
   else letGo(view);
 }

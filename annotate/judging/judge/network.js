@@ -47,7 +47,7 @@ async function renewToken(state, used) {
   if (state.token !== used) return;
   state.renewing ??= send(state, "token", { annotator: state.annotator }).finally(() => { state.renewing = null; });
   const response = await state.renewing;
-  if (!response.ok) throw new Failure(response.status);
+  if (!response.ok) throw await failureOf(response);
   state.token = (await response.clone().json()).token;
 }
 
@@ -102,6 +102,7 @@ function wake(state) {
 async function exchange(state) {
   if (!state.topics || state.topicsDue) takeTopics(state, (await post(state, "topics", {})).topics);
   state.topicsDue = false;
+  if (state.view && !state.guidelines.asked && !state.guidelines.trouble) askGuidelines(state); // nothing waits for them
   if (!needsSync(state)) return;
   const batch = [...state.pending];
   const ask = {
@@ -156,7 +157,8 @@ function takeReply(state, ask, batch, visit, reply) {
     [pairOf(judgement.query_id, judgement.doc_id), judgement.kind !== "undone"])));
   state.skips.splice(0, ask.skips.length);
   takeAnswers(state, batch, reply);
-  takeProgress(state, batch, reply);
+  takeProgress(state, batch, reply, takeSurplus(state, batch, reply.surplus));
+  takeFeedback(state, batch, reply.feedback);
   // The topic may have been changed while this was under way; without one only judgements were sent.
   if (visit !== state.visit || ask.query_id === null) return;
   if (reply.query_id !== ask.query_id) throw new Failure(-1);
@@ -167,6 +169,7 @@ function takeReply(state, ask, batch, visit, reply) {
   state.queue = state.queue.filter((doc, place) => place === 0 || doc.taken || !closed.has(doc.doc_id));
   const fresh = takeDocuments(state, reply.documents, judged);
   if (ask.want > 0) state.exhausted = fresh < ask.want;
+  if (reply.first && reply.first !== state.queryId && onScreen(state) === null) calibrateFirst(state, reply.first);
 }
 
 /**
@@ -219,6 +222,7 @@ function takeAnswers(state, batch, reply) {
       const words = item.judgement.kind === "undone" ? "undo" : wordsFor(state, item.judgement);
       state.refused.push({ uuid, title: item.title, words, reason: refused.get(uuid) });
       state.history = state.history.filter((entry) => entry.uuid !== uuid);
+      if (item.judgement.note) setDraft(state, item.judgement.query_id, item.judgement, item.judgement.note); // not lost with it
       state.look = null;
       state.exhausted = false; // its document may be handed out again
     }
@@ -229,11 +233,11 @@ function takeAnswers(state, batch, reply) {
   if (batch.some((item) => !answered.has(item.judgement.uuid))) throw new Failure(-1);
 }
 
-function takeProgress(state, batch, reply) {
+function takeProgress(state, batch, reply, surplus) {
   const saved = new Set(reply.saved);
   for (const { judgement, delta } of batch) {
     const topic = state.byId.get(judgement.query_id);
-    if (topic && saved.has(judgement.uuid)) topic.judged += delta;
+    if (topic && saved.has(judgement.uuid) && !surplus.has(judgement.uuid)) topic.judged += delta;
   }
   if (!reply.progress) return;
   state.all = reply.progress.all;
@@ -250,8 +254,8 @@ function takeRecent(state, recent, judged) {
     const pair = pairOf(query_id, doc_id);
     return kind !== "undone" && !known.has(pair) && judged.get(pair) !== false;
   });
-  const entries = older.reverse().map(({ query_id, kind, relevance, reason, ...doc }) => (
-    { query_id, doc, kind, relevance, reason, uuid: null }));
+  const entries = older.reverse().map(({ query_id, kind, relevance, reason, note = null, ...doc }) => (
+    { query_id, doc, kind, relevance, reason, note, uuid: null }));
   state.history.unshift(...entries);
   if (state.look !== null) state.look += entries.length;
 }

@@ -12,10 +12,14 @@
  *   topics   {} -> {topics: Topic[]}
  *   sync     {judgements: Judgement[], skips: Pair[], query_id, holding: doc_id[], want, recent}
  *            -> {saved: uuid[], refused: {uuid, reason}[], query_id, documents: Doc[], closed: doc_id[],
- *                recent?: Recent[], progress, order?: doc_id[], model_round?, behind?: boolean}
+ *                recent?: Recent[], progress, order?: doc_id[], model_round?, behind?: boolean, surplus?: uuid[],
+ *                feedback?: {uuid, doc_id, title, relevance, settled, note}[], first?: query_id}
  *            `closed` are those of `holding` that need no judgement any more. In the loop, `order` is all that is to be
  *            held from now on, by the model of that round; `behind`: a newer one is on its way, ask again
- *   document {query_id, doc_id} -> Doc with its whole text
+ *            `surplus` are those of `saved` that came when the pair had all that were wanted; `feedback` says what is settled
+ *            of pairs of the calibration set; `first` is a topic with such pairs, before which nothing is handed out
+ *   document {query_id, doc_id, said?} -> Doc with its whole text; with `said` also what this annotator says of it
+ *   guidelines {} -> {html, notes: {query_id: text}}: the one answer with markup in it, made safe by the server
  *   why      {query_id, doc_id} -> {sentence, terms: [term, share][], behind?}: `share` from -1 (against) to 1 (for)
  *   search   {query_id, words} -> {documents: {doc_id, title, snippet, judged, relevance}[], more?}: in a snippet U+0002
  *            and U+0003 stand around the words
@@ -25,12 +29,12 @@
  * @typedef {{query_id: string, title: string, description: string, narrative: string, pool: ?number,
  *            judged: number}} Topic `pool` is how many are to be judged, null in a loop without an end
  * @typedef {{doc_id: string, title: string, text: ?string, length: number, truncated: boolean,
- *            metadata: Object<string, *>}} Doc the card adds `skipped`, `former` (taken back), `taken` (found by searching)
+ *            metadata: Object<string, *>, calibration?: boolean}} Doc the card adds `skipped`, `former` (taken back), `taken` (found by searching)
  *            and `kept` (was on screen, or is to be: the loop does not replace it)
  * @typedef {{uuid: string, query_id: string, doc_id: string, kind: "graded"|"cannot judge"|"undone",
- *            relevance: ?number, reason: ?string, shown_at: string, seconds: number,
+ *            relevance: ?number, reason: ?string, note: ?string, shown_at: string, seconds: number,
  *            source: "key"|"click"}} Judgement
- * @typedef {{query_id: string, doc: Doc, kind: string, relevance: ?number, reason: ?string,
+ * @typedef {{query_id: string, doc: Doc, kind: string, relevance: ?number, reason: ?string, note: ?string,
  *            uuid: ?string}} Entry one judged pair that can be looked back at and undone
  * @typedef {{judgement: Judgement, order: number, delta: number, title: string}} Pending `delta` is what the
  *            judgement adds to the number judged: 1 for a new one, 0 for a revision, -1 for an undo
@@ -52,7 +56,7 @@ const ONE_MOMENT = "One moment …";
 const KEEPALIVE_LIMIT = 20_000; // characters: browsers refuse keepalive requests above 64 KB
 
 const SCROLL = { ArrowUp: -1, ArrowDown: 1, PageUp: -2, PageDown: 2, " ": 2, Home: -3, End: 3 };
-const CARD_KEYS = new Set(["u", "s", "x", "n", "w", "/", "?", "ArrowLeft", "ArrowRight", ...Object.keys(SCROLL)]);
+const CARD_KEYS = new Set(["u", "s", "x", "n", "w", "g", "m", "/", "?", "ArrowLeft", "ArrowRight", ...Object.keys(SCROLL)]);
 const FOREIGN = "[role=dialog],[role=menu],[role=listbox],[role=combobox],[role=slider],[role=radiogroup]";
 const SLOT = Symbol.for("cleverdon.judging.card"); // on window: finds listeners left by another copy of this module
 
@@ -84,13 +88,15 @@ function stateFor(data) {
       renewing: null,
       clock: null, panel: null, notice: null, askAgain: null, view: null, asked: undefined,
       why: null, whyTimer: null, apart: new Map(), problem: null,
+      guidelines: { asked: false, html: null, notes: new Map(), trouble: "" }, drafts: loadDrafts(store, id), noted: null,
+      feedback: null,
       find: { queryId: null, words: "", searched: "", asked: null, documents: [], chosen: -1, trouble: "", taking: null },
     };
     states.set(id, state);
   }
   if (state.token !== data.token) {
     state.token = data.token;
-    if (state.trouble === 401) wake(state);
+    if (state.trouble === 401 || state.trouble === 403) wake(state);
   }
   state.routes = data.routes;
   state.scale = data.scale;

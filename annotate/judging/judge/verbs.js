@@ -3,11 +3,11 @@
 // ------------------------------------------------------------------------------------------ verbs
 
 /** The one place where judgements are made: kept in the browser first, then on the way. */
-function record(state, queryId, doc, kind, { relevance = null, reason = null, source, delta, shownAt, seconds }) {
+function record(state, queryId, doc, kind, { relevance = null, reason = null, note = null, source, delta, shownAt, seconds }) {
   const uuid = newUuid();
   state.order = Math.max(state.order + 1, Date.now() * 1000);
   const judgement = {
-    uuid, query_id: queryId, doc_id: doc.doc_id, kind, relevance, reason, shown_at: shownAt, seconds, source,
+    uuid, query_id: queryId, doc_id: doc.doc_id, kind, relevance, reason, note, shown_at: shownAt, seconds, source,
   };
   const item = { judgement, order: state.order, delta, title: nameOf(doc) };
   write(state, `pending:${item.order}:${uuid}`, JSON.stringify(item));
@@ -20,15 +20,17 @@ function judge(state, kind, { relevance = null, reason = null, source }) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);
   const { queryId, doc, entry } = item;
+  const note = noteOf(state, item);
   const uuid = record(state, queryId, doc, kind, {
-    relevance, reason, source, delta: entry ? 0 : countsFor(state, queryId, doc), shownAt: state.clock.shownAt, seconds: readClock(state),
+    relevance, reason, note, source, delta: entry ? 0 : countsFor(state, queryId, doc), shownAt: state.clock.shownAt, seconds: readClock(state),
   });
+  setDraft(state, queryId, doc, null); // it is on its way with the judgement
   if (entry) state.history.splice(state.look, 1);
   else state.queue.shift();
   state.look = null;
   delete doc.former;
   delete doc.skipped;
-  state.history.push({ query_id: queryId, doc, kind, relevance, reason, uuid });
+  state.history.push({ query_id: queryId, doc, kind, relevance, reason, note, uuid });
   if (state.history.length > HISTORY) state.history.shift();
   const said = wordsFor(state, { kind, relevance, reason });
   say(state, `: ${said}${entry ? ", revised" : ""} – undo (u)`, doc);
@@ -47,9 +49,10 @@ function undo(state, source) {
   state.history.splice(at, 1);
   state.look = null;
   record(state, entry.query_id, entry.doc, "undone", {
-    source, delta: -countsFor(state, entry.query_id, entry.doc), shownAt: new Date().toISOString(), seconds: 0,
+    source, delta: entry.surplus ? 0 : -countsFor(state, entry.query_id, entry.doc), shownAt: new Date().toISOString(), seconds: 0,
   });
   if (entry.query_id !== state.queryId) openTopic(state, entry.query_id);
+  if (entry.note && !state.drafts.has(pairOf(entry.query_id, entry.doc.doc_id))) setDraft(state, entry.query_id, entry.doc, entry.note);
   entry.doc.former = { kind: entry.kind, relevance: entry.relevance, reason: entry.reason };
   state.queue.unshift(entry.doc);
   say(state, `: ${wordsFor(state, entry)} taken back`, entry.doc);
@@ -92,6 +95,7 @@ function sayLookingBack(state, entry) {
 }
 
 function openTopic(state, queryId) {
+  if (state.panel === "note") leaveNote(state);
   const kept = state.queue.filter((doc) => doc.taken); // what was searched for is there when the topic is again
   if (state.queryId !== null) state.apart.set(state.queryId, kept);
   state.queryId = queryId;

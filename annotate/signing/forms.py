@@ -1,0 +1,123 @@
+"""The HTML of the sign-in pages: plain forms that need no script."""
+
+from __future__ import annotations
+
+from html import escape
+
+from starlette.responses import HTMLResponse
+
+from collection.accounts import SHORTEST_PASSWORD
+
+HEADERS = {
+    "Cache-Control": "no-store",
+    # The address of an invitation is a secret. Not "no-referrer": a browser then sends forms with the origin "null".
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'",
+}
+
+_STYLE = """
+:root { color-scheme: light dark; --line: #8a93a0; --blue: #1f5fbf; --red: #b3261e; }
+@media (prefers-color-scheme: dark) { :root { --line: #7a8390; --blue: #8ab4f8; --red: #f2a29b; } }
+* { box-sizing: border-box; }
+body { font: 17px/1.6 system-ui, sans-serif; max-width: 27em; margin: 12vh auto 2em; padding: 0 1.2em;
+  overflow-wrap: anywhere; }
+h1 { font-size: 1.6em; line-height: 1.25; margin: 0 0 .6em; }
+label { display: block; font-weight: 600; margin: 1em 0 .25em; }
+input { font: inherit; width: 100%; padding: .5em .7em; border: 1px solid var(--line); border-radius: .5em;
+  background: Field; color: FieldText; }
+input[readonly] { background: transparent; }
+button, .button { font: inherit; font-weight: 600; display: block; width: 100%; margin: 1.4em 0 0; padding: .6em;
+  border: 1px solid var(--blue); border-radius: .5em; background: var(--blue); color: Canvas; cursor: pointer;
+  text-align: center; text-decoration: none; }
+.second { background: transparent; color: var(--blue); }
+input:focus-visible, button:focus-visible, a:focus-visible { outline: 3px solid var(--blue); outline-offset: 2px; }
+.wrong { color: var(--red); border-left: 4px solid var(--red); padding-left: .8em; margin: 1em 0; }
+.hint, .rest { font-size: .9em; opacity: .85; margin: .3em 0 0; }
+.rest { margin-top: 2em; }
+a { color: var(--blue); }
+code { font-size: .95em; }
+"""
+
+
+def page(title: str, body: str, status: int = 200, **headers: str) -> HTMLResponse:
+    """A page of this modest kind; `body` is markup, `title` text."""
+    html = (
+        '<!doctype html><html lang="en"><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>Cleverdon: {escape(title)}</title><style>{_STYLE}</style>"
+        f"<main><h1>{escape(title)}</h1>{body}</main></html>"
+    )
+    return HTMLResponse(html, status, HEADERS | {name.replace("_", "-"): value for name, value in headers.items()})
+
+
+def signin(campaign: str, provider: str | None, wrong: str = "", name: str = "", status: int = 200) -> HTMLResponse:
+    """Name and password; a button for the provider where there is one."""
+    other = (
+        f'<p><a class="button second" href="/at-provider">Sign in with {escape(provider)}</a></p>' if provider else ""
+    )
+    return page(
+        "Sign in",
+        f"<p>{escape(campaign)}</p>{_alert(wrong)}"
+        '<form method="post" action="/signin">'
+        '<label for="name">Name</label>'
+        f'<input id="name" name="name" value="{escape(name)}" autocomplete="username" autocapitalize="none" '
+        f'spellcheck="false" maxlength="64" required{"" if name else " autofocus"}>'
+        '<label for="password">Password</label>'
+        '<input id="password" name="password" type="password" autocomplete="current-password" maxlength="1000" '
+        f"required{' autofocus' if name else ''}>"
+        f"<button>Sign in</button></form>{other}"
+        '<p class="rest">No password yet, or forgotten? A manager of the campaign can make a link with which you '
+        "choose one. On the machine that serves the campaign, <code>cleverdon serve DIR</code> prints a sign-in "
+        "link.</p>",
+        status,
+    )
+
+
+def invitation(
+    campaign: str, name: str, token: str, wrong: str = "", status: int = 200, instead_of: str = ""
+) -> HTMLResponse:
+    """Choose a password. The link is used up when the form is sent, not when it is looked at."""
+    leaving = f"This browser is signed in as {instead_of}, who is signed out by this." if instead_of else ""
+    return page(
+        "Choose a password",
+        f"<p>You are invited to <b>{escape(campaign)}</b>. With this name and a password of yours you sign in.</p>"
+        f"{_alert(wrong)}{_alert(leaving)}"
+        '<form method="post" action="/invitation">'
+        f'<input type="hidden" name="token" value="{escape(token)}">'
+        '<label for="name">Name</label>'
+        f'<input id="name" name="name" value="{escape(name)}" autocomplete="username" readonly>'
+        '<label for="password">Password</label>'
+        '<input id="password" name="password" type="password" autocomplete="new-password" '
+        f'minlength="{SHORTEST_PASSWORD}" maxlength="1000" aria-describedby="hint" required autofocus>'
+        f'<p class="hint" id="hint">{SHORTEST_PASSWORD} characters or more. A few words that do not belong together '
+        "do well.</p>"
+        '<label for="again">The same again</label>'
+        '<input id="again" name="again" type="password" autocomplete="new-password" maxlength="1000" required>'
+        "<button>Keep it and sign in</button></form>",
+        status,
+    )
+
+
+def spent() -> HTMLResponse:
+    """A link that was used, or was never made here."""
+    return page(
+        "This link cannot be used",
+        "<p>Each link works once, and for a few days. This one was used already, is too old, or was never made "
+        "here.</p>"
+        "<p>A browser that has signed in stays signed in: just open <a href='/'>the app</a>. With a password you can "
+        "<a href='/signin'>sign in</a>.</p>"
+        '<p class="rest">Else ask a manager of the campaign for a new link. On the machine that serves it, '
+        "<code>cleverdon serve DIR</code> prints one.</p>",
+        403,
+    )
+
+
+def refused(why: str, status: int = 403) -> HTMLResponse:
+    """A request that is not answered, and why."""
+    return page("Not done", f"<p>{escape(why)}</p><p><a href='/signin'>Sign in</a></p>", status)
+
+
+def _alert(wrong: str) -> str:
+    return f'<p class="wrong" role="alert">{escape(wrong)}</p>' if wrong else ""

@@ -1,0 +1,56 @@
+"""Account: who I am here, my password, and signing out."""
+
+import streamlit as st
+
+from annotate import session, widgets
+from annotate.signing import gate
+from collection.accounts import SHORTEST_PASSWORD
+from collection.errors import CleverdonError
+from collection.records import ROLES
+
+now = session.current()
+campaign = now.campaign
+
+st.title("Account")
+mine = next(account for account in campaign.accounts().to_dict("records") if account["name"] == now.annotator)
+st.write(f"You are **{widgets.plain(now.annotator)}**, {now.role}: {ROLES[now.role]}.")
+if mine["groups"]:
+    st.write(f"Groups: {widgets.plain(', '.join(mine['groups']))}.")
+if mine["email"]:
+    st.write(f"E-mail: {widgets.plain(mine['email'])}.")
+
+has_one = bool(mine["has_password"])
+st.subheader("Change the password" if has_one else "Choose a password")
+if not has_one:
+    st.write("You have none yet. With one you can sign in without a link, also in another browser.")
+with st.form("password", clear_on_submit=True, width=460):
+    old = st.text_input("The old password", type="password", autocomplete="current-password") if has_one else ""
+    new = st.text_input(
+        "The new password",
+        type="password",
+        autocomplete="new-password",
+        help=f"{SHORTEST_PASSWORD} characters or more. A few words that do not belong together do well.",
+    )
+    again = st.text_input("The same again", type="password", autocomplete="new-password")
+    if st.form_submit_button("Keep it", type="primary"):
+        if new != again:
+            st.error("The two passwords are not the same.")
+        else:
+            try:
+                campaign.change_password(now.annotator, old, new, keep=now.digest)
+                st.success("Changed. In other browsers you are signed out.")
+            except CleverdonError as error:
+                st.error(widgets.plain(f"{str(error)[0].upper()}{str(error)[1:]}."))
+
+st.subheader("Sign out")
+others = int(mine["sessions"]) - 1
+st.write(
+    "You are signed in here and nowhere else."
+    if not others
+    else f"You are signed in here and in {others} more browser{'' if others == 1 else 's'}."
+)
+with st.container(horizontal=True):
+    if st.button("Sign out here", key="leave-here"):
+        gate.sign_out()
+    if st.button("Sign out everywhere", key="leave-everywhere"):
+        gate.sign_out(everywhere=True)

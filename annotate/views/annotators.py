@@ -1,0 +1,98 @@
+"""Annotators: how each of them works, as facts."""
+
+import pandas as pd
+import streamlit as st
+
+from annotate import charts_conduct, session, widgets
+from collection.conduct import FEW, Conduct
+
+campaign = session.current().campaign
+
+st.title("Annotators")
+st.write(
+    "Pace, habits, and how each stands beside the others on pairs that several judged. These are facts, no verdicts: "
+    "quick answers may be an expert's, and forty equal grades may be forty documents that are alike."
+)
+
+
+@st.cache_data(show_spinner="Reading the log", max_entries=4)
+def conduct_of(campaign_id: str, logged: int) -> Conduct:
+    """Everything at once; kept while nobody judges."""
+    return session.current().campaign.conduct()
+
+
+conduct = conduct_of(campaign.id, campaign.counts()["logged"])
+facts = conduct.facts
+if facts.empty:
+    st.write("Nobody has judged anything yet.")
+    widgets.next_step(campaign.next_step())
+    st.stop()
+
+st.subheader("Pace")
+st.dataframe(
+    facts[["annotator", "judgements", "seconds_low", "seconds", "seconds_high", "per_hour", "sessions", "hours",
+           "days", "per_day", "last_at"]],
+    hide_index=True,
+    column_config={
+        "annotator": st.column_config.TextColumn("Annotator", pinned=True),
+        "judgements": st.column_config.NumberColumn("Judgements", help="Pairs on which their word stands."),
+        "seconds_low": st.column_config.NumberColumn("Seconds, quarter", format="%.1f", help="A quarter took less."),
+        "seconds": st.column_config.NumberColumn("median", format="%.1f"),
+        "seconds_high": st.column_config.NumberColumn("three quarters", format="%.1f"),
+        "per_hour": st.column_config.NumberColumn(
+            "An hour", format="%.0f", help="Judgements for each hour in sessions; a pause of 30 minutes ends one."
+        ),
+        "sessions": "Sessions",
+        "hours": st.column_config.NumberColumn("Hours", format="%.1f"),
+        "days": "Days",
+        "per_day": st.column_config.NumberColumn("A day", format="%.0f"),
+        "last_at": st.column_config.DatetimeColumn("Last (UTC)", format="YYYY-MM-DD HH:mm"),
+    },
+)  # fmt: skip
+st.caption("Seconds are those on screen with the page in front. Imported judgements have no times.")
+
+st.subheader("Grades")
+st.dataframe(
+    facts[["annotator", "grades", "row", "row_grade", "cannot_judge", "revised", "undone", "shared", "agreement",
+           "higher"]],
+    hide_index=True,
+    column_config={
+        "annotator": st.column_config.TextColumn("Annotator", pinned=True),
+        "grades": st.column_config.TextColumn("Grades", help="Each grade, and how many judgements have it."),
+        "row": st.column_config.NumberColumn("Longest row", help="The most judgements with one grade in a row."),
+        "row_grade": "of grade",
+        "cannot_judge": "Cannot judge",
+        "revised": st.column_config.NumberColumn("Revised", help="Entries that replace an earlier word of theirs."),
+        "undone": "Undone",
+        "shared": st.column_config.NumberColumn("Shared pairs", help="Pairs that others graded too."),
+        "agreement": st.column_config.NumberColumn(
+            "Same grade", format="percent", help="Share of comparisons with another annotator in which both agree."
+        ),
+        "higher": st.column_config.NumberColumn(
+            "Higher by", format="%+.2f", help="Mean grade less that of the others on the same pairs; below 0: stricter."
+        ),
+    },
+)  # fmt: skip
+
+st.subheader("Out of the ordinary")
+if conduct.remarks:
+    for name, sentences in conduct.remarks.items():
+        with st.container(border=True):
+            st.markdown(f"**{widgets.plain(name)}**")
+            for sentence in sentences:
+                st.write(widgets.plain(sentence))
+else:
+    st.write("Nothing.")
+st.caption(f"Nothing is said below {FEW} judgements, and of speed only where there are seconds.")
+
+if len(conduct.times):
+    st.subheader("Seconds, judgement after judgement")
+    timed = sorted(conduct.times["annotator"].unique())
+    shown = st.multiselect("Annotators", timed, default=timed[:6])
+    times: pd.DataFrame = conduct.times[conduct.times["annotator"].isin(shown)]
+    if len(times):
+        st.altair_chart(charts_conduct.seconds_chart(times), alt="Seconds of each judgement over time, by annotator")
+        st.caption("Each point is a judgement, the line the median of twenty. The axis is logarithmic.")
+if len(conduct.days):
+    st.subheader("Judgements a day")
+    st.altair_chart(charts_conduct.days_chart(conduct.days), alt="Judgements of each day, by annotator")

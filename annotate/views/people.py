@@ -1,0 +1,119 @@
+"""People: who may come in, and as what."""
+
+from urllib.parse import quote, urlsplit
+
+import streamlit as st
+
+from annotate import session, widgets
+from collection.campaign.access import LINK_DAYS
+from collection.errors import CleverdonError
+from collection.records import ROLES
+
+now = session.current()
+campaign = now.campaign
+
+st.title("People")
+st.write(
+    "Who may come in, and as what. An invitation is a link that you send yourself: nothing is mailed. With it a person "
+    "chooses a password; their judgements are kept under their name here."
+)
+
+
+def show_link(name: str, token: str) -> None:
+    """Keep a new link for the next run of this page, which shows it."""
+    parts = urlsplit(st.context.url or "")
+    home = f"{parts.scheme}://{parts.netloc}" if parts.netloc else campaign.address() or ""
+    st.session_state["link"] = (name, f"{home}/invitation?token={quote(token)}")
+
+
+if link := st.session_state.pop("link", None):
+    with st.container(border=True):
+        st.write(f"**The link for {widgets.plain(link[0])}**, shown this once. It works once, for {LINK_DAYS} days:")
+        st.code(link[1], language=None, wrap_lines=True)
+
+table = campaign.accounts()
+member_of = dict(zip(table["name"], table["groups"], strict=True))
+table["groups"] = [", ".join(groups) for groups in table["groups"]]
+table["state"] = [
+    "locked" if locked else "invited" if not password and not sessions else "open"
+    for locked, password, sessions in zip(table["locked"], table["has_password"], table["sessions"], strict=True)
+]
+st.dataframe(
+    table[["name", "role", "groups", "state", "has_password", "signed_in_at", "last_at", "email"]],
+    hide_index=True,
+    alt="Every account",
+    column_config={
+        "name": st.column_config.TextColumn("Name", width="medium"),
+        "role": st.column_config.TextColumn("Role", width="small"),
+        "groups": "Groups",
+        "state": st.column_config.TextColumn("State", width="small"),
+        "has_password": st.column_config.CheckboxColumn("Password", width="small", help="Has chosen a password."),
+        "signed_in_at": st.column_config.DatetimeColumn(
+            "Signed in (UTC)", format="YYYY-MM-DD HH:mm", help="The newest of the sessions that are kept."
+        ),
+        "last_at": st.column_config.DatetimeColumn("Last judgement (UTC)", format="YYYY-MM-DD HH:mm"),
+        "email": "E-mail",
+    },
+)
+
+st.subheader("Invite somebody")
+# Another key once somebody is invited: the fields are empty again, and stay filled where the name was refused.
+with st.form(f"invite-{len(table)}"):
+    left, right = st.columns(2)
+    new_name = left.text_input("Name", max_chars=64, help="Their judgements are kept under it, and it stays.")
+    new_role = right.selectbox("Role", list(ROLES), index=1, format_func=lambda r: f"{r}: {ROLES[r]}")
+    new_groups = left.multiselect("Groups", list(campaign.groups()), accept_new_options=True)
+    new_email = right.text_input("E-mail", help="Only for signing in at a provider; nothing is sent to it.")
+    if st.form_submit_button("Make the link", type="primary"):
+        try:
+            show_link(new_name.strip(), campaign.invite(new_name, new_role, new_groups, new_email))
+            st.rerun()
+        except CleverdonError as error:
+            st.error(widgets.plain(str(error)))
+
+st.subheader("Change an account")
+names = table["name"].tolist()
+name = st.selectbox("Account", names, index=names.index(now.annotator))
+row = table[table["name"] == name].iloc[0]
+groups = member_of[name]
+# The form carries the name: what is pressed in it cannot reach another account.
+with st.form(f"change-{name}"):
+    left, right = st.columns(2)
+    role = left.selectbox("Role", list(ROLES), index=list(ROLES).index(row["role"]), key=f"role-{name}")
+    member = right.multiselect(
+        "Groups", sorted({*campaign.groups(), *groups}), default=groups, accept_new_options=True, key=f"groups-{name}"
+    )
+    email = left.text_input("E-mail", row["email"] or "", key=f"email-{name}")
+    if st.form_submit_button("Save the change"):
+        try:
+            if role != row["role"]:
+                campaign.set_role(name, role)
+            campaign.set_groups(name, member)
+            campaign.set_email(name, email)
+        except CleverdonError as error:
+            st.error(widgets.plain(str(error)))
+        else:
+            st.toast("Saved.")
+            st.rerun()
+with st.container(horizontal=True):
+    anew = st.button(
+        "New link for a password",
+        key=f"again-{name}",
+        disabled=bool(row["locked"]),
+        help="For somebody who has forgotten theirs. The old password works until a new one is chosen.",
+    )
+    turn = st.button(
+        "Unlock" if row["locked"] else "Lock",
+        key=f"lock-{name}",
+        help="Whoever is locked cannot sign in; their open sessions end at once. Their judgements stay.",
+    )
+try:
+    if anew:
+        show_link(name, campaign.invite_again(name))
+        st.rerun()
+    if turn:
+        (campaign.unlock if row["locked"] else campaign.lock)(name)
+        st.toast("Unlocked." if row["locked"] else "Locked: their sessions have ended.")
+        st.rerun()
+except CleverdonError as error:
+    st.error(widgets.plain(str(error)))

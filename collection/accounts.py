@@ -1,0 +1,195 @@
+"""Who may do what: names, passwords, and the role that a sign-in at a provider gives.
+
+Functions of their arguments alone; the campaign keeps the accounts.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from collection.errors import InputError
+from collection.records import ROLES, Role
+
+if TYPE_CHECKING:
+    from argon2 import PasswordHasher
+
+LONGEST_NAME = 64
+SHORTEST_PASSWORD = 10
+LONGEST_PASSWORD = 1000
+"""Characters; more are refused, so that nobody makes the server hash a book."""
+
+IMPORTED = "qrels:"
+"""How the names of imported qrels begin; no person's does."""
+
+GROUP = "group:"
+"""How a group of the provider is written among the people of a role."""
+
+
+def clean_name(name: str, what: str = "name") -> str:
+    """The name as it is kept: trimmed, and composed (NFC), so that what looks alike is alike.
+
+    Raises
+    ------
+    InputError
+        It is empty or longer than 64 characters, has characters that do not show, or begins as the names of
+        imported qrels do.
+
+    Examples
+    --------
+    >>> clean_name("  Ann ")
+    'Ann'
+    """
+    clean = unicodedata.normalize("NFC", name).strip()
+    if not 0 < len(clean) <= LONGEST_NAME:
+        raise InputError(f"a {what} has 1 to {LONGEST_NAME} characters, found {len(clean)}")
+    # Control and format characters, separators of lines, halves of pairs, and what is not assigned.
+    if any(unicodedata.category(c) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} for c in clean):
+        raise InputError(f"a {what} is made of characters that can be seen, found {clean!r}")
+    if clean.casefold().startswith(IMPORTED):
+        raise InputError(f"{IMPORTED} is how imported qrels are called; choose another {what} than {clean!r}")
+    return clean
+
+
+def clean_email(email: str | None) -> str | None:
+    """The address, trimmed; None where there is none.
+
+    Raises
+    ------
+    InputError
+        It cannot be an address.
+    """
+    clean = (email or "").strip()
+    if not clean:
+        return None
+    before, at, after = clean.rpartition("@")
+    if not (before and at and after) or any(c.isspace() or not c.isprintable() for c in clean) or len(clean) > 254:
+        raise InputError(f"wanted an e-mail address such as ann@example.org, found {clean!r}")
+    return clean
+
+
+def clean_role(role: str) -> Role:
+    """The role of this name.
+
+    Raises
+    ------
+    InputError
+        There is none.
+    """
+    if role not in ROLES:
+        raise InputError(f"there is no role {role!r}; choose from {', '.join(ROLES)}")
+    return role
+
+
+def require_password(password: str, name: str) -> None:
+    """Raise :class:`InputError` for a password that is too short or too long, or is the person's name.
+
+    Length and nothing else, as NIST SP 800-63B (5.1.1.2) has it: rules on kinds of characters make passwords that
+    are hard to remember and easy to guess.
+    """
+    if len(password) < SHORTEST_PASSWORD:
+        raise InputError(f"a password has {SHORTEST_PASSWORD} characters or more; this one has {len(password)}")
+    if len(password) > LONGEST_PASSWORD:
+        raise InputError(f"a password has at most {LONGEST_PASSWORD:,} characters")
+    if password.casefold().strip() == name.casefold() or len(set(password)) < 4:
+        raise InputError("this password is too easy to guess; a few words that do not belong together do well")
+
+
+@cache
+def _hasher() -> PasswordHasher:
+    from argon2 import PasswordHasher
+
+    return PasswordHasher()  # argon2id with the parameters of RFC 9106 for little memory
+
+
+def hash_password(password: str) -> str:
+    """The password's argon2id hash, with its salt and parameters."""
+    return _hasher().hash(_composed(password))
+
+
+@cache
+def _nobody() -> str:
+    return hash_password("nobody has this password")
+
+
+def password_fits(hashed: str | None, password: str) -> bool:
+    """Whether the password is the one that was hashed. Where there is no hash it takes as long, and does not fit."""
+    from argon2.exceptions import InvalidHashError, VerificationError
+
+    if len(password) > LONGEST_PASSWORD:
+        return False
+    try:
+        _hasher().verify(_nobody() if hashed is None else hashed, _composed(password))
+    except (VerificationError, InvalidHashError):
+        return False
+    return hashed is not None
+
+
+def is_outdated(hashed: str) -> bool:
+    """Whether the hash was made with weaker parameters than are used today."""
+    return _hasher().check_needs_rehash(hashed)
+
+
+def _composed(password: str) -> bytes:
+    # Keyboards compose differently; half of a surrogate pair, which a form can send, must not end in an exception.
+    return unicodedata.normalize("NFKC", password).encode("utf-8", "surrogatepass")
+
+
+def role_of(email: str | None, groups: Iterable[str], roles: Mapping[Role, Sequence[str]]) -> Role | None:
+    """The role that a table of people gives to somebody whom a provider vouches for.
+
+    Parameters
+    ----------
+    email
+        The address, None where the provider gave none.
+    groups
+        The groups that the provider names.
+    roles
+        Role -> who has it: addresses, patterns of addresses (``*@example.org``), or groups (``group:NAME``). Without
+        regard to case. Who stands in several has the first of manager, annotator, reader.
+
+    Returns
+    -------
+    str or None
+        None where the person stands nowhere in the table.
+
+    Examples
+    --------
+    >>> table = {"manager": ["ann@x.org"], "annotator": ["*@x.org", "group:judges"]}
+    >>> role_of("Ann@x.org", [], table), role_of("bob@x.org", [], table), role_of("eve@y.org", ["staff"], table)
+    ('manager', 'annotator', None)
+    >>> role_of("eve@y.org", ["Judges"], table)
+    'annotator'
+    """
+    theirs = {group.casefold() for group in groups}
+    address = (email or "").casefold()
+    for role in ROLES:
+        for who in roles.get(role, ()):
+            name = who.casefold()
+            if name.startswith(GROUP):
+                if name.removeprefix(GROUP).strip() in theirs:
+                    return role
+            elif address and fnmatch.fnmatchcase(address, name):
+                return role
+    return None
+
+
+def claimed_groups(claims: Mapping[str, Any], claim: str) -> list[str]:
+    """The groups among what a provider says of somebody: a list or one name; a dot leads into an object.
+
+    Examples
+    --------
+    >>> claimed_groups({"realm_access": {"roles": ["judges"]}}, "realm_access.roles")
+    ['judges']
+    """
+    found: Any = claims.get(claim)
+    if found is None:
+        found = claims
+        for part in claim.split("."):
+            found = found.get(part) if isinstance(found, Mapping) else None
+    if isinstance(found, str):
+        return [found]
+    return [str(group) for group in found] if isinstance(found, list | tuple) else []

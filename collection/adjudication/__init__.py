@@ -1,0 +1,37 @@
+"""Judgements -> qrels: how several annotators' decisions on one pair become one grade.
+
+Rules (table :data:`RULES`) take the current judgements, a person's last word on each pair, and give qrels. "Cannot
+judge" is not a grade: a pair on which nobody gave a grade has no qrel. An adjudication is a judgement of its own kind
+(``counts_as`` "adjudication"), the word that ends a disagreement; each rule's description says whether it looks at
+adjudications, and those that say nothing look at what the annotators said and at nothing else.
+
+Before anybody adjudicates, :func:`queue` lists the pairs on which annotators differ. Afterwards :func:`compare` says
+how far two rules' qrels lie apart.
+"""
+
+from collection.adjudication.comparing import Difference, compare
+from collection.adjudication.disagreeing import Disagreements, disagreements, queue, sides
+from collection.adjudication.estimating import DawidSkene, dawid_skene
+from collection.adjudication.rules import RULES
+from collection.adjudication.settling import DEFAULT_RULE, Chosen, parse, settle
+from collection.adjudication.words import ADJUDICATION, BY, Settled, Words
+
+__all__ = [
+    "ADJUDICATION",
+    "BY",
+    "DEFAULT_RULE",
+    "RULES",
+    "Chosen",
+    "DawidSkene",
+    "Difference",
+    "Disagreements",
+    "Settled",
+    "Words",
+    "compare",
+    "dawid_skene",
+    "disagreements",
+    "parse",
+    "queue",
+    "settle",
+    "sides",
+]

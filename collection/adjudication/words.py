@@ -1,0 +1,143 @@
+"""Current judgements as rules want them: pairs and annotators as whole numbers, adjudications apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from collection.records import require_columns
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Texts = NDArray[np.object_]
+
+ADJUDICATION = "adjudication"
+
+BY = {
+    "one judgement": "one annotator graded the pair",
+    "agreed": "several annotators gave this grade, and none another",
+    "majority": "they differ, and more gave this grade than any other",
+    "tie": "they differ, several grades were given equally often, and the rule chose among these",
+    "adjudicated": "somebody looked at the disagreement and ended it",
+    "latest": "they differ, and this was said last",
+    "highest": "they differ, and this is the highest grade",
+    "lowest": "they differ, and this is the lowest grade",
+    "mean": "they differ, and this is the mean of their grades",
+    "annotator": "the named annotator gave it",
+    "dawid-skene": "the model found it likelier than what the annotators agree on, or they differ",
+}
+"""How a grade can have come about: what the column ``by`` of settled qrels says."""
+
+
+class Settled(NamedTuple):
+    """What a rule answers: for each of the P pairs of :class:`Words` its grade (nan: no qrel), and a name of BY."""
+
+    grade: Floats
+    by: Texts
+
+
+@dataclass(frozen=True)
+class Words:
+    """Current judgements: N grades by annotators on P pairs, and the adjudications of these pairs.
+
+    Attributes
+    ----------
+    pairs
+        P rows, ``query_id`` and ``doc_id``, in the order in which the pairs were first graded.
+    pair, grade, annotator, at
+        (N,) each: the place of the pair in `pairs`, the grade, the place of the annotator in `annotators`, and the
+        place in the log, which ascends.
+    annotators
+        Names, sorted.
+    ended
+        (P,): whether an adjudication ended the pair.
+    adjudicated, adjudicated_at
+        (P,): the grade of the pair's latest adjudication (nan: none, or the adjudicator could not judge), and its
+        place in the log (-1: none).
+    """
+
+    pairs: pd.DataFrame
+    pair: Ints
+    grade: Ints
+    annotator: Ints
+    at: Ints
+    annotators: list[str]
+    ended: Bools
+    adjudicated: Floats
+    adjudicated_at: Ints
+
+    @classmethod
+    def of(cls, judgements: pd.DataFrame) -> Words:
+        """Made of current judgements as :func:`collection.adjudication.settle` takes them."""
+        require_columns(judgements, ("query_id", "doc_id", "annotator", "kind", "relevance"), "adjudication")
+        graded = (judgements["kind"] == "graded").to_numpy(dtype=np.bool_)
+        ending = np.zeros(len(judgements), dtype=np.bool_)
+        if "counts_as" in judgements:
+            counts_as = judgements["counts_as"]
+            ending = (counts_as == ADJUDICATION).to_numpy(dtype=np.bool_)
+            said = (counts_as == "judgement").to_numpy(dtype=np.bool_)
+            if not (said | ending).all():  # surplus, where somebody gives the whole log
+                graded = graded & (said | ending)
+            ending = ending & (judgements["kind"] != "undone").to_numpy(dtype=np.bool_)
+        used = graded | ending
+        rows = np.flatnonzero(used)
+        codes = _pair_codes(judgements["query_id"].to_numpy()[rows], judgements["doc_id"].to_numpy()[rows])
+        first = np.unique(codes, return_index=True)[1]
+        keys = judgements[["query_id", "doc_id"]].iloc[rows[first]].reset_index(drop=True)
+        grades = pd.to_numeric(judgements["relevance"].iloc[rows]).to_numpy(dtype=np.float64, na_value=np.nan)
+        grades = np.where(graded[rows], grades, np.nan)
+        mine = ~ending[rows]
+        names, annotators = pd.factorize(judgements["annotator"].to_numpy()[rows[mine]], sort=True)
+        adjudicated, adjudicated_at = np.full(len(keys), np.nan), np.full(len(keys), -1, dtype=np.int64)
+        # The last assignment to a place stands: the latest adjudication, whoever made it.
+        adjudicated[codes[~mine]] = grades[~mine]
+        adjudicated_at[codes[~mine]] = rows[~mine]
+        return cls(
+            keys,
+            codes[mine],
+            grades[mine].astype(np.int64),
+            names.astype(np.int64),
+            rows[mine].astype(np.int64),
+            [str(a) for a in annotators],
+            adjudicated_at >= 0,
+            adjudicated,
+            adjudicated_at,
+        )
+
+    def votes(self) -> tuple[Ints, Ints]:
+        """The different grades, ascending, and (P, grades): how many annotators gave each."""
+        levels, level = np.unique(self.grade, return_inverse=True)
+        if not len(levels):
+            return np.zeros(1, dtype=np.int64), np.zeros((len(self.pairs), 1), dtype=np.int64)
+        width = len(levels)
+        counts = np.bincount(self.pair * width + level, minlength=len(self.pairs) * width)
+        return levels, counts.reshape(-1, width).astype(np.int64)
+
+    def per_pair(self, empty: float, of: np.ufunc) -> Floats:
+        """(P,): the grades of each pair joined by `of`; nan where no annotator gave one."""
+        joined = np.full(len(self.pairs), empty)
+        of.at(joined, self.pair, self.grade)
+        return np.where(self.graded_by() > 0, joined, np.nan)
+
+    def graded_by(self) -> Ints:
+        """(P,): how many annotators graded each pair."""
+        return np.bincount(self.pair, minlength=len(self.pairs)).astype(np.int64)
+
+    def by(self, otherwise: str | Texts) -> Texts:
+        """(P,): "one judgement" or "agreed" where that is so, `otherwise` where annotators differ."""
+        given = self.graded_by()
+        differ = self.per_pair(-np.inf, np.maximum) != self.per_pair(np.inf, np.minimum)
+        return np.where(given <= 1, "one judgement", np.where(differ, otherwise, "agreed")).astype(object)
+
+
+def _pair_codes(topics: Any, documents: Any) -> Ints:
+    """(n,): a number for each pair, from 0, in the order in which they first come."""
+    topic, _ = pd.factorize(topics)
+    document, names = pd.factorize(documents)
+    codes, _ = pd.factorize(topic.astype(np.int64) * max(1, len(names)) + document)
+    return codes.astype(np.int64)

@@ -1,0 +1,207 @@
+"""Labels: who graded what, one row per annotator and pair; or a log of judgements, of which the last words count."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from os import PathLike
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from collection.errors import FormatError, InputError
+from collection.formats import delimited, fields, source
+from collection.formats.lines import as_numbers, parse_grade
+from collection.formats.source import quote
+from collection.formats.write import replacing
+from collection.records import COUNTS_AS, KINDS, require_columns
+
+WANTED = "labels"
+COLUMNS = ("annotator", "query_id", "doc_id", "relevance")
+ALIASES = {
+    "annotator": ("annotator", "assessor", "rater", "judge", "user"),
+    "query_id": ("query_id", "qid", "topic", "query-id"),
+    "doc_id": ("doc_id", "docno", "docid", "corpus-id", "document"),
+    "relevance": ("relevance", "grade", "label", "rel", "score"),
+}
+"""Column -> what files call it."""
+
+
+class _Row(NamedTuple):
+    line: int
+    annotator: str
+    query_id: str
+    doc_id: str
+    relevance: int | float | None
+
+
+def read_labels(path: str | PathLike[str]) -> pd.DataFrame:
+    """Read labels, or a log of judgements.
+
+    Parameters
+    ----------
+    path
+        CSV or TSV with a header, or JSONL; gzip is read as it is. The columns annotator (or assessor, rater, judge,
+        user), query_id (qid, topic), doc_id (docno, docid), relevance (grade, label, rel, score); others are passed
+        over. With a column ``kind`` it is a log as ``cleverdon export --judgements`` writes it: of each annotator's
+        rows for a pair the last counts, and only if it is a grade; adjudications and surplus judgements are left out.
+
+    Returns
+    -------
+    DataFrame
+        ``annotator``, ``query_id``, ``doc_id`` (str), ``relevance`` (int64; float64 if a grade has a fraction), in the
+        order of the file.
+
+    Raises
+    ------
+    FormatError
+        With path and line: no such column, a grade that is no number, no name or one with blanks around it, the same
+        annotator and pair twice (in a log they may), a record of another width than the header, text that is not UTF-8,
+        nothing at all.
+    """
+    kept: dict[tuple[str, str, str], _Row] = {}
+    rows = 0
+    for number, record in _records(path):
+        rows += 1
+        log = "kind" in record
+        if log and not _counts(path, number, record):
+            continue
+        row = _row(path, number, record, log)
+        before = kept.pop(row[1:4], None)
+        if before is not None and not log:
+            what = f"{quote(row.annotator)} on topic {quote(row.query_id)}, document {quote(row.doc_id)}"
+            found = f"{what} a second time (first in line {before.line})"
+            raise FormatError(path, number, "each annotator and pair once", found)
+        kept[row[1:4]] = row
+    if not rows:
+        raise FormatError(path, None, WANTED, "a header and nothing below it")
+    graded = [row for row in kept.values() if row.relevance is not None]
+    frame = pd.DataFrame([row[1:4] for row in graded], columns=list(COLUMNS[:3]), dtype="str")
+    return frame.assign(relevance=as_numbers([row.relevance for row in graded if row.relevance is not None]))
+
+
+def line_of_label(path: str | PathLike[str], annotator: str, query_id: str, doc_id: str) -> int | None:
+    """The last line of a labels file that is an annotator's on a pair, for messages; None if there is none."""
+    wanted = (annotator, query_id, doc_id)
+    lines = (
+        number
+        for number, record in _records(path)
+        if (record["annotator"], str(record["query_id"]).strip(), str(record["doc_id"]).strip()) == wanted
+    )
+    return max(lines, default=None)
+
+
+def write_labels(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
+    """Write labels under the header ``annotator,query_id,doc_id,relevance``, in the order of the frame.
+
+    Parameters
+    ----------
+    frame
+        ``annotator``, ``query_id``, ``doc_id``, ``relevance``; one row per annotator and pair.
+    path
+        ``.csv`` or ``.tsv``, perhaps ``.gz`` after it. An existing file is replaced when all is written.
+
+    Raises
+    ------
+    ColumnsError
+        A column is missing.
+    InputError
+        What :func:`read_labels` would not read back the same: a name or id that is empty or has blanks around or a line
+        end or tab in it, a missing grade, an annotator and pair twice; or the file has another ending or cannot be
+        written.
+    """
+    separator = {".csv": ",", ".tsv": "\t"}.get(source.suffix(path))
+    if separator is None:
+        raise InputError(f"{path}: labels are written as .csv or .tsv (perhaps .gz after it)")
+    require_columns(frame, COLUMNS, "writing labels")
+    given = frame[list(COLUMNS)]
+    if given["relevance"].isna().any():
+        raise InputError("labels need a grade in every row; leave pairs without one out")
+    if given.duplicated(list(COLUMNS[:3])).any():
+        row = given[given.duplicated(list(COLUMNS[:3]))].iloc[0]
+        raise InputError(f"labels have each annotator and pair once, found {tuple(row.iloc[:3])} twice")
+    rows = list(given.itertuples(index=False, name=None))
+    for name, *ids, _ in rows:
+        if not _is_name(str(name)):
+            wrong_name = quote(str(name))
+            raise InputError(f"an annotator's name cannot be written with blanks around it or a line end: {wrong_name}")
+        wrong = next((i for i in ids if not source.fits_a_column(str(i))), None)
+        if wrong is not None:
+            raise InputError(f"an id cannot be written if it is empty or has white space in it: {quote(str(wrong))}")
+    with replacing(path) as file:
+        if separator == "\t":
+            file.writelines("\t".join(map(_cell, row)) + "\n" for row in (COLUMNS, *rows))
+        else:
+            csv.writer(file, lineterminator="\n").writerows([_cell(cell) for cell in row] for row in (COLUMNS, *rows))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+def _records(path: str | PathLike[str]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Line and fields of every record: by our own names, and what a log says beside them."""
+    number, line = fields.first_line(path, WANTED)
+    suffix = source.suffix(path)
+    if line.lstrip().startswith("{") or suffix == ".jsonl":
+        fields.refuse_array(path, number, line)
+        for at, text in fields.data_lines(path, WANTED):
+            record = fields.json_object(path, at, text)
+            yield at, _renamed(path, at, record)
+        return
+    separator = "\t" if suffix == ".tsv" or (suffix != ".csv" and "\t" in line) else ","
+    records = delimited.records(path, WANTED, separator)
+    number, header = next(records)
+    names = [name.strip().lower() for name in header]
+    fields.check_header(path, number, names)
+    _renamed(path, number, dict.fromkeys(names, ""))
+    for at, cells in records:
+        fields.check_width(path, at, cells, names)
+        yield at, _renamed(path, at, dict(zip(names, cells, strict=True)))
+
+
+def _renamed(path: str | PathLike[str], number: int, record: Mapping[str, Any]) -> dict[str, Any]:
+    """The record with our own column names."""
+    renamed: dict[str, Any] = {name: record[name] for name in ("kind", "counts_as") if name in record}
+    for column, aliases in ALIASES.items():
+        name = next((alias for alias in aliases if alias in record), None)
+        if name is None:
+            wanted = "the columns " + ", ".join(f"{c} (or {a[1]})" for c, a in ALIASES.items())
+            raise FormatError(path, number, wanted, f"no {column} among {quote(', '.join(map(str, record)))}")
+        renamed[column] = record[name]
+    return renamed
+
+
+def _counts(path: str | PathLike[str], number: int, record: Mapping[str, Any]) -> bool:
+    """Whether a row of a log is an annotator's own word."""
+    kind, counts_as = record["kind"], record.get("counts_as") or "judgement"
+    if kind not in KINDS:
+        raise FormatError(path, number, f"a kind of judgement ({', '.join(KINDS)})", quote(str(kind)))
+    if counts_as not in COUNTS_AS:
+        raise FormatError(path, number, f"what it counts as ({', '.join(COUNTS_AS)})", quote(str(counts_as)))
+    return counts_as == "judgement"
+
+
+def _row(path: str | PathLike[str], number: int, record: Mapping[str, Any], log: bool) -> _Row:
+    annotator = record["annotator"]
+    if not isinstance(annotator, str) or not _is_name(annotator):
+        wanted = "the name of an annotator, without blanks around it"
+        raise FormatError(path, number, wanted, quote(str(annotator)) if annotator else "none")
+    query_id, doc_id = (fields.check_id(path, number, record[column]) for column in ("query_id", "doc_id"))
+    if log and record["kind"] != "graded":
+        return _Row(number, annotator, query_id, doc_id, None)
+    return _Row(number, annotator, query_id, doc_id, _grade(path, number, record["relevance"]))
+
+
+def _is_name(name: str) -> bool:
+    return bool(name) and name == name.strip() and not any(c in name for c in "\t\r\n\0")
+
+
+def _grade(path: str | PathLike[str], number: int, value: Any) -> int | float:
+    text = "" if value is None else str(value).strip()
+    grade = None if isinstance(value, bool) else parse_grade(text)
+    if grade is None:
+        raise FormatError(path, number, "a grade (a number)", quote(text) if text else "none")
+    return grade

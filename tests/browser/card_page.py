@@ -1,0 +1,73 @@
+"""The page with the judging card in a browser, and what the card's tests ask of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.card_harness import Desk
+
+
+class Card:
+    """The page with the card."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page, self.url = page, url
+        self.errors: list[object] = []
+        page.on("pageerror", self.failed)
+
+    def failed(self, error: object) -> None:
+        self.errors.append(error)
+
+    def open(self, first: str | None = "d100", **query: object) -> Card:
+        self.page.goto(self.url + "?" + "&".join(f"{name}={value}" for name, value in query.items()))
+        self.page.wait_for_function("window.ready")
+        if first:
+            self.shows(first)
+        return self
+
+    def part(self, name: str) -> Locator:
+        return self.page.locator(f"[data-part={name}]")
+
+    def button(self, name: str) -> Locator:
+        return self.page.locator(f"[data-do={name}]").first
+
+    def found(self) -> Locator:
+        """What the search lists."""
+        return self.part("found").get_by_role("option")
+
+    def grade(self, grade: int) -> Locator:
+        return self.page.locator(f"[data-grade='{grade}']")
+
+    def press(self, *keys: str, every: float = 0) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+            if every:
+                self.page.wait_for_timeout(every)
+
+    def shows(self, doc_id: str) -> None:
+        self.page.wait_for_function("id => window.onScreen() === id", arg=doc_id)
+
+    def says(self, name: str, words: str) -> None:
+        expect(self.part(name)).to_contain_text(words)
+
+    def saved(self) -> None:
+        expect(self.part("status")).to_have_text("Saved")
+
+    def on_screen(self) -> Any:
+        return self.page.evaluate("window.onScreen()")
+
+    def pressed(self) -> Any:
+        """The keys so far, each with the document that was on screen."""
+        return self.page.evaluate("window.keys")
+
+    def stored(self, kind: str = "pending") -> Any:
+        """Numbers of judgements, or of notes, that wait in this browser's storage."""
+        count = f"Object.keys(localStorage).filter((key) => key.includes(':{kind}:')).length"
+        return self.page.evaluate(count)
+
+
+def words(desk: Desk) -> list[tuple[str, Any]]:
+    """The log of judgements in short."""
+    return [(row["doc_id"], row["relevance"] if row["kind"] == "graded" else row["kind"]) for row in desk.log]

@@ -1,0 +1,240 @@
+"""People in real browsers: invited, refused, locked; and signing in at a provider that runs on loopback."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from annotate.views import PAGES, of_roles
+from collection import Campaign
+from collection.records import Role
+from tests.browser.oidc import CLIENT_ID, CLIENT_SECRET, Provider
+from tests.browser.serving import Serving, free_port, saved
+from tests.conftest import DOCUMENTS, RUN_A, RUN_B, TOPICS
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+PASSWORD = "wing flow heat slab"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
+    """A small campaign, pooled."""
+    folder = tmp_path_factory.mktemp("people")
+    (folder / "topics.tsv").write_text("".join(f"{t['query_id']}\t{t['title']}\n" for t in TOPICS))
+    (folder / "documents.tsv").write_text("".join(f"{d['doc_id']}\t{d['title']}\t{d['text']}\n" for d in DOCUMENTS))
+    (folder / "a.run").write_text(RUN_A)
+    (folder / "b.run").write_text(RUN_B)
+    with Campaign.create(folder / "campaign", title="Small") as campaign:
+        campaign.import_files(
+            documents=[folder / "documents.tsv"],
+            topics=folder / "topics.tsv",
+            runs=[folder / "a.run", folder / "b.run"],
+        )
+        campaign.pool("depth", depth=2)
+    return (folder / "campaign",)
+
+
+@pytest.fixture
+def window(browser: Browser) -> Iterator[list[Page]]:
+    """Pages, each in a browser of its own."""
+    pages: list[Page] = []
+    for _ in range(2):
+        context = browser.new_context(viewport={"width": 1280, "height": 800})
+        context.set_default_timeout(20_000)
+        pages.append(context.new_page())
+    yield pages
+    for page in pages:
+        page.context.close()
+
+
+def enter(page: Page, serving: Serving, name: str, role: Role) -> None:
+    """Sign in as somebody with this role, by a one-time link."""
+    with Campaign(serving.directory) as campaign:
+        if name not in campaign.accounts()["name"].tolist():
+            campaign.add_account(name, role)
+        link = campaign.make_signin_link(name)
+    page.goto(f"{serving.url}/signin?token={link}")
+    expect(page.get_by_text("signed in as")).to_be_visible()
+
+
+def test_invite_judge_lock(serving: Serving, window: list[Page]) -> None:
+    """The manager invites bob, who chooses a password and judges; then he is locked, and his card says so."""
+    manager, bob = window
+    enter(manager, serving, "ann", "manager")
+    manager.goto(f"{serving.url}/people")
+    manager.get_by_label("Name", exact=True).first.fill("bob")
+    manager.get_by_role("button", name="Make the link").click()
+    link = manager.locator("code").filter(has_text="/invitation?token=").inner_text()
+    assert link.startswith(f"{serving.url}/invitation?token=")
+
+    bob.goto(link)
+    bob.get_by_label("Password", exact=True).fill(PASSWORD)
+    bob.get_by_label("The same again").fill(PASSWORD)
+    bob.get_by_role("button", name="Keep it and sign in").click()
+    expect(bob.get_by_text("Topics for you")).to_be_visible()
+    bob.goto(f"{serving.url}/judge")
+    first = bob.locator("[data-part=doc-id]")
+    expect(first).not_to_be_empty()
+    bob.keyboard.press("2")
+    saved(bob)
+
+    manager.reload()
+    manager.get_by_role("combobox", name="Account").click()
+    manager.get_by_role("option", name="bob").click()
+    manager.get_by_role("button", name="Lock", exact=True).click()
+    expect(manager.get_by_role("button", name="Unlock")).to_be_visible()
+    bob.keyboard.press("3")
+    expect(bob.get_by_text(re.compile("You are signed out: sign in again"))).to_be_visible()
+    with Campaign(serving.directory) as campaign:
+        assert campaign.judgements()[["annotator", "relevance"]].values.tolist() == [["bob", 2]]
+    bob.goto(f"{serving.url}/judge")
+    expect(bob.get_by_role("button", name="Sign in")).to_be_visible()
+    bob.get_by_label("Name").fill("bob")
+    bob.get_by_label("Password").fill(PASSWORD)
+    bob.get_by_role("button", name="Sign in").click()
+    expect(bob.get_by_text("or the account is locked")).to_be_visible()
+
+    manager.get_by_role("button", name="Unlock").click()
+    expect(manager.get_by_role("button", name="Lock", exact=True)).to_be_visible()
+    bob.get_by_label("Password").fill(PASSWORD)
+    bob.get_by_role("button", name="Sign in").click()
+    expect(bob.get_by_text("Topics for you")).to_be_visible()
+    bob.goto(f"{serving.url}/judge")  # what waited in the browser is sent
+    saved(bob)
+    with Campaign(serving.directory) as campaign:
+        assert sorted(campaign.judgements()["relevance"]) == [2, 3]
+
+    bob.goto(f"{serving.url}/account")
+    bob.get_by_role("button", name="Sign out here").click()
+    expect(bob).to_have_url(f"{serving.url}/signin")
+    bob.goto(f"{serving.url}/judge")
+    expect(bob).to_have_url(f"{serving.url}/signin")
+
+
+@pytest.mark.parametrize("role", ["annotator", "reader"])
+def test_pages_of_others_are_refused_by_their_address(serving: Serving, window: list[Page], role: Role) -> None:
+    page = window[0]
+    enter(page, serving, "somebody", role)
+    menu = page.get_by_test_id("stSidebarNav")
+    expect(menu.get_by_role("link", name="Account")).to_be_visible()
+    for entry in PAGES:
+        if role in entry.roles:
+            expect(menu.get_by_role("link", name=entry.title, exact=True)).to_have_count(1)
+            continue
+        expect(menu.get_by_role("link", name=entry.title, exact=True)).to_have_count(0)
+        page.goto(f"{serving.url}/{entry.url_path}")
+        main = page.get_by_test_id("stMain")
+        expect(main.get_by_text(f"This page is for {of_roles(entry.roles)}.")).to_be_visible()
+        words = main.inner_text().split("\n")
+        assert [w for w in words if w.strip()] == [
+            entry.title,
+            f"This page is for {of_roles(entry.roles)}.",
+            "Ask a manager of the campaign if you need it.",
+        ]
+        assert page.get_by_test_id("stFileUploader").count() + page.get_by_test_id("stDataFrame").count() == 0
+
+
+# --- at a provider --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def provider() -> Iterator[Provider]:
+    running = Provider()
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def with_provider(built: tuple[Path], provider: Provider, tmp_path: Path) -> Iterator[Serving]:
+    """A server on a copy of the campaign with an ``sso.toml``."""
+    import shutil
+
+    shutil.copytree(built[0], tmp_path / "campaign")
+    port = free_port()
+    path = tmp_path / "campaign" / "sso.toml"
+    path.write_text(
+        f'title = "Example"\naddress = "http://127.0.0.1:{port}"\n'
+        f'metadata_url = "{provider.issuer}/.well-known/openid-configuration"\n'
+        f'client_id = "{CLIENT_ID}"\nclient_secret = "{CLIENT_SECRET}"\n'
+        '[roles]\nmanager = ["mia@example.org"]\nannotator = ["group:judges"]\nreader = ["*@example.org"]\n'
+    )
+    path.chmod(0o600)
+    running = Serving(tmp_path / "campaign", port)
+    yield running
+    running.stop()
+
+
+def go_through(page: Page, serving: Serving) -> None:
+    """To the provider and back."""
+    page.goto(f"{serving.url}/judge")
+    page.get_by_role("link", name="Sign in with Example").click()
+    page.locator("#agree").click()
+
+
+def test_a_provider_s_people_come_in_with_the_role_of_their_address_or_group(
+    with_provider: Serving, provider: Provider, browser: Browser
+) -> None:
+    people = [
+        ({"email": "mia@example.org", "name": "Mia"}, "Mia", "manager", "People"),
+        ({"email": "abe@other.org", "name": "Abe", "groups": ["judges", "x"]}, "Abe", "annotator", "Judge"),
+        ({"email": "Rae@Example.org"}, "Rae@Example.org", "reader", "Recall"),
+    ]
+    for claims, name, role, page_title in people:
+        provider.person = claims
+        context = browser.new_context()
+        page = context.new_page()
+        go_through(page, with_provider)
+        expect(page.get_by_text(re.compile("signed in as"))).to_contain_text(role)
+        expect(page.get_by_test_id("stSidebarNav").get_by_role("link", name=page_title, exact=True)).to_be_visible()
+        with Campaign(with_provider.directory) as campaign:
+            row = campaign.accounts().set_index("name").loc[name]
+        assert (row["role"], row["email"]) == (role, claims["email"])
+        # Out is out, at the provider too: the next page asks to sign in.
+        page.get_by_role("button", name="Sign out").click()
+        expect(page).to_have_url(f"{with_provider.url}/signin")
+        page.goto(f"{with_provider.url}/")
+        expect(page).to_have_url(f"{with_provider.url}/signin")
+        context.close()
+    assert provider.requests.count("/logout") == 3
+
+
+def test_who_is_nobody_here_locked_or_not_verified_is_refused_by_the_door(
+    with_provider: Serving, provider: Provider, window: list[Page]
+) -> None:
+    page = window[0]
+    with Campaign(with_provider.directory) as campaign:
+        campaign.invite("rob", "reader", email="rob@example.org")
+        campaign.lock("rob")
+        before = campaign.accounts()
+    for claims, words in (
+        ({"email": "eve@evil.org", "groups": ["visitors"]}, "There is no role in this campaign for eve@evil.org"),
+        ({"email": "rob@example.org"}, "The account of rob@example.org is locked"),
+        ({"email": "mia@example.org", "email_verified": False}, "has not verified that mia@example.org is yours"),
+    ):
+        provider.person = claims
+        go_through(page, with_provider)
+        expect(page.get_by_test_id("stAlert")).to_contain_text(re.compile(words.replace("@", ".?@.?"), re.I))
+        page.goto(f"{with_provider.url}/judge")
+        expect(page).to_have_url(f"{with_provider.url}/signin")
+        page.goto(with_provider.url)
+        page.get_by_role("button", name=re.compile("^Leave Example")).click()
+        expect(page).to_have_url(f"{with_provider.url}/signin")
+    with Campaign(with_provider.directory) as campaign:
+        assert campaign.accounts().equals(before)
+
+
+def test_what_the_provider_said_long_ago_lets_nobody_in(
+    with_provider: Serving, provider: Provider, window: list[Page]
+) -> None:
+    """Streamlit's own cookie lives for 30 days; it opens no session by itself."""
+    page = window[0]
+    provider.person, provider.issued_ago = {"email": "mia@example.org"}, 6 * 60
+    go_through(page, with_provider)
+    expect(page).to_have_url(f"{with_provider.url}/signin")
+    with Campaign(with_provider.directory) as campaign:
+        assert "mia@example.org" not in campaign.accounts()["email"].tolist()

@@ -1,0 +1,182 @@
+"""Two annotators and a manager at once, each in a browser of their own, against `cleverdon serve`."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from collection import Campaign, agreement, formats
+from collection.records import Document, Topic
+from tests.browser.serving import CRANFIELD, Serving
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+PASSWORD = "three quiet wings"
+PAIRS = 30
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
+    """A campaign with thirty pairs that nobody has judged: of Cranfield, or of a few made-up lines without it."""
+    directory = tmp_path_factory.mktemp("several") / "campaign"
+    with Campaign.create(directory, title="Wings") as campaign:
+        if CRANFIELD.is_dir():
+            campaign.import_files(documents=[CRANFIELD / "documents.jsonl.gz"], topics=CRANFIELD / "topics.jsonl")
+            documents = [row[0] for row in campaign.store.db.conn.execute("SELECT doc_id FROM documents LIMIT 60")]
+        else:
+            documents = [f"d{number}" for number in range(60)]
+            with campaign.store.transaction():
+                campaign.store.add_topics([Topic("1", "wing flow")])
+                campaign.store.add_documents([Document(d, d, f"Flow past the wing {d}.") for d in documents])
+        topic = campaign.topics()["query_id"].iloc[0]
+        # Two systems that put other documents first, so that a measure has something to tell apart.
+        for name, found in (("up", documents[:20]), ("down", documents[PAIRS - 1 : 9 : -1])):
+            lines = [f"{topic} Q0 {d} {rank} {100 - rank} {name}\n" for rank, d in enumerate(found, 1)]
+            (directory.parent / f"{name}.run").write_text("".join(lines))
+            campaign.import_files(runs=[directory.parent / f"{name}.run"])
+        assert campaign.pool("depth", depth=20).pairs == PAIRS
+    return (directory,)
+
+
+def invite(manager: Page, serving: Serving, name: str) -> str:
+    """Make an invitation on the People page; the link that it shows."""
+    manager.goto(f"{serving.url}/people")
+    manager.get_by_label("Name", exact=True).first.fill(name)
+    manager.get_by_role("button", name="Make the link").click()
+    link = manager.locator("code", has_text="/invitation?token=")
+    expect(link).to_be_visible()
+    return link.inner_text().strip()
+
+
+def accept(context: BrowserContext, link: str) -> Page:
+    """Choose a password, and come to the judging page."""
+    page = context.new_page()
+    page.goto(link)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("The same again").fill(PASSWORD)
+    page.get_by_role("button", name="Keep it and sign in").click()
+    page.wait_for_url(re.compile(r"/(overview|judge)?$"))
+    return page
+
+
+def sign_in(context: BrowserContext, serving: Serving, name: str) -> Page:
+    """Name and password, as from another computer."""
+    page = context.new_page()
+    page.goto(f"{serving.url}/signin")
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url(re.compile(r"/(overview|judge)?$"))
+    return page
+
+
+def here(page: Page) -> str:
+    """The document on screen, or nothing where none is left."""
+    document = page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")
+    rest = page.locator("[data-part=rest]:not([hidden])", has_text=re.compile("judged|done|left", re.I))
+    expect(document.or_(rest).first).to_be_visible()
+    return document.inner_text() if document.count() else ""
+
+
+def judge_one(page: Page, grade_of: dict[str, int]) -> str:
+    """Judge the document on screen by key, and wait until another is there, or none."""
+    document = here(page)
+    if document:
+        page.keyboard.press(str(grade_of[document]))
+        gone = page.locator("[data-part=doc-id]", has_text=re.compile(f"^{re.escape(document)}$"))
+        expect(gone.locator("visible=true")).to_have_count(0)
+    return document
+
+
+def test_two_annotators_and_a_manager(serving: Serving, built: tuple[Path], browser: Browser, tmp_path: Path) -> None:
+    def window() -> BrowserContext:
+        context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+        context.set_default_timeout(20_000)
+        return context
+
+    with Campaign(serving.directory) as campaign:
+        ids = campaign.store.pool()["doc_id"].tolist()
+    # They agree on most, are a grade apart on some, and as far apart as can be on one.
+    ben = {doc_id: place % 3 for place, doc_id in enumerate(ids)}
+    cai = {doc_id: grade + (place % 5 == 0) for place, (doc_id, grade) in enumerate(ben.items())}
+    worst = ids[3]
+    ben[worst], cai[worst] = 0, 3
+
+    windows = [window() for _ in range(3)]
+    manager = windows[0].new_page()
+    manager.goto(serving.link)
+    links = [invite(manager, serving, name) for name in ("ben", "cai")]
+    with Campaign(serving.directory) as campaign:
+        campaign.set_assignment(annotators=2)
+    pages = [accept(context, link) for context, link in zip(windows[1:], links, strict=True)]
+    for page in pages:
+        page.goto(f"{serving.url}/judge")
+
+    seen: dict[str, list[str]] = {"ben": [], "cai": []}
+    for _ in range(11):
+        seen["ben"].append(judge_one(pages[0], ben))
+        seen["cai"].append(judge_one(pages[1], cai))
+    manager.goto(f"{serving.url}/agreement")
+    expect(manager.get_by_role("heading", name="Agreement", exact=True)).to_be_visible()
+    # Ben's browser dies with a judgement just made and the next documents in hand; he goes on in another.
+    last = here(pages[0])
+    pages[0].keyboard.press(str(ben[last]))
+    windows[1].close()
+    windows.append(window())
+    again = sign_in(windows[-1], serving, "ben")
+    again.goto(f"{serving.url}/judge")
+    for turn in itertools.count():
+        more = [judge_one(again, ben), judge_one(pages[1], cai)]
+        seen["ben"].append(more[0])
+        seen["cai"].append(more[1])
+        if not any(more):
+            break
+        assert turn < 2 * PAIRS
+    for page in (again, pages[1]):
+        expect(page.locator("[data-part=status]")).to_have_text("Saved")
+
+    with Campaign(serving.directory) as campaign:
+        log = campaign.judgements(current=False)
+        assert set(log["counts_as"]) == {"judgement"}
+        assert Counter(log["doc_id"]) == dict.fromkeys(ids, 2)
+        assert log.groupby("doc_id")["annotator"].agg(lambda names: "".join(sorted(names))).eq("bencai").all()
+        given = {
+            name: dict(zip(rows["doc_id"], rows["relevance"], strict=True)) for name, rows in log.groupby("annotator")
+        }
+        assert given == {"ben": ben, "cai": cai}
+        campaign.export(labels=tmp_path / "labels.csv")
+    assert len(formats.read_labels(tmp_path / "labels.csv")) == 2 * PAIRS
+
+    check_agreement(manager, serving, tmp_path / "labels.csv")
+    check_adjudication(manager, serving, worst, tmp_path)
+    for context in windows:
+        context.close()
+
+
+def check_agreement(manager: Page, serving: Serving, labels: Path) -> None:
+    """The page says what the library says of the exported labels."""
+    found = agreement.agreement(formats.read_labels(labels), resamples=0)
+    alpha = agreement.value_of(found.values, "alpha-ordinal")["value"]
+    assert 0 < alpha < 1
+    manager.goto(f"{serving.url}/agreement")
+    expect(manager.get_by_text(f"{alpha:.3f}").first).to_be_visible()
+
+
+def check_adjudication(manager: Page, serving: Serving, worst: str, scratch: Path) -> None:
+    """The widest disagreement comes first; the adjudicator's grade is in the qrels."""
+    manager.goto(f"{serving.url}/adjudicate")
+    expect(manager.get_by_text(worst, exact=True).first).to_be_visible()
+    manager.get_by_role("button", name=re.compile("^Relevant")).click()
+    expect(manager.get_by_text(worst, exact=True)).to_have_count(0)
+    manager.goto(f"{serving.url}/export")
+    with manager.expect_download() as download:
+        manager.get_by_role("button", name="Download qrels.txt", exact=True).click()
+    download.value.save_as(scratch / "qrels.txt")
+    qrels = formats.read_qrels(scratch / "qrels.txt").set_index("doc_id")["relevance"]
+    assert qrels[worst] == 2
+    assert len(qrels) == PAIRS

@@ -1,0 +1,774 @@
+"""Who may come in: accounts, passwords, sessions, links, and the role on every route."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from click.testing import CliRunner
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from annotate.__main__ import main as serve
+from annotate.asgi import create_app
+from annotate.guarding import ANYBODY, declared, roles_of
+from annotate.judging.routes import PREFIX
+from annotate.judging.tokens import TOKEN_HEADER, Tokens, cookie_name
+from annotate.signing import attempts
+from annotate.signing.attempts import Attempts
+from collection import Campaign, Judgement, accounts
+from collection.campaign import access
+from collection.cli import main
+from collection.errors import CampaignError, ConflictError, InputError, UnknownNameError
+from collection.records import ROLES, Role
+from tests.conftest import judging_token, signed_in
+
+PASSWORD = "wing flow heat slab"
+
+
+# --- names and passwords --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["", "  ", "x" * 65, "a\tb", "a\nb", "a\u202eb", "a\x00", "\ud800", "qrels:nist", "QRELS:x", "a\u200bb"]
+)
+def test_a_name_that_cannot_be_one(campaign: Campaign, name: str) -> None:
+    with pytest.raises(InputError, match=r"name"):
+        campaign.add_account(name, "annotator")
+    assert campaign.accounts().empty
+
+
+def test_names_are_trimmed_composed_and_one_without_regard_to_case(campaign: Campaign) -> None:
+    assert campaign.add_account(" E\u0301mile ", "annotator") == "Émile"
+    for same in ("émile", "ÉMILE", "É\u004dile"):
+        with pytest.raises(ConflictError, match="'Émile' already"):
+            campaign.add_account(same, "annotator")
+    campaign.set_password("Émile", PASSWORD)
+    assert campaign.check_password(" E\u0301mile", PASSWORD) == "Émile"
+
+
+def test_a_name_that_the_log_writes_otherwise_or_imported_is_refused(campaign: Campaign, files: Path) -> None:
+    campaign.judge([Judgement(str(uuid4()), "Bob", "1", "d1", "graded", 1)])
+    campaign.judge([Judgement(str(uuid4()), "carl", "1", "d2", "graded", 1, source="imported")])
+    with pytest.raises(ConflictError, match="judgements of 'Bob'"):
+        campaign.invite("bob", "annotator")
+    with pytest.raises(ConflictError, match="'carl' were imported"):
+        campaign.invite("carl", "annotator")
+    assert campaign.accounts().empty  # nothing is left behind
+    campaign.invite("Bob", "annotator")
+
+
+@pytest.mark.parametrize("password", ["", "short", "123456789", "Ann the annotator", "aaaaaaaaaaaa", "x" * 1001])
+def test_a_password_that_is_no_good(campaign: Campaign, password: str) -> None:
+    name = campaign.add_account("ann the annotator", "manager")
+    with pytest.raises(InputError, match="password"):
+        campaign.set_password(name, password)
+    assert not campaign.has_password(name)
+
+
+def test_a_password_is_kept_as_an_argon2_hash_and_checked(campaign: Campaign) -> None:
+    campaign.add_account("ann", "manager")
+    assert campaign.check_password("ann", "") is None
+    campaign.set_password("ann", PASSWORD)
+    account = campaign.store.account("ann")
+    assert account is not None
+    assert account.password is not None
+    assert account.password.startswith("$argon2id$")
+    assert PASSWORD not in account.password
+    assert campaign.check_password("ANN", PASSWORD) == "ann"
+    for name, password in (("ann", PASSWORD + " "), ("ann", "\ud800" * 12), ("eve", PASSWORD), ("", PASSWORD)):
+        assert campaign.check_password(name, password) is None
+    assert campaign.check_password("ann", "x" * 100_000) is None  # no book is hashed
+
+
+def test_an_outdated_hash_is_made_anew(campaign: Campaign) -> None:
+    from argon2 import PasswordHasher
+
+    campaign.add_account("ann", "manager")
+    old = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
+    with campaign.store.transaction():
+        campaign.store.set_password("ann", old)
+    assert campaign.check_password("ann", PASSWORD) == "ann"
+    account = campaign.store.account("ann")
+    assert account is not None
+    assert account.password != old
+    assert campaign.check_password("ann", PASSWORD) == "ann"
+
+
+def test_an_unknown_name_costs_as_much_as_a_known_one(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted, not timed: each answer has verified one hash."""
+    campaign.add_account("ann", "manager")
+    campaign.add_account("bob", "annotator")
+    campaign.set_password("ann", PASSWORD)
+    campaign.set_password("bob", PASSWORD)
+    campaign.lock("bob")
+    verified: list[str] = []
+
+    class Counting:
+        def verify(self, hashed: str, password: bytes) -> bool:
+            verified.append(hashed)
+            return False
+
+        def check_needs_rehash(self, hashed: str) -> bool:
+            return False
+
+    hasher = Counting()
+    accounts._nobody()
+    monkeypatch.setattr(accounts, "_hasher", lambda: hasher)
+    for name in ("ann", "bob", "eve"):
+        campaign.check_password(name, "not the password")
+    assert len(verified) == 3
+
+
+# --- accounts -------------------------------------------------------------------------------------
+
+
+def test_accounts_say_what_the_people_page_shows(campaign: Campaign) -> None:
+    campaign.add_account("ann", "manager")
+    campaign.invite("bob", "annotator", ["judges", "early", "judges"], " bob@x.org ")
+    campaign.open_session("bob")
+    campaign.judge([Judgement(str(uuid4()), "bob", "1", "d1", "graded", 1)])
+    table = campaign.accounts().set_index("name")
+    assert table["role"].to_dict() == {"ann": "manager", "bob": "annotator"}
+    assert table["groups"].to_dict() == {"ann": [], "bob": ["early", "judges"]}
+    assert table["email"].to_dict() == {"ann": None, "bob": "bob@x.org"}
+    assert table["sessions"].to_dict() == {"ann": 0, "bob": 1}
+    assert table.loc["ann", "last_at"] is None
+    assert table.loc["bob", "last_at"] == campaign.judgements()["judged_at"].iloc[0]
+    assert campaign.groups() == {"early": ["bob"], "judges": ["bob"]}
+    campaign.set_groups("BOB", ["late"])
+    assert campaign.groups() == {"late": ["bob"]}
+    campaign.set_email("bob", "")
+    assert campaign.accounts().set_index("name").loc["bob", "email"] is None
+
+
+def test_an_address_belongs_to_one_account(campaign: Campaign) -> None:
+    campaign.add_account("ann", "manager", "ann@x.org")
+    with pytest.raises(ConflictError, match="'ann' already"):
+        campaign.add_account("bob", "annotator", "ANN@x.org")
+    with pytest.raises(InputError, match="e-mail"):
+        campaign.add_account("bob", "annotator", "nowhere")
+    campaign.set_email("ann", "Ann@x.org")  # their own, written otherwise
+
+
+@pytest.mark.parametrize(
+    "verb",
+    ["set_role", "set_groups", "set_email", "lock", "unlock", "open_session", "make_signin_link", "invite_again"],
+)
+def test_nobody_of_that_name(campaign: Campaign, verb: str) -> None:
+    campaign.add_account("ann", "manager")
+    more = {"set_role": ["reader"], "set_groups": [[]], "set_email": [None]}.get(verb, [])
+    with pytest.raises(UnknownNameError, match="no account 'anne'; did you mean 'ann'"):
+        getattr(campaign, verb)("anne", *more)
+
+
+def test_a_role_that_there_is_not(campaign: Campaign) -> None:
+    with pytest.raises(InputError, match="choose from manager, annotator, reader"):
+        campaign.add_account("ann", "boss")
+
+
+def test_the_last_manager_who_can_come_in_stays(campaign: Campaign) -> None:
+    campaign.add_account("ann", "manager")
+    campaign.add_account("bob", "manager")
+    campaign.lock("bob")
+    for change in (lambda: campaign.lock("ann"), lambda: campaign.set_role("ann", "reader")):
+        with pytest.raises(CampaignError, match="'ann' is the only manager who can come in"):
+            change()
+    campaign.set_role("ann", "manager")
+    campaign.unlock("bob")
+    campaign.lock("ann")
+    with pytest.raises(CampaignError, match="'bob' is the only"):
+        campaign.set_role("bob", "annotator")
+
+
+def test_two_managers_who_lock_each_other_at_once_leave_one(campaign: Campaign) -> None:
+    campaign.add_account("ann", "manager")
+    campaign.add_account("bob", "manager")
+    together = threading.Barrier(2)
+
+    def lock(name: str) -> None:
+        with Campaign(campaign.directory) as other:
+            together.wait(5)
+            with suppress(CampaignError):
+                other.lock(name)
+
+    threads = [threading.Thread(target=lock, args=(name,)) for name in ("ann", "bob")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert campaign.accounts()["locked"].sum() == 1
+
+
+# --- sessions and links ---------------------------------------------------------------------------
+
+
+def test_a_session_knows_the_person_and_ends(campaign: Campaign) -> None:
+    secret = signed_in(campaign, "ann", "manager")
+    person = campaign.session(secret)
+    assert person is not None
+    assert person[:2] == ("ann", "manager")
+    assert campaign.session(person.session) is None  # its digest does not open it
+    assert campaign.session("") is None
+    campaign.end_session(person.session)
+    assert campaign.session(secret) is None
+
+
+def test_lock_ends_every_session_and_link_and_a_role_counts_at_once(campaign: Campaign) -> None:
+    campaign.add_account("ann", "manager")
+    invitation = campaign.invite("bob", "annotator")
+    first, second = campaign.open_session("bob"), campaign.open_session("bob")
+    link = campaign.make_signin_link("bob")
+    campaign.set_role("bob", "reader")
+    assert [person and person.role for person in map(campaign.session, (first, second))] == ["reader", "reader"]
+    campaign.lock("bob")
+    assert campaign.session(first) is None
+    assert campaign.use_signin_link(link) is None
+    assert campaign.invited(invitation) is None
+    for verb in (campaign.open_session, campaign.make_signin_link, campaign.invite_again):
+        with pytest.raises(CampaignError, match="locked"):
+            verb("bob")
+    campaign.unlock("bob")
+    assert campaign.session(first) is None  # they sign in again
+    assert campaign.use_signin_link(link) is None
+
+
+def test_a_session_that_a_lock_left_behind_opens_nothing(campaign: Campaign) -> None:
+    """A lock drops sessions; should one be there all the same, as after a copy of an older file, it is of no use."""
+    secret = signed_in(campaign)
+    with campaign.store.transaction():
+        campaign.store.set_locked("ann", True)
+    assert campaign.session(secret) is None
+
+
+def test_a_session_is_over_after_thirty_days(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = signed_in(campaign)
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 29.9 * 24 * 3600)
+    assert campaign.session(secret) is not None
+    monkeypatch.setattr(time, "time", lambda: now + 30.1 * 24 * 3600)
+    assert campaign.session(secret) is None
+    campaign.open_session("ann")
+    assert campaign.accounts()["sessions"].tolist() == [1]
+
+
+def test_a_new_password_ends_the_other_sessions(campaign: Campaign) -> None:
+    secret, other, bobs = signed_in(campaign), signed_in(campaign), signed_in(campaign, "bob")
+    person = campaign.session(secret)
+    assert person is not None
+    link = campaign.invite_again("ann")
+    campaign.change_password("ann", "", PASSWORD, keep=person.session)
+    assert campaign.session(secret) is not None
+    assert campaign.session(other) is None
+    assert campaign.session(bobs) is not None
+    assert campaign.invited(link) is None
+    with pytest.raises(InputError, match="old password"):
+        campaign.change_password("ann", "not " + PASSWORD, PASSWORD + "!")
+    campaign.change_password("ann", PASSWORD, PASSWORD + "!")
+    assert campaign.session(secret) is None
+    assert campaign.check_password("ann", PASSWORD + "!") == "ann"
+
+
+def test_an_invitation_sets_the_password_once(campaign: Campaign) -> None:
+    token = campaign.invite("bob", "annotator")
+    assert campaign.use_signin_link(token) is None  # it does not sign in by itself
+    assert campaign.invited(token) == campaign.invited(token) == "bob"
+    with pytest.raises(InputError, match="10 characters"):
+        campaign.accept_invitation(token, "short")
+    secret = campaign.accept_invitation(token, PASSWORD)
+    assert secret is not None
+    assert campaign.session(secret) is not None
+    assert campaign.accept_invitation(token, PASSWORD + "!") is None
+    assert campaign.check_password("bob", PASSWORD) == "bob"
+
+
+def test_links_are_void_when_a_new_one_of_their_kind_is_made_or_after_a_week(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign.add_account("ann", "manager")
+    old, invitation, new = (
+        campaign.make_signin_link("ann"),
+        campaign.invite_again("ann"),
+        campaign.make_signin_link("ann"),
+    )
+    assert campaign.use_signin_link(old) is None
+    assert campaign.invited(invitation) == "ann"
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 7.1 * 24 * 3600)
+    assert campaign.use_signin_link(new) is None
+    assert campaign.invited(invitation) is None
+
+
+def test_a_link_that_two_browsers_open_at_once_signs_one_in(campaign: Campaign) -> None:
+    campaign.add_account("ann", "manager")
+    link = campaign.make_signin_link("ann")
+    together, opened = threading.Barrier(4), []
+
+    def use() -> None:
+        with Campaign(campaign.directory) as other:
+            together.wait(5)
+            opened.append(other.use_signin_link(link))
+
+    threads = [threading.Thread(target=use) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len([secret for secret in opened if secret is not None]) == 1
+
+
+def test_no_secret_is_in_the_database(campaign: Campaign) -> None:
+    secret = signed_in(campaign)
+    tokens = [secret, campaign.make_signin_link("ann"), campaign.invite("bob", "reader")]
+    campaign.set_password("bob", PASSWORD)
+    dump = "\n".join(campaign.store.db.conn.iterdump())
+    assert access.digest(secret) in dump
+    assert not [token for token in (*tokens, PASSWORD) if token in dump]
+
+
+def test_the_session_is_found_by_its_key_quickly(campaign: Campaign) -> None:
+    """Asked with every save: measured at 10 microseconds, and a search of the index, not of the table."""
+    secret = ""
+    for name in range(40):
+        for _ in range(5):
+            secret = signed_in(campaign, f"a{name}", "annotator")
+    plan = campaign.store.db.conn.execute(
+        "EXPLAIN QUERY PLAN SELECT a.name, a.role FROM sessions AS s JOIN accounts AS a ON a.name = s.account "
+        "WHERE s.digest = ? AND s.until > ? AND NOT a.locked",
+        ("", 0.0),
+    ).fetchall()
+    assert all(step[3].startswith("SEARCH") for step in plan)
+    digest = access.digest(secret)
+    start = time.perf_counter()
+    for _ in range(200):
+        assert campaign.session_of(digest) is not None
+    assert (time.perf_counter() - start) / 200 < 0.002
+
+
+# --- the first start ------------------------------------------------------------------------------
+
+
+def test_the_first_start_makes_the_first_manager(campaign: Campaign) -> None:
+    name, token = campaign.start_signin(None, "ann")
+    assert name == "ann"
+    person = campaign.session(campaign.use_signin_link(token) or "")
+    assert person is not None
+    assert person[:2] == ("ann", "manager")
+    assert campaign.start_signin(None, "somebody")[0] == "ann"  # whoever starts it, the manager's link
+    campaign.add_account("bob", "annotator")
+    assert campaign.start_signin("BOB", "ann")[0] == "bob"
+    assert campaign.start_signin(None, "bob")[0] == "bob"
+    with pytest.raises(CampaignError, match="no account 'eve'; .* --invite eve .*there are ann, bob"):
+        campaign.start_signin("eve", "ann")
+    campaign.lock("bob")
+    with pytest.raises(CampaignError, match="'bob' is locked"):
+        campaign.start_signin("bob", "ann")
+    assert campaign.start_signin(None, "bob")[0] == "ann"
+    assert len(campaign.accounts()) == 2
+
+
+def test_a_campaign_whose_first_account_is_no_manager_s_gets_one(campaign: Campaign) -> None:
+    campaign.invite("bob", "annotator")
+    assert campaign.start_signin(None, "ann")[0] == "ann"
+    assert campaign.accounts()["role"].tolist() == ["manager", "annotator"]
+
+
+def test_a_login_name_that_is_no_name_is_no_obstacle(campaign: Campaign) -> None:
+    assert campaign.start_signin(None, "a\tb")[0] == "manager"
+
+
+def test_who_judged_before_there_were_accounts_keeps_their_judgements(campaign: Campaign) -> None:
+    campaign.judge([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
+    name, _ = campaign.start_signin(None, "ann")
+    assert campaign.judgements(annotator=name)["doc_id"].tolist() == ["d1"]
+
+
+# --- how often ------------------------------------------------------------------------------------
+
+
+def test_attempts_are_counted_by_name_and_address_and_forgotten() -> None:
+    clock = [0.0]
+    counted = Attempts(clock=lambda: clock[0])
+    for n in range(attempts.MOST):
+        assert counted.wait("ann", "a") == 0
+        clock[0] = float(n)
+        counted.failed(" ANN", "a")
+    assert counted.wait("ann", "a") == attempts.WITHIN - 9
+    assert counted.wait("ann", "b") == counted.wait("bob", "a") == 0
+    clock[0] = attempts.WITHIN + 0.5
+    assert counted.wait("ann", "a") == 0  # the first of the ten is too long ago
+    counted.failed("ann", "a")
+    assert counted.wait("ann", "a") > 0
+    counted.succeeded("ann", "a")
+    assert counted.wait("ann", "a") == 0
+
+
+def test_attempts_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attempts, "KEPT", 5)
+    counted = Attempts(clock=lambda: 0.0)
+    for n in range(50):
+        counted.failed(f"name {n}", "a")
+    assert len(counted._failures) == 5
+
+
+# --- every route ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def client(campaign: Campaign) -> Iterator[TestClient]:
+    """The app's own routes, behind its own door; in the place of Streamlit a page that says that it is inside."""
+    app = create_app(campaign.directory)
+
+    async def inside(request: Request) -> PlainTextResponse:
+        return PlainTextResponse(f"inside {request.url.path}")
+
+    routes = [*app._user_routes, Route("/{path:path}", inside)]
+    everything = Starlette(routes=routes, middleware=app._user_middleware, lifespan=app._user_lifespan)
+    with TestClient(everything, follow_redirects=False, base_url="http://judging.test") as client:
+        yield client
+
+
+def own_routes(client: TestClient) -> list[Route]:
+    return list(client.app.routes[:-1])  # type: ignore[attr-defined]
+
+
+def enter(client: TestClient, campaign: Campaign, role: Role | None) -> dict[str, Any]:
+    """Sign in as somebody with this role, by cookie and by token; what a card's request then carries."""
+    client.cookies.clear()
+    if role is None:
+        return {"headers": {TOKEN_HEADER: "none"}}
+    tokens = Tokens(campaign.secret(), campaign.id)
+    client.cookies.set(cookie_name(campaign.id), tokens.cookie(signed_in(campaign, f"some {role}", role)))
+    body = {"query_id": "1", "doc_id": "d1", "words": "text", "annotator": f"some {role}"}
+    return {"headers": {TOKEN_HEADER: judging_token(campaign, f"some {role}", role)}, "content": json.dumps(body)}
+
+
+@pytest.mark.parametrize("role", [*ROLES, None])
+def test_every_route_answers_its_roles_and_refuses_the_others(
+    client: TestClient, campaign: Campaign, role: Role | None
+) -> None:
+    checked = 0
+    for route in own_routes(client):
+        request = enter(client, campaign, role)
+        roles = roles_of(route)
+        for method in (route.methods or set()) - {"HEAD"}:
+            status = client.request(method, route.path, **request).status_code
+            if roles == ANYBODY:
+                assert status in (200, 303, 403), route.path
+            elif role in roles:
+                assert status in (200, 400), (route.path, status)
+            else:
+                assert status == (401 if role is None else 403), (route.path, status)
+                checked += 1
+    assert checked == 0 if role in ("manager", "annotator") else checked >= 8
+
+
+def test_what_answers_without_a_session_is_known_by_name(client: TestClient) -> None:
+    """A new route that lets anybody in has to be put here, knowingly."""
+    open_ones = {route.path for route in own_routes(client) if roles_of(route) == ANYBODY}
+    assert open_ones == {"/signin", "/invitation"}
+
+
+def test_a_route_that_does_not_say_whose_it_is_is_not_served() -> None:
+    async def loose(request: Request) -> PlainTextResponse:
+        return PlainTextResponse("anything")
+
+    with pytest.raises(TypeError, match="does not say whose it is"):
+        declared([Route("/loose", loose)])
+
+
+def judge_one(client: TestClient, token: str) -> Any:
+    return client.post(f"{PREFIX}/topics", headers={TOKEN_HEADER: token}, content="{}")
+
+
+def test_a_lock_counts_with_the_next_request(client: TestClient, campaign: Campaign) -> None:
+    token = judging_token(campaign, "bob", "annotator")
+    campaign.add_account("ann", "manager")
+    assert judge_one(client, token).status_code == 200
+    campaign.set_role("bob", "reader")
+    refused = judge_one(client, token)
+    assert refused.status_code == 403
+    assert refused.json()["error"].startswith("a reader does not judge")
+    campaign.set_role("bob", "annotator")
+    assert judge_one(client, token).status_code == 200
+    campaign.lock("bob")
+    refused = judge_one(client, token)
+    assert refused.status_code == 401
+    assert "sign in again" in refused.json()["error"]
+
+
+def test_nothing_is_saved_for_somebody_who_is_locked(client: TestClient, campaign: Campaign) -> None:
+    token = judging_token(campaign, "bob", "annotator")
+    item = {"uuid": "u", "query_id": "1", "doc_id": "d2", "kind": "graded", "relevance": 1}
+    body = json.dumps({"query_id": "1", "want": 1, "judgements": [item]})
+    client.post(f"{PREFIX}/sync", headers={TOKEN_HEADER: token}, content=json.dumps({"query_id": "1", "want": 3}))
+    campaign.add_account("ann", "manager")
+    campaign.lock("bob")
+    assert client.post(f"{PREFIX}/sync", headers={TOKEN_HEADER: token}, content=body).status_code == 401
+    assert campaign.judgements().empty
+
+
+def test_signing_out_counts_with_the_next_request(client: TestClient, campaign: Campaign) -> None:
+    request = enter(client, campaign, "annotator")
+    token = request["headers"][TOKEN_HEADER]
+    assert judge_one(client, token).status_code == 200
+    campaign.end_sessions("some annotator")
+    assert judge_one(client, token).status_code == 401
+    assert client.post(f"{PREFIX}/token", **request).status_code == 401
+    assert client.get("/judge").headers["location"] == "/signin"
+
+
+# --- the door -------------------------------------------------------------------------------------
+
+
+def test_who_is_not_signed_in_is_led_to_the_sign_in(client: TestClient, campaign: Campaign) -> None:
+    for path in ("/", "/people", "/people/", "/judge?topic=1"):
+        answer = client.get(path)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/signin")
+    for path in ("/media/file.csv", "/_stcore/upload_file/a/b", "/_stcore/metrics", "/_stcore/agent/mcp"):
+        assert client.get(path).status_code == 401
+        assert client.put(path, content=b"x").status_code == 401
+    client.cookies.set("_streamlit_user", "forged")  # no provider is set up
+    assert client.get("/").status_code == 303
+    enter(client, campaign, "reader")
+    assert client.get("/people").text == "inside /people"
+    assert client.get("/media/file.csv").text == "inside /media/file.csv"
+
+
+def test_a_cookie_of_before_or_of_another_campaign_opens_nothing(
+    client: TestClient, campaign: Campaign, make_campaign: Callable[..., Campaign]
+) -> None:
+    other = make_campaign("other")
+    secret, foreign = signed_in(campaign), signed_in(other)
+    tokens = Tokens(campaign.secret(), campaign.id)
+    for value in (
+        Tokens(other.secret(), other.id).cookie(foreign),
+        Tokens(campaign.secret(), other.id).cookie(secret),
+        Tokens(b"guess", campaign.id).cookie(secret),
+        tokens.cookie("ann"),
+        tokens.token("ann", secret),
+        secret,
+    ):
+        client.cookies.clear()
+        client.cookies.set(cookie_name(campaign.id), value)
+        assert client.get("/").status_code == 303
+
+
+# --- signing in -----------------------------------------------------------------------------------
+
+
+def post(client: TestClient, path: str, /, headers: dict[str, str] | None = None, **fields: str) -> Any:
+    return client.post(path, data=fields, headers=headers)
+
+
+def is_safe(answer: Any) -> bool:
+    """Not kept by caches, not sent on to other sites, not framed."""
+    policy = answer.headers["content-security-policy"]
+    return (
+        answer.headers["cache-control"] == "no-store"
+        and answer.headers["referrer-policy"] == "same-origin"
+        and "frame-ancestors 'none'" in policy
+        and "default-src 'none'" in policy
+    )
+
+
+def test_the_sign_in_link_works_once(client: TestClient, campaign: Campaign) -> None:
+    campaign.add_account("bob", "annotator")
+    link = f"/signin?token={campaign.make_signin_link('bob')}"
+    answer = client.get(link)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=lax" in cookie
+    assert "secure" not in cookie
+    assert client.get("/").text == "inside /"
+    assert client.get(link).status_code == 303  # their own link again, in the browser that it signed in
+    client.cookies.clear()
+    refused = client.get(link)
+    assert refused.status_code == 403
+    assert "cleverdon serve" in refused.text
+    assert is_safe(refused)
+
+
+def test_over_https_the_cookie_stays_there(client: TestClient, campaign: Campaign) -> None:
+    campaign.add_account("bob", "annotator")
+    answer = client.get(f"https://judging.test/signin?token={campaign.make_signin_link('bob')}")
+    assert "secure" in answer.headers["set-cookie"].lower()
+
+
+def test_name_and_password_sign_in(client: TestClient, campaign: Campaign) -> None:
+    campaign.add_account("ann", "manager")
+    campaign.set_password("ann", PASSWORD)
+    form = client.get("/signin")
+    assert form.status_code == 200
+    assert is_safe(form)
+    for part in ('autocomplete="username"', 'autocomplete="current-password"', '<label for="password">'):
+        assert part in form.text
+    before = signed_in(campaign, "bob")
+    client.cookies.set(cookie_name(campaign.id), Tokens(campaign.secret(), campaign.id).cookie(before))
+    answer = post(client, "/signin", name="Ann", password=PASSWORD)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert client.get("/").text == "inside /"
+    assert campaign.session(before) is None  # whose browser this was is signed out
+    assert client.get("/signin").headers["location"] == "/"
+
+
+def test_what_does_not_fit_is_said_alike(client: TestClient, campaign: Campaign) -> None:
+    campaign.add_account("ann", "manager")
+    campaign.add_account("bob", "annotator")
+    campaign.set_password("bob", PASSWORD)
+    campaign.lock("bob")
+    answers = [post(client, "/signin", name=name, password=PASSWORD) for name in ("ann", "bob", "eve")]
+    assert {answer.status_code for answer in answers} == {403}
+    assert len({re.sub(r'value="\w*"', "", answer.text) for answer in answers}) == 1
+    assert not [answer for answer in answers if "set-cookie" in answer.headers]
+
+
+def test_ten_wrong_passwords_and_one_waits(client: TestClient, campaign: Campaign) -> None:
+    campaign.add_account("ann", "manager")
+    campaign.set_password("ann", PASSWORD)
+    for _ in range(attempts.MOST):
+        assert post(client, "/signin", name="ann", password="wrong wrong wrong").status_code == 403
+    answer = post(client, "/signin", name="ann", password=PASSWORD)
+    assert answer.status_code == 429
+    assert "try again in" in answer.text
+    assert "set-cookie" not in answer.headers
+
+
+FOREIGN = [
+    {"sec-fetch-site": "cross-site"},
+    {"sec-fetch-site": "same-site"},
+    {"origin": "https://evil.test"},
+    {"origin": "null"},
+    {"origin": "http://judging.test:81"},
+]
+
+
+@pytest.mark.parametrize("headers", FOREIGN)
+def test_a_form_of_another_site_does_nothing(client: TestClient, campaign: Campaign, headers: dict[str, str]) -> None:
+    campaign.add_account("ann", "manager")
+    campaign.set_password("ann", PASSWORD)
+    token = campaign.invite("bob", "annotator")
+    first = post(client, "/signin", headers, name="ann", password=PASSWORD)
+    second = post(client, "/invitation", headers, token=token, password=PASSWORD, again=PASSWORD)
+    assert (first.status_code, second.status_code) == (403, 403)
+    assert not client.cookies
+    assert campaign.invited(token) == "bob"
+    own = [{"sec-fetch-site": "same-origin", "origin": "null"}, {"origin": "http://judging.test"}, None]
+    for headers_of_our_own in own:
+        assert post(client, "/signin", headers_of_our_own, name="ann", password=PASSWORD).status_code == 303
+
+
+@pytest.mark.parametrize("body", [b"\xff\xfe", b"a=1&" * 50, b"name=" + b"x" * 30_000, b"{}", b""])
+def test_what_is_no_form_is_refused(client: TestClient, campaign: Campaign, body: bytes) -> None:
+    for path in ("/signin", "/invitation"):
+        assert client.post(path, content=body).status_code == 403
+
+
+def test_odd_names_and_passwords_are_answered(client: TestClient, campaign: Campaign) -> None:
+    campaign.add_account("ann", "manager")
+    for name in ("<b>", "%00", "%ED%A0%80", "x" * 5000, "qrels:a"):
+        answer = client.post("/signin", content=f"name={name}&password=%ED%A0%80".encode())
+        assert answer.status_code == 403
+        assert "<b>" not in answer.text
+
+
+def test_an_invitation_is_looked_at_without_harm_and_used_once(client: TestClient, campaign: Campaign) -> None:
+    token = campaign.invite("bob <i>", "annotator")
+    for _ in range(3):  # a program that shows mail looks at links too
+        form = client.get(f"/invitation?token={token}")
+        assert form.status_code == 200
+        assert is_safe(form)
+    assert "bob &lt;i&gt;" in form.text
+    assert "signed in as" not in form.text
+    assert form.text.count('autocomplete="new-password"') == 2
+    for password, again, words in ((PASSWORD, "other words", "not the same"), ("short", "short", "10 characters")):
+        answer = post(client, "/invitation", token=token, password=password, again=again)
+        assert answer.status_code == 400
+        assert words in answer.text
+    assert campaign.invited(token) == "bob <i>"
+    enter(client, campaign, "manager")
+    assert "signed in as some manager, who is signed out" in client.get(f"/invitation?token={token}").text
+    answer = post(client, "/invitation", token=token, password=PASSWORD, again=PASSWORD)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert client.get("/").text == "inside /"
+    assert campaign.accounts().set_index("name")["sessions"].to_dict() == {"bob <i>": 1, "some manager": 1}
+    client.cookies.clear()
+    assert post(client, "/invitation", token=token, password=PASSWORD, again=PASSWORD).status_code == 403
+    assert client.get(f"/invitation?token={token}").status_code == 403
+    assert client.get("/invitation").status_code == 403
+
+
+def test_no_redirect_leads_elsewhere(client: TestClient, campaign: Campaign) -> None:
+    campaign.add_account("ann", "manager")
+    campaign.set_password("ann", PASSWORD)
+    query = "next=https://evil.test&redirect=//evil.test"
+    assert client.get(f"/people?{query}").headers["location"] == "/signin"
+    answer = client.post(f"/signin?{query}", data={"name": "ann", "password": PASSWORD, "next": "//evil.test"})
+    assert answer.headers["location"] == "/"
+    link = f"/signin?token={campaign.make_signin_link('ann')}&{query}"
+    assert client.get(link).headers["location"] == "/"
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def run(campaign: Campaign, *arguments: str) -> Any:
+    return CliRunner().invoke(main, ["people", str(campaign.directory), *arguments])
+
+
+def test_people_from_the_command_line(campaign: Campaign) -> None:
+    assert "Nobody has an account yet" in run(campaign).output
+    campaign.add_account("ann", "manager")
+    said = run(campaign, "--invite", "bob", "--group", "judges", "--group", "early", "--email", "bob@x.org").output
+    token = re.search(r"^    /invitation\?token=(\S+)$", said, re.M)  # the app was never served: no address
+    assert token is not None
+    assert campaign.invited(token[1]) == "bob"
+    campaign.keep_address("http://127.0.0.1:8501")
+    assert "    http://127.0.0.1:8501/invitation?token=" in run(campaign, "--link", "bob").output
+    assert run(campaign, "--set-role", "bob", "reader").exit_code == 0
+    assert run(campaign, "--set-groups", "bob", "--group", "late").exit_code == 0
+    assert run(campaign, "--set-email", "bob", "").exit_code == 0
+    assert re.search(r"bob +reader +late +locked +no ", run(campaign, "--lock", "bob").output)
+    listed = {row["name"]: row for row in json.loads(run(campaign, "--unlock", "bob", "--format", "json").output)}
+    assert (listed["bob"]["role"], listed["bob"]["groups"], listed["bob"]["email"]) == ("reader", ["late"], None)
+    assert listed["bob"]["locked"] is False
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--lock", "ann"], "cleverdon: 'ann' is the only manager"),
+        (["--lock", "eve"], "cleverdon: there is no account 'eve'"),
+        (["--set-role", "ann", "boss"], "cleverdon: there is no role 'boss'"),
+        (["--invite", "ANN"], "cleverdon: there is an account 'ann' already"),
+        (["--lock", "ann", "--unlock", "ann"], "at a time"),
+        (["--role", "reader"], "--role and --email go with --invite"),
+        (["--group", "a"], "--group goes with"),
+    ],
+)
+def test_what_the_command_refuses(campaign: Campaign, arguments: list[str], words: str) -> None:
+    campaign.add_account("ann", "manager")
+    result = run(campaign, *arguments)
+    assert result.exit_code == 2
+    assert words in result.output
+    assert "Traceback" not in result.output
+
+
+def test_serve_for_somebody_unknown_says_how_to_invite_them(campaign: Campaign) -> None:
+    campaign.add_account("ann", "manager")
+    result = CliRunner().invoke(serve, [str(campaign.directory), "--as", "eve adams", "--no-browser"])
+    assert result.exit_code == 2
+    assert "--invite 'eve adams' --role annotator" in result.output
+    assert "\n" not in result.output.strip()

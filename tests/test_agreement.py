@@ -1,0 +1,925 @@
+"""How far annotators agree: published values, other tools' values, properties, files of labels, campaigns, command."""
+
+from __future__ import annotations
+
+import csv
+import json
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import kendalltau
+from sklearn.metrics import cohen_kappa_score
+
+from collection import Campaign, Judgement, agreement, formats
+from collection.agreement import COEFFICIENTS, MEASUREMENT, REST, Labels, Patterns
+from collection.agreement.resampling import VALUES
+from collection.cli import main
+from collection.errors import ColumnsError, ConflictError, FormatError, InputError, UnknownNameError
+from collection.measures import parse
+
+COLUMNS = ["annotator", "query_id", "doc_id", "relevance"]
+EXACT = 1e-9
+
+
+@pytest.fixture(autouse=True)
+def no_warnings() -> Iterator[None]:
+    """Nothing that is computed here may warn: nan is an answer, and its note is the warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        yield
+
+
+def labels_of(*raters: str, topics: int = 1) -> pd.DataFrame:
+    """Labels from one line of grades a rater, a dot where there is none; pairs go round the topics."""
+    rows = [
+        (f"r{n}", str(place % topics), f"d{place}", int(grade))
+        for n, line in enumerate(raters)
+        for place, grade in enumerate(line.split())
+        if grade != "."
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def from_counts(*units: str) -> pd.DataFrame:
+    """Labels of annotators without names: each unit says how many gave each grade."""
+    rows = []
+    for place, unit in enumerate(units):
+        given = [grade for grade, times in enumerate(map(int, unit.split())) for _ in range(times)]
+        rows += [(f"r{n:02}", "1", f"d{place}", grade) for n, grade in enumerate(given)]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def from_confusion(*lines: str) -> pd.DataFrame:
+    """Labels of two annotators from their confusion matrix."""
+    cells = [(a, b, int(n)) for a, line in enumerate(lines) for b, n in enumerate(line.split())]
+    pairs = [(a, b) for a, b, times in cells for _ in range(times)]
+    return labels_of(" ".join(str(a) for a, _ in pairs), " ".join(str(b) for _, b in pairs))
+
+
+def value(frame: pd.DataFrame, coefficient: str, scale: str = "graded", level: float = 1) -> float:
+    found = agreement.values(Labels.of(frame), level=level, resamples=0)
+    return float(agreement.value_of(found, coefficient, scale)["value"])
+
+
+# --- published values, typed in ---------------------------------------------------------------------
+
+KRIPPENDORFF_C = labels_of(
+    "1 2 3 3 2 1 4 1 2 . . .", "1 2 3 3 2 2 4 1 2 5 . 3", ". 3 3 3 2 3 4 2 2 5 1 .", "1 2 3 3 2 4 4 1 2 5 1 ."
+)
+"""Krippendorff (2011), Computing Krippendorff's alpha-reliability, example C; Gwet's example too."""
+FLEISS = from_counts(
+    "0 0 0 0 14", "0 2 6 4 2", "0 0 3 5 6", "0 3 9 2 0", "2 2 8 1 1",
+    "7 7 0 0 0", "3 2 6 3 0", "2 5 3 2 2", "6 5 2 1 0", "0 2 2 3 7",
+)  # fmt: skip
+COHEN = from_confusion("20 5", "10 15")
+CONFUSED = from_confusion("0 4 1", "0 8 0", "0 1 5")
+
+
+@pytest.mark.parametrize(
+    ("frame", "coefficient", "published", "within"),
+    [
+        (KRIPPENDORFF_C, "alpha-nominal", 0.743, 5e-4),
+        (KRIPPENDORFF_C, "alpha-ordinal", 0.815, 5e-4),
+        (KRIPPENDORFF_C, "alpha-interval", 0.849, 5e-4),
+        (KRIPPENDORFF_C, "ac1", 0.77544, 5e-6),
+        (KRIPPENDORFF_C, "ac2-quadratic", 0.91400, 5e-6),
+        (KRIPPENDORFF_C, "fleiss", 0.76117, 5e-6),
+        (FLEISS, "fleiss", 0.210, 5e-4),
+        (COHEN, "cohen", 0.4, EXACT),
+        (COHEN, "observed", 0.7, EXACT),
+        # With two grades all weights are the same coefficient.
+        (COHEN, "cohen-linear", 0.4, EXACT),
+        (COHEN, "cohen-quadratic", 0.4, EXACT),
+        (CONFUSED, "cohen", 0.484162895927602, EXACT),
+        (CONFUSED, "cohen-linear", 0.470119521912351, EXACT),
+        (CONFUSED, "cohen-quadratic", 0.45016077170418, EXACT),
+    ],
+)
+def test_published_values(frame: pd.DataFrame, coefficient: str, published: float, within: float) -> None:
+    assert value(frame, coefficient) == pytest.approx(published, abs=within)
+
+
+def test_overlap_is_intersection_over_union() -> None:
+    frame = labels_of("0 1 2 0 3 .", "1 1 0 0 2 3", topics=2)
+    assert value(frame, "overlap", "binary", level=1) == pytest.approx(2 / 4)
+    assert value(frame, "overlap", "binary", level=2) == pytest.approx(1 / 2)
+    three = labels_of("1 1 0 0", "1 0 1 0", "1 1 1 0")
+    assert value(three, "overlap", "binary") == pytest.approx((1 / 3 + 2 / 3 + 2 / 3) / 3)
+
+
+# --- other tools' values ----------------------------------------------------------------------------
+
+OFFERED = {
+    "alpha_nominal": "alpha-nominal", "alpha_ordinal": "alpha-ordinal", "alpha_interval": "alpha-interval",
+    "AC1": "ac1", "AC2_quadratic": "ac2-quadratic", "fleiss_kappa_irrCAC_missing": "fleiss", "fleiss_kappa": "fleiss",
+    "cohen_kappa": "cohen", "cohen_kappa_linear": "cohen-linear", "cohen_kappa_quadratic": "cohen-quadratic",
+    "gwet_identity": "ac1", "gwet_linear": "ac2-linear", "gwet_quadratic": "ac2-quadratic", "fleiss_identity": "fleiss",
+    "krippendorff_identity": "alpha-nominal", "krippendorff_quadratic": "alpha-interval",
+}  # fmt: skip
+OF_TWO = {
+    "cohen_unweighted": ("cohen", "graded"), "cohen_linear": ("cohen-linear", "graded"),
+    "cohen_quadratic": ("cohen-quadratic", "graded"), "cohen_binary": ("cohen", "binary"),
+    "overlap_rel": ("overlap", "binary"),
+}  # fmt: skip
+NOT_OFFERED = {
+    "alpha_ratio", "conger_kappa", "brennan_prediger", "AC2_ordinal_weights", "AC1_se", "randolph_free_marginal",
+    "fleiss_quadratic", "fleiss_linear", "krippendorff_linear", "conger_identity", "conger_quadratic", "conger_linear",
+    "bp_identity", "bp_quadratic", "bp_linear",
+}  # fmt: skip
+"""Other coefficients: none of them is on offer under any name."""
+
+
+def vector(folder: Path, name: str) -> pd.DataFrame:
+    if (path := folder / f"{name}.counts.tsv").exists():
+        return from_counts(*path.read_text().splitlines())
+    if (path := folder / f"{name}.confusion.tsv").exists():
+        return from_confusion(*path.read_text().splitlines())
+    wide = pd.read_csv(folder / f"{name}.ratings.tsv", sep="\t").rename(columns={"unit": "doc_id"})
+    return wide.melt("doc_id", var_name="annotator", value_name="relevance").assign(query_id="1")
+
+
+@pytest.mark.shared
+def test_every_value_of_a_coefficient_that_is_offered(shared: Path) -> None:
+    folder = shared / "vectors" / "10_agreement"
+    with (folder / "expected.tsv").open() as file:
+        expected = list(csv.DictReader(file, delimiter="\t"))
+    compared = 0
+    for name in {row["dataset"] for row in expected}:
+        labels = Labels.of(vector(folder, name))
+        of_all = agreement.values(labels, resamples=0)
+        for row in (r for r in expected if r["dataset"] == name):
+            what, wanted = row["coefficient"], float(row["value"])
+            within = 5.1e-6 if "irrCAC" in row["source"] else EXACT
+            stem, _, two = what.rpartition("_")
+            if stem in OF_TWO and two.isdigit():
+                coefficient, scale = OF_TWO[stem]
+                found = agreement.values(labels.between(f"rater{two[0]}", f"rater{two[1]}"), level=1, resamples=0)
+            elif what in OFFERED:
+                coefficient, scale, found = OFFERED[what], "graded", of_all
+            else:
+                assert what in NOT_OFFERED
+                continue
+            got = agreement.value_of(found, coefficient, scale)["value"]
+            assert got == pytest.approx(wanted, abs=within), (name, what)
+            compared += 1
+    assert compared == sum(row["coefficient"] not in NOT_OFFERED for row in expected) == 60
+
+
+@pytest.mark.shared
+def test_intervals_are_about_as_wide_as_the_analytic_ones(shared: Path) -> None:
+    """By irrCAC's standard errors, which hold for many pairs: 200 of three annotators, and Fleiss' 30."""
+    folder = shared / "vectors" / "10_agreement"
+    with (folder / "expected.tsv").open() as file:
+        rows = [r for r in csv.DictReader(file, delimiter="\t") if "se=" in r["source"] and r["coefficient"] in OFFERED]
+    for name, within in (("generated_3x200_grades", 0.2), ("fleiss1971_diagnoses", 0.3), ("wikipedia_cohen_2x2", 0.2)):
+        found = agreement.values(Labels.of(vector(folder, name)), resamples=2000, seed=7)
+        for row in (r for r in rows if r["dataset"] == name):
+            error = float(row["source"].split("se=")[1].split()[0])
+            got = agreement.value_of(found, OFFERED[row["coefficient"]])
+            assert (got["high"] - got["low"]) / (2 * 1.96) == pytest.approx(error, rel=within), row
+            assert got["low"] < got["value"] < got["high"]
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("part", [0, 1])
+def test_the_reannotation_data(shared: Path, part: int) -> None:
+    folder = shared / "data" / "dl-reannotation-main"
+    expected = json.loads((folder / "expected_agreement.json").read_text())[part]
+    found = agreement.agreement(formats.read_labels(folder / expected["file"]), level=2, resamples=0)
+    names = {
+        "krippendorff_alpha_nominal": "alpha-nominal", "krippendorff_alpha_ordinal": "alpha-ordinal",
+        "krippendorff_alpha_interval": "alpha-interval", "fleiss_kappa": "fleiss",
+    }  # fmt: skip
+    kappas = {"none": "cohen", "linear": "cohen-linear", "quadratic": "cohen-quadratic"}
+    wanted = {names[k]: v for k, v in expected.items() if k in names}
+    wanted |= {kappas[k]: v for k, v in expected["mean_pairwise"].items()}
+    for coefficient, number in wanted.items():
+        assert agreement.value_of(found.values, coefficient)["value"] == pytest.approx(number, abs=5.1e-7), coefficient
+    assert (len(found.annotators), found.pairs, found.judgements, found.complete) == (
+        expected["annotators"], expected["pairs"], expected["labels"], expected["complete"],
+    )  # fmt: skip
+    between = found.between[found.between["scale"] == "graded"].pivot(
+        index=["a", "b", "pairs"], columns="coefficient", values="value"
+    )
+    for two in expected["pairwise"]:
+        row = between.loc[two["a"], two["b"], two["n"]]
+        assert row["observed"] == pytest.approx(two["agree"], abs=5.1e-7)
+        for weights, coefficient in kappas.items():
+            assert row[coefficient] == pytest.approx(two[f"kappa_{weights}"], abs=5.1e-7)
+    # Two annotators who met on a single pair have no kappa, and do not count in the means.
+    assert set(between.index.get_level_values("pairs")) - {two["n"] for two in expected["pairwise"]} <= {1}
+
+
+# --- properties -------------------------------------------------------------------------------------
+
+CELL = st.one_of(st.none(), st.integers(0, 3))
+TABLE = st.integers(1, 5).flatmap(
+    lambda raters: st.lists(st.lists(CELL, min_size=raters, max_size=raters), min_size=0, max_size=14)
+)
+
+
+def table(units: list[list[int | None]], topics: int = 3) -> pd.DataFrame:
+    rows = [
+        (f"r{n}", str(place % topics), f"d{place}", grade)
+        for place, unit in enumerate(units)
+        for n, grade in enumerate(unit)
+        if grade is not None
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS).astype({"relevance": "float64"})
+
+
+def numbers(frame: pd.DataFrame, **options: object) -> pd.Series:
+    found = agreement.values(Labels.of(frame), resamples=0, **options)  # type: ignore[arg-type]
+    return found.set_index(["scale", "coefficient"])["value"]
+
+
+@settings(max_examples=30, deadline=None)
+@given(TABLE)
+def test_no_table_is_too_odd(units: list[list[int | None]]) -> None:
+    found = agreement.agreement(table(units), resamples=20, level=2)
+    for part in (found.values, found.between, found.topics, found.rest, found.windows):
+        assert list(part.columns[-len(VALUES) :]) == list(VALUES)
+        known = part.dropna(subset="value")
+        assert (known["value"] <= 1 + EXACT).all()
+        assert (known.dropna(subset="low")["low"] <= known.dropna(subset="low")["high"]).all()
+        assert (part.loc[part["value"].isna(), "note"] != "").all()
+    assert agreement.headline(found)
+
+
+@settings(max_examples=25, deadline=None)
+@given(TABLE, st.randoms(use_true_random=False))
+def test_order_and_names_mean_nothing(units: list[list[int | None]], random: object) -> None:
+    frame = table(units)
+    before = numbers(frame)
+    names = ["r0", "r1", "r2", "r3", "r4"]
+    shuffled = list(names)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    renamed = frame.assign(annotator=frame["annotator"].map(dict(zip(names, shuffled, strict=True))).astype("str"))
+    for other in (frame.sample(frac=1, random_state=3), renamed, frame.assign(doc_id="x" + frame["doc_id"])):
+        pd.testing.assert_series_equal(numbers(other), before, atol=EXACT)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=12), st.integers(2, 4))
+def test_perfect_agreement_is_one(grades: list[int], raters: int) -> None:
+    found = numbers(table([[g] * raters for g in grades]))
+    several = len(set(grades)) > 1
+    assert found["graded", "observed"] == 1
+    for coefficient in (n for n, m in MEASUREMENT.items() if m != "binary" and n != "observed"):
+        assert found["graded", coefficient] == pytest.approx(1) if several else np.isnan(found["graded", coefficient])
+    assert found["binary", "overlap"] == 1 if any(grades) else np.isnan(found["binary", "overlap"])
+
+
+@settings(max_examples=40, deadline=None)
+@given(TABLE)
+def test_a_copy_of_an_annotator_raises_nothing_above_one(units: list[list[int | None]]) -> None:
+    frame = table([[*unit, unit[0]] for unit in units])
+    assert (numbers(frame).dropna() <= 1 + EXACT).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=4, max_size=30))
+def test_cohen_as_scikit_learn_has_it(pairs: list[tuple[int, int]]) -> None:
+    pairs = [*pairs, (0, 1), (1, 2), (2, 3), (3, 0)]  # its weights go by the place among the grades that occur
+    frame = table([list(pair) for pair in pairs])
+    for name, weights in (("cohen", None), ("cohen-linear", "linear"), ("cohen-quadratic", "quadratic")):
+        wanted = cohen_kappa_score(*zip(*pairs, strict=True), weights=weights)
+        assert value(frame, name) == pytest.approx(wanted, abs=EXACT)
+
+
+@settings(max_examples=60, deadline=None)
+@given(TABLE, st.integers(0, 2**32 - 1))
+def test_a_resample_is_what_its_pairs_give(units: list[list[int | None]], seed: int) -> None:
+    """Weights of patterns give what a table of the drawn pairs gives; alpha there is the krippendorff package's."""
+    labels = Labels.of(table(units))
+    pairs = len(labels.pairs)
+    drawn = np.random.default_rng(seed).integers(0, max(pairs, 1), pairs)
+    patterns = Patterns(labels)
+    weights = np.bincount(patterns.of_pair[drawn], minlength=len(patterns.times)).astype(float)[None, :]
+    again = Labels(
+        labels.annotators, labels.pairs.iloc[drawn], labels.codes[drawn], labels.grades, labels.finished_at.iloc[drawn]
+    )
+    own = Patterns(again).own()
+    for entry in COEFFICIENTS:
+        if entry.name == "overlap":
+            continue
+        got, wanted = entry.function(patterns.sums(weights))[0], entry.function(own)[0]
+        assert got == pytest.approx(wanted, abs=EXACT, nan_ok=True), entry.name
+
+
+# --- intervals --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("coefficient", ["cohen", "alpha-ordinal", "ac1", "overlap"])
+def test_the_interval_holds_the_true_value_as_often_as_it_says(coefficient: str) -> None:
+    joint = np.array([[0.42, 0.06, 0.02], [0.08, 0.16, 0.06], [0.02, 0.04, 0.14]])
+    cells = [(a, b) for a in range(3) for b in range(3)]
+    scale = "binary" if coefficient == "overlap" else "graded"
+    truth = value(from_confusion(*(" ".join(str(round(5000 * p)) for p in row) for row in joint)), coefficient, scale)
+    random, held, sets = np.random.default_rng(5), 0, 120
+    for _ in range(sets):
+        chosen = [cells[n] for n in random.choice(9, size=120, p=joint.ravel())]
+        frame = labels_of(" ".join(str(a) for a, _ in chosen), " ".join(str(b) for _, b in chosen))
+        found = agreement.values(Labels.of(frame), resamples=200, seed=int(random.integers(1000)))
+        row = agreement.value_of(found, coefficient, scale)
+        held += row["low"] <= truth <= row["high"]
+    # 95 % of 120 are 114, give or take 2.4; percentile intervals are a little too narrow.
+    assert 104 <= held <= 120
+
+
+def test_topics_that_are_read_differently_make_the_interval_by_topics_wider() -> None:
+    # Of twelve topics both annotators read half alike and half the other way round.
+    same, other = "0 1 2 0 1 2 0 1 2 0", "2 1 0 2 1 0 2 1 0 2"
+    frame = pd.concat(
+        labels_of(same, same if topic % 2 else other).assign(query_id=str(topic)).assign(doc_id=lambda f: f["doc_id"])
+        for topic in range(12)
+    )
+    widths = {}
+    for by in ("pairs", "topics"):
+        row = agreement.value_of(agreement.values(Labels.of(frame), by=by), "alpha-interval")
+        widths[by] = row["high"] - row["low"]
+    assert widths["topics"] > 1.5 * widths["pairs"]
+
+
+def test_the_same_seed_gives_the_same_interval_and_another_another() -> None:
+    labels = Labels.of(KRIPPENDORFF_C)
+    first, again, other = (agreement.values(labels, resamples=300, seed=s) for s in (1, 1, 2))
+    pd.testing.assert_frame_equal(first, again)
+    assert not first["low"].equals(other["low"])
+
+
+@pytest.mark.parametrize(
+    ("options", "said"), [({"by": "runs"}, "by pairs or topics"), ({"resamples": -1}, "0 or more")]
+)
+def test_options_that_do_not_exist(options: dict[str, object], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        agreement.values(Labels.of(COHEN), **options)  # type: ignore[arg-type]
+
+
+# --- what has no value ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("frame", "coefficient", "scale", "note"),
+    [
+        (labels_of(), "observed", "graded", "there is no grade"),
+        (labels_of("0 1 2"), "alpha-ordinal", "graded", "there is one annotator only"),
+        (labels_of("0 1 . .", ". . 1 2"), "ac1", "graded", "no pair was graded by two annotators"),
+        (labels_of("1 1 1", "1 1 1"), "cohen", "graded", "every grade is 1, and agreement beyond chance needs two"),
+        (labels_of("0 0 0", "0 0 0"), "overlap", "binary", "nobody calls a document relevant"),
+        (labels_of("2 2 2", "2 2 2"), "alpha-nominal", "binary", "every grade is 1, and"),
+    ],
+)
+def test_no_value_and_why(frame: pd.DataFrame, coefficient: str, scale: str, note: str) -> None:
+    row = agreement.value_of(agreement.values(Labels.of(frame)), coefficient, scale)
+    assert np.isnan(row["value"])
+    assert np.isnan(row["low"])
+    assert row["note"].startswith(note)
+
+
+def test_an_annotator_pair_without_a_value_is_left_out_and_told() -> None:
+    frame = labels_of("0 0 0 0 . . . .", "0 0 0 0 0 1 1 0", ". . . . 0 1 0 0")
+    row = agreement.value_of(agreement.values(Labels.of(frame), resamples=0), "cohen")
+    assert row["value"] == pytest.approx(value(frame[frame["annotator"] != "r0"], "cohen"))
+    assert row["note"] == "1 of 2 pairs of annotators have no value and are left out"
+
+
+def test_annotators_who_hardly_met_do_not_count_in_a_mean_while_others_did() -> None:
+    frame = labels_of("0 1 2 0 1 2 0 1 2 0 . .", "0 1 2 0 1 2 0 1 1 1 0 1", ". . . . . . . . . . 1 0")
+    found = agreement.agreement(frame, resamples=0)
+    alone = value(frame[frame["annotator"] != "r2"], "cohen")
+    assert agreement.value_of(found.values, "cohen")["value"] == pytest.approx(alone)
+    assert any("1 pairs of annotators with fewer than 10 pairs in common are left out" in note for note in found.notes)
+
+
+# --- labels -----------------------------------------------------------------------------------------
+
+
+def test_the_last_word_counts_and_grades_that_are_missing_do_not() -> None:
+    frame = pd.DataFrame(
+        [("a", "1", "x", 0), ("a", "1", "y", None), ("b", "1", "x", 2), ("a", "1", "x", 2)], columns=COLUMNS
+    )
+    found = agreement.agreement(frame, resamples=0)
+    assert (found.pairs, found.judgements) == (1, 2)
+    assert agreement.value_of(found.values, "observed")["value"] == 1
+    assert any("1 rows are left out" in note for note in found.notes)
+
+
+def test_the_scale_counts_for_gwet() -> None:
+    wide = agreement.agreement(COHEN, resamples=0, grades=range(4))
+    assert wide.grades == (0, 1, 2, 3)
+    # Chance is (1/2 x 1/2 + 1/2 x 1/2) / 3, with the shares .55 and .45 instead of halves.
+    chance = (0.55 * 0.45 * 2) / 3
+    assert agreement.value_of(wide.values, "ac1")["value"] == pytest.approx((0.7 - chance) / (1 - chance))
+
+
+@pytest.mark.parametrize(
+    ("frame", "error", "said"),
+    [
+        (COHEN.drop(columns="annotator"), ColumnsError, "needs the columns annotator"),
+        (COHEN.assign(relevance="high"), InputError, "wants numbers as grades"),
+        (COHEN.assign(relevance=np.inf), InputError, "finite grades"),
+        (COHEN.assign(doc_id=None), InputError, "wants a doc_id in every row"),
+    ],
+)
+def test_frames_that_are_none(frame: pd.DataFrame, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        Labels.of(frame)
+
+
+def test_a_grade_beyond_the_scale() -> None:
+    with pytest.raises(InputError, match=r"grades of the scale \(0, 1\), found 3"):
+        Labels.of(labels_of("0 3"), grades=[0, 1])
+
+
+def test_unknown_names_are_told() -> None:
+    labels = Labels.of(COHEN)
+    with pytest.raises(UnknownNameError, match="no annotator 'r9'"):
+        labels.between("r0", "r9")
+    with pytest.raises(UnknownNameError, match="no topic '7'"):
+        agreement.chosen(COHEN, topics=["7"])
+
+
+# --- views ------------------------------------------------------------------------------------------
+
+
+def test_confusion_between_two_and_over_all() -> None:
+    labels = Labels.of(labels_of("0 1 2 0 .", "1 1 0 0 2", ". . 2 1 2"))
+    assert agreement.confusion(labels, "r0", "r1").to_numpy().tolist() == [[1, 1, 0], [0, 1, 0], [1, 0, 0]]
+    assert agreement.confusion(labels, "r1", "r0").to_numpy().tolist() == [[1, 0, 1], [1, 1, 0], [0, 0, 0]]
+    everybody = agreement.confusion(labels).to_numpy()
+    assert (everybody == everybody.T).all()
+    assert np.tril(everybody).sum() == 4 + 3 + 2  # all two judgements of a pair, each once
+    assert everybody.tolist() == [[1, 3, 2], [3, 1, 0], [2, 0, 2]]
+
+
+def test_disagreements_are_in_order_and_can_be_asked_for_by_cell() -> None:
+    labels = Labels.of(labels_of("0 1 3 0 .", "1 1 0 0 2", ". . 3 1 2", topics=2))
+    found = agreement.disagreements(labels)
+    assert found[["query_id", "doc_id", "distance"]].to_numpy().tolist() == [
+        ["0", "d2", 3],
+        ["0", "d0", 1],
+        ["1", "d3", 1],
+    ]
+    assert found["grades"].tolist()[0] == {"r0": 3, "r1": 0, "r2": 3}
+    assert agreement.disagreements(labels, query_id="1")["doc_id"].tolist() == ["d3"]
+    assert agreement.disagreements(labels, annotators=("r0", "r1"))["doc_id"].tolist() == ["d2", "d0"]
+    assert agreement.disagreements(labels, equal=True)["doc_id"].nunique() == 5
+    counts = agreement.confusion(labels, "r1", "r0")
+    for one in labels.grades:
+        for other in labels.grades:
+            cell = agreement.disagreements(labels, annotators=("r1", "r0"), grades=(one, other))
+            assert len(cell) == counts.loc[one, other]
+    assert agreement.disagreements(labels, grades=(3, 3))["doc_id"].tolist() == ["d2"]
+    assert agreement.disagreements(labels, grades=(0, 1))["doc_id"].tolist() == ["d0", "d3"]
+
+
+def test_against_the_majority_of_the_others() -> None:
+    labels = Labels.of(labels_of("3 0 2 .", "1 0 2 1", "1 2 0 1"))
+    # Of the third pair the others say 2 and 0, of the second 0 and 2: the lower counts.
+    rest = labels.against_rest("r0")
+    assert rest.annotators == ("r0", REST)
+    assert labels.grades[rest.codes].tolist() == [[3, 1], [0, 0], [2, 0]]
+    # The difference is to the mean of the others: r0 is 2 above, 1 below and 1 above it.
+    found = agreement.against_rest(labels, resamples=0)
+    assert found.groupby("annotator")["difference"].first().round(3).to_dict() == {
+        "r0": 0.667,
+        "r1": -0.25,
+        "r2": -0.25,
+    }
+
+
+def test_topics_and_windows_are_parts_of_the_whole() -> None:
+    frame = labels_of("0 1 2 0 1 2 " * 10, "0 1 1 0 1 2 " * 10, topics=3)
+    # The second half was judged by somebody who had begun to see everything as relevant.
+    place = frame["doc_id"].str[1:].astype(int)
+    late = (place >= 30) & (frame["annotator"] == "r1")
+    frame.loc[late, "relevance"] = 2
+    frame["judged_at"] = [f"2026-01-01T10:{n:02}:00+00:00" for n in place]
+    found = agreement.agreement(frame, resamples=0)
+    of = found.topics[(found.topics["scale"] == "graded") & (found.topics["coefficient"] == "observed")]
+    shares = of.set_index("query_id")["value"]
+    whole = agreement.value_of(found.values, "observed")["value"]
+    assert shares.mean() == pytest.approx(whole)
+    assert shares["1"] == pytest.approx(value(frame[frame["query_id"] == "1"], "observed"))
+    windows = found.windows[(found.windows["scale"] == "graded") & (found.windows["coefficient"] == "observed")]
+    assert windows["pairs"].tolist() == [10] * 6
+    assert windows["value"].iloc[:3].min() > windows["value"].iloc[3:].max()
+    assert windows["first_at"].is_monotonic_increasing
+
+
+def test_no_windows_where_nobody_knows_when() -> None:
+    frame = labels_of("0 1 2 0 1 2 " * 10, "0 1 1 0 1 2 " * 10)
+    assert agreement.agreement(frame, resamples=0).windows.empty
+    half = frame.assign(judged_at=["2026-01-01T10:00:00Z"] * 60 + [None] * 60)
+    assert agreement.agreement(half, resamples=0).windows.empty
+
+
+def test_views_can_be_left_out() -> None:
+    found = agreement.agreement(KRIPPENDORFF_C, resamples=0, sides=("rest",))
+    assert found.between.empty
+    assert found.topics.empty
+    assert len(found.rest)
+
+
+# --- conclusions ------------------------------------------------------------------------------------
+
+
+def test_rank_correlation() -> None:
+    a, b = [0.1, 0.2, 0.3, 0.3, 0.5], [0.2, 0.1, 0.3, 0.4, 0.5]
+    rows = [(who, f"run{n}", v) for who, values in (("ann", a), ("bob", b)) for n, v in enumerate(values)]
+    found = agreement.rank_correlation(pd.DataFrame(rows, columns=["annotator", "run", "value"])).iloc[0]
+    assert found["tau"] == pytest.approx(kendalltau(a, b).statistic)
+    # By hand: nine pairs of runs are ordered by both; one of them the other way round; one is tied for ann.
+    assert found["tau"] == pytest.approx((8 - 1) / np.sqrt(9 * 10))
+    assert (found["swaps"], found["runs"], found["note"]) == (1, 5, "")
+
+
+@pytest.mark.parametrize(
+    ("values", "note"),
+    [([(0.1, 0.2)], "there are not two runs"), ([(0.1, 0.3), (0.2, 0.3)], "by the grades of bob all")],
+)
+def test_no_rank_correlation_and_why(values: list[tuple[float, float]], note: str) -> None:
+    rows = [(who, f"run{n}", two[side]) for n, two in enumerate(values) for side, who in enumerate(("ann", "bob"))]
+    found = agreement.rank_correlation(pd.DataFrame(rows, columns=["annotator", "run", "value"])).iloc[0]
+    assert np.isnan(found["tau"])
+    assert found["note"].startswith(note)
+
+
+# --- files of labels --------------------------------------------------------------------------------
+
+
+def test_labels_are_read_by_any_of_their_names(tmp_path: Path) -> None:
+    wanted = [["ann", "1", "d1", 2], ["bob, jr", "1", "d1", 0]]
+    for name, text in {
+        "a.csv": 'annotator,query_id,doc_id,relevance\nann,1,d1,2\n"bob, jr",1,d1,0\n',
+        "b.csv": '\ufeffGrade,docno,QID,note,assessor\n2,d1,1,"a ""b""",ann\n+0,d1,1,,"bob, jr"\n',
+        "c.tsv": "annotator\tqid\tdocno\tgrade\nann\t1\td1\t2.0\nbob, jr\t1\td1\t0\n",
+        "d.jsonl": '{"annotator": "ann", "qid": 1, "docno": "d1", "grade": 2}\n'
+        '{"annotator": "bob, jr", "qid": "1", "docno": "d1", "grade": 0}\n',
+    }.items():
+        (tmp_path / name).write_text(text)
+        found = formats.read_labels(tmp_path / name)
+        assert found.to_numpy().tolist() == wanted, name
+        assert found["relevance"].dtype == "int64"
+
+
+HEADER = "annotator,query_id,doc_id,relevance\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("", None, "an empty file"),
+        (HEADER, None, "a header and nothing below it"),
+        ("annotator,query_id,relevance\na,1,2\n", 1, "no doc_id among"),
+        ("a,1,d1,2\n", 1, "no annotator among"),
+        (HEADER + "a,1,d1,high\n", 2, "wanted a grade (a number), found 'high'"),
+        (HEADER + "a,1,d1,\n", 2, "wanted a grade (a number), found none"),
+        (HEADER + "a,1,d1,nan\n", 2, "found 'nan'"),
+        (HEADER + ",1,d1,2\n", 2, "wanted the name of an annotator, without blanks around it, found none"),
+        (HEADER + " a,1,d1,2\n", 2, "found ' a'"),
+        (HEADER + "a,1,d 1,2\n", 2, "an id cannot hold one"),
+        (HEADER + "a,1,d1\n", 2, "wanted 4 columns"),
+        (HEADER + "a,1,d1,2\nb,1,d1,2\na,1,d1,2\n", 4, "a second time (first in line 2)"),
+        ("annotator,query_id,query_id,relevance\n", 1, "'query_id' twice"),
+        (HEADER + 'a,1,"d1,2\n', 2, "a CSV record"),
+        ('[{"annotator": "a"}]\n', 1, "a JSON array"),
+        (HEADER.replace("\n", ",kind\n") + "a,1,d1,2,grade\n", 2, "wanted a kind of judgement"),
+        (HEADER.replace("\n", ",kind,counts_as\n") + "a,1,d1,2,graded,nothing\n", 2, "wanted what it counts as"),
+    ],
+)
+def test_labels_that_are_none(tmp_path: Path, text: str, line: int | None, said: str) -> None:
+    path = tmp_path / ("labels.jsonl" if text.startswith("[") else "labels.csv")
+    path.write_text(text)
+    with pytest.raises(FormatError) as caught:
+        formats.read_labels(path)
+    assert caught.value.line == line
+    assert said in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+NAME = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1).filter(
+    lambda s: s == s.strip()
+)
+ID = st.text(
+    st.characters(codec="utf-8", exclude_characters=" \t\r\n\0\x0b\x0c\x85\u2028\u2029\x1c\x1d\x1e"), min_size=1
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.dictionaries(st.tuples(NAME, ID, ID), st.one_of(st.integers(0, 9), st.floats(-9, 9)), min_size=1),
+    ending=st.sampled_from(["csv", "tsv", "csv.gz"]),
+)
+def test_writing_and_reading_labels_is_the_identity(
+    tmp_path_factory: pytest.TempPathFactory, rows: dict[tuple[str, str, str], float], ending: str
+) -> None:
+    path = tmp_path_factory.mktemp("labels") / f"labels.{ending}"
+    frame = pd.DataFrame([(*key, grade) for key, grade in rows.items()], columns=COLUMNS)
+    formats.write_labels(frame, path)
+    assert formats.read_labels(path).to_numpy().tolist() == frame.to_numpy().tolist()
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (("a ", "1", "d1", 1), "an annotator's name cannot be written"),
+        (("a", "1 2", "d1", 1), "an id cannot be written"),
+        (("a", "1", "", 1), "an id cannot be written"),
+        (("a", "1", "d1", None), "labels need a grade in every row"),
+        (("a", "1", "d0", 1), "found ('a', '1', 'd0') twice"),
+    ],
+)
+def test_labels_that_could_not_be_read_back_are_not_written(tmp_path: Path, row: tuple[object, ...], said: str) -> None:
+    frame = pd.DataFrame([("a", "1", "d0", 0), row], columns=COLUMNS)
+    with pytest.raises(InputError) as caught:
+        formats.write_labels(frame, tmp_path / "labels.csv")
+    assert said in str(caught.value)
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(InputError, match=r"written as \.csv or \.tsv"):
+        formats.write_labels(frame, tmp_path / "labels.txt")
+
+
+# --- in a campaign ----------------------------------------------------------------------------------
+
+GRADES = {
+    "ann": {("1", "d1"): 2, ("1", "d2"): 0, ("1", "d6"): 1, ("2", "d4"): 3, ("2", "d5"): 0},
+    "bob": {("1", "d1"): 1, ("1", "d2"): 2, ("1", "d6"): 1, ("2", "d4"): 3, ("2", "d7"): 0},
+}
+
+
+def say(campaign: Campaign, annotator: str, pair: tuple[str, str], relevance: int | None, **more: object) -> None:
+    kind = "graded" if relevance is not None else "cannot judge"
+    reason = None if relevance is not None else "text is missing or broken"
+    judgement = Judgement(str(uuid4()), annotator, *pair, kind, relevance, reason=reason, **more)  # type: ignore[arg-type]
+    assert not campaign.judge([judgement]).refused
+
+
+@pytest.fixture
+def judged(campaign: Campaign) -> Campaign:
+    """The small campaign with the grades of two annotators."""
+    for annotator, grades in GRADES.items():
+        for pair, grade in grades.items():
+            say(campaign, annotator, pair, grade)
+    return campaign
+
+
+def as_grades(frame: pd.DataFrame) -> dict[str, dict[tuple[str, str], int]]:
+    found: dict[str, dict[tuple[str, str], int]] = {}
+    for row in frame.to_dict("records"):
+        found.setdefault(row["annotator"], {})[row["query_id"], row["doc_id"]] = row["relevance"]
+    return found
+
+
+def test_labels_are_last_words_of_annotators(judged: Campaign) -> None:
+    say(judged, "ann", ("1", "d1"), 3)
+    say(judged, "ann", ("2", "d7"), None)
+    say(judged, "eve", ("1", "d1"), 0, counts_as="adjudication")
+    say(judged, "eve", ("1", "d2"), 0, counts_as="surplus")
+    assert as_grades(judged.labels()) == {**GRADES, "ann": GRADES["ann"] | {("1", "d1"): 3}}
+    found = judged.agreement(resamples=0)
+    assert found.annotators == ("ann", "bob")
+    assert any('1 judgements say "cannot judge"' in note for note in found.notes)
+    assert any("1 adjudications are left out" in note for note in found.notes)
+
+
+def test_topics_and_annotators_can_be_left_out(judged: Campaign, tmp_path: Path) -> None:
+    (tmp_path / "nist.txt").write_text("1 0 d1 2\n1 0 d2 0\n")
+    judged.import_files(qrels=tmp_path / "nist.txt")
+    assert judged.agreement(resamples=0).annotators == ("ann", "bob", "qrels:nist")
+    assert any("qrels:nist" in note for note in judged.agreement(resamples=0).notes)
+    found = judged.agreement(resamples=0, topics=["1"], without=["bob"])
+    assert found.annotators == ("ann", "qrels:nist")
+    assert agreement.value_of(found.values, "observed")["value"] == 1
+    with pytest.raises(UnknownNameError, match="annotator 'bop'; did you mean 'bob'"):
+        judged.labels(without=["bop"])
+    with pytest.raises(UnknownNameError, match="topic '9'"):
+        judged.labels(topics=["9"])
+
+
+def test_the_level_is_the_loop_s_unless_said(judged: Campaign) -> None:
+    judged.set_loop(level=2)
+    assert judged.agreement(resamples=0).level == 2
+    assert judged.agreement(resamples=0, level=3).level == 3
+
+
+def test_conclusions_rest_on_what_both_graded(judged: Campaign) -> None:
+    only = judged.conclusions(parse("P@1"))
+    assert len(only) == 1
+    found = only[0]
+    assert (found.a, found.b, found.topics, found.pairs, found.runs) == ("ann", "bob", 2, 4, 2)
+    # First of alpha: d1 and d4; of beta: d2 and d4. By ann d2 is not relevant, by bob all are.
+    table = found.table.set_index("run")
+    assert table[["a", "b"]].to_numpy().tolist() == [[1.0, 1.0], [0.5, 1.0]]
+    assert table["place_b"].tolist() == [1, 1]
+    assert np.isnan(found.tau)
+    assert found.note == "by the grades of bob all runs have the same value"
+    better = judged.conclusions(parse("nDCG@2"))[0]
+    assert better.tau == -1
+    assert better.swaps == 1
+    with pytest.raises(InputError, match="needs qrels with subtopics"):
+        judged.conclusions(parse("alpha_nDCG@10"))
+
+
+def test_no_conclusions_without_runs(tmp_path: Path, files: Path) -> None:
+    with Campaign.create(tmp_path / "bare") as campaign:
+        campaign.import_files(documents=[files / "documents.jsonl"], topics=files / "topics.jsonl")
+        say(campaign, "ann", ("1", "d1"), 1)
+        say(campaign, "bob", ("1", "d1"), 1)
+        assert campaign.conclusions(parse("AP")) == []
+
+
+def test_the_key_changes_with_all_that_is_read(judged: Campaign, files: Path) -> None:
+    keys = [judged.agreement_key()]
+    say(judged, "ann", ("2", "d7"), 1)
+    keys.append(judged.agreement_key())
+    judged.set_loop(level=2)
+    keys.append(judged.agreement_key())
+    (files / "c.run").write_text("1 Q0 d1 1 1.0 gamma\n")
+    judged.import_files(runs=[files / "c.run"])
+    keys.append(judged.agreement_key())
+    assert len(set(keys)) == 4
+
+
+def test_export_then_import_of_labels_is_the_identity(
+    judged: Campaign, make_campaign: Callable[..., Campaign], tmp_path: Path
+) -> None:
+    say(judged, "eve", ("1", "d1"), 0, counts_as="adjudication")
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    assert judged.export(labels=first) == {str(first): 10}
+    other = make_campaign("other")
+    report = other.import_files(labels=first)
+    assert report.done == [f"{first}: 10 judgements of 2 annotators (10 new)"]
+    assert as_grades(other.labels()) == GRADES
+    other.export(labels=second)
+    assert second.read_text() == first.read_text()
+    assert other.import_files(labels=first).done == [
+        f"{first}: 10 judgements of 2 annotators (0 new, 10 there already)"
+    ]
+    # Over time nothing can be said of what was graded elsewhere.
+    assert other.labels()["judged_at"].isna().all()
+    # What agreement finds is the same in the campaign, in the file and in the other campaign.
+    tables = [
+        judged.agreement().values,
+        other.agreement().values,
+        agreement.agreement(formats.read_labels(first)).values,
+    ]
+    pd.testing.assert_series_equal(tables[0]["value"], tables[1]["value"])
+    pd.testing.assert_series_equal(tables[0]["value"], tables[2]["value"])
+
+
+def test_the_exported_log_is_read_as_labels_too(judged: Campaign, tmp_path: Path) -> None:
+    say(judged, "ann", ("1", "d1"), 3)
+    say(judged, "ann", ("2", "d7"), None)
+    say(judged, "eve", ("1", "d1"), 0, counts_as="adjudication")
+    judged.judge([Judgement(str(uuid4()), "bob", "2", "d7", "undone")])
+    wanted = as_grades(judged.labels())
+    assert ("2", "d7") not in wanted["bob"]
+    for name in ("log.csv", "log.jsonl"):
+        judged.export(judgements=tmp_path / name)
+        assert as_grades(formats.read_labels(tmp_path / name)) == wanted
+
+
+def test_labels_that_conflict_change_nothing_unless_they_shall(judged: Campaign, tmp_path: Path) -> None:
+    say(judged, "bob", ("2", "d5"), None)
+    path = tmp_path / "labels.csv"
+    path.write_text(HEADER + "eve,1,d1,1\nann,1,d1,0\n")
+    with pytest.raises(ConflictError, match="'ann' says 2 already, found 0; give the annotator another name"):
+        judged.import_files(labels=path)
+    assert as_grades(judged.labels()) == GRADES
+    path.write_text(HEADER + "bob,2,d5,1\n")
+    with pytest.raises(ConflictError, match="'bob' says cannot judge already, found 1"):
+        judged.import_files(labels=path)
+    judged.import_files(labels=path, replace=True)
+    assert as_grades(judged.labels())["bob"]["2", "d5"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            HEADER + "ann,1,d1,1\nann,1,d2,7\n",
+            r"labels\.csv:3: wanted a grade of this campaign \(0, 1, 2, 3\), found 7",
+        ),
+        (HEADER + "ann,1,d1,0.5\n", r"labels\.csv:2: .* found 0\.5"),
+        (HEADER + "ann,9,d1,1\n", "none of its topics"),
+        (HEADER.replace("\n", ",kind\n") + "ann,1,d1,,cannot judge\n", "no grade in it"),
+    ],
+)
+def test_labels_that_cannot_be_imported(campaign: Campaign, tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "labels.csv").write_text(text)
+    with pytest.raises(InputError, match=said):
+        campaign.import_files(labels=tmp_path / "labels.csv")
+    assert campaign.labels().empty
+
+
+# --- the command ------------------------------------------------------------------------------------
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(a) for a in arguments])
+
+
+def ok(*arguments: object) -> str:
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def fails(*arguments: object) -> str:
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert result.stderr.count("\n") == 1, result.stderr
+    return result.stderr
+
+
+def test_the_command_on_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    formats.write_labels(KRIPPENDORFF_C, path)
+    printed = ok("agreement", path, "--resamples", 100)
+    assert printed.startswith("4 annotators gave 41 grades to 12 pairs, 11 of them by two annotators or more.\n")
+    assert "alpha-ordinal    Krippendorff's alpha, ordinal     0.815 (" in printed
+    assert "\nbetween\n" in printed
+    assert "\ntopics, least Krippendorff's alpha, ordinal first\n" in printed
+    assert "\nagainst the majority of the others\n" in printed
+    written = json.loads(ok("agreement", path, "--format", "json", "--resamples", 0, "--level", 3))
+    assert (written["pairs"], written["several"], written["level"], written["grades"]) == (12, 11, 3, [1, 2, 3, 4, 5])
+    alpha = next(r for r in written["values"] if r["coefficient"] == "alpha-nominal" and r["scale"] == "graded")
+    assert alpha["value"] == pytest.approx(0.743, abs=5e-4)
+    assert alpha["low"] is None
+    assert {r["annotator"] for r in written["rest"]} == {"r0", "r1", "r2", "r3"}
+    assert len({(r["a"], r["b"]) for r in written["between"]}) == 6
+    alone = json.loads(ok("agreement", path, "--format", "json", "--resamples", 0, "--without", "r1", "--topic", "0"))
+    assert alone["annotators"] == ["r0", "r2", "r3"]
+
+
+def test_the_command_on_a_campaign(judged: Campaign) -> None:
+    place = judged.directory
+    printed = ok("agreement", place, "--measure", "nDCG@2")
+    assert "ann  bob       2      4     2  -1.000             1" in printed
+    written = json.loads(ok("agreement", place, "--measure", "P@1", "--format", "json", "--by", "topics", "--seed", 4))
+    assert (written["by"], written["seed"]) == ("topics", 4)
+    assert written["conclusions"][0]["tau"] is None
+    assert written["conclusions"][0]["table"][0] == {"run": "alpha", "a": 1.0, "b": 1.0, "place_a": 1, "place_b": 1}
+    found = judged.agreement(by="topics", seed=4).values
+    assert [r["low"] for r in written["values"]] == [None if np.isnan(v) else v for v in found["low"]]
+
+
+def test_topics_are_sorted_by_the_coefficient_that_is_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    frame = pd.concat([labels_of("0 0 0 0 0 1", "0 0 0 0 1 0").assign(query_id="rare"),
+                       labels_of("0 1 2 0 1 2", "0 1 2 1 2 1").assign(query_id="even")])  # fmt: skip
+    formats.write_labels(frame, path)
+    by_alpha = ok("agreement", path, "--resamples", 0)
+    by_ac1 = ok("agreement", path, "--resamples", 0, "--coefficient", "ac1")
+    assert by_alpha.index("\nrare ") < by_alpha.index("\neven ")
+    assert by_ac1.index("\neven ") < by_ac1.index("\nrare ")
+
+
+def test_the_command_with_too_little_says_so(campaign: Campaign) -> None:
+    say(campaign, "ann", ("1", "d1"), 1)
+    printed = ok("agreement", campaign.directory)
+    assert "Agreement cannot be computed: there is one annotator only." in printed
+    written = json.loads(ok("agreement", campaign.directory, "--format", "json"))
+    assert all(row["value"] is None and row["note"] for row in written["values"])
+
+
+def test_the_command_fails_by_name(judged: Campaign, tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(HEADER + "a,1,d1,x\n")
+    assert f"{path}:2: wanted a grade" in fails("agreement", path)
+    assert "no such file" in fails("agreement", tmp_path / "none.csv")
+    (tmp_path / "folder").mkdir()
+    assert "there is no campaign in" in fails("agreement", tmp_path / "folder")
+    path.write_text(HEADER + "a,1,d1,1\n")
+    assert "--measure needs the runs of a campaign" in fails("agreement", path, "--measure", "AP")
+    assert "did you mean 'alpha-ordinal'" in fails("agreement", path, "--coefficient", "alpha-ordnal")
+    assert "no annotator 'z'" in fails("agreement", path, "--without", "z")
+    assert "did you mean" in fails("agreement", judged.directory, "--measure", "nDGC@10")
+
+
+def test_the_command_imports_and_exports_labels(
+    judged: Campaign, make_campaign: Callable[..., Campaign], tmp_path: Path
+) -> None:
+    path, other = tmp_path / "labels.tsv", make_campaign("other")
+    assert ok("export", judged.directory, "--labels", path) == f"{path}: 10 lines\n"
+    assert "10 judgements of 2 annotators (10 new)" in ok("import", other.directory, "--labels", path)
+    assert as_grades(other.labels()) == GRADES
+
+
+def test_every_coefficient_says_what_it_takes_grades_for() -> None:
+    assert set(MEASUREMENT) == {entry.name for entry in COEFFICIENTS}
+    for entry in COEFFICIENTS:
+        assert entry.label
+        assert entry.description.endswith(".")
+        assert entry.function.__doc__

@@ -1,0 +1,265 @@
+"""The Agreement page: what it says in every state of a campaign, and that its cells lead to the pairs."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from annotate import charts_agreement, compared_pairs
+from annotate.asgi import SCRIPT
+from annotate.judging.tokens import Tokens
+from annotate.session import DIRECTORY_VARIABLE
+from collection import Campaign, Judgement, agreement
+from collection.agreement import Labels
+from collection.measures import parse
+from collection.records import Role
+from tests.conftest import signed_in
+
+HOSTILE = "**bold** <img src=x onerror=alert(1)> $x$ :red[r] [link](javascript:alert(1))"
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+    """Opens the page as somebody who is signed in."""
+
+    def run(campaign: Campaign, role: Role = "manager") -> AppTest:
+        secret = signed_in(campaign, f"a-{role}", role)
+        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
+        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
+        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/agreement.py").run()
+        assert not app.exception
+        return app
+
+    return run
+
+
+def say(campaign: Campaign, annotator: str, query_id: str, doc_id: str, relevance: int, **more: Any) -> None:
+    campaign.judge([Judgement(str(uuid4()), annotator, query_id, doc_id, "graded", relevance, **more)])
+
+
+@pytest.fixture
+def judged(campaign: Campaign) -> Campaign:
+    """Three annotators: ann and bob on all of topic 1 and some of 2, cat on a little."""
+    for annotator, grades in {
+        "ann": {"d1": 2, "d2": 0, "d6": 1, "d4": 3},
+        "bob": {"d1": 1, "d2": 2, "d6": 1, "d4": 3},
+        "cat": {"d1": 2, "d2": 0},
+    }.items():
+        for doc_id, grade in grades.items():
+            say(campaign, annotator, "2" if doc_id == "d4" else "1", doc_id, grade)
+    return campaign
+
+
+def words(app: AppTest) -> str:
+    """All that the page says, without escapes."""
+    kinds = (app.title, app.markdown, app.caption, app.subheader, app.info, app.error)
+    return re.sub(r"\\(.)", r"\1", "\n".join(part.value for kind in kinds for part in kind))
+
+
+def look(app: AppTest, at: str) -> AppTest:
+    app.session_state["look"] = at
+    app.run()
+    assert not app.exception
+    return app
+
+
+def test_with_nothing_graded(opened: Callable[..., AppTest], campaign: Campaign) -> None:
+    app = opened(campaign)
+    assert "Nothing is graded yet" in words(app)
+    assert not app.metric
+    assert not app.dataframe
+
+
+def test_a_campaign_of_one_annotator_is_told_what_to_do(opened: Callable[..., AppTest], campaign: Campaign) -> None:
+    say(campaign, "ann", "1", "d1", 2)
+    app = opened(campaign)
+    assert "**ann** is the only annotator so far" in words(app)
+    assert "A campaign of one annotator is fine." in words(app)
+    assert not app.metric
+    assert not app.dataframe
+
+
+def test_annotators_who_never_met(opened: Callable[..., AppTest], campaign: Campaign) -> None:
+    say(campaign, "ann", "1", "d1", 2)
+    say(campaign, "bob", "1", "d2", 2)
+    assert "no two of them the same pair" in words(opened(campaign))
+
+
+@pytest.mark.parametrize("role", ["manager", "reader"])
+def test_the_numbers_are_the_library_s(opened: Callable[..., AppTest], judged: Campaign, role: Role) -> None:
+    app = opened(judged, role)
+    found = judged.agreement()
+    alpha = agreement.value_of(found.values, "alpha-ordinal")
+    assert {m.label: m.value for m in app.metric} == {
+        "Annotators": "3",
+        "Pairs of several": "4 of 4",
+        "Same grade": f"{agreement.value_of(found.values, 'observed')['value']:.3f}",
+        "Alpha, ordinal": f"{alpha['value']:.3f}",
+        "Overlap": f"{agreement.value_of(found.values, 'overlap', 'binary')['value']:.3f}",
+    }
+    shown = app.dataframe[0].value.set_index("coefficient")
+    pd.testing.assert_series_equal(
+        shown.loc["alpha-ordinal", ["value", "low", "high"]].astype(float),
+        alpha[["value", "low", "high"]].astype(float),
+        check_names=False,
+    )
+    assert f"Krippendorff's alpha, ordinal, is {alpha['value']:.3f}" in words(app)
+
+
+def test_annotators_can_be_left_out(opened: Callable[..., AppTest], judged: Campaign) -> None:
+    app = opened(judged)
+    app.multiselect[0].set_value(["ann", "bob"]).run()
+    assert app.metric[0].value == "2"
+    app.multiselect[0].set_value(["ann"]).run()
+    assert "choose others" in words(app)
+    assert not app.exception
+
+
+def test_the_binary_scale_and_its_level(opened: Callable[..., AppTest], judged: Campaign) -> None:
+    app = opened(judged)
+    app.session_state["scale"] = "binary"
+    app.selectbox(key="level").set_value(2).run()
+    assert not app.exception
+    shown = app.dataframe[0].value.set_index("coefficient")["value"]
+    wanted = agreement.values(Labels.of(judged.labels()), level=2).query("scale == 'binary'")
+    np.testing.assert_allclose(shown, wanted["value"])
+    assert "alpha-ordinal" not in shown
+
+
+def test_a_campaign_with_two_grades(opened: Callable[..., AppTest], make_campaign: Callable[..., Campaign]) -> None:
+    campaign = make_campaign(grades="0-1")
+    for annotator, grades in {"ann": (1, 0, 1), "bob": (1, 1, 1)}.items():
+        for doc_id, grade in zip(("d1", "d2", "d6"), grades, strict=True):
+            say(campaign, annotator, "1", doc_id, grade)
+    app = opened(campaign)
+    assert "overlap" in app.dataframe[0].value["coefficient"].tolist()
+    for at in ("Annotators", "Topics", "Over time", "Conclusions"):
+        look(app, at)
+
+
+def test_every_look(opened: Callable[..., AppTest], judged: Campaign) -> None:
+    app = opened(judged)
+    rest = look(app, "Annotators").dataframe[1].value
+    assert rest["annotator"].tolist() == ["ann", "bob", "cat"]
+    topics = look(app, "Topics").dataframe[1].value
+    assert topics["query_id"].tolist()[0] == "1"  # topic 2 has one pair, and no value
+    assert "not enough pairs" in words(look(app, "Over time"))
+    look(app, "Conclusions")
+    tau = app.dataframe[1].value
+    assert tau[["a", "b"]].to_numpy().tolist() == [["ann", "bob"], ["ann", "cat"], ["bob", "cat"]]
+    wanted = {(c.a, c.b): c.tau for c in judged.conclusions(parse("nDCG@10"))}
+    np.testing.assert_allclose(tau["tau"].astype(float), list(wanted.values()))
+    app.text_input[0].set_value("nDGC@10").run()
+    assert "did you mean" in words(app)
+    assert not app.exception
+
+
+def test_windows_of_time_are_drawn(opened: Callable[..., AppTest], tmp_path: Path, files: Path) -> None:
+    with Campaign.create(tmp_path / "long") as campaign:
+        (files / "many.tsv").write_text("".join(f"x{n}\tText {n}.\n" for n in range(40)))
+        campaign.import_files(topics=files / "topics.jsonl", documents=[files / "many.tsv"])
+        for n in range(40):
+            say(campaign, "ann", "1", f"x{n}", n % 4, judged_at=f"2026-01-01T10:{n:02}:00+00:00")
+            say(campaign, "bob", "1", f"x{n}", n % 3, judged_at=f"2026-01-01T11:{n:02}:00+00:00")
+        app = look(opened(campaign), "Over time")
+        assert "Windows of equally many pairs" in words(app)
+
+
+def test_a_cell_leads_to_its_pairs_and_a_pair_to_its_document(
+    monkeypatch: pytest.MonkeyPatch, opened: Callable[..., AppTest], judged: Campaign
+) -> None:
+    judged.judge([Judgement(str(uuid4()), "ann", "1", "d2", "graded", 0, seconds=12.4, note=HOSTILE)])
+    monkeypatch.setattr(charts_agreement, "cell_of", lambda event: ("0", "2"))
+    app = opened(judged)
+    assert "1 pairs: one said 0 and the other 2." in words(app)
+    assert app.dataframe[-1].value["doc_id"].tolist() == ["d2"]
+    assert "after 12 seconds" not in words(app)
+    monkeypatch.setattr(compared_pairs, "selected", lambda event, rows: 0)
+    app.run()
+    assert not app.exception
+    said = words(app)
+    assert "**ann:** 0 · Not relevant" in said
+    assert "**bob:** 2 · Relevant" in said
+    assert "after 12 seconds" in said
+    assert HOSTILE in [t.value for t in app.text]  # as text, which is not read as Markdown
+    assert "The text of document 2." in [t.value for t in app.text]
+
+
+def test_rows_of_topics_and_annotators_lead_to_pairs(
+    monkeypatch: pytest.MonkeyPatch, opened: Callable[..., AppTest], judged: Campaign
+) -> None:
+    app = opened(judged)
+    monkeypatch.setattr(compared_pairs, "selected", lambda event, rows: 0)
+    look(app, "Topics")
+    assert "2 pairs: annotators differ in topic 1." in words(app)
+    look(app, "Annotators")
+    # The others say 1 and 2 of d1 (the lower counts), 2 and 0 of d2.
+    assert "1 pairs: ann differs from the majority of the others." in words(app)
+    assert app.dataframe[-1].value["doc_id"].tolist() == ["d1"]
+
+
+@pytest.mark.parametrize(
+    ("event", "cell"),
+    [
+        ({"selection": {"cell": [{"first": "0", "second": "2"}]}}, ("0", "2")),
+        ({"selection": {"cell": []}}, None),
+        ({"selection": {"cell": [{"vlPoint": 1}]}}, None),
+        ({"selection": {}}, None),
+        (None, None),
+    ],
+)
+def test_what_a_chart_says_is_selected(event: Any, cell: tuple[str, str] | None) -> None:
+    assert charts_agreement.cell_of(event) == cell
+
+
+@pytest.mark.parametrize(("rows", "wanted"), [([], None), ([2], 2), ([3], None)])
+def test_a_row_beyond_the_table_is_none(rows: list[int], wanted: int | None) -> None:
+    assert compared_pairs.selected({"selection": {"rows": rows}}, 3) == wanted
+
+
+def test_hostile_names_are_no_markup(opened: Callable[..., AppTest], tmp_path: Path, files: Path) -> None:
+    (files / "t.tsv").write_text(f"q*1\t{HOSTILE}\n")
+    (files / "d.tsv").write_text(f"d_1\t{HOSTILE}\t{HOSTILE}\nd_2\tTitle\tText.\n")
+    with Campaign.create(tmp_path / "hostile", title=HOSTILE) as campaign:
+        campaign.import_files(topics=files / "t.tsv", documents=[files / "d.tsv"])
+        say(campaign, HOSTILE, "q*1", "d_1", 3)
+        app = opened(campaign)
+        pages = [app]
+        say(campaign, "<b>bob</b>", "q*1", "d_1", 0)
+        say(campaign, "<b>bob</b>", "q*1", "d_2", 0)
+        say(campaign, HOSTILE, "q*1", "d_2", 1)
+        pages += [opened(campaign), look(opened(campaign), "Topics"), look(opened(campaign), "Annotators")]
+        for page in pages:
+            markdown = [m.value for kind in (page.markdown, page.caption, page.subheader, page.info) for m in kind]
+            live = [re.sub(r"\\.", "", m) for m in markdown]
+            assert not [m for m in live if "<img" in m or "](javascript" in m or "**bold**" in m or "<b>" in m]
+
+
+@pytest.mark.slow
+def test_a_run_at_ten_thousand_judgements_is_quick(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+    random = np.random.default_rng(2)
+    topics, documents, labels = tmp_path / "t.tsv", tmp_path / "d.tsv", tmp_path / "l.csv"
+    topics.write_text("".join(f"{t}\tTopic {t}\n" for t in range(50)))
+    documents.write_text("".join(f"x{n}\tText {n}.\n" for n in range(1000)))
+    lines = ["annotator,query_id,doc_id,relevance"]
+    for n in range(5000):
+        true = random.integers(4)
+        for annotator in random.choice(20, 2, replace=False):
+            lines.append(f"a{annotator:02},{n % 50},x{n // 5},{true if random.random() < 0.6 else random.integers(4)}")
+    labels.write_text("\n".join(dict.fromkeys(lines)) + "\n")
+    with Campaign.create(tmp_path / "large") as campaign:
+        campaign.import_files(topics=topics, documents=[documents], labels=labels)
+        app = opened(campaign)
+        for at in ("Annotators", "Topics", "Over time", "Grades"):
+            began = time.perf_counter()
+            look(app, at)
+            assert time.perf_counter() - began < 4  # twice what is wanted: other tests run beside this one

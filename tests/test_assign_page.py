@@ -1,0 +1,211 @@
+"""The Assign page: what it asks for, what it writes, and what it says of what cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import uuid4
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from annotate.asgi import SCRIPT
+from annotate.judging.tokens import Tokens
+from annotate.session import DIRECTORY_VARIABLE
+from collection import Campaign, Judgement
+from tests.conftest import signed_in
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+    """Opens the Assign page of a campaign as its manager."""
+
+    def run(campaign: Campaign) -> AppTest:
+        secret = signed_in(campaign)
+        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
+        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
+        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
+        return app.switch_page("views/assign.py").run()
+
+    return run
+
+
+@pytest.fixture
+def people(campaign: Campaign) -> Campaign:
+    """The small campaign with a manager, two annotators of one group, and a reader."""
+    for name, role in (("ann", "manager"), ("ben", "annotator"), ("cara", "annotator"), ("rita", "reader")):
+        campaign.add_account(name, role)
+    for name in ("ben", "cara"):
+        campaign.set_groups(name, ["students"])
+    return campaign
+
+
+def say(campaign: Campaign, annotator: str, query_id: str, doc_id: str, relevance: int, **more: object) -> None:
+    judgement = Judgement(str(uuid4()), annotator, query_id, doc_id, "graded", relevance)
+    result = campaign.judge([judgement._replace(**more)])  # type: ignore[arg-type]
+    assert result.saved, result.refused
+
+
+def figures(app: AppTest) -> dict[str, str]:
+    assert not app.exception
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def table(app: AppTest, column: str) -> object:
+    """The first table that has a column."""
+    return next(frame.value for frame in app.dataframe if column in frame.value.columns)
+
+
+def select(app: AppTest, *rows: int) -> AppTest:
+    """What ticking rows of the topics does."""
+    app.session_state["assigned"] = {"selection": {"rows": list(rows), "columns": [], "cells": []}}
+    return app
+
+
+# ---------------------------------------------------------------------------------------- overlap
+
+
+def test_what_overlap_costs_is_seen_before_it_is_applied(opened: Callable[..., AppTest], people: Campaign) -> None:
+    say(people, "ann", "1", "d1", 2, seconds=1800.0)
+    app = opened(people)
+    assert figures(app)["Judgements in all"] == "6"
+    assert app.button(key="apply-overlap").disabled
+    app.number_input(key="annotators").set_value(2).run()
+    assert figures(app) | {"Pairs": "", "Settled": ""} == {
+        "Pairs in the pool": "6",
+        "Judgements in all": "12",
+        "Made": "1",
+        "Left": "11",
+        "Hours left": "5.5 h",
+        "Pairs": "",
+        "Settled": "",
+    }
+    assert any("6 judgements more than now" in caption.value for caption in app.caption)
+    app.selectbox(key="which").set_value("topics").run()
+    app.multiselect(key="topics").set_value(["2"]).run()
+    assert figures(app)["Judgements in all"] == "9"
+    assert people.assignment_settings().annotators == 1  # nothing is written yet
+    app.button(key="apply-overlap").click().run()
+    assert not app.exception
+    settings = people.assignment_settings()
+    assert (settings.annotators, settings.which, settings.topics) == (2, "topics", ("2",))
+    assert app.button(key="apply-overlap").disabled
+
+
+def test_share_and_number(opened: Callable[..., AppTest], people: Campaign) -> None:
+    app = opened(people)
+    assert figures(app)["Hours left"] == "not known"
+    app.number_input(key="annotators").set_value(3).run()
+    app.selectbox(key="which").set_value("number").run()
+    app.number_input(key="number").set_value(1).run()
+    assert figures(app)["Judgements in all"] == "10"
+    app.selectbox(key="which").set_value("share").run()
+    app.number_input(key="share").set_value(0.0).run()
+    assert figures(app)["Judgements in all"] == "6"
+    app.number_input(key="share").set_value(100.0).run()
+    assert figures(app)["Judgements in all"] == "18"
+    assert not app.warning
+    app.number_input(key="annotators").set_value(4).run()
+    assert "Only 3 people may judge here" in app.warning[0].value
+
+
+# ----------------------------------------------------------------------------------------- topics
+
+
+def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
+    opened: Callable[..., AppTest], people: Campaign
+) -> None:
+    app = opened(people)
+    assert table(app, "who")["who"].tolist() == ["everybody", "everybody"]
+    assert app.multiselect(key="people").options == ["ann", "ben", "cara"]  # a reader judges nothing
+    app.multiselect(key="people").set_value(["ann"])
+    give = next(button for button in app.button if button.label == "Give them the selected topics")
+    give.click().run()
+    assert "Select one topic or more" in app.error[0].value
+    select(app, 1)
+    app.multiselect(key="people").set_value(["ann"])
+    app.multiselect(key="groups").set_value(["students"])
+    next(button for button in app.button if button.label == "Give them the selected topics").click().run()
+    assert not app.exception
+    assert table(app, "who")["who"].tolist() == ["everybody", "ann; group students"]
+    people.assign(["2"], ["ann"])
+    people.set_assignment(annotators=2)
+    app = opened(people)
+    assert "assigned to 2:" in app.warning[0].value
+    select(app, 0, 1).run()
+    app.multiselect(key="people").set_value([])
+    next(button for button in app.button if button.label == "Give them the selected topics").click().run()
+    assert table(app, "who")["who"].tolist() == ["everybody", "everybody"]
+
+
+def test_topics_are_dealt_out(opened: Callable[..., AppTest], people: Campaign) -> None:
+    app = opened(people)
+    app.multiselect(key="among").set_value(["ben", "cara"]).run()
+    assert table(app, "pairs").to_dict("list") == {"name": ["ben", "cara"], "topics": [1, 1], "pairs": [3, 3]}
+    app.button(key="deal").click().run()
+    assert not app.exception
+    assert people.assignments()["accounts"].tolist() == [["ben"], ["cara"]]
+    rows = table(app, "done").set_index("name")
+    assert rows.loc[["ann", "ben", "cara"], "topics"].tolist() == [0, 1, 1]
+    assert rows.loc[["ann", "ben", "cara"], "left"].tolist() == [0, 3, 3]
+    app.number_input(key="each").set_value(3).run()
+    app.multiselect(key="among").set_value(["ben"]).run()
+    assert any("each topic is to go to 3 people" in info.value for info in app.info)
+
+
+# ------------------------------------------------------------------------------------ calibration
+
+
+def test_the_calibration_set_is_pasted_or_drawn(opened: Callable[..., AppTest], people: Campaign) -> None:
+    app = opened(people)
+    app.text_area(key="pairs").set_value("1 d1\n\n 2   d4 \n").run()
+    app.button(key="save-pairs").click().run()
+    assert not app.exception
+    pairs = people.calibration()
+    assert pairs[["query_id", "doc_id"]].to_numpy().tolist() == [["1", "d1"], ["2", "d4"]]
+    assert app.text_area(key="pairs").value == "1 d1\n2 d4"
+    assert table(app, "finished")["annotator"].tolist() == ["ann", "ben", "cara"]
+    for text, words in (("1", "found 1 alone"), ("1 d1\n1 d1", "twice"), ("7 d1", "topic '7'"), ("1 d99", "'d99'")):
+        app.text_area(key="pairs").set_value(text).run()
+        app.button(key="save-pairs").click().run()
+        assert words in app.error[0].value.replace("\\", "")
+    assert len(people.calibration()) == 2
+    app.number_input(key="per-topic").set_value(3).run()
+    app.multiselect(key="drawn-topics").set_value(["1"]).run()
+    app.button(key="draw").click().run()
+    assert sorted(app.text_area(key="pairs").value.split("\n")) == ["1 d1", "1 d2", "1 d6"]
+    assert len(people.calibration()) == 2  # nothing is saved yet
+    app.text_area(key="pairs").set_value("").run()
+    app.button(key="save-pairs").click().run()
+    assert people.calibration().empty
+
+
+def test_feedback_waits_for_settled_grades(opened: Callable[..., AppTest], people: Campaign) -> None:
+    people.set_calibration([("1", "d1"), ("2", "d4")])
+    say(people, "ben", "1", "d1", 2)
+    app = opened(people)
+    assert figures(app)["Settled"] == "0"
+    assert app.toggle(key="feedback").disabled
+    say(people, "ann", "1", "d1", 3, counts_as="adjudication")
+    app = opened(people)
+    assert figures(app)["Settled"] == "1"
+    rows = table(app, "finished").set_index("annotator")
+    assert rows.loc["ben", ["judged", "of", "agree"]].tolist() == [1, 2, 0.0]
+    app.toggle(key="feedback").set_value(True).run()
+    assert not app.exception
+    assert people.assignment_settings().feedback
+
+
+# ---------------------------------------------------------------------------------- blind and time
+
+
+def test_blind_and_lease(opened: Callable[..., AppTest], people: Campaign) -> None:
+    app = opened(people)
+    assert app.toggle(key="blind").value
+    app.toggle(key="blind").set_value(False).run()
+    app.number_input(key="lease").set_value(15.0).run()
+    assert people.assignment_settings().blind  # not before it is saved
+    app.button(key="save-rules").click().run()
+    settings = people.assignment_settings()
+    assert (settings.blind, settings.lease) == (False, 15.0)
+    people.set_loop(mode="random")
+    assert any("Random:" in text.value for text in opened(people).markdown)

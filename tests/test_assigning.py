@@ -1,0 +1,461 @@
+"""Who judges what, in a campaign: overlap, leases, calibration, topics and their people."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from collection.campaign import Campaign, JudgeResult
+from collection.campaign import judging as clock
+from collection.cli import main
+from collection.errors import CampaignError, InputError, UnknownNameError
+from collection.records import Document, Judgement, Topic
+
+DOCS = [f"d{number}" for number in range(8)]
+TOPICS = ["1", "2", "3"]
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Iterator[Campaign]:
+    """Three topics with the same eight documents in the pool of each."""
+    with Campaign.create(tmp_path / "campaign") as campaign:
+        with campaign.store.transaction():
+            campaign.store.add_topics([Topic(query_id, f"topic {query_id}") for query_id in TOPICS])
+            campaign.store.add_documents([Document(doc_id, "", f"text of {doc_id}") for doc_id in [*DOCS, "outside"]])
+        run = tmp_path / "system.run"
+        lines = [f"{q} Q0 {d} {rank} {100 - rank} system" for q in TOPICS for rank, d in enumerate(DOCS, 1)]
+        run.write_text("\n".join(lines) + "\n")
+        campaign.import_files(runs=[run])
+        campaign.pool("depth", depth=8)
+        for name in ("ann", "ben", "cai"):
+            campaign.add_account(name, "annotator")
+        yield campaign
+
+
+def take(campaign: Campaign, annotator: str, count: int = 1, query_id: str = "1", holding: tuple[str, ...] = ()) -> str:
+    found = campaign.next_pairs(annotator, query_id, count, list(holding))
+    return " ".join(d.doc_id for d in found.documents)
+
+
+def say(
+    campaign: Campaign, annotator: str, doc_id: str, grade: int | None = 1, query_id: str = "1", **more: object
+) -> JudgeResult:
+    kind = "undone" if grade is None else "graded"
+    judgement = Judgement(str(uuid4()), annotator, query_id, doc_id, kind, grade, **more)
+    return campaign.judge([judgement], leased_only=True)
+
+
+def words(campaign: Campaign) -> Counter[tuple[str, str]]:
+    """How many annotators' judgements count for each pair."""
+    frame = campaign.judgements()
+    frame = frame[frame["counts_as"] == "judgement"]
+    return Counter(zip(frame["query_id"], frame["doc_id"], strict=True))
+
+
+# --- overlap --------------------------------------------------------------------------------------
+
+
+def test_two_judge_each_pair_and_nobody_a_third_time(campaign: Campaign) -> None:
+    campaign.set_assignment(annotators=2)
+    assert take(campaign, "ann", 2) == take(campaign, "ben", 2) == "d0 d1"
+    assert take(campaign, "cai", 2) == "d2 d3"
+    say(campaign, "ann", "d0")
+    say(campaign, "ben", "d0")
+    assert campaign.standing("1", "cai") == (1, 8)
+    assert campaign.standing("1", "ann") == (1, 8)
+    assert "d0" not in take(campaign, "cai", 9)
+
+
+def test_progress_and_workload_count_the_judgements_that_are_wanted(campaign: Campaign) -> None:
+    take(campaign, "ann", 2)
+    say(campaign, "ann", "d0")
+    assert campaign.workload() == (24, 24, 1)
+    assert campaign.workload(annotators=3) == (24, 72, 1)
+    assert campaign.workload(annotators=2, which="number", number=2) == (24, 30, 1)
+    assert campaign.assignment_settings().annotators == 1
+    campaign.set_assignment(annotators=2, which="topics", topics=["1"])
+    assert campaign.workload() == (24, 32, 1)
+    progress = campaign.progress().set_index("query_id")
+    assert progress.loc["1", ["pool", "judged", "made", "goal"]].tolist() == [8, 1, 1, 16]
+    assert progress.loc["2", ["pool", "judged", "made", "goal"]].tolist() == [8, 0, 0, 8]
+    assert campaign.status()["remaining"] == 31
+    assert "31 of 32 judgements are left" in campaign.next_step().sentence
+    assert campaign.assignments().set_index("query_id").loc["1", ["wanted", "made"]].tolist() == [16, 1]
+
+
+def test_pairs_that_are_pooled_later_have_their_overlap(campaign: Campaign, tmp_path: Path) -> None:
+    campaign.set_assignment(annotators=2, which="share", share=0.5)
+    (tmp_path / "other.run").write_text("\n".join(f"1 Q0 n{n} {n} {100 - n} other" for n in range(1, 41)) + "\n")
+    campaign.import_files(runs=[tmp_path / "other.run"])
+    before = campaign.workload()
+    campaign.pool("depth", depth=40)
+    assert campaign.workload().pairs == before.pairs + 40
+    assert before.judgements + 48 < campaign.workload().judgements < before.judgements + 72
+
+
+def test_an_adjudicated_pair_is_handed_out_no_more_and_counts_as_complete(campaign: Campaign) -> None:
+    campaign.set_assignment(annotators=3)
+    assert take(campaign, "ann") == take(campaign, "ben") == "d0"
+    say(campaign, "ann", "d0", 0)
+    campaign.judge([Judgement(str(uuid4()), "boss", "1", "d0", "graded", 2, counts_as="adjudication")])
+    assert campaign.progress("1")["made"].tolist() == [3]
+    assert take(campaign, "cai") == "d1"
+    assert campaign.next_pairs("ben", "1", 0, ["d0"]).closed == ["d0"]
+    assert campaign.standing("1", "cai") == (1, 8)
+
+
+# --- leases and late judgements ---------------------------------------------------------------------
+
+
+def test_a_reservation_ends_after_its_time_and_a_late_judgement_is_kept_but_not_counted(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = 1e9
+    monkeypatch.setattr(clock.time, "time", lambda: at)
+    campaign.set_assignment(lease=5)
+    assert take(campaign, "ann") == "d0"
+    at += 299
+    assert take(campaign, "ben") == "d1"
+    at += 2
+    assert take(campaign, "ben", holding=("d1",)) == "d0"
+    late = say(campaign, "ann", "d0", 3)
+    assert len(late.saved) == len(late.surplus) == 1
+    assert not say(campaign, "ben", "d0", 1).surplus
+    assert words(campaign)["1", "d0"] == 1
+    assert campaign.qrels()[["doc_id", "relevance"]].values.tolist() == [["d0", 1]]
+    log = campaign.judgements(current=False)
+    assert log["counts_as"].tolist() == ["surplus", "judgement"]
+    assert log["relevance"].tolist() == [3, 1]
+    # It can be taken back, and given again, and is a surplus still.
+    assert say(campaign, "ann", "d0", None).saved
+    assert say(campaign, "ann", "d0", 2).surplus
+    assert words(campaign)["1", "d0"] == 1
+
+
+def test_a_late_judgement_counts_where_nobody_has_taken_its_place(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = 1e9
+    monkeypatch.setattr(clock.time, "time", lambda: at)
+    take(campaign, "ann")
+    at += 1e6
+    assert not say(campaign, "ann", "d0").surplus
+    assert words(campaign)["1", "d0"] == 1
+
+
+def test_who_takes_a_judgement_back_has_the_pair_in_hand(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = 1e9
+    monkeypatch.setattr(clock.time, "time", lambda: at)
+    take(campaign, "ann")
+    say(campaign, "ann", "d0")
+    at += 4000
+    say(campaign, "ann", "d0", None)
+    assert "d0" not in take(campaign, "ben", 9)
+    assert not say(campaign, "ann", "d0", 2).surplus
+
+
+@pytest.mark.parametrize(
+    ("mode", "overlap"),
+    [
+        ("pool", 2),
+        pytest.param("pool", 1, marks=pytest.mark.slow),
+        pytest.param("random", 3, marks=pytest.mark.slow),
+        pytest.param("loop-in-pool", 2, marks=pytest.mark.slow),
+        pytest.param("loop", 2, marks=pytest.mark.slow),
+    ],
+)
+def test_no_pair_is_ever_judged_by_more_than_are_wanted(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch, mode: str, overlap: int
+) -> None:
+    """Six annotators take, judge, undo, vanish and come back late, by chance; the clock leaps."""
+    at = 1e9
+    monkeypatch.setattr(clock.time, "time", lambda: at)
+    chance = random.Random(f"{mode}{overlap}")
+    campaign.set_assignment(annotators=overlap, lease=2)
+    campaign.set_loop(mode=mode)
+    hands: dict[str, list[str]] = {f"p{number}": [] for number in range(6)}
+    done: dict[str, list[str]] = {name: [] for name in hands}
+    surplus = 0
+    for _ in range(250):
+        name = chance.choice(list(hands))
+        act = chance.random()
+        if act < 0.4:
+            answer = campaign.next_pairs(name, "1", chance.randint(0, 3), hands[name])
+            if chance.random() < 0.8:  # otherwise the answer never arrives
+                fresh = [d.doc_id for d in answer.documents]
+                hands[name] = [d for d in hands[name] if d not in answer.closed] + fresh
+                done[name] = [d for d in done[name] if d not in fresh]  # a surplus one that is wanted after all
+        elif act < 0.75 and hands[name]:
+            doc_id = hands[name].pop(0)
+            result = say(campaign, name, doc_id, chance.randint(0, 3))
+            assert not result.refused
+            surplus += len(result.surplus)
+            done[name].append(doc_id)
+        elif act < 0.85 and done[name]:
+            doc_id = done[name].pop(chance.randrange(len(done[name])))
+            assert not say(campaign, name, doc_id, None).refused
+            hands[name].insert(0, doc_id)
+        elif act < 0.9 and done[name]:
+            assert not say(campaign, name, chance.choice(done[name]), chance.randint(0, 3)).refused
+        else:
+            at += chance.choice([1, 30, 130, 700])
+        assert max(words(campaign).values(), default=0) <= overlap
+    assert surplus  # or the test has not tried what it is for
+    at += 1e6
+    for name in hands:
+        while doc_id := take(campaign, name):
+            say(campaign, name, doc_id)
+    whole = {("1", doc_id): overlap for doc_id in DOCS}
+    assert words(campaign) == whole | ({("1", "outside"): overlap} if mode == "loop" else {})
+
+
+def test_in_the_loop_others_judge_what_was_judged(campaign: Campaign) -> None:
+    campaign.set_loop(mode="loop")
+    campaign.set_assignment(annotators=2)
+    first = take(campaign, "ann")
+    say(campaign, "ann", first)
+    assert take(campaign, "ben") == first
+    say(campaign, "ben", first, 2)
+    log = campaign.judgements()
+    assert log["strategy"].tolist() == ["start", "overlap"]
+    assert first not in take(campaign, "cai", 20)
+    assert campaign.ledger("1").judged == 1
+
+
+def test_a_document_that_was_found_may_have_a_second_opinion(campaign: Campaign) -> None:
+    campaign.take("ann", "1", "outside")
+    with pytest.raises(InputError, match="another annotator has it"):
+        campaign.take("ben", "1", "outside")
+    campaign.set_assignment(annotators=2)
+    assert campaign.take("ben", "1", "outside").doc_id == "outside"
+    with pytest.raises(InputError, match="another annotator has it"):
+        campaign.take("cai", "1", "outside")
+
+
+# --- calibration --------------------------------------------------------------------------------------
+
+
+def test_everybody_judges_the_calibration_set_before_anything_else(campaign: Campaign) -> None:
+    campaign.set_calibration([("2", "d5"), ("2", "outside")])
+    assert take(campaign, "ann", 5) == ""
+    assert campaign.next_pairs("ann", "1", 5, ["d0"]).first == "2"
+    for name in ("ann", "ben", "cai"):
+        answer = campaign.next_pairs(name, "2", 5)
+        assert [d.doc_id for d in answer.documents] == list(answer.calibration) == ["d5", "outside"]
+        say(campaign, name, "d5", query_id="2")
+        say(campaign, name, "outside", query_id="2")
+    assert words(campaign) == {("2", "d5"): 3, ("2", "outside"): 3}
+    assert take(campaign, "ann", 2) == "d0 d1"
+    assert take(campaign, "ann", 9, "2") == "d0 d1 d2 d3 d4 d6 d7"
+
+
+def test_calibration_goes_beyond_the_assignment_and_an_adjudication(campaign: Campaign) -> None:
+    campaign.set_calibration([("2", "d5")])
+    campaign.assign(["2"], ["ben"])
+    campaign.judge([Judgement(str(uuid4()), "boss", "2", "d5", "graded", 3, counts_as="adjudication", note="by name")])
+    assert campaign.topics_for("ann") == TOPICS
+    assert campaign.standing("2", "ann") == (0, 1)
+    assert take(campaign, "ann", 5, "2") == "d5"
+    assert not say(campaign, "ann", "d5", 2, "2").feedback
+    assert campaign.standing("2", "ann") == (1, 1)
+    assert take(campaign, "ann", 5, "2") == ""
+    campaign.set_assignment(feedback=True)
+    take(campaign, "ben", 5, "2")
+    (told,) = say(campaign, "ben", "d5", 3, "2").feedback
+    assert (told.relevance, told.settled, told.note) == (3, 3, "by name")
+    calibrated = campaign.calibrated().set_index("annotator")
+    assert calibrated["judged"].to_dict() == {"ann": 1, "ben": 1, "cai": 0}
+    assert calibrated["agree"].fillna(-1).to_dict() == {"ann": 0, "ben": 1, "cai": -1}
+
+
+def test_a_calibration_set_is_drawn_from_the_pool_by_lot(campaign: Campaign) -> None:
+    drawn = campaign.draw_calibration(3, seed=1)
+    assert Counter(query_id for query_id, _ in drawn) == dict.fromkeys(TOPICS, 3)
+    assert drawn == campaign.draw_calibration(3, seed=1) != campaign.draw_calibration(3, seed=2)
+    assert len(campaign.draw_calibration(20, ["2"])) == 8
+    campaign.set_calibration(drawn)
+    assert [tuple(pair) for pair in campaign.calibration()[["query_id", "doc_id"]].values] == drawn
+    campaign.set_calibration([])
+    assert campaign.calibration().empty
+
+
+@pytest.mark.parametrize(
+    ("pairs", "words"),
+    [
+        ([("9", "d0")], "found topic '9'"),
+        ([("1", "nobody")], "'nobody' has none"),
+        ([("1", "d0"), ("1", "d0")], "found 1 d0 twice"),
+    ],
+)
+def test_a_wrong_calibration_set_is_refused_by_name(
+    campaign: Campaign, pairs: list[tuple[str, str]], words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        campaign.set_calibration(pairs)
+
+
+# --- topics and people --------------------------------------------------------------------------------
+
+
+def test_a_topic_is_for_whom_it_is_assigned_to(campaign: Campaign) -> None:
+    campaign.set_groups("cai", ["lawyers"])
+    campaign.assign(["1"], ["ANN"])
+    campaign.assign(["2"], groups=["lawyers"])
+    assert [campaign.topics_for(name) for name in ("ann", "ben", "cai")] == [["1", "3"], ["3"], ["2", "3"]]
+    assert take(campaign, "ben") == ""
+    assert take(campaign, "ann") == "d0"
+    assert campaign.totals("ben") == (0, 8)
+    with pytest.raises(InputError, match="assigned to others"):
+        campaign.take("ben", "1", "outside")
+    table = campaign.assignments().set_index("query_id")
+    assert table["accounts"].to_dict() == {"1": ["ann"], "2": [], "3": []}
+    assert table["groups"].to_dict() == {"1": [], "2": ["lawyers"], "3": []}
+    campaign.assign(["1", "2"])
+    assert campaign.topics_for("ben") == TOPICS
+
+
+def test_what_is_assigned_to_somebody_else_is_given_back(campaign: Campaign) -> None:
+    assert take(campaign, "ben", 2) == "d0 d1"
+    campaign.assign(["1"], ["ann"])
+    assert campaign.next_pairs("ben", "1", 2, ["d0", "d1"]).closed == ["d0", "d1"]
+    assert take(campaign, "ann", 2) == "d0 d1"
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda c: c.assign(["9"], ["ann"]), "9"),
+        (lambda c: c.assign(["1"], ["nobody"]), "nobody"),
+        (lambda c: c.assign(["1"], groups=["nowhere"]), "nowhere"),
+        (lambda c: c.set_assignment(which="topics", topics=["9"]), "9"),
+        (lambda c: c.set_assignment(overlap=2), "overlap"),
+        (lambda c: c.set_topic_note("9", "x"), "9"),
+    ],
+)
+def test_unknown_names_are_refused_by_name(campaign: Campaign, call: object, name: str) -> None:
+    with pytest.raises(UnknownNameError, match=name):
+        call(campaign)
+
+
+def test_topics_are_dealt_out(campaign: Campaign) -> None:
+    dealt = campaign.deal(["ann", "ben", "cai"], 2)
+    assert Counter(name for names in dealt.values() for name in names) == {"ann": 2, "ben": 2, "cai": 2}
+    assert list(campaign.deal(["ann"], topics=["2"])) == ["2"]
+
+
+# --- words, order, blindness ----------------------------------------------------------------------------
+
+
+def test_guidelines_and_notes_stay(campaign: Campaign) -> None:
+    assert campaign.guidelines() == ""
+    campaign.set_guidelines("# How to judge\n\nRead it.\n")
+    assert campaign.guidelines() == "# How to judge\n\nRead it."
+    campaign.set_topic_note("2", "only since 1990")
+    assert campaign.topic_notes() == {"2": "only since 1990"}
+    campaign.set_topic_note("2", "")
+    assert campaign.topic_notes() == {}
+    with pytest.raises(InputError, match="200,001"):
+        campaign.set_guidelines("x" * 200_001)
+
+
+def test_the_order_of_chance_is_each_annotators_own(campaign: Campaign) -> None:
+    campaign.set_assignment(annotators=3)
+    campaign.set_loop(mode="random")
+    orders = [take(campaign, name, 8) for name in ("ann", "ben", "cai")]
+    assert len(set(orders)) == 3
+    assert all(sorted(order.split()) == DOCS for order in orders)
+
+
+def test_blind_judging_hides_what_others_said_and_what_runs_have(campaign: Campaign) -> None:
+    take(campaign, "ann")
+    say(campaign, "ann", "d0", 2, note="both wings")
+    for look in (lambda: campaign.others_said("1", "d0", "ben"), lambda: campaign.ranks_of("1", "d0")):
+        with pytest.raises(CampaignError, match="judging is blind"):
+            look()
+    campaign.set_assignment(blind=False)
+    assert campaign.others_said("1", "d0", "ann").empty
+    said = campaign.others_said("1", "d0", "ben")
+    assert said[["annotator", "relevance", "note"]].values.tolist() == [["ann", 2, "both wings"]]
+    assert campaign.ranks_of("1", "d2").values.tolist() == [["system", 3, 97.0]]
+
+
+def test_notes_and_what_a_row_counts_as_are_exported(campaign: Campaign, tmp_path: Path) -> None:
+    take(campaign, "ann")
+    say(campaign, "ann", "d0", 2, note="both wings")
+    campaign.export(judgements=tmp_path / "log.jsonl")
+    row = pd.read_json(tmp_path / "log.jsonl", lines=True).iloc[0]
+    assert (row["note"], row["counts_as"]) == ("both wings", "judgement")
+
+
+# --- the command --------------------------------------------------------------------------------------
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["assign", *map(str, arguments)])
+
+
+def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_path: Path) -> None:
+    directory = campaign.directory
+    (tmp_path / "how.md").write_text("# Read it\n")
+    shown = run(directory, "--annotators", 2, "--number", 3, "--topic", 1, "--to", "ann", "--to", "ben")
+    assert shown.exit_code == 0, shown.output
+    assert "2 annotators judge each of 3 pairs of each topic, one judges each of the others" in shown.stdout
+    assert "24 pairs of the pool, 33 judgements, 0 made" in shown.stdout
+    assert [line.split()[:5] for line in shown.stdout.splitlines()[4:]] == [
+        ["1", "ann,", "ben", "8", "11"],
+        ["2", "everybody", "8", "11", "0"],
+        ["3", "everybody", "8", "11", "0"],
+    ]
+    assert run(directory, "--guidelines", tmp_path / "how.md", "--note", "since 1990", "--topic", 3).exit_code == 0
+    assert campaign.guidelines() == "# Read it"
+    assert campaign.topic_notes() == {"3": "since 1990"}
+    assert run(directory, "--deal-to", "ann", "--deal-to", "cai", "--unblind", "--lease", 5).exit_code == 0
+    state = json.loads(run(directory, "--calibration", 2, "--feedback", "--format", "json").stdout)
+    assert state["settings"]["lease"] == 5
+    assert not state["settings"]["blind"]
+    assert state["calibration"]["pairs"] == 6
+    assert Counter(name for topic in state["topics"] for name in topic["accounts"]) in (
+        {"ann": 2, "cai": 1},
+        {"ann": 1, "cai": 2},
+    )
+    assert "everybody judges 6 pairs first" in run(directory).stdout
+    (tmp_path / "set.txt").write_text("# the first\n1 d0\n\n2 d3\n")
+    assert run(directory, "--calibration", tmp_path / "set.txt", "--to-everybody").exit_code == 0
+    assert campaign.calibration()["doc_id"].tolist() == ["d0", "d3"]
+    assert set(campaign.assignments()["accounts"].map(len)) == {0}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--share", 2], "from 0 to 1, found 2"),
+        (["--share", 0.5, "--number", 2], "give one of --share"),
+        (["--to", "ann", "--to-everybody"], "give one of --to"),
+        (["--topic", "1"], "what of these topics?"),
+        (["--note", "x"], "--note is of a --topic"),
+        (["--to", "nobody"], "nobody"),
+        (["--calibration", "no-such-file"], "no-such-file"),
+        (["--deal-to", "ann", "--per-topic", 2], "2 people, and there are 1"),
+        (["--whole-topic", "9", "--annotators", 2], "topic '9'"),
+    ],
+)
+def test_the_command_refuses_by_name(campaign: Campaign, arguments: list[object], words: str) -> None:
+    refused = run(campaign.directory, *arguments)
+    assert refused.exit_code == 2
+    assert words in refused.stderr
+
+
+def test_a_wrong_line_of_the_calibration_file_is_named(campaign: Campaign, tmp_path: Path) -> None:
+    (tmp_path / "set.txt").write_text("1 d0\n1 0 d1 2\n")
+    refused = run(campaign.directory, "--calibration", tmp_path / "set.txt")
+    assert refused.exit_code == 2
+    assert "set.txt" in refused.stderr
+    assert "2" in refused.stderr

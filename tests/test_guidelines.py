@@ -1,0 +1,308 @@
+"""Guidelines and notes: safe HTML, the card's routes, and the Guidelines and My judgements pages."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+from streamlit.testing.v1 import AppTest
+
+from annotate.asgi import SCRIPT
+from annotate.judging.routes import LONGEST_NOTE, PREFIX, JudgingService
+from annotate.judging.tokens import TOKEN_HEADER, Tokens
+from annotate.markdown import to_html
+from annotate.session import DIRECTORY_VARIABLE
+from collection import Campaign, Judgement
+from collection.records import Role
+from tests.conftest import judging_token, signed_in
+
+HARMLESS = {
+    *("h3", "h4", "h5", "h6", "p", "ul", "ol", "li", "em", "strong", "s", "code", "pre", "blockquote", "hr", "br", "a"),
+    *("table", "thead", "tbody", "tr", "th", "td"),
+}
+
+
+class Tags(HTMLParser):
+    """Every element of a text with its attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+# ---------------------------------------------------------------------------------------- Markdown
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("# One\n\n## Two\n\n##### Five", "<h3>One</h3>\n<h4>Two</h4>\n<h6>Five</h6>\n"),
+        ("**a** *b* ~~c~~ `d`", "<p><strong>a</strong> <em>b</em> <s>c</s> <code>d</code></p>\n"),
+        ("<script>x</script>", "<p>&lt;script&gt;x&lt;/script&gt;</p>\n"),
+        ('![a "cat"](https://x.org/c.png)', "<p>a &quot;cat&quot;</p>\n"),
+        ("[x](javascript:alert(1))", "<p>[x](javascript:alert(1))</p>\n"),
+        ("[x](&#106;avascript:alert(1))", "<p>[x](javascript:alert(1))</p>\n"),
+        ("[x](data:text/html,y)", "<p>[x](data:text/html,y)</p>\n"),
+        ("[x](//x.org)", "<p>[x](//x.org)</p>\n"),
+        ("a\u202eb &#x202e;c", "<p>ab c</p>\n"),
+        ("", ""),
+    ],
+)
+def test_markdown_becomes_html_that_can_do_nothing(text: str, html: str) -> None:
+    assert to_html(text) == html
+
+
+@pytest.mark.parametrize("address", ["https://x.org/a?b=1", "http://x.org", "mailto:ann@x.org"])
+def test_links_lead_out_in_a_window_of_their_own(address: str) -> None:
+    link = {"href": address, "target": "_blank", "rel": "noopener noreferrer"}
+    assert Tags(to_html(f"[x]({address})")).found[1:] == [("a", link)]
+    assert Tags(to_html(f"<{address.removeprefix('mailto:')}>")).found[1:] == [("a", link)]
+
+
+PIECES = (
+    *"<>)\"'`\n|* \t\\\u202e",
+    *("![", "](", "[x]: ", "javascript:", "data:", "https://x.org", "&#106;", "&lt;", "# "),
+    *("<a href=", "onerror=", "<!--", "-->", "<script>", "<img src=x>"),
+)
+
+
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=30).map("".join))
+def test_whatever_is_written_stays_harmless(text: str) -> None:
+    html = to_html(text)
+    assert not re.search("[\u202a-\u202e\u2066-\u2069]", html)
+    for tag, attributes in Tags(html).found:
+        assert tag in HARMLESS
+        if tag == "a":
+            assert re.match(r"https?://|mailto:", attributes.pop("href") or "", re.I)
+            assert attributes.pop("target") == "_blank"
+            assert attributes.pop("rel") == "noopener noreferrer"
+        assert set(attributes) <= {"title", "class", "start", "style"}
+        assert re.fullmatch(r"(text-align:(left|right|center))?", attributes.get("style") or "")
+
+
+# ------------------------------------------------------------------------------------------ routes
+
+
+@pytest.fixture
+def client(campaign: Campaign) -> Iterator[TestClient]:
+    service = JudgingService(campaign.directory)
+    with TestClient(Starlette(routes=service.routes(), lifespan=service.lifespan)) as client:
+        client.headers[TOKEN_HEADER] = judging_token(campaign)
+        yield client
+
+
+def post(client: TestClient, route: str, status: int = 200, **payload: Any) -> dict[str, Any]:
+    answer = client.post(f"{PREFIX}/{route}", content=json.dumps(payload))
+    assert answer.status_code == status, answer.text
+    return dict(answer.json())
+
+
+def graded(doc_id: str, relevance: int | None = 1, **more: Any) -> dict[str, Any]:
+    base = {"uuid": str(uuid4()), "query_id": "1", "doc_id": doc_id, "kind": "graded", "relevance": relevance}
+    return base | {"source": "key"} | more
+
+
+def test_the_card_gets_guidelines_as_html_and_the_notes_of_its_topics(client: TestClient, campaign: Campaign) -> None:
+    assert post(client, "guidelines") == {"html": "", "notes": {}}
+    campaign.set_guidelines("Read **all**. <b>")
+    campaign.set_topic_note("1", " <i>Both</i> count. ")
+    campaign.set_topic_note("2", "Not yours.")
+    campaign.add_account("ben", "annotator")
+    campaign.assign(["2"], ["ben"])
+    written = post(client, "guidelines")
+    assert written == {
+        "html": "<p>Read <strong>all</strong>. &lt;b&gt;</p>\n",
+        "notes": {"1": "<i>Both</i> count."},
+    }
+
+
+def test_guidelines_are_for_those_who_judge(client: TestClient, campaign: Campaign) -> None:
+    client.headers[TOKEN_HEADER] = judging_token(campaign, "rita", "reader")
+    assert "reader" in post(client, "guidelines", status=403)["error"]
+    del client.headers[TOKEN_HEADER]
+    post(client, "guidelines", status=401)
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("half of it", "half of it"),
+        ("  two\nlines \n", "two\nlines"),
+        ("x" * 3000, "x" * LONGEST_NOTE),
+        ("half a \ud83d pair", "half a \ufffd pair"),
+        ("nul\0", "nul"),
+        ("   ", None),
+        (None, None),
+        (7, None),
+        (["a"], None),
+    ],
+)
+def test_a_note_is_kept_and_no_odd_one_costs_a_judgement(
+    client: TestClient, campaign: Campaign, sent: Any, kept: str | None
+) -> None:
+    post(client, "sync", query_id="1", want=3)
+    item = graded("d2", 2, note=sent)
+    assert post(client, "sync", judgements=[item])["saved"] == [item["uuid"]]
+    note = campaign.judgements()["note"].iloc[0]
+    assert (note if isinstance(note, str) else None) == kept
+
+
+def test_recent_and_found_documents_bring_their_note(client: TestClient) -> None:
+    post(client, "sync", query_id="1", want=3)
+    cannot = graded("d1", None, kind="cannot judge", reason="no text", note="Empty.")
+    post(client, "sync", judgements=[graded("d2", 3, note="All."), cannot])
+    recent = post(client, "sync", query_id="1", want=3, recent=True)["recent"]
+    assert [(r["doc_id"], r["note"]) for r in recent] == [("d1", "Empty."), ("d2", "All.")]
+    whole = post(client, "document", query_id="1", doc_id="d1", said=True)
+    assert whole["said"] == {"kind": "cannot judge", "relevance": None, "reason": "no text", "note": "Empty."}
+    assert post(client, "document", query_id="1", doc_id="d6", said=True)["said"] is None
+    assert "said" not in post(client, "document", query_id="1", doc_id="d1")
+
+
+def test_an_adjudication_is_not_among_what_one_can_undo(client: TestClient, campaign: Campaign) -> None:
+    adjudication = Judgement(str(uuid4()), "ann", "1", "d1", "graded", 3, counts_as="adjudication")
+    assert campaign.judge([adjudication]).saved
+    assert post(client, "sync", query_id="1", want=1, recent=True)["recent"] == []
+    assert post(client, "document", query_id="1", doc_id="d1", said=True)["said"] is None
+
+
+# ------------------------------------------------------------------------------------------- pages
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+    """Opens a page of a campaign as somebody of a role."""
+
+    def run(campaign: Campaign, view: str, name: str = "ann", role: Role = "manager") -> AppTest:
+        secret = signed_in(campaign, name, role)
+        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
+        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
+        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
+        return app.switch_page(f"views/{view}").run()
+
+    return run
+
+
+def html_of(app: AppTest) -> str:
+    return "".join(str(element.proto.body) for element in app.get("html"))
+
+
+def texts(app: AppTest) -> list[str]:
+    return [element.value for kind in (app.markdown, app.caption, app.info, app.text) for element in kind]
+
+
+def test_the_manager_writes_and_everybody_reads(opened: Callable[..., AppTest], campaign: Campaign) -> None:
+    app = opened(campaign, "guidelines.py")
+    assert any("Nobody has written any yet" in text for text in texts(app))
+    assert app.button(key="save").disabled
+    app.text_area(key="guidelines-text").set_value("# Rules\n<b>no</b> markup").run()
+    assert "<h3>Rules</h3>" in html_of(app)  # before it is saved
+    assert campaign.guidelines() == ""
+    app.button(key="save").click().run()
+    assert not app.exception
+    assert campaign.guidelines() == "# Rules\n<b>no</b> markup"
+    campaign.set_topic_note("1", "**Both** count.")
+    for name, role in (("ben", "annotator"), ("rita", "reader")):
+        app = opened(campaign, "guidelines.py", name, role)
+        assert "<h3>Rules</h3>" in html_of(app)
+        assert "&lt;b&gt;no&lt;/b&gt;" in html_of(app)
+        assert "**Both** count." in texts(app)
+        assert not app.text_area
+        assert not [button for button in app.button if button.key != "sign-out"]
+
+
+def test_what_somebody_saved_meanwhile_is_not_written_over_unseen(
+    opened: Callable[..., AppTest], campaign: Campaign
+) -> None:
+    app = opened(campaign, "guidelines.py")
+    app.text_area(key="guidelines-text").set_value("Mine.").run()
+    campaign.set_guidelines("Theirs.")
+    app.run()
+    assert "Somebody saved other guidelines" in app.warning[0].value
+    app.button(key="theirs").click().run()
+    assert not app.warning
+    assert app.text_area(key="guidelines-text").value == "Theirs."
+    app.text_area(key="guidelines-text").set_value("x" * 200_001).run()
+    app.button(key="save").click().run()
+    assert "200,000" in app.error[0].value
+    assert campaign.guidelines() == "Theirs."
+
+
+def test_an_annotator_reads_the_notes_of_their_topics(opened: Callable[..., AppTest], campaign: Campaign) -> None:
+    campaign.add_account("ben", "annotator")
+    campaign.add_account("cara", "annotator")
+    campaign.assign(["2"], ["cara"])
+    campaign.set_topic_note("1", "Of the first.")
+    campaign.set_topic_note("2", "Of the second.")
+    seen = texts(opened(campaign, "guidelines.py", "ben", "annotator"))
+    assert "Of the first." in seen
+    assert "Of the second." not in seen
+
+
+def select(app: AppTest, row: int) -> AppTest:
+    """What a click on a row of My judgements does."""
+    app.session_state["picked"] = app.session_state["listed"][row]
+    return app.run()
+
+
+def save(app: AppTest) -> None:
+    next(button for button in app.button if button.label == "Save the change").click().run()
+
+
+def test_my_judgements_changes_a_note(opened: Callable[..., AppTest], campaign: Campaign) -> None:
+    campaign.judge(
+        [
+            Judgement(str(uuid4()), "ann", "1", "d1", "graded", 2, note="Half."),
+            Judgement(str(uuid4()), "ann", "1", "d2", "cannot judge", reason="no text"),
+        ]
+    )
+    app = select(opened(campaign, "my_judgements.py"), 1)
+    assert app.dataframe[0].value["note"].tolist()[1] == "Half."
+    assert app.text_area[0].value == "Half."
+    save(app)
+    assert "it has" in app.info[0].value
+    app.text_area[0].set_value("All of it.")
+    save(app)
+    assert not app.exception
+    row = campaign.judgements(annotator="ann").set_index("doc_id").loc["d1"]
+    assert (row["relevance"], row["note"]) == (2, "All of it.")
+    app = select(opened(campaign, "my_judgements.py"), 1)
+    assert app.text_area[0].value == ""
+    app.text_area[0].set_value("Only a picture.")
+    save(app)
+    row = campaign.judgements(annotator="ann").set_index("doc_id").loc["d2"]
+    assert (row["kind"], row["reason"], row["note"]) == ("cannot judge", "no text", "Only a picture.")
+
+
+def test_my_judgements_shows_others_only_where_judging_is_not_blind(
+    opened: Callable[..., AppTest], campaign: Campaign
+) -> None:
+    campaign.judge(
+        [
+            Judgement(str(uuid4()), "ben", "1", "d2", "graded", 3, note="Mine is higher."),
+            Judgement(str(uuid4()), "ann", "1", "d2", "graded", 1),
+        ]
+    )
+    app = select(opened(campaign, "my_judgements.py"), 0)
+    assert [s.value for s in app.subheader] == ["Topic 1: running average"]
+    assert len(app.dataframe) == 1
+    campaign.set_assignment(blind=False)
+    app = select(opened(campaign, "my_judgements.py"), 0)
+    assert not app.exception
+    said, ranks = app.dataframe[1].value, app.dataframe[2].value
+    assert said[["annotator", "grade", "note"]].to_numpy().tolist() == [["ben", "3 · Perfect", "Mine is higher."]]
+    assert ranks[["run", "rank"]].to_numpy().tolist() == [["beta", 1], ["alpha", 2]]

@@ -1,0 +1,294 @@
+"""Every page for every role: opened, or refused with none of its content; and the pages about people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from uuid import uuid4
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from annotate import views
+from annotate.asgi import SCRIPT
+from annotate.judging.tokens import Tokens
+from annotate.session import DIRECTORY_VARIABLE
+from annotate.views import PAGES, SECTIONS, PageEntry
+from collection import Campaign, Judgement
+from collection.records import ROLES, Role
+from tests.conftest import signed_in
+
+PASSWORD = "wing flow heat slab"
+FILES = {p.name for p in (SCRIPT.parent / "views").glob("*.py")} - {"__init__.py"}
+
+Open = Callable[..., AppTest]
+by_title = {"ids": lambda page: getattr(page, "title", None)}
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Open:
+    """Opens a page by its address, as a browser does that asks for it, with a session of this role or with none."""
+
+    def run(campaign: Campaign, page: PageEntry | str, role: Role | None, name: str | None = None) -> AppTest:
+        entry = page if isinstance(page, PageEntry) else views.entry(page)
+        secret = None if role is None else signed_in(campaign, name or f"some {role}", role)
+        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
+        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
+        app = AppTest.from_file(str(SCRIPT), default_timeout=60)
+        app._page_hash = calc_hash(entry.url_path)
+        return app.run()
+
+    return run
+
+
+@pytest.fixture
+def begun(campaign: Campaign) -> Campaign:
+    """Two annotators have judged; they differ."""
+    for annotator, relevance in (("some annotator", 3), ("zoe", 0)):
+        for query_id, doc_id in (("1", "d1"), ("1", "d2"), ("2", "d4")):
+            campaign.judge([Judgement(str(uuid4()), annotator, query_id, doc_id, "graded", relevance)])
+    return campaign
+
+
+def test_every_script_is_in_the_table_and_says_whose_it_is() -> None:
+    assert {page.file for page in PAGES} == FILES
+    assert len({page.url_path for page in PAGES}) == len(PAGES)
+    assert [page.file for page in PAGES if page.default] == ["overview.py"]
+    for page in PAGES:
+        assert page.roles, page.file
+        assert set(page.roles) <= set(ROLES), page.file
+        assert "manager" in page.roles, page.file
+        assert page.section in SECTIONS, page.file
+
+
+def test_what_annotators_and_readers_may_open_is_known_by_name() -> None:
+    """A new page that is open to them has to be put here, knowingly."""
+    of = {role: {page.url_path for page in PAGES if role in page.roles} for role in ROLES}
+    everybody = {"overview", "guidelines", "account"}
+    assert of["annotator"] == everybody | {"judge", "my-judgements"}
+    assert of["reader"] == everybody | {"recall", "agreement", "export", "evaluate"}
+
+
+@pytest.mark.parametrize("role", [*ROLES, None])
+@pytest.mark.parametrize("page", PAGES, **by_title)
+def test_every_page_opens_for_its_roles_and_refuses_the_others(
+    opened: Open, begun: Campaign, page: PageEntry, role: Role | None
+) -> None:
+    app = opened(begun, page, role)
+    assert not app.exception
+    if role in page.roles:
+        assert not [e for e in app.error if "is for" in e.value]
+        return
+    title = "Sign in" if role is None else page.title
+    assert [t.value for t in app.title] == [title]
+    shown = [
+        element
+        for kind in ("dataframe", "metric", "subheader", "button", "selectbox")
+        for element in app.main.get(kind)
+    ]
+    assert not shown
+    if role is None:
+        assert not app.sidebar.children
+    else:
+        assert [e.value for e in app.error] == [f"This page is for {views.of_roles(page.roles)}."]
+
+
+@pytest.mark.parametrize("role", ["annotator", "reader"])
+@pytest.mark.parametrize("page", PAGES, **by_title)
+def test_pages_of_an_empty_campaign_send_nobody_where_they_may_not_go(
+    opened: Open, tmp_path: pytest.TempPathFactory, page: PageEntry, role: Role
+) -> None:
+    with Campaign.create(tmp_path / "empty") as campaign:
+        app = opened(campaign, page, role)
+        assert not app.exception
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if "reader" in p.roles and p.file != "account.py"], **by_title)
+def test_a_reader_changes_nothing_whatever_is_pressed(opened: Open, begun: Campaign, page: PageEntry) -> None:
+    signed_in(begun, "some reader", "reader")
+
+    def dump() -> list[str]:
+        lines = begun.store.db.conn.iterdump()
+        return [line for line in lines if not line.startswith('INSERT INTO "sessions"')]
+
+    before = dump()
+    app = opened(begun, page, "reader")
+    if page.file == "recall.py":
+        app.query_params["topic"] = "1"
+        app.run()
+        assert app.subheader
+    for key in [button.key for button in app.button if button.key != "sign-out"]:
+        app.button(key=key).click().run()
+        assert not app.exception
+    assert dump() == before
+
+
+def test_a_manager_closes_a_topic_and_a_reader_is_not_offered_it(opened: Open, begun: Campaign) -> None:
+    for role, offered in (("manager", True), ("reader", False)):
+        app = opened(begun, "recall.py", role)
+        app.query_params["topic"] = "1"
+        app.run()
+        assert ("close" in [button.key for button in app.button]) is offered
+
+
+def test_an_annotator_s_overview_has_their_own_figures_only(opened: Open, begun: Campaign) -> None:
+    begun.judge([Judgement(str(uuid4()), "zoe", "2", "d5", "graded", 2)])
+    app = opened(begun, "overview.py", "annotator")
+    assert {m.label: m.value for m in app.metric} == {"Topics for you": "2", "Judged by you": "3"}
+    assert app.dataframe[0].value["judged"].tolist() == [2, 1]
+    everything = " ".join(str(element.value) for kind in (app.markdown, app.caption) for element in kind)
+    assert not re.search("zoe|alpha|beta", everything)
+    assert len(app.dataframe) == 1
+
+
+def test_the_role_is_looked_up_in_every_run(opened: Open, begun: Campaign) -> None:
+    begun.add_account("ann", "manager")
+    app = opened(begun, "evaluate.py", "reader", "rae")
+    assert app.dataframe
+    begun.set_role("rae", "annotator")
+    app.run()
+    assert not app.main.get("dataframe")
+    assert "is for" in app.error[0].value
+    begun.lock("rae")
+    app.run()
+    assert [t.value for t in app.title] == ["Sign in"]
+
+
+def test_the_second_look_refuses_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were a page of other roles ever put into the menu as itself, it would still not run."""
+
+    class Chosen:
+        url_path = "people"
+
+        def run(self) -> None:
+            raise AssertionError("it ran")
+
+    refused: list[PageEntry] = []
+    monkeypatch.setattr(views, "refusal", lambda page: lambda: refused.append(page))
+    views.run(Chosen(), "reader")  # type: ignore[arg-type]
+    assert [page.url_path for page in refused] == ["people"]
+
+
+# --- people ---------------------------------------------------------------------------------------
+
+
+def test_invite_somebody(opened: Open, campaign: Campaign) -> None:
+    app = opened(campaign, "people.py", "manager", "ann")
+    app.text_input[0].set_value("bob")
+    app.selectbox[0].set_value("reader")
+    app.multiselect[0].set_value(["judges"])
+    submit(app, "Make the link")
+    assert not app.error
+    token = re.search(r"/invitation\?token=(\S+)", app.code[0].value)
+    assert token is not None
+    assert campaign.invited(token[1]) == "bob"
+    assert app.dataframe[0].value[["name", "role", "groups", "state"]].values.tolist() == [
+        ["ann", "manager", "", "open"],
+        ["bob", "reader", "judges", "invited"],
+    ]
+    app.run()
+    assert not app.code  # shown once
+
+
+def test_an_invitation_that_cannot_be_made_says_why(opened: Open, campaign: Campaign) -> None:
+    app = opened(campaign, "people.py", "manager", "ann")
+    app.text_input[0].set_value("ANN")
+    submit(app, "Make the link")
+    assert "there is an account" in app.error[0].value
+    assert app.text_input[0].value == "ANN"
+    assert len(campaign.accounts()) == 1
+
+
+def test_change_lock_and_unlock_an_account(opened: Open, campaign: Campaign) -> None:
+    campaign.add_account("bob", "annotator")
+    secret = campaign.open_session("bob")
+    app = opened(campaign, "people.py", "manager", "ann")
+    account(app).set_value("bob").run()
+    app.selectbox(key="role-bob").set_value("reader")
+    app.multiselect(key="groups-bob").set_value(["a", "b"])
+    app.text_input(key="email-bob").set_value("bob@x.org")
+    submit(app, "Save the change")
+    assert not app.error
+    row = campaign.accounts().set_index("name").loc["bob"]
+    assert (row["role"], row["groups"], row["email"]) == ("reader", ["a", "b"], "bob@x.org")
+    app.button(key="lock-bob").click().run()
+    assert campaign.session(secret) is None
+    assert app.button(key="again-bob").disabled
+    app.button(key="lock-bob").click().run()
+    assert not campaign.accounts().set_index("name").loc["bob", "locked"]
+    app.button(key="again-bob").click().run()
+    assert "/invitation?token=" in app.code[0].value
+
+
+def test_the_last_manager_is_told(opened: Open, campaign: Campaign) -> None:
+    app = opened(campaign, "people.py", "manager", "ann")
+    app.button(key="lock-ann").click().run()
+    assert "only manager" in app.error[0].value
+    app.selectbox(key="role-ann").set_value("reader")
+    submit(app, "Save the change")
+    assert "only manager" in app.error[0].value
+    assert campaign.accounts()["role"].tolist() == ["manager"]
+
+
+def test_hostile_names_are_no_markup(opened: Open, campaign: Campaign) -> None:
+    hostile = "**b** <img src=x onerror=alert(1)> :red[r] [l](javascript:x)"
+    app = opened(campaign, "people.py", "manager", hostile)
+    app.button(key=f"again-{hostile}").click().run()
+    assert not app.exception
+    account_page = opened(campaign, "account.py", "manager", hostile)
+    for page in (app, account_page):
+        live = [re.sub(r"\\.", "", m.value) for kind in (page.markdown, page.caption) for m in kind]
+        assert not [m for m in live if "<img" in m or "](javascript" in m or "**b**" in m]
+
+
+# --- account --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_choose_and_change_the_password(opened: Open, campaign: Campaign, role: Role) -> None:
+    app = opened(campaign, "account.py", role, "ann")
+    new, again = app.text_input
+    new.set_value(PASSWORD)
+    again.set_value(PASSWORD + "!")
+    submit(app, "Keep it")
+    assert "not the same" in app.error[0].value
+    new, again = app.text_input
+    new.set_value("short")
+    again.set_value("short")
+    submit(app, "Keep it")
+    assert "10 characters" in app.error[0].value
+    new, again = app.text_input
+    new.set_value(PASSWORD)
+    again.set_value(PASSWORD)
+    submit(app, "Keep it")
+    assert not app.error
+    assert campaign.check_password("ann", PASSWORD) == "ann"
+    app.run()
+    old, new, again = app.text_input  # this session is still open
+    old.set_value("wrong wrong wrong")
+    new.set_value(PASSWORD + "!")
+    again.set_value(PASSWORD + "!")
+    submit(app, "Keep it")
+    assert "old password" in app.error[0].value
+    assert campaign.check_password("ann", PASSWORD) == "ann"
+
+
+@pytest.mark.parametrize(("key", "left"), [("sign-out", 1), ("leave-here", 1), ("leave-everywhere", 0)])
+def test_sign_out_ends_the_session_on_the_server(opened: Open, campaign: Campaign, key: str, left: int) -> None:
+    signed_in(campaign, "ann")
+    app = opened(campaign, "account.py", "manager", "ann")
+    assert campaign.accounts()["sessions"].tolist() == [2]
+    app.button(key=key).click().run()
+    assert campaign.accounts()["sessions"].tolist() == [left]
+    app.run()
+    assert [t.value for t in app.title] == ["Sign in"]
+
+
+def submit(app: AppTest, label: str) -> None:
+    next(button for button in app.button if button.label == label).click().run()
+    assert not app.exception
+
+
+def account(app: AppTest):
+    return next(box for box in app.selectbox if box.label == "Account")

@@ -1,0 +1,238 @@
+"""What ``sso.toml`` may say, and who the provider's people are; the way there and back is in tests/browser."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotate.asgi import create_app
+from annotate.signing import provider
+from annotate.signing.provider import Newcomer, Provider
+from collection import Campaign, accounts
+from collection.errors import CampaignError, CleverdonError, FormatError, InputError
+from tests.conftest import signed_in
+
+SETUP = {
+    "title": '"Example"',
+    "address": '"https://judging.example.org/"',
+    "metadata_url": '"https://login.example.org/.well-known/openid-configuration"',
+    "client_id": '"cleverdon"',
+    "client_secret": '"a secret"',
+}
+ROLES = '[roles]\nmanager = ["mia@x.org"]\nannotator = ["*@x.org", "group:Judges"]\nreader = ["rae@y.org"]\n'
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Writes an ``sso.toml`` with other values than the usual ones, or without some."""
+
+    def make(roles: str = ROLES, **changes: str | None) -> Path:
+        lines = [f"{key} = {value}\n" for key, value in {**SETUP, **changes}.items() if value is not None]
+        path = tmp_path / provider.FILE
+        path.write_text("".join(lines) + roles)
+        path.chmod(0o600)
+        return tmp_path
+
+    return make
+
+
+def test_no_file_no_provider(tmp_path: Path) -> None:
+    assert provider.read(tmp_path) is None
+
+
+def test_a_setup(write: Write) -> None:
+    known = provider.read(write(groups_claim='"realm_access.roles"'))
+    assert known is not None
+    assert (known.title, known.address, known.groups_claim) == (
+        "Example",
+        "https://judging.example.org",
+        "realm_access.roles",
+    )
+    assert known.roles["annotator"] == ["*@x.org", "group:Judges"]
+    auth = known.secrets(b"key")["auth"]
+    assert auth["redirect_uri"] == "https://judging.example.org/oauth2callback"
+    assert auth["provider"]["server_metadata_url"].startswith("https://login.example.org/")
+    assert len(auth["cookie_secret"]) == 64
+    assert auth["cookie_secret"] != known.secrets(b"other key")["auth"]["cookie_secret"]  # each campaign its own
+
+
+def test_without_a_title_it_is_called_by_its_host(write: Write) -> None:
+    known = provider.read(write(title=None))
+    assert known is not None
+    assert known.title == "login.example.org"
+
+
+@pytest.mark.parametrize(("mode", "readable"), [(0o600, False), (0o640, True), (0o604, True)])
+def test_a_file_that_others_can_read_is_noticed(write: Write, mode: int, readable: bool) -> None:
+    folder = write()
+    (folder / provider.FILE).chmod(mode)
+    known = provider.read(folder)
+    assert known is not None
+    assert known.readable is readable
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"client_id": None}, 'wanted client_id = "...", found none'),
+        ({"client_secret": '""'}, "client_secret"),
+        ({"address": '"judging.example.org"'}, "address as https"),
+        ({"address": '"http://judging.example.org"'}, "http only on this machine"),
+        ({"address": '"https://example.org/judging"'}, "without a path"),
+        ({"metadata_url": '"http://login.example.org/x"'}, "http only on this machine"),
+        ({"metadata_url": '"file:///etc/passwd"'}, "metadata_url as https"),
+        ({"colour": '"red"'}, "found colour"),
+        ({"scope": "7"}, "scope"),
+        ({"roles": ""}, "sso.toml"),
+        ({"roles": "[roles]\n"}, r"a table \[roles\]"),
+        ({"roles": '[roles]\nboss = ["a@x.org"]\n'}, "no role 'boss'"),
+        ({"roles": '[roles]\nreader = "a@x.org"\n'}, "reader = "),
+        ({"roles": "[roles]\nreader = [7]\n"}, "reader = "),
+        ({"title": "="}, "wanted TOML"),
+    ],
+)
+def test_a_setup_that_is_none(write: Write, changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(FormatError, match=words):
+        provider.read(write(**changes))
+
+
+def test_without_authlib_it_says_what_to_install(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(provider.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(CampaignError, match=r"pip install cleverdon\[sso\]"):
+        provider.read(write())
+
+
+def test_the_app_does_not_start_on_a_setup_that_is_none(campaign: Campaign) -> None:
+    (campaign.directory / provider.FILE).write_text("nothing")
+    with pytest.raises(CleverdonError, match="sso.toml"):
+        create_app(campaign.directory)
+
+
+# --- who is who -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def known(write: Write) -> Provider:
+    found = provider.read(write())
+    assert found is not None
+    return found
+
+
+AT = 1_800_000_000.0
+
+
+@pytest.mark.parametrize(
+    ("claims", "newcomer"),
+    [
+        ({"email": "mia@x.org", "name": "Mia"}, ("mia@x.org", "Mia", "manager")),
+        ({"email": "MIA@X.org"}, ("MIA@X.org", None, "manager")),
+        ({"email": "bob@x.org", "name": 7}, ("bob@x.org", None, "annotator")),
+        ({"email": "bob@z.org", "groups": ["judges"]}, ("bob@z.org", None, "annotator")),
+        ({"email": "bob@z.org", "groups": "judges"}, ("bob@z.org", None, "annotator")),
+        ({"email": "rae@y.org", "email_verified": True}, ("rae@y.org", None, "reader")),
+        ({"email": "rae@y.org", "groups": ["judges"]}, ("rae@y.org", None, "annotator")),  # the first of the roles
+    ],
+)
+def test_the_role_comes_from_the_address_or_a_group(
+    known: Provider, claims: dict[str, Any], newcomer: tuple[str, str | None, Any]
+) -> None:
+    assert known.newcomer({"iat": AT, **claims}, at=AT) == Newcomer(*newcomer)
+
+
+@pytest.mark.parametrize(
+    ("claims", "words"),
+    [
+        ({"email": "eve@y.org"}, "no role in this campaign for eve@y.org"),
+        ({"email": "eve@x.org.evil.org"}, "no role in this campaign"),
+        ({"email": "mia@x.org", "email_verified": False}, "not verified"),
+        ({"email": "mia@x.org", "email_verified": "false"}, "not verified"),
+        ({"groups": ["judges"]}, "no e-mail address"),
+        ({"email": ""}, "no e-mail address"),
+        ({"email": "eve@y.org", "groups": None}, "no role in this campaign"),
+        ({"email": "eve@y.org", "groups": [["judges"]]}, "no role in this campaign"),
+        ({"email": "group:judges"}, "no role in this campaign"),
+    ],
+)
+def test_who_is_nobody_here(known: Provider, claims: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        known.newcomer({"iat": AT, **claims}, at=AT)
+
+
+@pytest.mark.parametrize("iat", [AT - provider.FRESH - 1, AT + provider.AHEAD + 1, None, "now", float("nan")])
+def test_what_was_said_long_ago_counts_no_more(known: Provider, iat: Any) -> None:
+    assert known.newcomer({"email": "mia@x.org", "iat": iat}, at=AT) is None
+
+
+def test_groups_may_lie_deeper() -> None:
+    claims = {"realm_access": {"roles": ["a", "b"]}, "https://x.org/groups": ["c"], "one": "d"}
+    assert accounts.claimed_groups(claims, "realm_access.roles") == ["a", "b"]
+    assert accounts.claimed_groups(claims, "https://x.org/groups") == ["c"]
+    assert accounts.claimed_groups(claims, "one") == ["d"]
+    for nothing in ("none", "realm_access", "realm_access.none", "one.deeper"):
+        assert accounts.claimed_groups(claims, nothing) == []
+
+
+# --- being let in ---------------------------------------------------------------------------------
+
+
+def let_in(campaign: Campaign, *given: Any) -> tuple[str, str]:
+    token = campaign.admit(*given)
+    assert token is not None
+    secret = campaign.use_signin_link(token)
+    assert secret is not None
+    person = campaign.session(secret)
+    assert person is not None
+    return person.name, person.role
+
+
+def test_an_account_of_this_address_is_theirs_and_gets_the_role(campaign: Campaign) -> None:
+    signed_in(campaign, "ann", "manager")
+    campaign.invite("bob", "reader", email="bob@x.org")
+    assert let_in(campaign, "BOB@x.org", "annotator", "Robert") == ("bob", "annotator")
+    assert len(campaign.accounts()) == 2
+
+
+def test_a_newcomer_is_called_as_the_provider_does_or_by_the_address(campaign: Campaign) -> None:
+    signed_in(campaign, "ann", "manager")
+    assert let_in(campaign, "mia@x.org", "reader", "Mia") == ("Mia", "reader")
+    assert let_in(campaign, "mia@y.org", "reader", "mia") == ("mia@y.org", "reader")  # the name is somebody else's
+    assert let_in(campaign, "ann@z.org", "reader", "Ann") == ("ann@z.org", "reader")
+    assert let_in(campaign, "bad@z.org", "reader", "qrels:x\n") == ("bad@z.org", "reader")
+    assert let_in(campaign, "ann@z.org", "manager", "Ann") == ("ann@z.org", "manager")
+
+
+def test_nobody_takes_a_name_from_the_log(campaign: Campaign) -> None:
+    """Names at a provider are often chosen by the person; the judgements of somebody else are not."""
+    from collection import Judgement
+
+    campaign.judge([Judgement("u", "Zoe", "1", "d1", "graded", 1)])
+    signed_in(campaign, "ann", "manager")
+    assert let_in(campaign, "eve@x.org", "annotator", "zoe") == ("eve@x.org", "annotator")
+
+
+def test_a_locked_account_stays_locked(campaign: Campaign) -> None:
+    signed_in(campaign, "ann", "manager")
+    campaign.invite("bob", "reader", email="bob@x.org")
+    campaign.lock("bob")
+    assert campaign.admit("bob@x.org", "manager", "bob") is None
+    assert campaign.accounts().set_index("name").loc["bob", ["role", "locked"]].tolist() == ["reader", True]
+
+
+def test_the_last_manager_stays_one_whatever_the_provider_says(campaign: Campaign) -> None:
+    campaign.add_account("ann", "manager", "ann@x.org")
+    assert let_in(campaign, "ann@x.org", "reader") == ("ann", "manager")
+
+
+def test_the_link_of_who_is_let_in_lives_a_minute(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    signed_in(campaign, "ann", "manager")
+    token = campaign.admit("mia@x.org", "reader")
+    assert token is not None
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 61)
+    assert campaign.use_signin_link(token) is None
