@@ -141,7 +141,7 @@ st.write(
     "and what each entry revises."
 )
 if counts["logged"]:
-    left, right = st.columns(2)
+    left, right, labels = st.columns(3)
     left.download_button(
         "Download judgements.jsonl",
         file("judgements", "judgements.jsonl"),
@@ -155,6 +155,14 @@ if counts["logged"]:
         "judgements.csv",
         width="stretch",
         key="csv",
+    )
+    labels.download_button(
+        "Download labels.csv",
+        file("labels", "labels.csv"),
+        "labels.csv",
+        width="stretch",
+        key="labels",
+        help="Annotator, query_id, doc_id, relevance: what everybody's grade is now, for agreement elsewhere.",
     )
 
 st.subheader("Pool")

@@ -32,14 +32,19 @@ with st.form("files", border=False):
         key="qrels",
         help="TREC form: topic 0 document grade. Kept as judgements of an annotator of its own.",
     )
-    costs = right.file_uploader(
+    labels = right.file_uploader(
+        "Labels of several annotators",
+        key="labels",
+        help="CSV, TSV or JSONL with annotator, query_id, doc_id, relevance. Kept as judgements of these annotators.",
+    )
+    costs = left.file_uploader(
         "Costs of runs", key="costs", help="CSV or TSV with a column run: latency_ms, price_usd, hardware, ..."
     )
     replace = st.checkbox("Replace what is there with other content under the same name")
     go = st.form_submit_button("Import", type="primary")
 
 if go:
-    if not (topics or documents or runs or qrels or costs):
+    if not (topics or documents or runs or qrels or labels or costs):
         st.error("Choose a file first.")
         st.stop()
     with tempfile.TemporaryDirectory() as scratch, st.spinner("Importing"):
@@ -67,6 +72,7 @@ if go:
                 documents=[keep(f, f"documents{i}") for i, f in enumerate(documents)],
                 runs=[keep(f, f"runs{i}") for i, f in enumerate(runs)],
                 qrels=keep(qrels, "qrels") if qrels else None,
+                labels=keep(labels, "labels") if labels else None,
                 costs=keep(costs, "costs") if costs else None,
                 replace=replace,
                 progress=tell,
