@@ -12,7 +12,6 @@ from uuid import uuid4
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
@@ -21,9 +20,9 @@ from sklearn.metrics import cohen_kappa_score
 from collection import Campaign, Judgement, agreement, formats
 from collection.agreement import COEFFICIENTS, MEASUREMENT, REST, Labels, Patterns
 from collection.agreement.resampling import VALUES
-from collection.cli import main
 from collection.errors import ColumnsError, ConflictError, FormatError, InputError, UnknownNameError
 from collection.measures import parse
+from tests.helpers import fails, ok
 
 COLUMNS = ["annotator", "query_id", "doc_id", "relevance"]
 EXACT = 1e-9
@@ -74,6 +73,7 @@ def value(frame: pd.DataFrame, coefficient: str, scale: str = "graded", level: f
 KRIPPENDORFF_C = labels_of(
     "1 2 3 3 2 1 4 1 2 . . .", "1 2 3 3 2 2 4 1 2 5 . 3", ". 3 3 3 2 3 4 2 2 5 1 .", "1 2 3 3 2 4 4 1 2 5 1 ."
 )
+
 """Krippendorff (2011), Computing Krippendorff's alpha-reliability, example C; Gwet's example too."""
 FLEISS = from_counts(
     "0 0 0 0 14", "0 2 6 4 2", "0 0 3 5 6", "0 3 9 2 0", "2 2 8 1 1",
@@ -823,24 +823,6 @@ def test_labels_that_cannot_be_imported(campaign: Campaign, tmp_path: Path, text
 
 
 # --- the command ------------------------------------------------------------------------------------
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(a) for a in arguments])
-
-
-def ok(*arguments: object) -> str:
-    result = run(*arguments)
-    assert result.exit_code == 0, result.output
-    return result.stdout
-
-
-def fails(*arguments: object) -> str:
-    result = run(*arguments)
-    assert result.exit_code == 2, result.output
-    assert result.stdout == ""
-    assert result.stderr.count("\n") == 1, result.stderr
-    return result.stderr
 
 
 def test_the_command_on_a_file(tmp_path: Path) -> None:

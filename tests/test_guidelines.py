@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
@@ -17,13 +16,14 @@ from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
 from annotate.asgi import SCRIPT
-from annotate.judging.routes import LONGEST_NOTE, PREFIX, JudgingService
+from annotate.judging.routes import LONGEST_NOTE, JudgingService
 from annotate.judging.tokens import TOKEN_HEADER, Tokens
 from annotate.markdown import to_html
 from annotate.session import DIRECTORY_VARIABLE
 from collection import Campaign, Judgement
 from collection.records import Role
 from tests.conftest import judging_token, signed_in
+from tests.helpers import post
 
 HARMLESS = {
     *("h3", "h4", "h5", "h6", "p", "ul", "ol", "li", "em", "strong", "s", "code", "pre", "blockquote", "hr", "br", "a"),
@@ -103,12 +103,6 @@ def client(campaign: Campaign) -> Iterator[TestClient]:
     with TestClient(Starlette(routes=service.routes(), lifespan=service.lifespan)) as client:
         client.headers[TOKEN_HEADER] = judging_token(campaign)
         yield client
-
-
-def post(client: TestClient, route: str, status: int = 200, **payload: Any) -> dict[str, Any]:
-    answer = client.post(f"{PREFIX}/{route}", content=json.dumps(payload))
-    assert answer.status_code == status, answer.text
-    return dict(answer.json())
 
 
 def graded(doc_id: str, relevance: int | None = 1, **more: Any) -> dict[str, Any]:

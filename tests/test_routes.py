@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -18,6 +17,7 @@ from annotate.judging.tokens import TOKEN_HEADER, Tokens, cookie_name
 from collection import Campaign, Document, Judgement
 from collection.errors import BusyError
 from tests.conftest import judging_token, signed_in
+from tests.helpers import post
 
 
 @pytest.fixture
@@ -30,12 +30,6 @@ def client(service: JudgingService, campaign: Campaign) -> Iterator[TestClient]:
     with TestClient(Starlette(routes=service.routes(), lifespan=service.lifespan), follow_redirects=False) as client:
         client.headers[TOKEN_HEADER] = judging_token(campaign)
         yield client
-
-
-def post(client: TestClient, route: str, status: int = 200, **payload: Any) -> dict[str, Any]:
-    answer = client.post(f"{PREFIX}/{route}", content=json.dumps(payload))
-    assert answer.status_code == status, answer.text
-    return dict(answer.json())
 
 
 def judged(doc_id: str, relevance: int | None = 1, **more: Any) -> dict[str, Any]:
