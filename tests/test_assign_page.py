@@ -130,7 +130,7 @@ def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
     people.assign(["2"], ["ann"])
     people.set_assignment(annotators=2)
     app = opened(people)
-    assert "assigned to 2:" in app.warning[0].value
+    assert "1 person may judge topic 2" in app.warning[0].value
     select(app, 0, 1).run()
     app.multiselect(key="people").set_value([])
     next(button for button in app.button if button.label == "Give them the selected topics").click().run()

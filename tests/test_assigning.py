@@ -345,6 +345,22 @@ def test_unknown_names_are_refused_by_name(campaign: Campaign, call: object, nam
         call(campaign)
 
 
+def test_topics_that_can_never_be_complete_are_told(campaign: Campaign) -> None:
+    assert campaign.assignment_notices() == []
+    campaign.set_assignment(annotators=2)
+    campaign.set_groups("cai", ["lawyers"])
+    campaign.assign(["1"], ["ann"])
+    campaign.assign(["3"], groups=["lawyers"])
+    (said,) = campaign.assignment_notices()
+    assert said.startswith("1 person may judge topics 1, 3, and 2 are to judge each pair there")
+    campaign.lock("ann")
+    assert [notice.split(",")[0] for notice in campaign.assignment_notices()] == [
+        "nobody may judge topic 1",
+        "1 person may judge topic 3",
+    ]
+    assert "note: nobody may judge topic 1" in run(campaign.directory).stderr
+
+
 def test_topics_are_dealt_out(campaign: Campaign) -> None:
     dealt = campaign.deal(["ann", "ben", "cai"], 2)
     assert Counter(name for names in dealt.values() for name in names) == {"ann": 2, "ben": 2, "cai": 2}

@@ -187,21 +187,8 @@ def by_topic() -> None:
     many = f"{len(chosen):,} topic{'s' if len(chosen) != 1 else ''}"
     give(chosen, many)
     deal(chosen, many)
-    short = [
-        query_id
-        for query_id, accounts, groups in table[["query_id", "accounts", "groups"]].itertuples(index=False)
-        if 0 < len({*accounts, *(m for g in groups for m in teams.get(g, []))} & set(judges)) < needed(query_id)
-    ]
-    if short:
-        names = ", ".join(widgets.plain(query_id) for query_id in short[:10]) + (" …" if len(short) > 10 else "")
-        st.warning(f"Fewer people than judge a pair are assigned to {names}: these pairs cannot have all judgements.")
-
-
-def needed(query_id: str) -> int:
-    """The most judgements that a pair of a topic wants."""
-    alone = settings.which == "topics" and query_id not in settings.topics
-    alone |= (settings.which == "share" and not settings.share) or (settings.which == "number" and not settings.number)
-    return 1 if alone else settings.annotators
+    for notice in campaign.assignment_notices():
+        st.warning(widgets.plain(notice[0].upper() + notice[1:] + "."))
 
 
 def give(chosen: list[str], many: str) -> None:
@@ -296,8 +283,8 @@ def calibration() -> None:
     )
     widgets.metrics({"Pairs": f"{len(pairs):,}", "Settled": f"{settled:,}"})
     st.caption(
-        "The settled grade of a pair is that of its adjudication (the Adjudicate page, once annotators disagree on it; "
-        "or `cleverdon judge --adjudicate`), or else that of imported qrels. A pair without one is judged by all, and "
+        "The settled grade of a pair is that of its adjudication (the Adjudicate page lists these pairs behind the "
+        "disagreements), or else that of imported qrels. A pair without one is judged by all, and "
         "nobody is told anything."
     )
     if len(pairs) > settled:

@@ -72,29 +72,29 @@ class Assigning(Reading, Access):
 
     def spread_overlap(self) -> None:
         """Write down how many are to judge each pair of the pool; inside a transaction that the caller has open."""
-        settings = self.assignment_settings()
-        for query_id in self.topics()["query_id"]:
-            ids = self.store.pool_ids(query_id)
-            numbers = assignment.wanted(settings, query_id, ids, self.id).tolist()
-            self.store.set_wanted(query_id, dict(zip(ids, numbers, strict=True)))
+        pool = self._wanted_by(self.assignment_settings())
+        changed = pool[pool["wanted"] != pool["now"]]
+        self.store.set_wanted(changed[["now", "topic", "doc"]].itertuples(index=False, name=None))
         self._assignment_changed()
+
+    def _wanted_by(self, settings: AssignmentSettings) -> pd.DataFrame:
+        """The pool with a column ``now``: how many are to judge each pair by these settings."""
+        pool = self.store.pool_wanted()
+        numbers = [
+            assignment.wanted(settings, str(query_id), ids.tolist(), self.id)
+            for query_id, ids in pool.groupby("query_id", sort=False)["doc_id"]
+        ]
+        return pool.assign(now=np.concatenate(numbers) if numbers else 0)
 
     def _assignment_changed(self) -> None:
         self.store.put("assignment_version", self.store.settings().get("assignment_version", 0) + 1)
 
     def workload(self, **changes: Any) -> Workload:
         """What the pool asks for in all under these settings, or with `changes` to them; nothing is written."""
-        settings = self._with(changes)
-        parts = [
-            part.assign(wanted=assignment.wanted(settings, str(query_id), part["doc_id"].tolist(), self.id))
-            for query_id, part in self.store.pool()[["query_id", "doc_id"]].groupby("query_id", sort=False)
-        ]
-        if not parts:
-            return Workload(0, 0, 0)
-        pool = pd.concat(parts)
+        pool = self._wanted_by(self._with(changes))
         said = pool.merge(self._said(), on=["query_id", "doc_id"])
-        made = said["wanted"].where(said["ended"], said[["wanted", "said"]].min(axis=1))
-        return Workload(len(pool), int(pool["wanted"].sum()), int(made.sum()))
+        made = said["now"].where(said["ended"], said[["now", "said"]].min(axis=1))
+        return Workload(len(pool), int(pool["now"].sum()), int(made.sum()))
 
     def _said(self) -> pd.DataFrame:
         """``query_id``, ``doc_id``, ``said`` (annotators), ``ended`` (adjudicated) of each pair that anybody judged."""
@@ -154,6 +154,31 @@ class Assigning(Reading, Access):
                     names.setdefault(query_id, []).append(name)
             progress[column] = [names.get(query_id, []) for query_id in progress["query_id"]]
         return progress[["query_id", "title", "accounts", "groups", "pool", "wanted", "made"]]
+
+    def assignment_notices(self) -> list[str]:
+        """What a manager should know of the assignment: topics that can never have the judgements that they want."""
+        people = self.accounts()
+        if people.empty:  # a campaign of scripts, or one whose app was never started
+            return []
+        may = people[people["role"].isin(["manager", "annotator"]) & ~people["locked"].astype(bool)]
+        member_of = dict(zip(may["name"], map(set, may["groups"]), strict=True))
+        most = self.store.pool_wanted().groupby("query_id")["wanted"].max()
+        short: dict[tuple[int, int], list[str]] = {}
+        for row in self.assignments().to_dict("records"):
+            of = [
+                name
+                for name, groups in member_of.items()
+                if not (row["accounts"] or row["groups"]) or name in row["accounts"] or groups & set(row["groups"])
+            ]
+            wanted = int(most.get(row["query_id"], 1))
+            if len(of) < wanted:
+                short.setdefault((len(of), wanted), []).append(row["query_id"])
+        return [
+            f"{many} may judge {_named(topics)}, and {wanted} are to judge each pair there: "
+            "assign more people, or ask for fewer judgements"
+            for (count, wanted), topics in sorted(short.items())
+            for many in ["nobody" if not count else "1 person" if count == 1 else f"{count} people"]
+        ]
 
     def deal(
         self, people: Sequence[str], per_topic: int = 1, topics: Iterable[str] | None = None
@@ -335,3 +360,9 @@ class Assigning(Reading, Access):
     def _not_blind(self) -> None:
         if self.assignment_settings().blind:
             raise CampaignError("judging is blind in this campaign; its manager can end that on the Assign page")
+
+
+def _named(topics: Sequence[str]) -> str:
+    """``topics 7, 8 and 12 more``."""
+    first, more = ", ".join(topics[:5]), len(topics) - 5
+    return f"topic{'s' * (len(topics) > 1)} {first}" + (f" and {more:,} more" if more > 0 else "")

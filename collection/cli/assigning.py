@@ -135,6 +135,7 @@ def _show(campaign: Campaign, form: str) -> None:
             "settings": asdict(settings),
             "workload": work._asdict(),
             "topics": table.to_dict("records"),
+            "notices": campaign.assignment_notices(),
             "calibration": {"pairs": size, "annotators": calibrated.to_dict("records")},
         }
         click.echo(json.dumps(shown, indent=2, ensure_ascii=False, allow_nan=False))
@@ -156,6 +157,7 @@ def _show(campaign: Campaign, form: str) -> None:
     if size:
         told = "; the settled grade is shown after each" if settings.feedback else ""
         click.echo(f"everybody judges {size:,} pairs first{told}")
+    print_notices(campaign.assignment_notices())
     if len(table):
         click.echo()
         rows = [

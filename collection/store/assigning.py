@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import pandas as pd
@@ -107,23 +106,20 @@ class Assigning(Connection):
 
     # --- how many judge a pair ----------------------------------------------------------------------
 
-    def pool_ids(self, query_id: str) -> list[str]:
-        """Document ids of a topic's pool, in pool order."""
-        rows = self.db.conn.execute(
-            "SELECT d.doc_id FROM pool AS p JOIN documents AS d USING (doc) "
-            "WHERE p.topic = (SELECT topic FROM topics WHERE query_id = ?) ORDER BY p.pool_round, p.position",
-            (query_id,),
-        )
-        return [doc_id for (doc_id,) in rows]
+    def pool_wanted(self) -> pd.DataFrame:
+        """How many are to judge each pair of the pool: ``query_id``, ``doc_id``, ``wanted``, ``topic``, ``doc``.
 
-    def set_wanted(self, query_id: str, wanted: Mapping[str, int]) -> None:
-        """Write how many are to judge each of these pairs of a topic's pool."""
-        self.db.conn.execute(
-            "UPDATE pool SET wanted = v.value FROM json_each(?) AS v JOIN documents AS d ON d.doc_id = v.key "
-            "WHERE pool.doc = d.doc AND pool.topic = (SELECT topic FROM topics WHERE query_id = ?) "
-            "AND pool.wanted <> v.value",
-            (json.dumps(dict(wanted)), query_id),
+        In the order of topics, and of the pool in each. The last two are the keys for :meth:`set_wanted`.
+        """
+        return self._frame(
+            "SELECT t.query_id, d.doc_id, p.wanted, p.topic, p.doc FROM pool AS p "
+            "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
+            "ORDER BY p.topic, p.pool_round, p.position"
         )
+
+    def set_wanted(self, pairs: Iterable[tuple[int, int, int]]) -> None:
+        """Write how many are to judge pairs of the pool: the number, and the keys of topic and document."""
+        self.db.conn.executemany("UPDATE pool SET wanted = ? WHERE topic = ? AND doc = ?", pairs)
 
     def demand(self, query_id: str, doc_id: str, annotator: str, at: float) -> Demand:
         """Whether a pair wants a judgement of an annotator at a time (seconds since 1970)."""
