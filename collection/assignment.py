@@ -32,6 +32,12 @@ CANDIDATE_COLUMNS = (
     "calibration",
 )
 
+MOST_ANNOTATORS = 50
+"""Of one pair."""
+
+LEASES = (0.05, 7 * 24 * 60.0)
+"""Minutes that a pair can be reserved for, at least and at most."""
+
 Which = Literal["all", "share", "number", "topics"]
 
 
@@ -71,16 +77,17 @@ class AssignmentSettings:
     feedback: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "topics", tuple(self.topics))  # JSON gives a list
+        for name, kind in (("topics", tuple), ("share", float), ("lease", float)):
+            object.__setattr__(self, name, kind(getattr(self, name)))  # JSON gives a list, and 1 for 1.0
         if self.which not in get_args(Which):
             raise UnknownNameError("choice of pairs", self.which, get_args(Which))
-        if not isinstance(self.annotators, int) or self.annotators < 1:
-            raise InputError(f"a pair is judged by 1 or more annotators, found {self.annotators}")
+        if not isinstance(self.annotators, int) or not 1 <= self.annotators <= MOST_ANNOTATORS:
+            raise InputError(f"a pair is judged by 1 to {MOST_ANNOTATORS} annotators, found {self.annotators}")
         if not 0 <= self.share <= 1:
             raise InputError(f"the share of pairs that several judge is from 0 to 1, found {self.share:g}")
         if self.number < 0:
             raise InputError(f"the number of pairs that several judge is 0 or more, found {self.number}")
-        if not 0.05 <= self.lease <= 7 * 24 * 60:
+        if not LEASES[0] <= self.lease <= LEASES[1]:
             raise InputError(f"a pair is reserved for 3 seconds (.05) to 7 days (10080), found {self.lease:g} minutes")
 
 

@@ -297,6 +297,9 @@ def m006_people(db: Database) -> None:
             UNIQUE (topic, doc)
         ) WITHOUT ROWID;;
 
+        -- With the rowid behind it: the newest entries of a topic.
+        CREATE INDEX judgements_topic ON judgements (topic);;
+
         ALTER TABLE judgements ADD COLUMN note TEXT;;
         ALTER TABLE judgements ADD COLUMN counts_as TEXT NOT NULL DEFAULT 'judgement'
             CHECK (counts_as IN ('judgement', 'adjudication', 'surplus'));;

@@ -772,3 +772,14 @@ def test_serve_for_somebody_unknown_says_how_to_invite_them(campaign: Campaign) 
     assert result.exit_code == 2
     assert "--invite 'eve adams' --role annotator" in result.output
     assert "\n" not in result.output.strip()
+
+
+def test_a_name_is_the_same_in_any_case_and_form(campaign: Campaign) -> None:
+    campaign.add_account("Jos\u00e9", "annotator")
+    campaign.set_password("Jos\u00e9", "three quiet wings")
+    for typed in ("JOS\u00c9", "jose\u0301", "Jos\u00e9"):
+        assert campaign.check_password(typed, "three quiet wings") == "Jos\u00e9"
+    attempts = Attempts()
+    for _ in range(10):
+        attempts.failed("Jos\u00e9", "here")
+    assert attempts.wait("jose\u0301", "here") > 0

@@ -137,6 +137,13 @@ def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
     assert table(app, "who")["who"].tolist() == ["everybody", "everybody"]
 
 
+def test_whatever_the_library_takes_the_page_shows(opened: Callable[..., AppTest], people: Campaign) -> None:
+    people.set_assignment(annotators=50, which="share", share=1, lease=5)
+    assert not opened(people).exception
+    people.set_assignment(lease=0.05)
+    assert not opened(people).exception
+
+
 def test_topics_are_dealt_out(opened: Callable[..., AppTest], people: Campaign) -> None:
     app = opened(people)
     app.multiselect(key="among").set_value(["ben", "cara"]).run()

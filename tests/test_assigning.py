@@ -230,6 +230,62 @@ def test_in_the_loop_others_judge_what_was_judged(campaign: Campaign) -> None:
     assert campaign.ledger("1").judged == 1
 
 
+def test_idle_cards_keep_no_second_opinion_from_others(campaign: Campaign) -> None:
+    campaign.set_loop(mode="loop-in-pool")
+    campaign.set_assignment(annotators=2)
+    for _ in DOCS:
+        say(campaign, "ann", take(campaign, "ann"))
+    held = take(campaign, "ben", 4).split()
+    assert len(held) == 4
+    assert sorted(held + take(campaign, "cai", 8).split()) == DOCS
+
+
+def test_a_draw_says_of_how_many_it_was_made_also_beside_second_opinions(campaign: Campaign) -> None:
+    campaign.set_loop(mode="loop-in-pool", run=1)
+    campaign.set_assignment(annotators=2)
+    say(campaign, "ann", take(campaign, "ann"), 1)
+    while campaign.judgements()["strategy"].iloc[-1] != "random":
+        first = take(campaign, "ann", 1)
+        say(campaign, "ann", first, 0)
+    judged = campaign.counts()["judgements"]
+    drawn = campaign.judgements().iloc[-1]
+    assert drawn["probability"] == pytest.approx(1 / (len(DOCS) - judged + 1))
+    order = campaign.next_pairs("ben", "1", 8).order
+    assert order is not None
+    leases = dict(
+        campaign.store.db.conn.execute(
+            "SELECT d.doc_id, l.probability FROM leases AS l JOIN documents AS d USING (doc) WHERE annotator = 'ben'"
+        )
+    )
+    assert order[:judged] == campaign.judgements()["doc_id"].tolist()  # second opinions first
+    draws = [leases[doc_id] for doc_id in order[judged:] if leases[doc_id] is not None]
+    assert draws == pytest.approx([1 / left for left in range(len(DOCS) - judged, 0, -1)][: len(draws)])
+    assert draws
+    # A round that is behind: what was judged since then is not drawn from, second opinions make no difference.
+    made = campaign.retrain("1")
+
+    def since() -> int:
+        return campaign.store.judged_among("1", campaign.store.logged_in("1") - made.model_round)
+
+    assert since() == 0
+    say(campaign, "ben", order[0], 0)
+    assert since() == 0
+    say(campaign, "ben", order[judged], 0)
+    assert since() == 1
+    say(campaign, "ben", order[judged], None)
+    assert since() == 0
+
+
+def test_the_random_order_ends_with_the_pool(campaign: Campaign) -> None:
+    campaign.set_loop(mode="random")
+    held = take(campaign, "ann", 8).split()
+    for doc_id in held:
+        say(campaign, "ann", doc_id)
+    after = campaign.next_pairs("ann", "1", 8, held[-1:], wait=False)
+    assert (after.documents, after.closed, after.order) == ([], held[-1:], None)
+    assert not (campaign.directory / "vectors").exists()
+
+
 def test_a_document_that_was_found_may_have_a_second_opinion(campaign: Campaign) -> None:
     campaign.take("ann", "1", "outside")
     with pytest.raises(InputError, match="another annotator has it"):
@@ -238,6 +294,41 @@ def test_a_document_that_was_found_may_have_a_second_opinion(campaign: Campaign)
     assert campaign.take("ben", "1", "outside").doc_id == "outside"
     with pytest.raises(InputError, match="another annotator has it"):
         campaign.take("cai", "1", "outside")
+
+
+def test_a_late_judgement_that_is_sent_again_is_a_surplus_still(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = 1e9
+    monkeypatch.setattr(clock.time, "time", lambda: at)
+    take(campaign, "ann")
+    at += 4000
+    take(campaign, "ben")
+    late = Judgement(str(uuid4()), "ann", "1", "d0", "graded", 1)
+    assert campaign.judge([late], leased_only=True).surplus == [late.uuid]
+    assert campaign.judge([late], leased_only=True).surplus == [late.uuid]
+
+
+def test_a_drawn_document_stays_drawn_when_its_first_judge_changes_their_mind(campaign: Campaign) -> None:
+    campaign.set_loop(mode="loop-in-pool", run=1)
+    campaign.set_assignment(annotators=2)
+    say(campaign, "ann", take(campaign, "ann"), 1)
+    while campaign.judgements()["strategy"].iloc[-1] != "random":
+        say(campaign, "ann", take(campaign, "ann"), 0)
+    drawn = campaign.judgements()["doc_id"].iloc[-1]
+    for doc_id in take(campaign, "ben", 8).split():
+        if doc_id == drawn:
+            say(campaign, "ben", doc_id, 0)
+    assert campaign.judgements()["strategy"].tolist()[-1] == "overlap"
+    say(campaign, "ann", drawn, None)
+    say(campaign, "ann", drawn, 0)
+    assert campaign.ledger("1").drawn.sum() == 1
+
+
+@pytest.mark.parametrize("name", ["", " ann", "ann ", "a\nb"])
+def test_a_name_that_could_not_be_written_into_a_table_is_refused(campaign: Campaign, name: str) -> None:
+    refused = campaign.judge([Judgement(str(uuid4()), name, "1", "d0", "graded", 1)]).refused
+    assert "the name of its annotator" in refused[0].reason
 
 
 # --- calibration --------------------------------------------------------------------------------------
@@ -302,6 +393,24 @@ def test_a_wrong_calibration_set_is_refused_by_name(
         campaign.set_calibration(pairs)
 
 
+def test_a_closed_topic_keeps_nobody_from_the_others(campaign: Campaign) -> None:
+    campaign.set_calibration([("2", "d5")])
+    campaign.set_loop(mode="closed", topics=["2"])
+    assert take(campaign, "ann") == "d0"
+    campaign.reopen("2")
+    assert campaign.next_pairs("ann", "1", 1).first == "2"
+    with pytest.raises(InputError, match="comes first, in topic '2'"):
+        campaign.take("ann", "1", "outside")
+
+
+def test_the_settled_grade_is_of_qrels_and_not_of_another_annotator(campaign: Campaign, tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text("annotator,query_id,doc_id,relevance\nzoe,1,d0,3\nyan,1,d0,0\n")
+    (tmp_path / "nist.txt").write_text("1 0 d1 2\n")
+    campaign.import_files(labels=tmp_path / "labels.csv", qrels=tmp_path / "nist.txt")
+    campaign.set_calibration([("1", "d0"), ("1", "d1")])
+    assert campaign.calibration()["settled"].fillna(-1).tolist() == [-1, 2]
+
+
 # --- topics and people --------------------------------------------------------------------------------
 
 
@@ -338,6 +447,8 @@ def test_what_is_assigned_to_somebody_else_is_given_back(campaign: Campaign) -> 
         (lambda c: c.set_assignment(which="topics", topics=["9"]), "9"),
         (lambda c: c.set_assignment(overlap=2), "overlap"),
         (lambda c: c.set_topic_note("9", "x"), "9"),
+        (lambda c: c.deal(["ann"], topics=["9"]), "9"),
+        (lambda c: c.draw_calibration(1, ["9"]), "9"),
     ],
 )
 def test_unknown_names_are_refused_by_name(campaign: Campaign, call: object, name: str) -> None:
@@ -359,6 +470,21 @@ def test_topics_that_can_never_be_complete_are_told(campaign: Campaign) -> None:
         "1 person may judge topic 3",
     ]
     assert "note: nobody may judge topic 1" in run(campaign.directory).stderr
+
+
+def test_who_joins_a_group_has_its_topics_in_the_sums_at_once(campaign: Campaign) -> None:
+    campaign.set_groups("cai", ["lawyers"])
+    campaign.assign(["1"], groups=["lawyers"])
+    assert campaign.totals("ann") == (0, 16)
+    campaign.set_groups("ann", ["lawyers"])
+    assert campaign.totals("ann") == (0, 24)
+
+
+def test_several_changes_are_one(campaign: Campaign) -> None:
+    with pytest.raises(UnknownNameError), campaign.together():
+        campaign.set_assignment(annotators=3)
+        campaign.assign(["1"], ["nobody"])
+    assert campaign.assignment_settings().annotators == 1
 
 
 def test_topics_are_dealt_out(campaign: Campaign) -> None:
@@ -461,12 +587,25 @@ def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_pa
         (["--calibration", "no-such-file"], "no-such-file"),
         (["--deal-to", "ann", "--per-topic", 2], "2 people, and there are 1"),
         (["--whole-topic", "9", "--annotators", 2], "topic '9'"),
+        (["--deal-to", "ann", "--topic", "9"], "topic '9'"),
+        (["--calibration", "latin.txt"], "latin.txt"),
+        (["--guidelines", "latin.txt"], "latin.txt"),
     ],
 )
-def test_the_command_refuses_by_name(campaign: Campaign, arguments: list[object], words: str) -> None:
+def test_the_command_refuses_by_name(
+    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[object], words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("latin.txt").write_bytes("1 d\u00e9".encode("latin-1"))
     refused = run(campaign.directory, *arguments)
     assert refused.exit_code == 2
     assert words in refused.stderr
+
+
+def test_the_command_changes_all_or_nothing(campaign: Campaign) -> None:
+    assert run(campaign.directory, "--annotators", 3, "--deal-to", "ann", "--deal-to", "nobody").exit_code == 2
+    assert campaign.assignment_settings().annotators == 1
+    assert set(campaign.assignments()["accounts"].map(len)) == {0}
 
 
 def test_a_wrong_line_of_the_calibration_file_is_named(campaign: Campaign, tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_whole_topics_and_all_pairs() -> None:
 @pytest.mark.parametrize(
     ("changes", "error", "words"),
     [
-        ({"annotators": 0}, InputError, "1 or more annotators, found 0"),
+        ({"annotators": 0}, InputError, "1 to 50 annotators, found 0"),
         ({"which": "half"}, UnknownNameError, "half"),
         ({"share": 1.5}, InputError, "from 0 to 1, found 1.5"),
         ({"number": -1}, InputError, "0 or more, found -1"),

@@ -250,3 +250,8 @@ def test_a_save_takes_milliseconds(client: TestClient) -> None:
     for grade in range(20):
         post(client, "sync", judgements=[judged("d2", grade % 4)], query_id="1", holding=["d1", "d6"], want=0)
     assert (time.perf_counter() - start) / 20 < 0.5
+
+
+@pytest.mark.parametrize("odd", [{"query_id": "\ud800"}, {"query_id": "1", "holding": ["\udfff"]}, {"query_id": 7}])
+def test_half_of_a_character_is_refused_and_breaks_nothing(client: TestClient, odd: dict[str, Any]) -> None:
+    assert "wanted" in post(client, "sync", 400, **odd)["error"]

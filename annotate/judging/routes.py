@@ -202,9 +202,10 @@ def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload
     if query_id is None:
         return answer | {"progress": _progress(campaign, annotator, None)}
     want = payload.get("want", 0)
-    if not isinstance(query_id, str) or not isinstance(want, int):
-        raise BadRequest("wanted query_id as a string and want as a whole number")
-    holding = [str(doc_id) for doc_id in _list(payload, "holding")]
+    if not isinstance(want, int):
+        raise BadRequest("wanted want as a whole number")
+    query_id = _text(payload, "query_id")
+    holding = [_text({"holding": doc_id}, "holding") for doc_id in _list(payload, "holding")]
     answer["query_id"] = query_id
     # A save that wants nothing prolongs no lease either: that would be a second wait for the disk.
     if want > 0 or not result.saved:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import unicodedata
 from collections.abc import Callable
 
 MOST = 10
@@ -57,4 +58,4 @@ class Attempts:
 
 
 def _key(name: str, address: str) -> tuple[str, str]:
-    return name.strip().casefold()[:64], address
+    return unicodedata.normalize("NFC", name).strip().casefold()[:64], address

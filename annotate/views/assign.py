@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from annotate import session, widgets
+from collection.assignment import LEASES, MOST_ANNOTATORS
 from collection.campaign.looping import MODES
 from collection.campaign.reports import Workload
 from collection.errors import CleverdonError
@@ -66,7 +67,12 @@ def overlap() -> None:
     wanted: dict[str, Any] = {}
     with left:
         wanted["annotators"] = st.number_input(
-            "Annotators for a pair", 1, 50, settings.annotators, key="annotators", help="1: everybody judges alone."
+            "Annotators for a pair",
+            1,
+            MOST_ANNOTATORS,
+            settings.annotators,
+            key="annotators",
+            help="1: everybody judges alone.",
         )
     several = wanted["annotators"] > 1
     with right:
@@ -362,8 +368,7 @@ def rules() -> None:
     )
     lease = st.number_input(
         "Minutes that a pair is reserved for whoever has it in hand",
-        1.0,
-        10080.0,
+        *LEASES,
         settings.lease,
         format="%g",
         key="lease",

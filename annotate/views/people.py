@@ -86,10 +86,11 @@ with st.form(f"change-{name}"):
     email = left.text_input("E-mail", row["email"] or "", key=f"email-{name}")
     if st.form_submit_button("Save the change"):
         try:
-            if role != row["role"]:
-                campaign.set_role(name, role)
-            campaign.set_groups(name, member)
-            campaign.set_email(name, email)
+            with campaign.together():
+                if role != row["role"]:
+                    campaign.set_role(name, role)
+                campaign.set_groups(name, member)
+                campaign.set_email(name, email)
         except CleverdonError as error:
             st.error(widgets.plain(str(error)))
         else:

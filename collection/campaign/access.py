@@ -122,6 +122,7 @@ class Access(Serving):
         members = _clean_groups(groups)
         with self.store.transaction():
             self.store.set_groups(self._known(name), members)
+            self.store.assignment_changed()
 
     def set_email(self, name: str, email: str | None) -> None:
         """Give the account another address, or none."""

@@ -38,7 +38,8 @@ class Assigning(Reading, Access):
     def set_assignment(self, **changes: Any) -> AssignmentSettings:
         """Change how pairs come to annotators.
 
-        Judgements that are there stay, also where fewer annotators are wanted than have judged.
+        Judgements that are there stay, also where fewer annotators are wanted than have judged; so do those of pairs
+        that annotators have in hand.
 
         Parameters
         ----------
@@ -75,7 +76,7 @@ class Assigning(Reading, Access):
         pool = self._wanted_by(self.assignment_settings())
         changed = pool[pool["wanted"] != pool["now"]]
         self.store.set_wanted(changed[["now", "topic", "doc"]].itertuples(index=False, name=None))
-        self._assignment_changed()
+        self.store.assignment_changed()
 
     def _wanted_by(self, settings: AssignmentSettings) -> pd.DataFrame:
         """The pool with a column ``now``: how many are to judge each pair by these settings."""
@@ -85,9 +86,6 @@ class Assigning(Reading, Access):
             for query_id, ids in pool.groupby("query_id", sort=False)["doc_id"]
         ]
         return pool.assign(now=np.concatenate(numbers) if numbers else 0)
-
-    def _assignment_changed(self) -> None:
-        self.store.put("assignment_version", self.store.settings().get("assignment_version", 0) + 1)
 
     def workload(self, **changes: Any) -> Workload:
         """What the pool asks for in all under these settings, or with `changes` to them; nothing is written."""
@@ -134,7 +132,7 @@ class Assigning(Reading, Access):
                     raise UnknownNameError("group", name, teams)
             for query_id in query_ids:
                 self.store.assign(query_id, [names[name.casefold()] for name in accounts], groups)
-            self._assignment_changed()
+            self.store.assignment_changed()
 
     def assignments(self) -> pd.DataFrame:
         """Who judges each topic.
@@ -188,7 +186,7 @@ class Assigning(Reading, Access):
         See :func:`collection.assignment.deal`; :meth:`assign` writes what it gives.
         """
         progress = self.store.progress()
-        chosen = set(progress["query_id"] if topics is None else topics)
+        chosen = self._among(topics)
         sizes = {q: int(n) for q, n in zip(progress["query_id"], progress["pool"], strict=True) if q in chosen}
         return assignment.deal(sizes, people, per_topic)
 
@@ -222,7 +220,7 @@ class Assigning(Reading, Access):
                 twice = next(pair for pair in chosen if chosen.count(pair) > 1)
                 raise InputError(f"wanted each pair once in the calibration set, found {twice[0]} {twice[1]} twice")
             self.store.set_calibration(chosen)
-            self._assignment_changed()
+            self.store.assignment_changed()
 
     def draw_calibration(
         self, per_topic: int, topics: Iterable[str] | None = None, seed: int | None = None
@@ -242,15 +240,25 @@ class Assigning(Reading, Access):
             raise InputError(f"wanted 1 or more pairs of each topic for the calibration set, found {per_topic}")
         rng = np.random.default_rng(secrets.randbits(64) if seed is None else seed)
         pool = self.store.pool()
-        chosen = None if topics is None else set(topics)
+        chosen = self._among(topics)
         pairs: list[tuple[str, str]] = []
         for query_id, part in pool.groupby("query_id", sort=False):
-            if chosen is None or query_id in chosen:
+            if query_id in chosen:
                 without = self.store.without_text(part["doc_id"])
                 ids = [doc_id for doc_id in part["doc_id"] if doc_id not in without]
                 places = sorted(rng.choice(len(ids), size=min(per_topic, len(ids)), replace=False).tolist())
                 pairs += [(str(query_id), ids[place]) for place in places]
+        if not pairs:
+            raise InputError("a calibration set is drawn from the pool, and these topics have none with a text")
         return pairs
+
+    def _among(self, topics: Iterable[str] | None) -> set[str]:
+        """These topics, or all."""
+        known = self.topics()["query_id"].tolist()
+        for query_id in topics or ():
+            if query_id not in known:
+                raise UnknownNameError("topic", query_id, known)
+        return set(known if topics is None else topics)
 
     def calibrated(self) -> pd.DataFrame:
         """How far each annotator is with the calibration set, and how often their grade is the settled one.

@@ -120,6 +120,8 @@ class Finding(Judging):
             raise UnknownNameError("document", doc_id, [])
         if not self.store.is_for(query_id, annotator):
             raise InputError(f"topic {query_id!r} is assigned to others")
+        if first := next(iter(self.store.calibration_left(annotator)), None):
+            raise InputError(f"the calibration set comes first, in topic {first!r}")
         at = time.time()
         with self.store.transaction():
             # What they have judged themselves can be had again, to look at and to change.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from collection import assignment
 from collection.campaign.assigning import Assigning
 from collection.campaign.looping import Looping, Round
+from collection.campaign.reading import IN_POOL
 from collection.campaign.reports import Feedback, JudgeResult, NextPairs, Refused
 from collection.errors import JudgementError
 from collection.records import CountsAs, Judgement
@@ -80,7 +81,7 @@ class Judging(Looping, Assigning):
             return self._from_pool(annotator, query_id, count, holding, at, self.store.calibration_ids(query_id))
         if mode not in ("loop", "loop-in-pool"):
             pairs = self._from_pool(annotator, query_id, count, holding, at)
-            if mode == "pool" or pairs.documents or len(pairs.closed) < len(holding):
+            if mode in IN_POOL or pairs.documents or len(pairs.closed) < len(holding):
                 return pairs
         if made is not None and made.mode != mode:
             made = None  # of the mode that the topic had before
@@ -131,16 +132,16 @@ class Judging(Looping, Assigning):
         """How many are to judge pairs that are not in the pool."""
         return assignment.wanted(self.assignment_settings(), query_id, doc_ids, self.id, pooled=False)
 
-    def _second_opinions(self, query_id: str, annotator: str, most: int) -> list[str]:
+    def _second_opinions(self, query_id: str, annotator: str, at: float, most: int) -> list[str]:
         """Documents of a loop that others have judged and more annotators are to judge, the oldest first."""
         if self.assignment_settings().annotators == 1:
             return []
-        begun = self.store.begun(query_id, annotator)
+        begun = self.store.begun(query_id, annotator, at)
         numbers = self._wanted_outside(query_id, [doc_id for doc_id, _, _ in begun]).tolist()
         wanted = [
             doc_id
-            for (doc_id, said, pooled), number in zip(begun, numbers, strict=True)
-            if said < (number if pooled is None else pooled)
+            for (doc_id, taken, pooled), number in zip(begun, numbers, strict=True)
+            if taken < (number if pooled is None else pooled)
         ]
         return wanted[:most]
 
@@ -152,7 +153,7 @@ class Judging(Looping, Assigning):
             # So many are enough, and this is the one thing that takes time in a save.
             since = self.store.logged_in(query_id) - made.model_round
             enough = length + len(holding) + out_of_reach + since + SPARE
-            second = self._second_opinions(query_id, annotator, enough)
+            second = self._second_opinions(query_id, annotator, at, enough)
             # What others have judged comes first: it is as good as theirs was, and soon there are two to compare.
             ways = {doc_id: Way(doc_id, "overlap", None, made.model_round) for doc_id in second}
             ways |= {way.doc_id: way for way in made.ways[:enough] if way.doc_id not in ways}
@@ -169,11 +170,12 @@ class Judging(Looping, Assigning):
             self.store.end_leases(query_id, [*holding, *order], annotator, at, others=not holding)
             until = at + min(self.assignment_settings().lease * 60, LONGEST_IN_LOOP)
             self.store.prolong(query_id, [d for d in holding if d in open_], annotator, until)
-            chosen = [
-                _drawn_from(ways[d], made.left - since - place - out_of_reach)
-                for place, d in enumerate(order)
-                if d not in on_screen
-            ]
+            left = made.left - self.store.judged_among(query_id, since) - out_of_reach
+            chosen = []
+            for d in order:
+                if d not in on_screen:
+                    chosen.append(_drawn_from(ways[d], left))
+                left -= d not in second  # what nobody has judged and stands before a draw is not drawn from
             self.store.lease(query_id, chosen, annotator, at, until)
         fresh = [d for d in order if d not in set(holding)]
         documents = self.store.documents(fresh)
@@ -234,13 +236,14 @@ class Judging(Looping, Assigning):
             It cannot be accepted; the message says why.
         """
         j = judgement
-        if not j.annotator.strip():
-            raise JudgementError("a judgement needs the name of its annotator")
+        if not j.annotator or j.annotator != j.annotator.strip() or not j.annotator.isprintable():
+            wanted = "a judgement needs the name of its annotator, one line without blanks around it"
+            raise JudgementError(f"{wanted}, found {j.annotator!r}")
         logged = self.store.logged(j.uuid)
         if logged is not None:
-            if logged != (j.annotator, j.query_id, j.doc_id):
+            if logged[:3] != (j.annotator, j.query_id, j.doc_id):
                 raise JudgementError(f"the uuid {j.uuid} belongs to another judgement")
-            return j.counts_as
+            return logged.counts_as
         if leased_only and j.counts_as != "judgement":
             raise JudgementError(f"what was handed out is judged, and not by {j.counts_as}")
         pair = self.store.pair(j.query_id, j.doc_id, j.annotator, j.counts_as)

@@ -51,11 +51,13 @@ def inside(decisions: pd.DataFrame, allowed: Bools) -> pd.DataFrame:
 def settled(decisions: pd.DataFrame) -> pd.DataFrame:
     """The decisions of one topic with one row for each document: the first, and the grade that all of them come to.
 
-    ``relevance`` is null where nobody gave a grade.
+    ``relevance`` is null where nobody gave a grade. A second opinion is the first only where there is no other: how
+    the document came up says the one that brought it up.
     """
-    once = decisions.drop_duplicates("doc_id")
-    if len(once) == len(decisions):
-        return once
+    if not decisions["doc_id"].duplicated().any():
+        return decisions
+    second = decisions["strategy"] == "overlap"
+    once = pd.concat([decisions[~second], decisions[second]]).drop_duplicates("doc_id").sort_index()
     grades = adjudication.settle(decisions, adjudication.DEFAULT_RULE).set_index("doc_id")["relevance"]
     return once.assign(relevance=once["doc_id"].map(grades))
 

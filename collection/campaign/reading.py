@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +41,19 @@ class Reading:
     title: str
     grades: GradeScale
     _counted: dict[str, _Standings]
+
+    def together(self) -> AbstractContextManager[None]:
+        """Several changes as one: all of them, or, where one is refused, none.
+
+        Examples
+        --------
+        >>> from collection import Campaign
+        >>> with Campaign.create("wings") as campaign:
+        ...     with campaign.together():
+        ...         _ = campaign.set_assignment(annotators=2)
+        ...         campaign.set_guidelines("Read it all.")
+        """
+        return self.store.transaction()
 
     def topics(self) -> pd.DataFrame:
         """``query_id``, ``title``, ``description``, ``narrative``."""

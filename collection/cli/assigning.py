@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,8 +91,8 @@ def assign(
     changes["which"] = next((which for which, given in chosen.items() if given), None)
     changes = {name: value for name, value in changes.items() if value is not None}
     # Read before anything is written: a file that is not there leaves the campaign as it was.
-    text = None if guidelines is None else guidelines.read_text(encoding="utf-8")
-    with Campaign(directory) as campaign:
+    text = None if guidelines is None else "\n".join(line for _, line in _lines(guidelines, "guidelines in Markdown"))
+    with Campaign(directory) as campaign, campaign.together():
         pairs = None if calibration is None else _pairs(campaign, calibration)
         if changes:
             campaign.set_assignment(**changes)
@@ -106,7 +107,14 @@ def assign(
             campaign.set_guidelines(text)
         for query_id in topics if note is not None else ():
             campaign.set_topic_note(query_id, note or "")
+    with Campaign(directory) as campaign:
         _show(campaign, form)
+
+
+def _lines(path: Path, wanted: str) -> Iterator[tuple[int, str]]:
+    from collection.formats import source
+
+    return source.lines(path, wanted)
 
 
 def _pairs(campaign: Campaign, calibration: str) -> list[tuple[str, str]]:
@@ -116,7 +124,7 @@ def _pairs(campaign: Campaign, calibration: str) -> list[tuple[str, str]]:
     if calibration.isdecimal():
         return campaign.draw_calibration(int(calibration)) if int(calibration) else []
     pairs: list[tuple[str, str]] = []
-    for number, line in enumerate(Path(calibration).read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in _lines(Path(calibration), "lines of query_id and doc_id"):
         fields = line.split()
         if fields and not line.startswith("#"):
             if len(fields) != 2:

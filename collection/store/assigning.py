@@ -84,6 +84,13 @@ class Assigning(Connection):
             )
         )
 
+    def assignment_changed(self) -> None:
+        """Let everybody's progress be counted anew: topics are others', or other pairs are wanted."""
+        self.db.conn.execute(
+            "INSERT INTO settings (key, value) VALUES ('assignment_version', '1') "
+            "ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
+        )
+
     def topic_notes(self) -> dict[str, str]:
         """``query_id`` -> the manager's note, of the topics that have one."""
         return dict(
@@ -144,18 +151,23 @@ class Assigning(Connection):
         others, leased, held, wanted, adjudicated, calibration = row
         return Demand(others, leased, bool(held), wanted, bool(adjudicated), bool(calibration))
 
-    def begun(self, query_id: str, annotator: str) -> list[tuple[str, int, int | None]]:
+    def begun(self, query_id: str, annotator: str, at: float) -> list[tuple[str, int, int | None]]:
         """Pairs that others have judged, this annotator has not, and nobody has ended, the oldest first.
 
-        Document id, how many have judged it, and how many are to (None outside the pool).
+        Document id, how many others have judged it or hold it at this time, and how many are to judge it (None outside
+        the pool).
         """
         return self.db.conn.execute(
-            f"SELECT d.doc_id, s.said, p.wanted FROM ({_SAID.format(where='WHERE topic = :topic')}) AS s "
+            f"SELECT d.doc_id, s.said + (SELECT count(*) FROM leases AS l WHERE l.topic = s.topic AND l.doc = s.doc "
+            "AND l.annotator <> :annotator AND l.until > :at AND NOT EXISTS (SELECT 1 FROM words AS w "
+            "WHERE w.topic = l.topic AND w.doc = l.doc AND w.annotator = l.annotator AND w.counts_as = 'judgement')), "
+            f"p.wanted FROM ({_SAID.format(where='WHERE topic = :topic')}) AS s "
             "JOIN documents AS d USING (doc) LEFT JOIN pool AS p ON p.topic = s.topic AND p.doc = s.doc "
             "WHERE NOT s.mine AND NOT s.ended ORDER BY "
             "(SELECT min(j.id) FROM judgements AS j WHERE j.topic = s.topic AND j.doc = s.doc)",
             {
                 "annotator": annotator,
+                "at": at,
                 "topic": self._value("SELECT topic FROM topics WHERE query_id = ?", (query_id,)),
             },
         ).fetchall()
@@ -165,14 +177,15 @@ class Assigning(Connection):
     def calibration(self) -> pd.DataFrame:
         """The pairs that everybody judges first: ``query_id``, ``doc_id``, ``position``, ``settled``.
 
-        ``settled`` is the latest adjudication, or where there is none the latest imported grade; null where neither is.
+        ``settled`` is the latest adjudication, or where there is none the latest grade of imported qrels; null where
+        neither is.
         """
         frame = self._frame(
             """
             SELECT t.query_id, d.doc_id, c.position, (
                 SELECT j.relevance FROM words AS w JOIN judgements AS j ON j.id = w.judgement
                 WHERE w.topic = c.topic AND w.doc = c.doc AND j.kind = 'graded'
-                  AND (w.counts_as = 'adjudication' OR j.source = 'imported')
+                  AND (w.counts_as = 'adjudication' OR j.annotator LIKE 'qrels:%')
                 ORDER BY w.counts_as = 'adjudication' DESC, j.id DESC LIMIT 1) AS settled
             FROM calibration AS c JOIN topics AS t USING (topic) JOIN documents AS d USING (doc)
             ORDER BY c.topic, c.position
@@ -199,11 +212,12 @@ class Assigning(Connection):
         return [doc_id for (doc_id,) in rows]
 
     def calibration_left(self, annotator: str) -> dict[str, int]:
-        """Topics in which an annotator has pairs of the calibration set before them, and how many."""
+        """Topics, none that is closed, in which pairs of the calibration set are before an annotator, and how many."""
         rows = self.db.conn.execute(
             "SELECT t.query_id, count(*) FROM calibration AS c JOIN topics AS t USING (topic) "
             "WHERE NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = c.topic AND w.doc = c.doc "
             "                  AND w.annotator = ? AND w.counts_as = 'judgement') "
+            "AND NOT EXISTS (SELECT 1 FROM topic_modes AS m WHERE m.topic = c.topic AND m.closed) "
             "GROUP BY t.topic ORDER BY t.topic",
             (annotator,),
         )

@@ -148,6 +148,31 @@ class Choosing(Connection):
             )
         )
 
+    def judged_among(self, query_id: str, newest: int) -> int:
+        """Documents of a topic that are judged now and were not before the newest so many entries of its log."""
+        if newest <= 0:
+            return 0
+        return int(
+            self._value(
+                """
+                WITH t AS (SELECT topic FROM topics WHERE query_id = :query_id),
+                     new AS (SELECT id, doc FROM judgements WHERE topic = (SELECT topic FROM t)
+                             ORDER BY id DESC LIMIT :newest),
+                     first AS (SELECT min(id) AS id FROM new)
+                SELECT count(DISTINCT new.doc) FROM t, new, first
+                WHERE EXISTS (SELECT 1 FROM words AS w WHERE w.topic = t.topic AND w.doc = new.doc)
+                AND NOT EXISTS (
+                    SELECT 1 FROM judgements AS b WHERE b.topic = t.topic AND b.doc = new.doc AND b.id < first.id
+                    AND b.kind <> 'undone' AND b.counts_as <> 'surplus'
+                    AND NOT EXISTS (
+                        SELECT 1 FROM judgements AS u WHERE u.topic = b.topic AND u.doc = b.doc
+                        AND u.annotator = b.annotator AND u.counts_as = b.counts_as
+                        AND u.id > b.id AND u.id < first.id))
+                """,
+                {"query_id": query_id, "newest": newest},  # type: ignore[arg-type]
+            )
+        )
+
     def log_sizes(self) -> dict[str, int]:
         """Entries in the log for each topic that has any."""
         return dict(

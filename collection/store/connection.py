@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -41,9 +42,22 @@ class Connection:
             if migrations.pending(self.db):
                 if self.db.table_names() and not migrations.applied(self.db):
                     raise CampaignError(f"{path} is a database, but not of a campaign")
-                migrations.apply(self.db)
+                self._migrate()
         except sqlite3.DatabaseError as error:
             raise CampaignError(f"{path} cannot be opened as a campaign database: {error}") from error
+
+    def _migrate(self) -> None:
+        """Bring the tables up to date; another process may be doing the same just now."""
+        try:
+            migrations.apply(self.db)
+        except sqlite3.OperationalError:
+            if self.db.conn.in_transaction:
+                self.db.conn.rollback()
+            for _ in range(50):
+                if not migrations.pending(self.db):
+                    return
+                time.sleep(0.1)
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -57,11 +71,14 @@ class Connection:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing; on return it is on disk.
+        """All or nothing; on return it is on disk. One inside another is a part of it.
 
         IMMEDIATE, because a transaction that reads first and writes later can be refused by SQLite at
         once, without waiting, when another writer came in between.
         """
+        if self.db.conn.in_transaction:
+            yield
+            return
         try:
             self.db.conn.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:

@@ -26,6 +26,15 @@ class Pair(NamedTuple):
     """Id of the annotator's current judgement, None where they have none."""
 
 
+class Logged(NamedTuple):
+    """What an entry of the log is about, and what it counts as."""
+
+    annotator: str
+    query_id: str
+    doc_id: str
+    counts_as: CountsAs
+
+
 class Log(Connection):
     """The append-only log and what is derived from it."""
 
@@ -52,14 +61,14 @@ class Log(Connection):
         topic, doc, strategy, rank, model_round, probability, leased, known, judgement = row
         return Pair(topic, doc, strategy, rank, model_round, probability, bool(leased), bool(known), judgement)
 
-    def logged(self, uuid: str) -> tuple[str, str, str] | None:
-        """Annotator, query_id and doc_id of the judgement with this uuid, or None."""
-        row: tuple[str, str, str] | None = self.db.conn.execute(
-            "SELECT annotator, query_id, doc_id FROM judgements JOIN topics USING (topic) JOIN documents USING (doc) "
-            "WHERE uuid = ?",
+    def logged(self, uuid: str) -> Logged | None:
+        """The judgement with this uuid, or None."""
+        row = self.db.conn.execute(
+            "SELECT annotator, query_id, doc_id, counts_as FROM judgements JOIN topics USING (topic) "
+            "JOIN documents USING (doc) WHERE uuid = ?",
             (uuid,),
         ).fetchone()
-        return row
+        return None if row is None else Logged(*row)
 
     def append(self, judgement: Judgement, pair: Pair) -> None:
         """Write one judgement to the log; it revises the annotator's current one on the pair, if any."""

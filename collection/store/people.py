@@ -46,7 +46,12 @@ class People(Connection):
 
     def account(self, name: str) -> Account | None:
         """The account of this name, without regard to case; None if there is none."""
-        return self._account("name", name)
+        found = self._account("name", name)
+        if found is not None or name.isascii():
+            return found
+        # SQLite's own comparison knows the case of ASCII's letters only.
+        same = [other for other in self.account_names() if other.casefold() == name.casefold()]
+        return self._account("name", same[0]) if same else None
 
     def account_of_email(self, email: str) -> Account | None:
         """The account with this address, without regard to case."""

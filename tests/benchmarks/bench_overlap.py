@@ -190,8 +190,10 @@ def judge_all(judgements: int, mode: str = "pool") -> Outcome:
             outcome.judged = Counter(zip(log["query_id"], log["doc_id"], strict=True))
             pool = campaign.store.pool()
             outcome.judged.update(dict.fromkeys(zip(pool["query_id"], pool["doc_id"], strict=True), 0))
-            # Reserved by somebody, not judged by them, and still wanted: nobody else could have it.
-            outcome.leaked = sum(campaign.store.held(query_id, time.time()) for query_id in ids)
+            # When nobody has asked for anything for so long as a reservation lasts, none may be left.
+            time.sleep(LEASE * 60)
+            reserved = "SELECT count(*) FROM leases WHERE until > ?"
+            outcome.leaked = campaign.store.db.conn.execute(reserved, (time.time(),)).fetchone()[0]
     return outcome
 
 
