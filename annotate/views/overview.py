@@ -31,11 +31,12 @@ goal = None if state["in_loop"] else made + state["remaining"]
 if goal is None:
     st.caption(f"{judged:,} pairs are judged; a loop over the whole collection ends when Recall says so.")
 elif goal:
-    unit = "pairs are judged" if goal == state["pool"] else "judgements are made"
+    several = goal > state["pool"]
+    cannot = f", {state['cannot_judge']:,} {'pairs' if several else 'of them'} cannot be judged"
     st.progress(
         made / goal,
-        f"{made:,} of {goal:,} {unit}"
-        + (f", {state['cannot_judge']:,} of them cannot be judged" if state["cannot_judge"] else ""),
+        f"{made:,} of {goal:,} {'judgements are made' if several else 'pairs are judged'}"
+        + (cannot if state["cannot_judge"] else ""),
     )
 if state["missing_documents"]:
     st.warning(
@@ -47,9 +48,10 @@ if len(progress := pd.DataFrame(state["per_topic"])):
     st.subheader("Topics")
     # A loop over the whole collection has no share: its bar stays empty.
     progress["share"] = (progress["made"] / progress["goal"].astype(float).where(progress["goal"] > 0)).astype(float)
+    progress["left"] = (progress["goal"].astype("Int64") - progress["made"]).clip(lower=0)
     progress["mode"] = progress["mode"].map(lambda name: MODES[name].partition(":")[0])
     st.dataframe(
-        progress[["query_id", "title", "mode", "share", "judged", "pool", "cannot_judge"]],
+        progress[["query_id", "title", "mode", "share", "judged", "pool", "left", "cannot_judge"]],
         hide_index=True,
         column_config={
             "query_id": st.column_config.TextColumn("Topic", width="small"),
@@ -58,6 +60,7 @@ if len(progress := pd.DataFrame(state["per_topic"])):
             "mode": "Chosen by",
             "judged": "Judged",
             "pool": "Pool",
+            "left": st.column_config.NumberColumn("Left", help="Judgements that are still wanted."),
             "cannot_judge": "Cannot judge",
         },
     )
