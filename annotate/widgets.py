@@ -83,6 +83,11 @@ def own_progress(campaign: Campaign, annotator: str) -> None:
     standings = {query_id: campaign.standing(query_id, annotator) for query_id in topics}
     done, goal = campaign.totals(annotator)
     page_link("judge.py", "Judge")
+    if campaign.guidelines():
+        page_link("guidelines.py", "Read the guidelines first; in the judging card they are under g")
+    if waiting := campaign.calibration_for(annotator):
+        pairs = "1 pair" if waiting == 1 else f"{waiting:,} pairs"
+        st.info(f"{pairs} that everybody judges first: the card begins with them.")
     metrics({"Topics for you": f"{len(topics):,}", "Judged by you": f"{len(said):,}"})
     if goal:
         st.progress(min(done / goal, 1.0), f"{done:,} of {goal:,} pairs of your topics are done")

@@ -62,8 +62,8 @@ class Conduct(NamedTuple):
         - ``sessions``, ``hours`` (in sessions, from the first document to the last judgement), ``per_hour``, ``days``
           (UTC days with a judgement), ``per_day``.
         - ``graded`` (pairs on which they have a grade), ``grades`` (how many of each, as "0: 70, 1: 30"),
-          ``top_grade``, ``top_share``; of all they said in order, ``said`` grades, revised ones too: ``row`` (the most
-          with one grade in a row), ``row_grade``, ``row_share`` (the share of this grade).
+          ``top_grade``, ``top_share``; of all they said in order, ``said`` grades, revised ones too and none imported:
+          ``row`` (the most with one grade in a row), ``row_grade``, ``row_share`` (the share of this grade).
         - ``cannot_judge``, ``revised`` (entries that replace an earlier word), ``undone``.
         - ``shared`` (pairs that they and others graded), ``agreement`` (the share of comparisons with another annotator
           on these pairs in which both gave the same grade), ``higher`` (mean of their grade minus the mean of the
@@ -122,7 +122,7 @@ def look(log: pd.DataFrame, current: pd.DataFrame) -> Conduct:
             "annotator": name,
             **_amounts(current[current["annotator"] == name], log[log["annotator"] == name]),
             **_pace(own[own["annotator"] == name]),
-            **_grades(decided[decided["annotator"] == name], current[current["annotator"] == name]),
+            **_grades(own[own["annotator"] == name], current[current["annotator"] == name]),
             **_beside_others(shared[shared["annotator"] == name]),
         }
         for name in sorted(log["annotator"].unique())
@@ -193,11 +193,14 @@ def sessions(own: pd.DataFrame) -> pd.DataFrame:
     return spans.assign(hours=(spans["end"] - spans["start"]).dt.total_seconds() / 3600)
 
 
-def _grades(decided: pd.DataFrame, current: pd.DataFrame) -> dict[str, Any]:
-    """The distribution of one annotator's grades, and their longest row of one and the same."""
+def _grades(own: pd.DataFrame, current: pd.DataFrame) -> dict[str, Any]:
+    """The distribution of one annotator's grades, and their longest row of one and the same.
+
+    In what order imported grades were made is not known, so the row is one of their own decisions, oldest first.
+    """
     said = current.loc[current["kind"] == "graded", "relevance"].astype("int64")
     counts = said.value_counts().sort_index()
-    in_order = decided["relevance"].where(decided["kind"] == "graded").astype("Int64").fillna(-1).to_numpy(np.int64)
+    in_order = own["relevance"].where(own["kind"] == "graded").astype("Int64").fillna(-1).to_numpy(np.int64)
     row, grade = longest_row(in_order)
     return {
         "graded": len(said),
@@ -337,14 +340,14 @@ def _one_grade(f: dict[str, Any], mine: pd.DataFrame, shared: pd.DataFrame) -> s
 
 
 def _row(f: dict[str, Any]) -> str:
-    if f["said"] < FEW or f["imported"]:
+    if f["said"] < FEW:
         return ""
     chance = chance_of_row(f["row"], f["said"], f["row_share"])
     if chance >= RARE_ROW:
         return ""
     often = "less than one in a million" if chance < 1e-6 else f"one in {round(1 / chance):,}"
     return (
-        f"Grade {f['row_grade']} {f['row']:,} times in a row. If {f['said']:,} grades with their share of it "
+        f"Grade {f['row_grade']}, {f['row']:,} times in a row. If {f['said']:,} grades with their share of it "
         f"({f['row_share']:.0%}) came in a random order, {often} annotators would have a row so long; documents that "
         "come one after the other are often alike."
     )

@@ -15,7 +15,9 @@ from annotate.asgi import SCRIPT
 from annotate.judging.routes import PREFIX, JudgingService
 from annotate.judging.tokens import TOKEN_HEADER, Tokens
 from annotate.session import DIRECTORY_VARIABLE
-from collection import Campaign, Judgement
+from collection import Campaign, Judgement, formats
+from collection.adjudication import estimating
+from collection.errors import InputError
 from tests.conftest import judging_token, signed_in
 
 
@@ -149,17 +151,53 @@ def test_undo_takes_the_last_one_back_and_shows_it_again(opened: Callable[..., A
     assert not [b for b in app.button if b.label.startswith("Undo")]
 
 
-def test_a_late_click_grades_the_pair_that_was_on_screen(opened: Callable[..., AppTest], differing: Campaign) -> None:
-    """Somebody else ends d1 while it is on screen here: what was clicked there must not reach d2."""
+def test_a_click_on_a_pair_that_somebody_ended_meanwhile_is_told_and_grades_nothing(
+    opened: Callable[..., AppTest], differing: Campaign
+) -> None:
+    """eve ends d1 while it is on screen here: what is clicked then must reach neither d1 nor d2, and ann is told."""
     app = opened(differing, "adjudicate.py")
     button = next(b for b in app.button if b.label == "Perfect")
     other = Judgement(str(uuid4()), "eve", "1", "d1", "graded", 1, counts_as="adjudication")
     assert differing.judge([other]).saved
     button.click().run()
     assert not app.exception
-    mine = differing.adjudications("ann")
-    assert set(mine["doc_id"]) <= {"d1"}
+    assert [w.value.replace("\\", "") for w in app.warning] == [
+        "d1 of topic 1 was ended meanwhile by eve; your click was not taken."
+    ]
+    assert differing.adjudications("ann").empty
+    assert differing.adjudications()[["annotator", "doc_id", "relevance"]].values.tolist() == [["eve", "d1", 1]]
     assert shown(app) == "d2"
+    press(app, "Perfect")  # the next click is an ordinary one
+    assert not app.warning
+    assert differing.adjudications("ann")[["doc_id", "relevance"]].values.tolist() == [["d2", 3]]
+
+
+def test_a_click_on_the_last_pair_that_somebody_ended_meanwhile_is_told_too(
+    opened: Callable[..., AppTest], differing: Campaign
+) -> None:
+    app = opened(differing, "adjudicate.py")
+    button = next(b for b in app.button if b.label == "Cannot judge")
+    for query_id, doc_id in (("1", "d1"), ("1", "d2"), ("2", "d4")):
+        other = Judgement(str(uuid4()), "eve", query_id, doc_id, "graded", 1, counts_as="adjudication")
+        assert differing.judge([other]).saved
+    button.click().run()
+    assert not app.exception
+    assert "ended meanwhile by eve; your click was not taken" in app.warning[0].value
+    assert "Nothing is left" in app.success[0].value
+
+
+def test_a_click_on_a_pair_on_which_nobody_differs_any_more_is_told(
+    opened: Callable[..., AppTest], differing: Campaign
+) -> None:
+    app = opened(differing, "adjudicate.py")
+    button = next(b for b in app.button if b.label == "Perfect")
+    assert differing.judge([Judgement(str(uuid4()), "bob", "1", "d1", "graded", 3)]).saved  # as cat has it
+    button.click().run()
+    assert (
+        "was judged anew meanwhile and is none of these pairs any more; your click was not taken"
+        in app.warning[0].value
+    )
+    assert differing.adjudications().empty
 
 
 def test_what_is_chosen_narrows_the_queue(opened: Callable[..., AppTest], differing: Campaign) -> None:
@@ -239,6 +277,43 @@ def test_export_settles_by_the_chosen_rule_and_compares_it(opened: Callable[...,
     app.selectbox(key="other-rule").set_value("highest").run()
     assert not app.exception
     assert "it differs on **2**" in said(app)
+
+
+def test_a_download_that_cannot_be_written_takes_no_other_along(
+    opened: Callable[..., AppTest], differing: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise InputError("an annotator's name cannot be written")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(formats, "write_labels", refuse)
+        app = opened(differing, "export.py")
+        assert not app.exception
+        assert [e.value.replace("\\", "") for e in app.error] == ["labels.csv: an annotator's name cannot be written"]
+        assert [b.label for b in app.get("download_button")] == [
+            "Download qrels.txt", "Download qrels.txt.rule.json", "Download judgements.jsonl",
+            "Download judgements.csv", "Download pool.tsv",
+        ]  # fmt: skip
+    with monkeypatch.context() as patched:
+        patched.setattr(formats, "write_qrels", refuse)
+        app = opened(differing, "export.py")
+        assert not app.exception
+        assert [e.value.replace("\\", "")[:10] for e in app.error] == ["qrels.txt:"]
+        assert "Download labels.csv" in [b.label for b in app.get("download_button")]
+
+
+def test_export_says_that_a_model_had_not_come_to_rest(
+    opened: Callable[..., AppTest], differing: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(differing, "export.py")
+    app.selectbox(key="rule-rule").set_value("dawid-skene").run()
+    assert not app.warning
+    monkeypatch.setattr(estimating, "ROUNDS", 0)
+    app.run()
+    assert "had not come to rest after 0 rounds" in app.warning[0].value
+    app.toggle(key="compare").set_value(True).run()
+    assert len(app.warning) == 2
+    assert not app.exception
 
 
 def test_evaluate_takes_a_rule_with_its_parameters(opened: Callable[..., AppTest], differing: Campaign) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 from collections.abc import Callable
 from math import log2
@@ -20,9 +21,11 @@ from collection.adjudication import (
     BY,
     DEFAULT_RULE,
     RULES,
+    caution,
     compare,
     dawid_skene,
     disagreements,
+    estimating,
     parse,
     queue,
     settle,
@@ -218,11 +221,32 @@ def test_a_wrong_rule_is_explained(written: str, parameters: dict[str, str], err
         parse(written, **parameters)
 
 
-@given(st.sampled_from(["ann", "bob smith", "a, b", "qrels:x.txt", "a=b", "ü"]))
+@given(
+    st.sampled_from(
+        ["ann", "bob smith", "a, b", "qrels:x.txt", "a=b", "ü", "Smith, John, b=2", "a)", '"', " a ", "a\nb"]
+    )
+    | st.text(alphabet='ab,=()" \n\\é', min_size=1)
+    | st.text(min_size=1)
+)
 def test_a_rule_is_read_as_it_is_written(name: str) -> None:
     chosen = parse("annotator", annotator=name)
     assert parse(str(chosen)) == chosen == parse(chosen)
     assert parse(chosen, annotator=None) == chosen
+    with_blanks = str(chosen).replace("(annotator=", " ( annotator = ", 1)
+    assert parse(f" {with_blanks} ") == chosen
+
+
+def test_values_may_stand_in_quotes() -> None:
+    for written in ('annotator(annotator="Smith, John, b=2")', 'annotator( annotator = "Smith, John, b=2" )'):
+        assert parse(written).parameters == {"annotator": "Smith, John, b=2"}
+    assert str(parse('annotator(annotator="ann")')) == "annotator(annotator=ann)"
+    assert parse('annotator(annotator="the ""old"" one")').parameters == {"annotator": 'the "old" one'}
+    assert parse('majority(ties="higher")').parameters == {"ties": "higher"}
+    # without quotes as before: up to what looks like another parameter
+    assert parse("annotator(annotator=Smith, John)").parameters == {"annotator": "Smith, John"}
+    for written in ('annotator(annotator="ann)', 'annotator(annotator="ann" b)', 'annotator(annotator=""")'):
+        with pytest.raises(InputError, match="a rule is written as"):
+            parse(written)
 
 
 # --- for any judgements --------------------------------------------------------------------------------
@@ -335,6 +359,33 @@ def test_dawid_skene_learns_who_can_be_relied_upon() -> None:
 
 def test_dawid_skene_breaks_a_tie_that_nothing_decides_to_the_lower() -> None:
     assert settled(judged("ann 1 x 2\nbob 1 x 0"), "dawid-skene") == {"x": (0, "dawid-skene")}
+
+
+def sparse(seed: int) -> pd.DataFrame:
+    """Sixty pairs with the grades of two of six annotators each, who are right in six of ten cases."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 4, 60)
+    rows = [
+        (f"a{who}", "1", f"d{n}", int(true if rng.random() < 0.6 else rng.integers(0, 4)))
+        for n, true in enumerate(truth)
+        for who in rng.choice(6, 2, replace=False)
+    ]
+    frame = pd.DataFrame(rows, columns=["annotator", "query_id", "doc_id", "relevance"])
+    return frame.assign(kind="graded", counts_as="judgement")
+
+
+def test_dawid_skene_comes_to_rest_on_sparse_tables_and_says_when_it_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [dawid_skene(sparse(seed)) for seed in range(12)]
+    assert max(f.rounds for f in found) > 1000  # which were all that it was once given
+    assert all(f.converged for f in found)
+    table = settle(sparse(0), "dawid-skene")
+    assert (table.attrs["rounds"], table.attrs["converged"]) == (found[0].rounds, True)
+    assert caution(table) == ""
+    assert "converged" not in settle(sparse(0)).attrs
+    monkeypatch.setattr(estimating, "ROUNDS", 3)
+    table = settle(sparse(0), "dawid-skene")
+    assert (table.attrs["rounds"], table.attrs["converged"]) == (3, False)
+    assert caution(table).startswith("dawid-skene had not come to rest after 3 rounds")
 
 
 def test_dawid_skene_of_nothing() -> None:
@@ -504,6 +555,7 @@ def test_exported_qrels_say_which_rule_made_them(differing: Campaign, tmp_path: 
     assert (tmp_path / "q.txt").read_text() == "1 0 d1 2\n1 0 d2 2\n2 0 d4 1\n"
     report = json.loads((tmp_path / "q.txt.rule.json").read_text())
     assert report.pop("made_at") > "2026"
+    assert report.pop("cleverdon") == importlib.metadata.version("cleverdon")
     assert report == {
         "rule": "adjudicated-or-majority",
         "parameters": {"ties": "higher"},
@@ -516,8 +568,50 @@ def test_exported_qrels_say_which_rule_made_them(differing: Campaign, tmp_path: 
         "cannot_judge": 0,
         "adjudications": 1,
         "annotators": {"ann": 3, "bob": 3},
+        "adjudicators": {"eve": 1},
+        "campaign": "campaign",
     }
     assert differing.qrels("highest").attrs["rule"] == "highest"
+
+
+def test_what_an_estimate_took_is_written_beside_it_and_said(
+    differing: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told() -> tuple[int, bool]:
+        differing.export(qrels=tmp_path / "q.txt", rule="dawid-skene")
+        report = json.loads((tmp_path / "q.txt.rule.json").read_text())
+        return report["rounds"], report["converged"]
+
+    rounds, converged = told()
+    assert 1 <= rounds < 10_000
+    assert converged
+    assert differing.compare_rules("lowest", "dawid-skene").cautions == ()
+    assert "converged" not in differing.rule_report("majority")
+    monkeypatch.setattr(estimating, "ROUNDS", 0)
+    assert told() == (0, False)
+    sentence = "dawid-skene had not come to rest after 0 rounds: with more of them some pairs might have other grades"
+    assert differing.compare_rules("dawid-skene", "dawid-skene").cautions == (sentence,)
+    done = cleverdon("rules", differing.directory, "--against", "dawid-skene")
+    assert done.exit_code == 0
+    assert sentence in done.stderr
+    done = cleverdon("rules", differing.directory, "--against", "dawid-skene", "--format", "json")
+    assert json.loads(done.stdout)["cautions"] == [sentence]
+
+
+def test_calibration_pairs_that_cannot_be_judged_leave_the_queue(differing: Campaign) -> None:
+    """d6: nobody has judged it; d1: ann and bob differ. eve says of both that no grade can be given."""
+    differing.set_calibration([("1", "d1"), ("1", "d6"), ("2", "d5")])
+    assert differing.to_adjudicate()["doc_id"].tolist() == ["d1", "d4", "d6", "d5"]
+    for doc_id in ("d1", "d6"):
+        adjudicate(differing, "1", doc_id, None, kind="cannot judge", reason="broken")
+    assert differing.to_adjudicate()[["doc_id", "why"]].values.tolist() == [
+        ["d4", "disagreement"], ["d5", "calibration"],
+    ]  # fmt: skip
+    assert differing.to_adjudicate(ended=True)[["doc_id", "ended"]].values.tolist() == [
+        ["d1", True], ["d4", False], ["d5", False],
+    ]  # fmt: skip
+    adjudicate(differing, "1", "d6", None)
+    assert "d6" in differing.to_adjudicate()["doc_id"].tolist()
 
 
 def test_means_keep_their_fraction_from_judgement_to_file_and_value(differing: Campaign, tmp_path: Path) -> None:

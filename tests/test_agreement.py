@@ -6,7 +6,9 @@ import csv
 import json
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -14,11 +16,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import kendalltau
 from sklearn.metrics import cohen_kappa_score
 
 from collection import Campaign, Judgement, agreement, formats
 from collection.agreement import COEFFICIENTS, MEASUREMENT, REST, Labels, Patterns
+from collection.agreement.coefficients import MET
 from collection.agreement.resampling import VALUES
 from collection.errors import ColumnsError, ConflictError, FormatError, InputError, UnknownNameError
 from collection.measures import parse
@@ -421,6 +423,49 @@ def test_the_scale_counts_for_gwet() -> None:
     assert agreement.value_of(wide.values, "ac1")["value"] == pytest.approx((0.7 - chance) / (1 - chance))
 
 
+@settings(max_examples=30, deadline=None)
+@given(TABLE)
+def test_grades_that_nobody_gave_count_for_gwet_alone(units: list[list[int | None]]) -> None:
+    frame = table(units)
+    bare, wide = (agreement.agreement(frame, resamples=0, grades=g).values for g in (None, range(6)))
+    others = ~bare["coefficient"].isin(["ac1", "ac2-linear", "ac2-quadratic"])
+    np.testing.assert_allclose(bare["value"][others], wide["value"][others], atol=1e-12)
+
+
+def test_where_all_is_one_grade_of_a_larger_scale_gwet_says_one() -> None:
+    """Both said 0 of all: they agree always, and chance, sum of p(1 - p) / 3 with p = 1 and 0, brings nothing."""
+    frame = labels_of("0 0 0 0", "0 0 0 0")
+    wide = agreement.agreement(frame, resamples=50, grades=range(4)).values
+    for coefficient in ("ac1", "ac2-linear", "ac2-quadratic"):
+        row = agreement.value_of(wide, coefficient)
+        assert row[["value", "low", "high"]].tolist() == [1, 1, 1]
+    assert np.isnan(agreement.value_of(wide, "alpha-ordinal")["value"])
+    assert np.isnan(value(frame, "ac1"))  # of the one grade that occurs: nobody could have said otherwise
+
+
+def test_scores_are_no_grades() -> None:
+    """Their codes would not fit, and work grows with the square of their number."""
+    frame = labels_of(" ".join(map(str, range(101))))
+    with pytest.raises(InputError, match=r"at most 100 different grades .* found 101: .* Round them"):
+        Labels.of(frame)
+    assert Labels.of(frame[1:]).count == 100
+    with pytest.raises(InputError, match="at most 100"):
+        Labels.of(COHEN, grades=range(200))
+
+
+@pytest.mark.parametrize("level", [np.nan, np.inf, -np.inf])
+def test_a_level_is_finite(level: float) -> None:
+    with pytest.raises(InputError, match=f"the level is a grade, which is a finite number, found {level:g}"):
+        agreement.agreement(COHEN, level=level)
+
+
+def test_who_met_whom() -> None:
+    labels = Labels.of(table([[0, 1, None], [0, None, None], [1, 1, None], [None, None, 2], [None, 0, 2]]))
+    a, b, c = labels.annotators
+    assert labels.met() == {(a, b): 2, (b, c): 1}
+    assert Labels.of(COHEN[:0]).met() == {}
+
+
 @pytest.mark.parametrize(
     ("frame", "error", "said"),
     [
@@ -528,30 +573,6 @@ def test_views_can_be_left_out() -> None:
     assert found.between.empty
     assert found.topics.empty
     assert len(found.rest)
-
-
-# --- conclusions ------------------------------------------------------------------------------------
-
-
-def test_rank_correlation() -> None:
-    a, b = [0.1, 0.2, 0.3, 0.3, 0.5], [0.2, 0.1, 0.3, 0.4, 0.5]
-    rows = [(who, f"run{n}", v) for who, values in (("ann", a), ("bob", b)) for n, v in enumerate(values)]
-    found = agreement.rank_correlation(pd.DataFrame(rows, columns=["annotator", "run", "value"])).iloc[0]
-    assert found["tau"] == pytest.approx(kendalltau(a, b).statistic)
-    # By hand: nine pairs of runs are ordered by both; one of them the other way round; one is tied for ann.
-    assert found["tau"] == pytest.approx((8 - 1) / np.sqrt(9 * 10))
-    assert (found["swaps"], found["runs"], found["note"]) == (1, 5, "")
-
-
-@pytest.mark.parametrize(
-    ("values", "note"),
-    [([(0.1, 0.2)], "there are not two runs"), ([(0.1, 0.3), (0.2, 0.3)], "by the grades of bob all")],
-)
-def test_no_rank_correlation_and_why(values: list[tuple[float, float]], note: str) -> None:
-    rows = [(who, f"run{n}", two[side]) for n, two in enumerate(values) for side, who in enumerate(("ann", "bob"))]
-    found = agreement.rank_correlation(pd.DataFrame(rows, columns=["annotator", "run", "value"])).iloc[0]
-    assert np.isnan(found["tau"])
-    assert found["note"].startswith(note)
 
 
 # --- files of labels --------------------------------------------------------------------------------
@@ -692,6 +713,37 @@ def test_labels_are_last_words_of_annotators(judged: Campaign) -> None:
     assert any("1 adjudications are left out" in note for note in found.notes)
 
 
+def test_cannot_judge_is_counted_of_annotators_who_are_there(judged: Campaign) -> None:
+    """An adjudicator's is an adjudication, and who is left out is left out here too."""
+    say(judged, "ann", ("2", "d7"), None)
+    say(judged, "bob", ("2", "d5"), None)
+    say(judged, "eve", ("1", "d1"), None, counts_as="adjudication")
+
+    def notes(**options: Any) -> list[str]:
+        return [note for note in judged.agreement(resamples=0, **options).notes if "left out" in note]
+
+    assert [n for n in notes() if "cannot judge" in n] == [
+        '2 judgements say "cannot judge": they are no grades and are left out.'
+    ]
+    assert [n[:2] for n in notes(without=["bob"]) if "cannot judge" in n] == ["1 "]
+    assert not [n for n in notes(topics=["1"]) if "cannot judge" in n]
+    assert [n[:2] for n in notes() if "adjudications" in n] == ["1 "]
+
+
+def test_a_campaign_s_scale_is_the_same_however_it_is_looked_at(judged: Campaign) -> None:
+    """Topic 1 has grades 0, 1 and 2 alone; its row, and the campaign narrowed to it, read the same four grades."""
+    whole, alone = judged.agreement(resamples=0), judged.agreement(resamples=0, topics=["1"])
+    assert whole.grades == alone.grades == (0, 1, 2, 3)
+    row = whole.topics[whole.topics["query_id"] == "1"].reset_index(drop=True)
+    columns = ["scale", "coefficient", "value"]
+    pd.testing.assert_frame_equal(row[columns], alone.values[columns])
+    pd.testing.assert_frame_equal(row[columns], alone.topics[columns])
+    # d1: 2 and 1, d2: 0 and 2, d6: 1 and 1; shares 1/6, 3/6, 2/6, 0 of four grades.
+    chance = (5 + 9 + 8) / 36 / 3
+    ac1 = agreement.value_of(alone.values, "ac1")["value"]
+    assert ac1 == pytest.approx((1 / 3 - chance) / (1 - chance))
+
+
 def test_topics_and_annotators_can_be_left_out(judged: Campaign, tmp_path: Path) -> None:
     (tmp_path / "nist.txt").write_text("1 0 d1 2\n1 0 d2 0\n")
     judged.import_files(qrels=tmp_path / "nist.txt")
@@ -728,6 +780,34 @@ def test_conclusions_rest_on_what_both_graded(judged: Campaign) -> None:
     assert better.swaps == 1
     with pytest.raises(InputError, match="needs qrels with subtopics"):
         judged.conclusions(parse("alpha_nDCG@10"))
+
+
+def test_conclusions_know_where_less_is_better(judged: Campaign) -> None:
+    """The last relevant document by ann: of alpha d1 and d4, first in both topics; of beta d6, second in topic 1."""
+    found = judged.conclusions(parse("LastRel"))[0]
+    assert found.table[["run", "a", "place_a"]].to_numpy().tolist() == [["alpha", 1, 1], ["beta", 1.5, 2]]
+    # By bob d2 is relevant too, which alpha has second.
+    assert found.table[["b", "place_b"]].to_numpy().tolist() == [[1.5, 1], [1.5, 1]]
+
+
+def test_any_name_of_an_annotator_has_conclusions(campaign: Campaign) -> None:
+    for annotator, grades in zip(("run", "value"), GRADES.values(), strict=True):
+        for pair, grade in grades.items():
+            say(campaign, annotator, pair, grade)
+    for measure in ("P@1", "nDCG@2"):
+        found = campaign.conclusions(parse(measure))[0]
+        assert (found.a, found.b, found.runs) == ("run", "value", 2)
+    assert found.tau == -1
+    assert "run  value" in ok("agreement", campaign.directory, "--measure", "nDCG@2", "--resamples", 0)
+
+
+def test_only_those_who_met_most_are_concluded_if_so_asked(judged: Campaign) -> None:
+    for pair in (("1", "d1"), ("1", "d2"), ("1", "d6")):
+        say(judged, "cat", pair, 1)
+    met = {(c.a, c.b): c.pairs for c in judged.conclusions(parse("P@1"))}
+    assert met == {("ann", "bob"): 4, ("ann", "cat"): 3, ("bob", "cat"): 3}
+    assert [(c.a, c.b) for c in judged.conclusions(parse("P@1"), most=1)] == [("ann", "bob")]
+    assert len(judged.conclusions(parse("P@1"), most=2)) == 2
 
 
 def test_no_conclusions_without_runs(tmp_path: Path, files: Path) -> None:
@@ -803,6 +883,24 @@ def test_labels_that_conflict_change_nothing_unless_they_shall(judged: Campaign,
     assert as_grades(judged.labels())["bob"]["2", "d5"] == 1
 
 
+def test_names_that_differ_only_in_case_are_told(judged: Campaign, tmp_path: Path) -> None:
+    """Neither beside an account, nor beside somebody in the log, nor both in one file."""
+    judged.add_account("Dora", "annotator")
+    path = tmp_path / "labels.csv"
+    for rows, names in {
+        "dora,1,d1,1\n": "'dora' and 'Dora'",
+        "eve,1,d1,1\nBOB,1,d2,1\n": "'BOB' and 'bob'",
+        "eve,1,d1,1\nEve,1,d1,2\n": "'Eve' and 'eve'",
+    }.items():
+        path.write_text(HEADER + rows)
+        with pytest.raises(ConflictError, match=f"{names} differ only in upper and lower case; write both alike"):
+            judged.import_files(labels=path)
+    assert as_grades(judged.labels()) == GRADES
+    path.write_text(HEADER + "Dora,1,d1,1\nbob,1,d7,1\n")
+    judged.import_files(labels=path)
+    assert set(as_grades(judged.labels())) == {"ann", "bob", "Dora"}
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -857,6 +955,17 @@ def test_the_command_on_a_campaign(judged: Campaign) -> None:
     assert [r["low"] for r in written["values"]] == [None if np.isnan(v) else v for v in found["low"]]
 
 
+def test_a_file_can_be_told_its_scale(judged: Campaign, tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    formats.write_labels(judged.labels(topics=["1"]), path)
+    wanted = judged.agreement(topics=["1"], resamples=0)
+    for scale in ("0-3", "0,1, 2,3"):
+        written = json.loads(ok("agreement", path, "--resamples", 0, "--grades", scale, "--format", "json"))
+        assert written["grades"] == [0, 1, 2, 3]
+        assert [r["value"] for r in written["values"]] == [None if np.isnan(v) else v for v in wanted.values["value"]]
+    assert json.loads(ok("agreement", path, "--resamples", 0, "--format", "json"))["grades"] == [0, 1, 2]
+
+
 def test_topics_are_sorted_by_the_coefficient_that_is_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     frame = pd.concat([labels_of("0 0 0 0 0 1", "0 0 0 0 1 0").assign(query_id="rare"),
@@ -887,6 +996,12 @@ def test_the_command_fails_by_name(judged: Campaign, tmp_path: Path) -> None:
     assert "--measure needs the runs of a campaign" in fails("agreement", path, "--measure", "AP")
     assert "did you mean 'alpha-ordinal'" in fails("agreement", path, "--coefficient", "alpha-ordnal")
     assert "no annotator 'z'" in fails("agreement", path, "--without", "z")
+    for level in ("nan", "inf"):
+        assert "the level is a grade" in fails("agreement", path, "--level", level, "--format", "json")
+    for scale in ("0", "x", "0,nan", "3-0"):
+        assert "--grades wants two grades or more, as 0-3" in fails("agreement", path, "--grades", scale)
+    assert "grades of the scale (2, 3), found 1" in fails("agreement", path, "--grades", "2-3")
+    assert "which has its own" in fails("agreement", judged.directory, "--grades", "0-3")
     assert "did you mean" in fails("agreement", judged.directory, "--measure", "nDGC@10")
 
 
@@ -901,7 +1016,41 @@ def test_the_command_imports_and_exports_labels(
 
 def test_every_coefficient_says_what_it_takes_grades_for() -> None:
     assert set(MEASUREMENT) == {entry.name for entry in COEFFICIENTS}
-    for entry in COEFFICIENTS:
-        assert entry.label
-        assert entry.description.endswith(".")
-        assert entry.function.__doc__
+    # What is left out of a mean is said where it is described; whose overlap is compared is called as people are here.
+    assert f"fewer than {MET} pairs in common are left out" in COEFFICIENTS["cohen"].description
+    assert "TREC's judges had 42 to 49 %" in agreement.headline(agreement.agreement(COHEN, resamples=0))[-1]
+
+
+def test_what_a_log_has_besides_labels_is_told(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    rows = [
+        ("ann", "1", "d1", "graded", 2, "judgement"),
+        ("ann", "1", "d2", "cannot judge", None, "judgement"),
+        ("boss", "1", "d1", "graded", 1, "adjudication"),
+        ("boss", "1", "d2", "undone", None, "adjudication"),
+        ("ben", "1", "d1", "graded", 0, "surplus"),
+    ]
+    names = ("annotator", "query_id", "doc_id", "kind", "relevance", "counts_as")
+    log.write_text("".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows))
+    labels = formats.read_labels(log)
+    assert labels.values.tolist() == [["ann", "1", "d1", 2]]
+    assert labels.attrs["left_out"] == {"adjudication": 1, "surplus": 1, "cannot judge": 1}
+
+
+@pytest.mark.parametrize(
+    ("alpha", "low", "said"),
+    [
+        (0.222, -0.259, "on 21 pairs that cannot be told from chance"),
+        (0.8, 0.748, "rely on grades with 0.800 or more, and the interval begins below that"),
+        (0.9, 0.85, "rely on grades with 0.800 or more."),
+        (0.7, 0.6, "tentative conclusions"),
+        (0.4, 0.3, "no single grade below 0.667"),
+        (0.9, float("nan"), "rely on grades with 0.800 or more."),
+    ],
+)
+def test_the_sentence_goes_by_the_lower_end_of_the_interval(alpha: float, low: float, said: str) -> None:
+    found = agreement.agreement(table([[0, 0], [1, 2], [2, 2]]), resamples=0)
+    values = found.values.copy()
+    row = values.index[(values["scale"] == "graded") & (values["coefficient"] == "alpha-ordinal")][0]
+    values.loc[row, ["value", "low", "high"]] = [alpha, low, 0.95]
+    assert said in agreement.headline(replace(found, values=values, several=21))[1]

@@ -163,6 +163,31 @@ def test_every_look(opened: Callable[..., AppTest], judged: Campaign) -> None:
     assert not app.exception
 
 
+def test_every_number_is_of_the_campaign_s_scale(opened: Callable[..., AppTest], judged: Campaign) -> None:
+    """Topic 1 has no grade 3; Gwet's coefficients count it all the same."""
+    app = opened(judged)
+    app.session_state["by-graded"] = "ac1"
+    topics = look(app, "Topics").dataframe[1].value.set_index("query_id")["value"]
+    alone = agreement.value_of(judged.agreement(topics=["1"], resamples=0).values, "ac1")["value"]
+    assert topics["1"] == pytest.approx(alone)
+    assert alone != agreement.value_of(agreement.agreement(judged.labels(topics=["1"])).values, "ac1")["value"]
+
+
+def test_many_conclusions_are_drawn_when_they_are_asked_for(opened: Callable[..., AppTest], campaign: Campaign) -> None:
+    """Seven annotators make 21 pairs; zed met each of the others once only."""
+    for annotator in ("a1", "a2", "a3", "a4", "a5", "a6", "zed"):
+        for n, doc_id in enumerate(("d1",) if annotator == "zed" else ("d1", "d2", "d6")):
+            say(campaign, annotator, "1", doc_id, (n + int(annotator[-1], 36)) % 4)
+    app = look(opened(campaign), "Conclusions")
+    assert "The 20 pairs of annotators with the most pairs in common" in words(app)
+    assert len(app.dataframe[1].value) == 20
+    assert (app.dataframe[1].value["pairs"] == 3).sum() == 15
+    assert "All 21 pairs of annotators" in app.toggle(key="all-couples").label
+    app.toggle(key="all-couples").set_value(True).run()
+    assert len(app.dataframe[1].value) == 21
+    assert not app.exception
+
+
 def test_windows_of_time_are_drawn(opened: Callable[..., AppTest], tmp_path: Path, files: Path) -> None:
     with Campaign.create(tmp_path / "long") as campaign:
         (files / "many.tsv").write_text("".join(f"x{n}\tText {n}.\n" for n in range(40)))

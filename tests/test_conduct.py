@@ -216,7 +216,7 @@ def test_a_long_row_says_how_rare_it_is() -> None:
     conduct = looked(graded("ann", [1] * 20 + [0] * 20))
     chance = chance_of_row(20, 40, 0.5)
     assert len(conduct.remarks["ann"]) == 1
-    assert conduct.remarks["ann"][0].startswith("Grade 1 20 times in a row. If 40 grades with their share of it (50%)")
+    assert conduct.remarks["ann"][0].startswith("Grade 1, 20 times in a row. If 40 grades with their share of it (50%)")
     assert f"one in {round(1 / chance):,} annotators" in conduct.remarks["ann"][0]
     assert looked(graded("ann", [1, 0] * 20)).remarks == {}
 
@@ -257,6 +257,20 @@ def test_imported_judgements_have_no_times_and_no_order() -> None:
     assert isnan(imported["per_hour"])
     assert "qrels:x" not in set(conduct.days["annotator"])
     assert not [said for said in conduct.remarks.get("qrels:x", []) if "row" in said or "second" in said]
+
+
+def test_imported_grades_do_not_count_in_a_row_beside_own_ones() -> None:
+    """Sixty zeros and sixty ones from a file, and one judgement of ann's own: the file's order is nobody's habit."""
+    file = graded("ann", [0] * 60 + [1] * 60, source="imported", seconds=None)
+    own = log_of("ann", [{"grade": 1, "at": 200, "doc": "own"}])
+    facts = of(looked(file, own), "ann")
+    assert not facts["imported"]
+    assert (facts["graded"], facts["said"], facts["row"], facts["row_grade"]) == (121, 1, 1, 1)
+    assert remarks(looked(file, own), "ann", "in a row") == []
+    alone = of(looked(file, graded("bob", MIXED)), "ann")
+    assert (alone["said"], alone["row"]) == (0, 0)
+    more = log_of("ann", [{"grade": int(n < 20), "at": 200 + n, "doc": f"own{n}"} for n in range(40)])
+    assert "If 40 grades with their share of it (50%)" in remarks(looked(file, more), "ann", "in a row")[0]
 
 
 def test_a_campaign_looks_at_its_own_log(campaign: Campaign) -> None:

@@ -44,7 +44,7 @@ T = TypeVar("T")
 Payload = dict[str, Any]
 
 
-SIGNED_OUT = "sign in again; where that is refused, your account is locked"
+SIGNED_OUT = "reload this page to sign in again; where that is refused, your account is locked"
 """Why a request is refused, after the card's own words that one is signed out."""
 
 

@@ -11,6 +11,16 @@ from annotate import session, widgets
 from collection.records import Judgement, Kind
 
 NO_GRADE = "no grade can be given"  # the reason where the adjudicator says so and writes no note
+LONG_NEED, MANY_SIDES = 180, 4
+LEAVE_NOTE = """<script>
+if (!window.cleverdonLeavesNotes) {
+  window.cleverdonLeavesNotes = true;
+  document.addEventListener("keydown", (event) => {
+    const note = event.target.matches?.('input[aria-label="Note"]');
+    if (note && (event.key === "Enter" || event.key === "Escape")) event.target.blur();
+  }, true);
+}
+</script>"""
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 now = session.current()
@@ -32,6 +42,26 @@ everything = queue_of(
 queue = everything[~everything["ended"]]
 titles = campaign.topics().set_index("query_id")
 ended = campaign.adjudications()
+
+
+def remember(pair: tuple[str, str]) -> None:
+    """Keep which pair was clicked on: by the time the click is read, somebody else may have ended it."""
+    st.session_state["clicked_on"] = pair
+
+
+clicked_on: tuple[str, str] | None = st.session_state.pop("clicked_on", None)
+
+
+def tell_unless_in(left: pd.DataFrame) -> None:
+    """Say that a click was not taken where its pair is none of those that are left."""
+    if clicked_on is None or clicked_on in set(zip(left["query_id"], left["doc_id"], strict=True)):
+        return
+    query_id, doc_id = clicked_on
+    by = ended.loc[(ended["query_id"] == query_id) & (ended["doc_id"] == doc_id), "annotator"].tolist()
+    if now.annotator in by[-1:]:  # clicked on twice, and the first click is saved
+        return
+    what = f"was ended meanwhile by {by[-1]}" if by else "was judged anew meanwhile and is none of these pairs any more"
+    st.warning(widgets.plain(f"{doc_id} of topic {query_id} {what}; your click was not taken."))
 
 
 def show_ended() -> None:
@@ -85,6 +115,7 @@ def save(query_id: str, doc_id: str, kind: Kind, grade: int | None, note: str) -
 
 
 if queue.empty:
+    tell_unless_in(queue)
     several = campaign.disagreements()
     if everything.empty:
         st.write(
@@ -140,6 +171,7 @@ above.caption(
     + (f"; {len(chosen):,} as chosen" if len(chosen) < len(queue) else "")
     + ". Your grade ends the pair; what was said stays in the log."
 )
+tell_unless_in(chosen)
 if chosen.empty:
     st.info("No pair that is left is like that.")
     show_ended()
@@ -162,18 +194,6 @@ row = chosen.iloc[pairs.index(pair)]
 own = f"{query_id}\n{doc_id}"  # in every key: a click can reach no other pair than the one that was on screen
 
 sides = campaign.sides(query_id, doc_id)
-left, right = st.columns([2, 3], gap="medium")
-with left:
-    st.markdown(f"##### Topic {widgets.plain(query_id)}: {widgets.plain(titles['title'][query_id])}")
-    with st.container(height=290, border=False):
-        for part in ("description", "narrative"):
-            if words := titles[part][query_id]:
-                st.caption(part.capitalize())
-                st.text(words)
-with right:
-    document = campaign.document(doc_id)
-    if document is not None:
-        widgets.document(document, height=250)
 
 
 def side(said: Mapping[Hashable, Any], who: str, when: str) -> None:
@@ -182,18 +202,33 @@ def side(said: Mapping[Hashable, Any], who: str, when: str) -> None:
     seconds = "" if pd.isna(said["seconds"]) else f", {said['seconds']:.1f} s"
     lines.append(f":small[:gray[{widgets.plain(who)}{seconds}{when}]]")
     lines += [f":small[{widgets.plain(words)}]" for words in (said["reason"], said["note"]) if not pd.isna(words)]
-    with st.container(border=True, width=168):
+    with st.container(border=True, width=150):
         st.markdown("  \n".join(lines))
 
 
-if sides.empty:
-    st.caption("Nobody has judged this pair of the calibration set yet.")
-with st.container(horizontal=True, gap="small"):
-    named = st.session_state.get("named", False)
-    for n, said in enumerate(sides.to_dict("records")):
-        who = said["annotator"] if named else f"Annotator {LETTERS[n % len(LETTERS)]}"
-        side(said, who, f", {said['judged_at'][:16].replace('T', ' ')}" if named else "")
+left, right = st.columns([2, 3], gap="medium")
+with left:
+    st.markdown(f"##### Topic {widgets.plain(query_id)}: {widgets.plain(titles['title'][query_id])}")
+    need = {part: titles[part][query_id] for part in ("description", "narrative") if titles[part][query_id]}
+    # Long needs scroll: the buttons stay where they can be seen.
+    with st.container(height=170 if sum(map(len, need.values())) > LONG_NEED else "content", border=False):
+        for part, words in need.items():
+            st.caption(part.capitalize())
+            st.text(words)
+    if sides.empty:
+        st.caption("Nobody has judged this pair of the calibration set yet.")
+    with st.container(horizontal=True, gap="small", height=200 if len(sides) > MANY_SIDES else "content"):
+        named = st.session_state.get("named", False)
+        for n, said in enumerate(sides.to_dict("records")):
+            who = said["annotator"] if named else f"Annotator {LETTERS[n % len(LETTERS)]}"
+            side(said, who, f", {said['judged_at'][:16].replace('T', ' ')}" if named else "")
+with right:
+    document = campaign.document(doc_id)
+    if document is not None:
+        widgets.document(document, height=300)
 
+# A digit that is typed into the note is a digit: Enter and Escape leave it, and the keys grade again.
+st.html(LEAVE_NOTE, unsafe_allow_javascript=True)
 with st.form(f"grade-{own}", enter_to_submit=False, clear_on_submit=True):
     note = st.text_input(
         "Note", placeholder="A note, if it should be known why", key=f"note-{own}", label_visibility="collapsed"
@@ -205,11 +240,15 @@ with st.form(f"grade-{own}", enter_to_submit=False, clear_on_submit=True):
                 key=f"{g}-{own}",
                 shortcut=str(g),
                 help=widgets.plain(sentence),
+                on_click=remember,
+                args=(pair,),
                 width="stretch",
             )
             for g, sentence in scale.sentences.items()
         }
-        cannot = st.form_submit_button("Cannot judge", key=f"x-{own}", shortcut="X", width="stretch")
+        cannot = st.form_submit_button(
+            "Cannot judge", key=f"x-{own}", shortcut="X", on_click=remember, args=(pair,), width="stretch"
+        )
         skip = st.form_submit_button("Skip", key=f"skip-{own}", shortcut="S", width="stretch")
 clicked = next((g for g, pressed in grades.items() if pressed), None)
 if clicked is not None or cannot:

@@ -17,6 +17,7 @@ from collection.measures import parse
 GRADED = [name for name, m in MEASUREMENT.items() if m != "binary"]
 BINARY = [name for name, m in MEASUREMENT.items() if m in ("nominal", "binary")]
 LOOKS = ["Grades", "Annotators", "Topics", "Over time", "Conclusions"]
+MOST = 20  # pairs of annotators whose conclusions are drawn unasked: each evaluates every run twice
 
 campaign = session.current().campaign
 key = campaign.agreement_key()
@@ -26,6 +27,11 @@ st.write(
     "How far do the annotators agree where several graded the same pair, where do they differ, and would their grades "
     "lead to other conclusions about the systems?"
 )
+
+
+def labels_of(frame: pd.DataFrame, without: tuple[str, ...] = ()) -> Labels:
+    """The grades of those who are not left out, on the campaign's scale."""
+    return Labels.of(agreeing.chosen(frame, without=without), session.current().campaign.grades.sentences)
 
 
 @st.cache_data(show_spinner="Comparing", max_entries=8)
@@ -43,7 +49,7 @@ def over_all(campaign_id: str, key: str, without: tuple[str, ...], level: float,
 @st.cache_data(show_spinner="Comparing", max_entries=16)
 def seen_from(campaign_id: str, key: str, without: tuple[str, ...], level: float, side: str) -> pd.DataFrame:
     """One view, kept as the grades are; only that over time has intervals, since it is a picture of them."""
-    labels = Labels.of(agreeing.chosen(graded_by(campaign_id, key), without=without))
+    labels = labels_of(graded_by(campaign_id, key), without)
     if side == "windows":
         return agreeing.over_time(labels, level=level, resamples=500)
     sides = {"between": agreeing.between, "topics": agreeing.by_topic}
@@ -51,9 +57,9 @@ def seen_from(campaign_id: str, key: str, without: tuple[str, ...], level: float
 
 
 @st.cache_data(show_spinner="Evaluating", max_entries=16)
-def concluded(campaign_id: str, key: str, without: tuple[str, ...], measure: str) -> list[Conclusion]:
+def concluded(campaign_id: str, key: str, without: tuple[str, ...], measure: str, most: int | None) -> list[Conclusion]:
     """The runs under each one's grades, kept as the grades are."""
-    return session.current().campaign.conclusions(parse(measure), without=without)
+    return session.current().campaign.conclusions(parse(measure), without=without, most=most)
 
 
 def name(coefficient: str) -> str:
@@ -63,7 +69,7 @@ def name(coefficient: str) -> str:
 
 frame = graded_by(campaign.id, key)
 everybody = sorted(frame["annotator"].unique())
-if not Labels.of(frame).several.any():
+if not labels_of(frame).several.any():
     if not everybody:
         said = "Nothing is graded yet, so there is nothing to compare."
     elif len(everybody) == 1:
@@ -98,7 +104,7 @@ by = right.selectbox(
     "topic's need differently.",
 )  # fmt: skip
 without = tuple(a for a in everybody if a not in chosen)
-labels = Labels.of(agreeing.chosen(frame, without=without))
+labels = labels_of(frame, without)
 if not labels.several.any():
     st.info("No two of these annotators graded the same pair: choose others.")
     st.stop()
@@ -315,8 +321,15 @@ else:
         st.write("Conclusions are about systems: import the runs of two or more of them.")
         st.stop()
     written = st.text_input("Measure", "nDCG@10", help="Written as AP(rel=2)@100; `cleverdon measures` lists them.")
+    couples_met = len(labels.met())
+    most = None
+    if couples_met > MOST and not st.toggle(
+        f"All {couples_met:,} pairs of annotators: each takes as long as evaluating every run twice", key="all-couples"
+    ):
+        st.caption(f"The {MOST:,} pairs of annotators with the most pairs in common:")
+        most = MOST
     try:
-        conclusions = concluded(campaign.id, key, without, str(parse(written)))
+        conclusions = concluded(campaign.id, key, without, str(parse(written)), most)
     except CleverdonError as error:
         st.error(widgets.plain(str(error)))
         st.stop()

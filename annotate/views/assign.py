@@ -224,7 +224,8 @@ def deal(chosen: list[str], many: str) -> None:
     with st.expander("Deal topics out evenly"):
         left, right = st.columns([3, 1])
         among = left.multiselect("Among", judges, judges, key="among")
-        each = right.number_input("People for each topic", 1, max(len(judges), 1), 1, key="each")
+        most = max(len(judges), 1)
+        each = right.number_input("People for each topic", 1, most, min(settings.annotators, most), key="each")
         st.caption(f"Of {many if chosen else 'all topics'}, so that each person has about as many pairs as any other.")
         if each < settings.annotators and settings.which != "topics":
             st.caption(f"A pair is judged by {settings.annotators} annotators: each topic needs as many people.")
@@ -243,8 +244,9 @@ def deal(chosen: list[str], many: str) -> None:
             column_config={"name": "Person", "topics": "Topics", "pairs": "Pairs"},
         )
         if st.button(f"Deal {many if chosen else 'all topics'}", key="deal"):
-            for query_id, names in dealt.items():
-                campaign.assign([query_id], names)
+            with campaign.together():
+                for query_id, names in dealt.items():
+                    campaign.assign([query_id], names)
             st.toast("Dealt.")
             st.rerun()
 

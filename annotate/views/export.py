@@ -1,17 +1,20 @@
 """Export: qrels, the judgement log, the pool, and the ids whose text is wanted."""
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
 
 from annotate import rule_choice, session, widgets
-from collection.adjudication import BY
+from collection.adjudication import BY, caution
 from collection.campaign import RuleComparison
 from collection.comparison import DEFAULT_MEASURES
 from collection.errors import CleverdonError
+
+Content = TypeVar("Content")
 
 campaign = session.current().campaign
 counts = campaign.counts()
@@ -30,6 +33,22 @@ def file(kind: str, name: str) -> bytes:
         wanted: dict[str, Any] = {kind: path}
         campaign.export(**wanted)
         return path.read_bytes()
+
+
+def written(name: str, write: Callable[[], Content], where: Any = st) -> Content | None:
+    """What `write` makes; None where it cannot be written, which is said in its place and takes nothing else along."""
+    try:
+        return write()
+    except CleverdonError as error:
+        where.error(widgets.plain(f"{name}: {error}"))
+        return None
+
+
+def download(kind: str, name: str, where: Any = st, **more: Any) -> None:
+    """A button for what `cleverdon export` would write, or why that cannot be written."""
+    content = written(name, lambda: file(kind, name), where)
+    if content is not None:
+        where.download_button(f"Download {name}", content, name, **more)
 
 
 def qrels_by(rule: str) -> tuple[bytes, bytes]:
@@ -60,6 +79,8 @@ def compare(rule: str) -> None:
     except CleverdonError as error:
         st.error(widgets.plain(str(error)))
         return
+    for sentence in found.cautions:
+        st.warning(widgets.plain(f"{sentence}."))
     grades = found.grades
     st.write(f"Of {grades.pairs:,} pairs that have a grade by both, it differs on **{grades.differ:,}**.")
     for name, pairs in ((found.first, grades.only_first), (found.second, grades.only_second)):
@@ -125,10 +146,12 @@ else:
                 "means": st.column_config.TextColumn("That is", width="large"),
             },
         )
-    qrels, made_by = qrels_by(rule)
-    with st.container(horizontal=True):
-        st.download_button("Download qrels.txt", qrels, "qrels.txt", type="primary", key="qrels")
-        st.download_button("Download qrels.txt.rule.json", made_by, "qrels.txt.rule.json", key="rule-file")
+    if sentence := caution(settled):
+        st.warning(widgets.plain(f"{sentence}."))
+    if both := written("qrels.txt", lambda: qrels_by(rule)):
+        with st.container(horizontal=True):
+            st.download_button("Download qrels.txt", both[0], "qrels.txt", type="primary", key="qrels")
+            st.download_button("Download qrels.txt.rule.json", both[1], "qrels.txt.rule.json", key="rule-file")
     st.caption("The second file says which rule made the first, of whose judgements. TREC qrels have no place for it.")
     with st.expander("The first lines"):
         st.dataframe(settled.head(20), hide_index=True)
@@ -142,24 +165,12 @@ st.write(
 )
 if counts["logged"]:
     left, right, labels = st.columns(3)
-    left.download_button(
-        "Download judgements.jsonl",
-        file("judgements", "judgements.jsonl"),
-        "judgements.jsonl",
-        width="stretch",
-        key="jsonl",
-    )
-    right.download_button(
-        "Download judgements.csv",
-        file("judgements", "judgements.csv"),
-        "judgements.csv",
-        width="stretch",
-        key="csv",
-    )
-    labels.download_button(
-        "Download labels.csv",
-        file("labels", "labels.csv"),
+    download("judgements", "judgements.jsonl", left, width="stretch", key="jsonl")
+    download("judgements", "judgements.csv", right, width="stretch", key="csv")
+    download(
+        "labels",
         "labels.csv",
+        labels,
         width="stretch",
         key="labels",
         help="Annotator, query_id, doc_id, relevance: what everybody's grade is now, for agreement elsewhere.",
@@ -167,9 +178,9 @@ if counts["logged"]:
 
 st.subheader("Pool")
 st.write(f"{counts['pool']:,} pairs with the strategy and rank that brought them.")
-st.download_button("Download pool.tsv", file("pool", "pool.tsv"), "pool.tsv", key="pool")
+download("pool", "pool.tsv", key="pool")
 
 if missing := campaign.missing_documents():
     st.subheader("Documents without a text")
     st.write(f"{len(missing):,} documents of the pool have no text here. Fetch them from the corpus and import them.")
-    st.download_button("Download missing.txt", file("missing_documents", "missing.txt"), "missing.txt", key="missing")
+    download("missing_documents", "missing.txt", key="missing")

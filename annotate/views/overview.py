@@ -14,7 +14,8 @@ if now.role == "annotator":  # blind: what the others did, and how the systems f
     st.stop()
 
 state = campaign.status()
-widgets.next_step(NextStep(**state["next"]))
+if now.role == "manager":  # a reader changes nothing
+    widgets.next_step(NextStep(**state["next"]))
 
 widgets.metrics(
     {
@@ -24,6 +25,7 @@ widgets.metrics(
         "Pairs in the pool": f"{state['pool']:,}",
         "Judged": f"{state['judged']:,}",
     }
+    | ({"Judged outside it": f"{state['outside_pool']:,}"} if state["outside_pool"] and not state["in_loop"] else {})
 )
 
 judged, made = state["judged"], state["made"]

@@ -34,10 +34,6 @@ if link := st.session_state.pop("link", None):
 table = campaign.accounts()
 member_of = dict(zip(table["name"], table["groups"], strict=True))
 table["groups"] = [", ".join(groups) for groups in table["groups"]]
-table["state"] = [
-    "locked" if locked else "invited" if not password and not sessions else "open"
-    for locked, password, sessions in zip(table["locked"], table["has_password"], table["sessions"], strict=True)
-]
 st.dataframe(
     table[["name", "role", "groups", "state", "has_password", "signed_in_at", "last_at", "email"]],
     hide_index=True,

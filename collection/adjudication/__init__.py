@@ -13,7 +13,7 @@ from collection.adjudication.comparing import Difference, compare
 from collection.adjudication.disagreeing import Disagreements, disagreements, queue, sides
 from collection.adjudication.estimating import DawidSkene, dawid_skene
 from collection.adjudication.rules import RULES
-from collection.adjudication.settling import DEFAULT_RULE, Chosen, parse, settle
+from collection.adjudication.settling import DEFAULT_RULE, Chosen, caution, parse, settle
 from collection.adjudication.words import ADJUDICATION, BY, Settled, Words
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "Disagreements",
     "Settled",
     "Words",
+    "caution",
     "compare",
     "dawid_skene",
     "disagreements",

@@ -16,7 +16,7 @@ from collection.adjudication.words import Floats, Ints, Words
 LEAST = 1e-10
 """A grade that an annotator gave for some true grade in no case has this count: nothing is impossible for good."""
 
-ROUNDS = 1000
+ROUNDS = 10_000
 TOLERANCE = 1e-9
 """EM ends when no probability of any pair moves further, or after so many rounds."""
 

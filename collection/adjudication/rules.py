@@ -164,4 +164,5 @@ def dawid_skene_rule(words: Words) -> Settled:
     grade = fitted.levels[best].astype(np.float64)
     grade[words.graded_by() == 0] = np.nan
     agreed = grade == words.per_pair(-np.inf, np.maximum)
-    return Settled(grade, np.where(agreed, words.by("dawid-skene"), "dawid-skene").astype(object))
+    by = np.where(agreed, words.by("dawid-skene"), "dawid-skene").astype(object)
+    return Settled(grade, by, fitted.rounds, fitted.converged)

@@ -15,19 +15,37 @@ from collection.errors import InputError, UnknownNameError
 DEFAULT_RULE = "adjudicated-or-majority"
 
 _WRITTEN = re.compile(r"\s*([^()]*?)\s*(?:\((.*)\))?\s*", re.S)
-_NEXT = re.compile(r",\s*(?=\w+\s*=)")
+_PARAMETER = re.compile(
+    r"""\s* (\w+) \s*=\s*                   # the name
+    (?: "((?:[^"]|"")*)" | ((?!").*?) )    # the value, with or without quotes
+    \s* (?: ,(?=\s*\w+\s*=) | \Z)         # the next one, or the end""",
+    re.S | re.X,
+)
+_NEEDS_QUOTES = re.compile(r'[,=()"]|^\s|\s$')
 
 
 class Chosen(NamedTuple):
-    """A rule of the table with all its parameters; ``str()`` writes it as :func:`parse` reads it."""
+    """A rule of the table with all its parameters; ``str()`` writes it as :func:`parse` reads it.
+
+    Examples
+    --------
+    >>> str(Chosen("annotator", {"annotator": "Smith, John"}))
+    'annotator(annotator="Smith, John")'
+    """
 
     name: str
     parameters: dict[str, Any]
 
     def __str__(self) -> str:
         defaults = RULES[self.name].parameters
-        said = ", ".join(f"{k}={v}" for k, v in self.parameters.items() if v != defaults[k])
+        said = ", ".join(f"{k}={_quoted(v)}" for k, v in self.parameters.items() if v != defaults[k])
         return f"{self.name}({said})" if said else self.name
+
+
+def _quoted(value: Any) -> str:
+    """A value of a parameter: in quotes, a quote in it twice, where it would be read as something else without."""
+    text = str(value)
+    return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
 
 
 def parse(written: str | Chosen | None = None, **parameters: Any) -> Chosen:
@@ -36,7 +54,8 @@ def parse(written: str | Chosen | None = None, **parameters: Any) -> Chosen:
     Parameters
     ----------
     written
-        ``majority``, ``majority(ties=higher)``, ``annotator(annotator=ann)``; the default rule if left out.
+        ``majority``, ``majority(ties=higher)``, ``annotator(annotator=ann)``; the default rule if left out. A value
+        may stand in double quotes, a quote in it twice: ``annotator(annotator="Smith, John, b=2")``.
     **parameters
         Set, or set anew, after those in brackets; None counts as not given.
 
@@ -77,11 +96,14 @@ def _read(written: str) -> tuple[str, dict[str, str]]:
         raise InputError(f"a rule is written as majority or majority(ties=higher), found {written!r}")
     name, inside = found[1], (found[2] or "").strip()
     given: dict[str, str] = {}
-    for part in _NEXT.split(inside) if inside else ():
-        key, equals, value = part.partition("=")
-        if not equals:
+    place = 0
+    while place < len(inside):
+        parameter = _PARAMETER.match(inside, place)
+        if parameter is None:
             raise InputError(f"a rule is written as majority or majority(ties=higher), found {written!r}")
-        given[key.strip()] = value.strip()
+        key, quoted, plain = parameter.groups()
+        given[key] = plain if quoted is None else quoted.replace('""', '"')
+        place = parameter.end()
     return name, given
 
 
@@ -102,7 +124,8 @@ def settle(judgements: pd.DataFrame, rule: str | Chosen = DEFAULT_RULE, **parame
     DataFrame
         ``query_id``, ``doc_id``, ``relevance`` (int64; float64 by the rule ``mean``) and ``by``, a name of
         :data:`~collection.adjudication.BY` that says how the grade came about. One row per pair that has a grade, in
-        order of each pair's first. ``attrs["rule"]`` names the rule.
+        order of each pair's first. ``attrs["rule"]`` names the rule; where it estimates, ``attrs["rounds"]`` and
+        ``attrs["converged"]`` say how many rounds that took, and whether it came to rest.
 
     Raises
     ------
@@ -123,11 +146,39 @@ def settle(judgements: pd.DataFrame, rule: str | Chosen = DEFAULT_RULE, **parame
     """
     chosen = parse(rule, **parameters)
     words = Words.of(judgements)
-    grade, by = RULES[chosen.name].function(words, **chosen.parameters)
-    has = ~np.isnan(grade)
-    grades = grade[has]
+    found = RULES[chosen.name].function(words, **chosen.parameters)
+    has = ~np.isnan(found.grade)
+    grades = found.grade[has]
     if chosen.name != "mean":
         grades = grades.astype(np.int64)
-    settled = words.pairs[has].assign(relevance=grades, by=by[has].astype(str)).reset_index(drop=True)
+    settled = words.pairs[has].assign(relevance=grades, by=found.by[has].astype(str)).reset_index(drop=True)
     settled.attrs["rule"] = str(chosen)
+    if found.converged is not None:
+        settled.attrs |= {"rounds": found.rounds, "converged": found.converged}
     return settled
+
+
+def caution(settled: pd.DataFrame) -> str:
+    """What is to be known of qrels before they are relied upon, or "": that an estimate had not come to rest.
+
+    Parameters
+    ----------
+    settled
+        From :func:`settle`, with its ``attrs``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> qrels = pd.DataFrame()
+    >>> caution(qrels)
+    ''
+    >>> qrels.attrs = {"rule": "dawid-skene", "rounds": 10_000, "converged": False}
+    >>> caution(qrels)
+    'dawid-skene had not come to rest after 10,000 rounds: with more of them some pairs might have other grades'
+    """
+    if settled.attrs.get("converged", True):
+        return ""
+    return (
+        f"{settled.attrs['rule']} had not come to rest after {settled.attrs['rounds']:,} rounds: with more of them "
+        "some pairs might have other grades"
+    )

@@ -35,10 +35,20 @@ BY = {
 
 
 class Settled(NamedTuple):
-    """What a rule answers: for each of the P pairs of :class:`Words` its grade (nan: no qrel), and a name of BY."""
+    """What a rule answers.
+
+    Attributes
+    ----------
+    grade, by
+        For each of the P pairs of :class:`Words` its grade (nan: no qrel), and a name of BY.
+    rounds, converged
+        Where the grades are estimated: how many rounds that took, and whether it came to rest. None elsewhere.
+    """
 
     grade: Floats
     by: Texts
+    rounds: int | None = None
+    converged: bool | None = None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ Nothing here raises for labels that are too few or too much alike: what has no v
 """
 
 from collection.agreement.coefficients import COEFFICIENTS, MEASUREMENT, Patterns, Sums
-from collection.agreement.conclusions import rank_correlation
 from collection.agreement.labels import REST, Labels, chosen
 from collection.agreement.resampling import By, values
 from collection.agreement.views import (
@@ -40,7 +39,6 @@ __all__ = [
     "headline",
     "of_tau",
     "over_time",
-    "rank_correlation",
     "value_of",
     "values",
     "with_interval",

@@ -243,10 +243,15 @@ def _mean(values: Floats) -> Floats:
     "nominal",
     "Cohen's kappa",
     "Agreement of two annotators beyond what their own habits bring by chance: 0 chance, 1 always; of several "
-    "annotators, the plain mean over all two of them.",
+    "annotators, the plain mean over every two of them; those with fewer than 10 pairs in common are left out where "
+    "others have more.",
 )
 def cohen(sums: Sums) -> Floats:
-    """Cohen (1960), A coefficient of agreement for nominal scales; the mean over annotators is Light's (1971)."""
+    """Cohen (1960), A coefficient of agreement for nominal scales; the mean over annotators is Light's (1971).
+
+    Every two annotators with :data:`MET` pairs in common or more weigh alike in the mean, and the others nothing; where
+    no two have so many, all count.
+    """
     return _mean(OF_TWO["cohen"](sums))
 
 
@@ -390,7 +395,7 @@ def ac2_quadratic(sums: Sums) -> Floats:
     "binary",
     "Overlap of the relevant",
     "Of the documents that one of two annotators calls relevant, the share that both do; of several annotators, the "
-    "plain mean over all two of them.",
+    "plain mean over every two of them, as for Cohen's kappa.",
 )
 def overlap(sums: Sums) -> Floats:
     """Intersection over union of two annotators' relevant documents, among the pairs that both graded.

@@ -20,6 +20,8 @@ MISSING = -1
 """The code of a grade that an annotator has not given."""
 REST = "the rest"
 """What the majority of the other annotators is called as if it were one."""
+MOST_GRADES = 100
+"""Different grades at most: coefficients take work and memory with the square of their number."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,8 @@ class Labels:
         ColumnsError
             A column is missing.
         InputError
-            A grade is no number, is infinite, or is not of the scale; or a name or an id is missing.
+            A grade is no number, is infinite, or is not of the scale; there are more than :data:`MOST_GRADES` different
+            ones; or a name or an id is missing.
         """
         require_columns(frame, COLUMNS, "agreement")
         given = frame[frame["relevance"].notna()]
@@ -82,6 +85,11 @@ class Labels:
         last = ~given.duplicated(list(COLUMNS[:3]), keep="last").to_numpy()
         given, numbers = given[last], numbers[last]
         scale = np.unique(numbers if grades is None else np.array(list(grades), dtype=np.float64))
+        if len(scale) > MOST_GRADES:
+            raise InputError(
+                f"agreement wants at most {MOST_GRADES} different grades (relevance), found {len(scale):,}: are they "
+                "scores? Round them to a few grades first"
+            )
         if not np.isin(numbers, scale).all():
             strange = numbers[~np.isin(numbers, scale)][0]
             raise InputError(f"agreement wants grades of the scale ({', '.join(f'{g:g}' for g in scale)}), "
@@ -103,6 +111,12 @@ class Labels:
     def several(self) -> npt.NDArray[np.bool_]:
         """Which pairs two annotators or more have graded."""
         return (self.codes != MISSING).sum(axis=1) > 1
+
+    def met(self) -> dict[tuple[str, str], int]:
+        """How many pairs every two annotators both graded, by name; those who graded none in common are not in it."""
+        there = (self.codes != MISSING).astype(np.int64)
+        common = np.triu(there.T @ there, 1)
+        return {(self.annotators[a], self.annotators[b]): int(common[a, b]) for a, b in np.argwhere(common)}
 
     def rows(self, chosen: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Labels:
         """Only these pairs, with the annotators who graded one of them."""

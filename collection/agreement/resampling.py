@@ -49,7 +49,7 @@ def values(labels: Labels, *, level: float = 1, resamples: int = 1000, seed: int
     Raises
     ------
     InputError
-        `resamples` is below 0, or `by` neither "pairs" nor "topics".
+        `resamples` is below 0, `by` neither "pairs" nor "topics", or `level` not finite.
     """
     return as_frame(rows_of(labels, level=level, resamples=resamples, seed=seed, by=by))
 
@@ -68,6 +68,8 @@ def rows_of(
         raise InputError(f"resampling is by {' or '.join(get_args(By))}, found {by!r}")
     if resamples < 0:
         raise InputError(f"resamples are 0 or more, found {resamples}")
+    if not np.isfinite(level):
+        raise InputError(f"the level is a grade, which is a finite number, found {level:g}")
     rows: list[tuple[Any, ...]] = []
     for scale in get_args(Scale):
         of_scale = labels if scale == "graded" else labels.binary(level)

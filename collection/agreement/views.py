@@ -59,7 +59,8 @@ class Agreement:
         As they were asked for; `by` is what was drawn for the intervals.
     values
         Over all: ``scale`` ("graded", "binary"), ``coefficient``, ``value``, ``low``, ``high``, ``note``; of several
-        annotators Cohen's kappas and the overlap are plain means over all two of them.
+        annotators Cohen's kappas and the overlap are plain means over every two of them; those with fewer than 10
+        pairs in common are left out where others have more.
     between
         The same for every two annotators who graded a pair in common: ``a``, ``b``, ``pairs``, then as in `values`.
     topics
@@ -337,4 +338,4 @@ def _notes(labels: Labels, over_all: pd.DataFrame) -> Iterator[str]:
             if left_out
             else ""
         )
-        yield f"Cohen's kappas and the overlap are plain means over all two annotators who graded pairs in common.{few}"
+        yield f"Cohen's kappas and the overlap are plain means over every two annotators with pairs in common.{few}"

@@ -12,7 +12,7 @@ FIRM, TENTATIVE = 0.8, 0.667
 """Krippendorff's (2004, chapter 11) customary bounds of alpha."""
 
 TREC_OVERLAP = "42 to 49 %"
-"""Overlap of any two of TREC-4's three assessors (Voorhees 2000, table 1)."""
+"""Overlap of any two of TREC-4's three judges (Voorhees 2000, table 1)."""
 
 
 def value_of(values: pd.DataFrame, coefficient: str, scale: str = "graded") -> pd.Series:
@@ -39,25 +39,36 @@ def headline(found: Agreement) -> list[str]:
     alpha = value_of(found.values, "alpha-ordinal")
     if isnan(alpha["value"]):
         return [*said, f"Agreement cannot be computed: {alpha['note']}."]
-    shown = round(alpha["value"], 3)  # so that nobody reads that 0.800 is less than 0.800
-    if shown >= FIRM:
-        custom = f"Krippendorff's custom is to rely on grades with {FIRM:.3f} or more"
-    elif shown >= TENTATIVE:
-        custom = f"Krippendorff's custom is to draw tentative conclusions from {TENTATIVE} to {FIRM:.3f}"
-    else:
-        custom = (
-            f"Krippendorff's custom is to rely on no single grade below {TENTATIVE}; among people who judge relevance "
-            "that is usual"
-        )
-    said.append(f"Krippendorff's alpha, ordinal, is {with_interval(alpha)}: {custom}.")
+    said.append(f"Krippendorff's alpha, ordinal, is {with_interval(alpha)}: {_custom(alpha, found.several)}.")
     overlap = value_of(found.values, "overlap", "binary")
     if not isnan(overlap["value"]):
         said.append(
             f"Of the documents that one of two annotators calls relevant (grade {found.level:g} or more), both call "
-            f"{100 * overlap['value']:.0f} % so: TREC's assessors had {TREC_OVERLAP}, and their grades put the systems "
-            "into nearly the same order all the same (Voorhees 2000)."
+            f"{100 * overlap['value']:.0f} % so. TREC's judges had {TREC_OVERLAP}, and there the systems kept nearly "
+            "the same order whoever had judged (Voorhees 2000); whether yours do is for the runs to show."
         )
     return said
+
+
+def _custom(alpha: pd.Series, several: int) -> str:
+    """What is customary with such an alpha, by the lower end of its interval where there is one."""
+    # Rounded, so that nobody reads that 0.800 is less than 0.800.
+    shown = round(alpha["value"], 3)
+    low = shown if isnan(alpha["low"]) else round(alpha["low"], 3)
+    if low <= 0:
+        return (
+            f"on {_count(several, 'pair')} that cannot be told from chance; more pairs of several annotators would say"
+        )
+    if low >= FIRM:
+        return f"Krippendorff's custom is to rely on grades with {FIRM:.3f} or more"
+    if shown >= FIRM:
+        return f"Krippendorff's custom is to rely on grades with {FIRM:.3f} or more, and the interval begins below that"
+    if shown >= TENTATIVE:
+        return f"Krippendorff's custom is to draw tentative conclusions from {TENTATIVE} to {FIRM:.3f}"
+    return (
+        f"Krippendorff's custom is to rely on no single grade below {TENTATIVE}. Among people who judge relevance "
+        "so low a value is common"
+    )
 
 
 def of_tau(tau: float, swaps: int, runs: int) -> str:

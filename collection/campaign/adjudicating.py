@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from collection import adjudication, comparison, conduct, formats
 from collection.adjudication import Chosen, Difference
+from collection.campaign.places import side_by_side
 from collection.campaign.settling import Settling
 from collection.errors import CampaignError
 from collection.measures import Measure, parse
@@ -19,9 +19,6 @@ from collection.store.connection import now
 
 RULE_FILE = ".rule.json"
 """What is put behind the name of a qrels file for the file that says which rule made it."""
-
-DIGITS = 12
-"""Values that agree in so many decimals share a place: a sum in another order moves no system."""
 
 
 class Places(NamedTuple):
@@ -32,8 +29,8 @@ class Places(NamedTuple):
     measure
         The measure.
     table
-        ``run``, ``first``, ``second`` (the means), ``first_place``, ``second_place`` (1 is best; equal values share the
-        better place); best by the first rule on top.
+        ``run``, ``first``, ``second`` (the means), ``first_place``, ``second_place`` (1 is best, also where less is
+        better; equal values share the better place); best by the first rule on top.
     tau
         Kendall's tau-b between the two orders; nan with fewer than two runs, or where all values are equal.
     """
@@ -57,6 +54,8 @@ class RuleComparison(NamedTuple):
     grades: Difference
     places: Places | None
     """None where no measure was asked for, or one of the two settles no pair."""
+    cautions: tuple[str, ...] = ()
+    """What is to be known of the rules' qrels; see :func:`collection.adjudication.caution`."""
 
 
 class Adjudicating(Settling):
@@ -68,7 +67,8 @@ class Adjudicating(Settling):
     def to_adjudicate(self, *, ended: bool = False) -> pd.DataFrame:
         """The pairs on which annotators differ and that no adjudication has ended: largest distance first, then topics.
 
-        Behind them the pairs of the calibration set that have no settled grade yet, judged or not.
+        Behind them the pairs of the calibration set that have no settled grade yet, judged or not; those of which an
+        adjudicator said that they cannot be judged are ended.
 
         Returns
         -------
@@ -80,7 +80,9 @@ class Adjudicating(Settling):
         pair = ["query_id", "doc_id"]
         queue = adjudication.queue(said, self.topics()["query_id"].tolist(), ended=ended).assign(why="disagreement")
         unsettled = self.store.calibration().query("settled.isna()")[pair]
-        known = pd.MultiIndex.from_frame(queue[pair])
+        # An adjudicator who could not judge a pair has ended it too, though it has no grade.
+        adjudicated = said.loc[said["counts_as"] == adjudication.ADJUDICATION, pair]
+        known = pd.MultiIndex.from_frame(pd.concat([queue[pair], adjudicated]))
         unsettled = unsettled[~pd.MultiIndex.from_frame(unsettled).isin(known)] if len(unsettled) else unsettled
         if unsettled.empty:
             return queue
@@ -131,6 +133,7 @@ class Adjudicating(Settling):
             "rule": chosen.name,
             "parameters": chosen.parameters,
             "description": adjudication.RULES[chosen.name].description,
+            **{key: settled.attrs[key] for key in ("rounds", "converged") if key in settled.attrs},
             "grades": {str(g): s for g, s in self.grades.sentences.items()},
             "topics": int(settled["query_id"].nunique()),
             "pairs": len(settled),
@@ -139,6 +142,11 @@ class Adjudicating(Settling):
             "cannot_judge": int((~adjudicated & (said["kind"] == "cannot judge")).sum()),
             "adjudications": int(adjudicated.sum()),
             "annotators": {str(a): int(n) for a, n in graded["annotator"].value_counts().sort_index().items()},
+            "adjudicators": {
+                str(a): int(n) for a, n in said.loc[adjudicated, "annotator"].value_counts().sort_index().items()
+            },
+            "campaign": self.title,
+            "cleverdon": importlib.metadata.version("cleverdon"),
             "made_at": now(),
         }
 
@@ -163,30 +171,12 @@ class Adjudicating(Settling):
             if not len(self.store.runs()):
                 raise CampaignError("there is no run whose place could change; import some with --run")
             values = [comparison.evaluate(self.runs(), frame, [asked], strangers=True) for frame in qrels]
-            places = _places(asked, [v.means().iloc[:, 0] for v in values])
-        return RuleComparison(str(a), str(b), adjudication.compare(*qrels), places)
+            means = [v.means().iloc[:, 0] for v in values]
+            found = side_by_side(*means, less_is_better=asked.entry.monotone < 0)
+            places = Places(str(asked), found.table, found.tau)
+        cautions = tuple(filter(None, dict.fromkeys(map(adjudication.caution, qrels))))
+        return RuleComparison(str(a), str(b), adjudication.compare(*qrels), places, cautions)
 
     def conduct(self) -> conduct.Conduct:
         """How each annotator works: pace, habits, agreement with the others; see :func:`collection.conduct.look`."""
         return conduct.look(self.store.judgements(current=False), self.store.judgements())
-
-
-def _places(measure: Measure, means: Sequence[pd.Series[Any]]) -> Places:
-    """Both leaderboards side by side."""
-    from scipy.stats import kendalltau
-
-    first, second = (m.round(DIGITS) for m in means)
-    second = second.reindex(first.index)
-    less_is_better = measure.entry.monotone < 0
-    table = pd.DataFrame(
-        {
-            "run": first.index.astype(str),
-            "first": means[0].to_numpy(),
-            "second": means[1].reindex(first.index).to_numpy(),
-            "first_place": first.rank(method="min", ascending=less_is_better).astype(int).to_numpy(),
-            "second_place": second.rank(method="min", ascending=less_is_better).astype(int).to_numpy(),
-        }
-    )
-    varied = len(table) > 1 and first.nunique() > 1 and second.nunique() > 1
-    tau = float(kendalltau(first.to_numpy(), second.to_numpy()).statistic) if varied else np.nan
-    return Places(str(measure), table.sort_values("first_place", kind="stable").reset_index(drop=True), tau)

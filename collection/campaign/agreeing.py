@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from collection import agreement as agreeing
 from collection import comparison
-from collection.agreement import Agreement
+from collection.agreement import Agreement, Labels
 from collection.campaign.looping import Looping
+from collection.campaign.places import side_by_side
 from collection.errors import InputError
 from collection.measures import Measure
 from collection.records import Run
@@ -40,8 +40,8 @@ class Conclusion(NamedTuple):
     note
         Why there is no tau, or "".
     table
-        ``run``, ``a``, ``b`` (its mean value by their grades), ``place_a``, ``place_b`` (1 for the best; equal values
-        share the better place); best by `a` first.
+        ``run``, ``a``, ``b`` (its mean value by their grades), ``place_a``, ``place_b`` (1 for the best, also where
+        less is better; equal values share the better place); best by `a` first.
     """
 
     a: str
@@ -105,17 +105,18 @@ class Agreeing(Looping):
         """
         labels = self.labels(topics=topics, without=without)
         level = self.loop_settings().level if level is None else level
-        found = agreeing.agreement(labels, level=level, **options)
-        return replace(found, notes=(*found.notes, *self._left_out(labels, topics)))
+        found = agreeing.agreement(labels, level=level, grades=self.grades.sentences, **options)
+        return replace(found, notes=(*found.notes, *self._left_out(labels, topics, without)))
 
-    def _left_out(self, labels: pd.DataFrame, topics: Sequence[str]) -> Iterable[str]:
+    def _left_out(self, labels: pd.DataFrame, topics: Sequence[str], without: Sequence[str]) -> Iterable[str]:
         judged = self.store.judgements()
         if topics:
             judged = judged[judged["query_id"].isin(list(topics))]
+        own = judged[(judged["counts_as"] == "judgement") & ~judged["annotator"].isin(list(without))]
         qrels = [name for name in labels["annotator"].unique() if name.startswith(QRELS)]
         if qrels:
             yield f"Imported qrels count as an annotator: {', '.join(qrels)}."
-        if cannot := int((judged["kind"] == "cannot judge").sum()):
+        if cannot := int((own["kind"] == "cannot judge").sum()):
             yield f'{cannot:,} judgements say "cannot judge": they are no grades and are left out.'
         if settled := int((judged["counts_as"] == "adjudication").sum()):
             yield f"{settled:,} adjudications are left out: they end a disagreement and are nobody's own opinion."
@@ -126,7 +127,7 @@ class Agreeing(Looping):
         return repr((self.store.versions(), self.loop_settings().level, list(runs["run"] + runs["sha256"])))
 
     def conclusions(
-        self, measure: Measure, *, topics: Sequence[str] = (), without: Sequence[str] = ()
+        self, measure: Measure, *, topics: Sequence[str] = (), without: Sequence[str] = (), most: int | None = None
     ) -> list[Conclusion]:
         """Whether the grades of every two annotators put the imported runs into the same order.
 
@@ -139,6 +140,9 @@ class Agreeing(Looping):
             From :func:`collection.measures.parse`.
         topics, without
             As for :meth:`labels`.
+        most
+            Only so many pairs of annotators, those with the most pairs in common; each takes as long as evaluating all
+            runs twice. All if left out.
 
         Returns
         -------
@@ -157,8 +161,9 @@ class Agreeing(Looping):
         if not runs:
             return []
         parts = {str(name): part for name, part in labels.groupby("annotator")}
-        found = (_concluded(runs, measure, parts, a, b) for a, b in combinations(sorted(parts), 2))
-        return [conclusion for conclusion in found if conclusion is not None]
+        met = Labels.of(labels, self.grades.sentences).met()
+        asked = met if most is None else sorted(sorted(met, key=met.__getitem__, reverse=True)[:most])
+        return [_concluded(runs, measure, parts[a], parts[b], a, b) for a, b in asked]
 
 
 def _of_topics(run: Run, topics: pd.Series[str]) -> Run:
@@ -166,23 +171,22 @@ def _of_topics(run: Run, topics: pd.Series[str]) -> Run:
     return Run(run.name, run.frame[run.frame["query_id"].isin(topics.unique())])
 
 
-def _concluded(runs: list[Run], measure: Measure, parts: dict[str, pd.DataFrame], a: str, b: str) -> Conclusion | None:
+def _concluded(runs: list[Run], measure: Measure, of_a: pd.DataFrame, of_b: pd.DataFrame, a: str, b: str) -> Conclusion:
     keys = ["query_id", "doc_id"]
-    both = parts[a].merge(parts[b][[*keys, "relevance"]], on=keys, suffixes=("_a", "_b"))
-    if both.empty:
-        return None
-    means = {}
+    both = of_a.merge(of_b[[*keys, "relevance"]], on=keys, suffixes=("_a", "_b"))
     runs = [_of_topics(run, both["query_id"]) for run in runs]
+    means = []
     for side in ("a", "b"):
         qrels = both[[*keys, f"relevance_{side}"]].rename(columns={f"relevance_{side}": "relevance"})
-        means[side] = comparison.evaluate(runs, qrels, [measure], strangers=True).means()[str(measure)]
-    table = pd.DataFrame(means).rename_axis("run").reset_index()
-    long = table.rename(columns={"a": a, "b": b}).melt("run", [a, b], "annotator", "value")
-    correlation = agreeing.rank_correlation(long).iloc[0]
-    # A sum in another order moves no system.
-    places = table[["a", "b"]].round(12).rank(ascending=False, method="min").astype("int64")
-    table = table.assign(place_a=places["a"], place_b=places["b"]).sort_values(["place_a", "run"])
+        means.append(comparison.evaluate(runs, qrels, [measure], strangers=True).means()[str(measure)])
+    found = side_by_side(*means, less_is_better=measure.entry.monotone < 0)
+    note = ""
+    if len(found.table) < 2:
+        note = "there are not two runs to put into an order"
+    elif found.equal:
+        note = f"by the grades of {a if found.equal == 'first' else b} all runs have the same value"
+    names = {"first": "a", "second": "b", "first_place": "place_a", "second_place": "place_b"}
     return Conclusion(
-        a, b, both["query_id"].nunique(), len(both), int(correlation["runs"]), float(correlation["tau"]),
-        int(correlation["swaps"]), str(correlation["note"]), table.reset_index(drop=True),
+        a, b, both["query_id"].nunique(), len(both), len(found.table), found.tau, found.swaps, note,
+        found.table.rename(columns=names),
     )  # fmt: skip

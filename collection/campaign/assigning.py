@@ -112,8 +112,8 @@ class Assigning(Reading, Access):
 
         Raises
         ------
-        UnknownNameError
-            There is no such topic, account or group.
+        UnknownNameError, InputError
+            There is no such topic, account or group; the account is a reader's.
         """
         accounts, groups, query_ids = list(accounts), list(groups), list(query_ids)
         with self.store.transaction():
@@ -124,9 +124,12 @@ class Assigning(Reading, Access):
             for query_id in query_ids:
                 if query_id not in known:
                     raise UnknownNameError("topic", query_id, known)
+            may = people[people["role"].isin(["manager", "annotator"])]
             for name in accounts:
                 if name.casefold() not in names:
                     raise UnknownNameError("account", name, names.values())
+                if names[name.casefold()] not in set(may["name"]):
+                    raise InputError(f"{names[name.casefold()]!r} is a reader, and does not judge")
             for name in groups:
                 if name not in teams:
                     raise UnknownNameError("group", name, teams)
@@ -260,6 +263,10 @@ class Assigning(Reading, Access):
                 raise UnknownNameError("topic", query_id, known)
         return set(known if topics is None else topics)
 
+    def calibration_for(self, annotator: str) -> int:
+        """How many pairs of the calibration set are before an annotator."""
+        return sum(self.store.calibration_left(annotator).values())
+
     def calibrated(self) -> pd.DataFrame:
         """How far each annotator is with the calibration set, and how often their grade is the settled one.
 
@@ -293,8 +300,8 @@ class Assigning(Reading, Access):
             return None
         words = self.judgements(query_id=query_id)
         words = words[(words["doc_id"] == doc_id) & (words["counts_as"] == "adjudication")]
-        note = words["note"].iloc[-1] if len(words) else None
-        return Feedback(uuid, query_id, doc_id, relevance, int(row["settled"]), note)
+        notes = words["note"].dropna().tolist()
+        return Feedback(uuid, query_id, doc_id, relevance, int(row["settled"]), notes[-1] if notes else None)
 
     # --- guidelines and notes -------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -237,6 +237,7 @@ class Importing:
             line = formats.line_of_label(path, row["annotator"], row["query_id"], row["doc_id"])
             raise FormatError(path, line, f"a grade of this campaign ({grades})", f"{row['relevance']}")
         known, ignored = self._known_topics(frame, path)
+        self._require_one_spelling(path, map(str, known["annotator"].unique()))
         added = Added(0, 0, 0)
         for annotator, theirs in known.groupby("annotator", sort=False):
             more = self._grades(path, str(annotator), theirs[["query_id", "doc_id", "relevance"]])
@@ -244,6 +245,20 @@ class Importing:
         people = known["annotator"].nunique()
         what = f"judgements of {people:,} annotator{'' if people == 1 else 's'}"
         self._said(path, what, added, ignored, "each of them is one of the judgements that its pair is to get")
+        if left_out := frame.attrs["left_out"]:
+            counts = ", ".join(f"{count:,} of the kind {what!r}" for what, count in left_out.items())
+            self.notices.append(f"{path}: labels are grades of annotators; the rest of the log is left out ({counts})")
+
+    def _require_one_spelling(self, path: Path | str, names: Iterable[str]) -> None:
+        """Refuse names that would make two annotators of one person: no account can be called so either."""
+        there = {name.casefold(): name for name in (*self.store.names_in_the_log(), *self.store.account_names())}
+        for name in names:
+            other = there.setdefault(name.casefold(), name)
+            if other != name:
+                raise ConflictError(
+                    f"{path}: the annotators {name!r} and {other!r} differ only in upper and lower case; write both "
+                    "alike if they are one person, or give one of them another name"
+                )
 
     def _grades(self, path: Path | str, annotator: str, graded: pd.DataFrame) -> Added:
         """Write grades that somebody gave elsewhere: ``query_id``, ``doc_id``, ``relevance``."""

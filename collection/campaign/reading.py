@@ -156,11 +156,12 @@ class Reading:
     def totals(self, annotator: str, changed: str | None = None) -> tuple[int, int | None]:
         """The sums of :meth:`standing` over an annotator's topics; None where a loop has no end.
 
+        Pairs of the calibration set that are before them are added to the goal, whoever their topics are assigned to.
         The judging page shows them after every judgement: the topic that `changed` is counted anew, and
         what others did elsewhere some seconds later.
         """
         modes = self.modes()
-        total, goal = 0, 0
+        total, goal = 0, self.store.calibration_beyond(annotator)
         endless = False
         for query_id, numbers in self._standings(annotator, changed).items():
             done, of = _standing(modes[query_id], numbers)
@@ -202,6 +203,7 @@ class Reading:
             "judged": int(progress["judged"].sum()),
             "cannot_judge": int(progress["cannot_judge"].sum()),
             "made": int(progress["made"].sum()),
+            "outside_pool": self.store.judged_outside_pool(),
             "remaining": int(left.sum()),
             "in_loop": int(progress["goal"].isna().sum()),
             "missing_documents": len(self.store.missing_documents()),
@@ -226,6 +228,12 @@ class Reading:
                 in_loop and counts["documents"],
                 "judge",
                 f"Judge: {in_loop:,} {topics} in the loop{others}. Recall says when to stop.",
+            ),
+            (
+                not counts["pool"] and not counts["runs"] and counts["judgements"],
+                "export",
+                f"{counts['judgements']:,} judgements are here, and no pool: Agreement compares their annotators, "
+                "Export writes the qrels. To judge more, import the runs of your systems.",
             ),
             (not counts["runs"], "import", "Import the runs of your systems, and the documents that they retrieve."),
             (not counts["pool"], "pool", "Pool the runs: choose which pairs are to be judged."),

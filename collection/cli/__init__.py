@@ -175,7 +175,13 @@ def status(directory: Path, form: str) -> None:
     click.echo(f"{state['title']}: grades {', '.join(state['grades'])}")
     for name in ("topics", "documents", "runs"):
         click.echo(f"  {name:<12}{state[name]:>10,}")
-    click.echo(f"  {'pool':<12}{state['pool']:>10,} pairs, {state['judged']:,} judged, {state['remaining']:,} left")
+    goal = state["made"] + state["remaining"]
+    several = f"; {state['made']:,} of {goal:,} judgements made" if goal > state["pool"] else ""
+    click.echo(
+        f"  {'pool':<12}{state['pool']:>10,} pairs, {state['judged']:,} judged{several}, {state['remaining']:,} left"
+    )
+    if state["outside_pool"]:
+        click.echo(f"  {state['outside_pool']:,} more pairs are judged, outside the pool")
     if state["missing_documents"]:
         click.echo(
             f"  {state['missing_documents']:,} documents of the pool have no text (export --missing-documents FILE)"
@@ -269,7 +275,7 @@ def export(
     annotator: str | None,
 ) -> None:
     """Write qrels, the judgement log, annotators' grades, the pool or the ids of missing documents."""
-    from collection.adjudication import parse
+    from collection.adjudication import caution, parse
     from collection.campaign import Campaign
 
     if not (qrels or judgements or labels or pool_file or missing_documents):
@@ -284,8 +290,12 @@ def export(
             missing_documents=missing_documents,
             rule=chosen,
         )
+        estimated = qrels is not None and chosen.name == "dawid-skene"
+        unsettled = caution(campaign.settled(chosen)) if estimated else ""
     for path, rows in written.items():
         click.echo(f"{path}: {rows:,} lines")
+    if unsettled:
+        print_notices([unsettled])
 
 
 @main.command()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from math import isnan
+import re
+from math import isfinite, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,11 @@ COLUMNS = ("observed", "cohen", "cohen-quadratic", "alpha-ordinal", "ac1")
 @click.option(
     "--level", type=float, metavar="G", help="The grade from which on a document is relevant (the loop's; 1 of a file)."
 )
+@click.option(
+    "--grades",
+    metavar="SCALE",
+    help="All grades that there are, as 0-3 or 0,1,2,3; if left out, a campaign's own, and those that a file has.",
+)
 @click.option("--topic", "topics", multiple=True, metavar="Q", help="Only this topic; may be repeated.")
 @click.option("--without", multiple=True, metavar="NAME", help="Leave an annotator out; may be repeated.")
 @click.option("--measure", metavar="M", help="Do the runs stand in the same order by each one's grades? As nDCG@10.")
@@ -54,6 +60,7 @@ def agreement(
     source: Path,
     form: str,
     level: float | None,
+    grades: str | None,
     topics: tuple[str, ...],
     without: tuple[str, ...],
     measure: str | None,
@@ -72,7 +79,10 @@ def agreement(
 
     _ = COEFFICIENTS[coefficient]  # an unknown name is told before the work
     conclusions: list[Conclusion] | None = None
+    scale = None if grades is None else _scale(grades)
     if source.is_dir():
+        if scale is not None:
+            raise InputError(f"--grades is for a file of labels, and {source} is a campaign, which has its own")
         with Campaign(source) as campaign:
             found = campaign.agreement(topics=topics, without=without, level=level, **options)
             if measure is not None:
@@ -81,7 +91,7 @@ def agreement(
         if measure is not None:
             raise InputError(f"--measure needs the runs of a campaign, and {source} is not its directory")
         labels = agreeing.chosen(formats.read_labels(source), topics=topics, without=without)
-        found = agreeing.agreement(labels, level=1 if level is None else level, **options)
+        found = agreeing.agreement(labels, level=1 if level is None else level, grades=scale, **options)
     if form == "json":
         click.echo(json.dumps(_plain(found, conclusions), indent=2, ensure_ascii=False, allow_nan=False))
         return
@@ -99,6 +109,20 @@ def agreement(
     if conclusions is not None:
         _print_conclusions(conclusions, str(measure))
     print_notices(found.notes)
+
+
+def _scale(written: str) -> list[float]:
+    """The grades of ``0-3`` or ``0,1,2,3``."""
+    if ends := re.fullmatch(r"(\d{1,2})-(\d{1,2})", written.strip()):
+        scale = [float(grade) for grade in range(int(ends[1]), int(ends[2]) + 1)]
+    else:
+        try:
+            scale = [float(grade) for grade in written.split(",")]
+        except ValueError:
+            scale = []
+    if len(scale) < 2 or not all(map(isfinite, scale)):
+        raise InputError(f"--grades wants two grades or more, as 0-3 or 0,1,2,3, found {written!r}")
+    return scale
 
 
 def _print_values(found: Agreement) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 @click.option("--to-everybody", is_flag=True, help="Open them to everybody (as in the beginning).")
 @click.option("--deal-to", "deal", multiple=True, metavar="NAME", help="Deal them out evenly among these; repeated.")
 @click.option(
-    "--per-topic", type=click.IntRange(min=1), default=1, help="With --deal-to: people a topic; 1 if left out."
+    "--per-topic",
+    type=click.IntRange(min=1),
+    help="With --deal-to: people a topic; as many as --annotators if left out.",
 )
 @click.option(
     "--calibration",
@@ -58,7 +60,7 @@ def assign(
     groups: tuple[str, ...],
     to_everybody: bool,
     deal: tuple[str, ...],
-    per_topic: int,
+    per_topic: int | None,
     calibration: str | None,
     feedback: bool | None,
     lease: float | None,
@@ -101,7 +103,7 @@ def assign(
         of = list(topics) or campaign.topics()["query_id"].tolist()
         if people or groups or to_everybody:
             campaign.assign(of, people, groups)
-        for query_id, names in (campaign.deal(deal, per_topic, of) if deal else {}).items():
+        for query_id, names in _dealt(campaign, deal, per_topic, of).items():
             campaign.assign([query_id], names)
         if text is not None:
             campaign.set_guidelines(text)
@@ -109,6 +111,14 @@ def assign(
             campaign.set_topic_note(query_id, note or "")
     with Campaign(directory) as campaign:
         _show(campaign, form)
+
+
+def _dealt(campaign: Campaign, people: Sequence[str], per_topic: int | None, of: list[str]) -> dict[str, list[str]]:
+    """Topics and their people; as many for each as are to judge its pairs, as far as there are so many."""
+    if not people:
+        return {}
+    usual = min(campaign.assignment_settings().annotators, len(set(people)))
+    return campaign.deal(people, per_topic or usual, of)
 
 
 def _lines(path: Path, wanted: str) -> Iterator[tuple[int, str]]:
@@ -164,7 +174,10 @@ def _show(campaign: Campaign, form: str) -> None:
     )
     if size:
         told = "; the settled grade is shown after each" if settings.feedback else ""
-        click.echo(f"everybody judges {size:,} pairs first{told}")
+        click.echo(f"everybody judges {size:,} pairs first, beyond these{told}")
+    guidelines, notes = len(campaign.guidelines()), len(campaign.topic_notes())
+    if guidelines or notes:
+        click.echo(f"guidelines of {guidelines:,} characters, notes for {notes:,} topics")
     print_notices(campaign.assignment_notices())
     if len(table):
         click.echo()

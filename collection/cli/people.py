@@ -25,8 +25,13 @@ if TYPE_CHECKING:
 @click.option("--set-role", nargs=2, metavar="NAME ROLE", help="Give an account another role.")
 @click.option("--set-groups", metavar="NAME", help="Make somebody a member of each --group, and of no others.")
 @click.option("--set-email", nargs=2, metavar="NAME E", help="Give an account another address; '' for none.")
-@click.option("--lock", metavar="NAME", help="Lock an account: nobody signs in with it, and its sessions end at once.")
-@click.option("--unlock", metavar="NAME", help="Open a locked account again.")
+@click.option(
+    "--lock",
+    multiple=True,
+    metavar="NAME",
+    help="Lock an account: nobody signs in with it, its sessions end at once; may be repeated.",
+)
+@click.option("--unlock", multiple=True, metavar="NAME", help="Open a locked account again; may be repeated.")
 @FORMAT
 def people(
     directory: Path,
@@ -38,14 +43,14 @@ def people(
     set_role: tuple[str, str] | None,
     set_groups: str | None,
     set_email: tuple[str, str] | None,
-    lock: str | None,
-    unlock: str | None,
+    lock: tuple[str, ...],
+    unlock: tuple[str, ...],
     form: str,
 ) -> None:
     """Show who has an account in DIR, or change it: invite, lock, give a role or groups."""
     from collection.campaign import Campaign
 
-    changes = [invite, link, set_role, set_groups, set_email, lock, unlock]
+    changes = [invite, link, set_role, set_groups, set_email, lock or None, unlock or None]
     if sum(change is not None for change in changes) > 1:
         raise click.UsageError(
             "give one of --invite, --link, --set-role, --set-groups, --set-email, --lock, --unlock at a time"
@@ -54,7 +59,7 @@ def people(
         raise click.UsageError("--role and --email go with --invite; --set-role and --set-email change an account")
     if groups and invite is None and set_groups is None:
         raise click.UsageError("--group goes with --invite or --set-groups")
-    with Campaign(directory) as campaign:
+    with Campaign(directory) as campaign, campaign.together():
         if invite is not None:
             _print_link(campaign, invite.strip(), campaign.invite(invite, role or "annotator", groups, email))
         elif link is not None:
@@ -65,10 +70,10 @@ def people(
             campaign.set_groups(set_groups, groups)
         elif set_email is not None:
             campaign.set_email(*set_email)
-        elif lock is not None:
-            campaign.lock(lock)
-        elif unlock is not None:
-            campaign.unlock(unlock)
+        for name in lock:
+            campaign.lock(name)
+        for name in unlock:
+            campaign.unlock(name)
         if invite is None and link is None:
             _print_people(campaign, form)
 
@@ -99,7 +104,7 @@ def _print_people(campaign: Campaign, form: str) -> None:
             account["name"],
             account["role"],
             ", ".join(account["groups"]),
-            "locked" if account["locked"] else "open",
+            account["state"],
             "yes" if account["has_password"] else "no",
             _minutes(account["signed_in_at"]),
             _minutes(account["last_at"]),

@@ -43,6 +43,7 @@ def rules(directory: Path | None, rule: str | None, against: str | None, measure
         click.echo(json.dumps(_plain(found), indent=2, ensure_ascii=False, allow_nan=False))
         return
     _print(found)
+    print_notices(found.cautions)
     if measure is not None and found.places is None:
         print_notices(["one of the rules settles no pair, so nothing can be evaluated by it"])
 
@@ -111,6 +112,7 @@ def _plain(found: RuleComparison) -> dict[str, Any]:
         "only_first": grades.only_first,
         "only_second": grades.only_second,
         "confusion": confusion,
+        "cautions": list(found.cautions),
         "measure": None,
     }
     if places is not None:

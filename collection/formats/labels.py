@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from os import PathLike
 from typing import Any, NamedTuple
@@ -33,6 +34,7 @@ class _Row(NamedTuple):
     query_id: str
     doc_id: str
     relevance: int | float | None
+    cannot: bool = False
 
 
 def read_labels(path: str | PathLike[str]) -> pd.DataFrame:
@@ -50,7 +52,8 @@ def read_labels(path: str | PathLike[str]) -> pd.DataFrame:
     -------
     DataFrame
         ``annotator``, ``query_id``, ``doc_id`` (str), ``relevance`` (int64; float64 if a grade has a fraction), in the
-        order of the file.
+        order of the file. ``attrs["left_out"]`` counts what a log has besides grades: "adjudication", "surplus",
+        "cannot judge", as far as there are any.
 
     Raises
     ------
@@ -61,10 +64,12 @@ def read_labels(path: str | PathLike[str]) -> pd.DataFrame:
     """
     kept: dict[tuple[str, str, str], _Row] = {}
     rows = 0
+    left_out: Counter[str] = Counter()
     for number, record in _records(path):
         rows += 1
         log = "kind" in record
         if log and not _counts(path, number, record):
+            left_out[str(record["counts_as"])] += record["kind"] != "undone"
             continue
         row = _row(path, number, record, log)
         before = kept.pop(row[1:4], None)
@@ -77,7 +82,10 @@ def read_labels(path: str | PathLike[str]) -> pd.DataFrame:
         raise FormatError(path, None, WANTED, "a header and nothing below it")
     graded = [row for row in kept.values() if row.relevance is not None]
     frame = pd.DataFrame([row[1:4] for row in graded], columns=list(COLUMNS[:3]), dtype="str")
-    return frame.assign(relevance=as_numbers([row.relevance for row in graded if row.relevance is not None]))
+    labels = frame.assign(relevance=as_numbers([row.relevance for row in graded if row.relevance is not None]))
+    left_out["cannot judge"] = sum(row.cannot for row in kept.values())
+    labels.attrs["left_out"] = {what: count for what, count in left_out.items() if count}
+    return labels
 
 
 def line_of_label(path: str | PathLike[str], annotator: str, query_id: str, doc_id: str) -> int | None:
@@ -191,7 +199,7 @@ def _row(path: str | PathLike[str], number: int, record: Mapping[str, Any], log:
         raise FormatError(path, number, wanted, quote(str(annotator)) if annotator else "none")
     query_id, doc_id = (fields.check_id(path, number, record[column]) for column in ("query_id", "doc_id"))
     if log and record["kind"] != "graded":
-        return _Row(number, annotator, query_id, doc_id, None)
+        return _Row(number, annotator, query_id, doc_id, None, record["kind"] == "cannot judge")
     return _Row(number, annotator, query_id, doc_id, _grade(path, number, record["relevance"]))
 
 

@@ -223,6 +223,26 @@ class Assigning(Connection):
         )
         return dict(rows.fetchall())
 
+    def calibration_beyond(self, annotator: str) -> int:
+        """Pairs of the calibration set that are before an annotator and would not be if they were in no such set."""
+        return int(
+            self._value(
+                f"""
+                SELECT count(*) FROM calibration AS c JOIN topics AS t USING (topic)
+                WHERE NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = c.topic AND w.doc = c.doc
+                                  AND w.annotator = :annotator AND w.counts_as = 'judgement')
+                AND NOT EXISTS (SELECT 1 FROM topic_modes AS m WHERE m.topic = c.topic AND m.closed)
+                AND NOT ({_IS_MINE} AND EXISTS (
+                    SELECT 1 FROM pool AS p WHERE p.topic = c.topic AND p.doc = c.doc
+                    AND NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = c.topic AND w.doc = c.doc
+                                    AND w.counts_as = 'adjudication')
+                    AND (SELECT count(*) FROM words AS w WHERE w.topic = c.topic AND w.doc = c.doc
+                         AND w.counts_as = 'judgement') < p.wanted))
+                """,
+                {"annotator": annotator},  # type: ignore[arg-type]
+            )
+        )
+
     # --- how far it is for one annotator ------------------------------------------------------------
 
     def standing_for(self, query_id: str, annotator: str) -> tuple[int, int, int]:

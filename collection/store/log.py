@@ -167,6 +167,15 @@ class Log(Connection):
         ).fetchone()
         return tuple(made_of), logged
 
+    def judged_outside_pool(self) -> int:
+        """Pairs that somebody judged and that are in no pool."""
+        return int(
+            self._value(
+                "SELECT count(*) FROM (SELECT DISTINCT w.topic, w.doc FROM words AS w WHERE NOT EXISTS "
+                "(SELECT 1 FROM pool AS p WHERE p.topic = w.topic AND p.doc = w.doc))"
+            )
+        )
+
     def topics_since(self, logged: int) -> list[str]:
         """Topics of which the log has something newer than this entry."""
         rows = self.db.conn.execute(

@@ -302,7 +302,7 @@ def test_an_outdated_token_is_renewed_once(card, desk):
 def test_signed_out(card, desk):
     desk.token, desk.signed_in = "second", False
     card.press("1", "2")
-    card.says("status", "You are signed out: open the sign-in link again.")
+    card.says("status", "You are signed out: reload this page to sign in again.")
     card.says("status", "2 judgements are kept in this browser.")
     desk.signed_in = True
     card.page.evaluate("window.run({ token: 'second' })")

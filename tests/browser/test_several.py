@@ -171,7 +171,10 @@ def check_adjudication(manager: Page, serving: Serving, worst: str, scratch: Pat
     """The widest disagreement comes first; the adjudicator's grade is in the qrels."""
     manager.goto(f"{serving.url}/adjudicate")
     expect(manager.get_by_text(worst, exact=True).first).to_be_visible()
-    manager.get_by_role("button", name=re.compile("^Relevant")).click()
+    note = manager.get_by_label("Note")
+    note.fill("by 2 of its 3 figures")
+    note.press("Enter")  # leaves the field, so that the next digit is a grade again
+    manager.keyboard.press("2")
     expect(manager.get_by_text(worst, exact=True)).to_have_count(0)
     manager.goto(f"{serving.url}/export")
     with manager.expect_download() as download:
@@ -179,4 +182,6 @@ def check_adjudication(manager: Page, serving: Serving, worst: str, scratch: Pat
     download.value.save_as(scratch / "qrels.txt")
     qrels = formats.read_qrels(scratch / "qrels.txt").set_index("doc_id")["relevance"]
     assert qrels[worst] == 2
+    with Campaign(serving.directory) as campaign:
+        assert campaign.adjudications()["note"].tolist() == ["by 2 of its 3 figures"]
     assert len(qrels) == PAIRS

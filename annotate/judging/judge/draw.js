@@ -217,7 +217,7 @@ function statusOf(state) {
   if (state.trouble === 401) {
     const kept = n ? ` ${what} ${n === 1 ? "is" : "are"} kept ${place}.` : "";
     const { detail } = state;
-    const cause = !detail || detail === "not signed in" ? "open the sign-in link again" : detail.replace(/\.$/, "");
+    const cause = !detail || detail === "not signed in" ? "reload this page to sign in again" : detail.replace(/\.$/, "");
     return ["problem", `You are signed out: ${cause}.${kept}`];
   }
   if (long || (state.trouble >= 400 && state.trouble < 500)) {
