@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest import mock
 
 import pandas as pd
 import pytest
+from argon2 import PasswordHasher
 
 from annotate.judging.tokens import Tokens
+from collection import accounts
 from collection.campaign import Campaign
 from collection.records import Role
 
@@ -81,6 +84,23 @@ RUN_B = """\
 2 Q0 d4 1 0.7 beta
 2 Q0 d7 2 0.6 beta
 """
+
+
+REAL_HASHER = accounts._hasher
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_passwords() -> Iterator[None]:
+    """A hash of a password takes a tenth of a second on purpose; a test that is not about that need not wait."""
+    quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    with mock.patch.object(accounts, "_hasher", return_value=quick):
+        yield
+
+
+@pytest.fixture
+def real_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passwords are hashed as they are outside the tests."""
+    monkeypatch.setattr(accounts, "_hasher", REAL_HASHER)
 
 
 @pytest.fixture

@@ -77,7 +77,7 @@ def test_a_password_that_is_no_good(campaign: Campaign, password: str) -> None:
     assert not campaign.has_password(name)
 
 
-def test_a_password_is_kept_as_an_argon2_hash_and_checked(campaign: Campaign) -> None:
+def test_a_password_is_kept_as_an_argon2_hash_and_checked(campaign: Campaign, real_passwords: None) -> None:
     campaign.add_account("ann", "manager")
     assert campaign.check_password("ann", "") is None
     campaign.set_password("ann", PASSWORD)
@@ -92,7 +92,7 @@ def test_a_password_is_kept_as_an_argon2_hash_and_checked(campaign: Campaign) ->
     assert campaign.check_password("ann", "x" * 100_000) is None  # no book is hashed
 
 
-def test_an_outdated_hash_is_made_anew(campaign: Campaign) -> None:
+def test_an_outdated_hash_is_made_anew(campaign: Campaign, real_passwords: None) -> None:
     from argon2 import PasswordHasher
 
     campaign.add_account("ann", "manager")
