@@ -172,15 +172,14 @@ def next_pairs(candidates: pd.DataFrame, count: int) -> pd.DataFrame:
         At most `count` rows of `candidates`, in the order in which to judge them.
     """
     require_columns(candidates, CANDIDATE_COLUMNS, "the assignment")
-    calibration = candidates["calibration"].astype(bool)
-    room = (candidates["others"] + candidates["leased"] < candidates["wanted"]) & ~candidates["adjudicated"].astype(
-        bool
-    )
-    waiting = candidates[~candidates["mine"].astype(bool) & (calibration | room)]
-    # Stable sorts, the weightier key last: null (never skipped) first, then by the time of the last skip.
-    waiting = waiting.sort_values("has_text", ascending=False, kind="stable")
-    waiting = waiting.sort_values("calibration", ascending=False, kind="stable")
-    return waiting.sort_values("skipped", kind="stable", na_position="first").head(count)
+    # Arrays, since this stands in the way of every save in the loop, and a sorted frame takes a millisecond.
+    column = {name: candidates[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in CANDIDATE_COLUMNS[2:]}
+    room = (column["others"] + column["leased"] < column["wanted"]) & (column["adjudicated"] == 0)
+    places = np.flatnonzero(((column["calibration"] != 0) | room) & (column["mine"] == 0))
+    skipped = np.nan_to_num(column["skipped"][places], nan=-np.inf)  # never skipped comes first
+    # The weightiest key last; what is alike in all of them stays in its order.
+    order = np.lexsort((column["has_text"][places] == 0, column["calibration"][places] == 0, skipped))
+    return candidates.iloc[places[order][: max(count, 0)]]
 
 
 def deal(sizes: Mapping[str, int], people: Sequence[str], per_topic: int = 1) -> dict[str, list[str]]:

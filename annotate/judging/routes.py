@@ -252,12 +252,11 @@ def _guidelines(campaign: Campaign, annotator: str, payload: Payload) -> Payload
 
 
 def _progress(campaign: Campaign, annotator: str, query_id: str | None) -> Payload:
-    judged, pool = campaign.totals(annotator, query_id)
-    progress = {"all": {"judged": judged, "pool": pool}}
-    if query_id is not None:
-        judged, pool = campaign.standing(query_id, annotator)
-        progress["topic"] = {"judged": judged, "pool": pool}
-    return progress
+    if query_id is None:
+        counts = {"all": campaign.totals(annotator)}
+    else:
+        counts = dict(zip(("topic", "all"), campaign.progress_of(query_id, annotator), strict=True))
+    return {of: {"judged": judged, "pool": pool} for of, (judged, pool) in counts.items()}
 
 
 def _why(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> Payload:

@@ -32,7 +32,7 @@ class Assigning(Reading, Access):
     def assignment_settings(self) -> AssignmentSettings:
         """How many judge a pair, how long it is reserved, and whether judging is blind."""
         known = {f.name for f in fields(AssignmentSettings)}
-        stored = self.store.settings().get("assignment", {})
+        stored = self.store.setting("assignment", {})
         return AssignmentSettings(**{name: value for name, value in stored.items() if name in known})
 
     def set_assignment(self, **changes: Any) -> AssignmentSettings:

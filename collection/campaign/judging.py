@@ -123,9 +123,10 @@ class Judging(Looping, Assigning):
     def _candidates(self, query_id: str, annotator: str, at: float, among: Sequence[str] | None = None) -> pd.DataFrame:
         """The store's candidates, with the number of annotators that each pair wants, in the pool or not."""
         candidates = self.store.candidates(query_id, annotator, at, among)
-        if candidates["wanted"].isna().any():
-            numbers = self._wanted_outside(query_id, candidates["doc_id"].tolist())
-            candidates["wanted"] = candidates["wanted"].fillna(pd.Series(numbers, index=candidates.index))
+        wanted = candidates["wanted"].to_numpy(dtype=np.int64)
+        if among is not None and not wanted.all():
+            outside = self._wanted_outside(query_id, candidates["doc_id"].tolist())
+            candidates["wanted"] = np.where(wanted == 0, outside, wanted)
         return candidates
 
     def _wanted_outside(self, query_id: str, doc_ids: Sequence[str]) -> NDArray[np.int64]:

@@ -139,7 +139,7 @@ class Looping(Settling):
     def loop_settings(self) -> LoopSettings:
         """How the loop works here."""
         known = {f.name for f in fields(LoopSettings)}
-        stored = self.store.settings().get("loop", {})
+        stored = self.store.setting("loop", {})
         return LoopSettings(**{name: value for name, value in stored.items() if name in known})
 
     def set_loop(self, *, topics: list[str] | None = None, **changes: Any) -> LoopSettings:

@@ -111,7 +111,7 @@ class Reading:
         return self.store.mode(query_id) or self._usual_mode()
 
     def _usual_mode(self) -> str:
-        return str(self.store.settings().get("loop", {}).get("mode", "pool"))
+        return str(self.store.setting("loop", {}).get("mode", "pool"))
 
     def standing(self, query_id: str, annotator: str) -> tuple[int, int | None]:
         """How far a topic is for an annotator: pairs that want nothing of them any more, and pairs in all.
@@ -152,6 +152,14 @@ class Reading:
         goal = frame["wanted"].astype("Int64").mask(everywhere)
         frame["goal"] = goal.mask(closed, frame["made"].astype("Int64"))
         return frame[["query_id", "title", "mode", "pool", "judged", "cannot_judge", "made", "goal"]]
+
+    def progress_of(self, query_id: str, annotator: str) -> tuple[tuple[int, int | None], tuple[int, int | None]]:
+        """:meth:`standing` and :meth:`totals` together, sooner: what the judging page shows after every judgement."""
+        totals = self.totals(annotator, query_id)
+        numbers = self._counted[annotator].topics.get(query_id)
+        if numbers is None or query_id in self.store.calibration_left(annotator):
+            return self.standing(query_id, annotator), totals
+        return _standing(self.mode(query_id), numbers), totals
 
     def totals(self, annotator: str, changed: str | None = None) -> tuple[int, int | None]:
         """The sums of :meth:`standing` over an annotator's topics; None where a loop has no end.

@@ -211,7 +211,7 @@ class Choosing(Connection):
     def candidates(self, query_id: str, annotator: str, at: float, among: Sequence[str] | None = None) -> pd.DataFrame:
         """A topic's documents as the assignment wants them; `at` is the time now, seconds since 1970.
 
-        Those of the pool in its order, or those `among` these ids in theirs. ``wanted`` is null outside the pool.
+        Those of the pool in its order, or those `among` these ids in theirs. ``wanted`` is 0 outside the pool.
         """
         parameters = {"annotator": annotator, "query_id": query_id, "at": at, "ids": _json(among or ())}
         if among is None:
@@ -222,7 +222,7 @@ class Choosing(Connection):
             )
         else:
             sql = (
-                f"SELECT {_STATE.format(rank='o.key + 1', wanted='p.wanted')} FROM json_each(:ids) AS o "
+                f"SELECT {_STATE.format(rank='o.key + 1', wanted='coalesce(p.wanted, 0)')} FROM json_each(:ids) AS o "
                 "JOIN documents AS d ON d.doc_id = o.value JOIN topics AS t ON t.query_id = :query_id "
                 "LEFT JOIN pool AS p ON p.topic = t.topic AND p.doc = d.doc ORDER BY o.key"
             )

@@ -105,6 +105,11 @@ class Connection:
         rows = self.db.conn.execute("SELECT key, value FROM settings ORDER BY key")
         return {key: json.loads(value) for key, value in rows}
 
+    def setting(self, key: str, default: Any = None) -> Any:
+        """One setting; the default where nobody has set it."""
+        value = self._value("SELECT value FROM settings WHERE key = ?", (key,))
+        return default if value is None else json.loads(value)
+
     def put(self, key: str, value: Any) -> None:
         """Set one setting; `value` is anything that JSON can write."""
         self.db.conn.execute(
