@@ -379,6 +379,13 @@ def test_feedback_has_no_note_where_the_adjudicator_wrote_none(campaign: Campaig
     assert take(campaign, "ann", 5, "2") == "d5 d6"
     told = [say(campaign, "ann", doc_id, 1, "2", note="mine").feedback[0].note for doc_id in ("d5", "d6")]
     assert told == [None, "by name"]
+    # Somebody else's later word, without a note, is not explained by the note of the one before.
+    campaign.judge([Judgement(str(uuid4()), "chief", "2", "d6", "graded", 2, counts_as="adjudication")])
+    again = say(campaign, "ann", "d6", 1, "2").feedback[0]
+    assert (again.settled, again.note) == (2, None)
+    unclear = Judgement(str(uuid4()), "chief", "2", "d6", "cannot judge", reason="?", counts_as="adjudication")
+    campaign.judge([unclear])
+    assert not say(campaign, "ann", "d6", 1, "2").feedback
     assert json.loads(json.dumps(told, allow_nan=False)) == told
 
 
@@ -499,6 +506,27 @@ def test_who_joins_a_group_has_its_topics_in_the_sums_at_once(campaign: Campaign
     assert campaign.totals("ann") == (0, 16)
     campaign.set_groups("ann", ["lawyers"])
     assert campaign.totals("ann") == (0, 24)
+
+
+def test_saves_stay_quick_where_a_topic_has_thousands(campaign: Campaign) -> None:
+    """By its plan, not by the clock: no document may be looked for by walking through the log of its topic."""
+    plans: list[str] = []
+    campaign.set_loop(mode="loop-in-pool")
+    campaign.set_assignment(annotators=3)
+    say(campaign, "ann", take(campaign, "ann"))
+    made = campaign.retrain("1")
+    say(campaign, "ben", take(campaign, "ben", 2).split()[1])
+    connection = campaign.store.db.conn
+    seen: list[str] = []
+    connection.set_trace_callback(seen.append)
+    campaign.next_pairs("cai", "1", 4, made=made)
+    connection.set_trace_callback(None)
+    for statement in {s for s in seen if s.lstrip().startswith(("SELECT", "WITH"))}:
+        plans += [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}")]
+    by_topic = [step for step in plans if "judgements_topic" in step]
+    assert plans
+    # The log's newest entries and their number are what the index is for.
+    assert all(step.startswith(("SEARCH judgements USING", "SCAN judgements")) for step in by_topic), by_topic
 
 
 def test_several_changes_are_one(campaign: Campaign) -> None:

@@ -202,3 +202,26 @@ def test_documents_come_out_as_they_went_in(documents: list[Document]) -> None:
         with store.transaction():
             store.add_documents(documents)
         assert store.documents([d.doc_id for d in documents]) == {d.doc_id: d for d in documents}
+
+
+def test_a_commit_that_fails_leaves_nothing_open(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken:
+        def __init__(self, connection: object) -> None:
+            self.connection = connection
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self.connection, name)
+
+        def commit(self) -> None:
+            raise sqlite3.OperationalError("disk I/O error")
+
+    real = store.db.conn
+    monkeypatch.setattr(store.db, "conn", Broken(real))
+    with pytest.raises(sqlite3.OperationalError), store.transaction():
+        store.put("x", 1)
+    monkeypatch.setattr(store.db, "conn", real)
+    assert not real.in_transaction
+    assert store.setting("x") is None
+    with store.transaction():
+        store.put("x", 2)
+    assert store.setting("x") == 2

@@ -165,7 +165,7 @@ def _answer(
 async def _payload(request: Request) -> Payload:
     try:
         payload = await request.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         raise BadRequest("wanted JSON") from None
     if not isinstance(payload, dict):
         raise BadRequest("wanted a JSON object")

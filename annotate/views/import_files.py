@@ -37,7 +37,7 @@ with st.form("files", border=False):
         key="labels",
         help="CSV, TSV or JSONL with annotator, query_id, doc_id, relevance. Kept as judgements of these annotators.",
     )
-    costs = left.file_uploader(
+    costs = right.file_uploader(
         "Costs of runs", key="costs", help="CSV or TSV with a column run: latency_ms, price_usd, hardware, ..."
     )
     replace = st.checkbox("Replace what is there with other content under the same name")

@@ -64,7 +64,8 @@ def _custom(alpha: pd.Series, several: int) -> str:
     if shown >= FIRM:
         return f"Krippendorff's custom is to rely on grades with {FIRM:.3f} or more, and the interval begins below that"
     if shown >= TENTATIVE:
-        return f"Krippendorff's custom is to draw tentative conclusions from {TENTATIVE} to {FIRM:.3f}"
+        below = "" if low >= TENTATIVE else ", and the interval begins below that"
+        return f"Krippendorff's custom is to draw tentative conclusions from {TENTATIVE} to {FIRM:.3f}{below}"
     return (
         f"Krippendorff's custom is to rely on no single grade below {TENTATIVE}. Among people who judge relevance "
         "so low a value is common"

@@ -300,8 +300,8 @@ class Assigning(Reading, Access):
             return None
         words = self.judgements(query_id=query_id)
         words = words[(words["doc_id"] == doc_id) & (words["counts_as"] == "adjudication")]
-        notes = words["note"].dropna().tolist()
-        return Feedback(uuid, query_id, doc_id, relevance, int(row["settled"]), notes[-1] if notes else None)
+        note = None if words.empty or pd.isna(words["note"].iloc[-1]) else str(words["note"].iloc[-1])
+        return Feedback(uuid, query_id, doc_id, relevance, int(row["settled"]), note)
 
     # --- guidelines and notes -------------------------------------------------------------------------
 

@@ -59,7 +59,7 @@ def people(
         raise click.UsageError("--role and --email go with --invite; --set-role and --set-email change an account")
     if groups and invite is None and set_groups is None:
         raise click.UsageError("--group goes with --invite or --set-groups")
-    with Campaign(directory) as campaign, campaign.together():
+    with Campaign(directory) as campaign:
         if invite is not None:
             _print_link(campaign, invite.strip(), campaign.invite(invite, role or "annotator", groups, email))
         elif link is not None:
@@ -70,10 +70,12 @@ def people(
             campaign.set_groups(set_groups, groups)
         elif set_email is not None:
             campaign.set_email(*set_email)
-        for name in lock:
-            campaign.lock(name)
-        for name in unlock:
-            campaign.unlock(name)
+        elif lock or unlock:
+            with campaign.together():
+                for name in lock:
+                    campaign.lock(name)
+                for name in unlock:
+                    campaign.unlock(name)
         if invite is None and link is None:
             _print_people(campaign, form)
 

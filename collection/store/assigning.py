@@ -164,7 +164,8 @@ class Assigning(Connection):
             f"p.wanted FROM ({_SAID.format(where='WHERE topic = :topic')}) AS s "
             "JOIN documents AS d USING (doc) LEFT JOIN pool AS p ON p.topic = s.topic AND p.doc = s.doc "
             "WHERE NOT s.mine AND NOT s.ended ORDER BY "
-            "(SELECT min(j.id) FROM judgements AS j WHERE j.topic = s.topic AND j.doc = s.doc)",
+            # The sign keeps SQLite from walking through the topic's log in search of the smallest id.
+            "(SELECT min(+j.id) FROM judgements AS j WHERE j.topic = s.topic AND j.doc = s.doc)",
             {
                 "annotator": annotator,
                 "at": at,
@@ -177,16 +178,16 @@ class Assigning(Connection):
     def calibration(self) -> pd.DataFrame:
         """The pairs that everybody judges first: ``query_id``, ``doc_id``, ``position``, ``settled``.
 
-        ``settled`` is the latest adjudication, or where there is none the latest grade of imported qrels; null where
-        neither is.
+        ``settled`` is the grade of the latest adjudication (null: no grade can be given), or where there is none the
+        latest grade of imported qrels; null where neither is.
         """
         frame = self._frame(
             """
             SELECT t.query_id, d.doc_id, c.position, (
                 SELECT j.relevance FROM words AS w JOIN judgements AS j ON j.id = w.judgement
-                WHERE w.topic = c.topic AND w.doc = c.doc AND j.kind = 'graded'
+                WHERE w.topic = c.topic AND w.doc = c.doc
                   AND (w.counts_as = 'adjudication' OR j.annotator LIKE 'qrels:%')
-                ORDER BY w.counts_as = 'adjudication' DESC, j.id DESC LIMIT 1) AS settled
+                ORDER BY w.counts_as = 'adjudication' DESC, +j.id DESC LIMIT 1) AS settled
             FROM calibration AS c JOIN topics AS t USING (topic) JOIN documents AS d USING (doc)
             ORDER BY c.topic, c.position
             """

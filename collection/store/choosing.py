@@ -152,6 +152,7 @@ class Choosing(Connection):
         """Documents of a topic that are judged now and were not before the newest so many entries of its log."""
         if newest <= 0:
             return 0
+        # A sign before an id keeps SQLite from walking through the topic's log for each document.
         return int(
             self._value(
                 """
@@ -162,12 +163,12 @@ class Choosing(Connection):
                 SELECT count(DISTINCT new.doc) FROM t, new, first
                 WHERE EXISTS (SELECT 1 FROM words AS w WHERE w.topic = t.topic AND w.doc = new.doc)
                 AND NOT EXISTS (
-                    SELECT 1 FROM judgements AS b WHERE b.topic = t.topic AND b.doc = new.doc AND b.id < first.id
+                    SELECT 1 FROM judgements AS b WHERE b.topic = t.topic AND b.doc = new.doc AND +b.id < first.id
                     AND b.kind <> 'undone' AND b.counts_as <> 'surplus'
                     AND NOT EXISTS (
                         SELECT 1 FROM judgements AS u WHERE u.topic = b.topic AND u.doc = b.doc
                         AND u.annotator = b.annotator AND u.counts_as = b.counts_as
-                        AND u.id > b.id AND u.id < first.id))
+                        AND +u.id > b.id AND +u.id < first.id))
                 """,
                 {"query_id": query_id, "newest": newest},  # type: ignore[arg-type]
             )

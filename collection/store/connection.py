@@ -87,10 +87,11 @@ class Connection:
             ) from error
         try:
             yield
+            self.db.conn.commit()
         except BaseException:
+            # Also after a commit that failed: the next one must not find this one open, and take itself for a part.
             self.db.conn.rollback()
             raise
-        self.db.conn.commit()
 
     def _frame(self, sql: str, parameters: Sequence[Any] = ()) -> pd.DataFrame:
         cursor = self.db.conn.execute(sql, parameters)

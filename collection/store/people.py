@@ -76,7 +76,7 @@ class People(Connection):
         DataFrame
             ``name``, ``role``, ``email``, ``groups`` (a list), ``locked``, ``has_password``, ``sessions`` (open
             ones), ``signed_in_at`` (the newest of them), ``last_at`` (of the last judgement), ``made_at``, ``state``
-            ("locked", "open", or "invited": has neither a password nor an open session).
+            ("locked", "open", or "invited": has no password, and has neither signed in nor judged).
         """
         frame = self._frame(
             """
@@ -99,7 +99,8 @@ class People(Connection):
         frame.insert(3, "groups", pd.Series([groups.get(name, []) for name in frame["name"]], dtype=object))
         for column in ("email", "signed_in_at", "last_at"):  # none is None, not a number that is none
             frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
-        invited = ~frame["has_password"].astype(bool) & (frame["sessions"] == 0)
+        never = frame["last_at"].isna() & frame["signed_in_at"].isna()
+        invited = ~frame["has_password"].astype(bool) & never
         state = invited.map({True: "invited", False: "open"}).mask(frame["locked"].astype(bool), "locked")
         return frame.assign(state=state).astype({"locked": bool, "has_password": bool})
 
