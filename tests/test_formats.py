@@ -371,7 +371,11 @@ IDS = {
 }
 
 
-@pytest.mark.parametrize("ids", IDS)
+# Around the eight bytes that are looked at together; all the other lengths where there is time.
+AT_ONCE = {f"{n} bytes" for n in (1, 7, 8, 9, 16, 17, 40)} | {name for name in IDS if not name.endswith("bytes")}
+
+
+@pytest.mark.parametrize("ids", [n if n in AT_ONCE else pytest.param(n, marks=pytest.mark.slow) for n in IDS])
 @pytest.mark.parametrize("order", ["topic by topic", "topics in pieces"])
 @pytest.mark.parametrize("block", [300, 1 << 20])
 def test_a_document_twice_is_found_wherever_it_is(write, monkeypatch, ids, order, block):

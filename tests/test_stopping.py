@@ -461,7 +461,10 @@ def campaign(rng: np.random.Generator, size: int, relevant: int, hidden: int, ta
     return Ledger.of(judged, size, drawn=draws), sum(judged) / relevant
 
 
-@pytest.mark.parametrize(("relevant", "hidden", "target"), [(40, 0, 0.8), (40, 15, 0.8), (30, 6, 0.9)])
+@pytest.mark.parametrize(
+    ("relevant", "hidden", "target"),
+    [(40, 0, 0.8), pytest.param(40, 15, 0.8, marks=pytest.mark.slow), pytest.param(30, 6, 0.9, marks=pytest.mark.slow)],
+)
 def test_the_rule_keeps_its_promise_in_small_campaigns(relevant: int, hidden: int, target: float) -> None:
     rng = np.random.default_rng(20260)
     runs = 100
