@@ -10,6 +10,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -200,13 +201,18 @@ def test_my_judgements_changes_a_grade(serving: Serving, context: BrowserContext
     page.goto(f"{serving.url}/my-judgements")
     grid = page.get_by_test_id("stDataFrame").first
     expect(grid).to_be_visible()
-    box = grid.bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + 15, box["y"] + 52)  # the selector of the first row: the grid is a canvas
+    perfect = page.get_by_text("Perfect: it is devoted")
+    for _ in range(4):  # a canvas that is seen may not listen yet
+        box = grid.bounding_box()
+        assert box is not None
+        page.mouse.click(box["x"] + 15, box["y"] + 52)  # the selector of the first row
+        with suppress(AssertionError):
+            expect(perfect).to_be_visible(timeout=8_000)
+            break
     with Campaign(serving.directory) as campaign:  # another judgement comes in: the rows of the table move
         other = campaign.next_pairs("ann", "2", 1).documents[0].doc_id
         campaign.judge([Judgement("other", "ann", "2", other, "graded", 0)])
-    page.get_by_text("Perfect: it is devoted").click()
+    perfect.click()
     page.get_by_role("button", name="Save the change").click()
     expect(page.get_by_text("All that you said about this pair (2)")).to_be_visible()
     with Campaign(serving.directory) as campaign:

@@ -132,6 +132,7 @@ def test_pages_of_others_are_refused_by_their_address(serving: Serving, window: 
         page.goto(f"{serving.url}/{entry.url_path}")
         main = page.get_by_test_id("stMain")
         expect(main.get_by_text(f"This page is for {of_roles(entry.roles)}.")).to_be_visible()
+        expect(main.get_by_text("Ask a manager of the campaign if you need it.")).to_be_visible()
         words = main.inner_text().split("\n")
         assert [w for w in words if w.strip()] == [
             entry.title,
