@@ -57,7 +57,7 @@ if len(progress := pd.DataFrame(state["per_topic"])):
         hide_index=True,
         column_config={
             "query_id": st.column_config.TextColumn("Topic", width="small"),
-            "title": st.column_config.TextColumn("Title", width="large"),
+            "title": st.column_config.TextColumn("Title", width="medium"),
             "share": st.column_config.ProgressColumn("Done", format="percent", min_value=0, max_value=1),
             "mode": "Chosen by",
             "judged": "Judged",
