@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from collection.errors import InputError
-from collection.records import ROLES, Role
+from collection.records import QRELS_ANNOTATOR, ROLES, Role
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
@@ -21,9 +21,6 @@ LONGEST_NAME = 64
 SHORTEST_PASSWORD = 10
 LONGEST_PASSWORD = 1000
 """Characters; more are refused, so that nobody makes the server hash a book."""
-
-IMPORTED = "qrels:"
-"""How the names of imported qrels begin; no person's does."""
 
 GROUP = "group:"
 """How a group of the provider is written among the people of a role."""
@@ -49,8 +46,8 @@ def clean_name(name: str, what: str = "name") -> str:
     # Control and format characters, separators of lines, halves of pairs, and what is not assigned.
     if any(unicodedata.category(c) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} for c in clean):
         raise InputError(f"a {what} is made of characters that can be seen, found {clean!r}")
-    if clean.casefold().startswith(IMPORTED):
-        raise InputError(f"{IMPORTED} is how imported qrels are called; choose another {what} than {clean!r}")
+    if clean.casefold().startswith(QRELS_ANNOTATOR):
+        raise InputError(f"{QRELS_ANNOTATOR} is how imported qrels are called; choose another {what} than {clean!r}")
     return clean
 
 

@@ -10,7 +10,7 @@ import hashlib
 import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -125,26 +125,25 @@ def wanted(
     elif settings.which == "topics":
         several[:] = query_id in settings.topics
     elif settings.which == "share":
-        several = lots(seed, query_id, doc_ids) < settings.share
+        several = lots(doc_ids, seed, query_id) < settings.share
     elif pooled:
-        several[np.argsort(lots(seed, query_id, doc_ids), kind="stable")[: settings.number]] = True
+        several[np.argsort(lots(doc_ids, seed, query_id), kind="stable")[: settings.number]] = True
     return np.where(several, settings.annotators, 1).astype(np.int64)
 
 
-def lots(*parts: str | Sequence[str]) -> NDArray[np.float64]:
-    """A number from 0 to 1 for each of the ids that are the last part, which nothing but the parts determines.
+def lots(doc_ids: Sequence[str], *parts: str) -> NDArray[np.float64]:
+    """(ids,) float64: a number from 0 to 1 for each id, which the id and the parts determine and nothing else.
 
     Spread evenly, and not to be told from chance by whoever does not know the parts.
     """
-    *first, ids = parts
-    begun = hashlib.blake2b("\0".join(map(str, first)).encode(), digest_size=8)
+    begun = hashlib.blake2b("\0".join(parts).encode(), digest_size=8)
 
     def lot(doc_id: str) -> int:
         one = begun.copy()
         one.update(b"\0" + doc_id.encode())
         return int.from_bytes(one.digest())
 
-    return np.array([lot(doc_id) for doc_id in ids], dtype=np.float64) / 2.0**64
+    return np.array([lot(doc_id) for doc_id in doc_ids], dtype=np.float64) / 2.0**64
 
 
 def next_pairs(candidates: pd.DataFrame, count: int) -> pd.DataFrame:
@@ -228,5 +227,4 @@ def deal(sizes: Mapping[str, int], people: Sequence[str], per_topic: int = 1) ->
 
 def shuffled(candidates: pd.DataFrame, *parts: str) -> pd.DataFrame:
     """The candidates in an order of chance that the parts (campaign, annotator, topic) determine."""
-    ids: list[Any] = candidates["doc_id"].tolist()
-    return candidates.iloc[np.argsort(lots(*parts, ids), kind="stable")]
+    return candidates.iloc[np.argsort(lots(candidates["doc_id"].tolist(), *parts), kind="stable")]

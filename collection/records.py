@@ -35,6 +35,9 @@ KINDS: tuple[Kind, ...] = ("graded", "cannot judge", "undone")
 """What a row of the judgement log says: a grade, that no grade can be given, or that the annotator
 took the last word on this pair back (the pair is then unjudged again, and the log still shows both)."""
 
+QRELS_ANNOTATOR = "qrels:"
+"""How the annotators begin whose judgements are imported qrels: ``qrels:NAME``. No person is called so."""
+
 CountsAs = Literal["judgement", "adjudication", "surplus"]
 COUNTS_AS: tuple[CountsAs, ...] = ("judgement", "adjudication", "surplus")
 """What a row of the log is: one annotator's word on the pair; the word that ends a disagreement between

@@ -13,8 +13,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from collection.campaign import Campaign, JudgeResult
-from collection.campaign import judging as clock
+from collection.campaign import Campaign, JudgeResult, judging
 from collection.cli import main
 from collection.errors import CampaignError, InputError, UnknownNameError
 from collection.records import Document, Judgement, Topic
@@ -38,6 +37,24 @@ def campaign(tmp_path: Path) -> Iterator[Campaign]:
         for name in ("ann", "ben", "cai"):
             campaign.add_account(name, "annotator")
         yield campaign
+
+
+class Clock:
+    """The time, which passes when a test says so."""
+
+    def __init__(self) -> None:
+        self.at = 1e9
+
+    def passes(self, seconds: float) -> None:
+        self.at += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """What judging takes for the time."""
+    clock = Clock()
+    monkeypatch.setattr(judging.time, "time", lambda: clock.at)
+    return clock
 
 
 def take(campaign: Campaign, annotator: str, count: int = 1, query_id: str = "1", holding: tuple[str, ...] = ()) -> str:
@@ -116,15 +133,13 @@ def test_an_adjudicated_pair_is_handed_out_no_more_and_counts_as_complete(campai
 
 
 def test_a_reservation_ends_after_its_time_and_a_late_judgement_is_kept_but_not_counted(
-    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+    campaign: Campaign, clock: Clock
 ) -> None:
-    at = 1e9
-    monkeypatch.setattr(clock.time, "time", lambda: at)
     campaign.set_assignment(lease=5)
     assert take(campaign, "ann") == "d0"
-    at += 299
+    clock.passes(299)
     assert take(campaign, "ben") == "d1"
-    at += 2
+    clock.passes(2)
     assert take(campaign, "ben", holding=("d1",)) == "d0"
     late = say(campaign, "ann", "d0", 3)
     assert len(late.saved) == len(late.surplus) == 1
@@ -140,23 +155,17 @@ def test_a_reservation_ends_after_its_time_and_a_late_judgement_is_kept_but_not_
     assert words(campaign)["1", "d0"] == 1
 
 
-def test_a_late_judgement_counts_where_nobody_has_taken_its_place(
-    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    at = 1e9
-    monkeypatch.setattr(clock.time, "time", lambda: at)
+def test_a_late_judgement_counts_where_nobody_has_taken_its_place(campaign: Campaign, clock: Clock) -> None:
     take(campaign, "ann")
-    at += 1e6
+    clock.passes(1e6)
     assert not say(campaign, "ann", "d0").surplus
     assert words(campaign)["1", "d0"] == 1
 
 
-def test_who_takes_a_judgement_back_has_the_pair_in_hand(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    at = 1e9
-    monkeypatch.setattr(clock.time, "time", lambda: at)
+def test_who_takes_a_judgement_back_has_the_pair_in_hand(campaign: Campaign, clock: Clock) -> None:
     take(campaign, "ann")
     say(campaign, "ann", "d0")
-    at += 4000
+    clock.passes(4000)
     say(campaign, "ann", "d0", None)
     assert "d0" not in take(campaign, "ben", 9)
     assert not say(campaign, "ann", "d0", 2).surplus
@@ -173,11 +182,9 @@ def test_who_takes_a_judgement_back_has_the_pair_in_hand(campaign: Campaign, mon
     ],
 )
 def test_no_pair_is_ever_judged_by_more_than_are_wanted(
-    campaign: Campaign, monkeypatch: pytest.MonkeyPatch, mode: str, overlap: int
+    campaign: Campaign, clock: Clock, mode: str, overlap: int
 ) -> None:
     """Six annotators take, judge, undo, vanish and come back late, by chance; the clock leaps."""
-    at = 1e9
-    monkeypatch.setattr(clock.time, "time", lambda: at)
     chance = random.Random(f"{mode}{overlap}")
     campaign.set_assignment(annotators=overlap, lease=2)
     campaign.set_loop(mode=mode)
@@ -206,10 +213,10 @@ def test_no_pair_is_ever_judged_by_more_than_are_wanted(
         elif act < 0.9 and done[name]:
             assert not say(campaign, name, chance.choice(done[name]), chance.randint(0, 3)).refused
         else:
-            at += chance.choice([1, 30, 130, 700])
+            clock.passes(chance.choice([1, 30, 130, 700]))
         assert max(words(campaign).values(), default=0) <= overlap
     assert surplus  # or the test has not tried what it is for
-    at += 1e6
+    clock.passes(1e6)
     for name in hands:
         while doc_id := take(campaign, name):
             say(campaign, name, doc_id)
@@ -296,13 +303,9 @@ def test_a_document_that_was_found_may_have_a_second_opinion(campaign: Campaign)
         campaign.take("cai", "1", "outside")
 
 
-def test_a_late_judgement_that_is_sent_again_is_a_surplus_still(
-    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    at = 1e9
-    monkeypatch.setattr(clock.time, "time", lambda: at)
+def test_a_late_judgement_that_is_sent_again_is_a_surplus_still(campaign: Campaign, clock: Clock) -> None:
     take(campaign, "ann")
-    at += 4000
+    clock.passes(4000)
     take(campaign, "ben")
     late = Judgement(str(uuid4()), "ann", "1", "d0", "graded", 1)
     assert campaign.judge([late], leased_only=True).surplus == [late.uuid]

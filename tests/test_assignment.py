@@ -136,7 +136,7 @@ def test_an_order_of_chance_is_another_for_each_annotator_and_stays() -> None:
 
 
 def test_lots_are_spread_evenly() -> None:
-    numbers = lots("seed", IDS)
+    numbers = lots(IDS, "seed")
     assert 0 <= numbers.min() < numbers.max() < 1
     counts = np.histogram(numbers, bins=10, range=(0, 1))[0]
     assert ((counts - 200) ** 2 / 200).sum() < 27.9  # chi square with 9 degrees of freedom: p = .001

@@ -116,7 +116,7 @@ with st.container(border=True):
         st.write(widgets.plain(sentence))
 
 
-def metric(coefficient: str, scale: str) -> str:
+def figure(coefficient: str, scale: str) -> str:
     """A value over all, short."""
     row = agreeing.value_of(found.values, coefficient, scale)
     return "none" if isnan(row["value"]) else f"{row['value']:.3f}"
@@ -126,9 +126,9 @@ widgets.metrics(
     {
         "Annotators": f"{len(found.annotators):,}",
         "Pairs of several": f"{found.several:,} of {found.pairs:,}",
-        "Same grade": metric("observed", "graded"),
-        "Alpha, ordinal": metric("alpha-ordinal", "graded"),
-        "Overlap": metric("overlap", "binary"),
+        "Same grade": figure("observed", "graded"),
+        "Alpha, ordinal": figure("alpha-ordinal", "graded"),
+        "Overlap": figure("overlap", "binary"),
     }
 )
 scale = "graded"

@@ -85,7 +85,6 @@ class Access(Serving):
             As :meth:`add_account`; also where judgements were imported under this name: theirs and those of the
             newcomer could not be told apart.
         """
-        token = secrets.token_urlsafe(24)
         members = _clean_groups(groups)
         with self.store.transaction():
             clean = self._add_account(name, role, email)
@@ -95,16 +94,13 @@ class Access(Serving):
                     "choose another name"
                 )
             self.store.set_groups(clean, members)
-            self.store.add_signin_link(digest(token), clean, until=_in_days(LINK_DAYS), invitation=True)
-        return token
+            return self._link(clean, invitation=True)
 
     def invite_again(self, name: str) -> str:
         """The token of a new link with which somebody who has an account chooses a password; earlier ones are void."""
-        token = secrets.token_urlsafe(24)
         with self.store.transaction():
             self._not_locked(clean := self._known(name))
-            self.store.add_signin_link(digest(token), clean, until=_in_days(LINK_DAYS), invitation=True)
-        return token
+            return self._link(clean, invitation=True)
 
     def set_role(self, name: str, role: Role | str) -> None:
         """Give the account another role; it counts from the person's next click on.
@@ -241,11 +237,9 @@ class Access(Serving):
 
     def make_signin_link(self, name: str) -> str:
         """A one-time token that signs the person in as it is, for the terminal; only its digest is kept."""
-        token = secrets.token_urlsafe(24)
         with self.store.transaction():
             self._not_locked(clean := self._known(name))
-            self.store.add_signin_link(digest(token), clean, until=_in_days(LINK_DAYS))
-        return token
+            return self._link(clean)
 
     def use_signin_link(self, token: str) -> str | None:
         """The secret of the session that the token opens, the first time that it is used; None afterwards."""
@@ -403,22 +397,18 @@ class Access(Serving):
     def _open_session(self, name: str) -> str:
         self._not_locked(name)
         secret = secrets.token_urlsafe(24)
-        self.store.add_session(digest(secret), name, _in_days(SESSION_DAYS))
+        self.store.add_session(digest(secret), name, time.time() + SESSION_DAYS * A_DAY)
         return secret
 
-    def _link(self, name: str, seconds: float = LINK_DAYS * A_DAY) -> str:
+    def _link(self, name: str, seconds: float = LINK_DAYS * A_DAY, *, invitation: bool = False) -> str:
         token = secrets.token_urlsafe(24)
-        self.store.add_signin_link(digest(token), name, until=time.time() + seconds)
+        self.store.add_signin_link(digest(token), name, until=time.time() + seconds, invitation=invitation)
         return token
 
 
 def digest(secret: str) -> str:
     """What is kept of a secret that was made here: it has 192 random bits, so no salt and no slow hash is needed."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _in_days(days: float) -> float:
-    return time.time() + days * A_DAY
 
 
 def _composed(name: str) -> str:

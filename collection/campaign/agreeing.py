@@ -15,11 +15,9 @@ from collection.campaign.looping import Looping
 from collection.campaign.places import side_by_side
 from collection.errors import InputError
 from collection.measures import Measure
-from collection.records import Run
+from collection.records import QRELS_ANNOTATOR, Run
 
 LABELS = ("annotator", "query_id", "doc_id", "relevance", "judged_at", "seconds", "note", "source")
-QRELS = "qrels:"
-"""What the names of annotators begin with whose grades are imported qrels."""
 
 
 class Conclusion(NamedTuple):
@@ -113,7 +111,7 @@ class Agreeing(Looping):
         if topics:
             judged = judged[judged["query_id"].isin(list(topics))]
         own = judged[(judged["counts_as"] == "judgement") & ~judged["annotator"].isin(list(without))]
-        qrels = [name for name in labels["annotator"].unique() if name.startswith(QRELS)]
+        qrels = [name for name in labels["annotator"].unique() if name.startswith(QRELS_ANNOTATOR)]
         if qrels:
             yield f"Imported qrels count as an annotator: {', '.join(qrels)}."
         if cannot := int((own["kind"] == "cannot judge").sum()):

@@ -16,7 +16,7 @@ import pandas as pd
 from collection import formats
 from collection.campaign.reports import ImportReport, Progress
 from collection.errors import ConflictError, FormatError, InputError
-from collection.records import ALL_TOPICS, Document, Judgement, Run, Topic
+from collection.records import ALL_TOPICS, QRELS_ANNOTATOR, Document, Judgement, Run, Topic
 from collection.store import Added
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ class Importing:
             raise FormatError(path, line, wanted, f"{row['relevance']}")
         known, ignored = self._known_topics(frame, path)
         graded = known[known["relevance"] >= 0]
-        annotator = f"qrels:{formats.stem(path)}"
+        annotator = f"{QRELS_ANNOTATOR}{formats.stem(path)}"
         added = self._grades(path, annotator, graded)
         of_new = "pairs of the pool that it grades count as judged, and nobody is asked to judge them again"
         self._said(path, f"judgements, kept as {annotator!r}", added, ignored, of_new)
@@ -274,7 +274,7 @@ class Importing:
                 same += 1
                 continue
             if before is not None and not self.replace:
-                thing = "file" if annotator.startswith("qrels:") else "annotator"
+                thing = "file" if annotator.startswith(QRELS_ANNOTATOR) else "annotator"
                 raise ConflictError(
                     f"{path}: topic {query_id!r}, document {doc_id!r}: {annotator!r} says {before} already, found "
                     f"{relevance}; give the {thing} another name, or --replace takes the new grade"

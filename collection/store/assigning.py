@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from collection.store.connection import Connection
+from collection.records import QRELS_ANNOTATOR
+from collection.store.connection import Connection, held_by_others
 
 
 class Demand(NamedTuple):
@@ -131,13 +132,10 @@ class Assigning(Connection):
     def demand(self, query_id: str, doc_id: str, annotator: str, at: float) -> Demand:
         """Whether a pair wants a judgement of an annotator at a time (seconds since 1970)."""
         row = self.db.conn.execute(
-            """
+            f"""
             SELECT (SELECT count(*) FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
                       AND w.annotator <> :annotator AND w.counts_as = 'judgement'),
-                   (SELECT count(*) FROM leases AS l WHERE l.topic = t.topic AND l.doc = d.doc
-                      AND l.annotator <> :annotator AND l.until > :at
-                      AND NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = l.topic AND w.doc = l.doc
-                                      AND w.annotator = l.annotator AND w.counts_as = 'judgement')),
+                   {held_by_others("t.topic", "d.doc")},
                    EXISTS (SELECT 1 FROM leases AS l WHERE l.topic = t.topic AND l.doc = d.doc
                       AND l.annotator = :annotator AND l.until > :at),
                    (SELECT p.wanted FROM pool AS p WHERE p.topic = t.topic AND p.doc = d.doc),
@@ -158,10 +156,8 @@ class Assigning(Connection):
         the pool).
         """
         return self.db.conn.execute(
-            f"SELECT d.doc_id, s.said + (SELECT count(*) FROM leases AS l WHERE l.topic = s.topic AND l.doc = s.doc "
-            "AND l.annotator <> :annotator AND l.until > :at AND NOT EXISTS (SELECT 1 FROM words AS w "
-            "WHERE w.topic = l.topic AND w.doc = l.doc AND w.annotator = l.annotator AND w.counts_as = 'judgement')), "
-            f"p.wanted FROM ({_SAID.format(where='WHERE topic = :topic')}) AS s "
+            f"SELECT d.doc_id, s.said + {held_by_others('s.topic', 's.doc')}, p.wanted "
+            f"FROM ({_SAID.format(where='WHERE topic = :topic')}) AS s "
             "JOIN documents AS d USING (doc) LEFT JOIN pool AS p ON p.topic = s.topic AND p.doc = s.doc "
             "WHERE NOT s.mine AND NOT s.ended ORDER BY "
             # The sign keeps SQLite from walking through the topic's log in search of the smallest id.
@@ -186,11 +182,12 @@ class Assigning(Connection):
             SELECT t.query_id, d.doc_id, c.position, (
                 SELECT j.relevance FROM words AS w JOIN judgements AS j ON j.id = w.judgement
                 WHERE w.topic = c.topic AND w.doc = c.doc
-                  AND (w.counts_as = 'adjudication' OR j.annotator LIKE 'qrels:%')
+                  AND (w.counts_as = 'adjudication' OR j.annotator GLOB :qrels)
                 ORDER BY w.counts_as = 'adjudication' DESC, +j.id DESC LIMIT 1) AS settled
             FROM calibration AS c JOIN topics AS t USING (topic) JOIN documents AS d USING (doc)
             ORDER BY c.topic, c.position
-            """
+            """,
+            {"qrels": f"{QRELS_ANNOTATOR}*"},  # type: ignore[arg-type]
         )
         return frame.astype({"settled": "Int64"})
 

@@ -27,6 +27,21 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
+def held_by_others(topic: str, doc: str) -> str:
+    """SQL for how many but :annotator hold a pair at the time :at and have not judged it.
+
+    Parameters
+    ----------
+    topic, doc
+        The columns of the pair's keys.
+    """
+    return (
+        f"(SELECT count(*) FROM leases AS l WHERE l.topic = {topic} AND l.doc = {doc} "
+        "AND l.annotator <> :annotator AND l.until > :at AND NOT EXISTS (SELECT 1 FROM words AS w "
+        "WHERE w.topic = l.topic AND w.doc = l.doc AND w.annotator = l.annotator AND w.counts_as = 'judgement'))"
+    )
+
+
 class Connection:
     """What every part of the store stands on; its parameters are described at :class:`collection.store.Store`."""
 
