@@ -27,7 +27,9 @@ def bind(host: str, port: int | None, usual: int | None = None) -> socket.socket
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     error: OSError | None = None
     for candidate in [port] if port else [*([usual] if usual else []), *range(FIRST_PORT, LAST_PORT)]:
-        sock = socket.socket(family, socket.SOCK_STREAM)
+        # Named as TCP: asyncio turns Nagle's algorithm off on no other, and now and then an answer, which goes out in
+        # two pieces, would wait 40 ms for the browser's acknowledgement of the first.
+        sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             sock.bind((host, candidate))
@@ -57,9 +59,15 @@ def login_name() -> str:
 @click.option("--no-browser", is_flag=True)
 def main(directory: Path, host: str, port: int | None, annotator: str | None, no_browser: bool) -> None:
     """Serve the app on the campaign in DIR."""
+    from annotate.judging.trainer import Trainer
+    from collection.campaign import Campaign
+
+    trainer = Trainer(directory)
+    with suppress(CleverdonError), Campaign(directory) as campaign:
+        trainer.start(campaign)  # it takes a second, as what follows does
+
     from annotate.asgi import create_app
     from annotate.signing import provider
-    from collection.campaign import Campaign
 
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
     try:
@@ -71,7 +79,7 @@ def main(directory: Path, host: str, port: int | None, annotator: str | None, no
             campaign.keep_port(person, sock.getsockname()[1])
             address = known.address if known else f"http://{shown}:{sock.getsockname()[1]}"
             campaign.keep_address(address)
-        app = create_app(directory)
+        app = create_app(directory, trainer)
     except CleverdonError as error:
         raise CannotServe(str(error)) from error
     if known is not None and known.readable:

@@ -17,6 +17,7 @@ from starlette.middleware import Middleware
 
 from annotate.guarding import declared
 from annotate.judging.routes import JudgingService
+from annotate.judging.trainer import Trainer
 from annotate.session import DIRECTORY_VARIABLE
 from annotate.signing import provider
 from annotate.signing.routes import Door, SigningService
@@ -26,8 +27,8 @@ from collection.campaign import Campaign
 SCRIPT = Path(__file__).with_name("app.py")
 
 
-def create_app(directory: Path) -> st.App:
-    """The app on one campaign.
+def create_app(directory: Path, trainer: Trainer | None = None) -> st.App:
+    """The app on one campaign; with what learns in its loop, if that is there already.
 
     Raises
     ------
@@ -37,7 +38,7 @@ def create_app(directory: Path) -> st.App:
         Its ``sso.toml`` is not what it should be.
     """
     known = provider.read(directory)
-    judging, signing = JudgingService(directory), SigningService(directory, known)
+    judging, signing = JudgingService(directory, trainer), SigningService(directory, known)
 
     @asynccontextmanager
     async def lifespan(app: object) -> AsyncIterator[None]:
@@ -46,7 +47,7 @@ def create_app(directory: Path) -> st.App:
 
     with Campaign(directory) as campaign:
         secrets = None if known is None else known.secrets(campaign.secret())
-    # The model learns in a thread of this process. A save that arrives meanwhile takes the interpreter over several
+    # Pages are drawn in threads of this process. A save that arrives meanwhile takes the interpreter over several
     # times, and would wait 5 ms for it each time.
     sys.setswitchinterval(0.0005)
     os.environ[DIRECTORY_VARIABLE] = str(directory.resolve())

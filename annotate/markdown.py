@@ -1,75 +1,11 @@
 """Markdown that somebody wrote, as HTML that can do nothing but be read.
 
-The same text is shown in the judging card and on the Guidelines page, so both get it from here.
+The same text is shown in the judging card and on the Guidelines page, so both get it from here; how it is made harmless
+stands in :mod:`collection.showing.markup`, which does the same for documents.
 """
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from collection.showing.markup import to_html
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from markdown_it import MarkdownIt
-    from markdown_it.renderer import RendererHTML
-    from markdown_it.token import Token
-    from markdown_it.utils import EnvType, OptionsDict
-
-_ADDRESS = re.compile(r"(?:https?://|mailto:)\S+\Z", re.I)
-_CONTROLS = re.compile("[\u202a-\u202e\u2066-\u2069]")
-_TOP = 3
-"""The level of the highest heading: what stands above it belongs to the page."""
-
-
-def to_html(text: str) -> str:
-    r"""CommonMark with tables as HTML for which whoever wrote it need not be trusted.
-
-    Markup in the text is shown as text; a picture becomes the words that describe it, so that nothing is loaded
-    from elsewhere; a link leads to ``http``, ``https`` or ``mailto``, in a window of its own, and any other stays text.
-    Headings are set two levels lower. Characters that turn the direction of writing are dropped.
-
-    Parameters
-    ----------
-    text
-        Markdown.
-
-    Returns
-    -------
-    str
-        HTML; empty where there is nothing to show.
-
-    Examples
-    --------
-    >>> to_html("# Grades\n<b>*all*</b>")
-    '<h3>Grades</h3>\n<p>&lt;b&gt;<em>all</em>&lt;/b&gt;</p>\n'
-    >>> to_html("[x](javascript:alert)")
-    '<p>[x](javascript:alert)</p>\n'
-    """
-    return _CONTROLS.sub("", str(_reader().render(text)))  # afterwards: an entity can stand for one as well
-
-
-@lru_cache(1)
-def _reader() -> MarkdownIt:
-    from markdown_it import MarkdownIt
-    from markdown_it.common.utils import escapeHtml
-
-    def picture(self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
-        return escapeHtml(tokens[at].content)
-
-    def link(self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
-        tokens[at].attrSet("target", "_blank")
-        tokens[at].attrSet("rel", "noopener noreferrer")
-        return self.renderToken(tokens, at, options, env)
-
-    def heading(self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
-        token = tokens[at]
-        lower = token.copy(tag=f"h{min(int(token.tag[1:]) + _TOP - 1, 6)}")
-        return self.renderToken([*tokens[:at], lower, *tokens[at + 1 :]], at, options, env)
-
-    reader = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    reader.validateLink = lambda url: _ADDRESS.match(url) is not None  # type: ignore[method-assign]
-    for name, rule in {"image": picture, "link_open": link, "heading_open": heading, "heading_close": heading}.items():
-        reader.add_render_rule(name, rule)
-    return reader
+__all__ = ["to_html"]

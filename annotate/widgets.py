@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import cast
+from html import escape
+from typing import Any, cast
 
 import altair as alt
 import pandas as pd
 import streamlit as st
 
 from annotate import session, views
+from annotate.judging import showing
 from annotate.signing import gate
 from collection.campaign import Campaign, NextStep
 from collection.records import Document, GradeScale, Role
+from collection.showing import cut
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!<>~|$:&])")
 _CONTROLS = re.compile("[\u202a-\u202e\u2066-\u2069]")
@@ -77,6 +80,16 @@ def own_progress(campaign: Campaign, annotator: str) -> None:
     if not topics:
         st.write("There is no topic for you to judge yet.")
         return
+    if (task := campaign.card_settings().task) != "grades":
+        page_link("judge.py", "Judge")
+        if campaign.guidelines():
+            page_link("guidelines.py", "Read the guidelines first; in the judging card they are under g")
+        decided = campaign.task_progress(annotator)
+        what = "lists" if task == "list" else "topics"
+        metrics({"Topics for you": f"{len(topics):,}", "Decided by you": f"{decided.done:,}"})
+        if decided.goal:
+            st.progress(decided.done / decided.goal, f"{decided.done:,} of {decided.goal:,} {what} are decided")
+        return
     said = campaign.judgements(annotator=annotator)
     said = said[said["counts_as"] == "judgement"]
     titles = campaign.topics().set_index("query_id")["title"]
@@ -114,6 +127,29 @@ def own_progress(campaign: Campaign, annotator: str) -> None:
             st.write(f"**{grade}** {plain(sentence)}")
 
 
+def decisions(state: dict[str, Any]) -> None:
+    """How far a campaign is whose annotators decide on whole topics: what its status says of them."""
+    goal = state["made"] + state["remaining"]
+    lists = state["task"] == "list"
+    what = "lists" if lists else "topics"
+    several = f"; {state['made']:,} of {goal:,} decisions are made" if goal > state["topics"] else ""
+    st.progress(
+        state["made"] / goal if goal else 0.0,
+        f"{state['decided']:,} of {state['topics']:,} {what} are decided{several}",
+    )
+    found = state["agreement"]
+    if found and lists:
+        st.caption(
+            f"Where two annotators had the same topic, {found['same']:.0%} of {found['comparisons']:,} times they "
+            f"chose the same documents; what they chose overlaps by {found['overlap']:.2f}."
+        )
+    elif found:
+        st.caption(
+            f"Where two annotators compared the same documents, {found['same']:.0%} of {found['comparisons']:,} times "
+            "they said the same."
+        )
+
+
 def metrics(values: dict[str, str]) -> None:
     """Figures side by side, as many as fit; the rest goes below."""
     with st.container(horizontal=True, gap="medium"):
@@ -126,19 +162,54 @@ def upright(text: str) -> str:
     return _CONTROLS.sub("", text)
 
 
-def document(shown: Document, height: int = 340) -> None:
-    """A document as plain text: nothing in it is read as markup. The frame of its text has so many pixels."""
-    st.text(upright(shown.title or shown.doc_id))
+DOCUMENT_STYLE = """<style>
+.document { overflow-wrap: anywhere; }
+.document :is(h3, h4, h5, h6) { font-size: 1.1rem; padding: 0.8rem 0 0.3rem; }
+.document > :first-child { padding-top: 0; }
+.document a { color: inherit; }
+.document table { border-collapse: collapse; margin: 0.3rem 0 1rem; }
+.document :is(th, td) { border: 1px solid color-mix(in srgb, currentColor 25%, transparent); padding: 0.2rem 0.6rem; }
+.document img { display: block; max-width: 100%; margin: 0.4rem 0; background: #fff; }
+</style>"""
+
+
+def document(document: Document, height: int = 340) -> None:
+    """A document as the judging card shows it; no markup in it is the page's. The frame of it has so many pixels.
+
+    Of Markdown the safe HTML is drawn, of HTML its words; images come from the campaign's files, or from hosts that the
+    manager has allowed.
+    """
+    campaign = session.current().campaign
+    settings = campaign.card_settings()
+    shown, pictures = campaign.shown(document, settings), showing.images(document, settings)
+    st.text(upright(shown.title or document.doc_id))
     if shown.title:
-        st.caption(plain(shown.doc_id))
-    if shown.text is None:
+        st.caption(plain(document.doc_id))
+    if document.text is None:
         st.info("The text of this document is not in the campaign.")
         return
-    text = upright(shown.text)
+    is_long = len(shown.text) > LONG_TEXT
+    text = upright(cut(shown.text, LONG_TEXT))
     with st.container(height=height, border=True):
-        st.text(text[:LONG_TEXT])
-    if len(text) > LONG_TEXT:
-        st.caption(f"The first {LONG_TEXT:,} of {len(text):,} characters.")
+        if shown.html and not is_long:
+            st.html(f'{DOCUMENT_STYLE}<div class="document" dir="auto">{upright(shown.html)}</div>')
+        elif shown.form == "preformatted" and text.strip():
+            st.code(text, language=None)
+        elif text.strip() or not pictures:
+            st.text(text)
+        if pictures:
+            st.html(f'{DOCUMENT_STYLE}<div class="document">{"".join(map(_picture, pictures))}</div>')
+    if is_long:
+        st.caption(f"The first {LONG_TEXT:,} of {len(shown.text):,} characters.")
+
+
+def _picture(picture: dict[str, Any]) -> str:
+    """An image as HTML, or a link to one whose host the manager has not allowed."""
+    src, alt = escape(picture["src"]), escape(upright(picture["alt"]))
+    if picture["link"]:
+        link = f'<a href="{src}" target="_blank" rel="noopener noreferrer">{src}</a>'
+        return f"<p>Picture at {link}{': ' if alt else ''}{alt}</p>"
+    return f'<img src="{src}" alt="{alt}" loading="lazy" referrerpolicy="no-referrer">'
 
 
 def grade_name(scale: GradeScale, kind: str, relevance: object) -> str:

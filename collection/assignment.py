@@ -8,29 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from collection.errors import InputError, UnknownNameError
-from collection.records import require_columns
-
-CANDIDATE_COLUMNS = (
-    "doc_id",
-    "rank",
-    "has_text",
-    "mine",
-    "others",
-    "leased",
-    "skipped",
-    "wanted",
-    "adjudicated",
-    "calibration",
-)
+from collection.records import Candidate
 
 MOST_ANNOTATORS = 50
 """Of one pair."""
@@ -146,7 +132,7 @@ def lots(doc_ids: Sequence[str], *parts: str) -> NDArray[np.float64]:
     return np.array([lot(doc_id) for doc_id in doc_ids], dtype=np.float64) / 2.0**64
 
 
-def next_pairs(candidates: pd.DataFrame, count: int) -> pd.DataFrame:
+def next_pairs(candidates: Iterable[Candidate], count: int | None = None) -> list[Candidate]:
     """The next pairs of one topic for one annotator.
 
     A pair is open to the annotator while they have not judged it themselves, nobody has adjudicated it, and fewer
@@ -157,28 +143,25 @@ def next_pairs(candidates: pd.DataFrame, count: int) -> pd.DataFrame:
     Parameters
     ----------
     candidates
-        One row per pair, in the order in which to judge: ``doc_id``, ``rank``; ``has_text`` (bool: the
-        document's text is in the campaign); ``mine`` (bool: this annotator has judged it), ``others`` (int: how
-        many others have), ``leased`` (int: how many others hold it now and have not judged it), ``skipped`` (when
-        this annotator last skipped it, or null), ``wanted`` (int: how many annotators are to judge it),
-        ``adjudicated`` and ``calibration`` (bool).
+        In the order in which to judge.
     count
-        How many pairs are wanted at most.
+        How many pairs are wanted at most; all if left out.
 
-    Returns
-    -------
-    DataFrame
-        At most `count` rows of `candidates`, in the order in which to judge them.
+    Examples
+    --------
+    >>> table = [Candidate("a", 1, others=1), Candidate("b", 2, skipped=9.5), Candidate("c", 3)]
+    >>> [pair.doc_id for pair in next_pairs(table)]
+    ['c', 'b']
     """
-    require_columns(candidates, CANDIDATE_COLUMNS, "the assignment")
-    # Arrays, since this stands in the way of every save in the loop, and a sorted frame takes a millisecond.
-    column = {name: candidates[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in CANDIDATE_COLUMNS[2:]}
-    room = (column["others"] + column["leased"] < column["wanted"]) & (column["adjudicated"] == 0)
-    places = np.flatnonzero(((column["calibration"] != 0) | room) & (column["mine"] == 0))
-    skipped = np.nan_to_num(column["skipped"][places], nan=-np.inf)  # never skipped comes first
-    # The weightiest key last; what is alike in all of them stays in its order.
-    order = np.lexsort((column["has_text"][places] == 0, column["calibration"][places] == 0, skipped))
-    return candidates.iloc[places[order][: max(count, 0)]]
+    # Tuples, and no frame: this stands in the way of every save in the loop, and has a few hundred of them at most.
+    open_ = [
+        c
+        for c in candidates
+        if not c.mine and (c.calibration or (c.others + c.leased < c.wanted and not c.adjudicated))
+    ]
+    # What is alike in all of this stays in its order.
+    open_.sort(key=lambda c: (c.skipped is not None, c.skipped or 0.0, not c.calibration, not c.has_text))
+    return open_ if count is None else open_[: max(count, 0)]
 
 
 def deal(sizes: Mapping[str, int], people: Sequence[str], per_topic: int = 1) -> dict[str, list[str]]:
@@ -225,6 +208,7 @@ def deal(sizes: Mapping[str, int], people: Sequence[str], per_topic: int = 1) ->
     return {query_id: dealt[query_id] for query_id in sizes}
 
 
-def shuffled(candidates: pd.DataFrame, *parts: str) -> pd.DataFrame:
+def shuffled(candidates: Sequence[Candidate], *parts: str) -> list[Candidate]:
     """The candidates in an order of chance that the parts (campaign, annotator, topic) determine."""
-    return candidates.iloc[np.argsort(lots(candidates["doc_id"].tolist(), *parts), kind="stable")]
+    order = np.argsort(lots([c.doc_id for c in candidates], *parts), kind="stable")
+    return [candidates[place] for place in order.tolist()]

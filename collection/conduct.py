@@ -14,10 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from collection.pace import sessions
 from collection.records import require_columns
-
-PAUSE = 30 * 60.0
-"""Seconds without a judgement that end a session."""
 
 QUICK = 1.0
 """Seconds on screen below which nobody has read a document."""
@@ -60,11 +58,13 @@ class Conduct(NamedTuple):
         - ``seconds_low``, ``seconds``, ``seconds_high``: quartiles and median of the seconds that a document was on
           screen, of all judgements that have them, revised ones too; ``timed``: how many; ``quick``: those below QUICK.
         - ``sessions``, ``hours`` (in sessions, from the first document to the last judgement), ``per_hour``, ``days``
-          (UTC days with a judgement), ``per_day``.
+          (UTC days with a judgement), ``per_day``; ``active`` and ``away``: hours on screen, and those in which the
+          page was not in front or nobody moved, of judgements that have them.
         - ``graded`` (pairs on which they have a grade), ``grades`` (how many of each, as "0: 70, 1: 30"),
           ``top_grade``, ``top_share``; of all they said in order, ``said`` grades, revised ones too and none imported:
           ``row`` (the most with one grade in a row), ``row_grade``, ``row_share`` (the share of this grade).
-        - ``cannot_judge``, ``revised`` (entries that replace an earlier word), ``undone``.
+        - ``cannot_judge``, ``flagged`` (pairs that they want to be looked at again), ``revised`` (entries that replace
+          an earlier word), ``undone``.
         - ``shared`` (pairs that they and others graded), ``agreement`` (the share of comparisons with another annotator
           on these pairs in which both gave the same grade), ``higher`` (mean of their grade minus the mean of the
           others' on the pair: above 0 more lenient, below 0 stricter).
@@ -93,6 +93,8 @@ NEEDED = (
     "source",
     "revises",
     "counts_as",
+    "away",
+    "flagged",
 )
 
 
@@ -112,6 +114,7 @@ def look(log: pd.DataFrame, current: pd.DataFrame) -> Conduct:
     log = log[(log["counts_as"] != "adjudication").to_numpy(dtype=np.bool_)].assign(
         at=lambda f: pd.to_datetime(f["judged_at"], utc=True, format="ISO8601"),
         seconds=lambda f: pd.to_numeric(f["seconds"]).astype("float64"),
+        away=lambda f: pd.to_numeric(f["away"]).astype("float64"),
     )
     current = current[(current["counts_as"] == "judgement").to_numpy(dtype=np.bool_)]
     decided = log[(log["kind"] != "undone").to_numpy(dtype=np.bool_)]
@@ -142,6 +145,7 @@ def _amounts(current: pd.DataFrame, log: pd.DataFrame) -> dict[str, Any]:
         "first_at": log["judged_at"].min(),
         "last_at": log["judged_at"].max(),
         "cannot_judge": int((current["kind"] == "cannot judge").sum()),
+        "flagged": int(current["flagged"].sum()),
         "revised": int((log["revises"].notna() & ~undone).sum()),
         "undone": int(undone.sum()),
     }
@@ -164,33 +168,9 @@ def _pace(own: pd.DataFrame) -> dict[str, Any]:
         "per_hour": len(own) / hours if hours > 0 else np.nan,
         "days": days,
         "per_day": len(own) / days if days else np.nan,
+        "active": float(seconds.sum()) / 3600,
+        "away": float(own["away"].sum()) / 3600,
     }
-
-
-def sessions(own: pd.DataFrame) -> pd.DataFrame:
-    """One annotator's sessions: judgements with no pause of more than PAUSE seconds between them.
-
-    Parameters
-    ----------
-    own
-        ``at`` (datetime) and ``seconds`` of each decision.
-
-    Returns
-    -------
-    DataFrame
-        ``start``, ``end``, ``judgements``, ``hours`` of each. A session begins when its first document came on screen,
-        as far as its seconds tell.
-    """
-    own = own.sort_values("at", kind="stable")
-    pause = own["at"].diff().dt.total_seconds() > PAUSE
-    start = own["at"] - pd.to_timedelta(own["seconds"].fillna(0), unit="s")
-    spans = (
-        pd.DataFrame({"session": pause.cumsum(), "start": start, "end": own["at"]})
-        .groupby("session")
-        .agg(start=("start", "first"), end=("end", "last"), judgements=("end", "size"))
-        .reset_index(drop=True)
-    )
-    return spans.assign(hours=(spans["end"] - spans["start"]).dt.total_seconds() / 3600)
 
 
 def _grades(own: pd.DataFrame, current: pd.DataFrame) -> dict[str, Any]:

@@ -27,6 +27,12 @@ POOL_COLUMNS = ("query_id", "doc_id", "strategy", "rank")
 TOPIC_COLUMNS = ("query_id", "title", "description", "narrative")
 VALUE_COLUMNS = ("run", "query_id", "measure", "value")
 
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\U00020000-\U0003ffff"
+)
+"""Scripts without blanks between words, as ranges for a regular expression: Thai, Lao, Burmese, Khmer, kana, Han."""
+
 ALL_TOPICS = "all"
 """The ``query_id`` of a mean over topics, as trec_eval writes it."""
 
@@ -42,6 +48,14 @@ CountsAs = Literal["judgement", "adjudication", "surplus"]
 COUNTS_AS: tuple[CountsAs, ...] = ("judgement", "adjudication", "surplus")
 """What a row of the log is: one annotator's word on the pair; the word that ends a disagreement between
 annotators; or a judgement that came when the pair had all that were wanted, kept and not counted."""
+
+ChoiceKind = Literal["chosen", "cannot judge", "undone"]
+CHOICE_KINDS: tuple[ChoiceKind, ...] = ("chosen", "cannot judge", "undone")
+"""What a row of the log of choices says; "chosen" with no document is "none of these"."""
+
+PreferenceKind = Literal["left", "right", "equal", "cannot judge", "undone"]
+PREFERENCE_KINDS: tuple[PreferenceKind, ...] = ("left", "right", "equal", "cannot judge", "undone")
+"""What a row of the log of preferences says."""
 
 Role = Literal["manager", "annotator", "reader"]
 ROLES: dict[Role, str] = {
@@ -84,7 +98,10 @@ class Judgement(NamedTuple):
     `judged_at` are ISO 8601 in UTC; `seconds` is the time that the document was on screen and the page
     in front. `strategy`, `pool_rank`, `model_round` and `probability` say how the pair came up (null
     where that does not apply). `revises` is the uuid of the judgement that this one replaces. `note` is
-    what the annotator wished to say with it. `counts_as` is one of :data:`COUNTS_AS`.
+    what the annotator wished to say with it. `counts_as` is one of :data:`COUNTS_AS`. `away` are the seconds
+    between `shown_at` and the judgement that do not count in `seconds`: another window was in front, or nobody
+    moved. `flagged`: the annotator wants it looked at again. `passages` are the places that they marked, as
+    [start, end) in characters (Unicode code points) of the text as it is shown, in their order.
     """
 
     uuid: str
@@ -105,6 +122,89 @@ class Judgement(NamedTuple):
     revises: str | None = None
     note: str | None = None
     counts_as: CountsAs = "judgement"
+    away: float | None = None
+    flagged: bool = False
+    passages: tuple[tuple[int, int], ...] = ()
+
+
+class Choice(NamedTuple):
+    """What one annotator chose for a topic, of a list of documents that they saw together.
+
+    `shown` are the documents of the list in the order on screen, `chosen` those of them that answer the topic: none
+    where `kind` is "chosen" and it is empty. What was shown and not chosen is no grade of 0: nobody looked at it by
+    itself. The other fields are those of :class:`Judgement`; a choice replaces the annotator's former one of the topic.
+    """
+
+    uuid: str
+    annotator: str
+    query_id: str
+    kind: ChoiceKind
+    shown: tuple[str, ...] = ()
+    chosen: tuple[str, ...] = ()
+    reason: str | None = None
+    judged_at: str = ""
+    shown_at: str | None = None
+    seconds: float | None = None
+    away: float | None = None
+    source: str = "script"
+    note: str | None = None
+    revises: str | None = None
+
+
+class Preference(NamedTuple):
+    """Which of two documents one annotator found better for a topic, or that they are equal.
+
+    `left` and `right` are where they stood on screen. The other fields are those of :class:`Judgement`; a preference
+    replaces the annotator's former one of the same two documents, whichever stood where.
+    """
+
+    uuid: str
+    annotator: str
+    query_id: str
+    left: str
+    right: str
+    kind: PreferenceKind
+    reason: str | None = None
+    judged_at: str = ""
+    shown_at: str | None = None
+    seconds: float | None = None
+    away: float | None = None
+    source: str = "script"
+    note: str | None = None
+    revises: str | None = None
+
+
+class Candidate(NamedTuple):
+    """A pair that may be judged next, as it stands for one annotator. A tuple, since every save in the loop reads many.
+
+    Attributes
+    ----------
+    rank
+        In the order in which to judge; of the pool, the best rank that a run gives it.
+    has_text
+        Whether the document's text is in the campaign.
+    mine
+        Whether this annotator has judged it.
+    others, leased
+        How many others have, and how many more of them hold it now.
+    skipped
+        When this annotator last skipped it, seconds since 1970; None: never.
+    wanted
+        How many annotators are to judge it.
+    adjudicated, calibration
+        Whether somebody ended it; whether everybody judges it.
+    """
+
+    doc_id: str
+    rank: int
+    has_text: bool = True
+    mine: bool = False
+    others: int = 0
+    leased: int = 0
+    skipped: float | None = None
+    wanted: int = 1
+    adjudicated: bool = False
+    calibration: bool = False
 
 
 class GradeScale:

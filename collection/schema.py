@@ -339,3 +339,107 @@ def m006_people(db: Database) -> None:
         WHERE NOT open AND counts_as <> 'surplus';;
         """,
     )
+
+
+@migrations()
+def m007_card(db: Database) -> None:
+    """What the card takes down with a judgement; choices from lists, preferences between two; each annotator's card."""
+    _run(
+        db,
+        """
+        ALTER TABLE judgements ADD COLUMN away REAL CHECK (away BETWEEN 0 AND 1e9);;
+        ALTER TABLE judgements ADD COLUMN flagged INTEGER NOT NULL DEFAULT 0 CHECK (flagged IN (0, 1));;
+
+        -- A JSON list of [start, end] in characters of the text as it is shown; null for none.
+        ALTER TABLE judgements ADD COLUMN passages TEXT;;
+
+        DROP VIEW current_judgements;;
+        CREATE VIEW current_judgements AS
+        SELECT j.* FROM last_words AS l JOIN judgements AS j ON j.id = l.judgement
+        WHERE NOT l.open AND l.counts_as <> 'surplus';;
+
+        CREATE TABLE choices (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            uuid TEXT NOT NULL UNIQUE,
+            annotator TEXT NOT NULL,
+            topic INTEGER NOT NULL REFERENCES topics,
+            kind TEXT NOT NULL CHECK (kind IN ('chosen', 'cannot judge', 'undone')),
+            reason TEXT,
+            judged_at TEXT NOT NULL,
+            shown_at TEXT,
+            seconds REAL CHECK (seconds BETWEEN 0 AND 1e9),
+            away REAL CHECK (away BETWEEN 0 AND 1e9),
+            source TEXT NOT NULL,
+            note TEXT,
+            revises INTEGER REFERENCES choices
+        );;
+
+        CREATE INDEX choices_annotator ON choices (annotator, topic);;
+
+        -- The list as it was on screen.
+        CREATE TABLE choice_documents (
+            choice INTEGER NOT NULL REFERENCES choices,
+            position INTEGER NOT NULL,
+            doc INTEGER NOT NULL REFERENCES documents,
+            chosen INTEGER NOT NULL CHECK (chosen IN (0, 1)),
+            PRIMARY KEY (choice, position),
+            UNIQUE (choice, doc)
+        ) WITHOUT ROWID;;
+
+        CREATE TABLE preferences (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            uuid TEXT NOT NULL UNIQUE,
+            annotator TEXT NOT NULL,
+            topic INTEGER NOT NULL REFERENCES topics,
+            left_doc INTEGER NOT NULL REFERENCES documents,
+            right_doc INTEGER NOT NULL REFERENCES documents CHECK (right_doc <> left_doc),
+            kind TEXT NOT NULL CHECK (kind IN ('left', 'right', 'equal', 'cannot judge', 'undone')),
+            reason TEXT,
+            judged_at TEXT NOT NULL,
+            shown_at TEXT,
+            seconds REAL CHECK (seconds BETWEEN 0 AND 1e9),
+            away REAL CHECK (away BETWEEN 0 AND 1e9),
+            source TEXT NOT NULL,
+            note TEXT,
+            revises INTEGER REFERENCES preferences
+        );;
+
+        CREATE INDEX preferences_pair
+        ON preferences (annotator, topic, min(left_doc, right_doc), max(left_doc, right_doc));;
+
+        CREATE TRIGGER choices_keep_update BEFORE UPDATE ON choices
+        BEGIN SELECT RAISE(ABORT, 'choices are an append-only log'); END;;
+        CREATE TRIGGER choices_keep_delete BEFORE DELETE ON choices
+        BEGIN SELECT RAISE(ABORT, 'choices are an append-only log'); END;;
+        CREATE TRIGGER choice_documents_keep_update BEFORE UPDATE ON choice_documents
+        BEGIN SELECT RAISE(ABORT, 'choices are an append-only log'); END;;
+        CREATE TRIGGER choice_documents_keep_delete BEFORE DELETE ON choice_documents
+        BEGIN SELECT RAISE(ABORT, 'choices are an append-only log'); END;;
+        CREATE TRIGGER preferences_keep_update BEFORE UPDATE ON preferences
+        BEGIN SELECT RAISE(ABORT, 'preferences are an append-only log'); END;;
+        CREATE TRIGGER preferences_keep_delete BEFORE DELETE ON preferences
+        BEGIN SELECT RAISE(ABORT, 'preferences are an append-only log'); END;;
+
+        -- Each annotator's last word; what was taken back is none.
+        CREATE VIEW current_choices AS
+        SELECT c.* FROM choices AS c WHERE c.kind <> 'undone' AND c.id = (
+            SELECT max(l.id) FROM choices AS l WHERE l.annotator = c.annotator AND l.topic = c.topic);;
+
+        CREATE VIEW current_preferences AS
+        SELECT p.* FROM preferences AS p WHERE p.kind <> 'undone' AND p.id = (
+            SELECT max(l.id) FROM preferences AS l WHERE l.annotator = p.annotator AND l.topic = p.topic
+            AND min(l.left_doc, l.right_doc) = min(p.left_doc, p.right_doc)
+            AND max(l.left_doc, l.right_doc) = max(p.left_doc, p.right_doc));;
+
+        -- Whole topics in the hands of an annotator, where lists are chosen from or preferences are given.
+        CREATE TABLE claims (
+            topic INTEGER NOT NULL REFERENCES topics,
+            annotator TEXT NOT NULL,
+            until REAL NOT NULL,
+            PRIMARY KEY (topic, annotator)
+        ) WITHOUT ROWID;;
+
+        -- How each annotator has arranged the card: a JSON object that only the card reads.
+        CREATE TABLE card_settings (annotator TEXT PRIMARY KEY, settings TEXT NOT NULL) WITHOUT ROWID;;
+        """,
+    )

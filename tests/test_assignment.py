@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Any
+
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from collection.assignment import AssignmentSettings, deal, lots, next_pairs, shuffled, wanted
-from collection.errors import ColumnsError, InputError, UnknownNameError
+from collection.errors import InputError, UnknownNameError
+from collection.records import Candidate
 
 
-def candidates(**changes: list[object]) -> pd.DataFrame:
-    table = pd.DataFrame(
-        {
-            "doc_id": list("abcd"),
-            "rank": [1, 1, 2, 3],
-            "has_text": 1,
-            "mine": 0,
-            "others": 0,
-            "leased": 0,
-            "skipped": None,
-            "wanted": 1,
-            "adjudicated": 0,
-            "calibration": 0,
-        }
-    )
-    return table.assign(**changes)
+def candidates(**changes: object) -> list[Candidate]:
+    """Four pairs, a to d; a change is a value for all of them, or a list with one for each."""
+    pairs = [Candidate(doc_id, rank) for doc_id, rank in zip("abcd", (1, 1, 2, 3), strict=True)]
+    for name, values in changes.items():
+        each = values if isinstance(values, list) else [values] * len(pairs)
+        pairs = [pair._replace(**{name: value}) for pair, value in zip(pairs, each, strict=True)]
+    return pairs
 
 
-def ids(table: pd.DataFrame) -> str:
-    return "".join(table["doc_id"])
+def ids(pairs: list[Candidate]) -> str:
+    return "".join(pair.doc_id for pair in pairs)
 
 
 def test_pool_order_stands() -> None:
@@ -43,10 +37,10 @@ def test_what_i_judged_is_not_mine_to_judge_again() -> None:
 
 
 def test_others_judgements_and_leases_count_towards_the_overlap() -> None:
-    table = candidates(others=[1, 0, 1, 0], leased=[0, 1, 1, 0])
-    assert ids(next_pairs(table, 9)) == "d"
-    assert ids(next_pairs(table.assign(wanted=2), 9)) == "abd"
-    assert ids(next_pairs(table.assign(wanted=[1, 1, 3, 1]), 9)) == "cd"
+    taken = {"others": [1, 0, 1, 0], "leased": [0, 1, 1, 0]}
+    assert ids(next_pairs(candidates(**taken), 9)) == "d"
+    assert ids(next_pairs(candidates(**taken, wanted=2), 9)) == "abd"
+    assert ids(next_pairs(candidates(**taken, wanted=[1, 1, 3, 1]), 9)) == "cd"
 
 
 def test_an_adjudicated_pair_is_ended() -> None:
@@ -54,13 +48,14 @@ def test_an_adjudicated_pair_is_ended() -> None:
 
 
 def test_everybody_judges_the_calibration_set_first() -> None:
-    table = candidates(others=[0, 4, 0, 4], adjudicated=[0, 0, 0, 1], calibration=[0, 1, 0, 1])
-    assert ids(next_pairs(table, 9)) == "bdac"
-    assert ids(next_pairs(table.assign(mine=[0, 1, 0, 0]), 9)) == "dac"
+    table = {"others": [0, 4, 0, 4], "adjudicated": [0, 0, 0, 1], "calibration": [0, 1, 0, 1]}
+    assert ids(next_pairs(candidates(**table), 9)) == "bdac"
+    assert ids(next_pairs(candidates(**table, mine=[0, 1, 0, 0]), 9)) == "dac"
 
 
 def test_skipped_come_last_the_longest_skipped_first() -> None:
     assert ids(next_pairs(candidates(skipped=[20.0, None, 10.0, None]), 9)) == "bdca"
+    assert ids(next_pairs(candidates(skipped=[20.0, None, 0.0, None]), 9)) == "bdca"  # at the beginning of time, too
 
 
 def test_documents_without_a_text_wait_behind_the_others() -> None:
@@ -69,12 +64,39 @@ def test_documents_without_a_text_wait_behind_the_others() -> None:
 
 
 def test_an_empty_pool_has_no_next_pair() -> None:
-    assert next_pairs(candidates().iloc[:0], 5).empty
+    assert next_pairs([], 5) == []
 
 
-def test_missing_columns_are_named() -> None:
-    with pytest.raises(ColumnsError, match="leased, skipped"):
-        next_pairs(candidates().drop(columns=["leased", "skipped"]), 1)
+def test_no_more_than_are_wanted() -> None:
+    assert ids(next_pairs(candidates(), 2)) == "ab"
+    assert next_pairs(candidates(), 0) == next_pairs(candidates(), -3) == []
+    assert ids(next_pairs(candidates())) == "abcd"
+
+
+KEYS = st.tuples(st.booleans(), st.integers(0, 2), st.integers(0, 2), st.none() | st.integers(0, 3), st.booleans())
+
+
+@given(drawn=st.lists(st.tuples(KEYS, st.integers(1, 3), st.booleans(), st.booleans()), max_size=12))
+def test_what_is_open_and_in_which_order(drawn: list[Any]) -> None:
+    pairs = [
+        Candidate(f"d{at}", at + 1, text, mine, others, leased, None if skipped is None else float(skipped), *rest)
+        for at, ((text, others, leased, skipped, mine), *rest) in enumerate(drawn)
+    ]
+    given_out = next_pairs(pairs)
+    # Written out once more, one rule after another.
+    open_ = [pair for pair in pairs if not pair.mine]
+    open_ = [p for p in open_ if p.calibration or (not p.adjudicated and p.wanted - p.others - p.leased > 0)]
+    assert sorted(given_out) == sorted(open_)
+    for first, second in pairwise(given_out):
+        later = [p.skipped is not None for p in (first, second)]
+        assert later[0] <= later[1]
+        if later[0] == later[1] and first.skipped == second.skipped:
+            assert first.calibration >= second.calibration
+            if first.calibration == second.calibration:
+                assert first.has_text >= second.has_text
+                assert first.has_text > second.has_text or first.rank < second.rank
+        elif all(later):
+            assert first.skipped < second.skipped
 
 
 IDS = [f"d{number}" for number in range(2000)]

@@ -39,6 +39,8 @@ def log_of(annotator: str, entries: list[dict[str, Any]]) -> list[dict[str, Any]
                 "source": entry.get("source", "key"),
                 "revises": entry.get("revises"),
                 "counts_as": entry.get("counts_as", "judgement"),
+                "away": entry.get("away"),
+                "flagged": entry.get("flagged", False),
             }
         )
     return rows
@@ -80,6 +82,20 @@ def test_seconds_have_quartiles_and_only_where_there_are_seconds() -> None:
     ann = of(looked(log_of("ann", [{"seconds": s} for s in seconds])), "ann")
     assert (ann["timed"], ann["quick"]) == (5, 1)  # 1.0 is not under a second
     assert [ann["seconds_low"], ann["seconds"], ann["seconds_high"]] == [1, 2, 3]
+
+
+def test_time_away_is_apart_and_flags_are_those_that_stand() -> None:
+    """Hours at work and away add up what there is; the pace is that of the seconds at work."""
+    entries = [
+        {"doc": "a", "seconds": 30.0, "away": 600.0, "flagged": True},
+        {"doc": "b", "seconds": 10.0, "away": None, "flagged": True},
+        {"doc": "b", "seconds": 20.0, "away": 12.0, "revises": "ann1"},
+        {"doc": "c", "seconds": None, "away": None},
+    ]
+    ann = of(looked(log_of("ann", entries)), "ann")
+    assert (ann["active"], ann["away"]) == pytest.approx((60 / 3600, 612 / 3600))
+    assert ann["seconds"] == 20
+    assert ann["flagged"] == 1  # b was judged again, without a flag
 
 
 def test_grades_rows_revisions_and_what_was_taken_back() -> None:

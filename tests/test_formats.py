@@ -864,7 +864,7 @@ def test_judgements(tmp_path):
     )
     write_judgements(made, tmp_path / "log.jsonl.gz")
     records = [json.loads(x) for x in gzip.decompress((tmp_path / "log.jsonl.gz").read_bytes()).splitlines()]
-    assert [Judgement(**r) for r in records] == [
+    assert [Judgement(**r | {"passages": tuple(r["passages"])}) for r in records] == [
         Judgement("u1", "é", "1", "a", "graded", 2, judged_at="2026-01-01T00:00:00Z", seconds=1.5),
         Judgement("u2", "b", "1", "b", "cannot judge", reason='in "Greek",\nall of it'),
     ]

@@ -162,7 +162,8 @@ def test_recent_and_found_documents_bring_their_note(client: TestClient) -> None
     recent = post(client, "sync", query_id="1", want=3, recent=True)["recent"]
     assert [(r["doc_id"], r["note"]) for r in recent] == [("d1", "Empty."), ("d2", "All.")]
     whole = post(client, "document", query_id="1", doc_id="d1", said=True)
-    assert whole["said"] == {"kind": "cannot judge", "relevance": None, "reason": "no text", "note": "Empty."}
+    said = {"kind": "cannot judge", "relevance": None, "reason": "no text", "note": "Empty."}
+    assert whole["said"] == said | {"flagged": False, "passages": []}
     assert post(client, "document", query_id="1", doc_id="d6", said=True)["said"] is None
     assert "said" not in post(client, "document", query_id="1", doc_id="d1")
 

@@ -56,13 +56,14 @@ def test_no_file_of_the_app_hides_a_top_level_module() -> None:
 def test_every_entry_of_every_table_describes_itself() -> None:
     from collection.adjudication import RULES
     from collection.agreement import COEFFICIENTS
+    from collection.choices import CHOICE_RULES
     from collection.demo.systems import SYSTEMS
     from collection.learners import LEARNERS
     from collection.measures import MEASURES
     from collection.pooling import ADAPTIVE, STRATEGIES
     from collection.stopping import RULES as STOPPING
 
-    for table in (RULES, COEFFICIENTS, SYSTEMS, MEASURES, STRATEGIES, ADAPTIVE, LEARNERS, STOPPING):
+    for table in (RULES, CHOICE_RULES, COEFFICIENTS, SYSTEMS, MEASURES, STRATEGIES, ADAPTIVE, LEARNERS, STOPPING):
         assert len(table) > 0
         for entry in table:
             assert entry.label

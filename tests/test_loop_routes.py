@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -14,10 +16,13 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from annotate.judging.routes import IN_LOOP, JudgingService
+from annotate.judging import trainer
+from annotate.judging.routes import IN_LOOP, JudgingService, _sync
 from annotate.judging.tokens import TOKEN_HEADER
 from annotate.judging.trainer import Trainer
-from collection import Campaign
+from annotate.judging.training import Learning
+from collection import Campaign, Judgement
+from collection.errors import CampaignError
 from tests.conftest import judging_token
 from tests.test_routes import judged, post
 
@@ -30,8 +35,8 @@ def relevant(doc_id: str) -> bool:
     return int(doc_id[1:]) % 5 == 0
 
 
-@pytest.fixture
-def looping(tmp_path: Path) -> Iterator[Campaign]:
+@contextmanager
+def looping_campaign(tmp_path: Path) -> Iterator[Campaign]:
     """Sixty documents and two topics in the loop; topic 1 asks for ducks, and twelve documents have some."""
     documents = [
         {
@@ -49,6 +54,17 @@ def looping(tmp_path: Path) -> Iterator[Campaign]:
         campaign.import_files(**files, runs=[tmp_path / "a.run"])
         campaign.set_loop(mode="loop")
         yield campaign
+
+
+@pytest.fixture
+def looping(tmp_path: Path) -> Iterator[Campaign]:
+    with looping_campaign(tmp_path) as campaign:
+        yield campaign
+
+
+def judged_by_hand(campaign: Campaign, doc_ids: list[str], query_id: str = "1") -> None:
+    """Judgements as of a script, by what the documents are about."""
+    campaign.judge([Judgement(str(uuid4()), "ann", query_id, d, "graded", int(relevant(d))) for d in doc_ids])
 
 
 class Card:
@@ -87,6 +103,41 @@ class Card:
         answer = self.settle(item) if wait else self.sync(item)
         assert answer["refused"] == []
         return doc_id
+
+
+class Beside:
+    """The process that learns as a thread of the test: it costs no start, and what a test patches is patched there."""
+
+    def __init__(self, directory: Path) -> None:
+        wishes, to_it = os.pipe()
+        from_it, answers = os.pipe()
+        self.stdin, self.stdout = os.fdopen(to_it, "wb"), os.fdopen(from_it, "rb")
+        self.ends = os.fdopen(wishes, "rb"), os.fdopen(answers, "wb")
+        self.learning = Learning(directory, *self.ends)
+        self.threads = [
+            threading.Thread(target=self.learning.listen, daemon=True),
+            threading.Thread(target=self.work, name="beside", daemon=True),
+        ]
+        for thread in self.threads:
+            thread.start()
+
+    def work(self) -> None:
+        self.learning.work()
+        for end in self.ends:
+            end.close()
+
+    def wait(self, timeout: float | None = None) -> int:
+        for thread in self.threads:
+            thread.join(timeout)
+        return 0
+
+    def kill(self) -> None:
+        """It ends by itself."""
+
+
+@pytest.fixture(autouse=True)
+def _beside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trainer, "start_child", Beside)
 
 
 @pytest.fixture
@@ -192,6 +243,67 @@ def test_a_closed_topic_asks_for_no_model(ann: Card, looping: Campaign, service:
     assert answer["progress"]["topic"] == {"judged": 0, "pool": 0}
 
 
+def test_a_card_that_knows_of_another_leaves_it_what_it_has(client: TestClient) -> None:
+    Card(client, "bob", "2").settle()  # there is a model of the other topic
+    first = Card(client, "ann")
+    first.settle()
+    assert Card(client, "ann", "2").sync(alone=False)["order"]
+    assert set(Card(client, "cid").settle()["order"]).isdisjoint(first.holding)
+    assert Card(client, "ann", "2").sync()["order"]
+    assert set(Card(client, "dee").settle()["order"]) <= set(first.holding)
+
+
+class Idle:
+    """A trainer that makes nothing; `asked` are the topics, each with how much of the log everybody could read then."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.asked: list[tuple[str, int]] = []
+        self.made: Any = None
+
+    def latest(self, _query_id: str) -> Any:
+        return self.made
+
+    def problem(self, _query_id: str) -> None:
+        return None
+
+    def request(self, query_id: str) -> None:
+        with Campaign(self.directory) as another:
+            self.asked.append((query_id, another.counts()["logged"]))
+
+
+def test_a_save_waits_for_the_disk_once_and_learning_begins_after_it(looping: Campaign) -> None:
+    idle: Any = Idle(looping.directory)
+    idle.made = looping.retrain("1")
+    held = _sync(idle, looping, "ann", {"query_id": "1", "want": 12})["order"]
+    done: list[str] = []
+    looping.store.db.conn.set_trace_callback(done.append)
+    saving = {"judgements": [judged(held[0])], "holding": held[1:], "query_id": "1", "want": 12}
+    answer = _sync(idle, looping, "ann", saving)
+    looping.store.db.conn.set_trace_callback(None)
+    assert answer["order"][0] == held[1]
+    assert len([statement for statement in done if statement.startswith("COMMIT")]) == 1
+    assert idle.asked == [("1", 1)]
+
+
+def test_what_cannot_be_handed_out_undoes_no_judgement(
+    ann: Card, looping: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann.settle()
+    item = judged(ann.holding[0], 1)
+
+    def fails(*_: Any, **__: Any) -> None:
+        raise CampaignError("the vectors are gone")
+
+    monkeypatch.setattr(Campaign, "next_pairs", fails)
+    answer = ann.post("sync", 503, judgements=[item], holding=ann.holding[1:], want=12)
+    assert "the vectors are gone" in answer["error"]
+    assert looping.judgements()["uuid"].tolist() == [item["uuid"]]
+    monkeypatch.undo()
+    assert ann.post("sync", judgements=[item], holding=ann.holding[1:], want=12)["saved"] == [item["uuid"]]
+    assert looping.counts()["logged"] == 1
+
+
 # --- when the model fails --------------------------------------------------------------------------
 
 
@@ -199,11 +311,11 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every round fails from now on; the list gets the topics that were tried."""
     tried: list[str] = []
 
-    def retrain(_: Campaign, query_id: str) -> None:
+    def learn(_: Campaign, query_id: str) -> None:
         tried.append(query_id)
         raise RuntimeError("no memory left")
 
-    monkeypatch.setattr(Campaign, "retrain", retrain)
+    monkeypatch.setattr(Campaign, "learn", learn)
     return tried
 
 
@@ -254,27 +366,27 @@ def test_a_new_process_goes_on_from_the_log(ann: Card, looping: Campaign) -> Non
 
 
 def test_a_round_that_is_made_already_is_not_made_twice(looping: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, made, go = Campaign.retrain, [], threading.Event()
+    real, made, go = Campaign.learn, [], threading.Event()
 
-    def retrain(campaign: Campaign, query_id: str) -> Any:
+    def learn(campaign: Campaign, query_id: str) -> Any:
         made.append(query_id)
         go.wait(10)
         return real(campaign, query_id)
 
-    monkeypatch.setattr(Campaign, "retrain", retrain)
-    trainer = Trainer(looping.directory)
-    trainer.request("1")
+    monkeypatch.setattr(Campaign, "learn", learn)
+    learning = Trainer(looping.directory)
+    learning.request("1")
     while not made:
         time.sleep(0.01)
-    trainer.request("1")  # as a card does that asks again meanwhile
+    learning.request("1")  # as a card does that asks again meanwhile
     go.set()
-    trainer.request("2")
+    learning.request("2")
     until = time.monotonic() + 20
-    while trainer.latest("2") is None or trainer.latest("1") is None:
+    while learning.latest("2") is None or learning.latest("1") is None:
         assert time.monotonic() < until
         time.sleep(0.01)
     time.sleep(0.1)
-    trainer.stop()
+    learning.stop()
     assert sorted(made) == ["1", "2"]
 
 
@@ -351,13 +463,13 @@ def test_why_names_terms_for_and_against(ann: Card) -> None:
 
 
 def test_why_makes_nobody_wait_for_a_model(ann: Card, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = Campaign.retrain
+    real = Campaign.learn
 
-    def retrain(campaign: Campaign, query_id: str) -> Any:
-        assert threading.current_thread().name == "trainer"
+    def learn(campaign: Campaign, query_id: str) -> Any:
+        assert threading.current_thread().name == "beside"
         return real(campaign, query_id)
 
-    monkeypatch.setattr(Campaign, "retrain", retrain)
+    monkeypatch.setattr(Campaign, "learn", learn)
     assert ann.post("why", doc_id="d1") == {"sentence": "The model is being made.", "terms": [], "behind": True}
     until = time.monotonic() + 20
     while (answer := ann.post("why", doc_id="d1")).get("behind"):

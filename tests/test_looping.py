@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -403,6 +404,42 @@ def test_cannot_judge_outside_the_pool_counts(wings: Campaign) -> None:
     assert wings.status()["cannot_judge"] == 1
 
 
+@pytest.mark.parametrize("mode", ["loop", "pool"])
+def test_progress_after_each_save_is_what_a_count_of_everything_gives(wings: Campaign, mode: str) -> None:
+    wings.pool("depth", depth=3)
+    wings.set_loop(mode=mode)
+    wings.set_assignment(annotators=2)
+    chance = random.Random(4)
+    people = ["ann", "bob", "cid"]
+    for step in range(150):
+        who, topic, document = chance.choice(people), chance.choice("12"), chance.choice(["heat0", "wing0", "heat1"])
+        kind = chance.choice(["graded", "graded", "cannot judge", "undone"])
+        counts_as = "adjudication" if kind == "graded" and step % 11 == 10 else "judgement"
+        grade, reason = (1 if kind == "graded" else None), ("torn" if kind == "cannot judge" else None)
+        wings.judge([Judgement(str(step), who, topic, document, kind, grade, reason, counts_as=counts_as)])
+        if step == 70:
+            wings.set_assignment(annotators=3)
+        for name in people:
+            shown, _ = wings.progress_of(topic, name)
+            assert shown == wings.standing(topic, name), (step, name)
+    # What others did elsewhere is counted some seconds later; a new process counts everything.
+    with Campaign(wings.directory) as again:
+        assert again.totals("ann")[0] == sum(again.standing(topic, "ann")[0] for topic in "123")
+
+
+def test_another_tab_keeps_what_it_has(wings: Campaign) -> None:
+    one = wings.next_pairs("ann", "1", 5).order or []
+    two = wings.next_pairs("ann", "2", 5, alone=False).order or []
+    assert set(one).isdisjoint(wings.next_pairs("bob", "1", 70).order or [])
+    wings.next_pairs("bob", "3", 1)  # bob goes on to another topic, and has nothing else open
+    wings.next_pairs("ann", "1", 5, one)  # the first tab asks again
+    assert set(two).isdisjoint(wings.next_pairs("cid", "2", 70).order or [])
+    wings.next_pairs("cid", "3", 1)
+    wings.next_pairs("ann", "3", 1)  # and here is somebody who went on from both
+    assert set(one) <= set(wings.next_pairs("bob", "1", 70).order or [])
+    assert set(two) <= set(wings.next_pairs("bob", "2", 70, alone=False).order or [])
+
+
 def test_an_id_finds_its_document(wings: Campaign) -> None:
     assert wings.search("1", "ann", "wing3")[0].doc_id == "wing3"
 
@@ -482,6 +519,26 @@ def test_a_search_finds_what_comes_and_changes_later(wings: Campaign, folder: Pa
     assert [f.doc_id for f in wings.search("1", "ann", "subson*")] == ["ghost"]
 
 
+@pytest.mark.parametrize("form", ["auto", "html"])
+def test_what_a_search_finds_in_a_page_of_html_is_its_words(wings: Campaign, folder: Path, form: str) -> None:
+    page = "<p class='glider'>A <b>glider</b> has 1 &lt; 2 <a href=x>wings</a>; 2 > 1</p>"
+    rows = [
+        {"doc_id": "page", "text": f"<!doctype html>{page}"},
+        {"doc_id": "said", "text": page, "format": "html"},
+        {"doc_id": "other", "text": f"The tag <b> of a glider is no page. {page}"},
+    ]
+    (folder / "more.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    wings.import_files(documents=[folder / "more.jsonl"])
+    wings.set_card(form=form)
+    found = {f.doc_id: f.snippet for f in wings.search("1", "ann", "glider")}
+    assert found["page"] == found["said"] == "A \x02glider\x03 has 1 < 2 wings ; 2 > 1"
+    assert ("<b>" in found["other"]) is (form == "auto")
+    assert wings.search("1", "ann", "page")[0].snippet == "A glider has 1 < 2 wings ; 2 > 1"
+    (folder / "more.jsonl").write_text(json.dumps({"doc_id": "odd", "text": f"{'<' * 40} zeppelin &#{'9' * 9000};<b"}))
+    wings.import_files(documents=[folder / "more.jsonl"])
+    assert "\x02zeppelin\x03" in wings.search("1", "ann", "zeppelin")[0].snippet
+
+
 # The commands
 
 
@@ -509,3 +566,32 @@ def test_the_commands(wings: Campaign, folder: Path) -> None:
     result = CliRunner().invoke(main, ["vectors", directory, "--vectors", str(folder / "short.npy")])
     assert result.exit_code == 2
     assert "wanted 70 rows" in result.output
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("检索", ["zh2", "zh1"]),
+        ("检索 评价", ["zh2"]),
+        ("检索 NOT 评价", ["zh1"]),
+        ("-检索 情報", ["ja"]),
+        ("情報 OR 评价", ["ja", "zh2"]),
+        ("tf-idf 检索", ["zh2"]),
+        ('"信息检索"', ["zh1"]),
+        ("寿司", []),
+    ],
+)
+def test_a_search_finds_words_of_scripts_without_blanks(
+    wings: Campaign, folder: Path, words: str, found: list[str]
+) -> None:
+    texts = {
+        "zh1": "他们研究信息检索的历史,很长很长。",
+        "zh2": "检索的评价与检索(TF-IDF)。",
+        "ja": "情報を探す人々のために。",
+    }
+    lines = [json.dumps({"doc_id": doc_id, "title": "", "text": text}) for doc_id, text in texts.items()]
+    (folder / "east.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    wings.import_files(documents=[folder / "east.jsonl"])
+    hits = wings.search("1", "ann", words)
+    assert [hit.doc_id for hit in hits] == found
+    assert all(hit.snippet.count("\x02") == hit.snippet.count("\x03") >= 1 for hit in hits)

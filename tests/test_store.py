@@ -139,10 +139,10 @@ def test_leases_and_skips_as_the_assignment_sees_them(store: Store) -> None:
         store.lease("1", [Way("a")], "bob", at=0.0, until=100.0)
         store.skip("1", "b", "ann", at=50.0)
     before, after = store.candidates("1", "ann", at=99.0), store.candidates("1", "ann", at=101.0)
-    assert before["leased"].tolist() == [1, 0]
-    assert after["leased"].tolist() == [0, 0]
-    assert before["skipped"].isna().tolist() == [True, False]
-    assert store.candidates("1", "bob", at=99.0)["leased"].tolist() == [0, 0]
+    assert [c.leased for c in before] == [1, 0]
+    assert [c.leased for c in after] == [0, 0]
+    assert [c.skipped for c in before] == [None, 50.0]
+    assert [c.leased for c in store.candidates("1", "bob", at=99.0)] == [0, 0]
 
 
 def test_a_writer_waits_for_another(tmp_path: Path) -> None:
@@ -183,8 +183,8 @@ def test_a_judged_pair_is_not_held_by_its_lease_too(store: Store) -> None:
     with store.transaction():
         store.lease("1", [Way("a")], "bob", at=0.0, until=100.0)
     say(store, "a", relevance=1, annotator="bob")
-    row = store.candidates("1", "ann", at=50.0).iloc[0]
-    assert (row["others"], row["leased"]) == (1, 0)
+    first = store.candidates("1", "ann", at=50.0)[0]
+    assert (first.others, first.leased) == (1, 0)
 
 
 words = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x00"), max_size=20)

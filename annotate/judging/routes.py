@@ -7,6 +7,7 @@ event loop, which also serves the pages, is never blocked by a disk.
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -19,16 +20,16 @@ from starlette.routing import Route
 
 from annotate.desk import Desk
 from annotate.guarding import JUDGES, open_to
+from annotate.judging import showing
 from annotate.judging.tokens import TOKEN_HEADER, Bearer, Tokens, cookie_name
-from annotate.judging.trainer import Trainer
+from annotate.judging.trainer import NotLearned, Trainer
 from annotate.markdown import to_html
-from collection.campaign import Campaign, Refused
-from collection.errors import CleverdonError, InputError
+from collection.campaign import Campaign, NextPairs, Refused
+from collection.errors import BusyError, CleverdonError, InputError
 from collection.records import KINDS, Document, Judgement
 
-PREFIX = "/api/judging"
-TEXT_CAP = 20_000
-"""Characters of a document that travel with it; the rest comes when it is asked for."""
+PREFIX = showing.PREFIX
+TEXT_CAP = showing.TEXT_CAP
 RECENT = 20
 """Judgements that a fresh card is given to look back at and to undo."""
 MOST_WANTED = 50
@@ -36,6 +37,10 @@ IN_LOOP = 16
 """Documents that a card holds in the loop: enough for fast keys and a short time offline, few to be replaced."""
 LONGEST_NOTE = 2000
 """Characters of a note with a judgement; the card's field takes no more."""
+MOST_PASSAGES = 100
+"""Passages that one judgement marks."""
+LONGEST_TEXT = 1 << 40
+"""Characters; no document has more."""
 FOUND = 30
 """Documents that a search shows."""
 A_DAY = 24 * 3600
@@ -70,19 +75,23 @@ class JudgingService:
     ----------
     directory
         The campaign's directory.
+    trainer
+        What learns, if it is there already.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, trainer: Trainer | None = None) -> None:
         self.directory = directory
         self._desks = {aside: Desk(directory, "aside" if aside else "judging") for aside in (False, True)}
-        self.trainer = Trainer(directory)
+        self.trainer = trainer or Trainer(directory)
         with Campaign(directory) as campaign:
             self.campaign_id = campaign.id
             self.tokens = Tokens(campaign.secret(), campaign.id)
 
     @asynccontextmanager
     async def lifespan(self, _app: object) -> AsyncIterator[None]:
-        """Close the connection in its own thread when the server stops."""
+        """Start what learns, where a topic is in its loop; close it and the connections when the server stops."""
+        with Campaign(self.directory) as campaign:
+            self.trainer.start(campaign)
         try:
             yield
         finally:
@@ -96,6 +105,8 @@ class JudgingService:
 
     def routes(self) -> list[Route]:
         """All routes of this service."""
+        from annotate.judging import past, tasks  # which stand on this module
+
         return [
             Route(f"{PREFIX}/token", self.token, methods=["POST"]),
             Route(f"{PREFIX}/topics", self._guarded(_topics), methods=["POST"]),
@@ -105,6 +116,9 @@ class JudgingService:
             Route(f"{PREFIX}/search", self._guarded(_search, aside=True), methods=["POST"]),
             Route(f"{PREFIX}/take", self._guarded(_take), methods=["POST"]),
             Route(f"{PREFIX}/guidelines", self._guarded(_guidelines), methods=["POST"]),
+            *tasks.routes(self._guarded),
+            *past.routes(self._guarded),
+            showing.file_route(self),
         ]
 
     @open_to(JUDGES)
@@ -137,7 +151,8 @@ class JudgingService:
             try:
                 payload = await _payload(request)
                 work = partial(_answer, handler, bearer, payload)
-                return JSONResponse(await self.run(work, aside=aside))
+                answer, timing = await self.run(partial(_timed, work), aside=aside)
+                return JSONResponse(answer, headers={"Server-Timing": timing})
             except SignedOut:
                 return JSONResponse({"error": SIGNED_OUT}, status_code=401)
             except NotAllowed as error:
@@ -148,6 +163,17 @@ class JudgingService:
                 return JSONResponse({"error": str(error)}, status_code=503)
 
         return endpoint
+
+
+def _timed(work: Callable[[Campaign], T], campaign: Campaign) -> tuple[T, str]:
+    """What the work gives, and how long it took, for the browser's list of requests and for the benchmarks.
+
+    In milliseconds: by the clock, where waiting for the disk counts, and of the processor.
+    """
+    clock, processor = time.perf_counter(), time.thread_time()
+    answer = work(campaign)
+    took = (time.perf_counter() - clock) * 1000, (time.thread_time() - processor) * 1000
+    return answer, "desk;dur={:.2f}, cpu;dur={:.2f}".format(*took)
 
 
 def _answer(
@@ -173,17 +199,45 @@ async def _payload(request: Request) -> Payload:
 
 
 def _topics(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """The annotator's topics with their words and how far each is for them."""
+    """The annotator's topics with their words and how far each is for them, and the one of their newest judgement."""
     mine = set(campaign.topics_for(annotator))
     topics = [topic for topic in campaign.topics().to_dict("records") if topic["query_id"] in mine]
     for topic in topics:
         done, goal = campaign.standing(topic["query_id"], annotator)
         topic |= {"pool": goal, "judged": done}
-    return {"topics": topics}
+    return {"topics": topics, "last": campaign.last_topic(annotator)}
 
 
 def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """Take judgements and skips, then hand out what is wanted. In this order: what was just judged is not open."""
+    """Take judgements and skips, then hand out what is wanted, and say how far it is."""
+    behind: list[str] = []
+    try:
+        with campaign.together():  # one wait for the disk, not two
+            answer, pairs = _exchange(trainer, campaign, annotator, payload, behind)
+    except BusyError:
+        raise
+    except Exception:
+        # No judgement is lost because nothing could be handed out after it: now each is on disk by itself.
+        behind.clear()
+        answer, pairs = _exchange(trainer, campaign, annotator, payload, behind)
+    for query_id in behind:  # what it learns from is on disk now
+        trainer.request(query_id)
+    # Long texts take their time: nobody else's save waits for it.
+    if pairs is not None:
+        answer["documents"] = showing.shown(campaign, pairs.documents, answer["query_id"])
+        everybody = set(pairs.calibration)
+        for document in answer["documents"]:
+            if document["doc_id"] in everybody:
+                document["calibration"] = True
+    if "query_id" in answer and payload.get("recent"):
+        answer["recent"] = _recent(campaign, annotator, answer["query_id"])
+    return answer | {"progress": _progress(campaign, annotator, answer.get("query_id"))}
+
+
+def _exchange(
+    trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload, behind: list[str]
+) -> tuple[Payload, NextPairs | None]:
+    """Take first, then give: what was just judged is not open. `behind` gets the topic if its model wants to learn."""
     readable, refused = _judgements(annotator, _list(payload, "judgements"))
     result = campaign.judge(readable, leased_only=True)
     for item in _list(payload, "skips"):
@@ -200,22 +254,25 @@ def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload
     }
     query_id = payload.get("query_id")
     if query_id is None:
-        return answer | {"progress": _progress(campaign, annotator, None)}
+        return answer, None
     want = payload.get("want", 0)
     if not isinstance(want, int):
         raise BadRequest("wanted want as a whole number")
     query_id = _text(payload, "query_id")
     holding = [_text({"holding": doc_id}, "holding") for doc_id in _list(payload, "holding")]
     answer["query_id"] = query_id
-    # A save that wants nothing prolongs no lease either: that would be a second wait for the disk.
+    pairs = None
+    # A save that wants nothing prolongs no lease either: that would be work for nothing.
     if want > 0 or not result.saved:
         made = trainer.latest(query_id)
         # Nobody waits for the model: what there is is handed out, and the card asks again while it is behind.
         count = min(max(want, 0), MOST_WANTED)
-        pairs = campaign.next_pairs(annotator, query_id, count, holding, made=made, in_loop=IN_LOOP, wait=False)
-        everybody = set(pairs.calibration)
-        shown = [_shown(d) | ({"calibration": True} if d.doc_id in everybody else {}) for d in pairs.documents]
-        answer |= {"documents": shown, "closed": pairs.closed, "first": pairs.first}
+        # A card that knows of another one of its annotator leaves that one what it has.
+        alone = payload.get("alone") is not False
+        pairs = campaign.next_pairs(
+            annotator, query_id, count, holding, made=made, in_loop=IN_LOOP, wait=False, alone=alone
+        )
+        answer |= {"closed": pairs.closed, "first": pairs.first}
         if pairs.order is not None:
             current = campaign.mode(query_id) == "closed" or (made is not None and campaign.is_current(made))
             problem = None if current else trainer.problem(query_id)
@@ -223,12 +280,10 @@ def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload
             if current and not pairs.order and made is not None and campaign.is_short(made):
                 current = False  # others hold all that the round has: a longer one is wanted
             if not current and (result.saved or problem is None or not pairs.order):
-                trainer.request(query_id)
+                behind.append(query_id)
             answer |= {"order": pairs.order, "model_round": pairs.model_round}
             answer |= {"behind": not current and problem is None, "problem": problem}
-    if payload.get("recent"):
-        answer["recent"] = _recent(campaign, annotator, query_id)
-    return answer | {"progress": _progress(campaign, annotator, query_id)}
+    return answer, pairs
 
 
 def _document(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
@@ -236,7 +291,8 @@ def _document(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     document = campaign.document(_text(payload, "doc_id"))
     if document is None:
         raise BadRequest("there is no such document")
-    whole = _shown(document, cap=None)
+    query_id = _text(payload, "query_id") if payload.get("query_id") else None
+    (whole,) = showing.shown(campaign, [document], query_id, cap=None)
     if payload.get("said"):
         words = campaign.judgements(annotator=annotator, query_id=_text(payload, "query_id"))
         words = words[(words["doc_id"] == document.doc_id) & (words["counts_as"] == "judgement")]
@@ -262,15 +318,13 @@ def _progress(campaign: Campaign, annotator: str, query_id: str | None) -> Paylo
 def _why(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """Why a document came up, as far as the manager lets annotators know."""
     query_id, doc_id = _text(payload, "query_id"), _text(payload, "doc_id")
-    made = trainer.latest(query_id)
-    if made is None and campaign.explains(
-        query_id, doc_id
-    ):  # a round made here would let everybody's judgements wait for it
+    try:
+        return campaign.why(query_id, doc_id, annotator, partial(trainer.reasons, query_id))._asdict()
+    except NotLearned:
         problem = trainer.problem(query_id)
         trainer.request(query_id)
         sentence = "The model is being made." if problem is None else f"There is no model: {problem}"
         return {"sentence": sentence, "terms": [], "behind": problem is None}
-    return campaign.why(query_id, doc_id, annotator, made)._asdict()
 
 
 def _search(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
@@ -281,22 +335,18 @@ def _search(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
 
 def _take(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """A document that the annotator found by searching, to be judged next."""
-    return _shown(campaign.take(annotator, _text(payload, "query_id"), _text(payload, "doc_id")))
+    query_id = _text(payload, "query_id")
+    return showing.shown(campaign, [campaign.take(annotator, query_id, _text(payload, "doc_id"))], query_id)[0]
 
 
 def _recent(campaign: Campaign, annotator: str, query_id: str) -> list[Payload]:
     """The annotator's last judgements of the topic, newest first."""
     rows = campaign.judgements(annotator=annotator, query_id=query_id, last=RECENT)[::-1]
     rows = rows[rows["counts_as"] == "judgement"]
-    documents = campaign.documents(rows["doc_id"].tolist())
-    return [
-        {
-            "query_id": query_id,
-            **_shown(documents[row["doc_id"]]),
-            **_said(row),
-        }
-        for row in rows.to_dict("records")
-    ]
+    known = campaign.documents(rows["doc_id"].tolist())
+    documents = showing.shown(campaign, [known[doc_id] for doc_id in rows["doc_id"]], query_id)
+    said = [_said(row) for row in rows.to_dict("records")]
+    return [{"query_id": query_id, **document, **words} for document, words in zip(documents, said, strict=True)]
 
 
 def _said(row: dict[Hashable, Any]) -> Payload:
@@ -306,19 +356,8 @@ def _said(row: dict[Hashable, Any]) -> Payload:
         "relevance": int(row["relevance"]) if row["kind"] == "graded" else None,
         "reason": row["reason"] if row["kind"] == "cannot judge" else None,
         "note": row["note"] if isinstance(row["note"], str) else None,
-    }
-
-
-def _shown(document: Document, cap: int | None = TEXT_CAP) -> Payload:
-    """A document as the card wants it. Nothing of how it came into the pool: annotators judge blind."""
-    text = document.text
-    return {
-        "doc_id": document.doc_id,
-        "title": document.title,
-        "text": text if text is None or cap is None else text[:cap],
-        "length": len(text or ""),
-        "truncated": cap is not None and len(text or "") > cap,
-        "metadata": dict(document.metadata),
+        "flagged": bool(row["flagged"]),
+        "passages": [list(passage) for passage in row["passages"]],
     }
 
 
@@ -354,6 +393,9 @@ def _judgement(annotator: str, item: Any) -> Judgement:
         seconds=_seconds(item.get("seconds")),
         source="click" if item.get("source") == "click" else "key",
         note=_note(item.get("note")),
+        away=_seconds(item.get("away")),
+        flagged=item.get("flagged") is True,
+        passages=_passages(item.get("passages")),
     )
 
 
@@ -378,6 +420,21 @@ def _note(value: Any) -> str | None:
         return None
     whole = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "")
     return whole.strip()[:LONGEST_NOTE] or None
+
+
+def _passages(value: Any) -> tuple[tuple[int, int], ...]:
+    """Marked passages as they can be kept, in their order and apart; no judgement is lost for odd ones."""
+    if not isinstance(value, list):
+        return ()
+    pairs = [tuple(pair) for pair in value if isinstance(pair, list) and len(pair) == 2]
+    sensible = [p for p in pairs if all(type(n) is int for n in p) and 0 <= p[0] < p[1] <= LONGEST_TEXT]
+    apart: list[tuple[int, int]] = []
+    for start, end in sorted(sensible)[:MOST_PASSAGES]:
+        if apart and start <= apart[-1][1]:
+            apart[-1] = (apart[-1][0], max(end, apart[-1][1]))
+        else:
+            apart.append((start, end))
+    return tuple(apart)
 
 
 def _list(payload: Payload, name: str) -> list[Any]:

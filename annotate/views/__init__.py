@@ -39,6 +39,7 @@ PAGES: tuple[PageEntry, ...] = (
     PageEntry("guidelines.py", "Guidelines", ":material/menu_book:", "Judge", "guidelines", EVERYBODY),
     PageEntry("import_files.py", "Import", ":material/upload:", "Build", "import", MANAGERS),
     PageEntry("pool.py", "Pool", ":material/stacks:", "Build", "pool", MANAGERS),
+    PageEntry("card.py", "Judging page", ":material/view_carousel:", "Build", "judging-page", MANAGERS),
     PageEntry("loop.py", "Loop", ":material/autorenew:", "Build", "loop", MANAGERS),
     PageEntry("recall.py", "Recall", ":material/travel_explore:", "Results", "recall", READERS),
     PageEntry("agreement.py", "Agreement", ":material/handshake:", "Results", "agreement", READERS),

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from annotate import charts_conduct, session, widgets
+from annotate import charts_conduct, compared_pairs, session, widgets
 from collection.conduct import FEW, Conduct
 
 campaign = session.current().campaign
@@ -31,7 +31,7 @@ if facts.empty:
 st.subheader("Pace")
 st.dataframe(
     facts[["annotator", "judgements", "seconds_low", "seconds", "seconds_high", "per_hour", "sessions", "hours",
-           "days", "per_day", "last_at"]],
+           "active", "away", "days", "per_day", "last_at"]],
     hide_index=True,
     column_config={
         "annotator": st.column_config.TextColumn("Annotator", pinned=True),
@@ -43,18 +43,22 @@ st.dataframe(
             "An hour", format="%.0f", help="Judgements for each hour in sessions; a pause of 30 minutes ends one."
         ),
         "sessions": "Sessions",
-        "hours": st.column_config.NumberColumn("Hours", format="%.1f"),
+        "hours": st.column_config.NumberColumn("Hours", format="%.1f", help="In sessions, from begin to end."),
+        "active": st.column_config.NumberColumn("at work", format="%.1f", help="With a document on screen, in front."),
+        "away": st.column_config.NumberColumn(
+            "away", format="%.1f", help="A document was on screen, and another window in front, or nobody moved."
+        ),
         "days": "Days",
         "per_day": st.column_config.NumberColumn("A day", format="%.0f"),
-        "last_at": st.column_config.DatetimeColumn("Last (UTC)", format="YYYY-MM-DD HH:mm"),
+        "last_at": st.column_config.DatetimeColumn("Last (UTC)", format="YYYY-MM-DD"),
     },
 )  # fmt: skip
 st.caption("Seconds are those on screen with the page in front. Imported judgements have no times.")
 
 st.subheader("Grades")
 st.dataframe(
-    facts[["annotator", "grades", "row", "row_grade", "cannot_judge", "revised", "undone", "shared", "agreement",
-           "higher"]],
+    facts[["annotator", "grades", "row", "row_grade", "cannot_judge", "flagged", "revised", "undone", "shared",
+           "agreement", "higher"]],
     hide_index=True,
     column_config={
         "annotator": st.column_config.TextColumn("Annotator", pinned=True),
@@ -62,6 +66,7 @@ st.dataframe(
         "row": st.column_config.NumberColumn("Longest row", help="The most judgements with one grade in a row."),
         "row_grade": "of grade",
         "cannot_judge": "Cannot judge",
+        "flagged": st.column_config.NumberColumn("Flagged", help="Pairs that they want to be looked at again."),
         "revised": st.column_config.NumberColumn("Revised", help="Entries that replace an earlier word of theirs."),
         "undone": "Undone",
         "shared": st.column_config.NumberColumn("Shared pairs", help="Pairs that others graded too."),
@@ -73,6 +78,36 @@ st.dataframe(
         ),
     },
 )  # fmt: skip
+
+flagged = campaign.flagged()
+if len(flagged):
+    st.subheader(f"Flagged ({len(flagged):,})")
+    scale = campaign.grades
+    event = st.dataframe(
+        flagged.assign(
+            grade=[widgets.grade_name(scale, k, r) for k, r in zip(flagged["kind"], flagged["relevance"], strict=True)]
+        )[["query_id", "doc_id", "annotator", "grade", "note", "judged_at"]],
+        hide_index=True,
+        placeholder="",
+        height=min(35 * len(flagged) + 38, 248),
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"flagged-{campaign.counts()['logged']}",
+        alt="Pairs that annotators want to be looked at again",
+        column_config={
+            "query_id": "Topic",
+            "doc_id": "Document",
+            "annotator": "Annotator",
+            "grade": "Grade",
+            "note": st.column_config.TextColumn("Note", width="large"),
+            "judged_at": st.column_config.DatetimeColumn("When (UTC)", format="YYYY-MM-DD HH:mm"),
+        },
+    )
+    st.caption("The newest first. Select a row to read the document, with what everybody said of it.")
+    if (row := compared_pairs.selected(event, len(flagged))) is not None:
+        query_id, doc_id = map(str, flagged.iloc[row][["query_id", "doc_id"]])
+        compared_pairs.side_by_side(query_id, doc_id, campaign.labels())
+    widgets.page_link("adjudicate.py", "Where annotators differ, Adjudicate ends it")
 
 st.subheader("Out of the ordinary")
 if conduct.remarks:

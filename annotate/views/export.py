@@ -11,13 +11,18 @@ import streamlit as st
 from annotate import rule_choice, session, widgets
 from collection.adjudication import BY, caution
 from collection.campaign import RuleComparison
+from collection.choices import CHOICE_RULES
 from collection.comparison import DEFAULT_MEASURES
 from collection.errors import CleverdonError
+from collection.preferences import MEASURES
 
 Content = TypeVar("Content")
 
+# What comes of decisions on whole topics.
+DECISIONS = ("choices", "preferences", "preference_qrels")
+
 campaign = session.current().campaign
-counts = campaign.counts()
+counts = campaign.counts() | campaign.decision_counts()
 
 st.title("Export")
 if not counts["pool"] and not counts["judgements"]:
@@ -31,7 +36,7 @@ def file(kind: str, name: str) -> bytes:
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / name
         wanted: dict[str, Any] = {kind: path}
-        campaign.export(**wanted)
+        (campaign.export_decisions if kind in DECISIONS else campaign.export)(**wanted)
         return path.read_bytes()
 
 
@@ -49,6 +54,14 @@ def download(kind: str, name: str, where: Any = st, **more: Any) -> None:
     content = written(name, lambda: file(kind, name), where)
     if content is not None:
         where.download_button(f"Download {name}", content, name, **more)
+
+
+def sparse_by(rule: str) -> bytes:
+    """The bytes of the sparse qrels."""
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / "sparse.txt"
+        campaign.export_decisions(sparse_qrels=path, choice_rule=rule)
+        return path.read_bytes()
 
 
 def qrels_by(rule: str) -> tuple[bytes, bytes]:
@@ -175,6 +188,50 @@ if counts["logged"]:
         key="labels",
         help="Annotator, query_id, doc_id, relevance: what everybody's grade is now, for agreement elsewhere.",
     )
+
+if counts["choices"]:
+    st.subheader("Lists")
+    rules = {entry.name: f"{entry.label}: {entry.description}" for entry in CHOICE_RULES}
+    choice_rule = st.selectbox(
+        "Where several annotators chose for a topic", rules, format_func=rules.__getitem__, key="choice-rule"
+    )
+    sparse = campaign.sparse_qrels(choice_rule)
+    st.write(
+        f"{counts['choices']:,} choices. By this rule {len(sparse):,} documents of {sparse['query_id'].nunique():,} "
+        "topics are relevant; what was shown and not chosen is unjudged, and not in the qrels."
+    )
+    with st.container(horizontal=True):
+        if content := written("sparse.txt", lambda: sparse_by(choice_rule)):
+            st.download_button("Download sparse.txt", content, "sparse.txt", type="primary", key="sparse")
+        download("choices", "choices.jsonl", key="choices")
+    st.caption("choices.jsonl is the whole log: each list as it was shown, and what was chosen of it.")
+
+if counts["preferences"]:
+    st.subheader("Preferences")
+    st.write(
+        f"{counts['preferences']:,} preferences between two documents. As grades they say which documents of a topic "
+        "are better, and not whether any of them is good."
+    )
+    with st.container(horizontal=True):
+        download("preferences", "preferences.jsonl", key="preferences-jsonl")
+        download("preferences", "preferences.csv", key="preferences-csv")
+        download("preference_qrels", "preference-qrels.txt", key="preference-qrels")
+    runs = campaign.run_table()
+    if len(runs) and (values := written("The measure", campaign.preference_values)):
+        st.dataframe(
+            values.means()[["run", "topics", "pairs", "ppref", "wpref", "rpref"]],
+            hide_index=True,
+            alt="Systems by preferences",
+            column_config={
+                "run": "System",
+                "topics": "Topics",
+                "pairs": "Pairs",
+                **{
+                    name: st.column_config.NumberColumn(name, format="%.4f", help=f"{meaning.capitalize()}.")
+                    for name, meaning in MEASURES.items()
+                },
+            },
+        )
 
 st.subheader("Pool")
 st.write(f"{counts['pool']:,} pairs with the strategy and rank that brought them.")

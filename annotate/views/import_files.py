@@ -19,7 +19,10 @@ with st.form("files", border=False):
     left, right = st.columns(2)
     topics = left.file_uploader("Topics", key="topics", help="TSV, JSONL, TREC SGML or XML; .gz too.")
     documents = left.file_uploader(
-        "Documents", key="documents", accept_multiple_files=True, help="JSONL, TSV or CSV; .gz too."
+        "Documents",
+        key="documents",
+        accept_multiple_files=True,
+        help="JSONL, TSV or CSV; .gz too. Documents with files of images come with `cleverdon import`.",
     )
     runs = right.file_uploader(
         "Runs",

@@ -1,9 +1,11 @@
 """Judge: the card, which never waits for this script."""
 
+from dataclasses import asdict
+
 import streamlit as st
 
 from annotate import session, widgets
-from annotate.judging.card import CardData, card
+from annotate.judging.card import CARDS, CardData, mount
 from annotate.judging.routes import PREFIX, TEXT_CAP
 from collection.campaign import CANNOT_JUDGE_REASONS
 
@@ -15,7 +17,8 @@ if step.page in ("import", "pool"):
     st.write("There is nothing to judge yet.")
     widgets.next_step(step)
 else:
-    card(
+    settings = now.campaign.card_settings()
+    mount(
         CardData(
             token=now.token(),
             campaign=now.campaign.id,
@@ -28,5 +31,8 @@ else:
             query_id=st.query_params.get("topic"),
             text_cap=TEXT_CAP,
             routes=PREFIX,
-        )
+            card=asdict(settings),
+            own=now.campaign.card_of(now.annotator),
+        ),
+        CARDS[settings.task],
     )

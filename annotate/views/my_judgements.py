@@ -27,7 +27,7 @@ titles = campaign.topics().set_index("query_id")["title"]
 mine["grade"] = [widgets.grade_name(scale, k, r) for k, r in zip(mine["kind"], mine["relevance"], strict=True)]
 mine["title"] = [documents[d].title for d in mine["doc_id"]]
 
-topic_column, grade_column, text_column = st.columns([3, 2, 3])
+topic_column, grade_column, text_column, flag_column = st.columns([3, 2, 3, 1.2], vertical_alignment="bottom")
 topic = topic_column.selectbox(
     "Topic",
     [None, *mine["query_id"].drop_duplicates()],
@@ -37,12 +37,15 @@ grade = grade_column.selectbox(
     "Grade", [None, *sorted(mine["grade"].unique())], format_func=lambda g: g or "All grades"
 )
 words = text_column.text_input("Words in the document", placeholder="id, title or text")
+only_flagged = flag_column.checkbox("Flagged")
 
 shown = mine
 if topic is not None:
     shown = shown[shown["query_id"] == topic]
 if grade is not None:
     shown = shown[shown["grade"] == grade]
+if only_flagged:
+    shown = shown[shown["flagged"]]
 for word in words.lower().split():
     shown = shown[[word in f"{d} {documents[d].title} {documents[d].text or ''}".lower() for d in shown["doc_id"]]]
 
@@ -55,7 +58,9 @@ def pick() -> None:
 
 st.session_state["listed"] = shown["uuid"].tolist()
 st.dataframe(
-    shown[["query_id", "doc_id", "grade", "note", "seconds", "judged_at", "reason", "title"]],
+    shown.assign(marked=shown["passages"].map(len))[
+        ["query_id", "doc_id", "grade", "flagged", "note", "marked", "seconds", "away", "judged_at", "reason", "title"]
+    ],
     hide_index=True,
     placeholder="",
     height=320,
@@ -70,7 +75,14 @@ st.dataframe(
         "grade": "Grade",
         "note": st.column_config.TextColumn("Note", width="medium"),
         "reason": "Reason",
-        "seconds": st.column_config.NumberColumn("Seconds", format="%.1f"),
+        "flagged": st.column_config.CheckboxColumn("Flagged", width="small"),
+        "marked": st.column_config.NumberColumn("Passages", help="That you marked; select the row to read them."),
+        "seconds": st.column_config.NumberColumn(
+            "Seconds", format="%.1f", help="With the document on screen and the page in front."
+        ),
+        "away": st.column_config.NumberColumn(
+            "Away", format="%.1f", help="Seconds until you judged in which the page was not in front, or nobody moved."
+        ),
     },
 )
 st.caption(f"{len(shown):,} of {len(mine):,} judgements. Select a row to read the document and to change the grade.")
@@ -81,6 +93,13 @@ if picked.empty:
 row = picked.iloc[0]
 st.subheader(f"Topic {widgets.plain(row['query_id'])}: {widgets.plain(titles[row['query_id']])}")
 widgets.document(documents[row["doc_id"]])
+if row["passages"]:
+    st.caption("What you marked")
+    quoted = [passage["text"] for passage in campaign.quoted(picked)["passages"].iloc[0] if passage["text"]]
+    for passage in quoted:
+        st.text(f"“{widgets.upright(passage)}”")
+    if not quoted:
+        st.text("The document no longer has these places.")
 
 # The form carries the uuid of the judgement that it changes: it cannot reach any other pair.
 with st.form(f"change-{row['uuid']}", border=False):
@@ -92,6 +111,7 @@ with st.form(f"change-{row['uuid']}", border=False):
     )
     former = row["note"] if isinstance(row["note"], str) else ""
     note = st.text_area("Note", former, height=80, max_chars=LONGEST_NOTE, key=f"note-{row['uuid']}").strip()
+    flagged = st.checkbox("Flagged: to be looked at again", bool(row["flagged"]), key=f"flag-{row['uuid']}")
     save, undo = st.columns([1, 1])
     change = save.form_submit_button("Save the change", type="primary", width="stretch")
     take_back = undo.form_submit_button("Undo: the pair is unjudged again", width="stretch")
@@ -109,11 +129,15 @@ if change or take_back:
         reason=row["reason"] if still else None,
         note=None if take_back else note or None,
         source="click",
+        # What was marked in the text stays marked.
+        flagged=flagged and not take_back,
+        passages=() if take_back else row["passages"],
     )
-    if still and note == former:
+    same = note == former and flagged == row["flagged"]
+    if still and same:
         st.error("Choose a grade first, or write another note.")
         st.stop()
-    if not take_back and row["kind"] == "graded" and choice == row["relevance"] and note == former:
+    if not take_back and row["kind"] == "graded" and choice == row["relevance"] and same:
         st.info("That is the grade and the note it has.")
         st.stop()
     result = campaign.judge([judgement])
@@ -129,7 +153,7 @@ log = campaign.judgements(current=False, annotator=now.annotator, query_id=row["
 log = log[log["doc_id"] == row["doc_id"]][::-1]
 if len(log) > 1:
     with st.expander(f"All that you said about this pair ({len(log)})"):
-        st.dataframe(log[["judged_at", "kind", "relevance", "reason", "note", "counts_as"]], hide_index=True)
+        st.dataframe(log[["judged_at", "kind", "relevance", "reason", "flagged", "note", "counts_as"]], hide_index=True)
 
 if not campaign.assignment_settings().blind:
     others = campaign.others_said(row["query_id"], row["doc_id"], now.annotator)

@@ -23,14 +23,16 @@ widgets.metrics(
         "Documents": f"{state['documents']:,}",
         "Runs": f"{state['runs']:,}",
         "Pairs in the pool": f"{state['pool']:,}",
-        "Judged": f"{state['judged']:,}",
     }
+    | ({"Decisions": f"{state['decisions']['made']:,}"} if state["decisions"] else {"Judged": f"{state['judged']:,}"})
     | ({"Judged outside it": f"{state['outside_pool']:,}"} if state["outside_pool"] and not state["in_loop"] else {})
 )
 
 judged, made = state["judged"], state["made"]
 goal = None if state["in_loop"] else made + state["remaining"]
-if goal is None:
+if decisions := state["decisions"]:
+    widgets.decisions(decisions)
+elif goal is None:
     st.caption(f"{judged:,} pairs are judged; a loop over the whole collection ends when Recall says so.")
 elif goal:
     several = goal > state["pool"]
@@ -46,7 +48,7 @@ if state["missing_documents"]:
         "The Export page lists them; import their text and they can be judged."
     )
 
-if len(progress := pd.DataFrame(state["per_topic"])):
+if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
     st.subheader("Topics")
     # A loop over the whole collection has no share: its bar stays empty.
     progress["share"] = (progress["made"] / progress["goal"].astype(float).where(progress["goal"] > 0)).astype(float)
@@ -66,7 +68,15 @@ if len(progress := pd.DataFrame(state["per_topic"])):
             "cannot_judge": "Cannot judge",
         },
     )
-if len(annotators := campaign.annotators()):
+if decisions and decisions["annotators"]:
+    st.subheader("Annotators")
+    st.dataframe(
+        pd.DataFrame(decisions["annotators"]),
+        hide_index=True,
+        alt="Topics that each annotator decided",
+        column_config={"annotator": "Annotator", "topics": "Topics decided"},
+    )
+elif len(annotators := campaign.annotators()):
     st.subheader("Annotators")
     st.dataframe(
         annotators,

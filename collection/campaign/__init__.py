@@ -18,10 +18,14 @@ from collection import formats, pooling
 from collection.adjudication import Chosen
 from collection.campaign.adjudicating import Adjudicating, Places, RuleComparison
 from collection.campaign.agreeing import Agreeing, Conclusion
+from collection.campaign.card import FORMS, TASKS, CardSettings
+from collection.campaign.deciding import Deciding
 from collection.campaign.finding import Finding, Found, Why
 from collection.campaign.importing import Importing
-from collection.campaign.looping import MODES, LoopSettings, Round
+from collection.campaign.looping import LOOPING, MODES, LoopSettings
+from collection.campaign.nearing import Duplicates, Near
 from collection.campaign.recalling import Recalling
+from collection.campaign.remembering import History, Remembering, Times
 from collection.campaign.reports import (
     CANNOT_JUDGE_REASONS,
     ImportReport,
@@ -32,6 +36,9 @@ from collection.campaign.reports import (
     Progress,
     Refused,
 )
+from collection.campaign.rounds import Learned, Reasons, Round
+from collection.campaign.showing import Showing
+from collection.campaign.tasks import NextTopics, TaskProgress
 from collection.errors import CampaignError, FormatError, InputError, UnknownNameError
 from collection.records import GRADE_SCALES, GradeScale
 from collection.store import Store
@@ -39,21 +46,33 @@ from collection.store import Store
 __all__ = [
     "CANNOT_JUDGE_REASONS",
     "DATABASE",
+    "FORMS",
+    "LOOPING",
     "MODES",
+    "TASKS",
     "Campaign",
+    "CardSettings",
     "Conclusion",
+    "Duplicates",
     "Found",
+    "History",
     "ImportReport",
     "JudgeResult",
+    "Learned",
     "LoopSettings",
+    "Near",
     "NextPairs",
     "NextStep",
+    "NextTopics",
     "Places",
     "PoolReport",
     "Progress",
+    "Reasons",
     "Refused",
     "Round",
     "RuleComparison",
+    "TaskProgress",
+    "Times",
     "Why",
     "read_grades",
 ]
@@ -61,7 +80,7 @@ __all__ = [
 DATABASE = "campaign.db"
 
 
-class Campaign(Finding, Recalling, Agreeing, Adjudicating):
+class Campaign(Finding, Recalling, Agreeing, Adjudicating, Deciding, Remembering, Showing):
     r"""An open campaign.
 
     Parameters
@@ -257,7 +276,8 @@ class Campaign(Finding, Recalling, Agreeing, Adjudicating):
             The settled judgements in TREC form. Beside FILE, which has no room for it, FILE.rule.json says which rule
             made them, of how many judgements by whom, and how the grades came about; see :meth:`rule_report`.
         judgements
-            The whole log, ``.jsonl`` or ``.csv``: every judgement, also the revised ones.
+            The whole log, ``.jsonl`` or ``.csv``: every judgement, also the revised ones. Its ``passages`` are quoted,
+            as :meth:`quoted` does it.
         labels
             Every annotator's current grades, ``.csv`` or ``.tsv``: one row per annotator and pair, no
             adjudications.
@@ -278,7 +298,7 @@ class Campaign(Finding, Recalling, Agreeing, Adjudicating):
             frame = self._export_qrels(qrels, rule)
             written[str(qrels)] = len(frame)
         if judgements is not None:
-            frame = self.store.judgements(current=False)
+            frame = self.quoted(self.store.judgements(current=False))
             formats.write_judgements(frame, judgements)
             written[str(judgements)] = len(frame)
         if labels is not None:

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 from collection import assignment
+from collection.campaign.card import Carding
 from collection.campaign.judging import Judging
-from collection.campaign.looping import LOOPING, Round
+from collection.campaign.looping import LOOPING
+from collection.campaign.rounds import Reasons
 from collection.errors import InputError, UnknownNameError
-from collection.records import Document
+from collection.records import UNSPACED, Document
+from collection.showing import is_html, pages
 from collection.store import Way
+
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_TAG = re.compile(r"<[^<>]*>|\A[^<>]*>|<[^<>]*\Z")
+"""A tag of HTML, also one that was cut; the marks of a search may stand in it."""
 
 
 class Why(NamedTuple):
@@ -39,18 +47,25 @@ class Found(NamedTuple):
     relevance: int | None
 
 
-class Finding(Judging):
+class Finding(Judging, Carding):
     """The part of a campaign that answers annotators' questions about documents."""
 
-    def why(self, query_id: str, doc_id: str, annotator: str, made: Round | None = None) -> Why:
+    def why(
+        self,
+        query_id: str,
+        doc_id: str,
+        annotator: str,
+        reasons: Callable[[int], Reasons | None] | None = None,
+    ) -> Why:
         """Why a document came up, as far as the settings let annotators know.
 
         Parameters
         ----------
         query_id, doc_id, annotator
             The pair, and who has it on screen.
-        made
-            The round that it came up by, or a later one of the topic; made anew if left out and there is a loop.
+        reasons
+            Of a row of the matrix, by the round that it came up by or a later one of the topic
+            (:meth:`~collection.campaign.rounds.Learned.reasons`); one is made anew if left out and there is a loop.
         """
         settings = self.loop_settings()
         if settings.explain == "nothing":
@@ -58,31 +73,25 @@ class Finding(Judging):
         if not self.explains(query_id, doc_id):
             pooled = "in the pool, which was made from what the systems retrieved"
             return Why(f"It is {pooled if self.in_pool(query_id, doc_id) else 'not in the pool'}.", [])
-        made = made or self.retrain(query_id)
         row = self.store.rows_of([doc_id]).get(doc_id)
-        if row is None or row >= made.space.vectors.size:
+        known = None if row is None else (reasons or self.learn(query_id).reasons)(row)
+        if known is None:
             raise InputError(f"the loop of topic {query_id!r} knows no document {doc_id!r}")
         pair = self.store.pair(query_id, doc_id, annotator)
-        model = made.ranking.model
-        terms: list[tuple[str, float]] = []
         if pair is not None and pair.strategy == "random":
             sentence = "It was drawn at random, so that what is still missing can be estimated."
-        elif model is None:
+        elif known.came_by != "model":
             basis = {"fusion": "what the systems put forward", "topic text": "the words of the topic"}
-            sentence = f"Nothing relevant is known yet; the order rests on {basis.get(made.came_by, 'chance')}."
+            sentence = f"Nothing relevant is known yet; the order rests on {basis.get(known.came_by, 'chance')}."
         else:
             sentence = "By what was judged so far, these terms of it weigh most."
-        if model is not None:
-            found = made.space.vectors.explain(row, model.weights[: made.space.vectors.features], most=12)
-            words = [(term, share) for term, share in found if ":" not in term]
-            found = words or found  # grams and columns of embeddings tell a person little
-            largest = max((abs(share) for _, share in found), default=0.0) or 1.0
-            terms = [(term, round(share / largest, 3)) for term, share in found]
+        largest = max((abs(share) for _, share in known.terms), default=0.0) or 1.0
+        terms = [(term, round(share / largest, 3)) for term, share in known.terms]
         unblinded = settings.explain == "terms and runs" and not self.assignment_settings().blind
-        if unblinded and made.space.evidence is not None:
-            e = made.space.evidence
-            number, of = int(e.runs[row]), len(self.store.runs())
-            best = f"{number} of {of} have it, best at rank {int(e.best[row])}" if number else f"none of {of} has it"
+        if unblinded and known.best is not None:
+            number, rank = known.best
+            of = len(self.store.runs())
+            best = f"{number} of {of} have it, best at rank {rank}" if number else f"none of {of} has it"
             sentence += f" Of the systems, {best}."
         return Why(sentence, terms)
 
@@ -105,10 +114,21 @@ class Finding(Judging):
         exact = self.store.documents([words.strip()])
         found = [(d.doc_id, d.title, (d.text or "")[:160]) for d in exact.values()]
         if not found or re.search(r"\w", words):
-            found += [row for row in self.store.search(_query(words), count) if row[0] not in exact]
+            found += [row for row in self._found(words, count) if row[0] not in exact]
         found = found[:count]
+        documents = self.store.documents([row[0] for row in found])
+        form = self.card_settings().form
+        found = [(d, t, _bare(said) if is_html(documents[d], form) else said) for d, t, said in found]
         said = self.store.grades_of(query_id, annotator, [doc_id for doc_id, _, _ in found])
         return [Found(d, title, snippet, d in said, said.get(d)) for d, title, snippet in found]
+
+    def _found(self, words: str, count: int) -> list[tuple[str, str, str]]:
+        groups, unwanted = _read(words)
+        if not any(_UNSPACED.search(word) for word in [*unwanted, *(word for group in groups for word in group)]):
+            return self.store.search(_query(groups, unwanted), count)
+        bare = [[word.strip('"*') for word in group] for group in groups]
+        found = self.store.scan(bare, [word.strip('"*') for word in unwanted], count)
+        return [(d, title, _snippet(text, [word for group in bare for word in group])) for d, title, text in found]
 
     def take(self, annotator: str, query_id: str, doc_id: str) -> Document:
         """Hand out a document that the annotator found by searching; its judgement will say so."""
@@ -126,16 +146,16 @@ class Finding(Judging):
         with self.store.transaction():
             # What they have judged themselves can be had again, to look at and to change.
             state = self._candidates(query_id, annotator, at, [doc_id])
-            if not state["mine"].any() and assignment.next_pairs(state, 1).empty:
+            if not any(c.mine for c in state) and not assignment.next_pairs(state):
                 raise InputError(f"{doc_id!r} is judged already, or another annotator has it on screen")
             until = at + self.assignment_settings().lease * 60
             self.store.lease(query_id, [Way(doc_id, "search")], annotator, at, until)
         return document
 
 
-def _query(words: str) -> str:
-    """What a person typed, as FTS5 reads it: plain words are quoted, so that no sign in them is an error."""
-    wanted: list[str] = []
+def _read(words: str) -> tuple[list[list[str]], list[str]]:
+    """What a person typed: groups, of each of which one word must occur, and words that must not; each in quotes."""
+    wanted: list[list[str]] = []
     unwanted: list[str] = []
     before = ""
     for token in re.findall(r'-?"[^"]*"|\S+', words):
@@ -149,14 +169,35 @@ def _query(words: str) -> str:
         if negative or before == "NOT":
             unwanted.append(quoted)
         elif before == "OR" and wanted:
-            wanted[-1] = f"({wanted[-1]} OR {quoted})"
+            wanted[-1].append(quoted)
         else:
-            wanted.append(quoted)
+            wanted.append([quoted])
         before = ""
     if not wanted:
         raise InputError(f"a search needs a word to look for, found {words!r}")
+    return wanted, unwanted
+
+
+def _query(groups: list[list[str]], unwanted: list[str]) -> str:
+    """The same as FTS5 reads it."""
+    wanted = " AND ".join(group[0] if len(group) == 1 else "(" + " OR ".join(group) + ")" for group in groups)
     # NOT binds tighter than the AND between words that FTS5 puts in by itself.
-    return " NOT ".join(["(" + " AND ".join(wanted) + ")", *unwanted])
+    return " NOT ".join([f"({wanted})", *unwanted])
+
+
+def _snippet(text: str, words: list[str], around: int = 40) -> str:
+    """The first place where one of the words occurs, with marks around each (U+0002, U+0003)."""
+    pattern = re.compile("|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)), re.IGNORECASE)
+    first = pattern.search(text)
+    start = max(0, first.start() - around) if first else 0
+    end = min(len(text), (first.end() if first else 0) + 3 * around)
+    marked = pattern.sub(lambda found: f"\x02{found[0]}\x03", text[start:end])
+    return ("… " if start else "") + marked + (" …" if end < len(text) else "")
+
+
+def _bare(snippet: str) -> str:
+    """A piece of a page of HTML without its tags."""
+    return pages.text_of(_TAG.sub(" ", snippet))[1]
 
 
 def _quoted(token: str) -> str | None:

@@ -14,6 +14,7 @@ from uuid import uuid4
 import pandas as pd
 
 from collection import formats
+from collection.campaign.images import Keeper
 from collection.campaign.reports import ImportReport, Progress
 from collection.errors import ConflictError, FormatError, InputError
 from collection.records import ALL_TOPICS, QRELS_ANNOTATOR, Document, Judgement, Run, Topic
@@ -107,18 +108,33 @@ class Importing:
         self.done.append(_sentence(path, "topics", added))
 
     def _documents(self, path: Path | str) -> None:
+        images = Keeper(self.campaign.directory, self.written)
         with _named(path):
-            added = self.store.add_documents(self._counted(path), replace=self.replace)
+            added = self.store.add_documents(self._counted(path, images), replace=self.replace)
+        images.settle()
         self.tell(f"{Path(path).name}: documents", sum(added), sum(added))
         if added.new or added.changed:  # what was made from the documents before is out of date
             self.store.put("documents_version", self.store.settings().get("documents_version", 0) + 1)
         self.done.append(_sentence(path, "documents", added))
+        if images.files:
+            self.done.append(f"{path}: {len(images.files):,} images ({images.new:,} new)")
+        allowed = self.campaign.card_settings().image_hosts
+        if links := {host: count for host, count in images.links.items() if host not in allowed}:
+            self.notices.append(
+                f"{path}: images that are links: {sum(links.values()):,}. Annotators see them as images once you have "
+                f"allowed their hosts ({_few(links)}): `cleverdon card {self.campaign.directory} --image-host HOST`"
+            )
 
-    def _counted(self, path: Path | str) -> Iterator[Document]:
-        for number, (_, document) in enumerate(formats.read_documents(path), start=1):
+    def _counted(self, path: Path | str, images: Keeper) -> Iterator[Document]:
+        for number, (line, document) in enumerate(formats.read_documents(path), start=1):
             if number % 1000 == 0:
                 self.tell(f"{Path(path).name}: documents", number, None)
-            yield document
+            named = document.metadata.get("images")
+            if isinstance(named, formats.NamedImages):
+                kept = images.kept(path, line, named)
+                yield document._replace(metadata={**document.metadata, "images": kept})
+            else:
+                yield document
 
     def _run(self, path: Path | str, name: str) -> None:
         run = formats.read_run(path)
@@ -312,5 +328,9 @@ def _sentence(path: Path | str, what: str, added: Added) -> str:
 
 
 def _ignored(topics: Sequence[str]) -> str:
-    shown = ", ".join(topics[:5]) + (", ..." if len(topics) > 5 else "")
-    return f"{len(topics):,} of its topics are not in the campaign and are left out ({shown})"
+    return f"{len(topics):,} of its topics are not in the campaign and are left out ({_few(topics)})"
+
+
+def _few(names: Iterable[str]) -> str:
+    first = list(names)
+    return ", ".join(first[:5]) + (", ..." if len(first) > 5 else "")

@@ -6,16 +6,16 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from collection import assignment
 from collection.campaign.assigning import Assigning
-from collection.campaign.looping import Looping, Round
+from collection.campaign.looping import Looping
 from collection.campaign.reading import IN_POOL
 from collection.campaign.reports import Feedback, JudgeResult, NextPairs, Refused
+from collection.campaign.rounds import Round
 from collection.errors import JudgementError
-from collection.records import CountsAs, Judgement
+from collection.records import Candidate, CountsAs, Judgement
 from collection.store import Pair, Way
 
 LONGEST_IN_LOOP = 600.0
@@ -43,6 +43,7 @@ class Judging(Looping, Assigning):
         made: Round | None = None,
         in_loop: int | None = None,
         wait: bool = True,
+        alone: bool = True,
     ) -> NextPairs:
         """Hand out the next documents of a topic to an annotator, on lease.
 
@@ -63,6 +64,9 @@ class Judging(Looping, Assigning):
             How many an annotator shall hold in the loop; as many as they hold and `count` if left out.
         wait
             Whether to make a round where `made` is None; if not, what is held stays as it is.
+        alone
+            Whether the annotator judges nowhere else just now. If not, they may have documents of other topics on
+            screen, and keep them; else what they held there is let go when they come to a topic in its loop.
 
         Returns
         -------
@@ -88,7 +92,8 @@ class Judging(Looping, Assigning):
         if made is None and not wait:
             return NextPairs([], [], list(holding), None)
         length = len(holding) + count if in_loop is None else in_loop
-        return self._from_loop(annotator, query_id, length, holding, at, made or self.retrain(query_id))
+        made = made or self.retrain(query_id)
+        return self._from_loop(annotator, query_id, length, holding, at, made, let_go=alone and not holding)
 
     def _from_pool(
         self,
@@ -106,27 +111,30 @@ class Judging(Looping, Assigning):
             candidates = self._candidates(query_id, annotator, at, calibration)
             if self.mode(query_id) == "random":
                 candidates = assignment.shuffled(candidates, self.id, annotator, query_id)
-            waiting = assignment.next_pairs(candidates, len(candidates))["doc_id"].tolist()
-            held = [doc_id for doc_id in waiting if doc_id in set(holding)]
-            fresh = [doc_id for doc_id in waiting if doc_id not in set(holding)][: max(count, 0)]
+            waiting = [c.doc_id for c in assignment.next_pairs(candidates)]
+            in_hand = set(holding)
+            held = [doc_id for doc_id in waiting if doc_id in in_hand]
+            fresh = [doc_id for doc_id in waiting if doc_id not in in_hand][: max(count, 0)]
             # What was found by searching is not in the pool.
-            beyond = set(holding) - set(candidates["doc_id"])
-            elsewhere = self._candidates(query_id, annotator, at, [d for d in holding if d in beyond])
-            searched = assignment.next_pairs(elsewhere, len(elsewhere))["doc_id"].tolist()
+            if beyond := in_hand - {c.doc_id for c in candidates}:
+                elsewhere = self._candidates(query_id, annotator, at, [d for d in holding if d in beyond])
+                searched = [c.doc_id for c in assignment.next_pairs(elsewhere)]
+                self.store.prolong(query_id, searched, annotator, min(until, at + LONGEST_IN_LOOP))
             self.store.prolong(query_id, held, annotator, until)
-            self.store.prolong(query_id, searched, annotator, min(until, at + LONGEST_IN_LOOP))
             self.store.lease(query_id, map(Way, fresh), annotator, at, until)
         documents = self.store.documents(fresh)
         closed = [d for d in holding if d not in set(held)]
         return NextPairs([documents[d] for d in fresh], closed, None, None, calibration=fresh if calibration else [])
 
-    def _candidates(self, query_id: str, annotator: str, at: float, among: Sequence[str] | None = None) -> pd.DataFrame:
+    def _candidates(
+        self, query_id: str, annotator: str, at: float, among: Sequence[str] | None = None
+    ) -> list[Candidate]:
         """The store's candidates, with the number of annotators that each pair wants, in the pool or not."""
         candidates = self.store.candidates(query_id, annotator, at, among)
-        wanted = candidates["wanted"].to_numpy(dtype=np.int64)
-        if among is not None and not wanted.all():
-            outside = self._wanted_outside(query_id, candidates["doc_id"].tolist())
-            candidates["wanted"] = np.where(wanted == 0, outside, wanted)
+        outside = [] if among is None else [c.doc_id for c in candidates if not c.wanted]
+        if outside:
+            numbers = iter(self._wanted_outside(query_id, outside).tolist())
+            candidates = [c if c.wanted else c._replace(wanted=next(numbers)) for c in candidates]
         return candidates
 
     def _wanted_outside(self, query_id: str, doc_ids: Sequence[str]) -> NDArray[np.int64]:
@@ -147,8 +155,17 @@ class Judging(Looping, Assigning):
         return wanted[:most]
 
     def _from_loop(
-        self, annotator: str, query_id: str, length: int, holding: Sequence[str], at: float, made: Round
+        self,
+        annotator: str,
+        query_id: str,
+        length: int,
+        holding: Sequence[str],
+        at: float,
+        made: Round,
+        *,
+        let_go: bool,
     ) -> NextPairs:
+        """Hand out of a round; `let_go`: what the annotator holds in other topics is no longer theirs."""
         with self.store.transaction():
             out_of_reach = self.store.held(query_id, at, but=annotator)
             # So many are enough, and this is the one thing that takes time in a save.
@@ -161,14 +178,16 @@ class Judging(Looping, Assigning):
             among = [*ways, *(d for d in holding if d not in ways)]
             candidates = self._candidates(query_id, annotator, at, among)
             # A loop has no end at which skipped documents could come again: they do after some others.
-            put_off = candidates["skipped"] >= self.store.judged_since(query_id, annotator, SKIPPED_FOR)
-            candidates["skipped"] = candidates["skipped"].where(put_off)
-            open_ = assignment.next_pairs(candidates, len(candidates))["doc_id"].tolist()
+            since_when = self.store.judged_since(query_id, annotator, SKIPPED_FOR)
+            candidates = [
+                c if c.skipped is None or c.skipped >= since_when else c._replace(skipped=None) for c in candidates
+            ]
+            open_ = [c.doc_id for c in assignment.next_pairs(candidates)]
             # What is on screen came up by an earlier round, and its lease says so.
             on_screen = [d for d in holding[:1] if d in open_]
             others = [d for d in open_ if d in ways and d not in on_screen]
             order = on_screen + others[: max(length - len(on_screen), 0)]
-            self.store.end_leases(query_id, [*holding, *order], annotator, at, others=not holding)
+            self.store.end_leases(query_id, [*holding, *order], annotator, at, others=let_go)
             until = at + min(self.assignment_settings().lease * 60, LONGEST_IN_LOOP)
             self.store.prolong(query_id, [d for d in holding if d in open_], annotator, until)
             left = made.left - self.store.judged_among(query_id, since) - out_of_reach

@@ -7,7 +7,7 @@ import json
 import time
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from collection import loop, pooling, vectors
 from collection.campaign.ledgers import ledger_of, settled
 from collection.campaign.reading import IN_POOL
 from collection.campaign.reports import Progress
+from collection.campaign.rounds import Learned, Round
 from collection.campaign.settling import Settling
 from collection.errors import CampaignError, FormatError, InputError, UnknownNameError
 from collection.stopping import Ledger
@@ -91,38 +92,6 @@ class LoopSettings:
         return loop.Recipe(
             self.learner, level=self.level, grades=self.grades, presumed=self.presumed, evidence=self.evidence
         )
-
-
-class Round(NamedTuple):
-    """One round of a topic's loop: what to judge next, and the model that says so.
-
-    Attributes
-    ----------
-    model_round
-        Entries of the topic's log that it has read: the number of the round.
-    ways
-        Documents in the order in which to judge them, each with how it came up: "loop", "start" (nothing relevant
-        is known yet), or "random".
-    left
-        Documents of the scope that were unjudged.
-    came_by
-        What the order rests on: "model", "fusion", "topic text", "no order".
-    """
-
-    query_id: str
-    mode: str
-    model_round: int
-    ways: list[Way]
-    left: int
-    came_by: str
-    space: loop.Space
-    ranking: loop.Ranking
-    key: tuple[object, ...]
-
-    @property
-    def complete(self) -> bool:
-        """Whether the ways are all that is left."""
-        return len(self.ways) == self.left
 
 
 class Looping(Settling):
@@ -291,6 +260,10 @@ class Looping(Settling):
         count
             How many of the best are wanted; a hundred, and as many as annotators hold already, if left out.
         """
+        return self.learn(query_id, count).round
+
+    def learn(self, query_id: str, count: int | None = None) -> Learned:
+        """:meth:`retrain`, with the model that it made, which can say why."""
         self._must_know(query_id)
         settings, mode = self.loop_settings(), self.mode(query_id)
         space = self.space(query_id)  # which may make the vectors first
@@ -324,7 +297,8 @@ class Looping(Settling):
             Way(doc_id, "random" if c.rank is None else usual, c.rank, model_round, c.probability)
             for doc_id, c in zip(names, chosen, strict=True)
         ]
-        return Round(query_id, mode, model_round, ways, int(left.sum()), ranking.came_by, space, ranking, key)
+        made = Round(query_id, mode, model_round, ways, int(left.sum()), ranking.came_by, key)
+        return Learned(made, space, ranking)
 
     def space(self, query_id: str) -> loop.Space:
         """The documents, words and runs that a topic's loop works on; kept while they are the same."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -25,13 +25,27 @@ OTHERS_AFTER = 10.0
 
 
 @dataclass
+class _Pairs:
+    """A topic pair by pair, as the log has it up to an entry: judged, and those of the pool that are done."""
+
+    query_id: str
+    logged: int = 0
+    judged: set[int] = field(default_factory=set)
+    done: set[int] = field(default_factory=set)
+
+
+@dataclass
 class _Standings:
-    """What an annotator's progress was counted from, and the numbers of each of their topics."""
+    """What an annotator's progress was counted from, and the numbers of each of their topics.
+
+    Of the topic that they judge just now also its pairs: a save then only looks at what is new in the log.
+    """
 
     made_of: tuple[object, ...]
     logged: int
     at: float
     topics: dict[str, tuple[int, int, int]]
+    pairs: _Pairs | None = None
 
 
 class Reading:
@@ -189,14 +203,25 @@ class Reading:
             numbers = {q: n for q, n in self.store.standings_for(annotator).items() if q in mine}
             self._counted[annotator] = known = _Standings(made_of, logged, at, numbers)
         if known.logged != logged:
-            new = {changed} if changed else set()
+            if changed in known.topics:
+                known.topics[changed] = self._standing_now(annotator, changed, known, logged)
             if at >= known.at + OTHERS_AFTER:
-                new |= set(self.store.topics_since(known.logged))
-            for query_id in new & known.topics.keys():
-                known.topics[query_id] = self.store.standing_for(query_id, annotator)
+                for query_id in set(self.store.topics_since(known.logged)) & known.topics.keys() - {changed}:
+                    known.topics[query_id] = self.store.standing_for(query_id, annotator)
             if at >= known.at + OTHERS_AFTER:
                 known.logged, known.at = logged, at
         return known.topics
+
+    def _standing_now(self, annotator: str, query_id: str, known: _Standings, logged: int) -> tuple[int, int, int]:
+        """:meth:`Store.standing_for`, by what the log has since it was last asked."""
+        if known.pairs is None or known.pairs.query_id != query_id:
+            known.pairs = _Pairs(query_id)
+        pairs = known.pairs
+        for doc, judged, done in self.store.standing_since(query_id, annotator, pairs.logged):
+            (pairs.judged.add if judged else pairs.judged.discard)(doc)
+            (pairs.done.add if done else pairs.done.discard)(doc)
+        pairs.logged = logged
+        return known.topics[query_id][0], len(pairs.done), len(pairs.judged)
 
     def status(self) -> dict[str, Any]:
         """Everything at a glance, as plain data: what `cleverdon status` and the Overview page show."""

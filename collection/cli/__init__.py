@@ -13,9 +13,20 @@ from typing import Any
 
 import click
 
-from collection.cli import agreeing, assigning, evaluating, looping, people, settling, simulating
+from collection.cli import (
+    agreeing,
+    assigning,
+    card,
+    duplicating,
+    evaluating,
+    looping,
+    people,
+    settling,
+    simulating,
+    tasks,
+)
 from collection.cli.options import DIRECTORY, FILE, FORMAT, serving, with_folders
-from collection.cli.printing import one_line, print_notices, print_pool, print_table, progress_line
+from collection.cli.printing import counted, one_line, print_notices, print_pool, print_table, progress_line
 from collection.errors import CleverdonError
 
 
@@ -49,11 +60,14 @@ main.add_command(evaluating.evaluate)
 main.add_command(evaluating.measures)
 main.add_command(settling.rules)
 main.add_command(simulating.simulate)
+main.add_command(duplicating.duplicates)
 main.add_command(assigning.assign)
+main.add_command(card.card)
 main.add_command(looping.vectors)
 main.add_command(looping.loop)
 main.add_command(looping.recall)
 main.add_command(people.people)
+main.add_command(tasks.preferences)
 
 
 @main.command()
@@ -177,16 +191,20 @@ def status(directory: Path, form: str) -> None:
         click.echo(f"  {name:<12}{state[name]:>10,}")
     goal = state["made"] + state["remaining"]
     several = f"; {state['made']:,} of {goal:,} judgements made" if goal > state["pool"] else ""
-    click.echo(
-        f"  {'pool':<12}{state['pool']:>10,} pairs, {state['judged']:,} judged{several}, {state['remaining']:,} left"
-    )
+    if state["decisions"]:
+        click.echo(f"  {'pool':<12}{state['pool']:>10,} pairs")
+        tasks.print_decisions(state["decisions"])
+    else:
+        left = f"{several}, {state['remaining']:,} left"
+        click.echo(f"  {'pool':<12}{state['pool']:>10,} pairs, {state['judged']:,} judged{left}")
     if state["outside_pool"]:
-        click.echo(f"  {state['outside_pool']:,} more pairs are judged, outside the pool")
+        outside = counted(state["outside_pool"], "more pair is", "more pairs are")
+        click.echo(f"  {outside} judged, outside the pool")
     if state["missing_documents"]:
         click.echo(
             f"  {state['missing_documents']:,} documents of the pool have no text (export --missing-documents FILE)"
         )
-    if state["per_topic"]:
+    if state["per_topic"] and not state["decisions"]:
         click.echo()
         print_table(
             ["topic", "mode", "pool", "judged", "cannot judge", "title"],
@@ -195,7 +213,7 @@ def status(directory: Path, form: str) -> None:
                 for t in state["per_topic"]
             ],
         )
-    if state["annotators"]:
+    if state["annotators"] and not state["decisions"]:
         click.echo()
         rows = [[a["annotator"], a["judgements"], a["last_at"][:16].replace("T", " ")] for a in state["annotators"]]
         print_table(["annotator", "judgements", "last (UTC)"], rows)
@@ -211,6 +229,7 @@ def status(directory: Path, form: str) -> None:
 @click.option("--cannot-judge", metavar="REASON", help="Instead of a grade: why none can be given.")
 @click.option("--undo", is_flag=True, help="Instead of a grade: take the annotator's judgement of the pair back.")
 @click.option("--adjudicate", is_flag=True, help="It ends what annotators differ on, beside A's own judgement, if any.")
+@click.option("--flag", is_flag=True, help="A wants the pair to be looked at again: the Annotators page lists it.")
 def judge(
     directory: Path,
     topic: str,
@@ -220,6 +239,7 @@ def judge(
     cannot_judge: str | None,
     undo: bool,
     adjudicate: bool,
+    flag: bool,
 ) -> None:
     """Write one judgement, by the same path as the app's."""
     from uuid import uuid4
@@ -240,6 +260,7 @@ def judge(
         relevance=grade,
         reason=cannot_judge,
         counts_as="adjudication" if adjudicate else "judgement",
+        flagged=flag,
     )
     with Campaign(directory) as campaign:
         result = campaign.judge([judgement])
@@ -260,6 +281,7 @@ def judge(
 @click.option("--labels", type=FILE, help="Every annotator's current grades, FILE.csv or FILE.tsv.")
 @click.option("--pool", "pool_file", type=FILE, help="The pool as TSV.")
 @click.option("--missing-documents", type=FILE, help="Ids in the pool whose text is not here, one a line.")
+@tasks.exporting
 @click.option("--rule", help="How several grades become one; `cleverdon rules` lists the ways.")
 @click.option("--ties", help="Of the rule: what becomes of grades given equally often (lower, higher, adjudicate).")
 @click.option("--annotator", metavar="A", help="Of the rule annotator: whose grades are wanted.")
@@ -273,13 +295,15 @@ def export(
     rule: str | None,
     ties: str | None,
     annotator: str | None,
+    **decisions: Any,
 ) -> None:
-    """Write qrels, the judgement log, annotators' grades, the pool or the ids of missing documents."""
+    """Write qrels, logs of judgements and decisions, annotators' grades, the pool or the ids of missing documents."""
     from collection.adjudication import caution, parse
     from collection.campaign import Campaign
 
-    if not (qrels or judgements or labels or pool_file or missing_documents):
-        raise click.UsageError("nothing to export: give --qrels, --judgements, --labels, --pool or --missing-documents")
+    files = tasks.files_of(decisions)
+    if not (qrels or judgements or labels or pool_file or missing_documents or files):
+        raise click.UsageError("nothing to export: give --qrels, --judgements, --labels, --pool or another file")
     chosen = parse(rule, ties=ties, annotator=annotator)
     with Campaign(directory) as campaign:
         written = campaign.export(
@@ -290,10 +314,14 @@ def export(
             missing_documents=missing_documents,
             rule=chosen,
         )
+        if files:
+            written |= campaign.export_decisions(**files, choice_rule=decisions["choice_rule"])
         estimated = qrels is not None and chosen.name == "dawid-skene"
         unsettled = caution(campaign.settled(chosen)) if estimated else ""
     for path, rows in written.items():
-        click.echo(f"{path}: {rows:,} lines")
+        click.echo(f"{path}: {counted(rows, 'line')}")
+    if qrels is not None and not written[str(qrels)]:
+        print_notices([f"{qrels} is empty: by this rule no pair of the campaign has a grade"])
     if unsettled:
         print_notices([unsettled])
 

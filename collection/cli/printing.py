@@ -67,11 +67,17 @@ def print_table(header: list[str], rows: list[list[Any]], *, numbers: bool = Fal
         click.echo("  ".join(padded).rstrip())
 
 
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """A number with what it counts: ``1 pair``, ``2,000 pairs``."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def print_pool(report: PoolReport, dry_run: bool) -> None:
     """What a pool costs: in all, per topic, and how much of it is new."""
     pairs = report.per_topic["pairs"]
     parameters = ", ".join(f"{k} {v}" for k, v in report.parameters.items())
-    click.echo(f"{report.strategy} ({parameters}) over {report.runs} runs, {len(pairs)} topics")
+    of = f"{counted(report.runs, 'run')}, {counted(len(pairs), 'topic')}"
+    click.echo(f"{report.strategy} ({parameters}) over {of}")
     click.echo(f"pairs      {report.pairs:,}")
     click.echo(f"per topic  min {pairs.min()}, median {pairs.median():g}, max {pairs.max()}")
     click.echo(f"new        {report.new:,}" + (" (dry run: nothing was added)" if dry_run else ""))
@@ -135,7 +141,7 @@ def _print_coverage(evaluation: Evaluation, fate: str) -> None:
     unjudged = sorted((c.unjudged_at_10, c.run) for c in evaluation.coverage)
     if unjudged and unjudged[-1][0] > 0:
         (least, _), (most, name) = unjudged[0], unjudged[-1]
-        span = f"{most:.1f}" if len(unjudged) == 1 else f"{least:.1f} to {most:.1f} ({name})"
+        span = f"{most:.1f}" if f"{least:.1f}" == f"{most:.1f}" else f"{least:.1f} to {most:.1f} ({name})"
         print_notices([f"of a topic's first 10 documents {span} are unjudged on average, and {fate}"])
 
 

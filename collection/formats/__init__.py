@@ -5,7 +5,11 @@ compressed with gzip, whatever the file is called.
 """
 
 from collection.formats.costs import read_costs
+from collection.formats.decisions import read_preferences, write_choices, write_preferences
 from collection.formats.documents import read_documents
+from collection.formats.images import TYPES as IMAGE_TYPES
+from collection.formats.images import Named as NamedImages
+from collection.formats.images import host_of, read_image
 from collection.formats.labels import line_of_label, read_labels, write_labels
 from collection.formats.qrels import QrelsForm, read_qrels
 from collection.formats.run import read_run
@@ -15,22 +19,29 @@ from collection.formats.topics import read_topics
 from collection.formats.write import write_judgements, write_lines, write_pool, write_qrels, write_table
 
 __all__ = [
+    "IMAGE_TYPES",
+    "NamedImages",
     "QrelsForm",
+    "host_of",
     "line_of_label",
     "line_of_pair",
     "read_costs",
     "read_documents",
+    "read_image",
     "read_labels",
+    "read_preferences",
     "read_qrels",
     "read_run",
     "read_runs",
     "read_topics",
     "run_names",
     "stem",
+    "write_choices",
     "write_judgements",
     "write_labels",
     "write_lines",
     "write_pool",
+    "write_preferences",
     "write_qrels",
     "write_table",
 ]

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any
 
 from collection.errors import FormatError
-from collection.formats import delimited, fields, source
+from collection.formats import delimited, fields, images, source
 from collection.records import Document
 
 WANTED = "documents"
@@ -26,13 +26,17 @@ def read_documents(path: str | PathLike[str]) -> Iterator[tuple[int, Document]]:
         JSONL (one object a line), CSV with a header, or TSV with or without one; gzip is read as it is.
         The id is the field ``doc_id``, ``docno``, ``_id`` or ``id``; the text ``text``, ``contents``,
         ``body`` or ``abstract`` (the first of these that is there); then ``title``; every other field
-        goes to the metadata. TSV without a header is id, text; or id, title, text; or id, url, title, text.
+        goes to the metadata. In JSONL ``images`` and ``image`` can name images, one or a list: paths relative to the
+        file, addresses (http, https), or objects ``{"src": either, "alt": what it shows}``.
+        TSV without a header is id, text; or id, title, text; or id, url, title, text.
 
     Yields
     ------
     tuple of int and Document
         The line where the document begins, and the document. A document without any text has the text
-        ''. Numbers as ids become text.
+        ''. Numbers as ids become text. Images are in the metadata as ``images``, a
+        :class:`~collection.formats.images.Named`; whether there is such a file is not looked at here. A field of
+        one of these names in which there are none is metadata like any other.
 
     Raises
     ------
@@ -50,7 +54,7 @@ def read_documents(path: str | PathLike[str]) -> Iterator[tuple[int, Document]]:
     suffix = source.suffix(path)
     if line.lstrip().startswith("{") or suffix in (".jsonl", ".json", ".ndjson"):
         fields.refuse_array(path, number, line)
-        return _documents(path, _from_json(path))
+        return _documents(path, _from_json(path), with_images=True)
     if suffix == ".csv" or (suffix != ".tsv" and "\t" not in line and "," in line):
         return _documents(path, delimited.named_records(path, WANTED, ",", ID, _BARE))
     if "\t" not in line:
@@ -61,7 +65,7 @@ def read_documents(path: str | PathLike[str]) -> Iterator[tuple[int, Document]]:
 
 
 def _documents(
-    path: str | PathLike[str], records: Iterator[tuple[int, dict[str, Any]]]
+    path: str | PathLike[str], records: Iterator[tuple[int, dict[str, Any]]], *, with_images: bool = False
 ) -> Iterator[tuple[int, Document]]:
     seen = fields.Seen(path, "document")
     empty = True
@@ -72,8 +76,11 @@ def _documents(
         text_name = fields.pick(record, TEXT)
         title = fields.text_of(path, number, record, "title")
         text = fields.text_of(path, number, record, text_name)
-        used = (id_name, text_name, "title")
-        metadata = {name: value for name, value in record.items() if name not in used}
+        used = {id_name, text_name, "title"}
+        pictures, named_in = images.named(path, number, record) if with_images else (None, set())
+        metadata = {name: value for name, value in record.items() if name not in {*used, *named_in}}
+        if pictures:
+            metadata["images"] = pictures
         yield number, Document(doc_id, title, text, metadata)
     if empty:
         raise FormatError(path, None, WANTED, "a header and nothing below it")

@@ -8,7 +8,7 @@ import io
 import json
 import os
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -130,8 +130,8 @@ def write_judgements(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
     frame
         The fields of :class:`collection.records.Judgement`; further columns are written too.
     path
-        ``.jsonl``: one object a line, nulls kept. ``.csv``: a header, nulls empty. Either may be followed by
-        ``.gz``. An existing file is replaced when all is written.
+        ``.jsonl``: one object a line, nulls kept. ``.csv``: a header, nulls empty, lists as JSON. Either may be
+        followed by ``.gz``. An existing file is replaced when all is written.
 
     Raises
     ------
@@ -140,10 +140,37 @@ def write_judgements(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
     InputError
         If the file ends in anything else, or cannot be written.
     """
+    write_log(frame, path, Judgement._fields, "judgements")
+
+
+def write_log(
+    frame: pd.DataFrame,
+    path: str | PathLike[str],
+    wanted: Sequence[str],
+    what: str,
+    forms: Sequence[str] = (".jsonl", ".csv"),
+) -> None:
+    """Write a log of what people said, every column of the frame, in its order; `what` names it in errors.
+
+    Parameters
+    ----------
+    frame
+        The columns that are `wanted`; further ones are written too. Tuples become lists.
+    path
+        Ends in one of `forms`, perhaps followed by ``.gz``: ``.jsonl``, one object a line, nulls kept; ``.csv``, a
+        header, nulls empty, lists as JSON. An existing file is replaced when all is written.
+
+    Raises
+    ------
+    ColumnsError
+        If a column is missing.
+    InputError
+        If the file ends in anything else, or cannot be written.
+    """
     suffix = source.suffix(path)
-    if suffix not in (".jsonl", ".csv"):
-        raise InputError(f"{path}: judgements are written as .jsonl or .csv (perhaps .gz after it)")
-    require_columns(frame, Judgement._fields, "writing judgements")
+    if suffix not in forms:
+        raise InputError(f"{path}: {what} are written as {' or '.join(forms)} (perhaps .gz after it)")
+    require_columns(frame, wanted, f"writing {what}")
     names = [str(c) for c in frame.columns]
     columns = [_plain(frame[c], whole=c in _WHOLE) for c in frame.columns]
     rows: Iterable[tuple[Any, ...]] = zip(*columns, strict=True)
@@ -155,7 +182,7 @@ def write_judgements(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
         else:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(names)
-            writer.writerows(rows)
+            writer.writerows([[_cell(v) for v in row] for row in rows])
 
 
 def write_lines(lines: Iterable[str], path: str | PathLike[str]) -> None:
@@ -178,6 +205,11 @@ def write_table(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
 
 def _number(value: float) -> str:
     return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+def _cell(value: Any) -> Any:
+    """A value of CSV: lists as JSON."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple | list) else value
 
 
 def _plain(column: pd.Series[Any], whole: bool = False) -> list[Any]:

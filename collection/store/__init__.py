@@ -10,11 +10,13 @@ from collection.store.choosing import Choosing, Way
 from collection.store.log import Log, Pair
 from collection.store.material import Added, Material
 from collection.store.people import Account, Link, People
+from collection.store.remembering import Former, Remembering, Said
+from collection.store.tasks import Standing, Tasks, TopicKey
 
-__all__ = ["Account", "Added", "Demand", "Link", "Pair", "Store", "Way"]
+__all__ = ["Account", "Added", "Demand", "Former", "Link", "Pair", "Said", "Standing", "Store", "TopicKey", "Way"]
 
 
-class Store(Material, Choosing, Assigning, Log, People):
+class Store(Material, Choosing, Assigning, Log, People, Tasks, Remembering):
     """A campaign's database.
 
     Parameters

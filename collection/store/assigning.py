@@ -261,6 +261,28 @@ class Assigning(Connection):
         ).fetchone()
         return row
 
+    def standing_since(self, query_id: str, annotator: str, logged: int) -> list[tuple[int, bool, bool]]:
+        """Pairs of a topic of which the log has something newer than an entry, each with where it stands now.
+
+        The document's key, whether it is judged, and whether it is of the pool and wants no judgement of this
+        annotator any more; see :meth:`standing_for`.
+        """
+        topic = self._value("SELECT topic FROM topics WHERE query_id = ?", (query_id,))
+        rows = self.db.conn.execute(
+            """
+            SELECT n.doc, count(w.doc), p.doc IS NOT NULL AND (
+                max(w.counts_as = 'judgement' AND w.annotator = :annotator)
+                OR max(w.counts_as = 'adjudication') OR sum(w.counts_as = 'judgement') >= p.wanted)
+            FROM (SELECT DISTINCT doc FROM judgements INDEXED BY judgements_topic
+                  WHERE topic = :topic AND id > :logged) AS n
+            LEFT JOIN words AS w ON w.topic = :topic AND w.doc = n.doc
+            LEFT JOIN pool AS p ON p.topic = :topic AND p.doc = n.doc
+            GROUP BY n.doc ORDER BY n.doc
+            """,
+            {"topic": topic, "annotator": annotator, "logged": logged},
+        )
+        return [(doc, bool(judged), bool(done)) for doc, judged, done in rows]
+
     def standings_for(self, annotator: str) -> dict[str, tuple[int, int, int]]:
         """The same of every topic."""
         rows = self.db.conn.execute(

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from collection.errors import InputError
+from collection.records import Candidate
 from collection.store.connection import Connection, held_by_others
 
 BATCH = 500
@@ -29,19 +30,19 @@ class Way(NamedTuple):
 
 _HELD = held_by_others("t.topic", "d.doc")
 
-# A document of a topic as the assignment wants it; `t`, `d` are topic and document, `rank` is given by the caller.
+# The fields of a Candidate, in their order; `t`, `d` are topic and document, `rank` is given by the caller.
 _STATE = """
     d.doc_id, {rank} AS rank, d.text IS NOT NULL AS has_text,
     EXISTS (SELECT 1 FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
             AND w.annotator = :annotator AND w.counts_as = 'judgement') AS mine,
     (SELECT count(*) FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
             AND w.annotator <> :annotator AND w.counts_as = 'judgement') AS others,
-    EXISTS (SELECT 1 FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
-            AND w.counts_as = 'adjudication') AS adjudicated,
     {held} AS leased,
     (SELECT max(skipped_at) FROM skips AS s WHERE s.topic = t.topic AND s.doc = d.doc
             AND s.annotator = :annotator) AS skipped,
     {wanted} AS wanted,
+    EXISTS (SELECT 1 FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
+            AND w.counts_as = 'adjudication') AS adjudicated,
     EXISTS (SELECT 1 FROM calibration AS c WHERE c.topic = t.topic AND c.doc = d.doc) AS calibration
 """
 
@@ -208,7 +209,9 @@ class Choosing(Connection):
             [] if query_id is None else [query_id],
         )
 
-    def candidates(self, query_id: str, annotator: str, at: float, among: Sequence[str] | None = None) -> pd.DataFrame:
+    def candidates(
+        self, query_id: str, annotator: str, at: float, among: Sequence[str] | None = None
+    ) -> list[Candidate]:
         """A topic's documents as the assignment wants them; `at` is the time now, seconds since 1970.
 
         Those of the pool in its order, or those `among` these ids in theirs. ``wanted`` is 0 outside the pool.
@@ -227,7 +230,7 @@ class Choosing(Connection):
                 "JOIN documents AS d ON d.doc_id = o.value JOIN topics AS t ON t.query_id = :query_id "
                 "LEFT JOIN pool AS p ON p.topic = t.topic AND p.doc = d.doc ORDER BY o.key"
             )
-        return self._frame(sql, parameters)  # type: ignore[arg-type]
+        return list(map(Candidate._make, self.db.conn.execute(sql, parameters)))
 
     def skip(self, query_id: str, doc_id: str, annotator: str, at: float) -> None:
         """Note that an annotator put a pair off."""
@@ -346,6 +349,23 @@ class Choosing(Connection):
             raise InputError(
                 f'the search {words!r} cannot be read ({error}); words, "a phrase", prefix* and NOT work'
             ) from None
+
+    def scan(self, groups: Sequence[Sequence[str]], unwanted: Sequence[str], count: int) -> list[tuple[str, str, str]]:
+        """Documents in which of each group some string occurs, and none of the unwanted ones, most occurrences first.
+
+        For scripts without blanks between words, of which the full-text index knows no more than the beginnings of
+        sentences. It reads every document: a second for some hundred thousand. Id, title and text.
+        """
+        words = [word.lower() for group in groups for word in group]
+        said = "lower(title || char(10) || text)"
+        some = " AND ".join("(" + " OR ".join([f"instr({said}, ?)"] * len(group)) + ")" for group in groups)
+        none = "".join(f" AND NOT instr({said}, ?)" for _ in unwanted)
+        times = " + ".join([f"(length({said}) - length(replace({said}, ?, ''))) / ?"] * len(words))
+        return self.db.conn.execute(
+            f"SELECT doc_id, title, text FROM documents WHERE text IS NOT NULL AND {some}{none} "
+            f"ORDER BY 1.0 * ({times}) / (1000 + length(text)) DESC, doc LIMIT ?",
+            [*words, *(word.lower() for word in unwanted), *(x for word in words for x in (word, len(word))), count],
+        ).fetchall()
 
     def grades_of(self, query_id: str, annotator: str, doc_ids: Sequence[str]) -> Mapping[str, int | None]:
         """The annotator's standing judgements of these documents: document id -> grade (None: cannot judge)."""

@@ -108,6 +108,11 @@ class Connection:
             self.db.conn.rollback()
             raise
 
+    @property
+    def in_transaction(self) -> bool:
+        """Whether what is read here may never come to be: a transaction of this connection is open."""
+        return self.db.conn.in_transaction
+
     def _frame(self, sql: str, parameters: Sequence[Any] = ()) -> pd.DataFrame:
         cursor = self.db.conn.execute(sql, parameters)
         return pd.DataFrame(cursor.fetchall(), columns=[c[0] for c in cursor.description])

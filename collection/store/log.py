@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import NamedTuple
 
 import pandas as pd
@@ -74,6 +75,7 @@ class Log(Connection):
         """Write one judgement to the log; it revises the annotator's current one on the pair, if any."""
         row = judgement._asdict() | {"topic": pair.topic, "doc": pair.doc, "revises": pair.judgement}
         row["judged_at"] = judgement.judged_at or now()
+        row["passages"] = json.dumps(judgement.passages) if judgement.passages else None
         del row["query_id"], row["doc_id"]
         columns, places = ", ".join(row), ", ".join(f":{name}" for name in row)
         self.db.conn.execute(f"INSERT INTO judgements ({columns}) VALUES ({places})", row)
@@ -107,14 +109,19 @@ class Log(Connection):
         frame = self._frame(
             "SELECT j.uuid, j.annotator, t.query_id, d.doc_id, j.kind, j.relevance, j.reason, j.judged_at, j.shown_at, "
             "j.seconds, j.source, j.strategy, j.pool_rank, j.model_round, j.probability, r.uuid AS revises, "
-            "j.note, j.counts_as "
+            "j.note, j.counts_as, j.away, j.flagged, j.passages "
             f"FROM {table} AS j JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
             f"LEFT JOIN judgements AS r ON r.id = j.revises {where} ORDER BY j.id DESC LIMIT ?",
             [*(value for _, value in used), -1 if last is None else last],
         )
         # Whole numbers stay whole beside nulls.
         whole = dict.fromkeys(("relevance", "pool_rank", "model_round"), "Int64")
-        return frame.iloc[::-1].reset_index(drop=True).astype(whole)
+        frame = frame.iloc[::-1].reset_index(drop=True).astype(whole)
+        frame["flagged"] = frame["flagged"].astype(bool)
+        # Where some have passages and others none, the null of a column of text is not None but a float.
+        marked = [tuple(map(tuple, json.loads(p))) if isinstance(p, str) else () for p in frame["passages"]]
+        frame["passages"] = pd.Series(marked, index=frame.index, dtype=object)
+        return frame
 
     def progress(self, query_id: str | None = None) -> pd.DataFrame:
         """How far each topic is: the one count that every page and command shows.

@@ -2,8 +2,10 @@
 
 Each annotator is a light HTTP client that judges about twice a second, topic after topic, as the card does: one sync a
 judgement, more documents when few are left; in the loop a new order with each, while the model learns behind. Prints
-medians and 95th percentiles, and for the loop how many judgements a pair's model had not read (median, 95th); nothing
-is asserted.
+medians and 95th percentiles of how long the client waited, and what of that the server's one thread at the database
+took, by the clock (where it waits for the disk and for a core) and of the processor: the rest is the way there and
+back, on a machine that the clients and the model share. For the loop also how many judgements a pair's model had not
+read (median, 95th). Nothing is asserted.
 
     python tests/benchmarks/bench_judging.py [SECONDS]
 """
@@ -20,6 +22,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from uuid import uuid4
 
@@ -67,8 +70,20 @@ def words(rng: random.Random) -> str:
     return " ".join(f"word{int(rng.paretovariate(0.4)) % 20_000}" for _ in range(300))
 
 
-def annotate(port: int, token: str, topics: list[str], until: float, times: list[float], seed: int, mode: str) -> None:
-    """One annotator: judges what the server hands out until the time is over."""
+def annotate(
+    port: int,
+    token: str,
+    topics: list[str],
+    until: float,
+    times: list[float],
+    seed: int,
+    mode: str,
+    inside: list[tuple[float, ...]] | None = None,
+) -> None:
+    """One annotator: judges what the server hands out until the time is over.
+
+    `times` gets the seconds of each save, `inside` the milliseconds that its Server-Timing header names.
+    """
     rng = random.Random(seed)
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
 
@@ -78,6 +93,8 @@ def annotate(port: int, token: str, topics: list[str], until: float, times: list
         answer = connection.getresponse()
         body = json.loads(answer.read())
         assert answer.status == 200, body
+        if inside is not None and payload.get("judgements"):
+            inside.append(tuple(map(float, re.findall(r"dur=([\d.]+)", answer.headers["Server-Timing"]))))
         return body
 
     for topic in topics:
@@ -106,9 +123,16 @@ def annotate(port: int, token: str, topics: list[str], until: float, times: list
             return
 
 
+def high(values: Iterable[float]) -> float:
+    """The 95th percentile."""
+    ordered = sorted(values)
+    return ordered[int(0.95 * len(ordered))]
+
+
 def main(seconds: float = 15.0) -> None:
     """Build, serve, measure, print."""
-    print(f"{'mode':<5} {'annotators':>10}  {'saves':>6}  {'median ms':>9}  {'95th ms':>8}  {'worst ms':>8}  unread")
+    heads = f"{'mode':<5} {'annotators':>10}  {'saves':>6}  {'median ms':>9}  {'95th ms':>8}  {'worst ms':>8}"
+    print(f"{heads}  {'in the server':>16}  {'of the processor':>16}  unread")
     for mode, annotators in ((mode, n) for mode in ("pool", "loop") for n in (1, 10, 20)):
         with tempfile.TemporaryDirectory() as scratch:
             directory = Path(scratch) / "campaign"
@@ -118,6 +142,7 @@ def main(seconds: float = 15.0) -> None:
             assert server.stdout is not None
             port = next(int(m[1]) for line in server.stdout if (m := re.search(r"127\.0\.0\.1:(\d+)/signin", line)))
             times: list[float] = []
+            inside: list[tuple[float, ...]] = []
             until = time.monotonic() + seconds
             clients = [
                 threading.Thread(
@@ -130,6 +155,7 @@ def main(seconds: float = 15.0) -> None:
                         times,
                         n,
                         mode,
+                        inside,
                     ),
                 )
                 for n in range(annotators)
@@ -144,10 +170,11 @@ def main(seconds: float = 15.0) -> None:
                 assert campaign.counts()["logged"] == len(times)
                 log = campaign.judgements()
             ms = sorted(1000 * t for t in times)
-            p95 = ms[int(0.95 * len(ms))]
             lag = log.groupby("query_id").cumcount() - log["model_round"].astype(float)
             unread = f"{lag.median():.0f}, {lag.quantile(0.95):.0f}" if mode != "pool" else "-"
-            line = f"{len(ms):>6}  {statistics.median(ms):>9.1f}  {p95:>8.1f}  {ms[-1]:>8.1f}  {unread}"
+            clock, processor = (f"{statistics.median(of):.1f} / {high(of):.1f}" for of in zip(*inside, strict=True))
+            line = f"{len(ms):>6}  {statistics.median(ms):>9.1f}  {high(ms):>8.1f}  {ms[-1]:>8.1f}"
+            line += f"  {clock:>16}  {processor:>16}  {unread}"
             print(f"{mode:<5} {annotators:>10}  {line}", flush=True)
 
 

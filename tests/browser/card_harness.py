@@ -11,8 +11,11 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import struct
 import threading
 import time
+import zlib
+from collections.abc import Mapping
 from typing import Any
 
 import uvicorn
@@ -21,12 +24,26 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from annotate.judging.card import HERE, HTML, script
+from annotate.judging.card import JUDGE, looks, nodes, script
 from collection.records import GRADE_SCALES
 
 SCALE = GRADE_SCALES["0-3"]
 REASONS = ["Not in a language I read", "The text is broken or empty", "Needs knowledge that I do not have"]
 TEXT_CAP = 2000
+SAID = ("kind", "relevance", "reason", "note", "flagged", "passages")
+TIME = {
+    "today": {"judgements": 61, "seconds": 2400.0, "away": 700.0},
+    "session": {"since": "2026-03-12T13:20:00Z", "judgements": 42, "seconds": 1596.0, "away": 240.0},
+    "sessions": [],
+    "per_topic": [
+        {"query_id": "t1", "title": "rolling mean t1", "judged": 30, "left": 11, "seconds": 31.0},
+        {"query_id": "t2", "title": "rolling mean t2", "judged": 0, "left": 3, "seconds": None},
+    ],
+    "left": 14,
+    "estimate": {"low": 420.0, "mid": 480.0, "high": 5800.0},
+    "why": "if nobody else takes part of it",
+    "since_break": 0.0,
+}
 LIGHT = {
     "text-color": "#31333f",
     "background-color": "#ffffff",
@@ -44,14 +61,14 @@ DARK = LIGHT | {
 }
 
 PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>The judging card</title>
+<html lang="en"><head><meta charset="utf-8"><title>A card</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
   body { margin: 0; padding: PADDING; font-family: sans-serif; VARIABLES;
          background: var(--st-background-color); color: var(--st-text-color); }
 </style></head>
 <body><div id="host"></div><input id="outside" hidden><script type="module">
-import mountCard from "/judge.js";
+import mountCard from "/FOLDER.js";
 const host = document.getElementById("host");
 const root = MODE === "shadow" ? host.attachShadow({ mode: "open" }) : host;
 const inner = document.createElement("div");
@@ -70,21 +87,41 @@ window.run = (changes = {}) => {
     setTriggerValue: () => { window.calls.setTriggerValue += 1; },
   });
 };
-window.onScreen = () => (window.part("document").hidden ? null : window.part("doc-id").textContent);
-
-// What was on screen at each key, and how long after it the next document's text was in the page.
+WATCH
+// What was on screen at each key, and how long after it the next texts were in the page, and painted.
 window.keys = [];
 window.addEventListener("keydown", (event) => {
-  window.keys.push({ key: event.key, shown: window.onScreen(), at: performance.now(), repeat: event.repeat });
+  const at = performance.now();
+  window.keys.push({ key: event.key, shown: window.onScreen(), at, repeat: event.repeat });
+  requestAnimationFrame(() => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => window.painted.push(performance.now() - at);
+    port2.postMessage(0);
+  });
 }, { capture: true });
 window.latencies = [];
+window.painted = [];
 new MutationObserver(() => {
   window.latencies.push(performance.now() - (window.keys.at(-1)?.at ?? 0));
-}).observe(window.part("text"), { childList: true, characterData: true, subtree: true });
+}).observe(window.part("CHANGES"), { childList: true, characterData: true, subtree: true });
 window.run();
 window.ready = true;
 </script></body></html>
 """
+
+WATCH = """
+window.onScreen = () => (window.part("document").hidden ? null : window.part("doc-id").textContent);
+"""
+
+
+def page_of(card: Any, data: dict[str, Any], query: Mapping[str, str], watch: str, changes: str) -> str:
+    """The page with a card: how what is on screen is read (`watch`), and in which part the next appears (`changes`)."""
+    theme = DARK if query.get("theme") == "dark" else LIGHT
+    page = PAGE.replace("MODE", json.dumps(query.get("root", "shadow"))).replace("FOLDER", card.folder)
+    page = page.replace("PADDING", query.get("padding", "24px")).replace("WATCH", watch).replace("CHANGES", changes)
+    page = page.replace("VARIABLES", "; ".join(f"--st-{name}: {value}" for name, value in theme.items()))
+    page = page.replace("CARD", json.dumps(nodes(card))).replace("STYLE", json.dumps(looks(card)))
+    return page.replace("DATA", json.dumps(data))
 
 
 def document(number: int, **changes: Any) -> dict[str, Any]:
@@ -102,6 +139,19 @@ def document(number: int, **changes: Any) -> dict[str, Any]:
     }
 
 
+def picture(width: int = 480, height: int = 320) -> bytes:
+    """A PNG of a few grey and coloured fields."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    colours = [bytes(colour) for colour in ((236, 240, 241), (52, 152, 219), (241, 196, 15), (127, 140, 141))]
+    rows = (b"\0" + b"".join(colours[(x // 60 + y // 60) % 4] for x in range(width)) for y in range(height))
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    body = zlib.compress(b"".join(rows))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
+
+
 class Desk:
     """The stand-in of the server: topics, documents, the log of judgements, and its moods.
 
@@ -112,7 +162,7 @@ class Desk:
     is answered, `slow` how long one route waits for which document or words. `guidelines` and `notes` are what the
     manager has written, None for a route that fails; `settled` and `surplus` say of which documents a judgement is
     answered with feedback, or kept without counting. `first` is the topic that alone is handed out. `said` is the
-    sentence with which 401 and 403 are answered.
+    sentence with which 401 and 403 are answered. `long_ago` are documents whose judgements the first answer leaves out.
     """
 
     def __init__(self, topics: dict[str, list[dict[str, Any]]] | None = None) -> None:
@@ -141,6 +191,12 @@ class Desk:
         self.surplus: set[str] = set()
         self.said: str | None = None
         self.first: str | None = None
+        self.card: dict[str, Any] = {"marking": True, "near": True, "rest_after": 50, "long": "whole"}
+        self.own: dict[str, Any] | None = None
+        self.alike: dict[str, list[tuple[str, float]]] = {}
+        self.time: dict[str, Any] = TIME
+        self.elsewhere: str | None = None
+        self.long_ago: set[str] = set()
 
     def current(self) -> dict[tuple[str, str], dict[str, Any]]:
         """The last word on each pair, oldest first; pairs taken back are not in it."""
@@ -180,8 +236,47 @@ class Desk:
                     **self.progress(query_id),
                 }
                 for query_id in self.pool
-            ]
+            ],
+            "last": self.elsewhere or (self.log[-1]["query_id"] if self.log else None),
         }
+
+    def past(self, ask: dict[str, Any]) -> dict[str, Any]:
+        """The last judgements, newest first."""
+        rows = []
+        for at, ((query_id, doc_id), row) in enumerate(self.current().items(), 1):
+            before = [r for r in self.log if (r["query_id"], r["doc_id"]) == (query_id, doc_id) and r is not row]
+            found = self.pool[query_id][doc_id]
+            said = {name: row[name] for name in SAID}
+            minute = {"judged_at": f"2026-03-12T14:{self.log.index(row) % 60:02d}:00Z"}
+            former = [{name: r[name] for name in ("kind", "relevance", "reason")} | minute for r in before[::-1]]
+            of = {"id": at, "query_id": query_id, "topic": f"rolling mean {query_id}", "doc_id": doc_id}
+            rows.append(of | {"title": found["title"], **said, **minute, "former": former})
+        words = ask.get("words", "").lower()
+        wanted = [
+            row
+            for row in rows[::-1]
+            if ask.get("query_id") in (None, row["query_id"])
+            and ask.get("grade") in (None, row["relevance"], row["kind"], "flagged" if row["flagged"] else None)
+            and words in f"{row['title']} {self.pool[row['query_id']][row['doc_id']]['text']} {row['note']}".lower()
+            and row["id"] < ask.get("before", 1 << 40)
+        ]
+        return {"entries": wanted[: ask["limit"]], "more": len(wanted) > ask["limit"]}
+
+    def near(self, ask: dict[str, Any]) -> dict[str, Any]:
+        """Documents that are nearly the same as those asked for."""
+        current, query_id = self.current(), ask["query_id"]
+        found = {}
+        for doc_id in ask["doc_ids"]:
+            rows = []
+            for other, similarity in self.alike.get(doc_id, []):
+                said = current.get((query_id, other))
+                if said or other in ask["doc_ids"]:
+                    told = said and {name: said[name] for name in ("kind", "relevance", "reason")}
+                    title = self.pool[query_id][other]["title"]
+                    rows.append({"doc_id": other, "title": title, "similarity": similarity, "said": told})
+            if rows:
+                found[doc_id] = rows
+        return {"near": found}
 
     def sync(self, ask: dict[str, Any]) -> dict[str, Any]:
         """Save what is new, in order, and hand out documents."""
@@ -244,8 +339,9 @@ class Desk:
             self.behind = max(0, self.behind - 1)
         if ask["recent"]:
             reply["recent"] = [
-                self.shown(*pair) | {name: row[name] for name in ("query_id", "kind", "relevance", "reason", "note")}
+                self.shown(*pair) | {name: row[name] for name in ("query_id", *SAID)}
                 for pair, row in reversed(current.items())
+                if pair[1] not in self.long_ago
             ]
         return reply
 
@@ -255,8 +351,13 @@ class Desk:
         whole = found | {"length": len(found["text"]), "truncated": False}
         said = self.current().get((ask["query_id"], ask["doc_id"]))
         if ask.get("said") and said:
-            whole["said"] = {name: said[name] for name in ("kind", "relevance", "reason", "note")}
+            whole["said"] = {name: said[name] for name in SAID}
         return whole
+
+    def arranged(self, ask: dict[str, Any]) -> dict[str, Any]:
+        """How the annotator has arranged the card."""
+        self.own = ask["settings"]
+        return {}
 
     def written(self, ask: dict[str, Any]) -> dict[str, Any]:
         """What the manager has written for those who judge."""
@@ -318,7 +419,8 @@ class Desk:
         if name == "why" and self.why.get(ask["doc_id"]) == {}:
             return JSONResponse({"error": "the loop knows no such document"}, status_code=400)
         routes = {"topics": self.topics, "sync": self.sync, "document": self.document}
-        routes |= {"why": self.explained, "search": self.found, "guidelines": self.written}
+        routes |= {"why": self.explained, "search": self.found, "guidelines": self.written, "settings": self.arranged}
+        routes |= {"history": self.past, "near": self.near, "time": lambda ask: self.time}
         routes["take"] = lambda ask: self.shown(ask["query_id"], ask["doc_id"])
         reply = routes[name](ask)
         return Response(status_code=502) if self.fail == "after" else JSONResponse(reply)
@@ -332,12 +434,14 @@ class Harness:
 
     def __init__(self, port: int = 0) -> None:
         self.desks = [Desk()]
+        self.files: list[str] = []
         self.socket = socket.socket()
         self.socket.bind(("127.0.0.1", port))
         self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
         routes = [
             Route("/", self.page),
             Route("/judge.js", self.script),
+            Route("/files/{name}", self.file),
             Route("/api/judging/{desk:int}/{name}", self.answer, methods=["POST"]),
         ]
         config = uvicorn.Config(Starlette(routes=routes), log_level="warning", timeout_graceful_shutdown=1)
@@ -367,9 +471,16 @@ class Harness:
         """The judging routes, answered by the desk that the page was made for."""
         return await self.desks[request.path_params["desk"]].answer(request)
 
+    async def file(self, request: Request) -> Response:
+        """A picture of 480 by 320: of any name that ends so; none of other names."""
+        self.files.append(request.path_params["name"])
+        if not request.path_params["name"].endswith(".png"):
+            return Response(status_code=404)
+        return Response(picture(), media_type="image/png")
+
     async def script(self, request: Request) -> Response:
         """The card's module, as it is on disk."""
-        return Response(script(), media_type="text/javascript")
+        return Response(script(JUDGE), media_type="text/javascript")
 
     async def page(self, request: Request) -> HTMLResponse:
         """The page. Queries: root (shadow, div), theme, padding, query_id, annotator."""
@@ -384,14 +495,10 @@ class Harness:
             "query_id": query.get("query_id"),
             "text_cap": TEXT_CAP,
             "routes": f"/api/judging/{len(self.desks) - 1}",
+            "card": self.desk.card,
+            "own": self.desk.own,
         }
-        theme = DARK if query.get("theme") == "dark" else LIGHT
-        css = (HERE / "judge.css").read_text(encoding="utf-8")
-        page = PAGE.replace("MODE", json.dumps(query.get("root", "shadow")))
-        page = page.replace("PADDING", query.get("padding", "24px"))
-        page = page.replace("VARIABLES", "; ".join(f"--st-{name}: {value}" for name, value in theme.items()))
-        page = page.replace("CARD", json.dumps(HTML)).replace("STYLE", json.dumps(css))
-        return HTMLResponse(page.replace("DATA", json.dumps(data)))
+        return HTMLResponse(page_of(JUDGE, data, query, WATCH, "text"))
 
 
 if __name__ == "__main__":

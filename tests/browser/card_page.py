@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.card_harness import Desk
+
+HIGHLIGHTED = """(name) => [...CSS.highlights.get(name) ?? []].map((each) => {
+  const range = document.createRange();
+  range.setStart(each.startContainer, each.startOffset);
+  range.setEnd(each.endContainer, each.endOffset);
+  return range.toString();
+})"""
+SELECT = """([part, ...places]) => {
+  const walker = document.createTreeWalker(window.part(part), NodeFilter.SHOW_TEXT);
+  const points = [];
+  let before = 0;
+  while (walker.nextNode()) {
+    const { length } = walker.currentNode.data;
+    while (points.length < 2 && places[points.length] <= before + length) {
+      points.push([walker.currentNode, places[points.length] - before]);
+    }
+    before += length;
+  }
+  document.getSelection().setBaseAndExtent(...points[0], ...points[1]);
+}"""
 
 
 class Card:
@@ -61,6 +83,25 @@ class Card:
     def pressed(self) -> Any:
         """The keys so far, each with the document that was on screen."""
         return self.page.evaluate("window.keys")
+
+    def highlighted(self, name: str) -> list[str]:
+        """The texts under one of the card's highlights, in order."""
+        return self.page.evaluate(HIGHLIGHTED, name)
+
+    def highlights(self, name: str, *texts: str) -> None:
+        """Waits until a highlight is on these texts and no others."""
+        try:
+            self.page.wait_for_function(
+                f"([name, texts]) => JSON.stringify(({HIGHLIGHTED})(name)) === texts",
+                arg=[name, json.dumps(texts, ensure_ascii=False, separators=(",", ":"))],
+                timeout=5000,
+            )
+        except PlaywrightError as error:
+            raise AssertionError(f"{name} is on {self.highlighted(name)}, not on {list(texts)}") from error
+
+    def select(self, start: int, end: int, node: str = "text") -> None:
+        """Selects by places in the text of a node, in UTF-16 units, as the mouse would do."""
+        self.page.evaluate(SELECT, [node, start, end])
 
     def stored(self, kind: str = "pending") -> Any:
         """Numbers of judgements, or of notes, that wait in this browser's storage."""

@@ -50,6 +50,18 @@ def test_a_slow_server_and_an_empty_queue_never_lead_to_a_blind_grade(card, desk
     assert len(judged) < 60
 
 
+def test_a_grade_is_never_for_what_is_not_drawn_yet(card, desk):
+    card.page.evaluate("window.part('card').cleverdon.state.queue.shift()")
+    assert card.on_screen() == "d100"
+    card.press("2")
+    card.shows("d101")
+    card.says("notice", "One moment")
+    assert card.stored() == 0
+    card.press("3")
+    card.saved()
+    assert words(desk) == [("d101", 3)]
+
+
 def test_numpad_clicks_and_keys_of_others(card, desk):
     numpad = "window.dispatchEvent(new KeyboardEvent('keydown', { key: '2', code: 'Numpad2' }))"
     card.page.evaluate(numpad)
@@ -322,6 +334,42 @@ def test_a_refused_judgement_is_shown_until_dismissed(card, desk):
     expect(card.part("refused")).to_be_empty()
 
 
+def test_a_refusal_leaves_what_is_looked_back_at_in_sight(card, desk):
+    card.press("2", "1")
+    card.shows("d102")
+    card.saved()
+    desk.refuse, desk.delay = {"d102": "the topic is closed"}, 0.3
+    card.press("3", "ArrowLeft", "ArrowLeft")
+    card.shows("d101")
+    card.says("refused", "frame.method_102: 3 Perfect. the topic is closed")
+    assert card.on_screen() == "d101"
+    card.press("ArrowRight")
+    card.shows("d103")
+
+
+def test_what_a_refused_revision_was_to_replace_stands(card, desk):
+    card.press("2")
+    card.shows("d101")
+    card.saved()
+    desk.refuse = {"d100": "the topic is closed"}
+    card.press("ArrowLeft", "0", "ArrowLeft", "1", "ArrowLeft")
+    card.shows("d100")
+    expect(card.part("refused").locator(".cd-refusal")).to_have_count(2)
+    card.saved()
+    assert card.on_screen() == "d100"
+    expect(card.grade(2)).to_have_attribute("aria-pressed", "true")
+    card.press("l")
+    row = card.part("past").get_by_role("option")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text("2 Relevant")
+    expect(row).not_to_contain_text("was")
+    desk.refuse = {}
+    card.press("Escape", "3")
+    card.saved()
+    assert words(desk) == [("d100", 2), ("d100", 3)]
+    card.says("topic-count", "1 of 41")
+
+
 def test_leaving_is_questioned_only_after_a_failure(card, desk):
     asked = []
     card.page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
@@ -367,7 +415,7 @@ def test_topics_to_the_end(desk, make_card):
     card.part("topics").select_option("t2")
     card.says("rest-title", "Topic done")
     options = card.part("topics").locator("option").all_text_contents()
-    assert options == ["0/41  rolling mean t1", "✓  rolling mean t2", "0/3  rolling mean t3"]
+    assert options == ["rolling mean t1 · 0/41", "rolling mean t2 · ✓", "rolling mean t3 · 0/3"]
     card.button("previous-topic").click()
     card.shows("d100")
     card.part("topics").select_option("t3")
@@ -395,6 +443,20 @@ def test_the_undo_of_another_topic_goes_back_to_it(desk, make_card):
     card.shows("d201")
     card.saved()
     assert words(desk) == [("d200", 1), ("d200", "undone"), ("d200", 2)]
+
+
+def test_a_text_that_comes_late_leaves_what_was_said_meanwhile(desk, harness, make_card):
+    harness.desk = Desk({"t1": [document(100, text="x " * TEXT_CAP), document(101), document(102)]})
+    card = make_card().open()
+    harness.desk.slow = {"d100": 0.4}
+    with card.page.expect_response("**/document"):
+        card.press("e", "1")
+        card.shows("d101")
+    card.says("notice", "frame.method_100: 1 Related")
+    card.press("ArrowLeft")
+    expect(card.part("more")).to_be_hidden()
+    card.press("ArrowRight")
+    card.saved()
 
 
 def test_documents_held_by_others_are_asked_for_again(desk, make_card):
@@ -518,7 +580,8 @@ def test_why_shows_terms_for_and_against(card, desk):
     assert panel["x"] + panel["width"] <= text["x"], "it covers the document"
     card.press("w")
     expect(card.part("why-panel")).to_be_hidden()
-    card.button("why").click()
+    card.press(".")
+    card.page.get_by_role("button", name="Why this document came up").click()
     expect(card.part("why-panel")).to_be_visible()
     card.press("Escape")
     expect(card.part("why-panel")).to_be_hidden()
@@ -676,16 +739,16 @@ def test_what_was_judged_opens_to_be_looked_back_at(card, desk):
     card.press("0")
     card.shows("d101")
     card.saved()
-    desk.log.append(desk.log[0] | {"uuid": "elsewhere", "doc_id": "d130", "relevance": 2})
-    search(card, "method_130")  # which this browser knows nothing of
+    desk.log.append(desk.log[0] | {"uuid": "elsewhere", "doc_id": "d140", "relevance": 2})
+    search(card, "method_140")  # which this browser knows nothing of
     card.says("found", "Judged: 2 Relevant")
     card.press("Enter", "Enter")
-    card.shows("d130")
+    card.shows("d140")
     expect(card.grade(2)).to_have_attribute("aria-pressed", "true")
     card.press("1")
     card.shows("d101")
     card.saved()
-    assert words(desk) == [("d100", 3), ("d100", 0), ("d130", 2), ("d130", 1)]
+    assert words(desk) == [("d100", 3), ("d100", 0), ("d140", 2), ("d140", 1)]
     assert "take" not in [name for name, _ in desk.requests]
 
 
@@ -773,7 +836,7 @@ def test_an_order_replaces_what_is_behind_the_document_on_screen(loop, desk):
 def test_the_card_asks_again_while_the_model_is_behind_and_stops_then(loop, desk):
     desk.requests.clear()
     loop.page.wait_for_timeout(2000)
-    assert desk.requests == []
+    assert asked(desk) == []
     desk.behind = 3
     loop.press("1")
     loop.page.wait_for_timeout(2500)
@@ -872,3 +935,36 @@ def test_what_was_taken_stays_in_front_of_the_loop(loop, desk):
         loop.shows(doc_id)
         loop.saved()
     assert words(desk) == [("d136", 2), ("d135", 2), ("d100", 2)]
+
+
+# ------------------------------------------------------------------------------------- used up, and coming back
+
+
+def test_without_a_connection_what_is_used_up_says_so_and_goes_on_by_itself(card, desk):
+    card.saved()
+    card.page.context.set_offline(True)
+    card.press(*"1" * 41)
+    card.says("rest-title", "No connection")
+    card.says("rest-words", "goes on by itself")
+    card.page.context.set_offline(False)
+    card.page.wait_for_function("window.onScreen()")
+    card.saved()
+
+
+def test_who_comes_back_after_a_while_is_not_left_with_what_was_judged_elsewhere(card, desk):
+    card.saved()
+    card.page.evaluate(
+        """() => { const now = Date.now; window.seenAs = (kind, later) => {
+             Date.now = () => now() + later;
+             Object.defineProperty(document, "visibilityState", {value: kind, configurable: true});
+             document.dispatchEvent(new Event("visibilitychange"));
+           }; }"""
+    )
+    for doc_id in ("d100", "d101"):
+        elsewhere = {"uuid": doc_id, "query_id": "t1", "doc_id": doc_id, "kind": "graded", "relevance": 1}
+        desk.log.append(elsewhere | {"reason": None, "note": None, "flagged": False, "passages": []})
+    due = "window.part('card').cleverdon.state.due"
+    assert not card.page.evaluate(f"seenAs('hidden', 0); seenAs('visible', 5000); {due}")  # a glance elsewhere
+    card.page.evaluate("seenAs('hidden', 5000); seenAs('visible', 95000)")
+    card.shows("d102")
+    card.says("notice", "frame.method_100: judged meanwhile, it is not open any more")

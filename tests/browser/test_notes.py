@@ -109,7 +109,7 @@ def test_a_note_goes_with_the_next_grade_of_its_document(card, desk):
     card.press("x", "1")
     card.saved()
     assert notes(desk) == [("d101", 2, None), ("d102", None, "no text")]
-    assert card.stored("note") == 1
+    assert card.stored("draft") == 1
     card.open(first="d103")  # the note waits for d100, which comes last
     for _ in range(200):
         if card.on_screen() == "d100":
@@ -120,7 +120,7 @@ def test_a_note_goes_with_the_next_grade_of_its_document(card, desk):
     card.press("3")
     card.saved()
     assert notes(desk)[-1] == ("d100", 3, "half of it")
-    assert card.stored("note") == 0
+    assert card.stored("draft") == 0
 
 
 def test_a_note_survives_a_reload_before_and_after_its_grade(card, desk):
@@ -249,13 +249,75 @@ def test_the_note_of_a_refused_judgement_is_not_lost(card, desk):
     keep(card, "kept")
     card.press("1")
     card.says("refused", "it was not handed out")
-    assert card.stored("note") == 1
+    assert card.stored("draft") == 1
     desk.refuse = {}
     card.open()
     expect(card.part("note-line")).to_have_text("Note: kept")
     card.press("2")
     card.saved()
     assert notes(desk) == [("d100", 2, "kept")]
+
+
+def test_a_refusal_never_overwrites_newer_words(card, desk):
+    desk.refuse, desk.delay = {"d100": "it was not handed out"}, 0.4
+    keep(card, "old")
+    card.press("f", "1", "u")
+    card.shows("d100")
+    keep(card, "new")
+    card.says("refused", "it was not handed out")
+    expect(card.part("note-line")).to_have_text("Note: new")
+    expect(card.part("flagged")).to_be_visible()
+    card.saved()
+    card.open()
+    expect(card.part("note-line")).to_have_text("Note: new")
+
+
+def test_a_late_refusal_leaves_what_was_judged_since_alone(card, desk):
+    class Once(dict[str, str]):
+        def __getitem__(self, doc_id: str) -> str:
+            return self.pop(doc_id)
+
+    desk.refuse, desk.delay = Once(d100="it was not handed out"), 0.6
+    keep(card, "old")
+    card.press("1", "u")
+    keep(card, "new")
+    card.press("2")
+    card.says("refused", "frame.method_100: 1 Related")
+    card.saved()
+    card.press("ArrowLeft")
+    card.shows("d100")
+    expect(card.part("note-line")).to_have_text("Note: new")
+    assert notes(desk)[-1] == ("d100", 2, "new")
+    assert card.stored("draft") == 0
+
+
+def test_undo_keeps_flags_beside_a_note_that_was_begun(card, desk):
+    card.press("f", "2")
+    card.saved()
+    card.press("ArrowLeft", "m")
+    card.page.keyboard.type("half a note")
+    card.part("topics").select_option("t2")
+    card.shows("d200")
+    card.press("ArrowLeft", "u")
+    card.shows("d100")
+    expect(card.part("note-line")).to_have_text("Note: half a note")
+    expect(card.part("flagged")).to_be_visible()
+
+
+def test_a_clicked_flag_takes_along_what_is_written(card, desk):
+    card.press("2", "ArrowLeft", "m")
+    card.page.keyboard.type("of weight")
+    card.button("flag").click()
+    expect(card.part("note-panel")).to_be_hidden()
+    expect(card.part("note-line")).to_have_text("Note: of weight")
+    card.saved()
+    assert [(row["note"], row["flagged"]) for row in desk.log] == [(None, False), ("of weight", True)]
+    assert card.stored("draft") == 0
+    card.press("m")
+    card.page.keyboard.type(", dropped")
+    card.press("Escape", "f")
+    card.saved()
+    assert [(row["note"], row["flagged"]) for row in desk.log[2:]] == [("of weight", False)]
 
 
 # ------------------------------------------------------------------------- calibration and surplus
@@ -286,7 +348,8 @@ def test_feedback_of_fast_keys_comes_together(desk, make_card):
     desk.settled = {"d100": (1, ""), "d101": (0, "")}
     card = make_card().open()
     desk.delay = 0.5
-    card.press("1")
+    with card.page.expect_request("**/sync"):  # the first goes alone, the two others together
+        card.press("1")
     card.press("x", "1", "2")
     card.saved()
     said = card.part("feedback-list").locator("li")

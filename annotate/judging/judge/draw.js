@@ -5,10 +5,11 @@
 /** Brings the screen up to date. Everything is compared first, so calling it often costs nothing. */
 function refresh(state) {
   const item = onScreen(state);
-  const pair = item && pairOf(item.queryId, item.doc.doc_id) + (item.entry ? "\u0000back" : "");
+  const pair = drawnAs(item);
   const turned = pair !== (state.clock?.pair ?? null);
   if (turned && state.panel === "reasons") state.panel = null;
   if (turned && state.panel === "note") leaveNote(state);
+  if (turned && DOCUMENT_PANELS.has(state.panel)) leaveDocumentPanel(state);
   if (turned && state.notice?.urgent) state.notice = null;
   if (item) item.doc.skipped = false; // it has come round again
   if (item && !item.entry) item.doc.kept = true;
@@ -18,14 +19,22 @@ function refresh(state) {
       view.scroller.scrollTop = 0;
       view.scrolled = false;
     }
-    renderDocument(view, item?.doc ?? null, state.textCap);
+    renderDocument(state, view, item);
     renderMarks(view, item);
   }
-  if (turned) restartClock(state, pair);
+  if (turned) {
+    addTime(state);
+    restartClock(state, pair);
+  }
   if (!view) return;
+  applyLooks(state, view);
+  renderFlag(state, view, item);
+  renderNear(state, view, item);
   renderNotice(state, view);
   renderNote(state, view, item);
   renderFeedback(state, view);
+  renderResting(state, view);
+  sayAloud(state, item);
   renderRest(state, view, item);
   renderTopic(state, view);
   renderGuidelines(state, view);
@@ -34,54 +43,7 @@ function refresh(state) {
   renderRefused(state, view);
   explain(state);
   renderPanels(state, view);
-}
-
-function setText(view, part, text) {
-  if (view.drawn[part] === text) return;
-  view.drawn[part] = text;
-  view[part].textContent = forward(text);
-}
-
-/** Text without the signs that turn all that follows round; one of no width for each, so that places stay. */
-const forward = (text) => text.replace(/[\u202D\u202E]/g, "\u2060");
-
-function setHidden(node, hidden) {
-  if (node.hidden !== hidden) node.hidden = hidden;
-}
-
-const figure = (number) => number.toLocaleString("en");
-
-function renderDocument(view, doc, cap) {
-  setHidden(view.document, doc === null);
-  if (!doc) return;
-  const missing = doc.text === null || doc.text === undefined;
-  setText(view, "text", missing ? "" : doc.text);
-  setText(view, "title", nameOf(doc));
-  setText(view, "docId", doc.doc_id);
-  setHidden(view.docId, !doc.title); // without a title the id stands in its place
-  setHidden(view.calibration, !doc.calibration);
-  setHidden(view.missing, !missing);
-  setHidden(view.more, missing || !doc.truncated);
-  if (doc.truncated) {
-    setText(view, "showAll", `Show all (${figure(doc.length)} characters)`);
-    setText(view, "cap", cap ? `The first ${figure(cap)} characters are shown.` : "");
-  }
-  if (view.drawn.doc !== doc) renderChips(view, doc);
-  view.drawn.doc = doc;
-}
-
-/** The chips of the last document are used again for the next. */
-function renderChips(view, doc) {
-  const entries = Object.entries(doc.metadata ?? {}).filter(([, value]) => value !== null && value !== "");
-  const { children } = view.chips;
-  for (let i = 0; i < Math.max(children.length, Math.min(entries.length, CHIPS)); i += 1) {
-    const chip = children[i] ?? view.chips.appendChild(make("span", { className: "cd-chip cd-apart", dir: "auto" }));
-    const [key, value] = i < CHIPS ? entries[i] ?? [] : [];
-    const words = key === undefined ? "" : `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`;
-    chip.hidden = key === undefined;
-    chip.title = words.slice(0, 1000);
-    chip.textContent = forward(words.slice(0, 200)); // a line of it; the style sheet ends it with an ellipsis
-  }
+  renderKeys(state, view);
 }
 
 /** Marks the grade that the document on screen has, or had before it was taken back. */
@@ -100,16 +62,13 @@ function setMark(button, marked, item) {
   button.classList.toggle("cd-former", marked && !item.entry);
 }
 
-function renderNotice(state, view) {
-  const { title = "", words = "", urgent = false } = state.notice ?? {};
-  setText(view, "noticeTitle", title.length > 200 ? `${title.slice(0, 200)} …` : title);
-  setText(view, "noticeWords", words);
-  view.notice.classList.toggle("cd-urgent", urgent);
-}
+/** Whether the open topic is done, as far as is known without asking. */
+const doneHere = (state, topic) => Boolean(topic && isDone(state, topic));
 
 /** What stands in place of a document when there is none: title, words and whether to offer the next topic. */
 function restOf(state) {
   const topic = state.byId.get(state.queryId);
+  if (isCutOff(state) && !state.exhausted && !doneHere(state, topic)) return [...CUT_OFF, Boolean(topic)];
   if (!state.topics) return [ONE_MOMENT, "The topics are being fetched.", false];
   if (!topic) return ["Nothing to judge yet", "Documents appear here once topics and a pool are made, and once topics are assigned to you.", false];
   if (state.topics.every((each) => isDone(state, each))) {
@@ -163,9 +122,9 @@ function askOnce(state) {
 /** An option is drawn by the browser, outside the card's isolation: direction signs are left out there. */
 function optionText(state, topic) {
   const { judged, pool } = countOf(state, topic);
-  const count = pool === null ? `${figure(judged)} ·` : judged >= pool ? "✓" : `${judged}/${pool}`;
+  const count = pool === null ? figure(judged) : judged >= pool ? "✓" : `${judged}/${pool}`;
   const title = (topic.title || topic.query_id).replace(/[\u202a-\u202e\u2066-\u2069]/g, "");
-  return `${count}  ${title.length > 80 ? `${title.slice(0, 80)} …` : title}`;
+  return `${title.length > 40 ? `${title.slice(0, 40)}…` : title} · ${count}`; // the title first: letters that are typed find it
 }
 
 function renderTopic(state, view) {
@@ -185,6 +144,8 @@ function renderTopic(state, view) {
   view.nextTopic.disabled = at === state.topics.length - 1;
   setText(view, "foldTitle", topic.title || topic.query_id);
   setText(view, "topicTitle", topic.title || topic.query_id);
+  setText(view, "topicId", `Topic ${cut(topic.query_id, 60)}`);
+  setHidden(view.topicId, !topic.title); // without a title the id stands in its place
   setText(view, "description", topic.description ?? "");
   setText(view, "narrative", topic.narrative ?? "");
   setHidden(view.narrativeBlock, !topic.narrative);
@@ -206,81 +167,14 @@ function renderProgress(state, view) {
     const words = each && optionText(state, each);
     if (option && option.textContent !== forward(words)) option.textContent = forward(words);
   }
-  view.drawn.touched = new Set(state.pending.map((item) => state.byId.get(item.judgement.query_id)));
+  view.drawn.touched = new Set(outstanding(state).map((item) => state.byId.get(item.judgement.query_id)));
 }
 
-function statusOf(state) {
-  const n = state.pending.length;
-  const what = `${n} ${n === 1 ? "judgement" : "judgements"}`;
-  const place = state.storeFails ? "in this tab" : "in this browser";
-  const long = state.failures > 0 && Date.now() - state.failingSince >= OFFLINE_AFTER;
-  if (state.trouble === 401) {
-    const kept = n ? ` ${what} ${n === 1 ? "is" : "are"} kept ${place}.` : "";
-    const { detail } = state;
-    const cause = !detail || detail === "not signed in" ? "reload this page to sign in again" : detail.replace(/\.$/, "");
-    return ["problem", `You are signed out: ${cause}.${kept}`];
-  }
-  if (long || (state.trouble >= 400 && state.trouble < 500)) {
-    const detail = state.detail ? `, ${state.detail}` : "";
-    const cause = { 0: "No connection", "-1": "The server's answer makes no sense", 403: asSentence(state.detail) }[state.trouble]
-      || `The server answers with an error (${state.trouble}${detail})`;
-    const waits = `${what} ${n === 1 ? "waits" : "wait"} ${place} and will be sent`;
-    return ["problem", `${cause}: ${n ? waits : "trying again"}`];
-  }
-  const words = n ? `${n} not saved yet` : "Saved";
-  if (state.storeFails) return ["problem", `${words}. This browser stores nothing: keep the tab open until all is saved.`];
-  return [n || state.failures ? "waiting" : "saved", words];
-}
-
-const asSentence = (text) => text.charAt(0).toUpperCase() + text.slice(1).replace(/\.$/, "");
-
-function renderStatus(state, view) {
-  const [kind, words] = statusOf(state);
-  setText(view, "status", words);
-  if (view.drawn.statusKind === kind) return;
-  view.drawn.statusKind = kind;
-  view.status.dataset.kind = kind;
-  view.status.setAttribute("aria-live", kind === "problem" ? "polite" : "off"); // each "Saved" aloud would be noise
-}
-
-function renderRefused(state, view) {
-  const key = state.refused.map(({ uuid }) => uuid).join();
-  if (view.drawn.refused === key) return;
-  view.drawn.refused = key;
-  view.refused.replaceChildren(...state.refused.map(({ uuid, title, words, reason }) => {
-    const row = make("div", { className: "cd-refusal" });
-    const close = make("button", { type: "button", className: "cd-small", textContent: "Dismiss" });
-    Object.assign(close.dataset, { do: "dismiss", uuid });
-    const name = make("bdi", { className: "cd-apart", textContent: title });
-    const line = make("span", {});
-    line.append("Refused: ", name, `: ${words}. `, make("bdi", { className: "cd-apart", textContent: reason }));
-    row.append(line, close);
-    return row;
-  }));
-}
-
-function renderPanels(state, view) {
-  setHidden(view.reasonsPanel, state.panel !== "reasons");
-  setHidden(view.helpPanel, state.panel !== "help");
-  setHidden(view.whyPanel, state.panel !== "why");
-  setHidden(view.searchPanel, state.panel !== "search");
-  setHidden(view.guidelinesPanel, state.panel !== "guidelines");
-  setHidden(view.notePanel, state.panel !== "note");
-  renderWhy(state, view);
-  renderSearch(state, view);
-}
-
-function make(tag, properties) {
-  return Object.assign(document.createElement(tag), properties);
-}
-
-/** Key cap and words; the whole sentence as tooltip and for screen readers. */
-function labelled(cap, words, sentence, dataset) {
-  const button = make("button", { type: "button", title: sentence });
-  button.setAttribute("aria-label", sentence);
-  Object.assign(button.dataset, dataset);
-  button.append(make("kbd", { textContent: cap }), make("span", { className: "cd-apart", textContent: words }));
-  return button;
+/** The annotator's own key for a grade, beside its digit. */
+function ownCap(grade) {
+  const cap = make("kbd", { hidden: true });
+  cap.dataset.key = `digit:${grade}`;
+  return cap;
 }
 
 function fillButtons(state, view) {
@@ -290,15 +184,17 @@ function fillButtons(state, view) {
   const count = state.scale.length;
   view.grades.style.setProperty("--cd-grades", count);
   view.grades.style.setProperty("--cd-grades-narrow", count <= 4 ? count : Math.ceil(count / 2));
-  view.grades.replaceChildren(...state.scale.map(({ grade, label, sentence }) => (
-    labelled(grade, label, `${grade} ${sentence}`, { do: "grade", grade }))));
-  view.reasons.replaceChildren(...state.reasons.map((reason, i) => (
-    labelled(i + 1, reason, `${i + 1} ${reason}`, { do: "reason", reason: i + 1 }))));
-  view.otherCap.textContent = state.reasons.length < 9 ? state.reasons.length + 1 : "Tab";
+  view.grades.replaceChildren(...state.scale.map(({ grade, label, sentence }) => {
+    const button = labelled(grade, label, `${grade} ${sentence}`, { do: "grade", grade });
+    button.append(ownCap(grade));
+    return button;
+  }));
+  view.drawn.keys = undefined;
+  fillReasons(state, view);
   view.drawn.mark = undefined;
   view.gradeKeys.replaceChildren(...state.scale.flatMap(({ grade, sentence }) => {
     const key = make("dt");
-    key.append(make("kbd", { textContent: grade }));
+    key.append(make("kbd", { textContent: grade }), " ", ownCap(grade));
     return [key, make("dd", { className: "cd-apart", textContent: forward(sentence) })];
   }));
 }

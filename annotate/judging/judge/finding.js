@@ -48,15 +48,6 @@ function readWhy({ sentence, terms, behind = false }) {
   };
 }
 
-/** A cause as the end of a sentence. */
-function causeOf(error) {
-  const { status = -1, detail = "" } = error instanceof Failure ? error : {};
-  if (status === 0) return "there is no connection to the server";
-  if (status === 401) return "you are signed out; reload this page to sign in again";
-  if (status < 0) return "the server's answer makes no sense";
-  return detail.replace(/\.$/, "") || `the server answers with an error (${status})`;
-}
-
 function renderWhy(state, view) {
   if (!view || state.panel !== "why" || view.drawn.why === state.why) return;
   view.drawn.why = state.why;
@@ -91,7 +82,7 @@ function termRow({ term, share }) {
 const PAUSE = 350; // in typing, after which it is searched
 
 function openSearch(state) {
-  if (state.panel === "search") return leaveOrEnter(state);
+  if (state.panel === "search") return state.view.searchWords.focus();
   if (!state.byId.has(state.queryId)) return oneMoment(state);
   if (state.look !== null && onScreen(state).queryId !== state.queryId) state.look = null; // that is another topic's
   const { find } = state;
@@ -103,8 +94,6 @@ function openSearch(state) {
   searchWords.select();
   return searchNow(state);
 }
-
-const leaveOrEnter = (state) => state.view.searchWords.focus();
 
 /** Keys in the field: choosing, taking, leaving; all others write. */
 function reactionInSearch(state, event) {
@@ -194,9 +183,10 @@ async function take(state, docId) {
   find.trouble = "";
   renderSearch(state, state.view);
   let doc = null;
+  let entry = null;
   try {
-    const ask = { query_id: queryId, doc_id: docId };
-    doc = standing ? await post(state, "document", { ...ask, said: true }) : await post(state, "take", ask);
+    if (standing) entry = await fetchEntry(state, queryId, docId, standing);
+    doc = entry ? entry.doc : await post(state, "take", { query_id: queryId, doc_id: docId });
     if (doc?.doc_id !== docId) throw new Failure(-1);
   } catch (error) {
     doc = null;
@@ -207,14 +197,14 @@ async function take(state, docId) {
   if (doc === null) return renderSearch(state, state.view);
   if (!standing) return putInFront(state, queryId, doc, waiting && state.panel === "search");
   if (!waiting || state.panel !== "search" || state.queryId !== queryId) return undefined;
-  const { kind, relevance, reason } = doc.said ?? standing;
-  state.history.unshift({ query_id: queryId, doc, kind, relevance, reason, note: doc.said?.note ?? null, uuid: null });
+  state.history.unshift(entry);
   return lookAt(state, 0);
 }
 
 function lookAt(state, at) {
   state.look = at;
   sayLookingBack(state, state.history[at]);
+  state.notice.words += ", Esc returns"; // one key from however far back
   setPanel(state, null);
 }
 
@@ -310,8 +300,6 @@ function foundRow(state, found, i) {
   row.append(snippetOf(found.snippet ?? ""));
   return row;
 }
-
-const cut = (text, length) => (text.length > length ? `${text.slice(0, length)} …` : text);
 
 /** U+0002 and U+0003 stand around the words that were found; everything is a text node. */
 function snippetOf(snippet) {

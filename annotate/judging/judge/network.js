@@ -2,55 +2,6 @@
 
 // ---------------------------------------------------------------------------------------- network
 
-/** An answer that is no success; `status` 0 stands for no answer at all, -1 for one that makes no sense. */
-class Failure extends Error {
-  constructor(status, detail = "") {
-    super(detail || `status ${status}`);
-    this.status = status;
-    this.detail = detail;
-  }
-}
-
-async function failureOf(response) {
-  const body = await response.json().catch(() => null);
-  return new Failure(response.status, typeof body?.error === "string" ? body.error : "");
-}
-
-async function send(state, route, body) {
-  const text = JSON.stringify(body);
-  try {
-    return await fetch(`${state.routes}/${route}`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json", "X-Cleverdon-Token": state.token ?? "" },
-      body: text,
-      signal: AbortSignal.timeout(TIMEOUT),
-      keepalive: text.length < KEEPALIVE_LIMIT, // a tab that is closed now still delivers
-    });
-  } catch {
-    throw new Failure(0);
-  }
-}
-
-async function post(state, route, body) {
-  const token = state.token;
-  let response = await send(state, route, body);
-  if (response.status === 401) {
-    await renewToken(state, token);
-    response = await send(state, route, body);
-  }
-  if (!response.ok) throw await failureOf(response);
-  return response.json();
-}
-
-/** Asks for a token once, however many requests were answered 401 in the meantime. */
-async function renewToken(state, used) {
-  if (state.token !== used) return;
-  state.renewing ??= send(state, "token", { annotator: state.annotator }).finally(() => { state.renewing = null; });
-  const response = await state.renewing;
-  if (!response.ok) throw await failureOf(response);
-  state.token = (await response.clone().json()).token;
-}
-
 function needsSync(state) {
   if (state.pending.length || state.skips.length) return true;
   if (!state.view) return false; // not on screen: nothing to fetch
@@ -59,48 +10,14 @@ function needsSync(state) {
   return state.wantsRecent || state.due || (!state.exhausted && !state.inLoop && unseen(state) < LOW);
 }
 
-/** Sends what waits and fetches what is short: one request at a time, so that order is kept. */
-function pump(state) {
-  if (state.inFlight || state.retry !== null || !needsSync(state)) return;
-  state.inFlight = true;
-  exchange(state).then(
-    () => {
-      state.failures = 0;
-      state.trouble = null;
-    },
-    (error) => {
-      if (!(error instanceof Failure)) console.error(error);
-      retryLater(state, error instanceof Failure ? error : new Failure(-1));
-    },
-  ).finally(() => {
-    state.inFlight = false;
-    refresh(state);
-    pump(state);
-  });
-}
-
-function retryLater(state, { status, detail }) {
-  if (state.failures === 0) state.failingSince = Date.now();
-  state.failures += 1;
-  state.trouble = status;
-  state.detail = detail;
-  const gentle = status >= 400 && status < 500; // asking quickly does not help there
-  const delay = gentle ? LAST_RETRY : Math.min(LAST_RETRY, FIRST_RETRY * 2 ** (state.failures - 1));
-  state.retry = setTimeout(() => {
-    state.retry = null;
-    pump(state);
-  }, delay);
-}
-
-/** Tries at once what waits for its next attempt. */
-function wake(state) {
-  clearTimeout(state.retry);
-  state.retry = null;
-  pump(state);
-}
-
 async function exchange(state) {
-  if (!state.topics || state.topicsDue) takeTopics(state, (await post(state, "topics", {})).topics);
+  if (!state.topics || state.topicsDue) {
+    const counted = savedByOthers(state);
+    const { topics, last = null } = await post(state, "topics", {});
+    for (const { item } of counted) state.tabs.told.delete(item.judgement.uuid); // these counts have them
+    takeTopics(state, topics, last);
+    refresh(state); // it may be another topic
+  }
   state.topicsDue = false;
   if (state.view && !state.guidelines.asked && !state.guidelines.trouble) askGuidelines(state); // nothing waits for them
   if (!needsSync(state)) return;
@@ -110,22 +27,42 @@ async function exchange(state) {
     want: wanted(state),
     recent: state.wantsRecent,
   };
-  const { visit, due } = state;
+  const { visit, due, returned = null } = state;
+  state.returned = null;
+  const counted = savedByOthers(state);
   state.due = false; // what becomes due from here on is not answered by this
   let reply;
   try {
     reply = await post(state, "sync", ask);
   } catch (error) {
     state.due ||= due;
+    state.returned ??= returned;
     throw error;
   }
   takeReply(state, ask, batch, visit, reply);
+  leaveClosed(state, returned, reply.closed);
+  countIn(state, counted, reply.progress ? ask.query_id : null);
+  askNear(state);
+  beginTime(state);
+}
+
+/** Who comes back (to this pair) may have judged it on another device: it goes, unless something is written or marked. */
+function leaveClosed(state, returned, closed) {
+  const item = onScreen(state);
+  if (!returned || !item || item.entry || item.doc.taken || state.panel === "note") return;
+  if (drawnAs(item) !== returned || state.clock?.pair !== returned || !closed?.includes(item.doc.doc_id)) return;
+  const { note, flagged, passages } = marksOf(state, item);
+  const waits = state.pending.some(({ judgement }) => pairOf(judgement.query_id, judgement.doc_id) === returned);
+  if (note || flagged || passages.length || waits) return;
+  state.queue.shift();
+  say(state, ": judged meanwhile, it is not open any more", item.doc);
 }
 
 /** How many documents to ask for; in the loop always some, since each judgement may change what comes next. */
 function wanted(state) {
   if (!state.view || state.queryId === null) return 0;
   if (state.inLoop) return Math.max(1, FULL - unseen(state));
+  if (!state.queue.length) return FIRST;
   return unseen(state) < LOW ? FULL - unseen(state) : 0;
 }
 
@@ -135,10 +72,28 @@ function outgoing(state, batch) {
     skips: [...state.skips],
     query_id: state.queryId,
     holding: state.queue.map((doc) => doc.doc_id),
+    alone: !hasOthers(state), // else the other tab's reservations are left to it
   };
 }
 
-function takeTopics(state, topics) {
+/**
+ * The topic of last time. Where the server's last judgement is in another topic than the last one that this browser knew
+ * of when it was used last, then another device has been used since, and its topic is the newer one.
+ */
+function lastTopic(state, last) {
+  const here = state.store?.getItem(`${state.id}topic`) ?? null;
+  const newer = last !== null && last !== readJson(state.store, `${state.id}last`);
+  return state.byId.get(here === null || newer ? last : here);
+}
+
+/** The topic of the newest judgement that this browser knows of. */
+function keepLast(state, queryId) {
+  if (state.last === queryId) return;
+  state.last = queryId;
+  write(state, "last", JSON.stringify(queryId));
+}
+
+function takeTopics(state, topics, lastThere = null) {
   state.topics = topics;
   state.byId = new Map(topics.map((topic) => [topic.query_id, topic]));
   const current = state.byId.get(state.queryId);
@@ -146,14 +101,15 @@ function takeTopics(state, topics) {
   state.arriving = false;
   if (current && !(arriving && isDone(state, current))) return; // whoever comes back comes to work
   // The topic that was asked for; else the one of last time, unless it is done by now; else the first that is not.
-  const last = state.byId.get(state.store?.getItem(`${state.id}topic`));
+  const last = lastTopic(state, lastThere);
+  if (lastThere !== null) keepLast(state, lastThere);
   const first = topics.find((topic) => !isDone(state, topic)) ?? topics[0];
   const start = state.byId.has(state.asked) ? state.asked : (last && !isDone(state, last) ? last : first)?.query_id;
   if (start !== undefined) openTopic(state, start);
 }
 
 function takeReply(state, ask, batch, visit, reply) {
-  const judged = new Map(state.pending.map(({ judgement }) => (
+  const judged = new Map(outstanding(state).map(({ judgement }) => (
     [pairOf(judgement.query_id, judgement.doc_id), judgement.kind !== "undone"])));
   state.skips.splice(0, ask.skips.length);
   takeAnswers(state, batch, reply);
@@ -212,25 +168,44 @@ function lookAgain(state, behind) {
   }, Math.min(LAST_LOOK, FIRST_LOOK * 2 ** Math.min(state.looks - 1, 6)));
 }
 
+/** What was refused is said no more: of a pair that was judged before, the judgement that it was to replace stands. */
+function dropRefused(state, refused) {
+  changeHistory(state, state.history.filter((entry) => {
+    const was = (entry.was ?? []).filter(({ uuid }) => !refused.has(uuid));
+    const stands = refused.has(entry.uuid) ? was.shift() : entry;
+    return stands && Object.assign(entry, stands, { was });
+  }));
+}
+
 /** Forgets what the server has taken, and keeps what it refused in sight. */
 function takeAnswers(state, batch, reply) {
   const refused = new Map(reply.refused.map((answer) => [answer.uuid, answer.reason]));
   const answered = new Set([...reply.saved, ...refused.keys()]);
+  if (refused.size) dropRefused(state, refused);
   for (const item of batch) {
     const { uuid } = item.judgement;
     if (refused.has(uuid)) {
       const words = item.judgement.kind === "undone" ? "undo" : wordsFor(state, item.judgement);
       state.refused.push({ uuid, title: item.title, words, reason: refused.get(uuid) });
-      state.history = state.history.filter((entry) => entry.uuid !== uuid);
-      if (item.judgement.note) setDraft(state, item.judgement.query_id, item.judgement, item.judgement.note); // not lost with it
-      state.look = null;
+      keepRefusedMarks(state, item, refused);
       state.exhausted = false; // its document may be handed out again
     }
     if (answered.has(uuid)) write(state, `pending:${item.order}:${uuid}`, null);
   }
+  for (const uuid of answered) state.tabs.told.delete(uuid);
+  if (answered.size) tellTabs(state, { type: "answered", saved: reply.saved, refused: [...refused.keys()] });
   if (refused.size) write(state, "refused", JSON.stringify(state.refused));
   state.pending = state.pending.filter((item) => !answered.has(item.judgement.uuid));
   if (batch.some((item) => !answered.has(item.judgement.uuid))) throw new Failure(-1);
+}
+
+/** A note is not lost with its judgement, unless the pair was judged anew since. */
+function keepRefusedMarks(state, { judgement, order }, refused) {
+  const { query_id: queryId, doc_id: docId } = judgement;
+  const isNewer = (each) => each.order > order && each.judgement.query_id === queryId && each.judgement.doc_id === docId;
+  if (state.pending.some((each) => isNewer(each) && !refused.has(each.judgement.uuid))) return;
+  const standing = state.history[heldAt(state, queryId, docId)];
+  keepMarks(state, queryId, judgement, entryMarks(judgement), standing && entryMarks(standing));
 }
 
 function takeProgress(state, batch, reply, surplus) {
@@ -254,8 +229,8 @@ function takeRecent(state, recent, judged) {
     const pair = pairOf(query_id, doc_id);
     return kind !== "undone" && !known.has(pair) && judged.get(pair) !== false;
   });
-  const entries = older.reverse().map(({ query_id, kind, relevance, reason, note = null, ...doc }) => (
-    { query_id, doc, kind, relevance, reason, note, uuid: null }));
+  const entries = older.reverse().map(({ query_id, kind, relevance, reason, note, flagged, passages, ...doc }) => (
+    { query_id, doc, kind, relevance, reason, ...entryMarks({ note, flagged, passages }), uuid: null }));
   state.history.unshift(...entries);
   if (state.look !== null) state.look += entries.length;
 }

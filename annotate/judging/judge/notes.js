@@ -1,121 +1,22 @@
-// Guidelines, notes with a judgement, and what a calibration answers. Part of one module: see state.js.
-
-// ------------------------------------------------------------------------------------- guidelines
-
-const NO_GUIDELINES = "The manager of this campaign has written no guidelines yet.";
-
-/** Asked for once in the life of a mount, and kept; what could not be had is asked for again when it is wanted. */
-async function askGuidelines(state) {
-  if (state.guidelines.asked) return;
-  state.guidelines = { ...state.guidelines, asked: true, trouble: "" };
-  let found;
-  try {
-    const { html, notes } = await post(state, "guidelines", {});
-    if (typeof html !== "string" || typeof notes !== "object" || notes === null) throw new Failure(-1);
-    found = { asked: true, html, notes: new Map(Object.entries(notes)), trouble: "" };
-  } catch (error) {
-    found = { ...state.guidelines, asked: false, trouble: `They cannot be fetched just now: ${causeOf(error)}.` };
-  }
-  state.guidelines = found;
-  if (state.view) renderGuidelines(state, state.view);
-}
-
-function openGuidelines(state) {
-  if (state.panel === "guidelines") return setPanel(state, null);
-  askGuidelines(state);
-  return setPanel(state, "guidelines");
-}
-
-/** The note of the topic stands with the topic's words as well, so that it is seen without a key. */
-function renderGuidelines(state, view) {
-  const { guidelines } = state;
-  const queryId = shownTopicId(state);
-  if (view.drawn.guidelines === guidelines && view.drawn.guidelinesOf === queryId) return;
-  const note = guidelines.notes.get(queryId) ?? "";
-  setText(view, "topicNote", note);
-  setHidden(view.topicNoteBlock, !note);
-  setText(view, "guidelinesNote", note);
-  setHidden(view.guidelinesNoteBlock, !note);
-  if (view.drawn.guidelines !== guidelines) {
-    const waiting = guidelines.html === null;
-    const words = guidelines.trouble || (waiting ? ONE_MOMENT : guidelines.html ? "" : NO_GUIDELINES);
-    setText(view, "guidelinesSays", words);
-    setHidden(view.guidelinesSays, !words);
-    if (view.drawn.guidelinesHtml !== guidelines.html) {
-      view.drawn.guidelinesHtml = guidelines.html;
-      view.guidelinesText.innerHTML = guidelines.html ?? ""; // made safe by the server: the one place where markup comes in
-      view.guidelinesPanel.scrollTop = 0;
-    }
-  }
-  view.drawn.guidelines = guidelines;
-  view.drawn.guidelinesOf = queryId;
-}
+// Notes with a judgement, and what a calibration answers. Part of one module: see state.js.
 
 // ------------------------------------------------------------------------------------------ notes
 
-const draftKey = (queryId, docId) => `note:${JSON.stringify([queryId, docId])}`;
+const noteOf = (state, item) => marksOf(state, item).note;
 
-/** Notes that wait for the grade of their document, by pair. */
-function loadDrafts(store, id) {
-  const drafts = new Map();
-  const start = `${id}note:`;
-  for (let i = 0; i < (store?.length ?? 0); i += 1) {
-    const key = store.key(i);
-    const text = key.startsWith(start) ? readJson(store, key) : null;
-    if (typeof text !== "string") continue;
-    try {
-      const [queryId, docId] = JSON.parse(key.slice(start.length));
-      drafts.set(pairOf(queryId, docId), text);
-    } catch {
-      // not written by this card
-    }
-  }
-  return drafts;
-}
-
-/** Keeps a note for the next judgement of a pair; null for none. */
-function setDraft(state, queryId, doc, text) {
-  const pair = pairOf(queryId, doc.doc_id);
-  if (text === null) {
-    if (!state.drafts.delete(pair)) return;
-  } else {
-    state.drafts.set(pair, text);
-  }
-  write(state, draftKey(queryId, doc.doc_id), text === null ? null : JSON.stringify(text));
-}
-
-/** What the judgement of what is on screen has as its note, or will have: an empty one takes the former away. */
-function noteOf(state, { queryId, doc, entry }) {
-  const draft = state.drafts.size ? state.drafts.get(pairOf(queryId, doc.doc_id)) : undefined;
-  return (draft ?? entry?.note) || null;
-}
-
-function openNote(state) {
-  if (state.panel === "note") return state.view.noteText.focus();
-  const item = onScreen(state);
-  if (!item) return oneMoment(state);
-  state.noted = item;
-  state.view.noteText.value = noteOf(state, item) ?? "";
-  setText(state.view, "noteHint", item.entry
-    ? "Enter saves it with the grade that the document has."
-    : "It goes with the grade that you give this document.");
-  return setPanel(state, "note");
-}
+const NOTE_HINT = {
+  open: "It goes with the grade that you give this document.",
+  decided: "Enter saves it with the grade that the document has.",
+};
 
 /** What is written in the open panel goes to the document for which it was opened. */
 function takeNote(state) {
   const { noted } = state;
   if (!noted || !state.view) return;
   const text = state.view.noteText.value.trim();
-  const former = noted.entry?.note ?? "";
-  setDraft(state, noted.queryId, noted.doc, text === former ? null : text);
   state.noted = null;
-}
-
-/** Its document goes away, and what is written stays with it. */
-function leaveNote(state) {
-  takeNote(state);
-  state.panel = null;
+  if (text !== (noteOf(state, noted) ?? "")) setDraft(state, noted.queryId, noted.doc, { note: text });
+  dropIdle(state, noted);
 }
 
 /** Enter: at an open document the note waits for its grade; at a judged one the same grade is given again with it. */
@@ -123,26 +24,9 @@ function keepNote(state, source) {
   const item = onScreen(state);
   takeNote(state);
   setPanel(state, null);
-  const { entry } = item;
-  if (!entry || !state.drafts.has(pairOf(item.queryId, item.doc.doc_id))) return undefined;
-  const { kind, relevance, reason } = entry;
-  judge(state, kind, { relevance, reason, source });
-  state.look = state.history.length - 1; // it stays in sight
+  if (!changeMarks(state, item, {}, source)) return undefined;
   say(state, state.history[state.look].note ? ": note kept" : ": note taken away", item.doc);
   return refresh(state);
-}
-
-function reactionInNote(state, event) {
-  if (event.key === "Escape") return () => setPanel(state, null);
-  if (event.key === "Enter" && !event.shiftKey) return () => keepNote(state, "key");
-  return null;
-}
-
-function renderNote(state, view, item) {
-  const note = item && noteOf(state, item);
-  setHidden(view.noteLine, !note);
-  if (!note) return;
-  setText(view, "noteWords", cut(note, 300));
 }
 
 // -------------------------------------------------------------------------------------- calibration
@@ -200,4 +84,24 @@ function takeSurplus(state, batch, uuids) {
     state.notice = { title: item.title, words: ": saved; meanwhile others had given all that was wanted", urgent: false };
   }
   return surplus;
+}
+
+// -------------------------------------------------------------------------------------------- flags
+
+/** To be looked at again: it goes with the grade like a note, and at a judged document it is saved at once. */
+function flag(state, source) {
+  const item = onScreen(state);
+  if (!item) return oneMoment(state);
+  const flagged = !marksOf(state, item).flagged;
+  const saved = changeMarks(state, item, { flagged }, source);
+  say(state, flagged ? `: flagged${saved ? "" : ", it goes with the grade"}` : ": no longer flagged", item.doc);
+  return refresh(state);
+}
+
+function renderFlag(state, view, item) {
+  const flagged = item !== null && marksOf(state, item).flagged;
+  if (view.drawn.flagged === flagged) return;
+  view.drawn.flagged = flagged;
+  view.flag.setAttribute("aria-pressed", String(flagged));
+  setHidden(view.flagged, !flagged);
 }

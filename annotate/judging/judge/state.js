@@ -9,8 +9,8 @@
  * the former clean-up): listeners are then replaced and the state is kept.
  *
  * Routes, all POST with JSON and the header X-Cleverdon-Token; a 401 is answered by `token` and one retry.
- *   topics   {} -> {topics: Topic[]}
- *   sync     {judgements: Judgement[], skips: Pair[], query_id, holding: doc_id[], want, recent}
+ *   topics   {} -> {topics: Topic[], last: ?query_id}: the topic of the annotator's newest judgement
+ *   sync     {judgements: Judgement[], skips: Pair[], query_id, holding: doc_id[], want, recent, alone}
  *            -> {saved: uuid[], refused: {uuid, reason}[], query_id, documents: Doc[], closed: doc_id[],
  *                recent?: Recent[], progress, order?: doc_id[], model_round?, behind?: boolean, surplus?: uuid[],
  *                feedback?: {uuid, doc_id, title, relevance, settled, note}[], first?: query_id}
@@ -24,57 +24,43 @@
  *   search   {query_id, words} -> {documents: {doc_id, title, snippet, judged, relevance}[], more?}: in a snippet U+0002
  *            and U+0003 stand around the words
  *   take     {query_id, doc_id} -> Doc, handed out as found by searching
+ *   history  {query_id?, grade?, words?, before?, limit} -> {entries: Past[], more}: see history.js
+ *   near     {query_id, doc_ids} -> {near: {doc_id: {doc_id, title, similarity, said}[]}, more}: see near.js
+ *   time     {day?} -> {today, session, per_topic, left, estimate, why, since_break}: see time.js
+ *   settings {settings} -> {}: how the annotator has arranged the card
  *   token    {annotator} -> {token}
  *
  * @typedef {{query_id: string, title: string, description: string, narrative: string, pool: ?number,
  *            judged: number}} Topic `pool` is how many are to be judged, null in a loop without an end
- * @typedef {{doc_id: string, title: string, text: ?string, length: number, truncated: boolean,
- *            metadata: Object<string, *>, calibration?: boolean}} Doc the card adds `skipped`, `former` (taken back), `taken` (found by searching)
+ * @typedef {{doc_id: string, title: string, form?: "text"|"preformatted"|"markup", text: ?string, html?: ?string,
+ *            length: number, truncated: boolean, metadata: Object<string, *>, images?: {src: string, alt: string, link?: boolean}[],
+ *            excerpts?: ?[number, number, string][], calibration?: boolean}} Doc `text` is the plain text as it is shown, `html` (with
+ *            the form "markup", and not of a text that was cut) the safe markup that draws it; `excerpts` are the stretches of a long
+ *            text that match its topic: start and end in code points of the whole text, and their words. The card adds `skipped`, `former` (taken back), `taken` (found by searching)
  *            and `kept` (was on screen, or is to be: the loop does not replace it)
  * @typedef {{uuid: string, query_id: string, doc_id: string, kind: "graded"|"cannot judge"|"undone",
- *            relevance: ?number, reason: ?string, note: ?string, shown_at: string, seconds: number,
- *            source: "key"|"click"}} Judgement
- * @typedef {{query_id: string, doc: Doc, kind: string, relevance: ?number, reason: ?string, note: ?string,
- *            uuid: ?string}} Entry one judged pair that can be looked back at and undone
- * @typedef {{judgement: Judgement, order: number, delta: number, title: string}} Pending `delta` is what the
+ *            relevance: ?number, reason: ?string, note: ?string, flagged: boolean, passages: [number, number][],
+ *            shown_at: string, seconds: number, away: number, source: "key"|"click"}} Judgement `seconds` are active ones, `away`
+ *            the others since it was shown
+ * @typedef {{query_id: string, doc: Doc, kind: string, relevance: ?number, reason: ?string, note: ?string, flagged: boolean,
+ *            passages: [number, number][], uuid: ?string, judged_at: ?string, was: ?Said[]}} Entry one judged pair that can be looked
+ *            back at and undone; `was` is what was said of it before, newest first
+ * @typedef {{judgement: Judgement, order: number, delta: number, title: string, tab: string, judged_at: string}} Pending `delta` is what the
  *            judgement adds to the number judged: 1 for a new one, 0 for a revision, -1 for an undo
  */
 
-const LOW = 12; // ask for more when fewer unseen documents are held
-const FULL = 24; // and ask for as many as make this
+const LOW = 24; // ask for more when fewer unseen documents are held: so many can be judged without a connection
+const FULL = 36; // and ask for as many as make this
+const FIRST = 24; // but begin with so many, which are there sooner
 const HISTORY = 300; // judged documents kept for looking back
 const CHIPS = 12; // metadata shown of one document
-const FIRST_RETRY = 500;
-const LAST_RETRY = 10_000;
-const TIMEOUT = 20_000; // a request without an answer must not block the others for ever
-const ASK_AGAIN = 10_000; // when other annotators hold what is left
 const FIRST_LOOK = 120; // when the model is learning: how soon to ask for its order
 const LAST_LOOK = 2_000;
-const HEARTBEAT = 120_000; // tells the server which documents are still held
-const OFFLINE_AFTER = 3_000;
-const ONE_MOMENT = "One moment …";
-const KEEPALIVE_LIMIT = 20_000; // characters: browsers refuse keepalive requests above 64 KB
-
-const SCROLL = { ArrowUp: -1, ArrowDown: 1, PageUp: -2, PageDown: 2, " ": 2, Home: -3, End: 3 };
-const CARD_KEYS = new Set(["u", "s", "x", "n", "w", "g", "m", "/", "?", "ArrowLeft", "ArrowRight", ...Object.keys(SCROLL)]);
-const FOREIGN = "[role=dialog],[role=menu],[role=listbox],[role=combobox],[role=slider],[role=radiogroup]";
-const SLOT = Symbol.for("cleverdon.judging.card"); // on window: finds listeners left by another copy of this module
-
-/** One state for each campaign and annotator; it outlives reruns and a visit to another page. */
-const states = new Map();
-
-export default function mountCard({ data, parentElement }) {
-  window[SLOT]?.();
-  const state = stateFor(data);
-  const leave = attach(state, data, parentElement);
-  window[SLOT] = leave;
-  return leave;
-}
 
 // ---------------------------------------------------------------------------------------------- state
 
 function stateFor(data) {
-  const id = `cleverdon:${encodeURIComponent(data.campaign)}:${encodeURIComponent(data.annotator)}:`;
+  const id = placeFor(data);
   let state = states.get(id);
   if (!state) {
     const store = openStore(id);
@@ -89,10 +75,17 @@ function stateFor(data) {
       clock: null, panel: null, notice: null, askAgain: null, view: null, asked: undefined,
       why: null, whyTimer: null, apart: new Map(), problem: null,
       guidelines: { asked: false, html: null, notes: new Map(), trouble: "" }, drafts: loadDrafts(store, id), noted: null,
+      own: loadOwn(store, id, data.own), keyMap: new Map(),
       feedback: null,
+      rekey: null, past: emptyPast(), near: emptyNear(), time: emptyTime(), tabs: emptyTabs(), aloud: emptyAloud(),
       find: { queryId: null, words: "", searched: "", asked: null, documents: [], chosen: -1, trouble: "", taking: null },
     };
+    mapKeys(state);
+    resumeOwn(state);
     states.set(id, state);
+    state.onNotice = () => sayAloud(state, onScreen(state));
+    state.onLife = (still) => signOfLife(state, still);
+    openTabs(state);
   }
   if (state.token !== data.token) {
     state.token = data.token;
@@ -101,46 +94,10 @@ function stateFor(data) {
   state.routes = data.routes;
   state.scale = data.scale;
   state.reasons = data.reasons ?? [];
+  state.noun = "judgement";
   state.textCap = data.text_cap;
+  state.card = data.card ?? {};
   return state;
-}
-
-function openStore(id) {
-  try {
-    localStorage.setItem(`${id}probe`, "1");
-    localStorage.removeItem(`${id}probe`);
-    return localStorage;
-  } catch {
-    return null; // private mode, or storage switched off
-  }
-}
-
-function readJson(store, key) {
-  try {
-    return JSON.parse(store?.getItem(key) ?? "null");
-  } catch {
-    return null;
-  }
-}
-
-/** Each judgement has a key of its own, so that two tabs of one annotator never overwrite each other's. */
-function loadPending(store, id) {
-  const found = [];
-  for (let i = 0; i < (store?.length ?? 0); i += 1) {
-    const key = store.key(i);
-    const item = key.startsWith(`${id}pending:`) ? readJson(store, key) : null;
-    if (item?.judgement?.uuid) found.push(item);
-  }
-  return found.sort((a, b) => a.order - b.order);
-}
-
-function write(state, key, value) {
-  try {
-    if (value === null) state.store?.removeItem(state.id + key);
-    else state.store?.setItem(state.id + key, value);
-  } catch {
-    state.storeFails = true; // full: the judgement still waits in memory and the status line says so
-  }
 }
 
 const pairOf = (queryId, docId) => `${queryId}\u0000${docId}`;
@@ -159,9 +116,12 @@ function onScreen(state) {
   return { queryId: state.queryId, doc, former: doc.former ?? null, entry: null };
 }
 
+/** What is drawn, as the clock has it. */
+const drawnAs = (item) => item && pairOf(item.queryId, item.doc.doc_id) + (item.entry ? "\u0000back" : "");
+
 /** Judged and pooled, with what is on its way counted in. */
 function countOf(state, topic) {
-  const mine = state.pending.filter((item) => !topic || item.judgement.query_id === topic.query_id);
+  const mine = outstanding(state).filter((item) => !topic || item.judgement.query_id === topic.query_id);
   const base = topic ?? state.all ?? sumOf(state.topics);
   const judged = base.judged + mine.reduce((sum, item) => sum + item.delta, 0);
   return { judged: Math.max(0, base.pool === null ? judged : Math.min(judged, base.pool)), pool: base.pool };
@@ -175,27 +135,5 @@ function sumOf(topics) {
 function isDone(state, topic) {
   const { judged, pool } = countOf(state, topic);
   return pool !== null && judged >= pool;
-}
-
-// ------------------------------------------------------------------------------- time on the screen
-
-const inFront = (state) => state.view !== null && document.visibilityState === "visible";
-
-function restartClock(state, pair) {
-  state.clock = pair && { pair, shownAt: new Date().toISOString(), active: 0, since: null };
-  runClock(state);
-}
-
-/** Starts or stops counting, as the page comes to the front or goes away. */
-function runClock(state) {
-  const { clock } = state;
-  if (!clock) return;
-  if (clock.since !== null) clock.active += performance.now() - clock.since;
-  clock.since = inFront(state) ? performance.now() : null;
-}
-
-function readClock(state) {
-  runClock(state);
-  return Math.round(state.clock.active) / 1000;
 }
 

@@ -3,26 +3,30 @@
 // ------------------------------------------------------------------------------------------ verbs
 
 /** The one place where judgements are made: kept in the browser first, then on the way. */
-function record(state, queryId, doc, kind, { relevance = null, reason = null, note = null, source, delta, shownAt, seconds }) {
+function record(state, queryId, doc, kind, { relevance = null, reason = null, marks = NO_MARKS, source, delta, shownAt, time }) {
   const uuid = newUuid();
   state.order = Math.max(state.order + 1, Date.now() * 1000);
   const judgement = {
-    uuid, query_id: queryId, doc_id: doc.doc_id, kind, relevance, reason, note, shown_at: shownAt, seconds, source,
+    uuid, query_id: queryId, doc_id: doc.doc_id, kind, relevance, reason, ...marks, shown_at: shownAt, ...time, source,
   };
-  const item = { judgement, order: state.order, delta, title: nameOf(doc) };
+  const item = { judgement, order: state.order, delta, title: nameOf(doc), tab: state.tabs.me, judged_at: new Date().toISOString() };
+  takeUnsentOf(state, queryId, doc.doc_id);
   write(state, `pending:${item.order}:${uuid}`, JSON.stringify(item));
   state.pending.push(item);
+  tellSaid(state, item, doc);
+  keepLast(state, queryId);
   return uuid;
 }
 
-/** Judges the pair on screen (never another one) and goes on. */
-function judge(state, kind, { relevance = null, reason = null, source }) {
+/** Judges the pair on screen (never another one) and goes on; with `stay` one that is looked back at stays in sight. */
+function judge(state, kind, { relevance = null, reason = null, source, stay = false }) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);
+  if (drawnAs(item) !== state.clock?.pair) return justCome(state);
   const { queryId, doc, entry } = item;
-  const note = noteOf(state, item);
+  const marks = marksOf(state, item);
   const uuid = record(state, queryId, doc, kind, {
-    relevance, reason, note, source, delta: entry ? 0 : countsFor(state, queryId, doc), shownAt: state.clock.shownAt, seconds: readClock(state),
+    relevance, reason, marks, source, delta: entry ? 0 : countsFor(state, queryId, doc), shownAt: state.clock.shownAt, time: readClock(state),
   });
   setDraft(state, queryId, doc, null); // it is on its way with the judgement
   if (entry) state.history.splice(state.look, 1);
@@ -30,13 +34,24 @@ function judge(state, kind, { relevance = null, reason = null, source }) {
   state.look = null;
   delete doc.former;
   delete doc.skipped;
-  state.history.push({ query_id: queryId, doc, kind, relevance, reason, note, uuid });
+  state.history.push({
+    query_id: queryId, doc, kind, relevance, reason, ...marks, uuid, judged_at: new Date().toISOString(), was: entry ? wasOf(entry) : [],
+  });
   if (state.history.length > HISTORY) state.history.shift();
+  if (stay) {
+    state.look = state.history.length - 1;
+    addTime(state); // its time so far is in the judgement: from here on it counts anew
+    restartClock(state, state.clock.pair);
+  }
   const said = wordsFor(state, { kind, relevance, reason });
-  say(state, `: ${said}${entry ? ", revised" : ""} – undo (u)`, doc);
+  say(state, `: ${said}${entry ? ", revised" : ""} – undo (${capFor(state, "undo") || "button"})`, doc);
   refresh(state);
-  return pump(state);
+  return pumpSoon(state);
 }
+
+/** What was said of a pair before it is said anew, newest first. */
+const wasOf = ({ kind, relevance, reason, uuid = null, judged_at = null, was = [], ...marks }) => (
+  [{ kind, relevance, reason, ...entryMarks(marks), uuid, judged_at }, ...was]);
 
 /** What a first judgement adds to the number judged: whether one found by searching is in the pool, the server knows. */
 const countsFor = (state, queryId, doc) => (doc.taken && state.byId.get(queryId)?.pool !== null ? 0 : 1);
@@ -49,22 +64,22 @@ function undo(state, source) {
   state.history.splice(at, 1);
   state.look = null;
   record(state, entry.query_id, entry.doc, "undone", {
-    source, delta: entry.surplus ? 0 : -countsFor(state, entry.query_id, entry.doc), shownAt: new Date().toISOString(), seconds: 0,
+    source, delta: entry.surplus ? 0 : -countsFor(state, entry.query_id, entry.doc), shownAt: new Date().toISOString(), time: { seconds: 0, away: 0 },
   });
   if (entry.query_id !== state.queryId) openTopic(state, entry.query_id);
-  if (entry.note && !state.drafts.has(pairOf(entry.query_id, entry.doc.doc_id))) setDraft(state, entry.query_id, entry.doc, entry.note);
+  keepMarks(state, entry.query_id, entry.doc, entryMarks(entry));
   entry.doc.former = { kind: entry.kind, relevance: entry.relevance, reason: entry.reason };
   state.queue.unshift(entry.doc);
   say(state, `: ${wordsFor(state, entry)} taken back`, entry.doc);
   refresh(state);
-  return pump(state);
+  return pumpSoon(state);
 }
 
 /** Puts the open document at the end of its topic. */
 function skip(state) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);
-  if (item.entry) return tell(state, "This one is judged already: → goes forward.");
+  if (item.entry) return tell(state, `This one is judged already${goesForward(state, ": ")}.`);
   const { judged, pool } = countOf(state, state.byId.get(state.queryId));
   if (state.queue.length === 1 && (state.exhausted || (pool !== null && pool - judged <= 1))) {
     return tell(state, "This is the only document left in this topic.");
@@ -74,9 +89,10 @@ function skip(state) {
   doc.kept = false;
   state.queue.push(doc);
   state.skips.push({ query_id: state.queryId, doc_id: doc.doc_id });
+  tellTabs(state, { type: "skipped", query_id: state.queryId, doc_id: doc.doc_id });
   say(state, `: skipped, it comes again ${state.inLoop ? "after some others" : "at the end of this topic"}`, doc);
   refresh(state);
-  return pump(state);
+  return pumpSoon(state);
 }
 
 /** Looks at judged documents: -1 is one further back, +1 one forward, and past the last is the open one. */
@@ -91,7 +107,13 @@ function look(state, step) {
 }
 
 function sayLookingBack(state, entry) {
-  say(state, `: ${wordsFor(state, entry)} – a grade revises it, → goes forward`, entry.doc);
+  say(state, `: ${wordsFor(state, entry)} – a grade revises it${goesForward(state, ", ")}`, entry.doc);
+}
+
+/** Which key leaves what is looked back at; nothing where none does. */
+function goesForward(state, before) {
+  const cap = capFor(state, "forward");
+  return cap && `${before}${cap} goes forward`;
 }
 
 function openTopic(state, queryId) {
@@ -142,21 +164,6 @@ function goOn(state) {
   if (next) changeTopic(state, next.query_id);
 }
 
-async function showAll(state) {
-  const item = onScreen(state);
-  if (!item?.doc.truncated) return;
-  tell(state, "Fetching the whole text …");
-  try {
-    const whole = await post(state, "document", { query_id: item.queryId, doc_id: item.doc.doc_id });
-    item.doc.text = whole.text;
-    item.doc.truncated = false;
-    tell(state, "");
-  } catch {
-    tell(state, "The whole text could not be fetched: try again.");
-  }
-  refresh(state);
-}
-
 function wordsFor(state, { kind, relevance, reason }) {
   if (kind !== "graded") return reason ? `cannot judge (${reason})` : "cannot judge";
   const grade = state.scale.find((entry) => entry.grade === relevance);
@@ -168,23 +175,8 @@ function say(state, words, doc = null) {
   state.notice = { title: doc ? nameOf(doc) : "", words, urgent: false };
 }
 
-function tell(state, words) {
-  state.notice = { title: "", words, urgent: words !== "" };
-  if (state.view) renderNotice(state, state.view);
-}
-
 function oneMoment(state) {
   const coming = restOf(state)[0] === ONE_MOMENT;
   tell(state, coming ? "One moment: the next document is on its way." : "There is no document on screen.");
-}
-
-/** crypto.randomUUID exists on https and localhost only; a campaign on a LAN address needs one as well. */
-function newUuid() {
-  if (crypto.randomUUID) return crypto.randomUUID();
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = (bytes[6] & 0x0f) | 0x40;
-  bytes[8] = (bytes[8] & 0x3f) | 0x80;
-  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 

@@ -1,0 +1,91 @@
+// What the keys and buttons of this card do. Part of one module: see state.js.
+
+const scrollerOf = (state) => state.view.scroller;
+
+/** A digit is a grade. */
+function digitMeans(state, digit) {
+  const known = state.scale.some(({ grade }) => grade === digit);
+  return known ? (_, source = "key") => judge(state, "graded", { relevance: digit, source }) : null;
+}
+
+/** Escape, where no panel is open. */
+function stepBack(state) {
+  if (state.feedback) return () => closeFeedback(state);
+  if (state.time.resting) return () => closeRest(state);
+  if (isNearShown(state)) return () => leaveNear(state);
+  if (state.look !== null) return () => look(state, state.history.length - state.look);
+  return null;
+}
+
+const JUDGES = new Set(["grade", "undo", "skip", "cannot-judge", "back", "forward"]);
+
+/** Some panels cover the document, or have to be left first. */
+function mayClick(state, name) {
+  if (!JUDGES.has(name)) return true;
+  if (state.panel === "search") {
+    tell(state, "Close the search first: the document is behind it.");
+    return false;
+  }
+  if (state.panel === "history") {
+    tell(state, "Close the list first: the document is behind it.");
+    return false;
+  }
+  if (state.panel === "note") {
+    if (!["grade", "cannot-judge"].includes(name)) {
+      tell(state, "Close the note first: Enter keeps it, Esc drops it.");
+      return false;
+    }
+    takeNote(state); // a grade that is clicked takes along what is written
+    setPanel(state, null);
+  }
+  return true;
+}
+
+action("undo", "u", "take the last judgement back, again and again", undo);
+action("skip", "s", "skip: the document comes again at the end of its topic", skip);
+action("cannot-judge", "x", "cannot judge, with a reason", (state) => openReasons(state), { panel: "reasons" });
+action("back", "ArrowLeft", "look back at judged documents; a grade there revises, undo takes back the one in sight",
+  (state) => look(state, -1));
+action("forward", "ArrowRight", "forward again, to the open document", (state) => look(state, 1));
+action("why", "w", "why this document came up; judging goes on beside it", (state) => togglePanel(state, "why"), { panel: "why" });
+action("search", "/", "search the documents: \u2191 \u2193 choose, Enter takes one to be judged next", (state) => openSearch(state),
+  { panel: "search" });
+action("note", "m", "a note: it goes with the next grade of this document, or changes what a judged one has",
+  (state) => openNote(state), { panel: "note" });
+action("flag", "f", "flag: to be looked at again; it goes with the grade, and is seen in the history", (state, source) => flag(state, source));
+action("guidelines", "g", "the guidelines, and the note for this topic; judging goes on beside them",
+  (state) => openGuidelines(state), { panel: "guidelines" });
+action("next-unfinished", "n", "next unfinished topic, when this one is done", (state) => goOn(state),
+  { when: (state) => onScreen(state) === null });
+action("help", "?", "keys, all in a list; Esc closes what is open", (state) => togglePanel(state, "help"), { panel: "help", anywhere: true });
+
+onButton("grade", (state, button) => judge(state, "graded", { relevance: Number(button.dataset.grade), source: "click" }));
+onButton("keep-note", (state) => keepNote(state, "click"));
+onButton("close-feedback", (state) => closeFeedback(state));
+onButton("take", (state, button) => take(state, button.dataset.doc));
+onButton("close", (state) => setPanel(state, null));
+onButton("reason", (state, button) => chooseReason(state, Number(button.dataset.reason), "click"));
+onButton("give-reason", (state) => giveReason(state, state.view.reasonText.value.trim(), "click"));
+onButton("previous-topic", (state) => stepTopic(state, -1));
+onButton("next-topic", (state) => stepTopic(state, 1));
+onButton("fold", (state) => fold(state.view));
+
+panel("help", { node: "helpPanel" });
+panel("why", { node: "whyPanel", beside: true, render: renderWhy });
+panel("guidelines", { node: "guidelinesPanel", beside: true });
+panel("note", { node: "notePanel", focus: "noteText", field: "noteText", inField: reactionInNote });
+panel("search", {
+  node: "searchPanel", focus: "searchWords", field: "searchWords", inField: reactionInSearch, render: renderSearch,
+  keys: (state, event, { key }) => (key === "ArrowUp" || key === "ArrowDown" ? reactionInSearch(state, event) : undefined),
+  left: (state) => clearTimeout(state.find.timer),
+});
+panel("reasons", {
+  node: "reasonsPanel", field: "reasonText", inField: reactionInReason,
+  keys: (state, event, { digit }) => (digit === null ? undefined : () => chooseReason(state, digit, "key")),
+});
+
+function fold(view) {
+  const open = view.topic.classList.toggle("cd-open");
+  view.fold.setAttribute("aria-expanded", String(open));
+}
+

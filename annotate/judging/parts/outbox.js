@@ -1,0 +1,162 @@
+// What waits to be sent: one request at a time, again and again until it is answered; and the lines that say how it
+// stands. A card says itself what there is to do (`needsSync`) and how (`exchange`). Part of every card.
+
+const FIRST_RETRY = 500;
+const LAST_RETRY = 10_000;
+const OFFLINE_AFTER = 3_000;
+
+/** Sends what waits and fetches what is short: one request at a time, so that order is kept. */
+function pump(state) {
+  if (state.inFlight || state.retry !== null || !needsSync(state)) return;
+  state.inFlight = true;
+  exchange(state).then(
+    () => {
+      state.failures = 0;
+      state.trouble = null;
+    },
+    (error) => {
+      if (!(error instanceof Failure)) console.error(error);
+      retryLater(state, error instanceof Failure ? error : new Failure(-1));
+    },
+  ).finally(() => {
+    state.inFlight = false;
+    refresh(state);
+    pump(state);
+  });
+}
+
+const AFTER_FRAMES = 30; // two of them: what comes next is drawn first
+
+/** Sends after a key what there is, and lets the screen go first. */
+function pumpSoon(state) {
+  setTimeout(() => pump(state), AFTER_FRAMES);
+}
+
+function retryLater(state, { status, detail }) {
+  if (state.failures === 0) state.failingSince = Date.now();
+  state.failures += 1;
+  state.trouble = status;
+  state.detail = detail;
+  const gentle = status >= 400 && status < 500; // asking quickly does not help there
+  const delay = gentle ? LAST_RETRY : Math.min(LAST_RETRY, FIRST_RETRY * 2 ** (state.failures - 1));
+  state.retry = setTimeout(() => {
+    state.retry = null;
+    pump(state);
+  }, delay);
+}
+
+/** Tries at once what waits for its next attempt. */
+function wake(state) {
+  clearTimeout(state.retry);
+  state.retry = null;
+  pump(state);
+}
+
+const STALE = 30_000; // away for so long, and what is open may have been decided elsewhere
+
+/** The page goes to the back, or comes to the front again: after a while away the server is asked what is still open. */
+function seen(state) {
+  runClock(state);
+  if (document.visibilityState !== "visible") {
+    state.leftAt ??= Date.now();
+    return;
+  }
+  const away = Date.now() - (state.leftAt ?? Infinity);
+  state.leftAt = null;
+  if (!(away >= STALE)) return;
+  state.due = true;
+  state.returned = state.clock?.pair ?? null;
+  wake(state);
+}
+
+// What is said: the line above the buttons, the state of what waits, and what the server refused.
+
+function tell(state, words) {
+  state.notice = { title: "", words, urgent: words !== "" };
+  if (state.view) renderNotice(state, state.view);
+  state.onNotice?.();
+}
+
+/** What a key was meant for is not what is there any more: nothing is decided, and what is there is drawn. */
+function justCome(state) {
+  refresh(state);
+  tell(state, "One moment: this has only just come on screen.");
+}
+
+function renderNotice(state, view) {
+  const { lead = "", title = "", words = "", urgent = false } = state.notice ?? {};
+  setText(view, "noticeLead", lead);
+  setText(view, "noticeTitle", title.length > 200 ? `${title.slice(0, 200)} …` : title);
+  setText(view, "noticeWords", words);
+  view.notice.classList.toggle("cd-urgent", urgent);
+}
+
+/** Whether there has been no connection for a while. */
+const isCutOff = (state) => state.trouble === 0 && state.failures > 0 && Date.now() - state.failingSince >= OFFLINE_AFTER;
+
+const CUT_OFF = ["No connection", "What is here is used up. It goes on by itself as soon as the server answers; what you decided is kept in this browser."];
+
+function statusOf(state) {
+  const n = state.pending.length;
+  const what = `${n} ${n === 1 ? state.noun : `${state.noun}s`}`;
+  const place = state.storeFails ? "in this tab" : "in this browser";
+  const long = state.failures > 0 && Date.now() - state.failingSince >= OFFLINE_AFTER;
+  if (state.trouble === 401) {
+    const kept = n ? ` ${what} ${n === 1 ? "is" : "are"} kept ${place}.` : "";
+    const { detail } = state;
+    const cause = !detail || detail === "not signed in" ? "reload this page to sign in again" : detail.replace(/\.$/, "");
+    return ["problem", `You are signed out: ${cause}.${kept}`];
+  }
+  if (long || (state.trouble >= 400 && state.trouble < 500)) {
+    const detail = state.detail ? `, ${state.detail}` : "";
+    const cause = { 0: "No connection", "-1": "The server's answer makes no sense", 403: asSentence(state.detail) }[state.trouble]
+      || `The server answers with an error (${state.trouble}${detail})`;
+    const waits = `${what} ${n === 1 ? "waits" : "wait"} ${place} and will be sent`;
+    return ["problem", `${cause}: ${n ? waits : "trying again"}`];
+  }
+  const words = n ? `${n} not saved yet` : "Saved";
+  if (state.storeFails) return ["problem", `${words}. This browser stores nothing: keep the tab open until all is saved.`];
+  return [n || state.failures ? "waiting" : "saved", words];
+}
+
+function renderStatus(state, view) {
+  const [kind, words] = statusOf(state);
+  setText(view, "status", words);
+  if (view.drawn.statusKind === kind) return;
+  view.drawn.statusKind = kind;
+  view.status.dataset.kind = kind;
+  view.status.setAttribute("aria-live", kind === "problem" ? "polite" : "off"); // each "Saved" aloud would be noise
+}
+
+function renderRefused(state, view) {
+  const key = state.refused.map(({ uuid }) => uuid).join();
+  if (view.drawn.refused === key) return;
+  view.drawn.refused = key;
+  view.refused.replaceChildren(...state.refused.map(({ uuid, title, words, reason }) => {
+    const row = make("div", { className: "cd-refusal" });
+    const close = make("button", { type: "button", className: "cd-small", textContent: "Dismiss" });
+    Object.assign(close.dataset, { do: "dismiss", uuid });
+    const name = make("bdi", { className: "cd-apart", textContent: title });
+    const line = make("span", {});
+    line.append("Refused: ", name, `: ${words}. `, make("bdi", { className: "cd-apart", textContent: reason }));
+    row.append(line, close);
+    return row;
+  }));
+}
+
+/** Changes the history; what is looked at stays in sight, or is left where it is no longer there. */
+function changeHistory(state, entries) {
+  const shown = state.look === null ? null : state.history[state.look];
+  state.history = entries;
+  if (!shown) return;
+  const at = entries.indexOf(shown);
+  state.look = at < 0 ? null : at;
+}
+
+function dismiss(state, uuid) {
+  state.refused = state.refused.filter((answer) => answer.uuid !== uuid);
+  write(state, "refused", JSON.stringify(state.refused));
+  refresh(state);
+}
+
+onButton("dismiss", (state, button) => dismiss(state, button.dataset.uuid));

@@ -1,0 +1,47 @@
+// A note with a decision: it waits for it, and goes with it. Part of the cards for lists and for preferences.
+
+/** Notes that wait, by what they are about. */
+function loadNotes(store, id) {
+  const notes = new Map();
+  const start = `${id}note:`;
+  for (let i = 0; i < (store?.length ?? 0); i += 1) {
+    const key = store.key(i);
+    if (key.startsWith(start)) notes.set(key.slice(start.length), store.getItem(key));
+  }
+  return notes;
+}
+
+/** Keeps a note for the next decision; null drops it. */
+function putNote(state, key, note) {
+  if (note === null ? !state.notes.delete(key) : state.notes.get(key) === note) return;
+  if (note !== null) state.notes.set(key, note);
+  write(state, `note:${key}`, note);
+}
+
+/** The note that a decision of this item has, or will have. */
+const noteOf = (state, item) => (state.notes.get(item.key) ?? item.entry?.decision.note ?? "") || null;
+
+const NOTE_HINT = { open: "It goes with what you decide.", decided: "Enter saves it with what was decided." };
+
+/** What is written in the open panel goes to what it was opened for. */
+function takeNote(state) {
+  const { noted } = state;
+  if (!noted || !state.view) return;
+  const text = state.view.noteText.value.trim();
+  state.noted = null;
+  if (text === (noted.entry?.decision.note ?? "")) putNote(state, noted.key, null);
+  else putNote(state, noted.key, text);
+}
+
+/** Enter: at what is open the note waits; what was decided is decided again with it, and stays in sight. */
+function keepNote(state, source) {
+  const item = onScreen(state);
+  takeNote(state);
+  setPanel(state, null);
+  if (!item?.entry || !state.notes.has(item.key)) return undefined;
+  const { kind, reason } = item.entry.decision;
+  judge(state, kind, { ...saidOf(item.entry.decision), reason, source });
+  state.look = state.history.length - 1;
+  say(state, state.history[state.look].decision.note ? ": note kept" : ": note taken away", state.history[state.look].title);
+  return refresh(state);
+}

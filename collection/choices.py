@@ -1,0 +1,146 @@
+"""What annotators chose from lists, settled into sparse qrels; and how far they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from collection.records import QRELS_COLUMNS, require_columns
+from collection.registry import Registry
+
+Counts = npt.NDArray[np.int64]
+
+CHOICE_RULES: Registry[Callable[[Counts, Counts], npt.NDArray[np.bool_]]] = Registry("rule for choices")
+"""Every rule: (how many chose each document, how many decided on a list that has it) -> whether it is relevant."""
+
+NEEDED = ("annotator", "query_id", "kind", "shown", "chosen")
+
+
+@CHOICE_RULES.add(
+    "majority",
+    label="Majority",
+    description="Chosen by at least half of those who decided on a list that has it.",
+)
+def majority(chosen: Counts, decided: Counts) -> npt.NDArray[np.bool_]:
+    """At least half, so that of two annotators one is enough: what is not chosen was not looked at by itself."""
+    return (chosen > 0) & (2 * chosen >= decided)
+
+
+@CHOICE_RULES.add("any", label="Any", description="Chosen by anybody: nothing that answers the topic is missed.")
+def any_(chosen: Counts, decided: Counts) -> npt.NDArray[np.bool_]:
+    """One annotator is enough."""
+    return chosen > 0
+
+
+@CHOICE_RULES.add("all", label="All", description="Chosen by all who decided on a list that has it.")
+def all_(chosen: Counts, decided: Counts) -> npt.NDArray[np.bool_]:
+    """Everybody who saw it chose it."""
+    return (chosen > 0) & (chosen == decided)
+
+
+class ChoiceAgreement(NamedTuple):
+    """How far annotators agree who decided on the same topics.
+
+    Attributes
+    ----------
+    topics
+        On which two or more decided.
+    comparisons
+        Pairs of annotators on these, each topic by itself.
+    same
+        Share of the comparisons in which both chose the same documents; nan where there is none.
+    overlap
+        Mean of |both| / |either| over the comparisons (Jaccard 1901); 1 where both chose none of the list.
+    """
+
+    topics: int
+    comparisons: int
+    same: float
+    overlap: float
+
+
+def sparse_qrels(choices: pd.DataFrame, rule: str = "majority") -> pd.DataFrame:
+    """Choices settled into sparse qrels: what was chosen, with relevance 1, and nothing else.
+
+    What was shown and not chosen gets no row: nobody judged it by itself, so it is unjudged and not a 0. Who could
+    not judge a list has not decided on it.
+
+    Parameters
+    ----------
+    choices
+        ``annotator``, ``query_id``, ``kind``, ``shown``, ``chosen`` (tuples of ids): each annotator's choice for each
+        topic once.
+    rule
+        A name of :data:`CHOICE_RULES`. Where annotators had different lists, a document is settled by those who had it.
+
+    Returns
+    -------
+    DataFrame
+        ``query_id``, ``doc_id``, ``relevance``; topics in the order of the choices, the documents of each by
+        how many chose it, then in the order of the lists. ``attrs["rule"]`` names the rule.
+
+    Examples
+    --------
+    >>> rows = [("ann", "1", "chosen", ("a", "b"), ("b",)), ("ben", "1", "chosen", ("a", "b"), ())]
+    >>> choices = pd.DataFrame(rows, columns=["annotator", "query_id", "kind", "shown", "chosen"])
+    >>> sparse_qrels(choices).values.tolist(), len(sparse_qrels(choices, "all"))
+    ([['1', 'b', 1]], 0)
+    """
+    require_columns(choices, NEEDED, "settling choices")
+    function = CHOICE_RULES[rule].function
+    counted: dict[tuple[str, str], list[int]] = {}
+    order: dict[str, int] = {}
+    for query_id, shown, chosen in _decided(choices):
+        order.setdefault(query_id, len(order))
+        for doc_id in shown:
+            counts = counted.setdefault((query_id, doc_id), [0, 0])
+            counts[0] += doc_id in chosen
+            counts[1] += 1
+    numbers = np.array(list(counted.values()), dtype=np.int64).reshape(-1, 2)
+    relevant = function(numbers[:, 0], numbers[:, 1])
+    rows = [(*pair, -n) for pair, n, is_so in zip(counted, numbers[:, 0].tolist(), relevant, strict=True) if is_so]
+    rows.sort(key=lambda row: (order[row[0]], row[2]))  # stable: of documents chosen equally often the first shown
+    qrels = pd.DataFrame([(*row[:2], 1) for row in rows], columns=list(QRELS_COLUMNS))
+    qrels = qrels.astype({"query_id": "str", "doc_id": "str", "relevance": "int64"})
+    qrels.attrs["rule"] = rule
+    return qrels
+
+
+def agreement(choices: pd.DataFrame) -> ChoiceAgreement:
+    """How often two annotators of a topic chose the same, and how far what they chose overlaps.
+
+    Parameters
+    ----------
+    choices
+        As for :func:`sparse_qrels`; who could not judge a list is left out.
+
+    Examples
+    --------
+    >>> rows = [("ann", "1", "chosen", ("a", "b"), ("b",)), ("ben", "1", "chosen", ("a", "b"), ("a", "b"))]
+    >>> agreement(pd.DataFrame(rows, columns=["annotator", "query_id", "kind", "shown", "chosen"]))
+    ChoiceAgreement(topics=1, comparisons=1, same=0.0, overlap=0.5)
+    """
+    require_columns(choices, NEEDED, "the agreement of choices")
+    by_topic: dict[str, list[frozenset[str]]] = {}
+    for query_id, _, chosen in _decided(choices):
+        by_topic.setdefault(query_id, []).append(chosen)
+    pairs = [pair for said in by_topic.values() for pair in combinations(said, 2)]
+    topics = sum(len(said) > 1 for said in by_topic.values())
+    if not pairs:
+        return ChoiceAgreement(0, 0, float("nan"), float("nan"))
+    same = [one == other for one, other in pairs]
+    overlap = [len(one & other) / len(one | other) if one | other else 1.0 for one, other in pairs]
+    return ChoiceAgreement(topics, len(pairs), float(np.mean(same)), float(np.mean(overlap)))
+
+
+def _decided(choices: pd.DataFrame) -> Iterator[tuple[str, tuple[str, ...], frozenset[str]]]:
+    """Topic, what was shown, what of it was chosen, of each decision."""
+    made = choices[choices["kind"] == "chosen"]
+    columns = (made[name].tolist() for name in ("query_id", "shown", "chosen"))
+    for query_id, shown, chosen in zip(*columns, strict=True):
+        yield query_id, shown, frozenset(chosen)

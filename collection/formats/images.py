@@ -1,0 +1,200 @@
+"""Images that documents name: files beside the documents' file, and links; what a file is, its content says."""
+
+from __future__ import annotations
+
+import re
+from os import PathLike
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import urlsplit
+
+from collection.errors import FormatError
+from collection.formats.source import quote
+
+FIELDS = ("images", "image")
+"""Where a document names its images: in lists, or one."""
+TYPES = {"png": "image/png", "jpg": "image/jpeg", "gif": "image/gif", "webp": "image/webp", "avif": "image/avif"}
+"""The kinds of image that are kept: ending -> media type."""
+LARGEST = 50_000_000
+"""Bytes of an image; browsers draw larger ones slowly or not at all."""
+
+_WANTED = f"an image ({', '.join(TYPES)})"
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.I)
+_WEB = ("http://", "https://")
+# Endings of pictures, also of kinds that are not kept: whoever names one wants to know.
+_PICTURE = re.compile(r"data:image/|.*\.(?:png|jpe?g|gif|webp|avif|svg|bmp|tiff?|heic)\s*\Z", re.I | re.S)
+
+
+class Named(list[dict[str, str]]):
+    """The images that a record names, each ``{"path", "alt"}`` or ``{"link", "alt"}``.
+
+    By this type they are told from whatever else a file may have in a field called ``images``.
+    """
+
+
+def host_of(link: str) -> str | None:
+    r"""From which host a browser loads an address; None of one that is not of the web, or is read in several ways.
+
+    Browsers take a backslash for a slash and pass over control characters, and what stands before an @ looks like a
+    host and is none: by such an address another host could pass for one that is allowed.
+
+    Examples
+    --------
+    >>> host_of("https://Images.example.org/a.png"), host_of("https://evil.example\\@ok.org/a.png"), host_of("a.png")
+    ('images.example.org', None, None)
+    """
+    if "\\" in link or not link.isprintable() or any(c.isspace() for c in link):
+        return None
+    try:
+        parts = urlsplit(link)
+        return parts.hostname if parts.scheme in ("http", "https") and "@" not in parts.netloc else None
+    except ValueError:
+        return None
+
+
+def named(path: str | PathLike[str], number: int, record: dict[str, Any]) -> tuple[Named, set[str]]:
+    """The images that a document's record names.
+
+    Parameters
+    ----------
+    path, number
+        The file and line of the record.
+    record
+        Perhaps with a field ``images`` or ``image``, each one image or a list of them. An image is a path relative to
+        the file, an address (http or https), or an object ``{"src": either, "alt": what it shows}``.
+
+    Returns
+    -------
+    Named and set of str
+        ``{"path": "...", "alt": "..."}`` or ``{"link": "https://...", "alt": "..."}`` each, once; and the fields that
+        they stand in. One that says something else, such as a number of images, is not among these.
+
+    Raises
+    ------
+    FormatError
+        A field names an image that cannot be taken, or besides images something that is none.
+    """
+    found: dict[tuple[str, ...], dict[str, str]] = {}
+    used: set[str] = set()
+    for field in FIELDS:
+        values = _values(record.get(field))
+        if field in record and (not values or any(map(_is_image, values))):
+            used.add(field)
+            for each in values:
+                image = _image(path, number, field, each)
+                found.setdefault((image.get("path", ""), image.get("link", "")), image)
+    if found and "images" in record and "images" not in used:  # where they would be kept
+        hint = "give what names no images another name"
+        raise FormatError(path, number, "images in the field 'images', too", quote(repr(record["images"])), hint)
+    return Named(found.values()), used
+
+
+def _values(value: Any) -> list[Any]:
+    if value is None or value == "":
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _is_image(value: Any) -> bool:
+    """Whether this is meant to be an image, good or bad."""
+    src = value.get("src") if isinstance(value, dict) else value
+    return isinstance(src, str) and (src.strip().lower().startswith(_WEB) or _PICTURE.match(src.strip()) is not None)
+
+
+def _image(path: str | PathLike[str], number: int, field: str, value: Any) -> dict[str, str]:
+    wanted = f"in the field {field!r} a path, an address (http, https), or an object {{src, alt}}"
+    src, alt = (value.get("src"), value.get("alt") or "") if isinstance(value, dict) else (value, "")
+    if not _is_image(value) or not isinstance(alt, str):
+        raise FormatError(path, number, wanted, quote(repr(value)))
+    src = str(src).strip()
+    if src.lower().startswith(_WEB):
+        if not host_of(src):
+            hint = "without blanks, \\ and the name of a user"
+            raise FormatError(path, number, "the address of an image", quote(src), hint)
+        return {"link": src, "alt": alt}
+    if _SCHEME.match(src) or src.startswith("//"):
+        raise FormatError(path, number, wanted, quote(src), "other kinds of address are not kept")
+    place = PurePosixPath(src)
+    if place.is_absolute() or ".." in place.parts or "\\" in src:
+        hint = "paths are relative to the folder of this file, with / between their parts, and stay in it"
+        raise FormatError(path, number, "the path of an image beside this file", quote(src), hint)
+    return {"path": src, "alt": alt}
+
+
+def read_image(path: str | PathLike[str], number: int, name: str) -> tuple[bytes, str]:
+    """An image that a line of a file of documents names.
+
+    Parameters
+    ----------
+    path, number
+        The file and the line that names it.
+    name
+        The image's path, relative to the file's folder.
+
+    Returns
+    -------
+    tuple of bytes and str
+        The content, and its kind: a key of :data:`TYPES`.
+
+    Raises
+    ------
+    FormatError
+        With path and line: there is no such file, a link of the file system leads out of the folder, the file is too
+        large or no image of these kinds.
+    """
+    folder = Path(path).resolve().parent
+    try:
+        place = (folder / name).resolve()
+        if not place.is_relative_to(folder):
+            raise FormatError(
+                path, number, "an image in the folder of this file", f"{quote(name)}, which leads out of it"
+            )
+        if not place.is_file():
+            hint = "the images lie in the folder of this file, or in folders in it"
+            raise FormatError(path, number, f"the image {quote(name)}", "no such file", hint)
+        if place.stat().st_size > LARGEST:
+            found = f"{quote(name)} with {place.stat().st_size:,}"
+            raise FormatError(path, number, f"an image of {LARGEST:,} bytes at most", found)
+        content = place.read_bytes()
+    except OSError as error:
+        found = f"a file that cannot be read ({error.strerror or error})"
+        raise FormatError(path, number, f"the image {quote(name)}", found) from None
+    kind = kind_of(content)
+    if kind is None:
+        raise FormatError(path, number, _WANTED, *_other(name, content))
+    return content, kind
+
+
+def kind_of(content: bytes) -> str | None:
+    r"""What kind of image these bytes are, whatever their file is called; None if it is none that is kept.
+
+    Examples
+    --------
+    >>> kind_of(b"\x89PNG\r\n\x1a\n..."), kind_of(b"<svg xmlns='http://www.w3.org/2000/svg'/>")
+    ('png', None)
+    """
+    if content.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "png"
+    if content.startswith(b"\xff\xd8\xff"):
+        return "jpg"
+    if content.startswith((b"GIF87a", b"GIF89a")):
+        return "gif"
+    if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
+        return "webp"
+    if content[4:8] == b"ftyp":  # ISO base media: a box with the brands that the file is of
+        brands = content[8 : min(int.from_bytes(content[:4], "big"), 256)]
+        if {brands[i : i + 4] for i in range(0, len(brands), 4) if i != 4} & {b"avif", b"avis"}:
+            return "avif"
+    return None
+
+
+def _other(name: str, content: bytes) -> tuple[str, str]:
+    """What the bytes are instead, and what to do about it."""
+    begin = content[:1000].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if not content:
+        return f"{quote(name)}, which is empty", ""
+    if begin.startswith(b"<svg") or (begin.startswith((b"<?xml", b"<!--", b"<!doctype svg")) and b"<svg" in begin):
+        return f"{quote(name)}, which is SVG", "SVG can carry scripts and is not kept; save it as PNG"
+    if begin.startswith((b"<!doctype html", b"<html")):
+        return f"{quote(name)}, which is a page of HTML", "perhaps an error page was saved in its place"
+    return f"{quote(name)}, whose content is none of these", "save it as one of them"

@@ -1,0 +1,131 @@
+"""The share of pairs that a ranking orders as people did: preferences used as they are, without grades."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from collection.errors import InputError
+from collection.preferences.majority import majority
+from collection.records import ALL_TOPICS, Run, require_columns
+
+MEASURES = {
+    "ppref": "of the pairs that count, the share that the ranking orders as people did",
+    "wpref": "the same, each pair weighted by 1 / log2(rank + 1) of its document that stands higher",
+    "rpref": "of all pairs, the share that count and are ordered as people did",
+}
+"""What :func:`evaluate` gives: name -> what it is."""
+
+
+class PreferenceValues(NamedTuple):
+    """What rankings are worth by preferences.
+
+    Attributes
+    ----------
+    values
+        ``run``, ``query_id``, ``pairs`` (that count), ``of`` (pairs with a better document), and a column for each
+        of :data:`MEASURES`: one row per run and topic, then one for all topics with the query_id ``all``: sums of the
+        pairs, means of the values.
+    depth
+        Ranks that were looked at; None for all.
+    """
+
+    values: pd.DataFrame
+    depth: int | None
+
+    def means(self) -> pd.DataFrame:
+        """``run``, ``topics``, ``pairs``, ``of``, and the measures; the best by ppref first."""
+        all_ = self.values["query_id"] == ALL_TOPICS
+        topics = self.values[~all_].groupby("run", sort=False).size()
+        means = self.values[all_].drop(columns="query_id")
+        means.insert(1, "topics", means["run"].map(topics).astype("int64"))
+        return means.sort_values("ppref", ascending=False, kind="stable", ignore_index=True)
+
+
+def evaluate(runs: Iterable[Run], preferences: pd.DataFrame, depth: int | None = None) -> PreferenceValues:
+    """Evaluate rankings by preferences (Carterette, Bennett, Chickering & Dumais, ECIR 2008: ppref, wpref, rpref).
+
+    A pair counts where at least one of its two documents is retrieved, with `depth` among the first so many. What is
+    retrieved there stands before what is not. Where annotators differ the majority decides; pairs that are equal, or on
+    which nobody has a majority, are left out. A topic of which no pair counts, or that a run does not have, is 0.
+
+    Parameters
+    ----------
+    runs
+        Run frames with ``query_id``, ``doc_id``, ``rank``.
+    preferences
+        ``annotator``, ``query_id``, ``left``, ``right``, ``kind``.
+    depth
+        Look at so many ranks of each topic; at all if left out.
+
+    Raises
+    ------
+    InputError
+        No pair has a better document, a topic is called "all", or two runs carry one name.
+
+    Examples
+    --------
+    >>> rows = [("ann", "1", "a", "b", "left"), ("ann", "1", "c", "b", "left")]
+    >>> said = pd.DataFrame(rows, columns=["annotator", "query_id", "left", "right", "kind"])
+    >>> run = Run("r", pd.DataFrame({"query_id": ["1", "1"], "doc_id": ["a", "b"], "rank": [1, 2]}))
+    >>> evaluate([run], said).means()[["pairs", "ppref"]].values.tolist()
+    [[2.0, 0.5]]
+    """
+    if depth is not None and depth < 1:
+        raise InputError(f"the depth is 1 or more ranks, found {depth}")
+    decided = majority(preferences)
+    if decided.empty:
+        raise InputError("there is no preference yet to evaluate by: no two documents have a better one")
+    topics = decided["query_id"].drop_duplicates().tolist()
+    if ALL_TOPICS in topics:
+        raise InputError(f"no topic can be called {ALL_TOPICS!r}, which stands for the mean over topics")
+    frames: list[pd.DataFrame] = []
+    names: set[str] = set()
+    for run in runs:
+        if run.name in names:
+            raise InputError(f"two runs are called {run.name!r}; give one of them another name")
+        names.add(run.name)
+        frames.append(_values(run, decided, topics, depth))
+    if not frames:
+        raise InputError("there is no run to evaluate")
+    return PreferenceValues(pd.concat(frames, ignore_index=True), depth)
+
+
+def _values(run: Run, decided: pd.DataFrame, topics: list[str], depth: int | None) -> pd.DataFrame:
+    require_columns(run.frame, ("query_id", "doc_id", "rank"), f"the run {run.name}")
+    ranks = run.frame[["query_id", "doc_id", "rank"]]
+    ranks = ranks[ranks["query_id"].isin(topics)]
+    if depth is not None:
+        ranks = ranks[ranks["rank"] <= depth]
+    pairs = decided
+    for side in ("better", "worse"):
+        of_side = ranks.rename(columns={"doc_id": side, "rank": f"{side}_rank"})
+        pairs = pairs.merge(of_side, on=["query_id", side], how="left")
+    better = pairs["better_rank"].to_numpy(dtype=np.float64, na_value=np.inf)
+    worse = pairs["worse_rank"].to_numpy(dtype=np.float64, na_value=np.inf)
+    highest = np.minimum(better, worse)
+    counts = np.isfinite(highest)
+    weight = np.where(counts, 1.0 / np.log2(np.where(counts, highest, 1.0) + 1.0), 0.0)
+    right = counts & (better < worse)
+    sums = pd.DataFrame(
+        {
+            "query_id": pairs["query_id"],
+            "pairs": counts.astype(np.int64),
+            "of": 1,
+            "right": right.astype(np.int64),
+            "weight": weight,
+            "right_weight": np.where(right, weight, 0.0),
+        }
+    )
+    by_topic = sums.groupby("query_id", sort=False).sum().loc[topics]
+    values = by_topic[["pairs", "of"]].copy()
+    values["ppref"] = by_topic["right"] / by_topic["pairs"].clip(lower=1)
+    values["wpref"] = by_topic["right_weight"] / by_topic["weight"].where(by_topic["weight"] > 0, 1.0)
+    values["rpref"] = by_topic["right"] / by_topic["of"]
+    mean = values.mean().to_frame().T.assign(pairs=values["pairs"].sum(), of=values["of"].sum())
+    table = pd.concat([values.reset_index(), mean.assign(query_id=ALL_TOPICS)], ignore_index=True)
+    table.insert(0, "run", run.name)
+    return table.astype({"pairs": "int64", "of": "int64"})[["run", "query_id", "pairs", "of", *MEASURES]]

@@ -1,0 +1,219 @@
+"""Which two documents an annotator compares next: documents inserted one by one into the order that there is."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, cast
+
+from collection.records import PreferenceKind
+
+Pair = tuple[str, str]
+Said = tuple[str, str, str]
+"""Left, right, and what was said of them: a kind of preference, "undone" not among them."""
+
+ANSWERS: tuple[PreferenceKind, ...] = ("left", "right", "equal", "cannot judge")
+"""What can be said of a pair."""
+
+PASSED = 2
+"""Pairs that could not be judged, after which the document that they have in common is left out."""
+
+
+class Plan(NamedTuple):
+    """How far an annotator is with the documents of a topic.
+
+    Attributes
+    ----------
+    pair
+        The next two documents, (left, right); None when nothing is left to ask.
+    done
+        Pairs of these documents that the annotator has an answer to.
+    expected
+        `done` and how many may come at most; fewer do where documents are equal, more where pairs cannot be judged.
+    ranking
+        The documents that have their place, best first, equal ones together.
+    """
+
+    pair: Pair | None
+    done: int
+    expected: int
+    ranking: list[list[str]]
+
+
+class Ahead(NamedTuple):
+    """The next pair, and what follows each possible answer to it.
+
+    Attributes
+    ----------
+    pair
+        (left, right); None when nothing is left to ask.
+    then
+        Answer -> what comes after it; empty where one has not looked so far.
+    """
+
+    pair: Pair | None
+    then: dict[PreferenceKind, Ahead]
+
+
+_Known = dict[Pair, str | None]
+"""Two documents, the smaller id first -> the better one, "" for equal, None where they cannot be judged."""
+
+
+def cost(documents: int) -> int:
+    """How many pairs :func:`plan` asks of so many documents at most, where each pair can be judged.
+
+    The k-th document finds its place among k - 1 with ceil(log2 k) comparisons: 25 for 10 documents where all pairs
+    would be 45, and never more than n log2 n.
+
+    Examples
+    --------
+    >>> [cost(n) for n in (1, 2, 3, 10, 20)]
+    [0, 1, 3, 25, 69]
+    """
+    return sum(k.bit_length() for k in range(1, documents))
+
+
+def plan(documents: Sequence[str], said: Iterable[Said], seed: str = "") -> Plan:
+    """What to compare next: a function of the documents and of what this annotator said, and of nothing else.
+
+    Binary insertion (Steinhaus 1950; Knuth, The Art of Computer Programming 3, 5.3.1), to which equal answers add
+    groups. The documents come in their order; each is compared with the middle of those that have their place, then
+    with the middle of the half that it belongs to. So one of the two documents on screen was there the time before,
+    while there are halves left, and no answer is asked for that follows from others.
+
+    - A pair is asked once. An answer that is changed or taken back changes what is asked from then on; answers that
+      are no longer on the way stay in the log.
+    - Since nothing is asked that follows from other answers, answers contradict each other only where some are
+      changed later; that, too, ends, for there are only so many pairs.
+    - Where a pair cannot be judged, the next nearest to the middle is taken instead. A document that has none left is
+      tried once more at the end, and then stands with the one that it cannot be compared with, beside which it belongs.
+      A document that has two such pairs is left out.
+
+    Parameters
+    ----------
+    documents
+        Ids, the most promising first: the order of the pool.
+    said
+        This annotator's preferences of the topic as they stand; pairs with other documents are passed over.
+    seed
+        Which document of a pair stands left is a matter of chance that the pair and the seed determine.
+
+    Examples
+    --------
+    >>> plan(["a", "b", "c"], []).pair in [("a", "b"), ("b", "a")]
+    True
+    >>> plan(["a", "b", "c"], [("a", "b", "right"), ("c", "a", "left"), ("c", "b", "equal")])
+    Plan(pair=None, done=3, expected=3, ranking=[['b', 'c'], ['a']])
+    """
+    return _plan(list(documents), _known(documents, said), seed)
+
+
+def ahead(documents: Sequence[str], said: Iterable[Said], seed: str = "", depth: int = 2) -> Ahead:
+    """The next pair, and the pairs after it for each possible answer, `depth` answers deep.
+
+    So a page knows what follows a key before anybody has read that it was pressed.
+    """
+    names = list(documents)
+    return _ahead(names, _known(names, said), seed, depth)
+
+
+def _ahead(documents: list[str], known: _Known, seed: str, depth: int) -> Ahead:
+    pair = _plan(documents, known, seed).pair
+    then: dict[PreferenceKind, Ahead] = {}
+    if pair is not None and depth:
+        key = _key(*pair)
+        for kind in ANSWERS:
+            known[key] = _better(*pair, kind)
+            then[kind] = _ahead(documents, known, seed, depth - 1)
+        del known[key]
+    return Ahead(pair, then)
+
+
+def _plan(documents: list[str], known: _Known, seed: str) -> Plan:
+    out = _left_out(documents, known)
+    ranking: list[list[str]] = []
+    waiting = deque((doc_id, False) for doc_id in documents if doc_id not in out)
+    while waiting:
+        doc_id, again = waiting.popleft()
+        low, high = 0, len(ranking)
+        while low < high:
+            place, answer = _compared(doc_id, ranking, low, high, known)
+            if place < 0:
+                break
+            if answer is None:
+                # Each of those behind it meets one group more than the one before.
+                groups = range(len(ranking) + 1, len(ranking) + 1 + len(waiting))
+                left = (high - low).bit_length() + sum(n.bit_length() for n in groups)
+                pair = _sides(doc_id, ranking[place][0], seed)
+                return Plan(pair, len(known), len(known) + left, ranking)
+            if not answer:
+                ranking[place].append(doc_id)
+                break
+            low, high = (low, place) if answer == doc_id else (place + 1, high)
+        else:
+            ranking.insert(low, [doc_id])
+            continue
+        if place < 0 and not again:
+            waiting.append((doc_id, True))
+        elif place < 0 and high - low < len(ranking):
+            ranking[low].append(doc_id)
+    return Plan(None, len(known), len(known), ranking)
+
+
+def _compared(doc_id: str, ranking: list[list[str]], low: int, high: int, known: _Known) -> tuple[int, str | None]:
+    """The place nearest to the middle that can be compared, -1 if none can; the better one, None if nobody knows."""
+    for place in _from_the_middle(low, high):
+        key = _key(doc_id, ranking[place][0])
+        if key not in known:
+            return place, None
+        if (answer := known[key]) is not None:
+            return place, answer
+    return -1, None
+
+
+def _from_the_middle(low: int, high: int) -> Iterator[int]:
+    middle = (low + high) // 2
+    yield middle
+    for step in range(1, high - low):
+        yield from (place for place in (middle - step, middle + step) if low <= place < high)
+
+
+def _left_out(documents: list[str], known: _Known) -> set[str]:
+    """Documents that cannot be judged: those with most pairs that cannot, and of these with fewest that can."""
+    passed = {pair for pair, better in known.items() if better is None}
+    out: set[str] = set()
+    if not passed:
+        return out
+    judged = Counter(doc_id for pair, better in known.items() if better is not None for doc_id in pair)
+    while passed:
+        count = Counter(doc_id for pair in passed for doc_id in pair)
+        worst = max(documents, key=lambda doc_id: (count[doc_id], -judged[doc_id]))
+        if count[worst] < PASSED:
+            break
+        out.add(worst)
+        passed = {pair for pair in passed if worst not in pair}
+    return out
+
+
+def _known(documents: Sequence[str], said: Iterable[Said]) -> _Known:
+    there = set(documents)
+    return {
+        _key(left, right): _better(left, right, cast(PreferenceKind, kind))
+        for left, right, kind in said
+        if left in there and right in there
+    }
+
+
+def _better(left: str, right: str, kind: PreferenceKind) -> str | None:
+    return {"left": left, "right": right, "equal": ""}.get(kind)
+
+
+def _key(one: str, other: str) -> Pair:
+    return (one, other) if one < other else (other, one)
+
+
+def _sides(one: str, other: str, seed: str) -> Pair:
+    first, second = _key(one, other)
+    lot = hashlib.blake2b("\0".join((seed, first, second)).encode(), digest_size=1).digest()[0]
+    return (first, second) if lot % 2 else (second, first)

@@ -1,0 +1,305 @@
+"""HTML documents as the words that they say; nothing of a page is executed or loaded, and none of its markup is left.
+
+A scanner of its own, not :class:`html.parser.HTMLParser`: a tag, comment or quote that never ends makes that one search
+to the end of the text again and again, and documents come from anywhere. Here every character is looked at a fixed
+number of times. What follows is what browsers do (the WHATWG's rules of tokenisation, and the elements' default
+display), with one difference: a tag or comment that never ends stays as text, where a browser drops all that follows.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from functools import partial
+
+_OPENING = re.compile(
+    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?s:.){0,2000}?-->\s*)?<(?:!doctype\s+html|(?:html|head|body)(?=[\s/>]))", re.I
+)
+_TAG = re.compile(r"(/?)([a-z][^\s/>]*+)", re.I)
+_NAME = re.compile(r"[a-z][a-z0-9:-]*+\Z", re.I)
+# The rest of a tag. A quote counts only behind "=", and one that never closes is a sign like any other.
+_REST = re.compile(r"""(?>[^>=]++|=\s*+"[^"]*+"|=\s*+'[^']*+'|=)*+>""")
+_ATTRIBUTE = re.compile(r"""([^\s=/"'<>]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++)))?+""")
+_COMMENT_END = re.compile(r"--!?>")
+_BLANKS = re.compile(r"[ \t\n\r\f\0]+")
+# html.unescape makes a number of all the digits, and Python refuses thousands of them.
+_HUGE = re.compile(r"&#(?:0*+[0-9]{8,}|x0*+[0-9a-f]{7,});?", re.I)
+_ZEROS = re.compile(r"&#(x?)0+(?=[0-9a-f])", re.I)
+
+RAW = frozenset(("script", "style", "iframe", "noembed", "noframes", "title"))
+"""Elements in which no tag but their own end is one."""
+UNSEEN = RAW | {"template", "noscript", "svg", "object", "audio", "video", "canvas", "datalist"}
+"""Elements whose content is not shown: it is no text, or stands in for what cannot be drawn."""
+_WITH_SPACE = """
+address article aside blockquote body dl fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr html main nav ol p
+pre section table ul listing
+"""
+PARAGRAPHS = frozenset(_WITH_SPACE.split())
+_OWN_LINE = """
+caption center dd details dialog dir div dt figcaption hgroup legend li menu option optgroup search summary tbody
+tfoot thead tr
+"""
+LINES = frozenset(_OWN_LINE.split())
+DEEPEST = 8
+"""Lists within lists up to which an item is set in: pages of nothing but <ul> must not grow."""
+
+
+def is_page(text: str) -> bool:
+    """Whether a text begins like a page of HTML.
+
+    Examples
+    --------
+    >>> is_page("<!DOCTYPE html><p>x"), is_page("<p>x"), is_page("<html> is a tag"), is_page("a < b")
+    (True, False, True, False)
+    """
+    return _OPENING.match(text.removeprefix("\ufeff")[:4000]) is not None
+
+
+def text_of(page: str) -> tuple[str, str]:
+    r"""The title of a page, and its words.
+
+    Paragraphs are parted by an empty line; items of lists begin with a sign or their number; the cells of a row are
+    parted by ``|``; a picture is the words that describe it, in brackets. Scripts, styles, templates and what is there
+    for browsers that draw or run nothing are left out. Time is linear in the length of the page.
+
+    Parameters
+    ----------
+    page
+        HTML, broken or not.
+
+    Returns
+    -------
+    tuple of str
+        Title ('' where it has none) and text.
+
+    Examples
+    --------
+    >>> text_of("<title>A</title><p>1 &lt; 2<script>x()</script><ul><li>b<li><b>c</b>d</ul>")
+    ('A', '1 < 2\n\n• b\n• cd')
+    """
+    scanner = _Scanner(page)
+    scanner.scan()
+    return scanner.title, scanner.written.text()
+
+
+class _Written:
+    """The text so far; blanks and line ends are owed until the next word comes."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._ends = 0
+        self._blank = False
+        self._before = self._between = ""
+
+    def text(self) -> str:
+        return "".join(self._parts)
+
+    def end(self, lines: int) -> None:
+        """Here a line ends (1), or a paragraph (2)."""
+        self._ends = max(self._ends, lines)
+        self._blank = False
+
+    def new_line(self) -> None:
+        """One more line end, as <br> has it."""
+        self._ends = min(self._ends + 1, 2)
+        self._blank = False
+
+    def part(self) -> None:
+        """Here a cell of a row ends, if more of the row follows in this line."""
+        self._between = " | "
+
+    def item(self, sign: str) -> None:
+        """Begin a line with this, once there is something to say in it."""
+        self.end(1)
+        self._before = sign
+
+    def words(self, text: str) -> None:
+        """Text in which any blanks are one."""
+        flat = _BLANKS.sub(" ", text)
+        if flat.startswith(" "):
+            self._blank, flat = True, flat[1:]
+        if flat:
+            ends = flat.endswith(" ")
+            self.exact(flat[:-1] if ends else flat)
+            self._blank = ends
+
+    def exact(self, text: str) -> None:
+        """Text as it is, behind what is owed."""
+        if not text:
+            return
+        if self._parts:
+            self._parts.append("\n" * self._ends or self._between or (" " if self._blank else ""))
+        self._parts.append(self._before + text)
+        self._ends, self._blank, self._before, self._between = 0, False, "", ""
+
+
+class _Scanner:
+    def __init__(self, page: str) -> None:
+        self.page = page.removeprefix("\ufeff")
+        self.title = ""
+        self.written = _Written()
+        self._at = 0
+        self._pre = 0
+        self._fresh_pre = False
+        self._last_end = self.page.rfind(">")
+        self._lists: list[int | None] = []
+        self._cells = 0
+        self._unended = False
+        """From here on no tag ends outside of quotes: the first > ends one."""
+        self._open_comments = False
+        self._last: dict[str, int] = {}
+
+    def scan(self) -> None:
+        page, begin = self.page, 0
+        while 0 <= (at := page.find("<", self._at)) < self._last_end:
+            self._at = at + 1
+            act = self._markup(at)
+            if act is None:
+                continue  # a < that is one
+            self._say(page[begin:at])
+            begin = self._at = act()
+        self._say(page[begin:])
+
+    def _markup(self, at: int) -> Callable[[], int] | None:
+        """What to do at this <, once the text before it is written; it gives the place to go on. None: it is text."""
+        follows = self.page[at + 1 : at + 2]
+        if follows in ("!", "?"):
+            behind = self._comment_end(at)
+            return None if behind is None else partial(int, behind)
+        found = _TAG.match(self.page, at + 1)
+        if found is None or not _NAME.match(found[2]):
+            return None
+        end = self._tag_end(found.end())
+        if end is None:
+            return None
+        return partial(self._tag, found[2].lower(), bool(found[1]), found.end(), end)
+
+    def _comment_end(self, at: int) -> int | None:
+        if self.page.startswith("<!--", at):
+            for empty in ("<!-->", "<!--->"):
+                if self.page.startswith(empty, at):
+                    return at + len(empty)
+            if not self._open_comments and (found := _COMMENT_END.search(self.page, at + 4)):
+                return found.end()
+            self._open_comments = True
+        return self._next_end(at)
+
+    def _tag_end(self, at: int) -> int | None:
+        if not self._unended and (found := _REST.match(self.page, at)):
+            return found.end()
+        self._unended = True
+        return self._next_end(at)
+
+    def _next_end(self, at: int) -> int | None:
+        return self.page.find(">", at) + 1 if at <= self._last_end else None
+
+    def _tag(self, name: str, closes: bool, begin: int, end: int) -> int:
+        self._fresh_pre = False
+        # HTML knows no <script/>: of these the slash closes <svg/> only, which is no element of HTML.
+        if name in UNSEEN and not closes and not (name == "svg" and self.page[end - 2] == "/"):
+            return self._unseen(name, end)
+        if name == "br":
+            self.written.new_line()
+        elif name in ("ul", "ol", "menu", "dir"):
+            self._list(name, closes, begin, end)
+        elif name in ("td", "th"):
+            self._cell(closes)
+        elif name in PARAGRAPHS or name in LINES:
+            self._block(name, closes, begin, end)
+        elif name == "img" and not closes:
+            words = _flat(self._attributes(begin, end).get("alt", ""))
+            if words:
+                self.written.words(f"[{words}]")
+        elif name == "q":
+            self.written.words("”" if closes else "“")
+        return end
+
+    def _unseen(self, name: str, end: int) -> int:
+        """Behind an element whose content is not shown; where it never ends, only a script goes on to the end."""
+        if name not in self._last:
+            ends = [found.start() for found in re.finditer(rf"</{name}(?=[\s/>])", self.page, re.I)]
+            self._last[name] = ends[-1] if ends else -1
+        if self._last[name] < end:
+            return len(self.page) if name in ("script", "style") else end
+        depth, at = 1, end
+        closed = r"(?![^<>]*+(?<=/)>)" if name == "svg" else ""
+        for found in re.compile(rf"<(?:(/){name}(?=[\s/>])|{name}(?=[\s/>]){closed})", re.I).finditer(self.page, end):
+            if found[1]:
+                depth -= 1
+            elif name not in RAW:
+                depth += 1
+            at = found.start()
+            if depth == 0:
+                break
+        if name == "title" and not self.title:
+            self.title = _flat(_unescaped(self.page[end:at]))
+        return self._tag_end(at + len(name) + 2) or len(self.page)
+
+    def _block(self, name: str, closes: bool, begin: int, end: int) -> None:
+        if name == "li" and not closes:
+            self._item(begin, end)
+            return
+        self.written.end(2 if name in PARAGRAPHS else 1)
+        if name == "tr":
+            self._cells = 0
+        elif name in ("pre", "listing"):
+            self._pre = max(self._pre + (-1 if closes else 1), 0)
+            self._fresh_pre = not closes
+
+    def _list(self, name: str, closes: bool, begin: int, end: int) -> None:
+        # A list in a list begins with the line of its first item; an empty line would part what belongs together.
+        inner = len(self._lists) > (1 if closes else 0)
+        self.written.end(1 if inner else 2)
+        if closes:
+            if self._lists:
+                self._lists.pop()
+            return
+        first = self._attributes(begin, end).get("start", "1") if name == "ol" else ""
+        self._lists.append(None if name != "ol" else _number(first, 1) - 1)
+
+    def _item(self, begin: int, end: int) -> None:
+        depth = max(len(self._lists), 1)
+        sign = "• "
+        if self._lists and (last := self._lists[-1]) is not None:
+            number = _number(self._attributes(begin, end).get("value", ""), last + 1)
+            self._lists[-1] = number
+            sign = f"{number}. "
+        self.written.item("  " * (min(depth, DEEPEST) - 1) + sign)
+
+    def _cell(self, closes: bool) -> None:
+        if closes:
+            return
+        if self._cells:
+            self.written.part()
+        self._cells += 1
+
+    def _attributes(self, begin: int, end: int) -> dict[str, str]:
+        return {
+            found[1].lower(): _unescaped(found[2] or found[3] or found[4] or "")
+            for found in _ATTRIBUTE.finditer(self.page, begin, end)
+        }
+
+    def _say(self, raw: str) -> None:
+        text = _unescaped(raw)
+        if not self._pre:
+            self.written.words(text)
+            return
+        if self._fresh_pre and text:  # a line end right behind <pre> is none
+            text = re.sub(r"\A\r?\n", "", text)
+            self._fresh_pre = False
+        self.written.exact(text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", ""))
+
+
+def _unescaped(text: str) -> str:
+    if "&" not in text:
+        return text
+    return html.unescape(_HUGE.sub("\ufffd", _ZEROS.sub(r"&#\1", text)))
+
+
+def _flat(text: str) -> str:
+    return _BLANKS.sub(" ", text).strip()
+
+
+def _number(text: str, otherwise: int) -> int:
+    return int(text) if re.fullmatch(r"-?[0-9]{1,9}", text.strip()) else otherwise

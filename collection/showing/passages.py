@@ -1,0 +1,300 @@
+"""The passages of a long document that match a topic, and the words by which they match."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+from collection.records import UNSPACED
+
+MOST_TERMS = 32
+"""Words of a topic that are looked for: those of its title come first."""
+SATURATION = 1.2
+"""How soon a word that comes again stops counting: k1 of BM25."""
+PER_WORD = 6
+"""Characters of a word and the blank behind it, in most scripts."""
+PER_WORD_UNSPACED = 2
+"""The same in scripts that write no blanks between words."""
+
+# Hangul has blanks, but its words are written together with their particles.
+_UNSPACED = UNSPACED + "\uac00-\ud7af\uff66-\uff9f"
+_RUN = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
+_UNSPACED_ONE = re.compile(rf"[{_UNSPACED}]")
+_KANA = re.compile("[\u3040-\u309f]+")
+# No further than the longest ending: of "a_a_a_..." the rest would be read anew from each word.
+_REST = re.compile(r"\w{0,5}+(?:['’]s\b)?+")
+_ENDINGS = frozenset(("", "s", "es", "d", "ed", "ing", "ings", "e", "y", "ies", "ied", "n", "en", "'s", "’s"))
+_STRIPPED = (("ings", 4), ("ing", 4), ("ies", 3), ("ied", 3), ("ed", 4), ("es", 4), ("s", 3), ("e", 4), ("y", 4))
+_UNSTRIPPED = re.compile(r"(?:ss|us|is)\Z")
+_SMALL = """
+a about above after all also am an and any are as at be been but by can could did do does for from had has have he
+her here him his how i if in into is it its me more most my no nor not of on one or other our she should so some
+such than that the their them then there these they this those to too up us was we were what when where whether
+which while who whom whose why will with would you your describe describes discuss discusses document documents find
+finds give gives identify information mention mentions must provide provides query relevant relevance report reports
+"""
+STOP_WORDS = frozenset(_SMALL.split())
+
+_PARAGRAPH = r"\n[^\S\n]*+\n\s*+"
+_SENTENCE = r"(?<=\s)[.!?]\s++|[.!?…]++[\"'”’»)\]]*+\s++(?![a-z])|[。！？｡．]++[”’」』）】]*+\s*+"
+_ENDS = (re.compile(f"{_PARAGRAPH}|{_SENTENCE}"), re.compile(r"\n\s*+"), re.compile(r"\s++"))
+"""Where a passage may end, the best places first."""
+
+
+def terms(topic_words: str) -> list[str]:
+    """What to look for in documents, of the words of a topic.
+
+    Small words are left out. What is kept has no ending, so that a word is found in its other forms; a run of a script
+    without blanks becomes every two neighbouring characters of it.
+
+    Parameters
+    ----------
+    topic_words
+        A topic's title and description.
+
+    Returns
+    -------
+    list of str
+        In lower case, in their order, each once; at most 32.
+
+    Examples
+    --------
+    >>> terms("What are the boundaries of heated wings?")
+    ['boundar', 'heat', 'wing']
+    >>> terms("東京駅 map")
+    ['東京', '京駅', 'map']
+    """
+    found: dict[str, None] = {}
+    for run in _RUN.findall(topic_words.lower()):
+        if _UNSPACED_ONE.match(run):
+            pairs = [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+            found.update(dict.fromkeys(p for p in pairs if not _KANA.fullmatch(p)))
+        elif run not in STOP_WORDS and (len(run) > 1 or run.isdecimal()):
+            found[_stem(run)] = None
+    return list(found)[:MOST_TERMS]
+
+
+def _stem(word: str) -> str:
+    if _UNSTRIPPED.search(word):
+        return word
+    for ending, least in _STRIPPED:
+        if word.endswith(ending) and len(word) - len(ending) >= least:
+            return word[: -len(ending)]
+    return word
+
+
+_OFTEN = 4
+"""How often a word is counted in a passage; one more would add a twentieth of what its first occurrence does."""
+_ADDED = [0.0] + [
+    n * (SATURATION + 1) / (n + SATURATION) - (n - 1) * (SATURATION + 1) / (n - 1 + SATURATION)
+    for n in range(1, _OFTEN + 3)
+]
+"""What the first, second, ... occurrence of a word in a passage is worth."""
+
+
+class _Hit(NamedTuple):
+    start: int
+    end: int
+    term: int
+
+
+def excerpts(text: str, terms: list[str], most: int = 4, length: int = 120) -> list[tuple[int, int]]:
+    """The passages of a document that match a topic best, and its beginning.
+
+    A passage is a window of the document, wherever it begins (Kaszkiewicz & Zobel 1997), worth the more the more of
+    the topic's words it has; a word that comes again adds less, by BM25's saturation, and no word is worth more than
+    another. Passages are taken best first, never over one another. They end where sentences or paragraphs do, else at a
+    line or a blank, and never within what is read as one character.
+
+    The beginning of the document is always among them, a third as long: it says what the document is, which matching
+    words alone do not. Summaries made of the query's words and of titles and leading sentences let people judge faster
+    and more correctly than the first sentences alone (Tombros & Sanderson 1998, Advantages of query biased summaries in
+    information retrieval). Where no word of the topic occurs, there is nothing but the beginning, in full length.
+
+    Parameters
+    ----------
+    text
+        The text as it is shown.
+    terms
+        What to look for, as :func:`terms` gives it.
+    most
+        Passages, the beginning among them.
+    length
+        Words of a passage, about.
+
+    Returns
+    -------
+    list of tuple of int
+        [start, end) in code points, in reading order, with text between them that is worth leaving out.
+
+    Examples
+    --------
+    >>> text = "The wing. " + "It rains. " * 40 + "Heat in the wing. " + "It rains. " * 40
+    >>> [text[a:b] for a, b in excerpts(text, ["wing", "heat"], length=6)]
+    ['The wing.', 'It rains. Heat in the wing. It rains.']
+    """
+    size = length * (PER_WORD_UNSPACED if _is_unspaced(text) else PER_WORD)
+    if len(text) <= size:
+        return _trimmed(text, [(0, len(text))])
+    hits = _hits(text, terms, size)
+    first_word = len(text) - len(text.lstrip())
+    if not hits:
+        return _trimmed(text, [(0, _end(text, first_word + size, first_word + size // 2, size // 2))])
+    lead = _end(text, first_word + max(size // 3, 1), first_word + size // 6, size // 4)
+    matching: list[tuple[int, int]] = []
+    for first, last in _best_first(hits, size):
+        if len(matching) == most - 1:
+            break
+        if last <= lead or any(first < end and start < last for start, end in matching):
+            continue
+        slack = max(size - (last - first), 0)
+        start = _begin(text, first - slack // 3, first, size // 4)
+        matching.append((start, _end(text, max(start + size, last), last, size // 4)))
+    passages = _merged([(0, lead), *matching], size // 5)
+    return _trimmed(text, passages)
+
+
+def _is_unspaced(text: str) -> bool:
+    begin = text[:2000]
+    return len(_UNSPACED_ONE.findall(begin)) > 0.3 * len(begin)
+
+
+def _lower(text: str) -> str:
+    """In lower case, every character at its place: 'İ' becomes two."""
+    lower = text.lower()
+    return lower if len(lower) == len(text) else "".join(c if len(c.lower()) > 1 else c.lower() for c in text)
+
+
+def _hits(text: str, terms: list[str], size: int) -> list[_Hit]:
+    """Where the terms are. Of one that comes again and again, as many as make a difference."""
+    lower, apart, hits = _lower(text), size // _OFTEN, []
+    for number, term in enumerate(terms):
+        unspaced = _UNSPACED_ONE.match(term) is not None
+        at = lower.find(term)
+        while at >= 0:
+            end = at + len(term)
+            if unspaced or _is_word(lower, term, at):
+                hits.append(_Hit(at, end, number))
+                end += apart
+            at = lower.find(term, end)
+    hits.sort()
+    return hits
+
+
+def _is_word(lower: str, term: str, at: int) -> bool:
+    if at and lower[at - 1].isalnum():
+        return False
+    rest = _REST.match(lower, at + len(term))
+    return rest is None or rest[0] in _ENDINGS
+
+
+def _best_first(hits: list[_Hit], size: int) -> list[tuple[int, int]]:
+    """From the first hit to the end of the last, of a window that begins at each hit; the best window first."""
+    counts: dict[int, int] = {}
+    windows: list[tuple[float, int, int]] = []
+    score, right = 0.0, 0
+    for start, end, term in hits:
+        while right < len(hits) and hits[right].start < start + size:
+            new = hits[right].term
+            counts[new] = count = counts.get(new, 0) + 1
+            score += _ADDED[count]
+            right += 1
+        windows.append((-round(score, 6), start, max(hits[right - 1].end, end)))
+        score -= _ADDED[counts[term]]
+        counts[term] -= 1
+    return [(start, end) for _, start, end in sorted(windows)]
+
+
+def _begin(text: str, want: int, latest: int, reach: int) -> int:
+    """Where a passage begins: near `want`, at `latest` no later."""
+    if want <= 0:
+        return 0
+    low = max(want - reach, 0)
+    for ends in _ENDS:
+        places = [found.end() for found in ends.finditer(text, low, latest)]
+        if places:
+            return _whole(text, min(places, key=lambda place: abs(place - want)), -1)
+    return _whole(text, want, -1)
+
+
+def _end(text: str, want: int, earliest: int, reach: int) -> int:
+    """Where a passage ends: near `want`, at `earliest` no sooner."""
+    if want + reach // 4 >= len(text):
+        return len(text)
+    high = min(want + reach, len(text))
+    for ends in _ENDS:
+        places = [found.end() for found in ends.finditer(text, earliest, high)]
+        if places:
+            return _whole(text, min(places, key=lambda place: abs(place - want)), 1)
+    return _whole(text, want, 1)
+
+
+def cut(text: str, at: int) -> str:
+    r"""The first characters of a text, `at` or somewhat fewer: what is read as one character stays whole.
+
+    Examples
+    --------
+    >>> cut("a\u0301b", 1), cut("ab", 2)
+    ('', 'ab')
+    """
+    if len(text) <= at:
+        return text
+    place = at
+    while place > max(at - 40, 0) and _is_joined(text, place):
+        place -= 1
+    return text[: at if _is_joined(text, place) and place else place]
+
+
+def _whole(text: str, place: int, step: int) -> int:
+    """The next place in a direction at which two characters may be parted."""
+    while 0 < place < len(text) and _is_joined(text, place):
+        place += step
+    return place
+
+
+def _is_joined(text: str, place: int) -> bool:
+    """Whether what stands before the place and after it is read as one character (most of UAX 29)."""
+    if not 0 < place < len(text):
+        return False
+    before, after = text[place - 1], text[place]
+    if after < "\u0300":
+        return after == "\n" and before == "\r"
+    if _is_flag(before) and _is_flag(after):
+        first = place
+        while first > 0 and place - first < 1000 and _is_flag(text[first - 1]):
+            first -= 1
+        return (place - first) % 2 == 1
+    return (
+        before == "\u200d"
+        or after in "\u200d\u200c"
+        or unicodedata.category(after) in ("Mn", "Me", "Mc")
+        or "\U0001f3fb" <= after <= "\U0001f3ff"  # shades of skin
+        or "\U000e0020" <= after <= "\U000e007f"  # flags of regions
+        or ("\u1160" <= after <= "\u11ff" and "\u1100" <= before <= "\u11ff")  # the rest of a syllable of hangul
+    )
+
+
+def _is_flag(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"
+
+
+def _merged(passages: list[tuple[int, int]], near: int) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(passages):
+        if merged and start - merged[-1][1] < near:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _trimmed(text: str, passages: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Without blanks around them; one of nothing but blanks is none."""
+    trimmed: list[tuple[int, int]] = []
+    for start, end in passages:
+        words = text[start:end]
+        begin = start + len(words) - len(words.lstrip())
+        if words.strip():
+            trimmed.append((_whole(text, begin, -1), start + len(words.rstrip())))
+    return trimmed

@@ -1,0 +1,385 @@
+"""The judging card in Chromium on a real `cleverdon serve`: how quick it is, and whether anything is lost or doubled.
+
+One annotator judges by key in a browser, beside 0, 9 and 19 light HTTP clients that judge as in bench_judging.py, in
+the pool and in the loop. Printed as Markdown tables, nothing is asserted:
+
+- from the key press to the next document's text in the DOM, and painted, beside a bare page: one paragraph of as many
+  words that a key replaces, with no card, no shadow and no Streamlit around it. What it takes is the browser's own.
+  The press is the time stamp of the event. A
+  MutationObserver notes the change of the text: it is told when the code that made the change has run. Painted is a
+  message that is sent in the animation frame after it: it arrives when that frame has been drawn. Half of the time to
+  that is the wait for the screen's next frame, 60 a second;
+- how long the saves take of the browser (resource timing) and of the clients;
+- 20 judgements at 30, 100 and 250 ms a key, against what was on screen at each key;
+- the server killed (SIGKILL) in mid-judging: what it had acknowledged, and what arrives once it is there again. Keys
+  that no card took, since Streamlit was drawing the page anew, are counted apart;
+- the time from the command to a usable card, and memory.
+
+    python tests/benchmarks/bench_card.py [--seconds N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from collection import Campaign
+from tests.benchmarks.bench_judging import TOPICS, annotate, build, high
+from tests.browser.chromium import HELP, find
+from tests.browser.conftest import ARGUMENTS
+from tests.browser.serving import free_port
+
+BESIDE = (0, 9, 19)
+LOOK = 0.3
+"""Seconds that a document is looked at, where the card's speed is measured."""
+BURST, GAPS = 20, (0.03, 0.1, 0.25)
+KILLS = 3
+BARE = """
+<!doctype html><p data-part="doc-id">0</p><p data-part="text" style="font: 17px/26px sans-serif; width: 800px">%s</p>
+<script>
+  const id = document.querySelector("[data-part=doc-id]"), text = document.querySelector("[data-part=text]");
+  const words = text.textContent.split(" ");
+  addEventListener("keydown", () => {
+    words.push(words.shift());
+    id.textContent = String(Number(id.textContent) + 1);
+    text.textContent = words.join(" ");
+  });
+</script>
+"""
+WORDS = 300
+"""On the bare page: about as many as a document of bench_judging.py has."""
+
+WATCH = """
+(() => {
+  const seen = (window.seen = {keys: [], times: [], acknowledged: []});
+  performance.setResourceTimingBufferSize(20000);
+  const deep = (root, part) => {
+    const found = root.querySelector(`[data-part=${part}]`);
+    if (found) return found;
+    for (const node of root.querySelectorAll("*")) {
+      const inner = node.shadowRoot && deep(node.shadowRoot, part);
+      if (inner) return inner;
+    }
+    return null;
+  };
+  const nodes = {};
+  const node = (part) => (nodes[part]?.isConnected ? nodes[part] : (nodes[part] = deep(document, part)));
+  const shown = () => {
+    const id = node("doc-id");
+    return id && id.checkVisibility() ? id.textContent : null;
+  };
+  window.shown = shown;
+  const observed = new WeakSet();
+  let waiting = null;
+  const changed = () => {
+    const now = performance.now();
+    const id = waiting && shown();
+    if (!id || id === waiting.shown || !node("text")?.textContent) return;
+    const {at} = waiting;
+    waiting = null;
+    requestAnimationFrame(() => {
+      const {port1, port2} = new MessageChannel();
+      port1.onmessage = () => seen.times.push([now - at, performance.now() - at]);
+      port2.postMessage(0);
+    });
+  };
+  window.addEventListener("keydown", (event) => {
+    if (!/^[0-9]$/.test(event.key)) return;
+    const id = node("doc-id");
+    const root = id?.getRootNode();
+    if (root && !observed.has(root)) {
+      observed.add(root);
+      new MutationObserver(changed).observe(root, {subtree: true, childList: true, characterData: true});
+    }
+    seen.keys.push([shown(), Number(event.key)]);
+    waiting = {at: event.timeStamp, shown: shown()};
+  }, true);
+  const fetch = window.fetch;
+  window.fetch = async (...request) => {
+    const answer = await fetch(...request);
+    if (String(request[0]?.url ?? request[0]).includes("/sync"))
+      answer.clone().json().then((body) => seen.acknowledged.push(...(body.saved ?? [])), () => {});
+    return answer;
+  };
+})();
+"""
+
+
+class Server:
+    """`cleverdon serve`, and a page of it with the card of the annotator `a0`."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory, self.port = directory, free_port()
+        with Campaign(directory) as campaign:
+            self.link = campaign.make_signin_link("a0")
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        command = [sys.executable, "-m", "collection.cli", "serve", str(self.directory), "--no-browser"]
+        command += ["--as", "boss", "--port", str(self.port)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        while "/signin?token=" not in (line := self.process.stdout.readline()):
+            assert line, "the server has ended"
+
+    def open(self, page: Page) -> None:
+        """Sign in, and have the card with a document on screen."""
+        page.add_init_script(WATCH)
+        page.goto(f"http://127.0.0.1:{self.port}/signin?token={self.link}")
+        page.goto(f"http://127.0.0.1:{self.port}/judge?topic=0")
+        page.wait_for_function("window.shown?.()", timeout=60_000)
+
+    def kill(self, how: signal.Signals = signal.SIGKILL) -> None:
+        """End it."""
+        self.process.send_signal(how)
+        self.process.wait(20)
+
+    def memory(self) -> str:
+        """MB resident of the server, and of what it has started."""
+        table = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,rss="], capture_output=True, text=True, check=True).stdout
+        rows = [[int(cell) for cell in line.split()] for line in table.splitlines()]
+        own = [rss for pid, _, rss in rows if pid == self.process.pid]
+        children = [rss for _, parent, rss in rows if parent == self.process.pid]
+        return " + ".join(f"{rss / 1024:.0f}" for rss in own + children)
+
+    def log(self) -> list[tuple[str, str, int]]:
+        """uuid, document and grade of each judgement of the browser's annotator, in order."""
+        with Campaign(self.directory) as campaign:
+            frame = campaign.judgements(current=False, annotator="a0")
+        return list(zip(frame["uuid"], frame["doc_id"], frame["relevance"].tolist(), strict=True))
+
+
+def main(seconds: float) -> None:
+    """Build, serve, judge, print."""
+    path = find()
+    if path is None:
+        sys.exit(HELP)
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=ARGUMENTS)
+        speed: list[list[str]] = []
+        kept: list[list[str]] = []
+        killed: list[list[str]] = []
+        room: list[list[str]] = []
+        for mode in ("pool", "loop"):
+            with tempfile.TemporaryDirectory() as scratch:
+                one_mode(browser, Path(scratch) / "campaign", mode, seconds, speed, kept, killed, room)
+        speed.append(["bare page", "-", *bare(browser, seconds), "-", "-"])
+        browser.close()
+    heads = ["mode", "clients", "judged", "text ms", "painted ms", "browser's saves ms", "clients' saves ms"]
+    table("Key press to the next document, and saves: median / 95th percentile", heads, speed)
+    table("Bursts of keys", ["mode", "every ms", "kept", "lost", "doubled", "wrong", "not taken"], kept)
+    heads = ["mode", "killed", "pressed", "acknowledged", "of those lost", "arrived after the restart", "doubled"]
+    table("SIGKILL in mid-judging", [*heads, "not taken", "processes left"], killed)
+    heads = ["mode", "s from the command to a usable card", "MB at the start", "judged", "MB then"]
+    table("Start and memory (server + the process that learns)", heads, room)
+
+
+def one_mode(
+    browser: Browser,
+    directory: Path,
+    mode: str,
+    seconds: float,
+    speed: list[list[str]],
+    kept: list[list[str]],
+    killed: list[list[str]],
+    room: list[list[str]],
+) -> None:
+    """Everything in the pool, or in the loop."""
+    tokens = build(directory, mode, 1 + max(BESIDE))
+    server = Server(directory)
+    page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    try:
+        begun = time.perf_counter()
+        server.start()
+        server.open(page)
+        usable, at_start = time.perf_counter() - begun, server.memory()
+        for clients in BESIDE:
+            speed.append([mode, str(clients), *beside(server, page, tokens[1 : 1 + clients], mode, seconds)])
+            if clients == 0:
+                kept += [[mode, f"{1000 * gap:.0f}", *burst(server, page, gap)] for gap in GAPS]
+                room.append([mode, f"{usable:.1f}", at_start, str(len(server.log())), server.memory()])
+        killed += [[mode, str(number), *kill(server, page)] for number in range(1, KILLS + 1)]
+    finally:
+        page.context.close()
+        server.kill(signal.SIGTERM)
+
+
+def beside(server: Server, page: Page, tokens: list[str], mode: str, seconds: float) -> list[str]:
+    """Judge for so long beside the clients."""
+    until = time.monotonic() + seconds
+    times: list[float] = []
+    clients = [
+        threading.Thread(
+            target=annotate,
+            args=(
+                server.port,
+                token,
+                [str(t) for t in range(1 + n, TOPICS, max(len(tokens), 1))],
+                until,
+                times,
+                n,
+                mode,
+            ),
+        )
+        for n, token in enumerate(tokens)
+    ]
+    for client in clients:
+        client.start()
+    page.evaluate("() => { seen.times = []; performance.clearResourceTimings(); }")
+    judged = look_and_press(page, until, len(tokens))
+    saved(page)
+    for client in clients:
+        client.join()
+    entries = page.evaluate(
+        "performance.getEntriesByType('resource').filter(e => e.name.endsWith('/sync')).map(e => e.duration)"
+    )
+    columns = [*of_keys(page), entries, [1000 * t for t in times]]
+    return [str(judged), *(spread(c) if c else "-" for c in columns)]
+
+
+def bare(browser: Browser, seconds: float) -> list[str]:
+    """The same keys on a page that does nothing but replace a text."""
+    page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+    page.add_init_script(WATCH)
+    chance = random.Random(0)
+    words = " ".join("".join(chance.choices("abcdefghij", k=6)) for _ in range(WORDS))
+    page.route("http://bare.test/", lambda route: route.fulfill(body=BARE % words, content_type="text/html"))
+    page.goto("http://bare.test/")
+    judged = look_and_press(page, time.monotonic() + seconds, 0)
+    figures = [str(judged), *map(spread, of_keys(page))]
+    page.context.close()
+    return figures
+
+
+def look_and_press(page: Page, until: float, seed: int) -> int:
+    """Look at a document, press a grade, until the time is over; how many."""
+    judged, chance = 0, random.Random(seed)
+    while time.monotonic() < until:
+        page.wait_for_timeout(1000 * LOOK * chance.uniform(0.5, 1.5))
+        page.keyboard.press(str(chance.randrange(4)))
+        judged += 1
+        page.wait_for_function("n => seen.times.length >= n", arg=judged)
+    return judged
+
+
+def of_keys(page: Page) -> tuple[list[float], list[float]]:
+    """Milliseconds of each key to the text, and to what was painted."""
+    times = page.evaluate("seen.times")
+    return [text for text, _ in times], [painted for _, painted in times]
+
+
+def spread(times: list[float]) -> str:
+    """Median / 95th percentile."""
+    return f"{statistics.median(times):.1f} / {high(times):.1f}"
+
+
+def burst(server: Server, page: Page, gap: float) -> list[str]:
+    """Twenty keys at this pace."""
+    before = len(server.log())
+    page.evaluate("seen.keys = []")
+    press(page, BURST, gap)
+    saved(page)
+    pressed, missed = keys_of(page)
+    logged = Counter((doc_id, grade) for _, doc_id, grade in server.log()[before:])
+    good = sum(logged[key] == 1 for key in pressed)
+    documents = Counter(doc_id for doc_id, _ in logged.elements())
+    lost = sum(documents[doc_id] == 0 for doc_id, _ in pressed)
+    doubled = sum(count - 1 for count in documents.values())
+    wrong = sum(documents[doc_id] > 0 and not logged[doc_id, grade] for doc_id, grade in pressed)
+    return [f"{good} of {len(pressed)}", *map(str, (lost, doubled, wrong, missed))]
+
+
+def kill(server: Server, page: Page) -> list[str]:
+    """Kill the server between two keys, judge on, start it again."""
+    before = len(server.log())
+    page.wait_for_function("window.shown()")
+    page.evaluate("() => { seen.keys = []; seen.acknowledged = []; }")
+    press(page, 12, 0.08)
+    ours = children(server.process.pid)
+    server.kill()
+    press(page, 4, 0.08)
+    acknowledged = set(page.evaluate("seen.acknowledged"))
+    there = {uuid for uuid, _, _ in server.log()}
+    left = len([process for process in ours if process in everything()])
+    server.start()
+    saved(page)
+    pressed, missed = keys_of(page)
+    logged = Counter((doc_id, grade) for _, doc_id, grade in server.log()[before:])
+    arrived = sum(logged[key] >= 1 for key in pressed)
+    doubled = sum(count - 1 for count in logged.values())
+    figures = [
+        len(pressed),
+        len(acknowledged),
+        len(acknowledged - there),
+        f"{arrived} of {len(pressed)}",
+        doubled,
+        missed,
+        left,
+    ]
+    return list(map(str, figures))
+
+
+def keys_of(page: Page) -> tuple[list[tuple[str, int]], int]:
+    """The keys that the card took, each with the document that was on screen, and how many it did not take.
+
+    While Streamlit draws the page anew there is for a moment no card that could: the document stays on screen. Keys
+    before which there was no document are none of the two.
+    """
+    keys, now = page.evaluate("[seen.keys, window.shown()]")
+    after = [*(shown for shown, _ in keys[1:]), now]
+    taken = [(shown, grade) for (shown, grade), then in zip(keys, after, strict=True) if shown and shown != then]
+    return taken, sum(bool(shown) for shown, _ in keys) - len(taken)
+
+
+def press(page: Page, keys: int, gap: float) -> None:
+    """Grades at random, one every `gap` seconds."""
+    chance = random.Random(keys)
+    begun = time.perf_counter()
+    for number in range(keys):
+        page.keyboard.press(str(chance.randrange(4)))
+        time.sleep(max(0.0, begun + gap * (number + 1) - time.perf_counter()))
+
+
+def saved(page: Page) -> None:
+    """Wait until nothing waits to be sent."""
+    expect(page.locator("[data-part=status]")).to_have_text("Saved", timeout=60_000)
+
+
+def everything() -> dict[int, int]:
+    """Every process that has not ended, with its parent."""
+    table = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,stat="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split() for line in table.splitlines()]
+    return {int(pid): int(parent) for pid, parent, state in rows if not state.startswith("Z")}
+
+
+def children(process: int) -> list[int]:
+    """What a process has started."""
+    return [child for child, parent in everything().items() if parent == process]
+
+
+def table(title: str, heads: list[str], rows: list[list[Any]]) -> None:
+    """Print a table."""
+    print(f"\n{title}\n")
+    widths = [max(len(row[n]) for row in [heads, *rows]) for n in range(len(heads))]
+    for row in [heads, ["-" * width for width in widths], *rows]:
+        print("| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=15.0, help="of judging in each row (default 15)")
+    main(parser.parse_args().seconds)

@@ -1,0 +1,303 @@
+"""A page with a card for lists or for preferences, and a stand-in of its routes, for these cards' own tests.
+
+The stand-in keeps everything in memory and can be told to fail, to be slow and to refuse. It is a test double: the
+real routes are tested with a real campaign elsewhere.
+
+``python -m tests.browser.task_harness`` serves it on port 8998 for looking at it by hand.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Locator
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from annotate.judging.card import CARDS, script
+from collection.preferences import Ahead, ahead, plan
+from tests.browser.card_harness import REASONS, Harness, page_of
+from tests.browser.card_page import Card
+
+CAP = 4000
+AHEAD = 3
+
+WATCH = """
+// The topic on screen; for preferences the two documents as well.
+window.onScreen = () => {
+  if (!window.part("rest").hidden) return null;
+  const ids = [...root.querySelectorAll("[data-side]:not([hidden]) [data-name=id]")].map((node) => node.textContent);
+  return [window.part("topic-title").textContent, ...ids].join(" ");
+};
+
+// How often each route has been answered.
+window.answered = {};
+const ask = window.fetch;
+window.fetch = async (url, ...rest) => {
+  const response = await ask(url, ...rest);
+  const name = String(url).split("/").slice(4).join("/");
+  const read = response.json.bind(response);
+  response.json = async () => {
+    const value = await read();
+    setTimeout(() => { window.answered[name] = (window.answered[name] ?? 0) + 1; }); // the card has taken it by then
+    return value;
+  };
+  return response;
+};
+"""
+
+
+def document(number: int, **changes: Any) -> dict[str, Any]:
+    """A document of the stand-in; what is given in `changes` replaces its fields."""
+    text = f"Passage {number} is about one of many rivers. " + "It rises in the hills and ends in the sea. " * (
+        number % 7 + 2
+    )
+    return {"doc_id": f"d{number:03d}", "title": f"River {number}", "text": text, "metadata": {}, **changes}
+
+
+def topics(count: int = 30, size: int = 5) -> dict[str, list[dict[str, Any]]]:
+    """Topics t0, t1 … with their documents."""
+    return {f"t{t}": [document(100 * t + d) for d in range(size)] for t in range(count)}
+
+
+class Desk:
+    """The stand-in of the server: topics with their documents, the log of decisions, and its moods.
+
+    Set `fail` to a status to answer with it, or to ``"after"`` to save and then lose the answer; `delay` to wait before
+    each answer; `token` to outdate the page's one; `refuse` to reasons by topic; `held` to topics that others hold;
+    `asks_for` to another task.
+    """
+
+    def __init__(self, task: str, pool: dict[str, list[dict[str, Any]]] | None = None, most_chosen: int = 3) -> None:
+        self.task = self.asks_for = task
+        self.pool = pool or topics()
+        self.log: list[dict[str, Any]] = []
+        self.requests: list[tuple[str, dict[str, Any]]] = []
+        self.overlaps = self.busy = 0
+        self.fail: int | str | None = None
+        self.delay = 0.0
+        self.token = "first"
+        self.signed_in = True
+        self.refuse: dict[str, str] = {}
+        self.held: set[str] = set()
+        self.guidelines, self.notes = "<p>Choose what answers it.</p>", dict[str, str]()
+        self.card: dict[str, Any] = {"task": task, "list_size": 10, "most_chosen": most_chosen, "preference_size": 5}
+        self.own: dict[str, Any] | None = None
+
+    def subject(self, decision: dict[str, Any]) -> tuple[str, ...]:
+        """What a decision is about."""
+        pair = () if self.task == "list" else tuple(sorted((decision["left"], decision["right"])))
+        return (decision["query_id"], *pair)
+
+    def current(self) -> dict[tuple[str, ...], dict[str, Any]]:
+        """The last word on each list or pair, oldest first; what was taken back is not in it."""
+        last: dict[tuple[str, ...], dict[str, Any]] = {}
+        for row in self.log:
+            last.pop(self.subject(row), None)
+            if row["kind"] != "undone":
+                last[self.subject(row)] = row
+        return last
+
+    def said(self, query_id: str) -> list[dict[str, Any]]:
+        """What was decided of a topic."""
+        return [row for row in self.current().values() if row["query_id"] == query_id]
+
+    def plan(self, query_id: str) -> dict[str, Any]:
+        """What to compare next."""
+        ids = [doc["doc_id"] for doc in self.pool[query_id]]
+        said = [(row["left"], row["right"], row["kind"]) for row in self.said(query_id)]
+        made = plan(ids, said, query_id)
+
+        def tree(node: Ahead) -> dict[str, Any]:
+            if node.pair is None:
+                return {"pair": None}
+            then = {kind: tree(after) for kind, after in node.then.items()}
+            return {"pair": list(node.pair)} | ({"then": then} if then else {})
+
+        pairs = [] if made.pair is None else [list(made.pair)]
+        following = tree(ahead(ids, said, query_id, AHEAD))
+        return {"pairs": pairs, "next": following, "done": made.done, "expected": made.expected}
+
+    def is_done(self, query_id: str) -> bool:
+        """Whether a topic wants nothing more."""
+        return bool(self.said(query_id)) if self.task == "list" else not self.plan(query_id)["pairs"]
+
+    def unit(self, query_id: str) -> dict[str, Any]:
+        """A topic as it is handed out."""
+        words = {"query_id": query_id, "title": f"Topic {query_id}", "description": "Where does this river rise?"}
+        words |= {"narrative": "A passage answers it if it names the place.", "note": self.notes.get(query_id, "")}
+        shown = [
+            doc
+            | {"text": doc["text"] and doc["text"][:CAP], "length": len(doc["text"] or "")}
+            | {"truncated": len(doc["text"] or "") > CAP}
+            for doc in self.pool[query_id]
+        ]
+        said = self.said(query_id)
+        if self.task == "list":
+            return {"topic": words, "documents": shown, "former": said[0] if said else None}
+        return {"topic": words, "documents": shown, "former": said, "plan": self.plan(query_id)}
+
+    def sync(self, ask: dict[str, Any]) -> dict[str, Any]:
+        """Save what is new, in order, and hand out topics."""
+        saved, refused, known = [], [], {row["uuid"] for row in self.log}
+        for row in ask["decisions"]:
+            if row["query_id"] in self.refuse:
+                refused.append({"uuid": row["uuid"], "reason": self.refuse[row["query_id"]]})
+                continue
+            if row["uuid"] not in known:
+                self.log.append(row)
+            saved.append(row["uuid"])
+        open_now = [q for q in self.pool if q not in self.held and not self.is_done(q)]
+        fresh = [q for q in open_now if q not in ask["holding"]]
+        done = sum(self.is_done(q) for q in self.pool)
+        reply: dict[str, Any] = {
+            "task": self.asks_for,
+            "saved": saved,
+            "refused": refused,
+            "units": [self.unit(q) for q in fresh[: ask["want"]]] if self.asks_for == self.task else [],
+            "plans": {},
+            "closed": [q for q in ask["holding"] if q not in open_now],
+            "exhausted": len(fresh) < ask["want"],
+            "progress": {"done": done, "goal": len(self.pool), "left_for_me": len(self.pool) - done},
+        }
+        if self.task == "preference":
+            on = {row["query_id"] for row in ask["decisions"] if row["uuid"] in saved}
+            reply["plans"] = {q: self.plan(q) for q in (on if ask["decisions"] else ask["holding"])}
+        return reply
+
+    def recent(self, ask: dict[str, Any]) -> dict[str, Any]:
+        """The last decisions, newest first."""
+        rows = list(self.current().values())[::-1][: ask["limit"]]
+        return {"decisions": [row | {"title": f"Topic {row['query_id']}", "titles": {}} for row in rows]}
+
+    def whole(self, ask: dict[str, Any]) -> dict[str, Any]:
+        """A document with all of its text."""
+        found = next(doc for doc in self.pool[ask["query_id"]] if doc["doc_id"] == ask["doc_id"])
+        return found | {"length": len(found["text"]), "truncated": False}
+
+    def arranged(self, ask: dict[str, Any]) -> dict[str, Any]:
+        """How the annotator has arranged the card."""
+        self.own = ask["settings"]
+        return {}
+
+    async def answer(self, request: Request) -> Response:
+        """Any of the routes, in the present mood."""
+        name = request.path_params["name"]
+        ask = json.loads(await request.body())
+        self.requests.append((name, ask))
+        self.busy += name == "task/sync"
+        self.overlaps += self.busy > 1
+        try:
+            await asyncio.sleep(self.delay)
+            return self.respond(name, ask, request.headers.get("x-cleverdon-token"))
+        finally:
+            self.busy -= name == "task/sync"
+
+    def respond(self, name: str, ask: dict[str, Any], token: str | None) -> Response:
+        """The answer itself."""
+        if name == "token":
+            return JSONResponse({"token": self.token}) if self.signed_in else Response(status_code=401)
+        if token != self.token:
+            return Response(status_code=401)
+        if isinstance(self.fail, int):
+            return Response(status_code=self.fail)
+        routes = {"task/sync": self.sync, "task/recent": self.recent, "document": self.whole, "settings": self.arranged}
+        routes["task/unit"] = lambda ask: self.unit(ask["query_id"])
+        routes["guidelines"] = lambda _: {"html": self.guidelines, "notes": self.notes}
+        reply = routes[name](ask)
+        return Response(status_code=502) if self.fail == "after" else JSONResponse(reply)
+
+
+class TaskHarness(Harness):
+    """The page and the present desk behind it; see :class:`~tests.browser.card_harness.Harness`."""
+
+    desks: list[Any]
+
+    def __init__(self, port: int = 0) -> None:
+        super().__init__(port)
+        self.server.config.app.routes[:] = [  # type: ignore[union-attr]
+            Route("/", self.page),
+            Route("/{folder}.js", self.script),
+            Route("/api/judging/{desk:int}/{name:path}", self.answer, methods=["POST"]),
+        ]
+
+    async def script(self, request: Request) -> Response:
+        """The card's module, as it is on disk."""
+        return Response(
+            script(next(c for c in CARDS.values() if c.folder == request.path_params["folder"])),
+            media_type="text/javascript",
+        )
+
+    async def page(self, request: Request) -> HTMLResponse:
+        """The page. Queries: root (shadow, div), theme, padding, query_id, annotator."""
+        query, card = request.query_params, CARDS[self.desk.task]
+        data = {
+            "token": "first",
+            "campaign": "rivers: 2026",
+            "annotator": query.get("annotator", "ada"),
+            "scale": [],
+            "reasons": REASONS,
+            "query_id": query.get("query_id"),
+            "text_cap": CAP,
+            "routes": f"/api/judging/{len(self.desks) - 1}",
+            "card": self.desk.card,
+            "own": self.desk.own,
+        }
+        return HTMLResponse(page_of(card, data, query, WATCH, "documents"))
+
+
+class TaskCard(Card):
+    """The page with one of the two cards."""
+
+    def open(self, first: str | None = "Topic t0", **query: object) -> TaskCard:
+        super().open(first, **query)
+        return self
+
+    def tick(self, number: int) -> Locator:
+        """What chooses a document of the list, from 1."""
+        return self.page.locator("[data-do=choose]").nth(number - 1)
+
+    def shows(self, topic: str) -> None:
+        self.page.wait_for_function("start => window.onScreen()?.startsWith(start)", arg=topic)
+
+    def remembers(self) -> None:
+        """Until it has what was decided before."""
+        self.page.wait_for_function("window.answered['task/recent'] > 0")
+
+
+def faults(card: TaskCard) -> list[tuple[str, str]]:
+    """Serious and critical faults that axe finds on the page: the rule, and the first node."""
+    found = Axe().run(card.page).response["violations"]
+    grave = [fault for fault in found if fault["impact"] in ("serious", "critical")]
+    return [(fault["id"], fault["nodes"][0]["html"]) for fault in grave]
+
+
+def make_cards(browser: Browser, harness: TaskHarness) -> Iterator[Callable[..., TaskCard]]:
+    """Cards in browser profiles of their own; at the end nothing may have gone wrong in the pages."""
+    contexts: list[BrowserContext] = []
+    cards: list[TaskCard] = []
+
+    def make(**options: Any) -> TaskCard:
+        contexts.append(browser.new_context(**({"viewport": {"width": 1280, "height": 800}} | options)))
+        contexts[-1].set_default_timeout(15_000)
+        cards.append(TaskCard(contexts[-1].new_page(), harness.url + "/"))
+        return cards[-1]
+
+    yield make
+    for card in cards:
+        assert card.errors == []
+        assert card.page.evaluate("window.calls") == {"setStateValue": 0, "setTriggerValue": 0}
+    for context in contexts:
+        context.close()
+
+
+if __name__ == "__main__":
+    with TaskHarness(8998) as harness:
+        harness.desk = Desk("list")
+        print(harness.url)
+        harness.thread.join()

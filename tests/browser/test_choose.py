@@ -1,0 +1,590 @@
+"""The card for lists in a real Chromium, against a stand-in of its routes (task_harness.py)."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.task_harness import Desk, TaskCard, TaskHarness, document, faults, make_cards, topics
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def lists() -> Iterator[TaskHarness]:
+    with TaskHarness() as running:
+        yield running
+
+
+@pytest.fixture
+def desk(lists: TaskHarness) -> Desk:
+    lists.desk = Desk("list")
+    return lists.desk
+
+
+@pytest.fixture
+def make_card(browser: Browser, lists: TaskHarness) -> Iterator[Callable[..., TaskCard]]:
+    yield from make_cards(browser, lists)
+
+
+@pytest.fixture
+def card(desk: Desk, make_card: Callable[..., TaskCard]) -> TaskCard:
+    return make_card().open()
+
+
+def chosen(desk: Desk) -> list[Any]:
+    """The log in short: the topic, and the places of what was chosen, or the kind."""
+    return [
+        (
+            row["query_id"],
+            [row["shown"].index(d) + 1 for d in row["chosen"]] if row["kind"] == "chosen" else row["kind"],
+        )
+        for row in desk.log
+    ]
+
+
+# ---------------------------------------------------------------------------------------------- choosing
+
+
+def test_digits_choose_and_enter_goes_on(card, desk):
+    card.press("2", "4")
+    expect(card.tick(2)).to_have_attribute("aria-checked", "true")
+    card.says("done", "Done: 2 of up to 3")
+    card.press("4", "5", "Enter")
+    card.shows("Topic t1")
+    card.says("notice", "Topic t0: chosen 2, 5 – undo (u)")
+    expect(card.tick(2)).to_have_attribute("aria-checked", "false")
+    card.press("n")
+    card.shows("Topic t2")
+    card.says("notice", "Topic t1: none of these")
+    card.saved()
+    assert chosen(desk) == [("t0", [2, 5]), ("t1", [])]
+    assert desk.log[0]["shown"] == [f"d{d:03d}" for d in range(5)]
+    assert desk.log[0]["source"] == "key"
+    assert desk.log[0]["shown_at"].endswith("Z")
+    card.says("all-count", "2 of 30")
+
+
+def test_nothing_is_said_by_mistake(card, desk):
+    card.press("Enter")
+    card.says("notice", "Nothing is chosen: n says that none of these answers it.")
+    card.press("7")
+    card.says("notice", "There is no document 7")
+    card.press("1", "n")
+    card.says("notice", "1 is chosen: take that back first")
+    card.press("2", "3", "4")
+    card.says("notice", "3 can be chosen at most")
+    assert card.on_screen() == "Topic t0"
+    assert desk.log == []
+    card.press("Enter")
+    card.saved()
+    assert chosen(desk) == [("t0", [1, 2, 3])]
+
+
+def test_one_choice_goes_on_at_once(lists, make_card):
+    desk = lists.desk = Desk("list", topics(8, 12), most_chosen=1)
+    card = make_card().open()
+    expect(card.part("done")).to_be_hidden()
+    card.press("3")
+    card.shows("Topic t1")
+    card.press("0")
+    card.shows("Topic t2")
+    card.press(*["ArrowDown"] * 11, "Enter")  # the eleventh has no digit
+    card.shows("Topic t3")
+    card.press("ArrowUp", " ")  # from the end: the twelfth
+    card.shows("Topic t4")
+    card.saved()
+    assert chosen(desk) == [("t0", [3]), ("t1", [10]), ("t2", [11]), ("t3", [12])]
+
+
+@pytest.mark.parametrize("every", [0, 30, 100])
+def test_each_key_acts_on_the_list_that_was_on_screen(card, desk, every):
+    desk.delay = 0.05
+    card.press("1", "n", "Enter", *(["2", "5", "Enter", "n"] * 8), every=every)
+    card.saved()
+    assert chosen(desk) == meant(card)
+    assert len({row["uuid"] for row in desk.log}) == len(desk.log)
+    if every:
+        assert chosen(desk) == [("t0", [1])] + [(f"t{t}", [2, 5] if t % 2 else []) for t in range(1, 17)]
+
+
+def meant(card: TaskCard) -> list[Any]:
+    """What the keys so far must have said of the lists that were on screen."""
+    found, ticked = list[Any](), set[int]()
+    for key in card.pressed():
+        if key["shown"] is None:
+            continue
+        query_id = key["shown"].removeprefix("Topic ")
+        if key["key"].isdigit():
+            ticked ^= {int(key["key"])}
+        elif bool(ticked) == (key["key"] == "Enter"):
+            found.append((query_id, sorted(ticked)))
+            ticked = set()
+    return found
+
+
+def test_a_key_shows_the_next_list_at_once(lists, make_card):
+    desk = lists.desk = Desk("list", topics(30, 10), most_chosen=1)
+    desk.pool = {q: [d | {"text": d["text"] * 8} for d in documents] for q, documents in desk.pool.items()}
+    card = make_card().open()
+    desk.delay = 0.2  # the network plays no part in it
+    card.press(*"12345123451", every=60)
+    card.saved()
+    latencies, painted = card.page.evaluate("[window.latencies, window.painted]")
+    median, frame = statistics.median(latencies[-11:]), statistics.median(painted[-11:])
+    print(f"\nkey to the next list in the page: median {median:.2f} ms, painted {frame:.2f} ms")
+    assert len(desk.log) == 11
+    assert median < 50
+
+
+def test_an_empty_queue_never_leads_to_a_blind_choice(card, desk):
+    desk.delay = 3.0
+    card.press(*"n" * 40, every=5)
+    card.says("notice", "One moment")
+    desk.delay = 0.0
+    card.saved()
+    judged = [key["shown"] for key in card.pressed() if key["shown"]]
+    assert [f"Topic {q}" for q, _ in chosen(desk)] == judged
+    assert len(judged) < 30
+
+
+def test_held_keys_count_once_and_move_the_cursor(card, desk):
+    for key in ("n", "ArrowDown"):
+        for _ in range(4):
+            card.page.keyboard.down(key)
+        card.page.keyboard.up(key)
+    card.press(" ", "Enter")
+    card.saved()
+    assert chosen(desk) == [("t0", []), ("t1", [4])]
+
+
+def test_the_mouse_chooses_opens_and_finishes(card, desk):
+    card.tick(2).click()
+    card.page.get_by_text("River 3").first.click()
+    expect(card.page.locator(".cd-whole:visible")).to_have_count(1)
+    card.press(" ")  # the cursor is where the text was opened: it chooses
+    card.part("done").click()
+    card.shows("Topic t1")
+    card.part("none").click()
+    card.saved()
+    assert chosen(desk) == [("t0", [2, 4]), ("t1", [])]
+    assert [row["source"] for row in desk.log] == ["click", "click"]
+
+
+# ------------------------------------------------------------------------------------ texts, and going back
+
+
+def test_one_text_opens_in_its_place_and_can_be_had_whole(lists, make_card):
+    long = document(1, text="A river. " * 900, metadata={"year": 1958, "link": "https://example.org/1"})
+    odd = document(2, title="", text=None)
+    lists.desk = Desk("list", {"t0": [document(0), long, odd], "t1": [document(3)]})
+    card = make_card().open()
+    card.press("ArrowDown", "ArrowDown", "e")
+    whole = card.page.locator(".cd-whole:visible")
+    expect(whole.locator(".cd-text")).to_contain_text("A river.")
+    expect(whole.get_by_role("link", name="example.org/1")).to_have_attribute("rel", "noopener noreferrer nofollow")
+    whole.get_by_text("Show all (8,100 characters)").click()
+    card.page.wait_for_function(
+        "part('list').querySelector('.cd-whole:not([hidden]) .cd-text').textContent.length === 8100"
+    )
+    for _ in range(40):
+        card.press("ArrowDown")  # through the text first, then to the next document
+    expect(card.tick(3)).to_be_focused()
+    expect(card.page.locator(".cd-lines").nth(2)).to_have_text("The text of this document is not in the campaign.")
+    card.press("e")
+    expect(card.page.locator(".cd-whole:visible")).to_have_count(1)
+    card.press("e")
+    expect(card.page.locator(".cd-whole:visible")).to_have_count(0)
+
+
+def test_undo_brings_a_list_back_with_its_choice(card, desk):
+    card.press("2", "4", "Enter", "n", "u")
+    card.shows("Topic t1")
+    expect(card.part("none")).to_have_attribute("aria-pressed", "true")
+    card.press("u")
+    card.shows("Topic t0")
+    expect(card.tick(2)).to_have_attribute("aria-checked", "true")
+    card.says("all-count", "0 of 30")
+    card.press("4", "Enter")
+    card.shows("Topic t1")
+    card.saved()
+    assert chosen(desk) == [("t0", [2, 4]), ("t1", []), ("t1", "undone"), ("t0", "undone"), ("t0", [2])]
+
+
+def test_looking_back_and_revising(card, desk):
+    card.press("2", "Enter", "n", "ArrowLeft", "ArrowLeft")
+    card.shows("Topic t0")
+    expect(card.tick(2)).to_have_attribute("aria-checked", "true")
+    card.press("3", "Escape")  # not finished: nothing is changed
+    card.shows("Topic t2")
+    card.press("ArrowLeft", "ArrowLeft", "ArrowLeft")
+    card.says("notice", "nothing further back")
+    expect(card.tick(3)).to_have_attribute("aria-checked", "false")
+    card.press("5", "Enter")
+    card.shows("Topic t2")
+    card.says("notice", "chosen 2, 5, revised")
+    card.press("ArrowLeft", "n")
+    card.saved()
+    assert chosen(desk) == [("t0", [2]), ("t1", []), ("t0", [2, 5]), ("t0", [])]
+    card.says("all-count", "2 of 30")
+
+
+def test_what_was_decided_before_a_reload_can_be_looked_at_and_taken_back(card, desk):
+    card.press("2", "Enter", "1", "3", "Enter")
+    card.saved()
+    card.open("Topic t2").remembers()
+    card.press("ArrowLeft")
+    card.shows("Topic t1")
+    expect(card.tick(3)).to_have_attribute("aria-checked", "true")
+    card.press("ArrowRight", "u")
+    card.shows("Topic t1")
+    card.says("all-count", "1 of 30")
+    card.saved()
+    assert chosen(desk)[-1] == ("t1", "undone")
+
+
+def test_skipping_cannot_judge_and_notes(card, desk):
+    card.press("s")
+    card.shows("Topic t1")
+    card.press("x", "2")
+    card.shows("Topic t2")
+    card.press("m")
+    card.page.keyboard.type("the second is cut off")
+    card.press("Enter", "1", "Enter")
+    card.shows("Topic t3")
+    card.saved()
+    assert [(q, what) for q, what in chosen(desk)] == [("t1", "cannot judge"), ("t2", [1])]
+    assert desk.log[0]["reason"] == "The text is broken or empty"
+    assert desk.log[0]["chosen"] == []
+    assert desk.log[1]["note"] == "the second is cut off"
+    card.press("ArrowLeft", "m")
+    expect(card.part("note-text")).to_have_value("the second is cut off")
+    card.page.keyboard.press("Control+a")
+    card.page.keyboard.type("all fine")
+    card.press("Enter")
+    card.shows("Topic t2")  # it stays in sight
+    card.saved()
+    assert desk.log[-1]["note"] == "all fine"
+    assert chosen(desk)[-1] == ("t2", [1])
+    card.open("Topic t3")  # the skipped one waits behind the others after a reload as well
+
+
+def test_skipped_ones_come_at_the_end(lists, make_card):
+    desk = lists.desk = Desk("list", topics(4))
+    card = make_card().open()
+    card.press("s", "n", "n", "n")
+    card.shows("Topic t0")
+    card.press("s")
+    card.says("notice", "the only topic left")
+    card.press("n")
+    card.says("rest-title", "Everything is decided")
+    card.saved()
+    assert [q for q, _ in chosen(desk)] == ["t1", "t2", "t3", "t0"]
+
+
+# ------------------------------------------------------------------------------------ network, tabs, pages
+
+
+def test_offline_it_goes_on_keeps_and_sends_later(card, desk):
+    desk.fail = 503
+    card.press("1", "Enter", "n", "2", "Enter")
+    card.shows("Topic t3")
+    card.says("status", "3 choices wait in this browser and will be sent")
+    assert card.stored() == 3
+    desk.fail = None
+    card.open("Topic t3")  # a reload sends what waits
+    card.saved()
+    assert chosen(desk) == [("t0", [1]), ("t1", []), ("t2", [2])]
+    assert card.stored() == 0
+
+
+def test_an_answer_that_is_lost_doubles_nothing(card, desk):
+    desk.fail = "after"
+    card.press("1", "Enter")
+    card.page.wait_for_function("part('status').dataset.kind !== 'saved'")
+    while sum(name == "task/sync" for name, _ in desk.requests) < 3:
+        card.page.wait_for_timeout(20)
+    desk.fail = None
+    card.saved()
+    assert chosen(desk) == [("t0", [1])]
+
+
+def test_what_is_refused_is_said_and_a_new_token_is_fetched(card, desk):
+    desk.refuse = {"t0": "topic 't0' was not handed out to ada"}
+    desk.token = "second"
+    card.press("1", "Enter", "n")
+    card.says("refused", "Refused: Topic t0: chosen 1. topic 't0' was not handed out to ada")
+    card.saved()
+    assert chosen(desk) == [("t1", [])]
+    card.button("dismiss").click()
+    expect(card.part("refused")).to_be_empty()
+
+
+def test_two_tabs_of_one_annotator_do_not_fight(card, desk):
+    other = TaskCard(card.page.context.new_page(), card.url).open()
+    for turn in range(4):
+        card.press("1", "Enter")
+        other.shows(f"Topic t{2 * turn + 1}")
+        other.press("n")
+        card.shows(f"Topic t{2 * turn + 2}")
+    card.saved()
+    other.saved()
+    assert sorted(chosen(desk)) == [(f"t{t}", [] if t % 2 else [1]) for t in range(8)]
+    for tab in (card, other):
+        tab.says("all-count", "8 of 30")
+    assert other.errors == []
+
+
+def test_others_hold_the_rest_and_the_campaign_asks_for_something_else(lists, make_card):
+    desk = lists.desk = Desk("list", topics(2))
+    desk.held = {"t1"}
+    card = make_card().open()
+    card.press("n")
+    card.says("rest-title", "No topic is free just now")
+    desk.asks_for = "preference"
+    card.page.evaluate("window.dispatchEvent(new Event('online'))")
+    card.press("u")
+    card.shows("Topic t0")
+    card.press("1", "Enter")
+    card.says("rest-title", "This campaign now asks for something else")
+    card.saved()
+    assert chosen(desk) == [("t0", []), ("t0", "undone"), ("t0", [1])]
+
+
+def test_the_page_may_ask_for_a_topic(lists, make_card):
+    desk = lists.desk = Desk("list")
+    card = make_card().open("Topic t20", query_id="t20")
+    card.press("3", "Enter")
+    card.shows("Topic t0")
+    card.saved()
+    card.open("Topic t20", query_id="t20")  # it is decided: to be looked at
+    expect(card.tick(3)).to_have_attribute("aria-checked", "true")
+    card.press("Escape")
+    card.shows("Topic t0")
+    assert chosen(desk) == [("t20", [3])]
+
+
+@pytest.mark.parametrize("root", ["shadow", "div"])
+def test_texts_are_texts_and_titles_stay_apart(lists, make_card, root):
+    bad = "<img src=x onerror=window.broken=1>\u202eabc"
+    desk = lists.desk = Desk("list", {"t0": [document(0, title=bad, text=bad), document(1, doc_id=bad)]})
+    desk.notes = {"t0": bad}
+    card = make_card().open(root=root)
+    card.press("ArrowDown", "e")
+    expect(card.page.locator(".cd-whole:visible .cd-text")).to_contain_text("<img src=x")
+    card.says("topic-note", "<img src=x")
+    assert card.page.evaluate("window.broken") is None
+    assert "\u202e" not in card.part("documents").inner_text()
+
+
+def test_guidelines_and_keys(card, desk):
+    card.press("g")
+    card.says("guidelines-text", "Choose what answers it.")
+    card.press("1", "Enter")  # deciding goes on beside them
+    card.shows("Topic t1")
+    card.press("Escape", "?")
+    card.says("action-keys", "none of these answers it")
+    card.press("1", "n")  # not behind the list of keys
+    assert card.on_screen() == "Topic t1"
+    card.press("Escape", "n")
+    card.shows("Topic t2")
+
+
+def test_a_mounted_card_that_is_mounted_again_keeps_what_it_has(card, desk):
+    card.press("1")
+    card.page.evaluate("window.run(); window.run({ token: 'first' })")
+    expect(card.tick(1)).to_have_attribute("aria-checked", "true")
+    card.press("Enter")
+    card.shows("Topic t1")
+    card.saved()
+    assert chosen(desk) == [("t0", [1])]
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (640, 400), (1280, 800)])
+def test_nothing_is_cut_and_buttons_stay_where_they_are(lists, make_card, width, height):
+    lists.desk = Desk("list", topics(5, 10))
+    card = make_card(viewport={"width": width, "height": height}).open(padding="8px")
+    places = "part('done').getBoundingClientRect().top + ' ' + part('none').getBoundingClientRect().top"
+    before = card.page.evaluate(places)
+    card.press("1", "2", "Enter", "n", "1")
+    assert card.page.evaluate(places) == before
+    assert card.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    if width < 900:
+        sizes = card.page.evaluate(
+            "[...part('card').querySelectorAll('.cd-tick, .cd-unfold, .cd-bar button')]"
+            ".filter((node) => node.offsetHeight).map((node) => node.offsetHeight)"
+        )
+        assert min(sizes) >= 44
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 390)])
+def test_axe_finds_nothing_and_screen_readers_hear_what_happens(lists, make_card, theme, width):
+    lists.desk = Desk("list", topics(5, 10))
+    card = make_card(viewport={"width": width, "height": 800}).open(theme=theme, padding="8px")
+    expect(card.part("spoken")).to_have_text("Topic t0: 10 documents")
+    card.press("2", "Enter")
+    expect(card.part("spoken")).to_have_text("Topic t0: chosen 2 – undo (u). Topic t1: 10 documents")
+    card.press("1", "ArrowDown", "e")
+    card.saved()
+    assert faults(card) == []
+    for key in ("g", "x", "m", "?", ","):  # what stands beside the list, and what covers it
+        card.press(key)
+        assert faults(card) == [], f"with what {key} opens"
+        card.press("Escape")
+
+
+def test_keys_and_texts_are_each_annotators_own(card, desk):
+    card.press(",")
+    rows = card.part("key-rows").locator("[data-do=rekey]")
+    rows.filter(has_text="None of these").click()
+    card.press("o")
+    rows.filter(has_text="Done with this list").click()
+    card.press("f")
+    card.part("size-more").click()
+    card.press("Escape")
+    expect(card.part("settings-panel")).to_be_hidden()
+    card.press("o")
+    card.shows("Topic t1")
+    expect(card.part("none").locator("kbd")).to_have_text("o")
+    card.press("n", "1", "f")  # n means nothing now
+    card.shows("Topic t2")
+    card.saved()
+    card.page.wait_for_function("window.answered.settings > 0")
+    assert desk.own is not None
+    assert desk.own["keys"] == {"none": "o", "done": "f"}
+    card.open("Topic t2")
+    assert card.page.evaluate("getComputedStyle(part('frame')).getPropertyValue('--cd-text-size')") == "18px"
+    card.press(",")
+    card.part("key-rows").get_by_title("The usual key again").first.click()
+    card.press("Escape", "1", "Enter")
+    card.shows("Topic t3")
+    card.saved()
+    assert chosen(desk) == [("t0", []), ("t1", [1]), ("t2", [1])]
+
+
+# -------------------------------------------------------------------------- what is late, and what is not drawn
+
+
+def test_nothing_is_drawn_before_the_topic_that_was_asked_for(lists, make_card):
+    desk = lists.desk = Desk("list", most_chosen=1)
+    desk.delay = 0.2
+    card = make_card().open(None, query_id="t9")
+    seen = card.page.evaluate(
+        """() => new Promise((done) => {
+          const seen = [];
+          const look = () => {
+            const now = window.onScreen();
+            if (now !== null && seen.at(-1) !== now) seen.push(now);
+            if (now === "Topic t9" || seen.length > 1) done(seen); else requestAnimationFrame(look);
+          };
+          look();
+        })"""
+    )
+    assert seen == ["Topic t9"]
+    card.press("1")
+    card.shows("Topic t0")
+    card.saved()
+    assert chosen(desk) == [("t9", [1])]
+
+
+def test_a_topic_that_cannot_be_shown_says_so_beside_the_next(lists, make_card):
+    desk = lists.desk = Desk("list")
+    card = make_card()
+    answer = {"status": 400, "json": {"error": "there is no topic 't99'"}}
+    card.page.route("**/task/unit", lambda route: route.fulfill(**answer))
+    card.open(query_id="t99")
+    card.says("notice", "The topic that was asked for cannot be shown: there is no topic 't99'.")
+    card.press("n")
+    card.shows("Topic t1")
+    card.saved()
+    assert chosen(desk) == [("t0", [])]
+
+
+def test_a_choice_is_never_for_what_is_not_drawn_yet(card, desk):
+    card.page.evaluate("window.part('card').cleverdon.state.queue.shift()")
+    assert card.on_screen() == "Topic t0"
+    card.press("n")
+    card.shows("Topic t1")
+    card.says("notice", "One moment")
+    assert card.stored() == 0
+    card.press("n")
+    card.saved()
+    assert chosen(desk) == [("t1", [])]
+
+
+def test_a_late_undo_takes_nothing_back(lists, make_card):
+    desk = lists.desk = Desk("list", most_chosen=1)
+    card = make_card().open()
+    card.press("1", "1")
+    card.shows("Topic t2")
+    card.saved()
+    card.open("Topic t2").remembers()
+    desk.delay = 0.3
+    with card.page.expect_response("**/task/unit"):
+        card.press("u", "2")
+        card.shows("Topic t3")
+    card.page.wait_for_function("window.answered['task/unit'] > 0")
+    assert card.on_screen() == "Topic t3"
+    card.says("notice", "Topic t2: chosen 2")
+    card.saved()
+    assert chosen(desk) == [("t0", [1]), ("t1", [1]), ("t2", [2])]
+
+
+def test_a_refusal_leaves_what_is_looked_back_at_and_what_was_before(lists, make_card):
+    desk = lists.desk = Desk("list", most_chosen=1)
+    card = make_card().open()
+    card.press("1", "2")
+    card.shows("Topic t2")
+    card.saved()
+    desk.refuse, desk.delay = {"t2": "no", "t0": "not any more"}, 0.2
+    card.press("1", "ArrowLeft", "ArrowLeft")
+    card.shows("Topic t1")
+    card.says("refused", "Topic t2: chosen 1. no")
+    assert card.on_screen() == "Topic t1"
+    card.press("ArrowLeft", "3", "ArrowLeft")  # a revision
+    card.shows("Topic t0")
+    card.says("refused", "Topic t0: chosen 3. not any more")
+    card.saved()
+    assert card.on_screen() == "Topic t0"
+    expect(card.tick(1)).to_have_attribute("aria-checked", "true")
+    expect(card.tick(3)).to_have_attribute("aria-checked", "false")
+    assert chosen(desk) == [("t0", [1]), ("t1", [2])]
+
+
+def test_a_note_at_a_list_that_is_looked_back_at_keeps_its_ticks(card, desk):
+    card.press("1", "Enter")
+    card.shows("Topic t1")
+    card.press("ArrowLeft", "2", "m")
+    card.part("note-text").fill("why")
+    card.press("Enter")
+    card.says("notice", "Topic t0: note kept")
+    expect(card.tick(2)).to_have_attribute("aria-checked", "true")
+    card.press("Enter")
+    card.shows("Topic t1")
+    card.saved()
+    assert [(row["note"], each) for row, (_, each) in zip(desk.log, chosen(desk), strict=True)] == [
+        (None, [1]), ("why", [1]), ("why", [1, 2]),
+    ]  # fmt: skip
+
+
+def test_highlights_outlive_a_rerun_and_go_with_the_card(card, desk):
+    count = "(CSS.highlights.get('cd-topic-term')?.size ?? 0)"
+    card.page.wait_for_function(f"{count} > 0")
+    card.page.evaluate("window.run()")
+    card.page.wait_for_function(f"{count} > 0")
+    card.page.evaluate("window.leave()")
+    assert card.page.evaluate(count) == 0
+
+
+def test_settings_of_a_list_card_that_were_not_sent_are_sent_at_the_next_start(card, desk):
+    desk.fail = 503
+    with card.page.expect_response("**/settings"):
+        card.press("h")
+    desk.fail = None
+    with card.page.expect_response("**/settings"):
+        card.open()
+    assert desk.own["marks"] == {"topic": False}

@@ -1,0 +1,392 @@
+"""The document on the judging card: its forms, all kinds of letters, what is known of it, pictures, long ones."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.card_harness import TEXT_CAP, document
+from tests.browser.card_page import words
+
+pytestmark = pytest.mark.browser
+INSIDE = """(names) => names.every((name) => {
+  const [box, page] = [window.part(name).getBoundingClientRect(), window.part('scroller').getBoundingClientRect()];
+  return box.left >= page.left - 1 && box.right <= page.right + 1;
+})"""
+
+
+def style(card, name, selector="[data-part=text]"):
+    """A computed property of a node of the card."""
+    return card.page.locator(selector).first.evaluate(f"node => getComputedStyle(node)['{name}']")
+
+
+def scrolls_sideways(card):
+    return card.page.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+
+# ---------------------------------------------------------------------------------------------- forms
+
+
+@pytest.mark.parametrize("root", ["div", "shadow"])
+def test_preformatted_text_keeps_its_lines_and_scrolls_in_its_own_box(show, root):
+    code = "def mean(x):\n\treturn sum(x)" + " + 0" * 100 + "\n"
+    card = show(document(1, text=code, form="preformatted"), document(2), query={"root": root})
+    assert style(card, "whiteSpace") == "pre"
+    assert "mono" in style(card, "fontFamily")
+    wide = "window.part('text').scrollWidth > window.part('text').clientWidth"
+    assert card.page.evaluate(wide)
+    assert not card.page.evaluate("window.part('scroller').scrollWidth > window.part('scroller').clientWidth")
+    assert card.part("text").get_attribute("tabindex") == "0"
+    card.press("Shift+ArrowRight")
+    card.page.wait_for_function("window.part('text').scrollLeft > 50")
+    card.press("Shift+ArrowLeft")
+    card.page.wait_for_function("window.part('text').scrollLeft === 0")
+    assert card.on_screen() == "d001"
+    card.part("scroller").focus()
+    card.press("d", "Escape", "Shift+ArrowRight")  # the field that was left is no selection
+    card.page.wait_for_function("window.part('text').scrollLeft > 50")
+    card.press("1")
+    card.shows("d002")
+    assert style(card, "whiteSpace") == "pre-wrap"
+    assert card.part("text").get_attribute("tabindex") is None
+
+
+def test_where_no_passage_matches_the_card_says_that_only_the_beginning_is_shown(show):
+    text = "Nothing of this kind. " * 300
+    begins = "The rolling mean is explained. " + text
+    card = show(
+        document(1, text=text, excerpts=[[0, 700, text[:700]]]),
+        document(2, text=begins, excerpts=[[0, 700, begins[:700]]]),
+        own={"long": "passages"},
+    )
+    card.says("folding-says", "Only the beginning is shown: nothing of it matches the topic's words.")
+    card.press("0")
+    card.says("folding-says", "Only the passages that match the topic are shown.")
+
+
+def test_a_wide_table_scrolls_and_breaks_no_word(show):
+    row = "".join(f"<td>{n}.123456789 aerodynamical</td>" for n in range(12))
+    html = f"<table><tbody><tr>{row}</tr></tbody></table>\n"
+    card = show(document(1, text="1.123456789 aerodynamical\n", html=html, form="markup"))
+    table = card.page.locator("[data-part=text] table")
+    assert table.evaluate("node => node.scrollWidth > node.clientWidth")
+    assert not scrolls_sideways(card)
+    lines = """nodes => nodes.map((node) => [...node.firstChild.data.matchAll(/\\S+/g)].map(({0: word, index}) => {
+      const range = document.createRange();
+      range.setStart(node.firstChild, index);
+      range.setEnd(node.firstChild, index + word.length);
+      return range.getClientRects().length;
+    }))"""
+    assert table.locator("td").evaluate_all(lines) == [[1, 1]] * 12
+
+
+def test_markup_is_drawn_whole_and_is_text_where_it_was_cut(show):
+    html = "<h3>Rolling</h3>\n<ul>\n<li>one <strong>wi</strong>ndow</li>\n</ul>\n<p>a <code>mean</code></p>\n"
+    text = "Rolling\n\none window\n\na mean\n"
+    long = "<b>" + "word " * TEXT_CAP
+    card = show(
+        document(1, text=text, html=html, form="markup"),
+        document(2, text=text, html=None, form="markup"),
+        document(3, text=long, html=f"<p>{long}</p>", form="markup"),
+        document(4, text="turned \u202e round", html="<p>turned \u202e round</p>", form="markup"),
+        document(5, text=text, html=html),  # its form is text: the markup is not drawn
+    )
+    expect(card.part("text").locator("h3, li, strong, code")).to_have_count(4)
+    assert card.part("text").evaluate("node => node.textContent") == "Rolling\n\none window\n\na mean\n"
+    assert style(card, "whiteSpace") == "normal"
+    card.press("1")
+    card.shows("d002")
+    expect(card.part("text").locator("*")).to_have_count(0)
+    expect(card.part("text")).to_have_text(text)
+    card.press("1")
+    card.shows("d003")
+    expect(card.part("text").locator("*")).to_have_count(0)
+    expect(card.part("show-all")).to_have_text("Show all (10,003 characters)")
+    card.press("e")
+    expect(card.part("text").locator("p")).to_have_count(1)
+    card.press("1")
+    card.shows("d004")
+    assert card.part("text").evaluate("node => node.textContent") == "turned \u2060 round"
+    card.press("1")
+    card.shows("d005")
+    expect(card.part("text").locator("*")).to_have_count(0)
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+def test_all_kinds_of_letters_stay_in_their_place(show, size):
+    arabic = "المتوسط المتحرك rolling mean.\n\nAn English paragraph.\n\nפסקה בעברית."
+    zalgo = "Z" + "".join(chr(0x300 + i % 0x60) for i in range(90)) + "algo " + "W" * 400
+    japanese = "移動平均とは、時系列データの平均値を求めたものである。" * 20
+    card = show(
+        document(1, text=arabic, title="المتوسط", metadata={"language": "ar"}),
+        document(2, text=zalgo, title="T" + "\u0301" * 60 + " " + "W" * 200),
+        document(3, text=japanese, title="移動平均", metadata={"lang": "ja"}),
+        document(4, text="👩‍👩‍👧‍👦 🇩🇪 e\u0301 ﷽ " + "﷽" * 90, metadata={"lang": "not a language", "x": "﷽" * 90}),
+        viewport={"width": size[0], "height": size[1]},
+    )
+    lines = card.page.evaluate(
+        """() => {
+          const node = window.part('text').firstChild;
+          const box = window.part('text').getBoundingClientRect();
+          return ['المتوسط', 'An English', 'פסקה'].map((words) => {
+            const range = document.createRange();
+            const at = node.data.indexOf(words);
+            range.setStart(node, at);
+            range.setEnd(node, at + 1);
+            const letter = range.getBoundingClientRect();
+            return letter.left - box.left < box.right - letter.right ? 'left' : 'right';
+          });
+        }"""
+    )
+    assert lines == ["right", "left", "right"], "each paragraph begins on the side of its own direction"
+    assert style(card, "direction", "[data-part=title]") == "rtl"
+    languages = {"d001": "ar", "d002": "", "d003": "ja", "d004": ""}
+    for doc_id, language in languages.items():
+        card.shows(doc_id)
+        assert [card.part(part).get_attribute("lang") or "" for part in ("title", "text")] == [language] * 2
+        assert card.page.evaluate(INSIDE, ["text", "title", "chips"])
+        assert not scrolls_sideways(card)
+        if doc_id == "d002":
+            assert style(card, "overflowY") == "clip"  # marks that pile up end at the edge of the text
+        card.press("1")
+
+
+# -------------------------------------------------------------------------------------- what is known
+
+
+def test_addresses_are_links_and_nothing_else_is(show):
+    evil = {
+        "script": "javascript:alert(1)",
+        "data": "data:text/html,x",
+        "ftp": "ftp://example.org/x",
+        "mixed": "see https://example.org",
+    }
+    long = "https://example.org/" + "path/" * 30
+    known = {"page": "https://example.org/a?b=1#c", "long": long, "authors": ["Ada L.", "Grace H."]}
+    card = show(document(1, metadata=evil | known), document(2, metadata={"script": "plain"}), document(3, metadata={}))
+    links = card.part("chips").locator("a")
+    assert [link.get_attribute("href") for link in links.all()] == ["https://example.org/a?b=1#c", long]
+    assert links.first.text_content() == "example.org/a?b=1#c"
+    assert len(links.nth(1).text_content() or "") < 70
+    for link in links.all():
+        assert link.get_attribute("target") == "_blank"
+        assert set((link.get_attribute("rel") or "").split()) == {"noopener", "noreferrer", "nofollow"}
+    card.says("chips", "script: javascript:alert(1)")
+    card.says("chips", "authors: Ada L., Grace H.")
+    card.press("1")
+    card.shows("d002")
+    expect(card.part("chips").locator("a")).to_have_count(0)
+    expect(card.part("chips").locator(":visible")).to_have_text(["script: plain"])
+    card.press("1")
+    card.shows("d003")
+    expect(card.part("chips").locator(":visible")).to_have_count(0)
+
+
+def test_many_chips_are_folded(show):
+    many = {f"field {n}": n for n in range(20)}
+    card = show(document(1, metadata=many), document(2), document(3, metadata=many))
+    chips = card.part("chips").locator(".cd-chip:visible")
+    more = card.button("more-chips")
+    expect(chips).to_have_count(12)
+    expect(more).to_have_text("8 more")
+    more.click()
+    expect(chips).to_have_count(20)
+    expect(more).to_be_hidden()
+    card.press("1")
+    card.shows("d002")
+    expect(chips).to_have_count(2)
+    expect(more).to_be_hidden()
+    card.press("1")
+    card.shows("d003")
+    expect(chips).to_have_count(12)
+    assert chips.last.text_content() == "field 11: 11"
+    expect(more).to_have_text("8 more")
+
+
+# -------------------------------------------------------------------------------------------- pictures
+
+
+def test_pictures_stand_above_the_text_and_open_large(show, harness):
+    card = show(
+        document(1, images=[{"src": "/files/a.png", "alt": "Rows and columns"}, {"src": "/files/b.png", "alt": ""}]),
+        document(2),
+        document(3, text="", images=[{"src": "/files/c.png", "alt": "Alone"}]),
+    )
+    pictures = card.part("pictures").locator("img")
+    expect(pictures).to_have_count(2)
+    assert pictures.first.get_attribute("alt") == "Rows and columns"
+    assert pictures.first.get_attribute("referrerpolicy") == "no-referrer"
+    card.page.wait_for_function("window.part('pictures').querySelector('img').naturalWidth === 480")
+    box, text = card.part("pictures").bounding_box(), card.part("text").bounding_box()
+    assert box["height"] <= 310
+    assert box["y"] + box["height"] <= text["y"]
+    grades = card.grade(0).bounding_box()
+    card.press("i")
+    expect(card.part("picture-panel")).to_be_visible()
+    card.says("picture-alt", "Rows and columns")
+    card.says("picture-count", "1 of 2")
+    card.press("i")
+    card.says("picture-count", "2 of 2")
+    card.press("Escape")
+    expect(card.part("picture-panel")).to_be_hidden()
+    pictures.nth(1).click()
+    card.says("picture-count", "2 of 2")
+    assert card.grade(0).bounding_box() == grades
+    card.press("2")  # it is the document itself: judging goes on
+    card.shows("d002")
+    expect(card.part("picture-panel")).to_be_hidden()
+    expect(card.part("pictures")).to_be_hidden()
+    card.press("i")
+    card.says("notice", "no picture to show")
+    card.press("1")
+    card.shows("d003")
+    place, alone = card.part("scroller").bounding_box(), card.part("pictures").bounding_box()
+    assert alone["height"] > 0.7 * place["height"], "alone it has the place of a text"
+    card.press("1")
+    card.saved()
+    assert words(harness.desk) == [("d001", 2), ("d002", 1), ("d003", 1)]
+
+
+def test_pictures_that_come_next_are_fetched_before_if_they_are_files(show, harness):
+    harness.files.clear()
+    foreign = {"src": f"http://localhost:{harness.url.rsplit(':', 1)[1]}/files/foreign.png", "alt": ""}
+    card = show(
+        document(1),
+        document(2, images=[{"src": "/files/next.png", "alt": ""}, foreign]),
+        document(3, images=[{"src": "/files/linked.png", "alt": "", "link": True}]),
+    )
+    with card.page.expect_response("**/files/next.png"):
+        card.page.reload()
+    card.shows("d001")
+    assert set(harness.files) == {"next.png"}
+
+
+def test_a_lost_picture_says_so_and_a_link_is_not_loaded(show, harness):
+    harness.files.clear()
+    card = show(
+        document(
+            1,
+            images=[
+                {"src": "/files/gone.gif", "alt": "The <b>wing</b>"},
+                {"src": "https://img.example.org/x.png?a=1", "alt": "In the tunnel \u202e", "link": True},
+                {"src": "javascript:alert(1)", "alt": "evil"},
+            ],
+        )
+    )
+    card.says("pictures", "This picture cannot be loaded.The <b>wing</b>")
+    link = card.part("pictures").locator("a")
+    assert (link.text_content(), link.get_attribute("href")) == ("img.example.org", "https://img.example.org/x.png?a=1")
+    assert set((link.get_attribute("rel") or "").split()) == {"noopener", "noreferrer", "nofollow"}
+    card.says("pictures", ": In the tunnel \u2060")
+    expect(card.part("pictures").locator("img")).to_have_count(0)
+    assert "evil" not in (card.part("pictures").text_content() or "")
+    assert set(harness.files) == {"gone.gif"}
+
+
+# -------------------------------------------------------------------------------------- long documents
+
+PARTS = [f"Part {n} 😀. " + f"It has words of part {n}. " * 12 for n in range(12)]
+LONG = "\n\n".join(PARTS)
+
+
+def excerpt(first, last=None):
+    """The place of some of the parts, in code points, and their words."""
+    start = sum(len(each) + 2 for each in PARTS[:first])
+    text = "\n\n".join(PARTS[first : (last or first) + 1])
+    return [start, start + len(text), text]
+
+
+def test_a_long_document_is_folded_to_its_passages(show):
+    card = show(document(1, text=LONG, excerpts=[excerpt(1), excerpt(3), excerpt(9)]), document(2))
+    assert len(LONG) > TEXT_CAP  # the third passage lies behind what is here
+    pieces = card.part("text").locator(".cd-piece")
+    expect(pieces).to_have_text([PARTS[1], PARTS[3], PARTS[9]])
+    gaps = card.part("text").locator(".cd-gap")
+    assert gaps.all_text_contents() == [
+        f"{excerpt(1)[0]} characters before this",
+        f"{excerpt(3)[0] - excerpt(1)[1]} characters between",
+        f"{excerpt(9)[0] - excerpt(3)[1]:,} characters between",
+        f"{len(LONG) - excerpt(9)[1]} characters after this",
+    ]
+    expect(card.part("more")).to_be_hidden()
+    gaps.nth(1).click()  # only this one, and without the server
+    expect(pieces).to_have_text([PARTS[1] + "\n\n" + PARTS[2] + "\n\n" + PARTS[3], PARTS[9]])
+    gaps.nth(1).click()  # the rest of it has to be fetched
+    expect(gaps).to_have_count(2)
+    assert pieces.last.evaluate("node => node.textContent") == "\n\n".join(PARTS[1:10])
+    card.press("1")
+    card.shows("d002")
+    expect(card.part("folding")).to_be_hidden()
+    card.press("ArrowLeft")
+    expect(gaps).to_have_count(2)  # what was opened of it stays so
+
+
+def test_e_shows_all_and_folds_again_and_the_place_stays(show):
+    documents = [
+        document(1, text=LONG, excerpts=[excerpt(1), excerpt(8, 11)]),
+        document(2, text=LONG, excerpts=[excerpt(2)]),
+    ]
+    card = show(*documents, viewport={"width": 1280, "height": 420})
+    whole = "window.part('text').textContent.length"
+    card.says("folding", "Only the passages that match the topic are shown.")
+    # At the top is a line of the passage behind the cap, and stays there.
+    top = """() => {
+      const [page, text] = [window.part('scroller'), window.part('text')];
+      const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+      while (walker.nextNode()) {
+        const at = walker.currentNode.data.indexOf('Part 9');
+        if (at < 0) continue;
+        const range = document.createRange();
+        range.setStart(walker.currentNode, at);
+        range.setEnd(walker.currentNode, at + 4);
+        return range.getBoundingClientRect().top - page.getBoundingClientRect().top;
+      }
+      return null;
+    }"""
+    card.page.evaluate(f"window.part('scroller').scrollTop += ({top})() + 30")
+    before = card.page.evaluate(top)
+    assert -60 < before < -20
+    card.press("e")
+    card.page.wait_for_function(f"{whole} === {len(LONG.encode('utf-16-le')) // 2}")
+    card.page.wait_for_function(f"Math.abs(({top})() - {before}) < 3")
+    card.says("folding", "The whole text is shown.")
+    card.press("e")
+    expect(card.part("text").locator(".cd-piece")).to_have_count(2)
+    card.page.wait_for_function(f"Math.abs(({top})() - {before}) < 3")
+    card.press("e")
+    expect(card.part("text").locator(".cd-piece")).to_have_count(0)
+    card.press("1")
+    card.shows("d002")
+    expect(card.part("text").locator(".cd-piece")).to_have_count(1)  # the choice was for that one only
+
+
+def test_the_annotator_may_want_all_long_documents_whole(show):
+    card = show(document(1, text="word " * 100, excerpts=[[0, 4, "word"]]), own={"long": "whole"})
+    expect(card.part("text").locator(".cd-piece")).to_have_count(0)
+    card.press("e")
+    expect(card.part("text").locator(".cd-piece")).to_have_text(["word"])
+
+
+def test_what_cannot_be_fetched_says_so_and_nothing_is_lost(show, harness):
+    card = show(document(1, text=LONG, excerpts=[excerpt(1), excerpt(9)]))
+    harness.desk.fail = 500
+    card.part("text").locator(".cd-gap").nth(2).click()
+    card.says("notice", "could not be fetched")
+    expect(card.part("text").locator(".cd-piece")).to_have_count(2)
+    harness.desk.fail = None
+    card.part("text").locator(".cd-gap").nth(2).click()
+    expect(card.part("text").locator(".cd-gap")).to_have_count(2)
+
+
+def test_space_leaves_two_lines_of_the_screen_before(show):
+    card = show(document(1, text="word " * 3000 + "\n"), document(2))
+    card.press("e")
+    page = "window.part('scroller')"
+    card.page.wait_for_function(f"{page}.scrollHeight > 4 * {page}.clientHeight")
+    height = card.page.evaluate(f"{page}.clientHeight")
+    card.press(" ")
+    card.page.wait_for_function(f"{page}.scrollTop === {height} - 52")
+    card.press("PageDown")
+    card.page.wait_for_function(f"{page}.scrollTop === 2 * ({height} - 52)")
+    card.press("Shift+ ")
+    card.page.wait_for_function(f"{page}.scrollTop === {height} - 52")

@@ -1,0 +1,239 @@
+"""Judging without a connection, and in two tabs, against `cleverdon serve`: nothing is lost, nothing is doubled."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from collection import Campaign
+from collection.records import Document, Topic
+from tests.browser.serving import WATCH_KEYS, Serving, saved, shown
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+PAIRS = 60
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
+    """A campaign with two topics of sixty pairs that nobody has judged."""
+    directory = tmp_path_factory.mktemp("offline") / "campaign"
+    with Campaign.create(directory, title="Wings") as campaign:
+        with campaign.store.transaction():
+            campaign.store.add_topics([Topic("1", "wing flow"), Topic("2", "heat transfer")])
+            texts = [" ".join(f"wing{n}flow{word}" for word in range(80)) for n in range(PAIRS)]
+            texts[3] = texts[0] + " or near it"  # nearly the same as another
+            documents = [Document(f"d{n:02d}", f"Wing {n}", text) for n, text in enumerate(texts)]
+            campaign.store.add_documents(documents)
+        lines = [f"{topic} Q0 d{n:02d} {n + 1} {100 - n} up\n" for topic in "12" for n in range(PAIRS)]
+        (directory.parent / "up.run").write_text("".join(lines))
+        campaign.import_files(runs=[directory.parent / "up.run"])
+        assert campaign.pool("depth", depth=PAIRS).pairs == 2 * PAIRS
+    return (directory,)
+
+
+def open_card(context: BrowserContext, serving: Serving, *, sign_in: bool = True, topic: str = "1") -> Page:
+    page = context.new_page()
+    page.add_init_script(WATCH_KEYS)
+    if sign_in:
+        page.goto(serving.link)
+        expect(page.get_by_role("heading").first).to_be_visible()
+    page.goto(f"{serving.url}/judge?topic={topic}")
+    ready(page)
+    return page
+
+
+def ready(page: Page) -> None:
+    expect(page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty(timeout=20_000)
+
+
+def judge(page: Page, grades: str) -> list[tuple[str, int]]:
+    """Judge what is on screen, one key a document; what was judged."""
+    done = []
+    for grade in grades:
+        document = shown(page)
+        page.keyboard.press(grade)
+        expect(page.locator("[data-part=doc-id]")).not_to_have_text(document)
+        done.append((document, int(grade)))
+    return done
+
+
+def log_of(serving: Serving) -> pd.DataFrame:
+    with Campaign(serving.directory) as campaign:
+        return campaign.judgements(current=False)
+
+
+def pairs(log: pd.DataFrame) -> list[tuple[str, int]]:
+    return list(zip(log["doc_id"], log["relevance"].astype(int), strict=True))
+
+
+def test_fifteen_documents_without_a_connection(serving: Serving, context: BrowserContext) -> None:
+    page = open_card(context, serving)
+    done = judge(page, "01")
+    saved(page)
+    context.set_offline(True)
+    done += judge(page, "012301230123012")
+    status = page.locator("[data-part=status]")
+    expect(status).to_contain_text("No connection: 15 judgements wait in this browser and will be sent", timeout=15_000)
+    assert pairs(log_of(serving)) == done[:2]
+    done += judge(page, "3")
+    context.set_offline(False)
+    saved(page)
+    done += judge(page, "2")
+    saved(page)
+    assert pairs(log_of(serving)) == done
+    expect(page.locator("[data-part=topic-count]")).to_have_text(f"{len(done)} of {PAIRS}")
+
+
+def test_a_server_that_is_killed_in_mid_judging_and_a_reload(serving: Serving, context: BrowserContext) -> None:
+    page = open_card(context, serving)
+    page.on("dialog", lambda dialog: dialog.accept())  # "leave the page?"
+    done = judge(page, "0123")
+    serving.stop(signal.SIGKILL)
+    done += judge(page, "012301230")
+    expect(page.locator("[data-part=status]")).to_contain_text("wait in this browser", timeout=15_000)
+    serving.start()
+    page.goto(f"{serving.url}/judge?topic=1")  # what waits is in the browser's storage
+    ready(page)
+    saved(page)
+    done += judge(page, "32")
+    saved(page)
+    # And once more, without a reload: the card goes on by itself.
+    serving.stop(signal.SIGKILL)
+    done += judge(page, "11")
+    serving.start()
+    expect(page.locator("[data-part=status]")).to_have_text("Saved", timeout=30_000)
+    log = log_of(serving)
+    assert pairs(log) == done
+    assert log["uuid"].is_unique
+    assert set(log["counts_as"]) == {"judgement"}
+
+
+def test_streamlits_dialog_about_the_connection_takes_no_key(serving: Serving, context: BrowserContext) -> None:
+    page = open_card(context, serving)
+    page.evaluate(
+        """() => { window.dialogs = 0; new MutationObserver((changes) => changes.forEach(({addedNodes}) =>
+             addedNodes.forEach((node) => { dialogs += node.matches?.(".stDialog") ? 1 : 0; })))
+             .observe(document.body, {childList: true}); }"""
+    )
+    page.keyboard.press("m")
+    page.keyboard.type("before, ")
+    serving.stop(signal.SIGKILL)
+    page.wait_for_function("window.dialogs > 0")
+    expect(page.locator(".stDialog")).to_have_count(0)
+    page.keyboard.type("after")  # what was being written goes on where it was
+    expect(page.locator("[data-part=note-text]")).to_have_value("before, after")
+    page.keyboard.press("Enter")
+    done = judge(page, "0123")
+    expect(page.locator("[data-part=status]")).to_contain_text("No connection: 4 judgements wait", timeout=15_000)
+    done += judge(page, "21")
+    serving.start()
+    expect(page.locator("[data-part=status]")).to_have_text("Saved", timeout=30_000)
+    log = log_of(serving)
+    assert pairs(log) == done
+    assert log["note"].tolist()[0] == "before, after"
+
+
+def test_keys_scroll_the_document_while_a_link_of_the_page_has_the_focus(
+    serving: Serving, context: BrowserContext
+) -> None:
+    with Campaign(serving.directory) as campaign, campaign.store.transaction():
+        campaign.store.add_documents([Document("d00", "Wing 0", "a long one\n" * 400)], replace=True)
+    page = context.new_page()
+    page.add_init_script(WATCH_KEYS)
+    page.goto(serving.link)
+    page.get_by_role("link", name="Judge", exact=True).first.click()
+    ready(page)
+    assert shown(page) == "d00"
+    assert page.evaluate("document.activeElement.tagName") == "A"
+    scroller = page.locator("[data-part=scroller]")
+    tops = [0.0]
+    for key in ("PageDown", "Space", "ArrowDown"):
+        page.keyboard.press(key)
+        tops.append(scroller.evaluate("node => node.scrollTop"))
+        assert tops[-1] > tops[-2], key
+    page.keyboard.press("Home")
+    assert scroller.evaluate("node => node.scrollTop") == 0
+    assert page.get_by_test_id("stSidebar").evaluate(
+        "node => [node, ...node.querySelectorAll('*')].every((each) => each.scrollTop === 0)"
+    )
+
+
+@pytest.mark.parametrize("mode", ["pool", "loop"])
+def test_two_tabs_take_turns(serving: Serving, context: BrowserContext, mode: str) -> None:
+    if mode == "loop":
+        with Campaign(serving.directory) as campaign:
+            campaign.set_loop(mode="loop")
+    tabs = [open_card(context, serving), open_card(context, serving, sign_in=False)]
+    for page in tabs:
+        page.wait_for_function(
+            """() => { const find = (root) => { for (const node of root.querySelectorAll("*")) {
+              if (node.cleverdon) return node; const inner = node.shadowRoot && find(node.shadowRoot);
+              if (inner) return inner; } return null; };
+              return find(document).cleverdon.state.tabs.others.size === 1; }"""
+        )
+    done: list[tuple[str, int]] = []
+    for turn in range(20):
+        page, other = tabs if turn % 3 else tabs[::-1]
+        done += judge(page, str(turn % 4))
+        gone = other.locator("[data-part=doc-id]", has_text=re.compile(f"^{done[-1][0]}$"))
+        expect(gone).to_have_count(0)
+    count = "20 judged" if mode == "loop" else f"20 of {PAIRS}"
+    for page in tabs:
+        saved(page)
+        expect(page.locator("[data-part=topic-count]")).to_have_text(count)
+    log = log_of(serving)
+    assert set(Counter(log["doc_id"]).values()) == {1}
+    assert sorted(pairs(log)) == sorted(done)
+    # Another topic in the second one; the first keeps what it has.
+    tabs[1].locator("[data-part=topics]").select_option("2")
+    expect(tabs[1].locator("[data-part=topic-title]")).to_have_text("heat transfer")
+    ready(tabs[1])
+    before = shown(tabs[0])
+    judge(tabs[1], "01")
+    assert shown(tabs[0]) == before
+    judge(tabs[0], "2")
+    for page in tabs:
+        saved(page)
+    log = log_of(serving)
+    assert len(log) == 23
+    assert Counter(log["query_id"]) == {"1": 21, "2": 2}
+
+
+def test_settings_history_time_and_near_duplicates_of_the_real_page(serving: Serving, context: BrowserContext) -> None:
+    page = open_card(context, serving)
+    part = {name: page.locator(f"[data-part={name}]") for name in ("near", "past", "time-left", "past-says", "flagged")}
+    page.keyboard.press("f")
+    done = judge(page, "210")
+    expect(part["near"]).to_contain_text("Nearly the same as Wing 0, which you judged 2 Relevant.")
+    page.keyboard.press("l")
+    expect(part["past"].get_by_role("option")).to_have_count(3)
+    expect(part["past"].get_by_role("option").last).to_contain_text("Flagged")
+    for key in ("End", "Enter", "3"):
+        page.keyboard.press(key)
+    saved(page)
+    page.keyboard.press("t")
+    expect(part["time-left"]).to_contain_text(f"{2 * PAIRS - 3} documents want a judgement of yours.")
+    page.keyboard.press(",")
+    page.locator("[data-do=rekey][data-name=undo]").click()
+    page.keyboard.press("z")
+    page.get_by_role("button", name="Larger text").click()
+    page.keyboard.press("Escape")
+    with page.expect_response("**/api/judging/settings"):
+        pass
+    page.evaluate("localStorage.clear()")  # as on another device
+    page.goto(f"{serving.url}/judge")
+    ready(page)
+    expect(page.locator(".cd-bar kbd[data-key=undo]")).to_have_text("z")
+    page.keyboard.press("l")
+    expect(part["past"].get_by_role("option").first).to_contain_text("was 2 Relevant")
+    page.keyboard.press("Escape")
+    log = log_of(serving)
+    assert pairs(log) == [*done, (done[0][0], 3)]
+    assert log["flagged"].tolist() == [True, False, False, True]

@@ -1,0 +1,381 @@
+"""The card for preferences in a real Chromium, against a stand-in of its routes (task_harness.py)."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from collection.preferences import cost
+from tests.browser import task_harness
+from tests.browser.task_harness import Desk, TaskCard, TaskHarness, document, faults, make_cards, topics
+
+pytestmark = pytest.mark.browser
+
+KINDS = {"ArrowLeft": "left", "ArrowRight": "right", "=": "equal", "1": "left", "2": "right", "0": "equal"}
+
+
+@pytest.fixture(scope="module")
+def pairs() -> Iterator[TaskHarness]:
+    with TaskHarness() as running:
+        yield running
+
+
+@pytest.fixture
+def desk(pairs: TaskHarness) -> Desk:
+    pairs.desk = Desk("preference", topics(12, 4))
+    return pairs.desk
+
+
+@pytest.fixture
+def make_card(browser: Browser, pairs: TaskHarness) -> Iterator[Callable[..., TaskCard]]:
+    yield from make_cards(browser, pairs)
+
+
+@pytest.fixture
+def card(desk: Desk, make_card: Callable[..., TaskCard]) -> TaskCard:
+    return make_card().open()
+
+
+def said(desk: Desk) -> list[tuple[str, str]]:
+    """The log in short: what was on screen, and what was said of it."""
+    return [(f"Topic {row['query_id']} {row['left']} {row['right']}", row["kind"]) for row in desk.log]
+
+
+def answers(card: TaskCard) -> list[tuple[str, str]]:
+    """What the keys so far must have said."""
+    return [(key["shown"], KINDS[key["key"]]) for key in card.pressed() if key["shown"] and key["key"] in KINDS]
+
+
+# ---------------------------------------------------------------------------------------------- comparing
+
+
+@pytest.mark.parametrize("every", [0, 30, 100])
+def test_each_key_is_about_the_two_documents_that_were_on_screen(card, desk, every):
+    for key in ["ArrowLeft", "ArrowRight", "=", "1", "2", "0"] * 4:
+        if every:  # else some keys come while nothing is there, and say nothing
+            card.page.wait_for_function("window.onScreen()")
+        card.press(key, every=every)
+    card.saved()
+    assert said(desk) == answers(card)
+    assert len({row["uuid"] for row in desk.log}) == len(desk.log)
+    if every:
+        assert len(desk.log) == 24
+    assert len(set(desk.current())) == len(desk.log)  # no two were compared twice
+
+
+def test_the_best_comes_out_and_topics_follow_each_other(pairs, make_card):
+    desk = pairs.desk = Desk("preference", topics(2, 5))
+    card = make_card().open()
+    seen = 0
+    while (shown := card.on_screen()) is not None:
+        _, _, left, right = shown.split()
+        key = "ArrowLeft" if left > right else "ArrowRight"  # the later one is always better
+        card.press(key)
+        over = "part('rest-title').textContent.startsWith('Every')"
+        card.page.wait_for_function(
+            f"before => window.onScreen() !== before && (window.onScreen() || {over})", arg=shown
+        )
+        seen += 1
+    card.says("rest-title", "Everything is decided")
+    card.saved()
+    card.says("all-count", "2 of 2")
+    assert seen == len(desk.log) <= 2 * cost(5)
+    for query_id in desk.pool:
+        assert desk.plan(query_id)["pairs"] == []
+
+
+@pytest.mark.parametrize("depth", [0, 9])
+def test_the_last_pair_of_a_topic_says_so(pairs, make_card, monkeypatch, depth):
+    """Whether the card knows by itself that it is the last one, or the server has to say so."""
+    pairs.desk = Desk("preference", topics(3, 3))
+    monkeypatch.setattr(task_harness, "AHEAD", depth)
+    card = make_card().open()
+    seen = 0
+    while card.on_screen().startswith("Topic t0 "):
+        before = card.on_screen()
+        if seen:
+            expect(card.part("notice")).not_to_contain_text("Topic done")
+        card.press("ArrowLeft")
+        card.page.wait_for_function("before => ![before, null].includes(window.onScreen())", arg=before)
+        card.saved()
+        seen += 1
+    assert seen > 1
+    expect(card.part("notice")).to_have_text("Topic done: Topic t0: left is better – undo (u)")
+    card.press("u")
+    card.shows("Topic t0 ")
+    expect(card.part("notice")).not_to_contain_text("Topic done")
+
+
+def test_a_key_shows_the_next_two_at_once(pairs, make_card):
+    desk = pairs.desk = Desk("preference", topics(12, 3))
+    desk.pool = {q: [d | {"text": d["text"] * 9} for d in documents] for q, documents in desk.pool.items()}
+    card = make_card().open()
+    desk.delay = 0.1  # the network plays no part in it
+    card.press(*["ArrowLeft", "ArrowRight"] * 6, every=60)
+    card.saved()
+    latencies, painted = card.page.evaluate("[window.latencies, window.painted]")
+    median, frame = statistics.median(latencies[-12:]), statistics.median(painted[-12:])
+    print(f"\nkey to the next two in the page: median {median:.2f} ms, painted {frame:.2f} ms")
+    assert said(desk) == answers(card)
+    assert len(desk.log) == 12
+    assert median < 50
+
+
+def test_where_the_plan_ends_the_card_waits_for_the_server(pairs, make_card):
+    desk = pairs.desk = Desk("preference", topics(3, 12))
+    card = make_card().open()
+    desk.delay = 0.7
+    card.press(*["ArrowLeft"] * 14, every=5)
+    card.says("notice", "One moment")
+    desk.delay = 0.0
+    card.saved()
+    card.shows("Topic t0 ")
+    assert said(desk) == answers(card)
+    assert 4 <= len(desk.log) < 14
+
+
+def test_held_keys_count_once_and_arrows_up_and_down_scroll(pairs, make_card):
+    documents = [document(d, text="It rises in the hills. " * n) for d, n in ((0, 200), (1, 400), (2, 9))]
+    desk = pairs.desk = Desk("preference", {"t0": documents, "t1": [document(3), document(4)]})
+    card = make_card().open()
+    share = """(() => [...part("documents").querySelectorAll("[data-side]")]
+        .map((node) => node.scrollTop / Math.max(1, node.scrollHeight - node.clientHeight)))()"""
+    card.press("ArrowDown", "ArrowDown", "PageDown")
+    left, right = card.page.evaluate(share)
+    assert 0.05 < left == pytest.approx(right, abs=0.02)
+    card.page.mouse.move(200, 400)
+    card.page.mouse.wheel(0, 200)
+    card.page.wait_for_function(f"Math.abs({share}[0] - {share}[1]) > 0.03")
+    for _ in range(4):
+        card.page.keyboard.down("ArrowRight")
+    card.page.keyboard.up("ArrowRight")
+    card.saved()
+    assert len(desk.log) == 1
+    assert card.page.evaluate(share) == [0, 0]
+
+
+def test_the_mouse_answers(card, desk):
+    card.part("left").click()
+    card.says("topic-count", "1 of up to 5")
+    card.part("equal").click()
+    card.part("right").click()
+    card.press(" ")  # scrolls; it must not press the clicked button again
+    card.saved()
+    assert [row["kind"] for row in desk.log] == ["left", "equal", "right"]
+    assert {row["source"] for row in desk.log} == {"click"}
+
+
+# ------------------------------------------------------------------------------------------ going back
+
+
+def test_undo_goes_back_through_pairs_and_topics(pairs, make_card):
+    desk = pairs.desk = Desk("preference", topics(4, 2))
+    card = make_card().open()
+    first = card.on_screen()
+    card.press("ArrowLeft", "=")
+    card.shows("Topic t2")
+    card.says("all-count", "2 of 4")
+    card.press("u")
+    card.shows("Topic t1")
+    expect(card.part("equal")).to_have_attribute("aria-pressed", "true")
+    card.press("u")
+    assert card.on_screen() == first
+    expect(card.part("left")).to_have_attribute("aria-pressed", "true")
+    card.says("all-count", "0 of 4")
+    card.press("ArrowRight", "ArrowRight")
+    card.shows("Topic t2")
+    card.saved()
+    kinds = [row["kind"] for row in desk.log]
+    assert kinds == ["left", "equal", "undone", "undone", "right", "right"]
+    assert len(desk.current()) == 2
+
+
+def test_undo_within_a_topic_takes_another_way(card, desk):
+    card.press("ArrowLeft")
+    second = card.on_screen()
+    card.press("ArrowLeft", "u")
+    assert card.on_screen() == second
+    card.press("u", "ArrowRight", "=")
+    card.saved()
+    assert [row["kind"] for row in desk.log] == ["left", "left", "undone", "undone", "right", "equal"]
+    assert said(desk)[4:] == list(answers(card)[2:])
+    while card.on_screen().startswith("Topic t0"):
+        before = card.on_screen()
+        card.press("ArrowLeft")
+        card.page.wait_for_function("before => window.onScreen() && window.onScreen() !== before", arg=before)
+    card.saved()
+    assert desk.plan("t0")["pairs"] == []
+
+
+def test_looking_back_and_revising(card, desk):
+    card.press("ArrowLeft", "ArrowRight")
+    here = card.on_screen()
+    card.press("b", "b")
+    expect(card.part("left")).to_have_attribute("aria-pressed", "true")
+    card.says("notice", "Topic t0: left is better – another answer revises it")
+    card.press("=")
+    card.says("notice", "equally good, revised")
+    assert card.on_screen() == here
+    card.press("b", "Escape")
+    card.saved()
+    here = card.on_screen()  # another one, where the server has said so while that was looked at
+    assert [row["kind"] for row in desk.log] == ["left", "right", "equal"]
+    assert desk.log[0]["left"] == desk.log[2]["left"]
+    card.press("ArrowLeft")  # what comes next says the server, for the way is another
+    card.page.wait_for_function("before => window.onScreen() && window.onScreen() !== before", arg=here)
+    card.saved()
+    assert said(desk)[-1] == (here, "left")
+
+
+def test_what_was_decided_before_a_reload_can_be_looked_at_and_taken_back(card, desk):
+    last = None
+    for _ in range(3):
+        last = card.on_screen()
+        card.press("ArrowLeft")
+    card.saved()
+    now = card.on_screen()
+    card.open(now).remembers()
+    card.press("b")
+    card.shows(last)
+    expect(card.part("left")).to_have_attribute("aria-pressed", "true")
+    card.press("n", "u")
+    card.shows(last)
+    card.press("ArrowLeft")
+    card.shows(now)
+    card.saved()
+    assert said(desk)[-3:] == [(last, "left"), (last, "undone"), (last, "left")]
+
+
+def test_skipping_cannot_judge_and_notes(card, desk):
+    pair = card.on_screen()
+    card.press("x", "1")
+    assert card.on_screen() != pair
+    card.press("m")
+    card.page.keyboard.type("close")
+    card.press("Enter", "ArrowLeft", "s")
+    card.shows("Topic t1")
+    card.saved()
+    assert said(desk)[0] == (pair, "cannot judge")
+    assert desk.log[0]["reason"] == "Not in a language I read"
+    assert desk.log[1]["note"] == "close"
+    card.press("b")
+    card.shows("Topic t0")
+    card.says("note-words", "close")
+
+
+# ------------------------------------------------------------------------------------ network, tabs, pages
+
+
+def test_offline_it_goes_on_through_the_topics_that_it_holds(card, desk):
+    desk.fail = 503
+    for _ in range(12):
+        card.press("ArrowLeft", "ArrowRight")
+        card.page.wait_for_function("window.onScreen() || part('status').dataset.kind === 'problem'")
+    card.says("status", "preferences wait in this browser and will be sent")
+    waiting = card.stored()
+    assert waiting >= 12
+    topics_seen = {key["shown"].split()[1] for key in card.pressed() if key["shown"]}
+    assert len(topics_seen) > 1  # where one does not say how it goes on, another does
+    desk.fail = None
+    card.open(None)
+    card.saved()
+    assert len(desk.log) == waiting == len(desk.current())
+    assert card.stored() == 0
+
+
+def test_two_tabs_of_one_annotator_do_not_fight(card, desk):
+    other = TaskCard(card.page.context.new_page(), card.url).open()
+    for turn in range(8):
+        tab, watcher = (card, other) if turn % 2 else (other, card)
+        before = watcher.on_screen()
+        assert tab.on_screen() == before
+        tab.press("ArrowLeft")
+        for each in (tab, watcher):
+            each.page.wait_for_function("before => window.onScreen() && window.onScreen() !== before", arg=before)
+        for each in (tab, watcher):
+            each.saved()
+        tab.page.wait_for_function("shown => window.onScreen() === shown", arg=watcher.on_screen())
+    assert len(desk.log) == 8 == len(desk.current())
+    assert other.errors == []
+
+
+def test_texts_are_texts(pairs, make_card):
+    bad = "<img src=x onerror=window.broken=1>\u202eabc"
+    pairs.desk = Desk("preference", {"t0": [document(0, title=bad, text=bad), document(1, text=None, title="")]})
+    card = make_card().open()
+    expect(card.part("documents")).to_contain_text("<img src=x")
+    expect(card.part("documents")).to_contain_text("The text of this document is not in the campaign.")
+    assert card.page.evaluate("window.broken") is None
+    assert "\u202e" not in card.part("documents").inner_text()
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (640, 400), (1280, 800)])
+def test_both_have_equal_room_and_nothing_is_cut(pairs, make_card, width, height):
+    pairs.desk = Desk("preference", topics(5, 5))
+    card = make_card(viewport={"width": width, "height": height}).open(padding="8px")
+    boxes: Any = card.page.evaluate(
+        "[...part('documents').querySelectorAll('[data-side]')].map((node) => node.getBoundingClientRect().toJSON())"
+    )
+    assert boxes[0]["width"] == pytest.approx(boxes[1]["width"], abs=1)
+    assert boxes[0]["height"] == pytest.approx(boxes[1]["height"], abs=1)
+    assert (boxes[0]["top"] == boxes[1]["top"]) == (width > 600)
+    places = "['left', 'equal', 'right'].map((name) => part(name).getBoundingClientRect().top).join()"
+    before = card.page.evaluate(places)
+    card.press("ArrowLeft", "=", "ArrowRight")
+    assert card.page.evaluate(places) == before
+    assert card.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    if width < 600:  # one above the other: one may have most of the room, until the next two come
+        tall = "part('documents').querySelector('[data-side=left]').offsetHeight"
+        half = card.page.evaluate(tall)
+        card.page.locator("[data-side=left]").click()
+        assert card.page.evaluate(tall) > 1.4 * half
+        card.press("v")
+        assert card.page.evaluate(tall) < 0.6 * half
+        card.press("0")
+        assert card.page.evaluate(tall) == half
+    if width < 900:
+        sizes = card.page.evaluate(
+            "[...part('card').querySelectorAll('.cd-bar button')].map((n) => n.offsetHeight).filter(Boolean)"
+        )
+        assert min(sizes) >= 44
+
+
+@pytest.mark.parametrize(("theme", "width"), [("dark", 1280), ("light", 390)])
+def test_axe_finds_nothing_and_screen_readers_hear_what_happens(pairs, make_card, theme, width):
+    pairs.desk = Desk("preference", topics(5, 2))
+    card = make_card(viewport={"width": width, "height": 800}).open(theme=theme, padding="8px")
+    card.press("=")
+    card.shows("Topic t1")
+    expect(card.part("spoken")).to_contain_text("Topic t0: equally good – undo (u). Topic t1: River")
+    card.saved()
+    assert faults(card) == []
+    card.press("?")
+    assert faults(card) == []
+
+
+def test_documents_come_in_their_forms(pairs, make_card):
+    marked = document(0, form="markup", text="Rises here.", html="<p><b>Rises</b> here.</p>", metadata={"year": 1958})
+    images = [
+        {"src": "https://example.org/map.png", "alt": "a map", "link": True},
+        {"src": "/no-picture.png", "alt": "gone"},
+    ]
+    lines = document(1, form="preformatted", text="source   122 m\nmouth      0 m", images=images)
+    pairs.desk = Desk("preference", {"t0": [marked, lines], "t1": [document(2), document(3)]})
+    card = make_card().open()
+    texts = card.part("documents").locator(".cd-text")
+    expect(texts.locator("b")).to_have_text("Rises")
+    expect(card.part("documents").locator("[data-form=preformatted]")).to_have_text("source   122 m\nmouth      0 m")
+    expect(card.part("documents").get_by_role("link", name="example.org")).to_have_count(1)
+    expect(card.part("documents")).to_contain_text("This picture cannot be loaded.")
+    expect(card.part("documents")).to_contain_text("year: 1958")
+    card.press("=")
+    card.shows("Topic t1")
+    expect(texts.locator("b")).to_have_count(0)
+    expect(card.part("documents").locator(".cd-pictures:visible")).to_have_count(0)
+    assert card.page.evaluate("CSS.highlights.get('cd-topic-term').size") > 0
+    card.press("h")
+    card.page.wait_for_function("CSS.highlights.get('cd-topic-term').size === 0")

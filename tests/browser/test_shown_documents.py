@@ -1,0 +1,127 @@
+"""Documents in a real browser: the text of drawn Markdown, and pages that print documents of every form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from collection import Campaign, Judgement
+from collection.showing import markup
+from tests.browser.serving import Serving
+from tests.test_images import PNG
+from tests.test_showing import EVIL, NASTY
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+DRAWN = """html => {
+    const node = document.createElement("div");
+    document.body.replaceChildren(node);
+    node.innerHTML = html;
+    return [node.textContent, node.querySelectorAll("script, img, iframe, svg, style, [onerror]").length];
+}"""
+
+
+def test_the_text_of_markdown_is_what_a_browser_has(browser: Browser) -> None:
+    page = browser.new_page()
+    try:
+        for text in [*NASTY, *EVIL, "\n\n".join(NASTY), "> " + "- a\n" * 50]:
+            html, words = markup.drawn(text)
+            assert page.evaluate(DRAWN, html) == [words, 0]
+    finally:
+        page.close()
+
+
+HTML = (
+    "<!doctype html><title>The page</title><h1>Wings</h1><script>window.done = 1</script>"
+    "<img src=x onerror='window.done = 2' alt='A wing'><svg onload='window.done = 3'></svg>"
+    "<p>First &lt;b&gt; part.<p onmouseover='window.done = 4'>Second."
+)
+MARKDOWN = (
+    "# Heading\n\n**Bold** text <img src=x onerror='window.done = 5'>\n\n[link](https://example.org) "
+    "[bad](javascript:window.done=6)\n\n![A picture](https://example.org/x.png)"
+)
+DOCUMENTS = [
+    {"doc_id": "page", "text": HTML},
+    {"doc_id": "words", "text": MARKDOWN, "format": "markdown"},
+    {"doc_id": "lines", "text": "a   b\n<script>window.done = 7</script>\n  c", "format": "preformatted"},
+    {"doc_id": "plain", "text": "<img src=x onerror='window.done = 8'> *stars* [x](javascript:window.done=9)"},
+    {"doc_id": "drawn", "images": [{"src": "a.png", "alt": "\"><img src=x onerror='window.done = 10'>"}]},
+    {"doc_id": "linked", "images": ["https://images.example.org/a.png"]},
+]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
+    """A campaign with a document of every form, each judged by ann and by ben, who differ."""
+    folder = tmp_path_factory.mktemp("shown")
+    (folder / "a.png").write_bytes(PNG)
+    (folder / "documents.jsonl").write_text("".join(json.dumps(d) + "\n" for d in DOCUMENTS))
+    (folder / "topics.tsv").write_text("1\twings\n")
+    run = "".join(f"1 Q0 {d['doc_id']} {i} {9 - i} a\n" for i, d in enumerate(DOCUMENTS))
+    (folder / "a.run").write_text(run)
+    directory = folder / "campaign"
+    with Campaign.create(directory) as campaign:
+        documents, topics, runs = [folder / "documents.jsonl"], folder / "topics.tsv", [folder / "a.run"]
+        campaign.import_files(documents=documents, topics=topics, runs=runs)
+        campaign.pool("depth", depth=10)
+        campaign.set_assignment(annotators=2)
+        for annotator, grade in (("ann", 3), ("ben", 0)):
+            for document in DOCUMENTS:
+                doc_id = str(document["doc_id"])
+                campaign.judge([Judgement(str(uuid4()), annotator, "1", doc_id, "graded", grade)])
+    return (directory,)
+
+
+@pytest.fixture
+def page(context: BrowserContext, serving: Serving) -> Iterator[Page]:
+    """Signed in as ann, who manages."""
+    page = context.new_page()
+    page.goto(serving.link)
+    expect(page.get_by_role("heading").first).to_be_visible(timeout=30_000)
+    yield page
+    assert page.evaluate("window.done") is None, "something of a document was executed"
+
+
+def test_the_adjudicate_page_shows_every_form(page: Page, serving: Serving) -> None:
+    """It opens each document in turn; the other pages print documents by the same function."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{serving.url}/adjudicate")
+    seen: set[str] = set()
+    for _ in DOCUMENTS:
+        main = page.locator("[data-testid=stMain]")
+        known = {
+            "page": main.get_by_text("Second."),
+            "words": main.locator(".document strong", has_text="Bold"),
+            "lines": main.get_by_text("window.done = 7"),
+            "plain": main.get_by_text("*stars*"),
+            "drawn": main.locator(".document img"),
+            "linked": main.locator(".document a", has_text="images.example.org"),
+        }
+        left = [name for name in known if name not in seen]
+        found = known[left[0]]
+        for name in left[1:]:
+            found = found.or_(known[name])
+        expect(found.first).to_be_visible(timeout=30_000)
+        name = next(name for name in left if known[name].count())
+        seen.add(name)
+        if name == "page":
+            expect(main.get_by_text("[A wing]")).to_be_visible(timeout=30_000)
+            expect(main.get_by_text("The page", exact=True)).to_be_visible(timeout=30_000)
+        if name == "words":
+            links = main.locator(".document a").evaluate_all("found => found.map(a => [a.href, a.target, a.rel])")
+            assert links == [["https://example.org/", "_blank", "noopener noreferrer"]]
+        if name == "drawn":
+            assert known[name].evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
+        skip = page.get_by_role("button", name="Skip")
+        expect(skip).to_have_count(1)  # the page before it is gone
+        skip.click()
+        if len(seen) < len(DOCUMENTS):
+            expect(known[name].first).to_have_count(0, timeout=30_000)
+    assert seen == {str(d["doc_id"]) for d in DOCUMENTS}
+    assert not [url for url in asked if not url.startswith(serving.url) and "example.org" in url]

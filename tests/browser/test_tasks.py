@@ -1,0 +1,131 @@
+"""Lists and preferences in the browser, against `cleverdon serve`: what is decided is in the log, once."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from collection import Campaign
+from collection.records import Document, Topic
+from tests.browser.serving import CRANFIELD, Serving, saved
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+SIZE = 5
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
+    """A campaign with a pool of five documents for each of several topics: of Cranfield, or made up without it."""
+    directory = tmp_path_factory.mktemp("tasks") / "campaign"
+    with Campaign.create(directory, title="Wings") as campaign:
+        if CRANFIELD.is_dir():
+            campaign.import_files(documents=[CRANFIELD / "documents.jsonl.gz"], topics=CRANFIELD / "topics.jsonl")
+            ids = [row[0] for row in campaign.store.db.conn.execute("SELECT doc_id FROM documents LIMIT 60")]
+        else:
+            ids = [f"d{number}" for number in range(60)]
+            with campaign.store.transaction():
+                campaign.store.add_topics([Topic(str(t), f"wing flow {t}") for t in range(1, 21)])
+                campaign.store.add_documents([Document(d, d, f"Flow past the wing {d}.") for d in ids])
+        topics = campaign.topics()["query_id"].tolist()[:12]
+        lines = [
+            f"{q} Q0 {d} {rank} {100 - rank} up\n"
+            for t, q in enumerate(topics)
+            for rank, d in enumerate(ids[4 * t : 4 * t + SIZE], 1)
+        ]
+        (directory.parent / "up.run").write_text("".join(lines))
+        campaign.import_files(runs=[directory.parent / "up.run"])
+        campaign.pool("depth", depth=SIZE)
+    return (directory,)
+
+
+@pytest.fixture
+def serve(built: tuple[Path], tmp_path: Path) -> Iterator[object]:
+    """Starts a server on a copy of the campaign that asks for what the test names."""
+    servers: list[Serving] = []
+
+    def start(**settings: object) -> Serving:
+        shutil.copytree(built[0], tmp_path / "campaign")
+        with Campaign(tmp_path / "campaign") as campaign:
+            campaign.set_card(**settings)
+        servers.append(Serving(tmp_path / "campaign"))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        if server.process.poll() is None:
+            server.stop()
+
+
+def count(page: Page, words: str) -> None:
+    expect(page.locator("[data-part=all-count]")).to_have_text(words, timeout=20_000)
+
+
+def test_lists_are_decided_and_survive_a_killed_server(serve, context):
+    serving = serve(task="list", most_chosen=2, list_size=SIZE)
+    page = context.new_page()
+    page.goto(serving.link)
+    page.goto(f"{serving.url}/judge")
+    count(page, "0 of 12")
+    ticks = page.locator("[data-do=choose]")
+    expect(ticks).to_have_count(SIZE)
+    page.keyboard.press("2")
+    expect(ticks.nth(1)).to_have_attribute("aria-checked", "true")
+    for key in ("4", "Enter", "n", "1", "Enter", "u", "3", "Enter"):
+        page.keyboard.press(key)
+    count(page, "3 of 12")
+    saved(page)
+    serving.stop(signal.SIGKILL)
+    page.keyboard.press("n")
+    count(page, "4 of 12")
+    expect(page.locator("[data-part=status]")).not_to_have_text("Saved")
+    serving.start()
+    page.goto(serving.link)
+    page.goto(f"{serving.url}/judge")
+    count(page, "4 of 12")
+    saved(page)
+    with Campaign(serving.directory) as campaign:
+        rows = campaign.choices(current=False).to_dict("records")
+        said = [(r["kind"], [r["shown"].index(d) + 1 for d in r["chosen"]]) for r in rows]
+        assert said == [
+            ("chosen", [2, 4]),
+            ("chosen", []),
+            ("chosen", [1]),
+            ("undone", []),
+            ("chosen", [1, 3]),
+            ("chosen", []),
+        ]
+        topics = campaign.topics()["query_id"].tolist()
+        assert campaign.choices()["query_id"].tolist() == topics[:4]
+        assert campaign.task_progress("ann").done == 4
+
+
+def test_preferences_lead_through_the_topics(serve, context):
+    serving = serve(task="preference", preference_size=3)
+    page = context.new_page()
+    page.goto(serving.link)
+    page.goto(f"{serving.url}/judge")
+    count(page, "0 of 12")
+    expect(page.locator("[data-side=right]")).to_be_visible()
+    for key in ["ArrowLeft", "ArrowRight", "="] * 4:
+        page.keyboard.press(key)
+        page.wait_for_timeout(30)  # as fast as anybody answers
+    saved(page)
+    page.keyboard.press("u")
+    saved(page)
+    expect(page.locator("[data-part=equal]")).to_have_attribute("aria-pressed", "true")
+    with Campaign(serving.directory) as campaign:
+        log, now = campaign.preferences(current=False), campaign.preferences()
+        assert log["kind"].tolist()[-1] == "undone"
+        assert len(log) == 13
+        assert len(now) == 11
+        done = campaign.task_progress("ann").done
+        pairs = [(q, *sorted(pair)) for q, *pair in now[["query_id", "left", "right"]].itertuples(index=False)]
+        assert len(set(pairs)) == 11
+    assert re.fullmatch(rf"{done} of 12", page.locator("[data-part=all-count]").inner_text())
