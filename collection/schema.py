@@ -443,3 +443,35 @@ def m007_card(db: Database) -> None:
         CREATE TABLE card_settings (annotator TEXT PRIMARY KEY, settings TEXT NOT NULL) WITHOUT ROWID;;
         """,
     )
+
+
+@migrations()
+def m008_samples(db: Database) -> None:
+    """Strata of sampled pools and what was left out of a sample; clicks from logs, apart from people's judgements."""
+    _run(
+        db,
+        """
+        ALTER TABLE pool ADD COLUMN stratum INTEGER;;
+
+        -- What a sample was drawn from and did not draw: the qrels need it to weigh what was drawn.
+        CREATE TABLE sampled_out (
+            topic INTEGER NOT NULL REFERENCES topics,
+            doc INTEGER NOT NULL REFERENCES documents,
+            pool_round INTEGER NOT NULL REFERENCES pool_rounds,
+            stratum INTEGER,
+            probability REAL,
+            PRIMARY KEY (topic, doc, pool_round)
+        ) WITHOUT ROWID;;
+
+        -- How often a document was shown at a rank, and how often it was clicked there, by the file that says so.
+        CREATE TABLE clicks (
+            source TEXT NOT NULL,
+            topic INTEGER NOT NULL REFERENCES topics,
+            doc INTEGER NOT NULL REFERENCES documents,
+            rank INTEGER NOT NULL CHECK (rank >= 1),
+            shown INTEGER NOT NULL CHECK (shown >= 0),
+            clicked INTEGER NOT NULL CHECK (clicked BETWEEN 0 AND shown),
+            PRIMARY KEY (source, topic, doc, rank)
+        ) WITHOUT ROWID;;
+        """,
+    )

@@ -151,39 +151,110 @@ class Material(Connection):
         )
 
     def pool(self) -> pd.DataFrame:
-        """``query_id``, ``doc_id``, ``strategy``, ``rank``, in the order of topics and of the pool in each."""
-        return self._frame(
-            "SELECT t.query_id, d.doc_id, r.strategy, p.rank FROM pool AS p JOIN topics AS t USING (topic) "
-            "JOIN documents AS d USING (doc) JOIN pool_rounds AS r USING (pool_round) "
+        """The pool, in the order of topics and of the pool in each.
+
+        ``query_id``, ``doc_id``, ``strategy``, ``rank``, ``probability`` (of being drawn; null where it was not
+        sampled), ``stratum``, ``pool_round`` (that brought the pair).
+        """
+        frame = self._frame(
+            "SELECT t.query_id, d.doc_id, r.strategy, p.rank, p.probability, p.stratum, p.pool_round FROM pool AS p "
+            "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) JOIN pool_rounds AS r USING (pool_round) "
             "ORDER BY p.topic, p.pool_round, p.position"
         )
+        return frame.astype({"probability": "float64", "stratum": "Int64"})
+
+    def sampled_out(self) -> pd.DataFrame:
+        """What samples were drawn from and did not draw, and is not in the pool by another round either.
+
+        ``query_id``, ``doc_id``, ``stratum``, ``probability``, ``pool_round``; in the order of topics, then by round
+        and document. A pair has a row for each round that left it out.
+        """
+        frame = self._frame(
+            "SELECT t.query_id, d.doc_id, s.stratum, s.probability, s.pool_round FROM sampled_out AS s "
+            "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
+            "WHERE NOT EXISTS (SELECT 1 FROM pool AS p WHERE p.topic = s.topic AND p.doc = s.doc) "
+            "ORDER BY s.topic, s.pool_round, s.doc"
+        )
+        return frame.astype({"probability": "float64", "stratum": "Int64"})
 
     def pool_rounds(self) -> pd.DataFrame:
         """``pool_round``, ``strategy``, ``parameters``, ``runs`` (JSON), ``pairs``, ``made_at``; oldest first."""
         return self._frame("SELECT * FROM pool_rounds ORDER BY pool_round")
 
     def add_pool(self, pairs: pd.DataFrame, strategy: str, parameters: Mapping[str, Any], runs: Sequence[str]) -> None:
-        """Add pairs that are not in the pool yet, as one round, in the frame's order within each topic."""
+        """Add pairs that are not in the pool yet, as one round, in the frame's order within each topic.
+
+        ``query_id``, ``doc_id``, ``rank``; where they were sampled also ``probability``, ``stratum`` and ``drawn``:
+        rows in which that is False are kept apart, see :meth:`sampled_out`.
+        """
         if not len(pairs):
             return
+        nothing = pd.Series(None, index=pairs.index, dtype=object)
+        pairs = pairs.assign(
+            **{
+                c: pairs[c].astype(object).where(pairs[c].notna(), None) if c in pairs else nothing
+                for c in ("probability", "stratum")
+            }
+        )
+        left_out = pairs[~pairs["drawn"]] if "drawn" in pairs else pairs.iloc[:0]
+        self.add_document_ids(pairs["doc_id"])
+        pairs = pairs.drop(left_out.index)
         cursor = self.db.conn.execute(
             "INSERT INTO pool_rounds (strategy, parameters, runs, pairs, made_at) VALUES (?, ?, ?, ?, ?)",
             (strategy, json.dumps(dict(parameters)), json.dumps(list(runs)), len(pairs), now()),
         )
-        self.add_document_ids(pairs["doc_id"])
-        probability = (
-            pairs["probability"] if "probability" in pairs else pd.Series(None, index=pairs.index, dtype=object)
-        )
         position = pairs.groupby("query_id", sort=False).cumcount()
         self.db.conn.executemany(
-            "INSERT INTO pool (topic, pool_round, position, doc, rank, probability) VALUES ("
-            "(SELECT topic FROM topics WHERE query_id = ?), ?, ?, (SELECT doc FROM documents WHERE doc_id = ?), ?, ?)",
+            "INSERT INTO pool (topic, pool_round, position, doc, rank, probability, stratum) VALUES ("
+            "(SELECT topic FROM topics WHERE query_id = ?), ?, ?, "
+            "(SELECT doc FROM documents WHERE doc_id = ?), ?, ?, ?)",
             (
-                (query_id, cursor.lastrowid, int(place), doc_id, int(rank), chance)
-                for query_id, doc_id, rank, place, chance in zip(
-                    pairs["query_id"], pairs["doc_id"], pairs["rank"], position, probability, strict=True
+                (query_id, cursor.lastrowid, int(place), doc_id, int(rank), chance, stratum)
+                for query_id, doc_id, rank, place, chance, stratum in zip(
+                    pairs["query_id"],
+                    pairs["doc_id"],
+                    pairs["rank"],
+                    position,
+                    pairs["probability"],
+                    pairs["stratum"],
+                    strict=True,
                 )
             ),
+        )
+        self.db.conn.executemany(
+            "INSERT INTO sampled_out (topic, doc, pool_round, stratum, probability) VALUES ("
+            "(SELECT topic FROM topics WHERE query_id = ?), (SELECT doc FROM documents WHERE doc_id = ?), ?, ?, ?)",
+            (
+                (query_id, doc_id, cursor.lastrowid, stratum, chance)
+                for query_id, doc_id, stratum, chance in zip(
+                    left_out["query_id"], left_out["doc_id"], left_out["stratum"], left_out["probability"], strict=True
+                )
+            ),
+        )
+
+    def add_clicks(self, source: str, clicks: pd.DataFrame) -> None:
+        """Keep what a log of clicks says in place of what the same source said before.
+
+        ``query_id``, ``doc_id``, ``rank``, ``shown``, ``clicked``; one row per pair and rank.
+        """
+        self.add_document_ids(clicks["doc_id"])
+        self.db.conn.execute("DELETE FROM clicks WHERE source = ?", (source,))
+        self.db.conn.executemany(
+            "INSERT INTO clicks (source, topic, doc, rank, shown, clicked) VALUES (?, "
+            "(SELECT topic FROM topics WHERE query_id = ?), (SELECT doc FROM documents WHERE doc_id = ?), ?, ?, ?)",
+            (
+                (source, query_id, doc_id, int(rank), int(shown), int(clicked))
+                for query_id, doc_id, rank, shown, clicked in clicks[
+                    ["query_id", "doc_id", "rank", "shown", "clicked"]
+                ].itertuples(index=False)
+            ),
+        )
+
+    def clicks(self) -> pd.DataFrame:
+        """``source``, ``query_id``, ``doc_id``, ``rank``, ``shown``, ``clicked``; by topic, source, document."""
+        return self._frame(
+            "SELECT c.source, t.query_id, d.doc_id, c.rank, c.shown, c.clicked FROM clicks AS c "
+            "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) ORDER BY c.topic, c.source, c.doc, c.rank"
         )
 
 
