@@ -209,15 +209,15 @@ class Trainer:
                 self._next()
             if self._answers(child):
                 self._deaths = 0
-            with self._state:
-                self._child = None
             how = _ending(child)
-            if self._stopping:
-                return
-            self._deaths += 1
-            self._idle_start = True  # one is wanted, as there was one before
-            log.error("the process that learns has ended (%s)", how)
-            self._ended(f"the process that learns has ended ({how})", again=self._deaths < ENOUGH_DEATHS)
+            with self._state:  # who sees that it is gone sees what has become of the wishes, too
+                self._child = None
+                if self._stopping:
+                    return
+                self._deaths += 1
+                self._idle_start = True  # one is wanted, as there was one before
+                log.error("the process that learns has ended (%s)", how)
+                self._ended(f"the process that learns has ended ({how})", again=self._deaths < ENOUGH_DEATHS)
 
     def _answers(self, child: Child) -> bool:
         """Take answers until there are no more; whether there was one."""

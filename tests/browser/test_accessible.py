@@ -58,8 +58,7 @@ def begin(card):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", ["wide", "narrow"])
+@pytest.mark.parametrize(("size", "theme"), [("wide", "light"), ("narrow", "dark")])
 def test_axe_finds_nothing_serious_in_any_panel(full, make_card, theme, size):
     width, height = SIZES[size]
     card = make_card(viewport={"width": width, "height": height}).open(theme=theme)
