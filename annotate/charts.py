@@ -1,16 +1,22 @@
-"""The charts of the Recall page."""
+"""Charts that can be taken away as files, and those of the Recall page."""
 
 from __future__ import annotations
 
-from typing import cast
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import altair as alt
 import pandas as pd
 import streamlit as st
 
-from annotate.widgets import NEUTRAL
+from annotate.widgets import NEUTRAL, plain
 from collection.campaign.recalling import Recall
 from collection.stopping import Estimate
+
+if TYPE_CHECKING:
+    from altair.typing import ChartType
+    from streamlit.components.v2.types import ComponentRenderer
 
 POINTS = 2_000
 """Points that a line is drawn with at most; more cannot be told apart."""
@@ -136,3 +142,58 @@ def recall_charts(known: Recall, sure: str) -> None:
             precision_chart(known.batches, known.judged), alt="Share of relevant documents as judging went on"
         )
         st.caption("Random draws are left out. Low bars: the ranking finds little more.")
+
+
+_FILES_NODES = """<div data-part="files"><span>Save the chart as</span>
+<button type="button" data-file="svg">SVG</button><button type="button" data-file="png">PNG</button>
+<span data-part="said" role="status"></span></div>"""
+
+_FILES_LOOKS = """
+[data-part=files] { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; font-size: 0.8rem;
+  font-family: var(--st-font); color: color-mix(in srgb, var(--st-text-color) 75%, transparent); }
+button { font: inherit; color: var(--st-text-color); background: none; cursor: pointer; padding: 0.25rem 0.7rem;
+  border: 1px solid color-mix(in srgb, var(--st-text-color) 40%, transparent); border-radius: 0.4rem; }
+button:hover { border-color: var(--st-primary-color); color: var(--st-primary-color); }
+button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }
+"""
+
+
+@cache
+def _files_component() -> ComponentRenderer:
+    script = Path(__file__).with_name("chart_files.js").read_text(encoding="utf-8")
+    return st.components.v2.component("cleverdon_chart_files", html=_FILES_NODES, css=_FILES_LOOKS, js=script)
+
+
+def downloadable(chart: ChartType, name: str, shows: str, *, key: str | None = None, **options: Any) -> Any:
+    """Draw a chart with a sentence that says what it shows, and buttons that save it as SVG and as PNG.
+
+    Streamlit's own menu saves no SVG and switches that of Vega-Embed off. So the page draws the chart as SVG, and a
+    small script saves what is on screen, on the page's background: light for print, in the light theme.
+
+    Parameters
+    ----------
+    chart
+        Any chart of altair.
+    name
+        What the files are called, without the ending: letters, digits and hyphens. It also tells the charts of a page
+        apart.
+    shows
+        The sentence under the chart. It is text, not Markdown.
+    key
+        The chart's, where its selection is asked for.
+    **options
+        For :func:`streamlit.altair_chart`: ``on_select``; ``alt``, what is read aloud instead (else the sentence).
+
+    Returns
+    -------
+    Any
+        What the chart's selection says, as :func:`streamlit.altair_chart` gives it.
+    """
+    aloud = options.pop("alt", shows)
+    box = f"chart-{name}"
+    chart = chart.properties(usermeta={"embedOptions": {"renderer": "svg"}})
+    with st.container(key=box, gap="small"):
+        event = st.altair_chart(chart, key=key, alt=aloud, **options)
+        st.caption(plain(shows))
+        _files_component()(data={"name": name, "alt": aloud, "box": box}, key=f"{box}-files")
+    return event

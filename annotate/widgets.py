@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from html import escape
-from typing import Any, cast
+from typing import Any
 
-import altair as alt
 import pandas as pd
 import streamlit as st
 
@@ -215,59 +214,3 @@ def _picture(picture: dict[str, Any]) -> str:
 def grade_name(scale: GradeScale, kind: str, relevance: object) -> str:
     """``2 · Relevant`` or ``cannot judge``."""
     return f"{relevance} · {scale.label(int(str(relevance)))}" if kind == "graded" else kind
-
-
-def growth_chart(growth: pd.DataFrame, depth: int | None) -> alt.LayerChart:
-    """New pairs per depth, by the run that brings them; a rule marks the depth that is chosen.
-
-    Parameters
-    ----------
-    growth
-        ``depth``, ``run``, ``pairs``, as :func:`collection.pooling.pool_growth` gives them.
-    depth
-        Where the rule stands; None for no rule.
-    """
-    many = growth["run"].nunique() > 12
-    bars = (
-        alt.Chart(growth)
-        .mark_bar()
-        .encode(
-            x=alt.X(
-                "depth:Q",
-                title="depth (rank)",
-                bin=False,
-                scale=alt.Scale(nice=False),
-                axis=alt.Axis(tickMinStep=1),
-            ),
-            y=alt.Y("sum(pairs):Q", title="new pairs at this depth"),
-            color=alt.Color(
-                "run:N",
-                title="brought by",
-                legend=None if many else alt.Legend(orient="bottom", columns=3, labelLimit=140),
-            ),
-            tooltip=[
-                alt.Tooltip("run:N", title="run"),
-                alt.Tooltip("depth:Q", title="depth"),
-                alt.Tooltip("sum(pairs):Q", title="new pairs", format=".1f"),
-            ],
-        )
-    )
-    rule = (
-        alt.Chart(pd.DataFrame({"depth": [] if depth is None else [depth + 0.5]}))
-        .mark_rule(strokeDash=[5, 4], strokeWidth=2, color=NEUTRAL)
-        .encode(x="depth:Q")
-    )
-    return cast(alt.LayerChart, (bars + rule).properties(height=320))
-
-
-def means_chart(means: pd.DataFrame, measure: str) -> alt.LayerChart:
-    """One bar per run, best first, with its value written beside it."""
-    rows = means[[measure]].rename(columns={measure: "value"}).rename_axis("run").reset_index()
-    base = alt.Chart(rows).encode(
-        y=alt.Y("run:N", sort="-x", title=None, axis=alt.Axis(labelLimit=180)),
-        x=alt.X("value:Q", title=f"mean {measure}", scale=alt.Scale(domain=[0, 1])),
-        tooltip=["run:N", alt.Tooltip("value:Q", format=".4f")],
-    )
-    bars = base.mark_bar()
-    labels = base.mark_text(align="left", dx=4, color=NEUTRAL).encode(text=alt.Text("value:Q", format=".3f"))
-    return cast(alt.LayerChart, (bars + labels).properties(height=alt.Step(24)))

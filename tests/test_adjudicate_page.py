@@ -292,7 +292,8 @@ def test_a_download_that_cannot_be_written_takes_no_other_along(
         assert [e.value.replace("\\", "") for e in app.error] == ["labels.csv: an annotator's name cannot be written"]
         assert [b.label for b in app.get("download_button")] == [
             "Download qrels.txt", "Download qrels.txt.rule.json", "Download judgements.jsonl",
-            "Download judgements.csv", "Download pool.tsv",
+            "Download judgements.csv", "Download judgements.parquet", "Download passages.jsonl", "Download pool.tsv",
+            "Download campaign.zip",
         ]  # fmt: skip
     with monkeypatch.context() as patched:
         patched.setattr(formats, "write_qrels", refuse)
@@ -316,8 +317,8 @@ def test_export_says_that_a_model_had_not_come_to_rest(
     assert not app.exception
 
 
-def test_evaluate_takes_a_rule_with_its_parameters(opened: Callable[..., AppTest], differing: Campaign) -> None:
-    app = opened(differing, "evaluate.py")
+def test_compare_takes_a_rule_with_its_parameters(opened: Callable[..., AppTest], differing: Campaign) -> None:
+    app = opened(differing, "compare.py")
     before = app.dataframe[0].value
     app.selectbox(key="rule-rule").set_value("annotator").run()
     app.selectbox(key="rule-annotator").set_value("cat").run()

@@ -144,7 +144,7 @@ def test_an_annotator_s_overview_has_their_own_figures_only(opened: Open, begun:
 
 def test_the_role_is_looked_up_in_every_run(opened: Open, begun: Campaign) -> None:
     begun.add_account("ann", "manager")
-    app = opened(begun, "evaluate.py", "reader", "rae")
+    app = opened(begun, "compare.py", "reader", "rae")
     assert app.dataframe
     begun.set_role("rae", "annotator")
     app.run()

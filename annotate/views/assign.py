@@ -8,8 +8,8 @@ import streamlit as st
 
 from annotate import session, widgets
 from collection.assignment import LEASES, MOST_ANNOTATORS
-from collection.campaign.looping import MODES
 from collection.campaign.reports import Workload
+from collection.campaign.settings import MODES
 from collection.errors import CleverdonError
 
 campaign = session.current().campaign

@@ -1,4 +1,4 @@
-"""Export: qrels, the judgement log, the pool, and the ids whose text is wanted."""
+"""Export: qrels, the judgement log, the pool, the ids whose text is wanted, and a whole collection."""
 
 import tempfile
 from collections.abc import Callable
@@ -8,15 +8,18 @@ from typing import Any, TypeVar
 import pandas as pd
 import streamlit as st
 
-from annotate import rule_choice, session, widgets
+from annotate import rule_choice, session, whole_collection, widgets
 from collection.adjudication import BY, caution
-from collection.campaign import RuleComparison
+from collection.campaign import Campaign, RuleComparison
 from collection.choices import CHOICE_RULES
 from collection.comparison import DEFAULT_MEASURES
 from collection.errors import CleverdonError
+from collection.formats import QrelsForm
 from collection.preferences import MEASURES
 
 Content = TypeVar("Content")
+
+FORMS: dict[Any, str] = {"judged": "one grade a pair", "strata": "with strata", "probabilities": "with probabilities"}
 
 # What comes of decisions on whole topics.
 DECISIONS = ("choices", "preferences", "preference_qrels")
@@ -56,6 +59,19 @@ def download(kind: str, name: str, where: Any = st, **more: Any) -> None:
         where.download_button(f"Download {name}", content, name, **more)
 
 
+def later(kind: str, name: str, where: Any = st, **more: Any) -> None:
+    """A button for a file that is only written when somebody wants it: in a thread with its own connection."""
+    directory = campaign.directory
+
+    def write() -> bytes:
+        with tempfile.TemporaryDirectory() as scratch, Campaign(directory) as opened:
+            wanted: dict[str, Any] = {kind: Path(scratch) / name}
+            opened.export(**wanted)
+            return bytes(wanted[kind].read_bytes())
+
+    where.download_button(f"Download {name}", write, name, on_click="ignore", **more)
+
+
 def sparse_by(rule: str) -> bytes:
     """The bytes of the sparse qrels."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -64,11 +80,11 @@ def sparse_by(rule: str) -> bytes:
         return path.read_bytes()
 
 
-def qrels_by(rule: str) -> tuple[bytes, bytes]:
+def qrels_by(rule: str, form: QrelsForm, unjudged: bool) -> tuple[bytes, bytes]:
     """The bytes of the qrels, and of the file that says which rule made them."""
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "qrels.txt"
-        campaign.export(qrels=path, rule=rule)
+        campaign.export(qrels=path, rule=rule, qrels_form=form, unjudged=unjudged)
         return path.read_bytes(), path.with_name("qrels.txt.rule.json").read_bytes()
 
 
@@ -161,7 +177,15 @@ else:
         )
     if sentence := caution(settled):
         st.warning(widgets.plain(f"{sentence}."))
-    if both := written("qrels.txt", lambda: qrels_by(rule)):
+    forms = campaign.qrels_forms()
+    form = forms[0]
+    if len(forms) > 1:
+        form = st.radio("Form", forms, format_func=FORMS.__getitem__, horizontal=True, key="form")
+        st.caption("The pool was sampled: by strata or probabilities xinfAP and infNDCG estimate what was left out.")
+    unjudged = form == "strata" or (
+        counts["pool"] > 0 and st.toggle("Also the pairs of the pool without a grade, as -1", key="unjudged")
+    )
+    if both := written("qrels.txt", lambda: qrels_by(rule, form, unjudged)):
         with st.container(horizontal=True):
             st.download_button("Download qrels.txt", both[0], "qrels.txt", type="primary", key="qrels")
             st.download_button("Download qrels.txt.rule.json", both[1], "qrels.txt.rule.json", key="rule-file")
@@ -177,17 +201,21 @@ st.write(
     "and what each entry revises."
 )
 if counts["logged"]:
-    left, right, labels = st.columns(3)
-    download("judgements", "judgements.jsonl", left, width="stretch", key="jsonl")
-    download("judgements", "judgements.csv", right, width="stretch", key="csv")
-    download(
-        "labels",
-        "labels.csv",
-        labels,
-        width="stretch",
-        key="labels",
-        help="Annotator, query_id, doc_id, relevance: what everybody's grade is now, for agreement elsewhere.",
-    )
+    with st.container(horizontal=True):
+        for ending in ("jsonl", "csv", "parquet"):
+            later("judgements", f"judgements.{ending}", key=ending)
+        download(
+            "labels",
+            "labels.csv",
+            key="labels",
+            help="Annotator, query_id, doc_id, relevance: what everybody's grade is now, for agreement elsewhere.",
+        )
+        later(
+            "passages",
+            "passages.jsonl",
+            key="passages",
+            help="What annotators marked in documents: a line for each passage, with its words.",
+        )
 
 if counts["choices"]:
     st.subheader("Lists")
@@ -241,3 +269,6 @@ if missing := campaign.missing_documents():
     st.subheader("Documents without a text")
     st.write(f"{len(missing):,} documents of the pool have no text here. Fetch them from the corpus and import them.")
     download("missing_documents", "missing.txt", key="missing")
+
+if counts["judgements"] or counts["choices"] or counts["preferences"]:
+    whole_collection.draw(rule)

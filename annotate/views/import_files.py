@@ -43,11 +43,16 @@ with st.form("files", border=False):
     costs = right.file_uploader(
         "Costs of runs", key="costs", help="CSV or TSV with a column run: latency_ms, price_usd, hardware, ..."
     )
+    clicks = left.file_uploader(
+        "Log of clicks",
+        key="clicks",
+        help="CSV, TSV or JSONL with query_id, doc_id, rank, shown, clicked. Kept apart from people's judgements.",
+    )
     replace = st.checkbox("Replace what is there with other content under the same name")
     go = st.form_submit_button("Import", type="primary")
 
 if go:
-    if not (topics or documents or runs or qrels or labels or costs):
+    if not (topics or documents or runs or qrels or labels or costs or clicks):
         st.error("Choose a file first.")
         st.stop()
     with tempfile.TemporaryDirectory() as scratch, st.spinner("Importing"):
@@ -77,6 +82,7 @@ if go:
                 qrels=keep(qrels, "qrels") if qrels else None,
                 labels=keep(labels, "labels") if labels else None,
                 costs=keep(costs, "costs") if costs else None,
+                clicks=keep(clicks, "clicks") if clicks else None,
                 replace=replace,
                 progress=tell,
             )

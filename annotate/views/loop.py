@@ -10,6 +10,7 @@ from annotate import session, widgets
 from collection.campaign import MODES
 from collection.errors import CleverdonError
 from collection.learners import LEARNERS
+from collection.pooling import ADAPTIVE
 
 campaign = session.current().campaign
 counts, settings = campaign.counts(), campaign.loop_settings()
@@ -18,6 +19,10 @@ LEVELS = {g: f"{g} · {campaign.grades.label(g)}" for g in campaign.grades.sente
 USUAL = "as the campaign"
 WAYS = {name: words.partition(":")[0] for name, words in MODES.items()}
 DRAWS = {"automatic": "Automatically", "number": "After a number that I choose", "never": "Never"}
+RANKED = {
+    "model": "A model that learns from texts and runs",
+    **{entry.name: entry.label for entry in ADAPTIVE},
+}
 MODELS = {entry.name: f"{entry.label}: {entry.description}" for entry in LEARNERS}
 GRADES = {
     "weights": "Lower grades are weak examples, higher ones strong examples",
@@ -52,13 +57,22 @@ def share(label: str, least: float, most: float, key: str) -> float:
 st.title("Loop")
 st.write(
     "How documents are chosen for judging. In a loop, a model learns from every judgement and puts forward what is "
-    "most likely relevant; random draws in between tell how much is still missing."
+    "most likely relevant; random draws in between tell how much is still missing. Or a pooling strategy looks at "
+    "every judgement, and chooses from what the systems retrieved."
 )
 wanted: dict[str, Any] = {}
 left, right = st.columns(2, gap="large")
 with left:
     wanted["mode"] = choose("How documents are chosen", WAYS, "mode", settings.mode)
-    st.caption(f"{MODES[wanted['mode']].partition(': ')[2].capitalize()}.")
+    caption = st.empty()
+    wanted["by"] = choose("What chooses in the loop", RANKED, "by", settings.by)
+    by_model = wanted["by"] == "model"
+    meaning = MODES[wanted["mode"]].partition(": ")[2]
+    if not by_model:
+        without_runs = "" if counts["runs"] else " There are no runs yet."
+        st.caption(f"{ADAPTIVE[wanted['by']].description} It reads no text.{without_runs}")
+        meaning = meaning.replace("the model", "the strategy").replace("whole collection", "documents of all systems")
+    caption.caption(f"{meaning.capitalize()}.")
     wanted["level"] = choose("Relevant from which grade on", LEVELS, "level", settings.level)
     st.caption(widgets.plain(campaign.grades.sentences[wanted["level"]]))
     wanted["target"] = share("Recall to reach, %", 1.0, 100.0, "target")
@@ -70,21 +84,28 @@ with right:
     wanted["run"] = {"automatic": None, "never": 0}.get(draws)
     if draws == "number":
         wanted["run"] = st.number_input("Irrelevant documents in a row", 1, None, settings.run or 50, key="run")
-    elif draws == "automatic":
+    elif draws == "automatic" and by_model:
         st.caption("After 50 irrelevant documents in a row; after 200 where there are 20,000 documents or more.")
+    elif draws == "automatic":
+        st.caption("None: a strategy goes on until all that the systems retrieved is judged.")
     wanted["control"] = share("Drawn at random from the beginning, % of all judgements", 0.0, 100.0, "control")
-    if wanted["run"] == 0 and not wanted["control"]:
+    if (wanted["run"] == 0 or (draws == "automatic" and not by_model)) and not wanted["control"]:
         st.warning("Without random draws nobody can say how much is missing, and nothing can be promised.")
     wanted["explain"] = choose("What annotators see who ask why a document came up", SHOWN, "explain", settings.explain)
     if wanted["explain"] == "terms and runs":
         st.caption("Annotators then know how the systems ranked a document: they no longer judge blind.")
-with st.expander("How the model learns"):
-    for name, label, words in (
-        ("learner", "Model", MODELS),
-        ("grades", "Grades", GRADES),
-        ("evidence", "Runs of the systems", EVIDENCE),
-    ):
-        wanted[name] = choose(label, words, name, set_now[name], st.radio)
+    for name, of in (("budget", "in all"), ("topic_budget", "of each topic")):
+        wanted[name] = st.number_input(f"Documents to judge {of}, 0 for no limit", 0, None, set_now[name], key=name)
+    if wanted["budget"] or wanted["topic_budget"]:
+        st.caption("Then the loop hands out no more. A document counts once, however many judge it.")
+if by_model:
+    with st.expander("How the model learns"):
+        for name, label, words in (
+            ("learner", "Model", MODELS),
+            ("grades", "Grades", GRADES),
+            ("evidence", "Runs of the systems", EVIDENCE),
+        ):
+            wanted[name] = choose(label, words, name, set_now[name], st.radio)
 
 changes = {name: value for name, value in wanted.items() if value != set_now[name]}
 if st.button("Save" if changes else "Saved", type="primary", disabled=not changes, key="save"):
@@ -124,6 +145,8 @@ if own := campaign.own_modes():
         st.toast(f"{of} saved.")
         st.rerun()
 
+if not by_model:
+    st.stop()
 st.subheader("What the model reads")
 state = campaign.vectors_state()
 if not counts["documents"]:

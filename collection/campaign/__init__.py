@@ -10,21 +10,17 @@ import json
 import secrets
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import pandas as pd
-
-from collection import formats, pooling
-from collection.adjudication import Chosen
-from collection.campaign.adjudicating import Adjudicating, Places, RuleComparison
-from collection.campaign.agreeing import Agreeing, Conclusion
+from collection.campaign.adjudicating import Places, RuleComparison
+from collection.campaign.agreeing import Conclusion
 from collection.campaign.card import FORMS, TASKS, CardSettings
-from collection.campaign.deciding import Deciding
+from collection.campaign.comparing import Comparing
+from collection.campaign.describing import CORPORA, About, Outline
 from collection.campaign.finding import Finding, Found, Why
 from collection.campaign.importing import Importing
-from collection.campaign.looping import LOOPING, MODES, LoopSettings
 from collection.campaign.nearing import Duplicates, Near
-from collection.campaign.recalling import Recalling
+from collection.campaign.pooling import Pooling
+from collection.campaign.publishing import CollectionReport, Publishing
 from collection.campaign.remembering import History, Remembering, Times
 from collection.campaign.reports import (
     CANNOT_JUDGE_REASONS,
@@ -36,22 +32,27 @@ from collection.campaign.reports import (
     Progress,
     Refused,
 )
+from collection.campaign.reusing import Reusing
 from collection.campaign.rounds import Learned, Reasons, Round
-from collection.campaign.showing import Showing
+from collection.campaign.settings import LOOPING, MODES, LoopSettings
 from collection.campaign.tasks import NextTopics, TaskProgress
-from collection.errors import CampaignError, FormatError, InputError, UnknownNameError
+from collection.campaign.training import Schooling, TrainingFile
+from collection.errors import CampaignError, FormatError, InputError
 from collection.records import GRADE_SCALES, GradeScale
 from collection.store import Store
 
 __all__ = [
     "CANNOT_JUDGE_REASONS",
+    "CORPORA",
     "DATABASE",
     "FORMS",
     "LOOPING",
     "MODES",
     "TASKS",
+    "About",
     "Campaign",
     "CardSettings",
+    "CollectionReport",
     "Conclusion",
     "Duplicates",
     "Found",
@@ -64,6 +65,7 @@ __all__ = [
     "NextPairs",
     "NextStep",
     "NextTopics",
+    "Outline",
     "Places",
     "PoolReport",
     "Progress",
@@ -73,6 +75,7 @@ __all__ = [
     "RuleComparison",
     "TaskProgress",
     "Times",
+    "TrainingFile",
     "Why",
     "read_grades",
 ]
@@ -80,7 +83,7 @@ __all__ = [
 DATABASE = "campaign.db"
 
 
-class Campaign(Finding, Recalling, Agreeing, Adjudicating, Deciding, Remembering, Showing):
+class Campaign(Publishing, Finding, Schooling, Remembering, Pooling, Reusing, Comparing):
     r"""An open campaign.
 
     Parameters
@@ -176,6 +179,7 @@ class Campaign(Finding, Recalling, Agreeing, Adjudicating, Deciding, Remembering
         qrels: Path | str | None = None,
         labels: Path | str | None = None,
         costs: Path | str | None = None,
+        clicks: Path | str | None = None,
         replace: bool = False,
         progress: Progress | None = None,
     ) -> ImportReport:
@@ -184,15 +188,16 @@ class Campaign(Finding, Recalling, Agreeing, Adjudicating, Deciding, Remembering
         Topics and documents first, then runs, qrels and labels, whose topics are looked up among those of the
         campaign. Importing a file again changes nothing. Imported qrels are kept as judgements of
         the annotator ``qrels:NAME``, labels as those of the annotators whose they are; a pair that they grade counts
-        as judged.
+        as judged. Clicks are kept by themselves, under the name of their file: they are nobody's judgements.
 
         Parameters
         ----------
-        documents, topics, runs, qrels, labels, costs
+        documents, topics, runs, qrels, labels, costs, clicks
             Paths; :mod:`collection.formats` says which forms are read. Costs are of runs, for
-            :meth:`evaluate` to show.
+            :meth:`evaluate` to show; clicks are for :meth:`click_estimate`.
         replace
-            Take the new content where a topic, document, run, cost or imported grade is there with another.
+            Take the new content where a topic, document, run, cost, imported grade or log of clicks is there with
+            another.
         progress
             Told how far the work is.
 
@@ -204,116 +209,9 @@ class Campaign(Finding, Recalling, Agreeing, Adjudicating, Deciding, Remembering
             Something of that name is there with other content, and `replace` is off.
         """
         importing = Importing(self, replace, progress or (lambda what, done, total: None))
-        return importing.files(documents=documents, topics=topics, runs=runs, qrels=qrels, labels=labels, costs=costs)
-
-    # --- pool -------------------------------------------------------------------------------------
-
-    def pool(self, strategy: str = "depth", *, dry_run: bool = False, **parameters: Any) -> PoolReport:
-        """Add to the pool what a strategy chooses and the pool has not yet.
-
-        Parameters
-        ----------
-        strategy
-            A name of the table :data:`collection.pooling.STRATEGIES`.
-        dry_run
-            Only say what it would cost.
-        **parameters
-            The strategy's; its defaults otherwise.
-        """
-        entry = pooling.STRATEGIES[strategy]
-        for name in parameters:
-            if name not in entry.parameters:
-                raise UnknownNameError(f"parameter of {strategy}", name, entry.parameters)
-        used = {**entry.parameters, **parameters}
-        runs = list(self.runs())
-        if not runs:
-            raise CampaignError("there is no run to pool from; import some with --run")
-        chosen = entry.function(runs, **parameters)
-        if dry_run:
-            new = self._not_pooled(chosen)
-        else:
-            with self.store.transaction():
-                new = self._not_pooled(chosen)
-                self.store.add_pool(new, strategy, used, [r.name for r in runs])
-                self.spread_overlap()
-        topics = self.store.topics()["query_id"]
-        per_topic = pd.DataFrame(
-            {
-                "query_id": topics,
-                "pairs": chosen["query_id"].value_counts().reindex(topics, fill_value=0).to_numpy(),
-                "new": new["query_id"].value_counts().reindex(topics, fill_value=0).to_numpy(),
-            }
+        return importing.files(
+            documents=documents, topics=topics, runs=runs, qrels=qrels, labels=labels, costs=costs, clicks=clicks
         )
-        without_text = len(self.store.without_text(chosen["doc_id"]))
-        return PoolReport(strategy, used, len(runs), per_topic, without_text)
-
-    def _not_pooled(self, chosen: pd.DataFrame) -> pd.DataFrame:
-        pool = self.store.pool()[["query_id", "doc_id"]]
-        merged = chosen.merge(pool, on=["query_id", "doc_id"], how="left", indicator="there")
-        return merged[merged["there"] == "left_only"]
-
-    def pool_growth(self, deepest: int = 100) -> pd.DataFrame:
-        """What each further rank would add to a depth pool; see :func:`collection.pooling.pool_growth`."""
-        return pooling.pool_growth(list(self.runs()), deepest)
-
-    # --- results ----------------------------------------------------------------------------------
-
-    def export(
-        self,
-        *,
-        qrels: Path | str | None = None,
-        judgements: Path | str | None = None,
-        labels: Path | str | None = None,
-        pool: Path | str | None = None,
-        missing_documents: Path | str | None = None,
-        rule: str | Chosen | None = None,
-    ) -> dict[str, int]:
-        """Write what is asked for; each file is replaced whole or left as it was.
-
-        Parameters
-        ----------
-        qrels
-            The settled judgements in TREC form. Beside FILE, which has no room for it, FILE.rule.json says which rule
-            made them, of how many judgements by whom, and how the grades came about; see :meth:`rule_report`.
-        judgements
-            The whole log, ``.jsonl`` or ``.csv``: every judgement, also the revised ones. Its ``passages`` are quoted,
-            as :meth:`quoted` does it.
-        labels
-            Every annotator's current grades, ``.csv`` or ``.tsv``: one row per annotator and pair, no
-            adjudications.
-        pool
-            TSV with the header ``query_id doc_id strategy rank``.
-        missing_documents
-            Ids in the pool whose text is not here, one a line.
-        rule
-            How several annotators' judgements become one grade, as :meth:`qrels` takes it.
-
-        Returns
-        -------
-        dict
-            Path -> number of rows, for each file that was written; FILE.rule.json, which goes with FILE, is not named.
-        """
-        written: dict[str, int] = {}
-        if qrels is not None:
-            frame = self._export_qrels(qrels, rule)
-            written[str(qrels)] = len(frame)
-        if judgements is not None:
-            frame = self.quoted(self.store.judgements(current=False))
-            formats.write_judgements(frame, judgements)
-            written[str(judgements)] = len(frame)
-        if labels is not None:
-            frame = self.labels().sort_values(["annotator", "query_id", "doc_id"])
-            formats.write_labels(frame, labels)
-            written[str(labels)] = len(frame)
-        if pool is not None:
-            frame = self.store.pool()
-            formats.write_pool(frame, pool)
-            written[str(pool)] = len(frame)
-        if missing_documents is not None:
-            ids = self.store.missing_documents()
-            formats.write_lines(ids, missing_documents)
-            written[str(missing_documents)] = len(ids)
-        return written
 
 
 def read_grades(grades: str | Path) -> GradeScale:

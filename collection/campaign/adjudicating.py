@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import importlib.metadata
-import json
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from collection import adjudication, comparison, conduct, formats
+from collection import adjudication, comparison, conduct
 from collection.adjudication import Chosen, Difference
 from collection.campaign.places import side_by_side
 from collection.campaign.settling import Settling
@@ -113,16 +111,6 @@ class Adjudicating(Settling):
         """
         chosen = adjudication.parse(rule, **parameters)
         return self._report_of(chosen, self.settled(chosen))
-
-    def _export_qrels(self, path: Path | str, rule: str | Chosen | None) -> pd.DataFrame:
-        """Write qrels, and beside them what made them: the TREC form has no place for it, not even for a comment."""
-        chosen = adjudication.parse(rule)
-        settled = self.settled(chosen)
-        report = self._report_of(chosen, settled)
-        formats.write_qrels(settled, path)
-        if Path(path).is_file():  # nothing stands beside a pipe
-            formats.write_lines([json.dumps(report, indent=2, ensure_ascii=False)], f"{path}{RULE_FILE}")
-        return settled
 
     def _report_of(self, chosen: Chosen, settled: pd.DataFrame) -> dict[str, Any]:
         said = self.store.judgements()

@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from collection import assignment
+from collection import assignment, pooling
 from collection.campaign.card import Carding
 from collection.campaign.judging import Judging
-from collection.campaign.looping import LOOPING
 from collection.campaign.rounds import Reasons
+from collection.campaign.settings import LOOPING
 from collection.errors import InputError, UnknownNameError
 from collection.records import UNSPACED, Document
 from collection.showing import is_html, pages
@@ -80,6 +80,11 @@ class Finding(Judging, Carding):
         pair = self.store.pair(query_id, doc_id, annotator)
         if pair is not None and pair.strategy == "random":
             sentence = "It was drawn at random, so that what is still missing can be estimated."
+        elif known.came_by in pooling.ADAPTIVE:
+            entry = pooling.ADAPTIVE[known.came_by]
+            how = entry.description[0].lower() + entry.description[1:]
+            listed = known.best is not None and known.best[0] > 0
+            sentence = f"{entry.label} chose it, which {how}" if listed else "No system put it forward."
         elif known.came_by != "model":
             basis = {"fusion": "what the systems put forward", "topic text": "the words of the topic"}
             sentence = f"Nothing relevant is known yet; the order rests on {basis.get(known.came_by, 'chance')}."

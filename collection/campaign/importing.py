@@ -54,6 +54,7 @@ class Importing:
         qrels: Path | str | None,
         labels: Path | str | None,
         costs: Path | str | None,
+        clicks: Path | str | None,
     ) -> ImportReport:
         """Import all of them in one transaction; see :meth:`collection.campaign.Campaign.import_files`."""
         names = formats.run_names(runs)
@@ -75,6 +76,8 @@ class Importing:
                     self._labels(labels)
                 if costs is not None:
                     self._costs(costs)
+                if clicks is not None:
+                    self._clicks(clicks)
             except BaseException:
                 # Inside the transaction: nobody else can have taken these files into use.
                 for file in self.written:
@@ -223,6 +226,30 @@ class Importing:
         strangers = sorted(set(frame.index) - set(self.store.runs()["run"]))
         if strangers:
             self.notices.append(f"{path}: no run of the campaign is called {', '.join(map(repr, strangers[:5]))}")
+
+    def _clicks(self, path: Path | str) -> None:
+        frame, ignored = self._known_topics(formats.read_clicks(path), path)
+        source, columns = formats.stem(path), ["query_id", "doc_id", "rank"]
+        there = self.store.clicks().query("source == @source").drop(columns="source")
+        new = frame.astype({"query_id": "str"}).sort_values(columns, ignore_index=True)
+        same = there.sort_values(columns, ignore_index=True).equals(new.astype(there.dtypes))
+        if same:
+            self.done.append(f"{path}: the clicks {source!r} are in the campaign already")
+            return
+        if len(there) and not self.replace:
+            raise ConflictError(
+                f"{path}: clicks called {source!r} are in the campaign already with other content; "
+                "give the file another name, or --replace takes the new ones"
+            )
+        self.store.add_clicks(source, frame)
+        shown, clicked = frame["shown"].sum(), frame["clicked"].sum()
+        pairs = len(frame.drop_duplicates(columns[:2]))
+        self.done.append(f"{path}: {clicked:,} clicks on {shown:,} impressions of {pairs:,} pairs, kept as {source!r}")
+        self.notices.append(
+            f"{path}: clicks are kept apart from people's judgements; `export --clicks FILE` says what they mean"
+        )
+        if ignored:
+            self.notices.append(f"{path}: {_ignored(ignored)}")
 
     def _qrels(self, path: Path | str) -> None:
         frame = formats.read_qrels(path)

@@ -186,6 +186,9 @@ class Judging(Looping, Assigning):
             # What is on screen came up by an earlier round, and its lease says so.
             on_screen = [d for d in holding[:1] if d in open_]
             others = [d for d in open_ if d in ways and d not in on_screen]
+            room = self.room(query_id, annotator)
+            if room is not None:
+                others = _within(others, second, room - len(set(on_screen).difference(second)))
             order = on_screen + others[: max(length - len(on_screen), 0)]
             self.store.end_leases(query_id, [*holding, *order], annotator, at, others=let_go)
             until = at + min(self.assignment_settings().lease * 60, LONGEST_IN_LOOP)
@@ -315,6 +318,13 @@ class Judging(Looping, Assigning):
             raise JudgementError(f"a judgement that says {j.kind!r} carries no grade, found {j.relevance}")
         if j.kind == "undone" and pair.judgement is None:
             raise JudgementError(f"{j.annotator} has no judgement of {j.doc_id!r} to take back")
+
+
+def _within(documents: Sequence[str], judged: Sequence[str], room: int) -> list[str]:
+    """Those of the documents that are judged already, and so many of the others."""
+    fresh = [doc_id for doc_id in documents if doc_id not in judged]
+    kept = {*judged, *fresh[: max(room, 0)]}
+    return [doc_id for doc_id in documents if doc_id in kept]
 
 
 def _drawn_from(way: Way, documents: int) -> Way:

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from collection import adjudication
+from collection import adjudication, pooling
 from collection.stopping import Ledger
 
 Bools = NDArray[np.bool_]
 
 BY_LOOP = ("loop", "start", "random")
-"""Strategies of pairs that the loop brought up."""
+"""Strategies of pairs that the loop brought up, beside the names of those that are adaptive."""
 
 
 class Known(NamedTuple):
@@ -86,4 +86,5 @@ def ledger_of(decisions: pd.DataFrame, allowed: Bools, level: int) -> Known:
         batch=np.maximum.accumulate(np.nan_to_num(rounds, nan=0)).astype(np.int64),
         urn=urn,
     )
-    return Known(ledger, once["strategy"].isin(BY_LOOP).to_numpy(dtype=np.bool_))
+    by_loop = [*BY_LOOP, *(entry.name for entry in pooling.ADAPTIVE)]
+    return Known(ledger, once["strategy"].isin(by_loop).to_numpy(dtype=np.bool_))

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from collection import loop, pooling, vectors
+from collection.campaign.asking import Asking, seed_of
 from collection.campaign.ledgers import ledger_of, settled
-from collection.campaign.reading import IN_POOL
 from collection.campaign.reports import Progress
 from collection.campaign.rounds import Learned, Round
-from collection.campaign.settling import Settling
+from collection.campaign.settings import LoopSettings, known_mode
 from collection.errors import CampaignError, FormatError, InputError, UnknownNameError
 from collection.stopping import Ledger
 from collection.store import Way
@@ -26,90 +25,15 @@ from collection.store import Way
 if TYPE_CHECKING:
     from collection.vectors import Report, Vectors
 
-MODES: dict[str, str] = {
-    "pool": "Pool only: the pairs of the pool, in its order",
-    "random": "Random: the pairs of the pool, in an order of chance that is another one for each annotator",
-    "pool-then-loop": "Pool, then loop: first the pool, then what the model finds in the whole collection",
-    "loop": "Loop: the model chooses from the whole collection",
-    "loop-in-pool": "Loop within the pool: the model chooses the order in which the pool is judged",
-    "closed": "Closed: nothing more is handed out",
-}
-"""How the pairs of a topic are chosen: name -> what it means."""
 
-Shown = Literal["terms", "terms and runs", "nothing"]
-
-
-@dataclass(frozen=True)
-class LoopSettings:
-    """How the loop of a campaign works.
-
-    Attributes
-    ----------
-    mode
-        A name of :data:`MODES` but "closed"; a topic may have another.
-    level
-        The grade from which on a document is relevant.
-    learner, grades, presumed, evidence
-        See :class:`collection.loop.Recipe`.
-    run
-        Irrelevant documents in a row after which documents are drawn at random, so that recall can be estimated
-        and promised; None: 50, or 200 from 20,000 documents on. 0: never.
-    control
-        Least share of random draws from the beginning.
-    target, confidence
-        What the stop advice is to promise: so much recall, with so much confidence.
-    explain
-        What annotators are shown who ask why a document came up. The runs tell how it was ranked: no longer blind.
-    """
-
-    mode: str = "pool"
-    level: int = 1
-    learner: str = "svm"
-    grades: loop.GradeUse = "weights"
-    presumed: int = 100
-    evidence: loop.EvidenceUse = "prior"
-    run: int | None = None
-    control: float = 0.0
-    target: float = 0.9
-    confidence: float = 0.95
-    explain: Shown = "terms"
-
-    def __post_init__(self) -> None:
-        if self.mode == "closed":
-            raise InputError("a campaign has a mode for its open topics; close topics one by one, or all of them")
-        _known_mode(self.mode)
-        if self.explain not in get_args(Shown):
-            raise UnknownNameError("explanation", self.explain, get_args(Shown))
-        for name, least, most in (("control", 0, 1), ("target", 0.01, 1), ("confidence", 0.5, 0.999)):
-            if not least <= getattr(self, name) <= most:
-                raise InputError(f"{name} is a share from {least:g} to {most:g}, found {getattr(self, name):g}")
-        if self.run is not None and self.run < 0:
-            raise InputError(f"the row of irrelevant documents has a length of 0 or more, found {self.run}")
-        self.recipe()
-
-    def recipe(self) -> loop.Recipe:
-        """How to learn."""
-        return loop.Recipe(
-            self.learner, level=self.level, grades=self.grades, presumed=self.presumed, evidence=self.evidence
-        )
-
-
-class Looping(Settling):
+class Looping(Asking):
     """The part of a campaign that learns."""
-
-    id: str
 
     _vectors: tuple[str, Vectors] | None = None
     _evidence: tuple[str, dict[str, pd.DataFrame]] | None = None
     _spaces: dict[str, tuple[tuple[Any, ...], loop.Space]]
 
     # --- settings ---------------------------------------------------------------------------------
-
-    def loop_settings(self) -> LoopSettings:
-        """How the loop works here."""
-        known = {f.name for f in fields(LoopSettings)}
-        stored = self.store.setting("loop", {})
-        return LoopSettings(**{name: value for name, value in stored.items() if name in known})
 
     def set_loop(self, *, topics: list[str] | None = None, **changes: Any) -> LoopSettings:
         """Change how the loop works.
@@ -120,7 +44,7 @@ class Looping(Settling):
             With these, only `mode` may be given, and holds for them alone; None as `mode` gives them the
             campaign's again. Without them, "closed" as `mode` closes every topic.
         **changes
-            Fields of :class:`LoopSettings`.
+            Fields of :class:`~collection.campaign.settings.LoopSettings`.
         """
         with self.store.transaction():
             settings = self.loop_settings()
@@ -137,7 +61,7 @@ class Looping(Settling):
                 found = ", ".join(sorted(changes))
                 raise InputError(f"a topic can have a mode of its own and nothing else, found {found}")
             if changes["mode"] is not None:
-                _known_mode(changes["mode"])
+                known_mode(changes["mode"])
             for query_id in topics:
                 if query_id not in known:
                     raise UnknownNameError("topic", query_id, known)
@@ -263,22 +187,32 @@ class Looping(Settling):
         return self.learn(query_id, count).round
 
     def learn(self, query_id: str, count: int | None = None) -> Learned:
-        """:meth:`retrain`, with the model that it made, which can say why."""
+        """:meth:`retrain`, with what the order rests on, which can say why."""
         self._must_know(query_id)
         settings, mode = self.loop_settings(), self.mode(query_id)
-        space = self.space(query_id)  # which may make the vectors first
-        key = self._key(query_id, self._vectors[0] if self._vectors else None)
+        by_model = settings.by_model
+        space = self.space(query_id) if by_model else self.listed(query_id)  # the one may make the vectors first
+        key = self._key(query_id, self._vectors[0] if by_model and self._vectors else None)
         if count is None:
             count = self._usual_count(query_id)
         model_round = self.store.logged_in(query_id)
         decisions = self.store.decisions(query_id)
-        decisions = decisions[decisions["row"] < space.vectors.size]
+        decisions = decisions[decisions["row"] < len(space.allowed)]
         once = settled(decisions)
         is_graded = once["relevance"].notna()
         graded, passed = once[is_graded], _ints(once.loc[~is_graded, "row"])
         judged, grades = _ints(graded["row"]), _ints(graded["relevance"])
-        seed = _seed(self.id, query_id, model_round)
-        ranking = loop.one_round(space, judged, grades, settings.recipe(), seed, count, passed)
+        if isinstance(space, loop.Space):
+            seed = seed_of(self.id, query_id, model_round)
+            ranking = loop.one_round(space, judged, grades, settings.recipe(), seed, count, passed)
+            usual = "start" if ranking.model is None else "loop"
+        else:
+            # Nobody could say whether they are relevant, and the strategy has to go on.
+            answers = dict.fromkeys(passed.tolist(), False)
+            answers |= dict(zip(judged.tolist(), (grades >= settings.level).tolist(), strict=True))
+            rows = pooling.ahead(self.asking(query_id, settings.by, space), answers, count)
+            ranking = loop.Ranking(rows, np.zeros(len(rows), dtype=np.float32), None, settings.by)
+            usual = settings.by
         left = space.allowed.copy()
         left[judged] = left[passed] = False
         known = ledger_of(decisions, space.allowed, settings.level)
@@ -286,18 +220,18 @@ class Looping(Settling):
             ranking,
             known.ledger,
             left,
-            _seed(self.id, query_id, model_round, "draws"),
-            run=settings.run,
+            seed_of(self.id, query_id, model_round, "draws"),
+            run=settings.draws_after,
             share=settings.control,
             turns=known.turns,
         )
         names = self.store.doc_ids([c.row for c in chosen])
-        usual = "loop" if ranking.model is not None else "start"
         ways = [
             Way(doc_id, "random" if c.rank is None else usual, c.rank, model_round, c.probability)
             for doc_id, c in zip(names, chosen, strict=True)
         ]
-        made = Round(query_id, mode, model_round, ways, int(left.sum()), ranking.came_by, key)
+        ended = not by_model and len(ranking.rows) < count
+        made = Round(query_id, mode, model_round, ways, int(left.sum()), ranking.came_by, key, ended)
         return Learned(made, space, ranking)
 
     def space(self, query_id: str) -> loop.Space:
@@ -341,19 +275,6 @@ class Looping(Settling):
         allowed = self._allowed(query_id)
         return ledger_of(self.store.decisions(query_id), allowed, self.loop_settings().level).ledger
 
-    def _allowed(self, query_id: str, size: int | None = None) -> NDArray[np.bool_]:
-        """(documents,) bool: the scope of a topic, of which there are recall and draws.
-
-        The pool, or every document; of those that have a text. The first `size` documents, all if left out.
-        """
-        rows = self.store.document_rows() if size is None else size
-        in_pool = self.scopes()[query_id] in IN_POOL
-        scope = np.full(rows, not in_pool, dtype=np.bool_)
-        if in_pool:
-            scope[[row for row in self.store.pool_rows(query_id) if row < rows]] = True
-        scope[[row for row in self.store.without_text_rows() if row < rows]] = False
-        return scope
-
     def _usual_count(self, query_id: str) -> int:
         return 100 + self.store.held(query_id, time.time())
 
@@ -387,8 +308,6 @@ class Looping(Settling):
             raise UnknownNameError("topic", query_id, known)
 
 
-LOOPING = {"loop", "loop-in-pool", "pool-then-loop"}
-
 MANY = 100_000
 """Documents from which on characters are left out at first: they take some five times the room of words."""
 
@@ -401,11 +320,6 @@ def _state_of_vectors(settings: dict[str, Any]) -> str:
     return json.dumps([settings.get("documents_version", 0), settings.get("vectors", {}).get("fingerprint")])
 
 
-def _known_mode(mode: str) -> None:
-    if mode not in MODES:
-        raise UnknownNameError("mode", mode, MODES)
-
-
 def _ints(values: pd.Series[Any]) -> NDArray[np.int64]:
     return values.to_numpy(dtype=np.int64)
 
@@ -414,8 +328,3 @@ def _spread(values: NDArray[Any], at: NDArray[Any], size: int) -> NDArray[np.flo
     wide = np.zeros(size, dtype=np.float32)
     wide[at] = values
     return wide
-
-
-def _seed(*parts: object) -> int:
-    """A seed that the log alone determines."""
-    return int.from_bytes(hashlib.blake2b("\0".join(map(str, parts)).encode(), digest_size=4).digest())

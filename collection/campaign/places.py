@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from collection.correlation import kendall
+
 DIGITS = 12
 """Means that agree in so many decimals are equal: a sum in another order moves no run."""
 
@@ -57,8 +59,6 @@ def side_by_side(first: pd.Series[Any], second: pd.Series[Any], *, less_is_bette
     >>> found.table[["run", "first_place", "second_place"]].values.tolist()
     [['x', 1, 2], ['y', 2, 1], ['z', 3, 3]]
     """
-    from scipy.stats import kendalltau
-
     second = second.reindex(first.index)
     ones, others = first.to_numpy(dtype=np.float64).round(DIGITS), second.to_numpy(dtype=np.float64).round(DIGITS)
     above, below = np.sign(ones[:, None] - ones), np.sign(others[:, None] - others)
@@ -69,7 +69,7 @@ def side_by_side(first: pd.Series[Any], second: pd.Series[Any], *, less_is_bette
         table[f"{side}_place"] = places.astype("int64")
     return SideBySide(
         table.sort_values(["first_place", "run"], ignore_index=True),
-        float("nan") if equal else float(kendalltau(ones, others).statistic),
+        float("nan") if equal else kendall(ones, others),
         int((above * below < 0).sum() // 2),
         equal,
     )

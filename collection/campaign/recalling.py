@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from collection import vectors
 from collection.campaign.ledgers import inside, ledger_of
-from collection.campaign.looping import Looping, LoopSettings
+from collection.campaign.looping import Looping
 from collection.campaign.reading import IN_POOL
+from collection.campaign.settings import LoopSettings
 from collection.errors import CleverdonError
 from collection.stopping import RULES, Decision, Estimate, Ledger, advice, betting, estimate
 from collection.stopping.table import count, percent, too_many
@@ -165,8 +166,7 @@ class Recalling(Looping):
         settings, modes, scopes = self.loop_settings(), self.modes(), self.scopes()
         everything, skipped = self.store.decisions(), self.store.skipped()
         by_topic = {str(q): part for q, part in everything.groupby("query_id", sort=False)}
-        collection = np.ones(self.store.document_rows(), dtype=np.bool_)
-        collection[self.store.without_text_rows()] = False
+        collection = self.judgeable()
         rows = []
         for query_id, title in self.topics()[["query_id", "title"]].itertuples(index=False):
             mode = modes[query_id]
@@ -324,7 +324,7 @@ def _not_yet(ledger: Ledger, decision: Decision, settings: LoopSettings, mode: s
     if mode in ("pool", "random"):
         far = f"{ledger.judged:,} of the {count(ledger.size, 'document')} of the pool are judged"
         return f"{far}, and before the rest nothing can be promised{outside}.", "judge the pool"
-    if settings.run == 0 and settings.control == 0:
+    if settings.draws_after == 0 and settings.control == 0:
         without = "Without more random draws" if len(ledger.draws) else "Without random draws"
         return f"{without} nothing can be promised{outside}: switch them on on the Loop page.", "switch random draws on"
     if not ledger.found:
@@ -376,7 +376,9 @@ def _notes(decisions: pd.DataFrame, allowed: NDArray[np.bool_], level: int, ledg
 
 def _rules(ledger: Ledger, settings: LoopSettings) -> pd.DataFrame:
     """What the rules of the table say but the one that the advice is from."""
-    usual = {"target": settings.target, "confidence": settings.confidence}
+    usual: dict[str, float] = {"target": settings.target, "confidence": settings.confidence}
+    if settings.topic_budget:
+        usual["judgements"] = settings.topic_budget
     rows: list[dict[str, Any]] = []
     for entry in RULES:
         if entry.name == "betting":

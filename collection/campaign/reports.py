@@ -37,6 +37,10 @@ class PoolReport(NamedTuple):
     """``query_id``, ``pairs`` (of this strategy), ``new`` (not in the pool yet); every topic, in order."""
     without_text: int
     """Documents of these pairs whose text is not in the campaign."""
+    near_duplicates: int = 0
+    """Pairs that were left out because their document is nearly the same as another one of the topic's pool."""
+    sampled_from: int | None = None
+    """Pairs from which these were drawn by lot; None where they are no sample."""
 
     @property
     def pairs(self) -> int:

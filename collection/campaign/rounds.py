@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from collection import loop
+from collection.pooling import Indices
 from collection.store import Way
 
 
@@ -17,13 +21,15 @@ class Round(NamedTuple):
         Entries of the topic's log that it has read: the number of the round.
     ways
         Documents in the order in which to judge them, each with how it came up: "loop", "start" (nothing relevant
-        is known yet), or "random".
+        is known yet), the name of a pooling strategy, or "random".
     left
         Documents of the scope that were unjudged.
     came_by
-        What the order rests on: "model", "fusion", "topic text", "no order".
+        What the order rests on: "model", "fusion", "topic text", "no order", or the name of a pooling strategy.
     key
         Differs where a round by other settings, documents or runs would.
+    ended
+        Whether a pooling strategy has come to its end: a longer round would have no more.
     """
 
     query_id: str
@@ -33,11 +39,30 @@ class Round(NamedTuple):
     left: int
     came_by: str
     key: tuple[object, ...]
+    ended: bool = False
 
     @property
     def complete(self) -> bool:
         """Whether the ways are all that is left."""
-        return len(self.ways) == self.left
+        return self.ended or len(self.ways) == self.left
+
+
+class Listed(NamedTuple):
+    """What the runs have of a topic, as a pooling strategy reads it.
+
+    Attributes
+    ----------
+    allowed
+        (documents,) bool: what may be shown.
+    rankings
+        One array a run, by its name: the rows of its documents that may be shown, as it lists them.
+    best
+        Row -> how many runs have the document, and at which rank at best.
+    """
+
+    allowed: NDArray[np.bool_]
+    rankings: list[Indices]
+    best: dict[int, tuple[int, int]]
 
 
 class Reasons(NamedTuple):
@@ -62,13 +87,15 @@ class Learned(NamedTuple):
     """A round, and what it was made of: as large as the documents are many."""
 
     round: Round
-    space: loop.Space
+    space: loop.Space | Listed
     ranking: loop.Ranking
 
     def reasons(self, row: int) -> Reasons | None:
         """Why the document at this row of the matrix stands where it does; None where the round knows no such row."""
-        if row >= self.space.vectors.size:
+        if row >= len(self.space.allowed):
             return None
+        if isinstance(self.space, Listed):
+            return Reasons(self.round.came_by, [], self.space.best.get(row, (0, 0)) if self.space.best else None)
         terms: list[tuple[str, float]] = []
         if self.ranking.model is not None:
             weights = self.ranking.model.weights[: self.space.vectors.features]

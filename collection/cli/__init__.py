@@ -17,16 +17,20 @@ from collection.cli import (
     agreeing,
     assigning,
     card,
+    comparing,
     duplicating,
     evaluating,
+    exporting,
     looping,
     people,
+    pooling,
+    reusing,
     settling,
     simulating,
     tasks,
 )
 from collection.cli.options import DIRECTORY, FILE, FORMAT, serving, with_folders
-from collection.cli.printing import counted, one_line, print_notices, print_pool, print_table, progress_line
+from collection.cli.printing import counted, one_line, print_notices, print_table, progress_line
 from collection.errors import CleverdonError
 
 
@@ -56,8 +60,11 @@ def main() -> None:
 
 
 main.add_command(agreeing.agreement)
+main.add_command(comparing.compare)
 main.add_command(evaluating.evaluate)
 main.add_command(evaluating.measures)
+main.add_command(exporting.export)
+main.add_command(reusing.reusability)
 main.add_command(settling.rules)
 main.add_command(simulating.simulate)
 main.add_command(duplicating.duplicates)
@@ -67,6 +74,7 @@ main.add_command(looping.vectors)
 main.add_command(looping.loop)
 main.add_command(looping.recall)
 main.add_command(people.people)
+main.add_command(pooling.pool)
 main.add_command(tasks.preferences)
 
 
@@ -97,7 +105,8 @@ def new(directory: Path, grades: str, title: str | None) -> None:
 @click.option(
     "--labels", type=FILE, help="Several annotators' grades: CSV or TSV with annotator, query_id, doc_id, relevance."
 )
-@click.option("--costs", type=FILE, help="What runs cost: a CSV or TSV with a column run; Evaluate shows it.")
+@click.option("--costs", type=FILE, help="What runs cost: a CSV or TSV with a column run; Compare shows it.")
+@click.option("--clicks", type=FILE, help="A log of clicks: CSV, TSV or JSONL; kept apart from judgements.")
 @click.option("--replace", is_flag=True, help="Take the new content where a name is there with other content.")
 def import_(
     directory: Path,
@@ -107,13 +116,14 @@ def import_(
     qrels: Path | None,
     labels: Path | None,
     costs: Path | None,
+    clicks: Path | None,
     replace: bool,
 ) -> None:
     """Import files into the campaign in DIR: all of them, or none if one is wrong."""
     from collection.campaign import Campaign
 
-    if not (documents or topics or runs or qrels or labels or costs):
-        raise click.UsageError("nothing to import: give --documents, --topics, --run, --qrels, --labels or --costs")
+    if not (documents or topics or runs or qrels or labels or costs or clicks):
+        raise click.UsageError("nothing to import: give --documents, --topics, --run, --qrels or another file")
     documents, runs = with_folders(documents), with_folders(runs)
     with Campaign(directory) as campaign, progress_line() as progress:
         report = campaign.import_files(
@@ -123,47 +133,13 @@ def import_(
             qrels=qrels,
             labels=labels,
             costs=costs,
+            clicks=clicks,
             replace=replace,
             progress=progress,
         )
     for line in report.done:
         click.echo(line)
     print_notices(report.notices)
-
-
-@main.command()
-@DIRECTORY
-@click.option("--strategy", default="depth", show_default=True, help="How the pairs are chosen.")
-@click.option(
-    "--depth",
-    type=click.IntRange(min=1),
-    help="Ranks of each run that are taken (strategy depth; 10 if left out).",
-)
-@click.option(
-    "--ties",
-    help="Equal scores: as the run's file lists them (listed), or also as measures order them (both).",
-)
-@click.option(
-    "--budget", type=click.IntRange(min=1), help="Pairs of each topic that are taken (strategy rrf; 100 if left out)."
-)
-@click.option("--k", type=click.IntRange(min=0), help="The constant of reciprocal rank fusion (rrf; 60 if left out).")
-@click.option("--dry-run", is_flag=True, help="Only say what it would cost.")
-def pool(
-    directory: Path,
-    strategy: str,
-    depth: int | None,
-    ties: str | None,
-    budget: int | None,
-    k: int | None,
-    dry_run: bool,
-) -> None:
-    """Choose the pairs to judge from the runs; only what is new is added."""
-    from collection.campaign import Campaign
-
-    given = {"depth": depth, "ties": ties, "budget": budget, "k": k}
-    parameters = {name: value for name, value in given.items() if value is not None}
-    with Campaign(directory) as campaign:
-        print_pool(campaign.pool(strategy, dry_run=dry_run, **parameters), dry_run)
 
 
 @main.command()
@@ -272,58 +248,6 @@ def judge(
     click.echo(f"{topic} {doc}: {said} by {annotator}; {row['judged']} of {row['pool']} pairs of the topic are judged")
     if not pooled:
         print_notices(["the pair is not in the pool; its grade goes into the qrels all the same"])
-
-
-@main.command()
-@DIRECTORY
-@click.option("--qrels", type=FILE, help="Settled grades in TREC form.")
-@click.option("--judgements", type=FILE, help="The whole log, FILE.jsonl or FILE.csv.")
-@click.option("--labels", type=FILE, help="Every annotator's current grades, FILE.csv or FILE.tsv.")
-@click.option("--pool", "pool_file", type=FILE, help="The pool as TSV.")
-@click.option("--missing-documents", type=FILE, help="Ids in the pool whose text is not here, one a line.")
-@tasks.exporting
-@click.option("--rule", help="How several grades become one; `cleverdon rules` lists the ways.")
-@click.option("--ties", help="Of the rule: what becomes of grades given equally often (lower, higher, adjudicate).")
-@click.option("--annotator", metavar="A", help="Of the rule annotator: whose grades are wanted.")
-def export(
-    directory: Path,
-    qrels: Path | None,
-    judgements: Path | None,
-    labels: Path | None,
-    pool_file: Path | None,
-    missing_documents: Path | None,
-    rule: str | None,
-    ties: str | None,
-    annotator: str | None,
-    **decisions: Any,
-) -> None:
-    """Write qrels, logs of judgements and decisions, annotators' grades, the pool or the ids of missing documents."""
-    from collection.adjudication import caution, parse
-    from collection.campaign import Campaign
-
-    files = tasks.files_of(decisions)
-    if not (qrels or judgements or labels or pool_file or missing_documents or files):
-        raise click.UsageError("nothing to export: give --qrels, --judgements, --labels, --pool or another file")
-    chosen = parse(rule, ties=ties, annotator=annotator)
-    with Campaign(directory) as campaign:
-        written = campaign.export(
-            qrels=qrels,
-            judgements=judgements,
-            labels=labels,
-            pool=pool_file,
-            missing_documents=missing_documents,
-            rule=chosen,
-        )
-        if files:
-            written |= campaign.export_decisions(**files, choice_rule=decisions["choice_rule"])
-        estimated = qrels is not None and chosen.name == "dawid-skene"
-        unsettled = caution(campaign.settled(chosen)) if estimated else ""
-    for path, rows in written.items():
-        click.echo(f"{path}: {counted(rows, 'line')}")
-    if qrels is not None and not written[str(qrels)]:
-        print_notices([f"{qrels} is empty: by this rule no pair of the campaign has a grade"])
-    if unsettled:
-        print_notices([unsettled])
 
 
 @main.command()

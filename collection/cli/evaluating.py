@@ -26,8 +26,32 @@ if TYPE_CHECKING:
     from collection.measures import Measure, Version
 
 
+def parse_measures(asked: Sequence[str], relevance_level: int | None, judged_only: bool = False) -> list[Measure]:
+    """The measures of a command line; one that is asked for twice is a mistake."""
+    from collection.measures import parse
+
+    parsed = [parse(m, relevance_level) for m in asked]
+    if judged_only:
+        parsed = [m(judged_only=True) for m in parsed]
+    twice = next((text for n, text in enumerate(asked) if parsed[n] in parsed[:n]), None)
+    if twice is not None:
+        raise click.UsageError(f"the measure {twice} is asked for twice")
+    return parsed
+
+
 def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | None) -> pd.DataFrame:
     """Qrels with the columns that the measures need, unless `form` says what the columns are."""
+    qrels = _read_qrels(measures, path, form)
+    highest = qrels["relevance"].max()
+    print_notices(
+        f"no grade of the qrels is {m.parameters['rel']} or more, as {m} wants: the highest is {highest:g}"
+        for m in measures
+        if (m.parameters.get("rel") or 0) > highest
+    )
+    return qrels
+
+
+def _read_qrels(measures: Sequence[Measure], path: Path, form: QrelsForm | None) -> pd.DataFrame:
     from collection import formats
 
     needs = {m.entry.needs: str(m) for m in measures if m.entry.needs}
@@ -39,7 +63,7 @@ def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | No
             return formats.read_qrels(path)
         except FormatError as error:
             if "found a run" in str(error):
-                raise InputError(f"{error}; the qrels come first: cleverdon evaluate QRELS RUN...") from None
+                raise InputError(f"{error}; the qrels come first: {_command()} QRELS RUN...") from None
             raise
     (need, measure), *others = needs.items()
     if others:
@@ -56,6 +80,11 @@ def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | No
     if need == "subtopics" and qrels["subtopic"].nunique() < 2:
         print_notices([f"{path}: column 2 is {qrels['subtopic'].iloc[0]!r} throughout, one subtopic for {measure}"])
     return qrels
+
+
+def _command() -> str:
+    """The command that is running, as a user types it."""
+    return f"cleverdon {click.get_current_context().info_name}"
 
 
 def _refuse_fifth_column(path: Path) -> None:
@@ -123,26 +152,14 @@ def evaluate(
 ) -> None:
     """Evaluate RUNs by QRELS: means over all topics of the qrels; one that a run lacks is an empty ranking."""
     from collection import comparison, formats
-    from collection.measures import parse
 
     runs = with_folders(runs)
     asked = list(measures or comparison.DEFAULT_MEASURES)
-    parsed = [parse(m, relevance_level) for m in asked]
-    if judged_only:
-        parsed = [m(judged_only=True) for m in parsed]
-    twice = next((text for n, text in enumerate(asked) if parsed[n] in parsed[:n]), None)
-    if twice is not None:
-        raise click.UsageError(f"the measure {twice} is asked for twice")
+    parsed = parse_measures(asked, relevance_level, judged_only)
     if not runs:
         raise click.UsageError("there is no file in the folder: name a run")
     version: Version = 9 if compat == "9" else 10
     judged = read_qrels_for(parsed, qrels, qrels_form)
-    highest = judged["relevance"].max()
-    print_notices(
-        f"no grade of the qrels is {m.parameters['rel']} or more, as {m} wants: the highest is {highest:g}"
-        for m in parsed
-        if (m.parameters.get("rel") or 0) > highest
-    )
     if explain is not None:
         if bounds or per_topic or costs is not None or form != "table":
             raise click.UsageError("--explain goes without --bounds, --per-topic, --costs and --format")

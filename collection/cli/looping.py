@@ -51,6 +51,9 @@ def vectors(
 @DIRECTORY
 @click.option("--mode", help="pool, pool-then-loop, loop, loop-in-pool, closed; campaign: a topic's own no more.")
 @click.option("--topic", "topics", multiple=True, metavar="Q", help="Give only this topic the mode; may be repeated.")
+@click.option(
+    "--by", metavar="S", help="What ranks: model, or a pooling strategy: mtf, maxmean, mm-ns, thompson, hedge."
+)
 @click.option("--level", type=int, metavar="G", help="The grade from which on a document is relevant.")
 @click.option("--learner", help="svm, logistic, naive-bayes ...")
 @click.option("--evidence", help="What the runs do for the model: prior, columns or none.")
@@ -60,6 +63,10 @@ def vectors(
 @click.option("--control", type=float, metavar="SHARE", help="Least share of random draws from the beginning.")
 @click.option("--target", type=float, metavar="SHARE", help="The recall that the stop advice is to promise.")
 @click.option("--confidence", type=float, metavar="SHARE", help="With how much confidence.")
+@click.option(
+    "--budget", type=int, metavar="N", help="Documents to judge in all topics, then the loop ends; 0: no budget."
+)
+@click.option("--topic-budget", type=int, metavar="N", help="The same for each topic.")
 @click.option("--explain", help="What annotators see who ask why: terms, 'terms and runs' or nothing.")
 def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
     """Show how documents are chosen in DIR, or change it."""
@@ -81,7 +88,7 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
             raise click.UsageError("what of these topics? give --mode")
         settings = asdict(campaign.loop_settings())
         modes = campaign.modes()
-    rows = [[name, "automatic" if value is None else str(value)] for name, value in settings.items()]
+    rows = [[name.replace("_", "-"), "automatic" if value is None else str(value)] for name, value in settings.items()]
     print_table(["setting", "value"], rows)
     click.echo()
     of_mode = {mode: [query_id for query_id, m in modes.items() if m == mode] for mode in MODES}

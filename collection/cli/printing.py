@@ -15,7 +15,6 @@ import click
 if TYPE_CHECKING:
     import pandas as pd
 
-    from collection.campaign import PoolReport
     from collection.comparison import Evaluation
     from collection.measures import Measure, Version
     from collection.records import Run
@@ -70,27 +69,6 @@ def print_table(header: list[str], rows: list[list[Any]], *, numbers: bool = Fal
 def counted(number: int, one: str, many: str | None = None) -> str:
     """A number with what it counts: ``1 pair``, ``2,000 pairs``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def print_pool(report: PoolReport, dry_run: bool) -> None:
-    """What a pool costs: in all, per topic, and how much of it is new."""
-    pairs = report.per_topic["pairs"]
-    parameters = ", ".join(f"{k} {v}" for k, v in report.parameters.items())
-    of = f"{counted(report.runs, 'run')}, {counted(len(pairs), 'topic')}"
-    click.echo(f"{report.strategy} ({parameters}) over {of}")
-    click.echo(f"pairs      {report.pairs:,}")
-    click.echo(f"per topic  min {pairs.min()}, median {pairs.median():g}, max {pairs.max()}")
-    click.echo(f"new        {report.new:,}" + (" (dry run: nothing was added)" if dry_run else ""))
-    empty = report.per_topic.loc[pairs == 0, "query_id"].tolist()
-    notices = []
-    if empty:
-        notices.append(f"{len(empty)} topics have no pair, because no run has them: {', '.join(empty[:5])}")
-    if report.without_text:
-        notices.append(
-            f"{report.without_text:,} documents of these pairs have no text here; "
-            "`cleverdon export DIR --missing-documents FILE` lists them" + (" once they are pooled" if dry_run else "")
-        )
-    print_notices(notices)
 
 
 def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_only: bool = False) -> None:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+DECISIONS = ("sparse_qrels", "choices", "preferences", "preference_qrels")
+"""Files of `cleverdon export` that come of decisions on whole topics."""
+
 
 def exporting(command: F) -> F:
     """The options of `cleverdon export` for what was decided on whole topics."""
@@ -33,11 +36,6 @@ def exporting(command: F) -> F:
     for option in reversed(options):
         command = option(command)
     return command
-
-
-def files_of(decisions: dict[str, Any]) -> dict[str, Path]:
-    """Those of the options that name a file that is wanted."""
-    return {name: path for name, path in decisions.items() if isinstance(path, Path)}
 
 
 @click.command()

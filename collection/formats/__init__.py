@@ -4,9 +4,20 @@ The field's own names (``docno``, ``qid``, ``Q0``) are known here and nowhere el
 compressed with gzip, whatever the file is called.
 """
 
+from collection.formats.beir import (
+    QUERY_TEXTS,
+    corpus_record,
+    query_text,
+    write_beir_qrels,
+    write_corpus,
+    write_queries,
+    write_topics,
+)
+from collection.formats.clicks import read_clicks, write_clicks
 from collection.formats.costs import read_costs
 from collection.formats.decisions import read_preferences, write_choices, write_preferences
 from collection.formats.documents import read_documents
+from collection.formats.folder import CHECKSUMS, WrittenFile, file_in, files_in, replacing_folder, write_zip
 from collection.formats.images import TYPES as IMAGE_TYPES
 from collection.formats.images import Named as NamedImages
 from collection.formats.images import host_of, read_image
@@ -16,15 +27,32 @@ from collection.formats.run import read_run
 from collection.formats.several import line_of_pair, read_runs, run_names
 from collection.formats.source import stem
 from collection.formats.topics import read_topics
-from collection.formats.write import write_judgements, write_lines, write_pool, write_qrels, write_table
+from collection.formats.training import write_training
+from collection.formats.write import (
+    write_judgements,
+    write_lines,
+    write_passages,
+    write_pool,
+    write_qrels,
+    write_run,
+    write_table,
+)
 
 __all__ = [
+    "CHECKSUMS",
     "IMAGE_TYPES",
+    "QUERY_TEXTS",
     "NamedImages",
     "QrelsForm",
+    "WrittenFile",
+    "corpus_record",
+    "file_in",
+    "files_in",
     "host_of",
     "line_of_label",
     "line_of_pair",
+    "query_text",
+    "read_clicks",
     "read_costs",
     "read_documents",
     "read_image",
@@ -34,14 +62,24 @@ __all__ = [
     "read_run",
     "read_runs",
     "read_topics",
+    "replacing_folder",
     "run_names",
     "stem",
+    "write_beir_qrels",
     "write_choices",
+    "write_clicks",
+    "write_corpus",
     "write_judgements",
     "write_labels",
     "write_lines",
+    "write_passages",
     "write_pool",
     "write_preferences",
     "write_qrels",
+    "write_queries",
+    "write_run",
     "write_table",
+    "write_topics",
+    "write_training",
+    "write_zip",
 ]

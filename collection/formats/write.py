@@ -18,60 +18,69 @@ import pandas as pd
 
 from collection.errors import InputError
 from collection.formats import source
-from collection.records import POOL_COLUMNS, QRELS_COLUMNS, Judgement, require_columns
+from collection.formats.qrels import QrelsForm
+from collection.records import POOL_COLUMNS, QRELS_COLUMNS, RUN_COLUMNS, Judgement, Run, require_columns
 
 _WHOLE = ("relevance", "pool_rank", "model_round")
 """Fields of a judgement that are whole numbers; a null among them makes pandas hold floats."""
 
 
 @contextmanager
-def replacing(path: str | PathLike[str]) -> Iterator[IO[str]]:
-    """A text file that takes the place of `path` when everything is written, and not before.
+def replacing_bytes(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
+    """A file that takes the place of `path` when everything is written and on disk, and not before.
 
     It is written beside its target, since only within one file system is the exchange one step.
     """
     target = Path(path).resolve()  # a link stays a link: what it points to is replaced
-    if target.exists() and not target.is_file():
-        # A pipe or a device cannot be replaced, only written to.
-        try:
-            with target.open("w", encoding="utf-8", newline="") as file:
-                yield file
-        except OSError as error:
-            raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
-        return
-    part = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.part")
+    # A pipe or a device cannot be replaced, only written to.
+    whole = not target.exists() or target.is_file()
+    part = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.part") if whole else target
     try:
-        with part.open("xb") as raw:
-            if target.name.endswith(".gz"):
-                # No name and no time inside: the same content gives the same bytes.
-                with (
-                    gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as zipped,
-                    io.TextIOWrapper(zipped, "utf-8", newline="") as file,
-                ):
-                    yield file
-            else:
-                with io.TextIOWrapper(raw, "utf-8", newline="", write_through=False) as file:
-                    yield file
-                    file.flush()
-                    os.fsync(raw.fileno())
-        part.replace(target)
+        with part.open("xb" if whole else "wb") as raw:
+            yield raw
+            if whole:
+                raw.flush()
+                os.fsync(raw.fileno())
+        if whole:
+            part.replace(target)
     except FileNotFoundError as error:
         raise InputError(f"{path}: cannot be written, there is no folder {target.parent}") from error
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
     finally:
-        part.unlink(missing_ok=True)
+        if whole:
+            part.unlink(missing_ok=True)
 
 
-def write_qrels(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
+@contextmanager
+def replacing(path: str | PathLike[str]) -> Iterator[IO[str]]:
+    """The same for text; compressed if the name ends in ``.gz``."""
+    with replacing_bytes(path) as raw:
+        if Path(path).resolve().name.endswith(".gz"):
+            # No name and no time inside: the same content gives the same bytes.
+            with (
+                gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as zipped,
+                io.TextIOWrapper(zipped, "utf-8", newline="") as file,
+            ):
+                yield file
+        else:
+            text = io.TextIOWrapper(raw, "utf-8", newline="")
+            yield text
+            text.detach()  # flushes, and leaves the file open for whoever puts it in its place
+
+
+def write_qrels(frame: pd.DataFrame, path: str | PathLike[str], *, form: QrelsForm = "judged") -> None:
     """Write qrels in the TREC form, ``query_id 0 doc_id relevance``, in the order of the frame.
 
     Parameters
     ----------
     frame
-        ``query_id``, ``doc_id``, ``relevance``.
+        ``query_id``, ``doc_id``, ``relevance``; and the column that the form adds.
     path
         Compressed if it ends in ``.gz``. An existing file is replaced when all is written.
+    form
+        As :func:`collection.formats.read_qrels` reads it back: "strata" has ``stratum`` before the grade,
+        "probabilities" has ``probability`` behind it, "subtopics" ``subtopic`` in the second column.
 
     Raises
     ------
@@ -81,25 +90,37 @@ def write_qrels(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
         If an id could not be read back (empty, white space in it, a topic that begins with #), a grade
         is missing, or the file cannot be written.
     """
-    require_columns(frame, QRELS_COLUMNS, "writing qrels")
+    extra = {"subtopics": "subtopic", "strata": "stratum", "probabilities": "probability"}.get(form)
+    require_columns(frame, (*QRELS_COLUMNS, *([extra] if extra else [])), "writing qrels")
     topics = _ids(frame, "query_id")
     documents = _ids(frame, "doc_id")
     if any(t.startswith("#") for t in set(topics)):
         raise InputError("a query_id that begins with # would be read as a comment; rename the topic")
     if frame["relevance"].isna().any():
         raise InputError("qrels need a grade in every row; leave pairs without one out")
+    grades = [_number(grade) for grade in frame["relevance"].tolist()]
+    columns: list[Sequence[str]] = [topics, ["0"] * len(frame), documents, grades]
+    if form == "subtopics":
+        columns[1] = _ids(frame, "subtopic")
+    elif form == "strata":
+        columns.insert(3, _ids(frame, "stratum"))
+    elif form == "probabilities":
+        columns.append([_number(p) for p in frame["probability"].tolist()])
     with replacing(path) as file:
-        for topic, document, grade in zip(topics, documents, frame["relevance"].tolist(), strict=True):
-            file.write(f"{topic} 0 {document} {_number(grade)}\n")
+        for row in zip(*columns, strict=True):
+            file.write(" ".join(row) + "\n")
 
 
 def write_pool(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
     """Write a pool as TSV with the header ``query_id doc_id strategy rank``, in the order of the frame.
 
+    Of a pool that was sampled the file has a column ``probability``, and ``stratum`` where it has strata.
+
     Parameters
     ----------
     frame
-        ``query_id``, ``doc_id``, ``strategy``, ``rank`` (empty in the file where it is null).
+        ``query_id``, ``doc_id``, ``strategy``, ``rank``, and perhaps ``probability`` and ``stratum``, which are written
+        if any row has one. What is null is empty in the file.
     path
         Compressed if it ends in ``.gz``. An existing file is replaced when all is written.
 
@@ -115,10 +136,11 @@ def write_pool(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
     wrong = next((s for s in strategies if "\t" in s or "\n" in s or "\r" in s), None)
     if wrong is not None:
         raise InputError(f"a strategy cannot be written with a tab or a line end in it: {source.quote(wrong)}")
-    ranks = ["" if r is None else _number(r) for r in _plain(frame["rank"])]
+    numbers = ["rank", *(c for c in ("probability", "stratum") if c in frame and frame[c].notna().any())]
+    cells = [["" if n is None else _number(n) for n in _plain(frame[column])] for column in numbers]
     with replacing(path) as file:
-        file.write("\t".join(POOL_COLUMNS) + "\n")
-        for row in zip(_ids(frame, "query_id"), _ids(frame, "doc_id"), strategies, ranks, strict=True):
+        file.write("\t".join([*POOL_COLUMNS[:3], *numbers]) + "\n")
+        for row in zip(_ids(frame, "query_id"), _ids(frame, "doc_id"), strategies, *cells, strict=True):
             file.write("\t".join(row) + "\n")
 
 
@@ -131,7 +153,8 @@ def write_judgements(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
         The fields of :class:`collection.records.Judgement`; further columns are written too.
     path
         ``.jsonl``: one object a line, nulls kept. ``.csv``: a header, nulls empty, lists as JSON. Either may be
-        followed by ``.gz``. An existing file is replaced when all is written.
+        followed by ``.gz``. ``.parquet``: every column with its type, times as the same text as elsewhere, passages
+        nested. An existing file is replaced when all is written.
 
     Raises
     ------
@@ -140,7 +163,11 @@ def write_judgements(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
     InputError
         If the file ends in anything else, or cannot be written.
     """
-    write_log(frame, path, Judgement._fields, "judgements")
+    if Path(path).name.lower().endswith(".parquet"):
+        require_columns(frame, Judgement._fields, "writing judgements")
+        _write_parquet(frame, path)
+    else:
+        write_log(frame, path, Judgement._fields, "judgements", more=(".parquet",))
 
 
 def write_log(
@@ -149,6 +176,7 @@ def write_log(
     wanted: Sequence[str],
     what: str,
     forms: Sequence[str] = (".jsonl", ".csv"),
+    more: Sequence[str] = (),
 ) -> None:
     """Write a log of what people said, every column of the frame, in its order; `what` names it in errors.
 
@@ -159,6 +187,8 @@ def write_log(
     path
         Ends in one of `forms`, perhaps followed by ``.gz``: ``.jsonl``, one object a line, nulls kept; ``.csv``, a
         header, nulls empty, lists as JSON. An existing file is replaced when all is written.
+    more
+        Forms that the caller writes itself, for the error.
 
     Raises
     ------
@@ -169,7 +199,8 @@ def write_log(
     """
     suffix = source.suffix(path)
     if suffix not in forms:
-        raise InputError(f"{path}: {what} are written as {' or '.join(forms)} (perhaps .gz after it)")
+        also = f", or as {' or '.join(more)}" if more else ""
+        raise InputError(f"{path}: {what} are written as {' or '.join(forms)} (perhaps .gz after it){also}")
     require_columns(frame, wanted, f"writing {what}")
     names = [str(c) for c in frame.columns]
     columns = [_plain(frame[c], whole=c in _WHOLE) for c in frame.columns]
@@ -183,6 +214,69 @@ def write_log(
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(names)
             writer.writerows([[_cell(v) for v in row] for row in rows])
+
+
+def _write_parquet(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
+    """Write the log of judgements as Parquet; a column in which everything is null has its type all the same."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    number, passage = pa.int64(), [("start", pa.int64()), ("end", pa.int64()), ("text", pa.string())]
+    types = dict.fromkeys(_WHOLE, number) | dict.fromkeys(("seconds", "away", "probability"), pa.float64())
+    types |= {"flagged": pa.bool_(), "passages": pa.list_(pa.struct(passage))}
+    schema = pa.schema([(str(c), types.get(str(c), pa.string())) for c in frame.columns])
+    columns = {str(c): _plain(frame[c], whole=c in _WHOLE) for c in frame.columns}
+    columns["passages"] = [
+        [p if isinstance(p, dict) else {"start": p[0], "end": p[1], "text": None} for p in marked or ()]
+        for marked in columns["passages"]
+    ]
+    with replacing_bytes(path) as file:
+        pq.write_table(pa.table(columns, schema=schema), file, compression="zstd")
+
+
+def write_passages(judgements: pd.DataFrame, path: str | PathLike[str]) -> int:
+    """Write the passages that annotators marked, one a line; returns how many.
+
+    Parameters
+    ----------
+    judgements
+        ``query_id``, ``doc_id``, ``annotator``, ``relevance``, and ``passages`` with their words, as
+        :meth:`collection.campaign.Campaign.quoted` gives them.
+    path
+        ``.jsonl``, perhaps ``.gz`` after it: ``query_id``, ``doc_id``, ``annotator``, ``relevance`` (null where no
+        grade could be given), ``start``, ``end`` (characters of the text as it is shown), ``text``.
+    """
+    if source.suffix(path) != ".jsonl":
+        raise InputError(f"{path}: passages are written as .jsonl (perhaps .gz after it)")
+    names = ("query_id", "doc_id", "annotator", "relevance")
+    columns = [_plain(judgements[name], whole=name in _WHOLE) for name in names]
+    count = 0
+    with replacing(path) as file:
+        for *said, passages in zip(*columns, judgements["passages"], strict=True):
+            for passage in passages:
+                record = dict(zip(names, said, strict=True)) | dict(passage)
+                file.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
+                count += 1
+    return count
+
+
+def write_run(run: Run, path: str | PathLike[str]) -> None:
+    """Write a run in the TREC form, each topic as the system listed it; the fourth column is the place in that list.
+
+    Parameters
+    ----------
+    run
+        Blanks in its name become ``_``: the tag is one column.
+    path
+        Compressed if it ends in ``.gz``. An existing file is replaced when all is written.
+    """
+    require_columns(run.frame, RUN_COLUMNS, "writing a run")
+    tag = "_".join(run.name.split()) or "run"
+    order = run.frame.assign(_=pd.factorize(run.frame["query_id"])[0]).sort_values(["_", "listed"], kind="stable")
+    columns = (order[name].tolist() for name in ("query_id", "doc_id", "listed", "score"))
+    with replacing(path) as file:
+        for query_id, doc_id, place, score in zip(*columns, strict=True):
+            file.write(f"{query_id} Q0 {doc_id} {place} {score!r} {tag}\n")
 
 
 def write_lines(lines: Iterable[str], path: str | PathLike[str]) -> None:

@@ -148,7 +148,7 @@ def inferred_ndcg(aligned: Aligned, *, cutoff: int = 1000) -> Floats:
     show("gain / log2(i + 1)", gain, column + 1)
     show("stands for", stands_for[topic, here[topic, column]], column + 1)
     total = (gained * stands_for).sum(axis=1)
-    ideal = np.array([_estimated_ideal(aligned, sample, t, cutoff) for t in range(len(aligned.topics))])
+    ideal = _estimated_ideals(aligned, sample, cutoff)
     show("estimated DCG", total)
     show("ideal DCG (estimated)", ideal)
     return divide(total, ideal)
@@ -166,16 +166,17 @@ def _relevant_estimated(aligned: Aligned, sample: Sample, rel: float) -> Floats:
     return aligned.total(topic, per_judged[topic, sample.graded[topic, column]])
 
 
-def _estimated_ideal(aligned: Aligned, sample: Sample, topic: int, cutoff: int) -> float:
-    """The DCG of the ideal ranking of one topic, each grade filling as many ranks as it is estimated to have."""
-    grades = aligned.judged[topic]
-    stands_for = divide(sample.size[topic], sample.judged[topic])[sample.graded[topic]]
-    start, total = 0.0, 0.0
-    for grade in np.unique(grades[grades > 0])[::-1]:
-        count = float(stands_for[grades == grade].sum())
+def _estimated_ideals(aligned: Aligned, sample: Sample, cutoff: int) -> Floats:
+    """(T,): the DCG of the ideal rankings, each grade filling as many ranks as it is estimated to have."""
+    stands_for = np.take_along_axis(divide(sample.size, sample.judged), np.maximum(sample.graded, 0), axis=1)
+    start = np.zeros(len(aligned.topics))
+    total = np.zeros(len(aligned.topics))
+    for grade in np.unique(aligned.judged[aligned.judged > 0])[::-1]:
+        count = np.where(aligned.judged == grade, stands_for, 0.0).sum(axis=1)
         # Half a document fills no rank, but the next grade starts where it ends.
-        ranks = start + np.arange(1, int(count + 1e-9) + 1)
-        ranks = ranks[ranks <= cutoff]
-        total += float(grade) * float((1 / np.log2(ranks + 1)).sum())
+        nth = np.arange(1, int(count.max(initial=0) + 1e-9) + 1)
+        ranks = start[:, None] + nth
+        there = (nth <= count[:, None] + 1e-9) & (ranks <= cutoff)
+        total += float(grade) * np.where(there, 1 / np.log2(ranks + 1), 0.0).sum(axis=1)
         start += count
     return total

@@ -2,9 +2,9 @@
 
 There are two tables. STRATEGIES choose before anybody judges: pure functions from runs to a pool frame,
 one row per pair, best first within each topic. Only what the runs say goes in; what is in the pool already
-is taken away by the campaign, so a pool grows by exactly what is new. ADAPTIVE strategies choose one
-document after the other and look at each answer first. `evidence` says what the runs together say of each
-document; the active-learning loop begins with it.
+is taken away by the campaign, so a pool grows by exactly what is new. Samples hold what was not drawn as well,
+since what was drawn stands for it. ADAPTIVE strategies choose one document after the other and look at each
+answer first. `evidence` says what the runs together say of each document; the active-learning loop begins with it.
 
 Systems put forward what they list, so all of this goes by the column ``listed`` and not by ``rank``, the
 order in which a measure reads equal scores (see :func:`collection.ranking.rank_run`).
@@ -12,9 +12,13 @@ order in which a measure reads equal scores (see :func:`collection.ranking.rank_
 
 from __future__ import annotations
 
-from collection.pooling.adaptive import maxmean, mm_ns, mtf, rankings_of, replay
+from collection.pooling.adaptive import ahead, hedge, maxmean, mm_ns, mtf, rankings_of, replay, thompson
 from collection.pooling.fixed import depth, pool_growth
-from collection.pooling.fusion import evidence, rrf
+from collection.pooling.fusion import borda, combmnz, combsum, rbp, rrf, sparse
+from collection.pooling.joining import evidence
+from collection.pooling.parameters import in_words, read_parameters
+from collection.pooling.quotas import quota
+from collection.pooling.sampling import Stratum, parse_strata, statap, stratified, uniform
 from collection.pooling.table import ADAPTIVE, STRATEGIES, Adaptive, Asking, Indices, Ties
 
 __all__ = [
@@ -23,14 +27,30 @@ __all__ = [
     "Adaptive",
     "Asking",
     "Indices",
+    "Stratum",
     "Ties",
+    "ahead",
+    "borda",
+    "combmnz",
+    "combsum",
     "depth",
     "evidence",
+    "hedge",
+    "in_words",
     "maxmean",
     "mm_ns",
     "mtf",
+    "parse_strata",
     "pool_growth",
+    "quota",
     "rankings_of",
+    "rbp",
+    "read_parameters",
     "replay",
     "rrf",
+    "sparse",
+    "statap",
+    "stratified",
+    "thompson",
+    "uniform",
 ]

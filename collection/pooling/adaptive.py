@@ -1,8 +1,8 @@
 """Strategies that look at each judgement before they choose the next document.
 
 Each is a generator for one topic: it yields the index of the document to judge next and is sent whether that
-was relevant. :func:`rankings_of` makes what they read from runs, :func:`replay` drives one where the answers are
-known.
+was relevant. :func:`rankings_of` makes what they read from runs, :func:`replay` drives one where all answers are
+known, :func:`ahead` where some are.
 
 The papers draw lots between runs that are equally good. Here the run goes first of which fewest documents
 were judged, and of several such runs the one that was given first, so that a replay gives the same order again.
@@ -10,7 +10,7 @@ were judged, and of several such runs the one that was given first, so that a re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,13 +80,13 @@ def maxmean(rankings: Sequence[Indices]) -> Asking:
     rankings
         One array a run: document indices in rank order.
     """
-    return _bandit(rankings, keep=1.0)
+    return _bandit(rankings, 1.0, _mean)
 
 
 @ADAPTIVE.add(
     "mm-ns",
     label="MaxMean, last judgement",
-    description="MaxMean that forgets: a run is as good as the last document taken from it.",
+    description="Takes the next document from a run whose last one was relevant: MaxMean that forgets.",
 )
 def mm_ns(rankings: Sequence[Indices], *, keep: float = 0.0) -> Asking:
     """MaxMean, non-stationary: the further down a run, the less its first ranks still say.
@@ -103,20 +103,146 @@ def mm_ns(rankings: Sequence[Indices], *, keep: float = 0.0) -> Asking:
     keep
         From 0 to 1.
     """
-    if not 0 <= keep <= 1:
-        raise InputError(f"what older judgements keep is a share from 0 to 1, found {keep}")
-    return _bandit(rankings, keep=keep)
+    return _bandit(rankings, _share(keep), _mean)
 
 
-def _bandit(rankings: Sequence[Indices], keep: float) -> Asking:
+@ADAPTIVE.add(
+    "thompson",
+    label="Thompson sampling",
+    description="Takes the next document from a run by lot, the likelier the more of its judged ones were relevant.",
+)
+def thompson(rankings: Sequence[Indices], *, keep: float = 1.0, seed: int = 0) -> Asking:
+    """Thompson sampling: each run is taken as often as it is likely to be the best.
+
+    Runs are the arms of a bandit as in :func:`maxmean`, with the same Beta distributions. In place of their means
+    a number is drawn from each, and the run with the largest is pulled: runs of which little is known come up now
+    and then, and a bad one ever more rarely.
+
+    Source: Thompson, Biometrika 25, 1933, as Losada, Parapar & Barreiro, IP&M 53, 2017, use it for pooling (TS, and
+    TS-NS where `keep` is less than 1).
+
+    Parameters
+    ----------
+    rankings
+        One array a run: document indices in rank order.
+    keep
+        The share of their weight that a run's older judgements keep with each new one, from 0 to 1: at 1 nothing is
+        forgotten (the stationary model), at 0 only the last one counts.
+    seed
+        Of the numbers that are drawn; the same seed and answers, the same order.
+    """
+    random = np.random.default_rng(seed)
+
+    def drawn(relevant: _Floats, judged: _Floats) -> _Floats:
+        return random.beta(relevant + 1, judged - relevant + 1)
+
+    return _bandit(rankings, _share(keep), drawn)
+
+
+_Floats = npt.NDArray[np.float64]
+
+
+def _bandit(rankings: Sequence[Indices], keep: float, worth: Callable[[_Floats, _Floats], _Floats]) -> Asking:
+    """Pull the run that is worth most by its relevant and its judged documents; both may be less than whole."""
     piles = _Piles(rankings)
-    relevant, judged = [0.0] * len(rankings), [0.0] * len(rankings)
-    mean = [0.5] * len(rankings)
-    while (pile := piles.choose(mean)) is not None:
+    relevant, judged = np.zeros(len(rankings)), np.zeros(len(rankings))
+    while (pile := piles.choose(worth(relevant, judged).tolist())) is not None:
         if (document := piles.read(pile)) is not None:
             relevant[pile] = keep * relevant[pile] + _told((yield document))
             judged[pile] = keep * judged[pile] + 1
-            mean[pile] = (relevant[pile] + 1) / (judged[pile] + 2)
+
+
+def _mean(relevant: _Floats, judged: _Floats) -> _Floats:
+    mean: _Floats = (relevant + 1) / (judged + 2)
+    return mean
+
+
+def _share(keep: float) -> float:
+    if not 0 <= keep <= 1:
+        raise InputError(f"what older judgements keep is a share from 0 to 1, found {keep}")
+    return keep
+
+
+@ADAPTIVE.add(
+    "hedge",
+    label="Hedge",
+    description="Takes the document that the runs together rank highest; a run loses weight for what was irrelevant.",
+)
+def hedge(rankings: Sequence[Indices], *, beta: float = 0.9) -> Asking:
+    """Hedge: a fusion of the runs whose weights are learned from each judgement.
+
+    With N documents that any run has, a run that put a document at rank r loses ln(N / r) / 2 if it is irrelevant,
+    and gains as much if it is relevant; for a document that it has not it loses or gains what is the mean of the
+    ranks from behind its last to N. A loss of l multiplies its weight with beta ** l. The next document is the one
+    with the highest weighted mean of these losses over the runs: the one that the runs trusted most rank highest,
+    and that would teach most if it were irrelevant. Before the first judgement all runs weigh the same. Of
+    documents that are level, the one with the best rank in any run goes first, then the one of the first run.
+
+    Source: Aslam, Pavlu & Savell, "A unified model for metasearch, pooling, and system evaluation", CIKM 2003, with
+    the loss that is near to what a document does to average precision.
+
+    Parameters
+    ----------
+    rankings
+        One array a run: document indices in rank order.
+    beta
+        How much weight a loss leaves, above 0 and below 1; the smaller, the quicker a run is distrusted. Replayed on
+        Cranfield, Vaswani and TREC DL 2019, 0.1 is 3 % cheaper at 90 % recall on the last, 10 % dearer on Vaswani.
+
+    Examples
+    --------
+    >>> asking = hedge([np.array([0, 1, 2]), np.array([3, 0, 4])], beta=0.1)
+    >>> next(asking), asking.send(False), asking.send(True), asking.send(False), asking.send(False)
+    (0, 3, 4, 1, 2)
+    """
+    if not 0 < beta < 1:
+        raise InputError(f"what a loss leaves of a run's weight is above 0 and below 1, found {beta}")
+    return _hedged(rankings, beta)
+
+
+def _hedged(rankings: Sequence[Indices], beta: float) -> Asking:
+    documents, table, unlisted = _losses(rankings)
+    weight = np.zeros(len(rankings))  # logarithms, of the base beta
+    taken = np.zeros(len(documents))
+    for _ in range(len(documents)):
+        # Only the weights' relations count, and the largest is 1: none of those that matter are too small to tell.
+        scores = table @ beta ** (weight - weight.min()) + taken
+        place = int(scores.argmax())
+        taken[place] = -np.inf
+        sign = -1 if _told((yield int(documents[place]))) else 1
+        listed = slice(table.indptr[place], table.indptr[place + 1])
+        weight += sign * unlisted
+        weight[table.indices[listed]] += sign * table.data[listed]
+
+
+def _losses(rankings: Sequence[Indices]) -> tuple[Indices, Any, _Floats]:
+    """What each run loses by each document.
+
+    Returns
+    -------
+    documents
+        (n,) their indices: best rank first, then the first run that has it there.
+    table
+        (n, runs) sparse: the loss where a run has the document, less that where it has not.
+    unlisted
+        (runs,) the loss for a document that a run has not.
+    """
+    from scipy.sparse import csr_matrix
+
+    lengths = [len(ranking) for ranking in rankings]
+    ids = np.concatenate([*rankings, np.zeros(0, dtype=np.int64)]).astype(np.int64)
+    run = np.repeat(np.arange(len(rankings)), lengths)
+    rank = np.concatenate([*map(np.arange, lengths), np.zeros(0, dtype=np.int64)]).astype(np.int64)
+    in_order = np.lexsort((run, rank))
+    numbers, first, which = np.unique(ids[in_order], return_index=True, return_inverse=True)
+    by_first = np.argsort(first)
+    place = np.empty(len(numbers), dtype=np.int64)
+    place[by_first] = np.arange(len(numbers))
+    losses = np.log(len(numbers) / np.arange(1, len(numbers) + 1)) / 2
+    unlisted = np.array([losses[length:].mean() if length < len(losses) else 0.0 for length in lengths])
+    run, rank = run[in_order], rank[in_order]
+    table = csr_matrix((losses[rank] - unlisted[run], (place[which], run)), (len(numbers), len(rankings)))
+    return numbers[by_first], table, unlisted
 
 
 class _Piles:
@@ -214,3 +340,37 @@ def replay(asking: Asking, relevant: Sequence[bool] | npt.NDArray[np.bool_]) -> 
             order.append(asking.send(bool(relevant[order[-1]])))
     except StopIteration:
         return np.array(order, dtype=np.int64)
+
+
+def ahead(asking: Asking, answers: Mapping[int, bool], count: int) -> npt.NDArray[np.int64]:
+    """What a strategy asks for next, where some answers are known and others are still to come.
+
+    The strategy is driven from its beginning. A document that is answered gets its answer when the strategy comes to
+    it, whoever asked for it; one that is not is what is wanted, and to look beyond it, it is presumed irrelevant. So
+    the first of them is what the strategy asks for by all that is known, and the others are what it would ask for as
+    long as nothing relevant comes, which is what annotators hold while answers are under way.
+
+    Parameters
+    ----------
+    asking
+        A strategy that has just begun.
+    answers
+        Document index -> whether it is relevant. Documents that no run has are passed over.
+    count
+        How many are wanted; there are fewer where the strategy ends.
+
+    Examples
+    --------
+    >>> ahead(mtf([np.array([0, 1, 2]), np.array([3, 0, 4])]), {0: True, 3: False}, 2)
+    array([1, 4])
+    """
+    order: list[int] = []
+    try:
+        document = next(asking)
+        while len(order) < count:
+            if document not in answers:
+                order.append(document)
+            document = asking.send(answers.get(document, False))
+    except StopIteration:
+        pass
+    return np.array(order, dtype=np.int64)

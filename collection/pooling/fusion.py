@@ -1,31 +1,43 @@
-"""What the runs together say of a document: reciprocal rank fusion, the best rank, the number of runs."""
+"""Pools of a fixed size: the documents to which the runs together give the highest weights.
+
+Every strategy here orders the documents of a topic by a weight and takes the first `budget`, or, with `total`, the
+first so many of all topics together. For that the weights of one topic have to mean the same as those of another;
+each docstring says how far they do. Topics in which the systems agree have few documents of high weight, others many
+of middling weight, so a total is spent unevenly: that is its purpose. A topic may get nothing at all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from collection.errors import InputError
+from collection.errors import InputError, UnknownNameError
+from collection.pooling.joining import Floats, Joined, K, evidence, joined
 from collection.pooling.table import STRATEGIES
 from collection.records import POOL_COLUMNS, Run, require_columns
 
-K = 60
-"""The constant of the paper: it keeps one run's first place from deciding alone."""
+Fusion = Literal["rrf", "combsum", "combmnz", "borda", "rbp"]
+
+BUDGET = 100
+"""Pairs of each topic, where nobody says how many."""
+
+PERSISTENCE = 0.8
+"""Of the reader whom the weights of rank-biased precision describe, where nobody says another."""
 
 
 @STRATEGIES.add(
     "rrf",
     label="Reciprocal rank fusion",
-    description="The same number of pairs for every topic: those that many runs put high come first.",
+    description="A budget of pairs: those that many runs put high come first.",
 )
-def rrf(runs: Sequence[Run], *, budget: int = 100, k: int = K) -> pd.DataFrame:
-    """The `budget` documents of each topic with the highest sum over the runs of 1 / (k + rank).
+def rrf(runs: Sequence[Run], *, budget: int = BUDGET, k: int = K, total: int = 0) -> pd.DataFrame:
+    """The documents of each topic with the highest sum over the runs of 1 / (k + rank).
 
-    The rank is the place in the run's own list (``listed``), as for a depth pool.
+    The rank is the place in the run's own list (``listed``), as for a depth pool. Between topics the sums compare
+    as long as the same runs have them.
 
     Source: Cormack, Clarke & Buettcher, "Reciprocal rank fusion outperforms Condorcet and individual rank
     learning methods", SIGIR 2009.
@@ -38,6 +50,8 @@ def rrf(runs: Sequence[Run], *, budget: int = 100, k: int = K) -> pd.DataFrame:
         How many pairs a topic gets, 1 or more; fewer where the runs have fewer.
     k
         0 or more. The higher, the less the first ranks stand out.
+    total
+        How many pairs all topics get together, in place of `budget`; 0: `budget` holds.
 
     Returns
     -------
@@ -46,99 +60,229 @@ def rrf(runs: Sequence[Run], *, budget: int = 100, k: int = K) -> pd.DataFrame:
         many runs have it at any rank). Topics in order of first appearance; within a topic by rank. Equal
         sums stand by the best rank, then by document id.
     """
-    if budget < 1:
-        raise InputError(f"the budget of a pool is a number of pairs per topic, 1 or more, found {budget}")
-    pairs = evidence(runs, k=k)
-    place = pairs.groupby("query_id", sort=False).cumcount() + 1
-    chosen = pairs.assign(strategy="rrf", rank=place)[place <= budget]
-    return chosen.reset_index(drop=True)[[*POOL_COLUMNS, "runs"]]
+    return _first(evidence(runs, k=k), "rrf", budget, total)
 
 
-def evidence(runs: Sequence[Run], *, k: int = K) -> pd.DataFrame:
-    """What the runs say of each document that any of them retrieved.
+@STRATEGIES.add(
+    "combsum",
+    label="CombSUM",
+    description="A budget of pairs: those with the highest sum of scores, each run's scores brought to 0 to 1.",
+)
+def combsum(runs: Sequence[Run], *, budget: int = BUDGET, total: int = 0) -> pd.DataFrame:
+    """The documents of each topic with the highest sum over the runs of their normalised scores.
 
-    Ranks are places in the run's own list (``listed``). A sum is added up from the best rank down, so that the
-    order of the runs changes no bit of it, and documents with the same ranks in other runs have equal sums.
+    In each run and topic the highest score becomes 1 and the lowest 0; where all scores are equal they become 1.
+    A run that does not have a document adds nothing. So the best document of a run weighs the same in every topic,
+    and weights compare between topics as far as the runs' scores fall alike in them.
 
-    Source: Cormack, Clarke & Buettcher, SIGIR 2009 (the column ``fusion``).
+    Source: Fox & Shaw, "Combination of multiple searches", TREC-2, 1994; the normalisation is that of Lee,
+    "Analyses of multiple evidence combination", SIGIR 1997.
 
     Parameters
     ----------
-    runs
-        Any number of runs; frames as :func:`collection.ranking.rank_run` makes them.
-    k
-        The constant of the fusion, 0 or more.
+    runs, budget, total
+        As for :func:`rrf`. Scores have to be finite.
 
     Returns
     -------
     DataFrame
-        One row per pair: ``query_id``, ``doc_id`` (str), ``fusion`` (float64: the sum over the runs of
-        1 / (k + rank)), ``best`` (int32: the best rank), ``runs`` (int32: how many runs have it). Topics in order
-        of first appearance; within a topic the highest fusion first, equal ones by the best rank, then by
-        document id. The index is 0, 1, 2 ...
-
-    Examples
-    --------
-    >>> from collection.ranking import rank_run
-    >>> a = pd.DataFrame({"query_id": "1", "doc_id": ["x", "y"], "score": [2.0, 1.0]})
-    >>> b = pd.DataFrame({"query_id": "1", "doc_id": ["y", "z"], "score": [2.0, 1.0]})
-    >>> print(evidence([Run("a", rank_run(a)), Run("b", rank_run(b))]).round(4))
-      query_id doc_id  fusion  best  runs
-    0        1      y  0.0325     1     2
-    1        1      x  0.0164     1     1
-    2        1      z  0.0161     2     1
+        As :func:`rrf`.
     """
-    if k < 0:
-        raise InputError(f"reciprocal rank fusion needs a constant k of 0 or more, found {k}")
+    return _first(_combsum(runs), "combsum", budget, total)
+
+
+@STRATEGIES.add(
+    "combmnz",
+    label="CombMNZ",
+    description="As CombSUM, but the sum counts as often as runs have the document: agreement weighs more.",
+)
+def combmnz(runs: Sequence[Run], *, budget: int = BUDGET, total: int = 0) -> pd.DataFrame:
+    """The documents of each topic with the highest CombSUM times the number of runs that have them.
+
+    Source: Fox & Shaw, TREC-2, 1994; Lee, SIGIR 1997.
+
+    Parameters
+    ----------
+    runs, budget, total
+        As for :func:`combsum`; so is what is said there of weights between topics.
+
+    Returns
+    -------
+    DataFrame
+        As :func:`rrf`.
+    """
+    return _first(_combmnz(runs), "combmnz", budget, total)
+
+
+@STRATEGIES.add(
+    "borda",
+    label="Borda count",
+    description="A budget of pairs: runs vote by their order alone, and share the points of what they do not have.",
+)
+def borda(runs: Sequence[Run], *, budget: int = BUDGET, total: int = 0) -> pd.DataFrame:
+    """The documents of each topic with the most points.
+
+    Of the c documents that the runs have together for a topic, a run gives its first c points, its second c - 1, and
+    so on; those that it does not have share what is left evenly. The weight is the points divided by c: a topic
+    for which much was retrieved would otherwise come before all others where `total` is spent.
+
+    Source: Aslam & Montague, "Models for metasearch", SIGIR 2001.
+
+    Parameters
+    ----------
+    runs, budget, total
+        As for :func:`rrf`.
+
+    Returns
+    -------
+    DataFrame
+        As :func:`rrf`.
+    """
+    return _first(_borda(runs), "borda", budget, total)
+
+
+@STRATEGIES.add(
+    "rbp",
+    label="RBP weights",
+    description="A budget of pairs: those that weigh most in the systems' rank-biased precision, steepest at the top.",
+)
+def rbp(runs: Sequence[Run], *, budget: int = BUDGET, p: float = PERSISTENCE, total: int = 0) -> pd.DataFrame:
+    """The documents of each topic with the highest sum over the runs of (1 - p) p^(rank - 1).
+
+    The weight of a document is what the systems' rank-biased precision, summed, may still gain or lose by it. So
+    weights compare between topics: of all pools of that size, the one that `total` gives leaves the least of the
+    systems' mean RBP open.
+
+    Source: Moffat, Webber & Zobel, "Strategic system comparisons via targeted relevance judgments", SIGIR 2007
+    (method A: the weights of all systems summed, fixed before anything is judged).
+
+    Parameters
+    ----------
+    runs, budget, total
+        As for :func:`rrf`.
+    p
+        Persistence, above 0 and below 1: how likely the reader is to look at the next document.
+
+    Returns
+    -------
+    DataFrame
+        As :func:`rrf`.
+    """
+    return _first(_rbp(runs, p), "rbp", budget, total)
+
+
+@STRATEGIES.add(
+    "sparse",
+    label="Sparse",
+    description="The few documents of each topic that a fusion of your choice puts first: for lists and sparse qrels.",
+)
+def sparse(runs: Sequence[Run], *, n: int = 10, fusion: Fusion = "rrf") -> pd.DataFrame:
+    """The first `n` documents of a fusion, so few that an annotator sees all of them at once.
+
+    Sparse qrels want one good document of each topic, not all of them: so the pool is as small as a list on the
+    screen, the same for every topic, and how good its first places are is all that counts, which is why the fusion
+    can be chosen.
+
+    Source: Nguyen et al., "MS MARCO: a human generated machine reading comprehension dataset", 2016 (ten passages a
+    question).
+
+    Parameters
+    ----------
+    runs
+        As for :func:`rrf`.
+    n
+        How many documents of each topic, 1 or more.
+    fusion
+        The strategy whose order it is, with its usual parameters.
+
+    Returns
+    -------
+    DataFrame
+        As :func:`rrf`.
+    """
+    if n < 1:
+        raise InputError(f"a sparse pool takes a number of documents per topic, 1 or more, found {n}")
+    if fusion not in FUSIONS:
+        raise UnknownNameError("fusion", fusion, FUSIONS)
+    return _first(FUSIONS[fusion](runs), "sparse", n, 0)
+
+
+def _first(pairs: pd.DataFrame, strategy: str, budget: int, total: int) -> pd.DataFrame:
+    """The first `budget` of each topic, or the first `total` of all by weight, best rank, and place in the topic."""
+    if budget < 1:
+        raise InputError(f"the budget of a pool is a number of pairs per topic, 1 or more, found {budget}")
+    if total < 0:
+        raise InputError(f"the total of a pool is a number of pairs, or 0 where the budget holds, found {total}")
+    place = (pairs.groupby("query_id", sort=False).cumcount() + 1).to_numpy()
+    pairs = pairs.assign(strategy=strategy, rank=place)[[*POOL_COLUMNS, "runs", "fusion", "best"]]
+    if total:
+        topic = pd.factorize(pairs["query_id"])[0]
+        first = np.lexsort((topic, place, pairs["best"], -pairs["fusion"]))[:total]
+        chosen = pairs.iloc[np.sort(first)]
+    else:
+        chosen = pairs[place <= budget]
+    return chosen.drop(columns=["fusion", "best"]).reset_index(drop=True)
+
+
+def _rbp(runs: Sequence[Run], p: float = PERSISTENCE) -> pd.DataFrame:
+    if not 0 < p < 1:
+        raise InputError(f"the persistence p of RBP is above 0 and below 1, found {p}")
+    rows = joined(runs)
+    weight: Floats = (1 - p) * np.power(p, rows.rank - 1.0)
+    return rows.ordered(rows.summed(weight))
+
+
+def _combsum(runs: Sequence[Run]) -> pd.DataFrame:
+    rows = joined(runs)
+    return rows.ordered(_scores(rows, runs))
+
+
+def _combmnz(runs: Sequence[Run]) -> pd.DataFrame:
+    rows = joined(runs)
+    return rows.ordered(_scores(rows, runs) * np.bincount(rows.pair, minlength=len(rows.topic)))
+
+
+def _scores(rows: Joined, runs: Sequence[Run]) -> Floats:
+    """(pairs,) sums of normalised scores, added up from the highest down: the order of the runs changes no bit."""
     for run in runs:
-        require_columns(run.frame, ("query_id", "doc_id", "listed"), f"run {run.name}")
-    topic, topics = _coded([run.frame["query_id"] for run in runs])
-    document, documents = _coded([run.frame["doc_id"] for run in runs])
-    ranks = [run.frame["listed"].to_numpy(dtype=np.int32) for run in runs]
-    rank = np.concatenate(ranks) if ranks else np.empty(0, np.int32)
-    keys = topic.astype(np.int64) * max(len(documents), 1) + document
-    # From the best rank down: the first row of a pair then has its best rank.
-    order = _by_rank(rank)
-    keys, rank = keys[order], rank[order]
-    pair, unique = pd.factorize(keys)
-    best = np.empty(len(unique), np.int32)
-    best[pair[::-1]] = rank[::-1]
-    fusion = np.bincount(pair, weights=1.0 / (k + rank), minlength=len(unique)).astype(np.float64, copy=False)
-    count = np.bincount(pair, minlength=len(unique)).astype(np.int32)
-    topic_of, document_of = np.divmod(unique, max(len(documents), 1))
-    order = np.lexsort((_places(documents)[document_of], best, -fusion, topic_of))
-    return pd.DataFrame(
-        {
-            "query_id": topics[topic_of[order]],
-            "doc_id": documents[document_of[order]],
-            "fusion": fusion[order],
-            "best": best[order],
-            "runs": count[order],
-        }
+        require_columns(run.frame, ("score",), f"run {run.name}")
+        if not np.isfinite(run.frame["score"]).all():
+            raise InputError(
+                f"sums of scores need scores that are finite; run {run.name} has others; "
+                "choose a strategy that goes by ranks, such as rrf"
+            )
+    # Halves: the distance of two doubles may be more than a double holds.
+    score = (
+        np.concatenate([np.empty(0), *(run.frame["score"].to_numpy(dtype=np.float64) for run in runs)])[rows.row] / 2
     )
+    lists, size = rows.lists, len(runs) * len(rows.topics)
+    lowest, highest = np.full(size, np.inf), np.full(size, -np.inf)
+    np.minimum.at(lowest, lists, score)
+    np.maximum.at(highest, lists, score)
+    span = (highest - lowest)[lists]
+    weight = np.divide(score - lowest[lists], span, out=np.ones_like(score), where=span > 0)
+    down = np.argsort(-weight, kind="stable")
+    return np.bincount(rows.pair[down], weights=weight[down], minlength=len(rows.topic)).astype(np.float64, copy=False)
 
 
-def _coded(columns: Sequence[pd.Series[Any]]) -> tuple[npt.NDArray[np.int64], pd.Index[Any]]:
-    """One code a row over all columns together, numbered by first appearance, and the texts behind the codes."""
-    if not columns or not all(isinstance(column.dtype, pd.CategoricalDtype) for column in columns):
-        texts = [column.astype("str") for column in columns] or [pd.Series(dtype="str")]
-        return pd.factorize(pd.Index(pd.concat(texts, ignore_index=True)))
-    categories = [pd.Series(column.cat.categories.astype("str")) for column in columns]
-    shared, names = pd.factorize(pd.Index(pd.concat(categories, ignore_index=True)))
-    ends = np.cumsum([len(names_of_run) for names_of_run in categories])
-    rows = [codes[column.cat.codes] for codes, column in zip(np.split(shared, ends), columns, strict=False)]
-    code, seen = pd.factorize(np.concatenate(rows))
-    return code, names[seen]
+def _borda(runs: Sequence[Run]) -> pd.DataFrame:
+    rows = joined(runs)
+    candidates = rows.candidates
+    topic = rows.topic[rows.pair]
+    # (runs, topics): how many documents each run has, and what each of those that it does not have gets.
+    length = np.bincount(rows.lists, minlength=len(runs) * len(rows.topics)).reshape(len(runs), len(rows.topics))
+    shared = (candidates - length + 1) / 2
+    own = (candidates[topic] - rows.rank + 1) - shared[rows.run, topic]
+    # Points are whole or half numbers, whose sums are exact in any order.
+    points = shared.sum(axis=0)[rows.topic] + rows.summed(own)
+    return rows.ordered(points / candidates[rows.topic])
 
 
-def _places(texts: pd.Index[Any]) -> npt.NDArray[np.int64]:
-    """Which place each text has when they are sorted by code points."""
-    places = np.empty(len(texts), np.int64)
-    places[texts.argsort()] = np.arange(len(texts))
-    return places
-
-
-def _by_rank(rank: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
-    """Row positions, best rank first; equal ranks as they came. Ranks that fit 16 bits sort by counting."""
-    narrow = rank.astype(np.uint16) if rank.max(initial=0) <= np.iinfo(np.uint16).max else rank
-    return np.argsort(narrow, kind="stable")
+FUSIONS: dict[str, Callable[[Sequence[Run]], pd.DataFrame]] = {
+    "rrf": evidence,
+    "combsum": _combsum,
+    "combmnz": _combmnz,
+    "borda": _borda,
+    "rbp": _rbp,
+}
+"""Fusion -> what gives every document its weight, best first, with the usual parameters."""

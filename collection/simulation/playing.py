@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
@@ -180,8 +181,10 @@ def play_pooling(case: Case, strategy: str, seed: int, *, level: int = 1, priors
     begun = time.perf_counter()
     given = np.zeros(0, dtype=np.int64) if priors is None else priors
     if strategy in pooling.ADAPTIVE:
-        asking = pooling.ADAPTIVE[strategy].function(case.rankings)
-        pooled = pooling.replay(asking, case.grades >= level)
+        entry = pooling.ADAPTIVE[strategy]
+        # Lots of its own for each topic: chance then evens out in the mean of a few of them.
+        drawn_by = {"seed": zlib.crc32(f"{seed} {case.query_id}".encode())} if "seed" in entry.parameters else {}
+        pooled = pooling.replay(entry.function(case.rankings, **drawn_by), case.grades >= level)
     elif strategy in case.pools:
         pooled = case.pools[strategy]
     else:

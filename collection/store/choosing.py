@@ -292,6 +292,18 @@ class Choosing(Connection):
             )
         )
 
+    def spoken_for(self, at: float, query_id: str | None = None, but: str | None = None) -> int:
+        """Documents that are judged or on lease now, of a topic, or pairs of all; leases of one can be left out."""
+        # An index finds the rows of a topic only where the condition names nothing else.
+        of = "" if query_id is None else "AND topic = (SELECT topic FROM topics WHERE query_id = :query_id)"
+        return int(
+            self._value(
+                f"SELECT count(*) FROM (SELECT topic, doc FROM words WHERE true {of} UNION "
+                f"SELECT topic, doc FROM leases WHERE until > :at AND annotator IS NOT :but {of})",
+                {"query_id": query_id, "at": at, "but": but},  # type: ignore[arg-type]
+            )
+        )
+
     def judged_since(self, query_id: str, annotator: str, count: int) -> float:
         """When the annotator made the last but `count` judgement of the topic, seconds since 1970; 0 before."""
         judged_at: str | None = self._value(

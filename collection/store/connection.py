@@ -108,6 +108,18 @@ class Connection:
             self.db.conn.rollback()
             raise
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """What is read inside is of one moment, however long it takes; nobody waits for it, and nothing is written."""
+        if self.db.conn.in_transaction:
+            yield
+            return
+        self.db.conn.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self.db.conn.rollback()
+
     @property
     def in_transaction(self) -> bool:
         """Whether what is read here may never come to be: a transaction of this connection is open."""

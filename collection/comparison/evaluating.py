@@ -15,6 +15,9 @@ from collection.records import ALL_TOPICS, VALUE_COLUMNS, Run
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 
+DESCRIPTIVE = frozenset({"Judged", "Unjudged", "NumQ", "NumRel", "NumRet", "NumNonrelRet", "RBPResidual"})
+"""Measures that describe the qrels or the ranking: no system is the better for more or less of them."""
+
 
 class Coverage(NamedTuple):
     """What a run's values do not rest on: said beside every value, never silently passed over."""
@@ -45,11 +48,15 @@ class Evaluation(NamedTuple):
         One :class:`Coverage` per run.
     costs
         Runs x what they cost (latency, price, ...), as far as that is known; None where it was not asked for.
+    unjudged
+        ``run``, ``measure``, ``cutoff`` (Int64; missing where the measure looks at the whole ranking), ``unjudged``:
+        which share of the documents that the run has up to the measure's own cut-off nobody judged.
     """
 
     values: pd.DataFrame
     coverage: list[Coverage]
     costs: pd.DataFrame | None = None
+    unjudged: pd.DataFrame | None = None
 
     def means(self) -> pd.DataFrame:
         """Runs x measures: the mean of each; rows and columns in the order in which they were given."""
@@ -116,6 +123,8 @@ def evaluate(
     index = index_qrels(qrels)
     numbers: dict[str, list[Floats]] = {"value": [], "lowest": [], "highest": []}
     coverage: list[Coverage] = []
+    cutoffs = [cutoff_of(m) for m in measures]
+    unjudged: list[float] = []
     for run in runs:
         if run.name in {c.run for c in coverage}:
             raise InputError(f"two runs carry the name {run.name!r}; give one of them another")
@@ -130,6 +139,8 @@ def evaluate(
             columns = (values, *bounds(measure, aligned)) if with_bounds else (values,)
             for kept, column in zip(numbers.values(), columns, strict=False):
                 kept.append(np.append(column, measure.summarise(column)))
+        share = {k: aligned.unjudged(k).sum() / max(1, aligned.within(k).sum()) for k in set(cutoffs)}
+        unjudged += [share[k] for k in cutoffs]
         coverage.append(
             Coverage(
                 run.name,
@@ -152,8 +163,35 @@ def evaluate(
             **{name: np.concatenate(parts) for name, parts in numbers.items() if parts},
         }
     ).reindex(columns=[*VALUE_COLUMNS, *(["lowest", "highest"] if with_bounds else [])])
-    evaluation = Evaluation(table, coverage)
+    beside = pd.DataFrame(
+        {
+            "run": np.repeat([c.run for c in coverage], len(measures)),
+            "measure": [str(m) for m in measures] * len(coverage),
+            "cutoff": pd.array(cutoffs * len(coverage), dtype="Int64"),
+            "unjudged": np.array(unjudged, dtype=np.float64),
+        }
+    )
+    evaluation = Evaluation(table, coverage, unjudged=beside)
     return evaluation if costs is None else with_costs(evaluation, costs)
+
+
+def direction(measure: Measure) -> int:
+    """1 if a system is the better for a larger value, -1 if for a smaller one, 0 if the value says no such thing.
+
+    Examples
+    --------
+    >>> from collection.measures import parse
+    >>> [direction(parse(m)) for m in ("alpha_nDCG@10", "Effort@0.95", "Judged@10")]
+    [1, -1, 0]
+    """
+    if measure.name in DESCRIPTIVE:
+        return 0
+    return -1 if measure.entry.monotone < 0 else 1
+
+
+def cutoff_of(measure: Measure) -> int | None:
+    """The rank that the measure looks down to; None for the whole ranking."""
+    return int(measure.level) if measure.level is not None and measure.entry.level == "cutoff" else None
 
 
 def with_costs(evaluation: Evaluation, costs: pd.DataFrame) -> Evaluation:

@@ -1,0 +1,126 @@
+"""`cleverdon pool --compare`: what every way to choose pairs would have given for a part of the cost."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from collection.cli.printing import print_notices, print_table, progress_line
+from collection.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pandas as pd
+
+    from collection.records import Document, Run
+
+
+def compare_pools(
+    runs: list[Path], qrels: Path, directory: Path | None, measure: str, budgets: list[str], form: str
+) -> None:
+    """Print what strategies and estimates keep of the systems' ranking at each budget.
+
+    Parameters
+    ----------
+    runs
+        Files; those of the campaign where there are none.
+    qrels
+        The known grades.
+    directory
+        A campaign, for its documents and topics; None: the runs alone are gone by.
+    measure
+        What ranks the systems, as ``nDCG@10``.
+    budgets
+        Shares of the full pool: ``10%`` or ``0.1``.
+    form
+        "table", "tsv" or "json".
+
+    Raises
+    ------
+    InputError
+        A budget is not written so, or the comparison has nothing to work on.
+    """
+    from collection import formats
+    from collection.campaign import Campaign
+
+    shares = [read_share(budget) for budget in budgets]
+    known = formats.read_qrels(qrels)
+    from_files = list(formats.read_runs(runs))
+    if directory is None:
+        table = _compared(from_files, known, measure, shares, None, None)
+    else:
+        with Campaign(directory) as campaign:
+            mine: list[Run] = from_files or list(campaign.runs())
+            wanted = sorted({str(doc_id) for run in mine for doc_id in _listed(run)})
+            documents = list(campaign.documents(wanted).values())
+            topics = campaign.topics()
+        with_text = any(document.text is not None for document in documents)
+        table = _compared(mine, known, measure, shares, documents if with_text else None, topics if with_text else None)
+    _print(table, form)
+
+
+def read_share(text: str) -> float:
+    """A part of the full pool.
+
+    Examples
+    --------
+    >>> read_share("25%"), read_share(".5")
+    (0.25, 0.5)
+    """
+    try:
+        share = float(text.strip().removesuffix("%")) / (100 if text.strip().endswith("%") else 1)
+    except ValueError:
+        share = math.nan
+    if not 0 < share <= 1:
+        raise InputError(f"a budget is a share of the full pool, as 25% or 0.25, above 0 and at most 1; found {text!r}")
+    return share
+
+
+DEEPEST = 10
+"""The full pool is the union of so many first documents of every run."""
+
+
+def _listed(run: Run) -> pd.Series[str]:
+    found: pd.Series[str] = run.frame.loc[run.frame["listed"] <= DEEPEST, "doc_id"].astype("str")
+    return found
+
+
+def _compared(
+    runs: list[Run], qrels: pd.DataFrame, measure: str, shares: list[float],
+    documents: Iterable[Document] | None, topics: pd.DataFrame | None,
+) -> pd.DataFrame:  # fmt: skip
+    from collection.simulation.budgets import compare
+
+    with progress_line() as progress:
+        return compare(
+            runs, qrels, budgets=shares, measure=measure, depth=DEEPEST, documents=documents, topics=topics,
+            progress=progress,
+        )  # fmt: skip
+
+
+def _print(table: pd.DataFrame, form: str) -> None:
+    if form == "json":
+        click.echo(table.to_json(orient="records", indent=2))
+    elif form == "tsv":
+        click.echo(table.to_csv(sep="\t", index=False, lineterminator="\n"), nl=False)
+    else:
+        header = ["strategy", "of the rest", "cost", "judgements", "recall", "tau", "tau_AP"]
+        rows = [
+            [name, estimate, f"{100 * share:.4g}%", f"{judgements:,.0f}", *map(_figure, figures)]
+            for name, estimate, share, judgements, *figures in table.itertuples(index=False, name=None)
+        ]
+        print_table(header, rows, numbers=True)
+    print_notices(
+        [
+            f"the full pool is the first {DEEPEST} documents of every run; tau and tau_AP compare the ranking of the "
+            "systems with that by all of the qrels"
+        ]
+    )
+
+
+def _figure(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.3f}"

@@ -1,0 +1,214 @@
+"""`cleverdon reusability`: whether a system can be compared that was not there when the collection was built."""
+
+from __future__ import annotations
+
+import json
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from collection.cli.options import FILE, FORMAT, with_folders
+from collection.cli.printing import print_notices, print_table
+from collection.errors import FormatError, InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from collection.reusability import Groups, Reusability
+
+SHOWN = 10
+"""Topics that are printed; JSON has all."""
+
+
+def read_groups(path: Path) -> dict[str, str]:
+    """Run -> group from a TSV without a header, ``run<TAB>group``.
+
+    Raises
+    ------
+    FormatError
+        A line has other columns, or names a run again.
+    """
+    from collection.formats.delimited import records
+
+    wanted = "run<TAB>group"
+    groups: dict[str, str] = {}
+    for number, record in records(path, "groups of runs", "\t"):
+        cells = [cell.strip() for cell in record]
+        if len(cells) != 2 or not all(cells):
+            raise FormatError(path, number, wanted, repr("\t".join(record)))
+        if cells[0] in groups:
+            raise FormatError(path, number, "each run once", f"{cells[0]!r} again")
+        groups[cells[0]] = cells[1]
+    if not groups:
+        raise FormatError(path, None, wanted, "no line")
+    return groups
+
+
+@click.command()
+@click.argument("source", metavar="DIR|QRELS", type=FILE)
+@click.argument("runs", metavar="[RUN]...", nargs=-1, type=FILE)
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="M",
+    help="As nDCG@10; may be repeated (nDCG@10, AP and P@10 if left out). The first decides.",
+)
+@click.option(
+    "--group",
+    "grouping",
+    default="names",
+    show_default=True,
+    metavar="names|none|FILE",
+    help="Which runs belong together: those whose names begin alike, none, or as FILE says (run<TAB>group).",
+)
+@click.option(
+    "--depth", type=click.IntRange(min=1), help="To which the runs were pooled; seen from what is judged if left out."
+)
+@click.option(
+    "--relevance-level",
+    type=click.IntRange(min=1),
+    help="Lowest grade that counts as relevant (a campaign's own, else 1).",
+)
+@click.option("--rule", help="Of a campaign: how several grades become one; `cleverdon rules` lists the ways.")
+@click.option("--bounds", is_flag=True, help="How far each value could move if the unjudged documents were judged.")
+@FORMAT
+def reusability(
+    source: Path,
+    runs: tuple[Path, ...],
+    measures: tuple[str, ...],
+    grouping: str,
+    depth: int | None,
+    relevance_level: int | None,
+    rule: str | None,
+    bounds: bool,
+    form: str,
+) -> None:
+    """Whether a new system can be compared fairly: by the campaign in DIR, or by QRELS and the RUNs pooled for them."""
+    from collection import formats
+    from collection.campaign import Campaign
+    from collection.measures import parse
+    from collection.reusability import DEFAULT_MEASURES, groups_by_prefix, look
+
+    groups: Groups = groups_by_prefix if grouping == "names" else None
+    if grouping not in ("names", "none"):
+        groups = read_groups(Path(grouping))
+    options: dict[str, Any] = {"groups": groups, "depth": depth, "with_bounds": bounds}
+    asked = measures or DEFAULT_MEASURES
+    if source.is_dir():
+        if runs:
+            raise InputError(
+                f"{source} is a directory, so a campaign, which has its runs; name only it, or QRELS and RUNs"
+            )
+        with Campaign(source) as campaign:
+            rel = relevance_level or campaign.loop_settings().level
+            report = campaign.reusability([parse(m, rel) for m in asked], rule=rule, rel=rel, **options)
+    else:
+        if rule is not None:
+            raise InputError(f"--rule is for a campaign's judgements, and {source} is no directory")
+        qrels = formats.read_qrels(source)
+        paths = with_folders(runs)
+        if not paths:
+            raise click.UsageError("name the runs behind the qrels: cleverdon reusability QRELS RUN...")
+        rel = relevance_level or 1
+        report = look(formats.read_runs(paths), qrels, [parse(m, rel) for m in asked], rel=rel, **options)
+    if form == "json":
+        click.echo(json.dumps(_plain(report), indent=2, ensure_ascii=False, allow_nan=False))
+        return
+    _print(report)
+
+
+def _print(report: Reusability) -> None:
+    """The verdict, then the figures."""
+    for sentence in report.verdict:
+        click.echo(sentence)
+    if report.ladder:
+        click.echo("\nleft out, at each depth")
+        print_table(
+            ["measure", "verdict", "mean change", "worst", "places", "judged", "judged if pooled"],
+            [
+                [
+                    r.measure,
+                    r.verdict,
+                    f"{r.change:.4f}",
+                    f"{r.worst:.4f}",
+                    r.moved,
+                    f"{r.judged:.3f}",
+                    f"{r.known:.3f}",
+                ]
+                for r in report.ladder
+            ],
+        )
+    for measure, rows in report.left_out.groupby("measure", sort=False):
+        click.echo(f"\n{measure}, each run with its group left out")
+        print_table(
+            ["run", "group", "unique", "relevant", "before", "after", "change", "place", "then"],
+            [
+                [
+                    r.run,
+                    r.group,
+                    r.unique,
+                    r.relevant,
+                    f"{r.before:.4f}",
+                    f"{r.after:.4f}",
+                    f"{r.change:+.4f}",
+                    r.place_before,
+                    r.place_after,
+                ]
+                for r in rows.itertuples()
+            ],
+        )
+    if report.bounds is not None:
+        click.echo("\nbounds over the unjudged")
+        cells = report.bounds[["lowest", "value", "highest"]].map("{:.4f}".format)
+        print_table(
+            ["run", "measure", *cells.columns],
+            [
+                [*names, *row]
+                for names, row in zip(
+                    report.bounds[["run", "measure"]].to_numpy().tolist(), cells.to_numpy().tolist(), strict=True
+                )
+            ],
+        )
+    click.echo("\ntopics that decide most")
+    _print_topics(report.topics.sort_values("without", kind="stable").head(SHOWN))
+    print_notices(estimate.assumption for estimate in report.missing)
+
+
+def _print_topics(topics: pd.DataFrame) -> None:
+    print_table(
+        ["topic", "judged", "relevant", "mean", "median", "spread", "tau alone", "tau without"],
+        [
+            [
+                *row[:3],
+                *("" if isnan(number) else f"{number:.4f}" for number in row[4:]),
+            ]
+            for row in topics.to_numpy().tolist()
+        ],
+    )
+
+
+def _plain(report: Reusability) -> Any:
+    """As JSON takes it: a number that is not there is null."""
+    from collection.exporting import plain
+
+    def rows(table: pd.DataFrame | None) -> list[dict[Any, Any]] | None:
+        return None if table is None else table.to_dict("records")
+
+    whole = {
+        "verdict": list(report.verdict),
+        "pool": {"depth": report.pool.depth, "runs": list(report.groups), "full": report.pool.full},
+        "groups": report.groups,
+        "ladder": [rung._asdict() for rung in report.ladder],
+        "left_out": rows(report.left_out),
+        "left_out_runs": rows(report.left_out_runs),
+        "curves": rows(report.curves),
+        "settling": rows(report.settling),
+        "topics": rows(report.topics),
+        "missing": [estimate._asdict() for estimate in report.missing],
+        "bounds": rows(report.bounds),
+    }
+    return plain(whole)

@@ -1,0 +1,43 @@
+"""Runs + qrels -> values per topic and means, and what may be concluded from them: which system is better than which.
+
+runs, qrels -evaluate-> Evaluation -compare-> Comparison: leaderboard, tests, pairs, notes -> a table for a paper
+"""
+
+from collection.comparison.comparing import Comparison, compare
+from collection.comparison.evaluating import (
+    DEFAULT_MEASURES,
+    Coverage,
+    Evaluation,
+    cutoff_of,
+    direction,
+    evaluate,
+    explain,
+    with_costs,
+)
+from collection.comparison.frontier import MORE_IS_BETTER_COSTS, frontier, number_costs
+from collection.comparison.grouping import seeds, systems_of
+from collection.comparison.topics import differences, side_by_side
+from collection.comparison.writing import caption, latex, markdown
+
+__all__ = [
+    "DEFAULT_MEASURES",
+    "MORE_IS_BETTER_COSTS",
+    "Comparison",
+    "Coverage",
+    "Evaluation",
+    "caption",
+    "compare",
+    "cutoff_of",
+    "differences",
+    "direction",
+    "evaluate",
+    "explain",
+    "frontier",
+    "latex",
+    "markdown",
+    "number_costs",
+    "seeds",
+    "side_by_side",
+    "systems_of",
+    "with_costs",
+]

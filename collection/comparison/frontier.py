@@ -1,0 +1,84 @@
+"""What a system is worth against what it costs: which systems nobody needs, because another is better and cheaper."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from collection.comparison.evaluating import direction
+from collection.errors import InputError, UnknownNameError
+from collection.measures import parse
+
+MORE_IS_BETTER_COSTS = ("throughput_qps",)
+"""Columns of costs that are no costs: the more of it the better. Of every other column less is better."""
+
+
+def number_costs(costs: pd.DataFrame) -> list[str]:
+    """The names of the costs that are numbers."""
+    return [str(name) for name in costs if pd.api.types.is_numeric_dtype(costs[name])]
+
+
+def frontier(means: pd.DataFrame, costs: pd.DataFrame, measure: str, cost: str) -> pd.DataFrame:
+    """Which systems are dominated, and by whom.
+
+    A system dominates another if it is no worse in the measure and in the cost, and better in one of them. The systems
+    that nobody dominates are the frontier: each is the best for some budget.
+
+    Parameters
+    ----------
+    means
+        Systems x measures (:meth:`Evaluation.means`).
+    costs
+        Systems x costs (:attr:`Evaluation.costs`).
+    measure, cost
+        A column of each.
+
+    Returns
+    -------
+    DataFrame
+        ``system``, ``value``, ``cost``, ``dominated`` (bool), ``by`` (the systems that dominate it, joined by commas,
+        the best first; "" if there are none); best value first. Systems of which one of the two is unknown are
+        left out.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such measure or cost.
+    InputError
+        The cost is no number, or more of the measure is neither better nor worse.
+
+    Examples
+    --------
+    >>> means = pd.DataFrame({"AP": [0.3, 0.4, 0.2]}, index=["a", "b", "c"])
+    >>> costs = pd.DataFrame({"latency_ms": [10.0, 90.0, 20.0]}, index=["a", "b", "c"])
+    >>> frontier(means, costs, "AP", "latency_ms")[["system", "dominated", "by"]].values.tolist()
+    [['b', False, ''], ['a', False, ''], ['c', True, 'a']]
+    """
+    if measure not in means:
+        raise UnknownNameError("measure", measure, map(str, means.columns))
+    if cost not in costs:
+        raise UnknownNameError("cost", cost, map(str, costs.columns))
+    if not pd.api.types.is_numeric_dtype(costs[cost]):
+        known = [repr(value) for value in costs[cost].dropna()[:1]] or ["nothing for these systems"]
+        raise InputError(f"the frontier needs a cost that is a number; {cost} has {known[0]}")
+    way = direction(parse(measure))
+    if not way:
+        raise InputError(f"the frontier needs a measure of which more is better or worse; {measure} is neither")
+    table = pd.DataFrame({"value": means[measure], "cost": costs[cost].reindex(means.index)}).dropna()
+    worth = (way * table["value"].to_numpy(dtype=np.float64)).round(12)  # equal means may differ by rounding
+    order = np.argsort(-worth, kind="stable")
+    table, worth = table.iloc[order], worth[order]
+    price = table["cost"].to_numpy() * (-1 if cost in MORE_IS_BETTER_COSTS else 1)
+    # [i, j]: i is no worse than j in both, and better in one.
+    no_worse = (worth[:, None] >= worth) & (price[:, None] <= price)
+    over = no_worse & ((worth[:, None] > worth) | (price[:, None] < price))
+    names = [str(name) for name in table.index]
+    return pd.DataFrame(
+        {
+            "system": names,
+            "value": table["value"].to_numpy(),
+            "cost": table["cost"].to_numpy(),
+            "dominated": over.any(axis=0),
+            "by": [", ".join(names[i] for i in np.flatnonzero(column)) for column in over.T],
+        }
+    )

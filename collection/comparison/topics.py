@@ -1,0 +1,87 @@
+"""Topic by topic: where two systems differ most, and what each has there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from collection.comparison.evaluating import Evaluation
+from collection.errors import InputError, UnknownNameError
+from collection.records import Run
+
+
+def differences(evaluation: Evaluation, a: str, b: str, measure: str) -> pd.DataFrame:
+    """Topics by how far two systems are apart.
+
+    Returns
+    -------
+    DataFrame
+        ``query_id``, ``value_a``, ``value_b``, ``difference`` (a less b); the largest first, in either direction.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such system or measure.
+    """
+    values = evaluation.per_topic()
+    for kind, name, column in (("system", a, "run"), ("system", b, "run"), ("measure", measure, "measure")):
+        if name not in set(values[column]):
+            raise UnknownNameError(kind, name, values[column].drop_duplicates())
+    of = values[values["measure"] == measure].set_index("query_id")
+    ours, theirs = of.loc[of["run"] == a, "value"], of.loc[of["run"] == b, "value"]
+    table = pd.DataFrame({"value_a": ours, "value_b": theirs.reindex(ours.index)})
+    table["difference"] = table["value_a"] - table["value_b"]
+    # Rounded, so that topics that differ alike stay in the order of the qrels.
+    far = -table["difference"].abs().round(12).to_numpy()
+    return table.iloc[np.argsort(far, kind="stable")].rename_axis("query_id").reset_index()
+
+
+def side_by_side(a: Run, b: Run, qrels: pd.DataFrame, topic: str, depth: int = 10) -> pd.DataFrame:
+    """What two systems have for one topic, rank by rank, with the grades.
+
+    Parameters
+    ----------
+    a, b
+        Two runs.
+    qrels
+        ``query_id``, ``doc_id``, ``relevance``; of several grades for a document, the highest.
+    topic
+        One that the qrels or one of the runs has.
+    depth
+        So many ranks.
+
+    Returns
+    -------
+    DataFrame
+        ``rank``, ``doc_a``, ``grade_a`` (nan: nobody judged it), ``rank_in_b`` (Int64: where b has the same document,
+        at any depth; missing where b does not have it), ``doc_b``, ``grade_b``, ``rank_in_a``. A run that ends
+        earlier has "" and missing values.
+
+    Raises
+    ------
+    UnknownNameError
+        Neither the qrels nor a run has the topic.
+    """
+    if depth < 1:
+        raise InputError(f"the depth is 1 or more, found {depth}")
+    rankings = [_ranking(run, topic) for run in (a, b)]
+    judged = qrels[qrels["query_id"].astype("str") == topic]
+    if not (len(judged) or any(map(len, rankings))):
+        raise UnknownNameError("topic", topic, qrels["query_id"].astype("str").drop_duplicates())
+    grades = judged.groupby(judged["doc_id"].astype("str"))["relevance"].max()
+    grades = grades[grades >= 0].astype("float64")
+    rows = range(1, min(depth, max(map(len, rankings))) + 1)
+    table: dict[str, object] = {"rank": list(rows)}
+    for (side, mine), (other, theirs) in zip((("a", 0), ("b", 1)), (("b", 1), ("a", 0)), strict=True):
+        documents = rankings[mine].reindex(rows)
+        table[f"doc_{side}"] = documents.fillna("").tolist()
+        table[f"grade_{side}"] = documents.map(grades).astype("float64").to_numpy()
+        places = pd.Series(rankings[theirs].index, index=rankings[theirs].to_numpy())
+        table[f"rank_in_{other}"] = documents.map(places).astype("Int64").array
+    return pd.DataFrame(table)
+
+
+def _ranking(run: Run, topic: str) -> pd.Series[str]:
+    """Rank -> document."""
+    mine = run.frame[run.frame["query_id"] == topic]
+    return pd.Series(mine["doc_id"].astype("str").to_numpy(), index=mine["rank"].to_numpy(), dtype="str").sort_index()

@@ -1,0 +1,133 @@
+"""A comparison in words: conclusions, and what a reader should know before believing them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from collection.comparison.evaluating import Evaluation, direction
+from collection.comparison.grouping import MARK, mistaken_seeds
+from collection.errors import UnknownNameError
+from collection.measures import parse
+from collection.significance import CORRECTIONS
+
+if TYPE_CHECKING:
+    from collection.comparison.comparing import Comparison
+
+UNJUDGED_TO_SAY = 0.05
+"""From this share of unjudged documents on, a note says how many there are."""
+
+
+class Notes:
+    """Sentences with the measures that they are about; one that is about all of them names none."""
+
+    def __init__(self, measures: Iterable[str]) -> None:
+        self.measures = list(measures)
+        self.said: dict[str, list[str]] = {}
+
+    def of(self, measure: str, sentence: str) -> None:
+        """Say something about one measure."""
+        self.said.setdefault(sentence, []).append(measure)
+
+    def all(self, sentence: str) -> None:
+        """Say something about everything."""
+        self.said[sentence] = self.measures
+
+    def sentences(self) -> tuple[str, ...]:
+        """Each once, in the order in which they were first said."""
+        return tuple(
+            sentence if len(of) == len(self.measures) else f"{', '.join(of)}: {sentence}"
+            for sentence, of in self.said.items()
+        )
+
+
+def note(
+    said: Notes,
+    evaluation: Evaluation,
+    runs: list[str],
+    of_seeds: pd.DataFrame,
+    baseline: str | None,
+    tests: list[pd.DataFrame],
+) -> None:
+    """What is to be said besides what the tests themselves raise."""
+    if baseline is None and any(map(len, tests)):
+        said.all(
+            "the systems are tested against the best by these same topics, which chance has helped; name a baseline "
+            "where there is one"
+        )
+    if len(said.measures) > 1 and any(map(len, tests)):
+        said.all("p is adjusted within each measure, not for there being several")
+    for c in evaluation.coverage:
+        if c.missing_topics:
+            said.all(f"{c.run} lacks {len(c.missing_topics):,} of {c.topics:,} topics, which count as empty rankings")
+    if evaluation.unjudged is not None:
+        for name, rows in evaluation.unjudged.groupby("measure", sort=False):
+            most = rows.iloc[int(rows["unjudged"].argmax())]
+            # Whole rankings always have unjudged documents, and mostly far down: their share stands in the table.
+            if most["unjudged"] >= UNJUDGED_TO_SAY and not pd.isna(most["cutoff"]):
+                said.of(
+                    str(name),
+                    f"of the first {most['cutoff']:,} of {most['run']} {most['unjudged']:.0%} are unjudged, which is "
+                    f"the most (the least: {rows['unjudged'].min():.0%}); the measure decides what they count as",
+                )
+    several = of_seeds[of_seeds["seeds"] > 1].drop_duplicates("system")
+    for system, count in zip(several["system"], several["seeds"], strict=True):
+        said.all(f"{system} is the mean of {count} seeds ({system}{MARK}...), and its topics have the mean over them")
+    for name in mistaken_seeds(runs):
+        said.all(f"runs that begin with {name}{MARK} are not taken for seeds, since a run is called {name}")
+
+
+def of_best(comparison: Comparison, rows: pd.DataFrame) -> str:
+    """Which system is the best by one measure (rows of its leaderboard), and who cannot be told from it."""
+    measure = str(rows["measure"].iloc[0])
+    best = rows[rows["best"]]
+    if best.empty:
+        return f"More {measure} is neither better nor worse."
+    word = "highest" if direction(parse(measure)) > 0 else "lowest"
+    names = " and ".join(best["system"])
+    have, them = ("has", "it") if len(best) == 1 else ("have", "them")
+    start = f"{names} {have} the {word} {measure}, {best['value'].iloc[0]:.4f}"
+    others = rows[~rows["best"]]
+    if others.empty:
+        return f"{start}."
+    alike = others.loc[others["like_best"], "system"].tolist()
+    if not alike:
+        return f"{start}; every other system is significantly worse."
+    rest = f", and {len(alike) - 5:,} more" if len(alike) > 5 else ""
+    return f"{start}; not distinguishable from {them}: {', '.join(alike[:5])}{rest}."
+
+
+def of_test(comparison: Comparison, measure: str, system: str) -> str:
+    """How a system stands to its baseline by one measure, and what so many topics can show."""
+    rows = comparison.tests[comparison.tests["measure"] == measure]
+    if system not in set(rows["system"]):
+        raise UnknownNameError("tested system", system, rows["system"])
+    row = rows[rows["system"] == system].iloc[0]
+    way = direction(parse(measure))
+    words = ("better", "worse") if way else ("higher", "lower")
+    up = row["difference"] * (way or 1) > 0
+    p = row["p_adjusted"]
+    said_p = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+    corrected = "" if comparison.correction == "none" else f" after {CORRECTIONS[comparison.correction].label}"
+    each = "" if parse(measure).entry.summary == "mean" else " a topic, on average"
+    by = f"{abs(row['difference']):.4f} {measure}{each}"
+    of = "" if row["interval_of"] == "mean" else f" of the {row['interval_of']}"
+    verdict = "significant" if row["significant"] else "not significant"
+    start = (
+        f"{system} and {row['baseline']} have the same {measure}"
+        if row["difference"] == 0
+        else f"{system} is {words[0 if up else 1]} than {row['baseline']} by {by}"
+    )
+    # Where every topic has the same difference, its spread says nothing of what could be seen.
+    power = (
+        f" With {row['topics']:,} topics a difference of {row['detectable']:.4f} can be seen with 80 % power (paired t "
+        "test, uncorrected)."
+        if row["detectable"] > 0
+        else ""
+    )
+    return (
+        f"{start} ({1 - comparison.alpha:.0%} interval{of} {row['low']:.4f} to {row['high']:.4f}, {said_p}{corrected}: "
+        f"{verdict}).{power}"
+    )

@@ -1,0 +1,317 @@
+"""How far two rankings of the same things agree: of systems by two sets of qrels, of documents by two systems.
+
+Everything takes scores, higher first, and looks only at their order. Ties come in two kinds, and which one is meant
+decides the coefficient. Either tied things could stand in any order and nobody knows which (variant a: what one would
+have on average if the ties were broken at random); or they are equal (variant b: what is tied is no evidence).
+
+    >>> truth, estimate = [4, 3, 2, 1], [3, 4, 2, 1]
+    >>> round(kendall(truth, estimate), 3), round(tau_ap(truth, estimate), 3)
+    (0.667, 0.333)
+
+A swap of the first two is a sixth of all pairs, but it is all that somebody sees who looks at the top.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from collection.errors import InputError
+from collection.registry import Registry
+
+Floats = npt.NDArray[np.float64]
+Scores: TypeAlias = Sequence[float] | npt.NDArray[Any]
+"""One number for each thing, the higher the better; or whatever numpy makes an array of, as a Series."""
+
+Correlation = Callable[..., float]
+"""(x, y, parameters) -> at most 1; x is the truth where one of them is."""
+
+CORRELATIONS: Registry[Correlation] = Registry("correlation")
+
+Variant = Literal["a", "b"]
+TauApTies = Literal["none", "a", "b"]
+RboTies = Literal["w", "a", "b"]
+
+
+def kendall(x: Scores, y: Scores, *, variant: Variant = "b") -> float:
+    """Kendall's tau: pairs in the same order less pairs in opposite orders.
+
+    Parameters
+    ----------
+    x, y
+        Shape (n,): scores of the same things.
+    variant
+        "a" divides by all pairs, so that every tie costs; "b" by the geometric mean of the pairs that are not tied
+        in x and those that are not tied in y.
+
+    Returns
+    -------
+    float
+        From -1 to 1; nan with fewer than two things, and for "b" where all are tied on one side.
+
+    Notes
+    -----
+    Kendall (1945), The treatment of ties in ranking problems. Biometrika 33.
+
+    Examples
+    --------
+    >>> kendall([1, 2, 3], [1, 2, 2], variant="a")
+    0.6666666666666666
+    """
+    _choose("variant of tau", variant, Variant)
+    xs, ys = _paired(x, y)
+    ours, theirs = _signs(xs), _signs(ys)
+    untied = (np.abs(ours).sum(), np.abs(theirs).sum()) if variant == "b" else (len(xs) * (len(xs) - 1),) * 2
+    counted = math.sqrt(untied[0] * untied[1])
+    return float((ours * theirs).sum() / counted) if counted else math.nan
+
+
+def tau_ap(x: Scores, y: Scores, *, ties: TauApTies = "a") -> float:
+    """AP correlation: as Kendall's tau, but a swap counts the more the nearer it is to the top.
+
+    For every rank of y but the first: the share of what stands above it that x has above it too; the mean of these,
+    from -1 to 1.
+
+    Parameters
+    ----------
+    x
+        Shape (n,): the truth. For "none" and "a" without ties.
+    y
+        Shape (n,): the estimate, whose ranks are gone through. For "none" without ties.
+    ties
+        "none": Yilmaz et al.'s coefficient. "a": ties of y are broken in every way, and this is the mean over all of
+        them. "b": ties are ties on both sides, and the mean of both directions is taken, since neither is the truth.
+
+    Returns
+    -------
+    float
+        nan with fewer than two things, and for "b" where all are tied on one side.
+
+    Raises
+    ------
+    InputError
+        There are ties where the coefficient has no place for them.
+
+    Notes
+    -----
+    Yilmaz, Aslam, Robertson (2008), A new rank correlation coefficient for information retrieval. SIGIR.
+    Urbano, Marrero (2017), The treatment of ties in AP correlation. ICTIR.
+    """
+    _choose("way with ties", ties, TauApTies)
+    xs, ys = _paired(x, y)
+    for side, values, allowed in (("x", xs, ties == "b"), ("y", ys, ties != "none")):
+        if not allowed and len(np.unique(values)) < len(values):
+            other = 'ties="b"' if side == "x" else 'ties="a" or ties="b"'
+            raise InputError(f"tau_AP with ties={ties!r} needs scores without ties, and {side} has some; say {other}")
+    if len(xs) < 2:
+        return math.nan
+    return (_tau_ap_b(xs, ys) + _tau_ap_b(ys, xs)) / 2 if ties == "b" else _tau_ap_a(xs, ys)
+
+
+def _tau_ap_a(x: Floats, y: Floats) -> float:
+    """The mean over all ways to break y's ties; without ties there is one way.
+
+    A thing in a group of t that begins at rank p stands at p, ..., p + t - 1 equally often. Above it are all p - 1 of
+    the better groups, in the same order as x has them or not; and of its own group, at its kth place, k - 1 others, of
+    which on average half are above it in x.
+    """
+    above = y[None, :] > y[:, None]
+    first = above.sum(axis=1) + 1
+    concordant = (above & (x[None, :] > x[:, None])).sum(axis=1)
+    summed = 0.0
+    for rank in np.unique(first):
+        members = first == rank
+        places = np.arange(rank, rank + members.sum())
+        within = (places - rank) / 2
+        below_top = places > 1
+        found = concordant[members].mean() + within[below_top]
+        summed += float((found / (places[below_top] - 1)).sum())
+    return 2 / (len(x) - 1) * summed - 1
+
+
+def _tau_ap_b(x: Floats, y: Floats) -> float:
+    """One direction, through y's groups: only what stands above a whole group is looked at."""
+    above = y[None, :] > y[:, None]
+    ahead = above.sum(axis=1)
+    counted = ahead > 0
+    if not counted.any():
+        return math.nan
+    concordant = (above & (x[None, :] > x[:, None])).sum(axis=1)
+    return float(2 * np.mean(concordant[counted] / ahead[counted]) - 1)
+
+
+def rbo(
+    x: Scores | Mapping[Any, float], y: Scores | Mapping[Any, float], *, p: float = 0.9, ties: RboTies = "b"
+) -> float:
+    """Rank-biased overlap, extrapolated: the overlap of the first d, weighted by how many readers get to d.
+
+    Parameters
+    ----------
+    x, y
+        Scores of the same things, shape (n,); or mappings from thing to score, which may name other things on
+        either side and differ in length, as two systems' documents for one topic do.
+    p
+        The chance that a reader goes on to the next rank, between 0 and 1. The first 10 ranks have 86 % of the weight
+        with .9.
+    ties
+        "w": what is tied shares the best rank of its group, as in sports. "a": the mean over all ways to break ties.
+        "b": the same, divided by what the ties leave to be known, so that a ranking agrees wholly with itself.
+
+    Returns
+    -------
+    float
+        From 0 to 1. What is not listed is supposed to agree as far as what is listed.
+
+    Raises
+    ------
+    InputError
+        A side has nothing, or p is not between 0 and 1.
+
+    Notes
+    -----
+    Webber, Moffat, Zobel (2010), A similarity measure for indefinite rankings. TOIS 28(4).
+    Corsi, Urbano (2024), The treatment of ties in rank-biased overlap. SIGIR.
+
+    Examples
+    --------
+    >>> round(rbo({"a": 3, "b": 2, "c": 1}, {"a": 3, "c": 2, "d": 1}, p=0.9), 4)
+    0.685
+    """
+    _choose("way with ties", ties, RboTies)
+    if not 0 < p < 1:
+        raise InputError(f"p is the chance to go on, between 0 and 1, found {p:g}")
+    if isinstance(x, Mapping) and isinstance(y, Mapping):
+        sides: list[Mapping[Any, float]] = [x, y]
+    elif isinstance(x, Mapping) or isinstance(y, Mapping):
+        raise InputError("rank-biased overlap needs two mappings or two lists of scores, found one of each")
+    else:
+        sides = [dict(enumerate(side.tolist())) for side in _paired(x, y)]
+    if not all(sides):
+        raise InputError("rank-biased overlap needs two rankings, and one of them is empty")
+    short, long = sorted(sides, key=len)
+    things: dict[Hashable, int] = {thing: row for row, thing in enumerate({**short, **long})}
+    s, depth = len(short), len(long)
+    mine, yours = (_shares(side, things, depth, ties) for side in (short, long))
+    # A shorter ranking goes on without ties: one thing more at each rank.
+    held = [np.square(share).sum(axis=0) if ties == "b" else share.sum(axis=0) for share in (mine, yours)]
+    held[0][s:] = np.arange(s + 1, depth + 1)
+    ranks = np.arange(1, depth + 1)
+    size = {"w": (held[0] + held[1]) / 2, "a": ranks, "b": np.sqrt(held[0] * held[1])}[ties]
+    overlap = (mine * yours).sum(axis=0)
+    agreement = float(overlap[s - 1] / size[s - 1])
+    if depth > s:
+        # What the short ranking would list next overlaps as its last rank does, with things that only the long one has.
+        unseen = yours[[row for thing, row in things.items() if thing not in short], s:]
+        listed = unseen.sum(axis=0) / np.count_nonzero(unseen, axis=0)
+        overlap = np.concatenate([overlap[:s], overlap[s:] + (ranks[s:] - s) * agreement * listed])
+        tail = ((mine[:, -1] * yours[:, -1]).sum() + (depth - s) * agreement) / depth
+    else:
+        tail = overlap[-1] / depth
+    weights = (1 - p) * p ** (ranks - 1)
+    return float((weights * overlap / size).sum() + tail * p**depth)
+
+
+def _shares(ranking: Mapping[Any, float], things: Mapping[Hashable, int], depth: int, ties: RboTies) -> Floats:
+    """(things x depth): how much of a thing is among the first d; a share of 1 where ties do not cut it."""
+    scores = np.array([ranking[thing] for thing in ranking], dtype=np.float64)
+    if not np.isfinite(scores).all():
+        raise InputError("rank-biased overlap needs scores that are finite numbers")
+    first = (scores[None, :] > scores[:, None]).sum(axis=1) + 1
+    last = (scores[None, :] >= scores[:, None]).sum(axis=1)
+    ranks = np.arange(1, depth + 1)
+    group = 1 if ties == "w" else (last - first + 1)[:, None]
+    shares = np.zeros((len(things), depth))
+    shares[[things[thing] for thing in ranking]] = np.clip((ranks - first[:, None] + 1) / group, 0, 1)
+    return shares
+
+
+def spearman(x: Scores, y: Scores) -> float:
+    """Spearman's rho: Pearson's correlation of the ranks; what is tied shares the mean of its ranks.
+
+    Parameters
+    ----------
+    x, y
+        Shape (n,): scores of the same things.
+
+    Returns
+    -------
+    float
+        From -1 to 1; nan with fewer than two things, or where all are tied on one side.
+    """
+    xs, ys = _paired(x, y)
+    if len(xs) < 2 or not (np.ptp(xs) > 0 and np.ptp(ys) > 0):
+        return math.nan
+    # How many are above less how many are below: the rank, but for a factor and a shift.
+    return float(np.corrcoef(_signs(xs).sum(axis=1), _signs(ys).sum(axis=1))[0, 1])
+
+
+def _paired(x: Any, y: Any) -> tuple[Floats, Floats]:
+    """Both as arrays, of one length and all finite."""
+    xs, ys = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if xs.ndim != 1 or xs.shape != ys.shape:
+        raise InputError(f"a correlation needs two lists of scores of one length, found {xs.shape} and {ys.shape}")
+    if not (np.isfinite(xs).all() and np.isfinite(ys).all()):
+        raise InputError("a correlation needs scores that are finite numbers, found nan or infinity; leave those out")
+    return xs, ys
+
+
+def _signs(values: Floats) -> Floats:
+    signs: Floats = np.sign(values[:, None] - values)
+    return signs
+
+
+def _choose(what: str, given: str, among: Any) -> None:
+    if given not in get_args(among):
+        raise InputError(f"there is no {what} {given!r}; choose from {', '.join(get_args(among))}")
+
+
+@CORRELATIONS.add("tau-b", label="Kendall's tau-b", description="Every swap counts alike; what is tied is no evidence.")
+def _tau_b(x: Scores, y: Scores) -> float:
+    """:func:`kendall`, variant b."""
+    return kendall(x, y, variant="b")
+
+
+@CORRELATIONS.add("tau-a", label="Kendall's tau-a", description="Every swap counts alike; every tie costs.")
+def _tau_a(x: Scores, y: Scores) -> float:
+    """:func:`kendall`, variant a."""
+    return kendall(x, y, variant="a")
+
+
+@CORRELATIONS.add(
+    "tau-ap", label="AP correlation", description="Swaps at the top count most; x is the truth; no ties anywhere."
+)
+def _tau_ap(x: Scores, y: Scores) -> float:
+    """:func:`tau_ap` without ties."""
+    return tau_ap(x, y, ties="none")
+
+
+@CORRELATIONS.add(
+    "tau-ap-a",
+    label="AP correlation, ties uncertain",
+    description="As tau-ap, but y may have ties: the mean over all ways to break them.",
+)
+def _tau_ap_ties_a(x: Scores, y: Scores) -> float:
+    """:func:`tau_ap`, ties a."""
+    return tau_ap(x, y, ties="a")
+
+
+@CORRELATIONS.add(
+    "tau-ap-b",
+    label="AP correlation, ties equal",
+    description="Swaps at the top count most; both may have ties; symmetric.",
+)
+def _tau_ap_ties_b(x: Scores, y: Scores) -> float:
+    """:func:`tau_ap`, ties b."""
+    return tau_ap(x, y, ties="b")
+
+
+CORRELATIONS.add(
+    "rbo", label="Rank-biased overlap", description="Overlap of the first d, the top weighted most; lists may differ."
+)(rbo)
+CORRELATIONS.add(
+    "spearman", label="Spearman's rho", description="Correlation of the ranks; a long way costs more than a short one."
+)(spearman)

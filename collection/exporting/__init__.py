@@ -1,0 +1,23 @@
+"""What leaves a campaign besides its tables: qrels of a sampled pool, and the card of a collection.
+
+Pure functions from frames to frames and to plain data; :mod:`collection.formats` writes the files.
+"""
+
+from collection.exporting.facts import of_judging, of_pool, of_qrels, of_recall, plain
+from collection.exporting.markdown import card
+from collection.exporting.names import pseudonyms, renamed
+from collection.exporting.sampling import with_probabilities, with_strata, with_unjudged
+
+__all__ = [
+    "card",
+    "of_judging",
+    "of_pool",
+    "of_qrels",
+    "of_recall",
+    "plain",
+    "pseudonyms",
+    "renamed",
+    "with_probabilities",
+    "with_strata",
+    "with_unjudged",
+]

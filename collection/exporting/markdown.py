@@ -1,0 +1,282 @@
+"""The card of a collection in words: what a reviewer asks for, from the same data as ``collection.json``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+FEW = 25
+"""So many topics at most have a row each in the card; ``collection.json`` has all of them."""
+
+MADE_OF = {
+    "choices": "Nobody gave these grades: a document has one because annotators chose it from a list. What they were "
+    "shown and did not choose is unjudged.",
+    "preferences": "Nobody gave these grades: they are made of preferences between two documents. They say which "
+    "documents of a topic are better, and not whether any of them is good; what the scale says of a grade does not "
+    "hold, nor does what is counted as relevant.",
+}
+"""What grades mean that are not made of judgements."""
+
+
+def card(facts: Mapping[str, Any]) -> str:
+    """The card in Markdown.
+
+    Parameters
+    ----------
+    facts
+        What ``collection.json`` holds, as :meth:`collection.campaign.Campaign.collection_facts` makes it.
+    """
+    parts = [_head, _use, _material, _grades, _judging, _agreement, _pool, _recall, _files, _guidelines]
+    return "\n\n".join("\n".join(lines) for part in parts if (lines := list(part(facts)))) + "\n"
+
+
+def _head(facts: Mapping[str, Any]) -> Iterator[str]:
+    yield f"# {_cell(facts['title'])}"
+    if facts["description"]:
+        yield f"\n{facts['description']}"
+    yield ""
+    yield f"- Name: `{facts['name']}`"
+    yield f"- Licence: {_line(facts['licence'] or 'none is stated')}"
+    for what in ("citation", "url"):
+        if facts[what]:
+            yield f"- {'Citation' if what == 'citation' else 'Address'}: {_line(facts[what])}"
+    yield f"- Made {facts['made_at'][:10]} with Cleverdon {facts['cleverdon']}"
+
+
+def _use(facts: Mapping[str, Any]) -> Iterator[str]:
+    yield "## How it is read"
+    yield ""
+    if facts["documents"]["corpus"] == "none":
+        yield "The documents are not in it; ids are those of the corpus that they come from."
+    yield "`corpus.jsonl`, `queries.jsonl` and `qrels/test.tsv` are laid out as BEIR has them."
+    yield "`qrels.txt` has the same grades in TREC's form. `load.py` registers all with ir_datasets:"
+    yield ""
+    yield "```python"
+    yield "import runpy, ir_datasets"
+    yield 'runpy.run_path("DIRECTORY/load.py")'
+    yield f'dataset = ir_datasets.load("{facts["name"]}")'
+    yield "```"
+    yield ""
+    yield "`sha256sum --check checksums.txt` says whether every file is as it was written."
+
+
+def _material(facts: Mapping[str, Any]) -> Iterator[str]:
+    qrels, documents = facts["qrels"], facts["documents"]
+    yield "## What is in it"
+    yield ""
+    made_of = {"judgements": "graded", "choices": "chosen from lists", "preferences": "graded by preferences"}
+    yield from _table(
+        ("", "count"),
+        [
+            ("documents with a text", documents["with_text"]),
+            (f"documents in corpus.jsonl ({documents['corpus']})", documents["exported"]),
+            ("topics", facts["topics"]["count"]),
+            ("topics with a grade", qrels["topics"]),
+            (f"pairs {made_of[qrels['made_of']]}", qrels["pairs"]),
+            (f"relevant (grade {qrels['relevant_from']} or higher)", qrels["relevant"]),
+            ("documents in the qrels", qrels["documents"]),
+            ("those of them without a text here", documents["judged_without_text"]),
+        ],
+    )
+    yield ""
+    spreads = [("pairs", qrels["judged_per_topic"]), ("relevant", qrels["relevant_per_topic"])]
+    yield from _table(
+        ("per topic with a grade", "fewest", "median", "mean", "most"),
+        [(what, s["min"], s["median"], s["mean"], s["max"]) for what, s in spreads if s],
+    )
+    if without := qrels["without_relevant"]:
+        yield ""
+        yield f"Without any relevant document: {_named(without)}."
+    yield ""
+    yield f"The text in `queries.jsonl` is the topic's {facts['topics']['query_text'].replace('-', ' and ')}."
+
+
+def _grades(facts: Mapping[str, Any]) -> Iterator[str]:
+    yield "## Grades"
+    yield ""
+    counts = facts["qrels"]["per_grade"]
+    yield from _table(
+        ("grade", "pairs", "means"),
+        [(grade, counts[grade], sentence) for grade, sentence in facts["grades"].items()],
+    )
+    if (made_of := facts["qrels"]["made_of"]) in MADE_OF:
+        yield ""
+        yield MADE_OF[made_of]
+    rule = facts["rule"]
+    if rule is not None:
+        yield ""
+        yield f"Rule by which several annotators' grades became one: `{rule['rule']}`. {_line(rule['description'])}"
+        yield ""
+        yield from _table(("how a grade came about", "pairs"), list(rule["by"].items()))
+
+
+def _judging(facts: Mapping[str, Any]) -> Iterator[str]:
+    judging = facts["judging"]
+    if not judging["logged"]:
+        return
+    yield "## Who judged"
+    yield ""
+    yield from _table(
+        ("annotator", "judgements", "adjudications", "median seconds"),
+        [
+            (
+                f"{p['annotator']} (imported)" if p["imported"] else p["annotator"],
+                p["judgements"],
+                p["adjudications"],
+                p["median_seconds"],
+            )
+            for p in judging["annotators"]
+        ],
+    )
+    yield ""
+    said = [f'{judging["cannot_judge"]:,} judgements say "cannot judge".'] if judging["cannot_judge"] else []
+    if judging["timed"]:
+        said.append(f"{judging['timed']:,} entries of the log have a time: {judging['hours']:.1f} hours of work.")
+    if judging["first_at"]:
+        first, last = judging["first_at"][:10], judging["last_at"][:10]
+        said.append(f"Judged on {first} (UTC)." if first == last else f"Judged from {first} to {last} (UTC).")
+    yield " ".join(said)
+    if decisions := {what: count for what, count in facts["decisions"].items() if count}:
+        yield ""
+        yield "Beside grades: " + ", ".join(f"{count:,} {what}" for what, count in decisions.items()) + "."
+
+
+def _agreement(facts: Mapping[str, Any]) -> Iterator[str]:
+    found = facts["agreement"]
+    if found is None:
+        return
+    yield "## Agreement"
+    yield ""
+    yield (
+        f"{found['several']:,} of {found['pairs']:,} pairs were graded by two annotators or more. Intervals are 95 %, "
+        f"from {found['resamples']:,} bootstrap samples of {found['by']} (seed {found['seed']}). "
+        f"Binary: relevant from grade {found['level']:g} on."
+    )
+    yield ""
+    yield from _table(
+        ("grades", "coefficient", "value", "low", "high", "note"),
+        [
+            (v["scale"], v["label"], *(_digits(v[n]) for n in ("value", "low", "high")), v["note"])
+            for v in found["values"]
+        ],
+    )
+    for note in found["notes"]:
+        yield ""
+        yield _line(note)
+
+
+def _pool(facts: Mapping[str, Any]) -> Iterator[str]:
+    pool = facts["pool"]
+    if not pool["pairs"]:
+        return
+    yield "## How the pairs were chosen"
+    yield ""
+    said = [f"The pool has {pool['pairs']:,} pairs, of which {pool['judged']:,} have a grade."]
+    if pool["outside"]:
+        said.append(f"{pool['outside']:,} pairs with a grade are not in the pool.")
+    if pool["sampled_out"]:
+        said.append(f"{pool['sampled_out']:,} pairs that a sample was drawn from were left out by lot.")
+    yield " ".join(said)
+    yield ""
+    yield from _table(
+        ("round", "strategy", "parameters", "runs", "pairs added"),
+        [
+            (
+                number,
+                each["strategy"],
+                ", ".join(f"{k}={v}" for k, v in each["parameters"].items()),
+                len(each["runs"]),
+                each["pairs"],
+            )
+            for number, each in enumerate(pool["rounds"], start=1)
+        ],
+    )
+    yield ""
+    yield f"Runs of the campaign: {_named([run['run'] for run in facts['runs']]) or 'none'}."
+
+
+def _recall(facts: Mapping[str, Any]) -> Iterator[str]:
+    found = facts["recall"]
+    if not found["topics"]:
+        return
+    yield "## How much of what is relevant was found"
+    yield ""
+    pooled = sum(row["of"] == "pool" for row in found["per_topic"])
+    between = f"{found['low']:,} to {found['high']:,}" if found["low"] < found["high"] else f"{found['low']:,}"
+    yield (
+        f"In {found['topics']:,} topics {found['found']:,} relevant documents were found, of an estimated {between} "
+        "(the sums of the topics' intervals)."
+    )
+    if pooled:
+        which = "They are" if pooled == found["topics"] else f"In {pooled:,} topics they are"
+        yield f"{which} those of the pool: what no system retrieved is not in these numbers."
+    yield ""
+    rows = sorted(found["per_topic"], key=lambda row: (row["recall_low"] is None, row["recall_low"] or 0.0))
+    yield from _table(
+        ("topic", "of", "judged", "found", "relevant", "recall from", "to"),
+        [
+            (
+                r["query_id"],
+                r["of"],
+                r["judged"],
+                r["found"],
+                r["low"] if r["low"] == r["high"] else f"{r['low']:,} to {r['high']:,}",
+                _digits(r["recall_low"]),
+                _digits(r["recall_high"]),
+            )
+            for r in rows[:FEW]
+        ],
+    )
+    if len(rows) > FEW:
+        yield ""
+        yield f"The {FEW} topics with the lowest bounds; `collection.json` has all {len(rows):,}."
+
+
+def _files(facts: Mapping[str, Any]) -> Iterator[str]:
+    if not facts["files"]:
+        return
+    yield "## Files"
+    yield ""
+    rows = [(file["path"], file["bytes"], f"`{file['sha256']}`") for file in facts["files"]]
+    yield from _table(("file", "bytes", "SHA-256"), rows)
+
+
+def _guidelines(facts: Mapping[str, Any]) -> Iterator[str]:
+    if not facts["guidelines"]:
+        return
+    yield "## Guidelines that annotators had"
+    yield ""
+    for line in facts["guidelines"].splitlines():
+        yield f"> {line}".rstrip()
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
+    yield f"| {' | '.join(header)} |"
+    yield "|" + "---|" * len(header)
+    for row in rows:
+        yield f"| {' | '.join(map(_cell, row))} |"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.1f}"
+    return re.sub(r"([|<>*_\\])", r"\\\1", _line(value)) if not str(value).startswith("`") else str(value)
+
+
+def _line(value: Any) -> str:
+    """Text on one line."""
+    return " ".join(str(value).split())
+
+
+def _digits(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def _named(names: Sequence[str], most: int = 50) -> str:
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(map(_cell, names[:most])) + more

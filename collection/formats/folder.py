@@ -1,0 +1,111 @@
+"""A folder of files that is there whole or not at all, and the checksums of what is in it."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import uuid
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import NamedTuple
+
+from collection.errors import CampaignError, InputError
+
+CHECKSUMS = "checksums.txt"
+"""The file of checksums, as ``sha256sum --check`` reads it."""
+
+
+class WrittenFile(NamedTuple):
+    """A file of a folder: its path as seen from there, with ``/``; its size in bytes; the SHA-256 of its content."""
+
+    path: str
+    bytes: int
+    sha256: str
+
+
+@contextmanager
+def replacing_folder(path: str | PathLike[str], *, replace: bool = False, known_by: str) -> Iterator[Path]:
+    """A folder to write into, which takes the place of `path` when everything is written, and not before.
+
+    Parameters
+    ----------
+    path
+        Not there, or an empty folder; with `replace` a folder that holds a file `known_by` and one of checksums.
+    replace
+        Take the place of such a folder.
+    known_by
+        The file by which, with :data:`CHECKSUMS`, a folder is known to have been written by this; no other folder is
+        ever replaced.
+
+    Raises
+    ------
+    CampaignError
+        There is something at `path` already.
+    InputError
+        It cannot be written.
+    """
+    target = Path(path).resolve()
+    _require_free(path, target, replace, known_by)
+    part = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.part")
+    try:
+        part.mkdir()
+        yield part
+        _require_free(path, target, replace, known_by)  # writing may have taken long
+        _exchange(part, target)
+    except FileNotFoundError as error:
+        if not target.parent.is_dir():
+            raise InputError(f"{path}: cannot be written, there is no folder {target.parent}") from error
+        raise
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _require_free(path: str | PathLike[str], target: Path, replace: bool, known_by: str) -> None:
+    if not target.exists() or (target.is_dir() and not any(target.iterdir())):
+        return
+    if not all((target / name).is_file() for name in (known_by, CHECKSUMS)):
+        raise CampaignError(f"{path} is there already, and is no exported collection; choose another name")
+    if not replace:
+        raise CampaignError(f"there is a collection in {path} already; --replace takes its place")
+
+
+def _exchange(part: Path, target: Path) -> None:
+    """Put `part` in the place of `target`; what was there is removed last, and is back where that fails."""
+    if not target.exists():
+        part.rename(target)
+        return
+    before = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.before")
+    target.rename(before)
+    try:
+        part.rename(target)
+    except OSError:
+        before.rename(target)
+        raise
+    shutil.rmtree(before, ignore_errors=True)
+
+
+def file_in(folder: Path, file: Path) -> WrittenFile:
+    """What a file in a folder is."""
+    with file.open("rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+    return WrittenFile(file.relative_to(folder).as_posix(), file.stat().st_size, digest)
+
+
+def files_in(folder: Path) -> list[WrittenFile]:
+    """Every file in a folder and the folders in it, by path."""
+    return sorted(file_in(folder, file) for file in folder.rglob("*") if file.is_file())
+
+
+def write_zip(folder: Path, path: str | PathLike[str]) -> None:
+    """A folder as a ZIP archive, in which it has its name; the same content gives the same bytes."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in files_in(folder):
+            entry = zipfile.ZipInfo(f"{folder.name}/{file.path}")  # dated 1980, the first that a ZIP can say
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            with archive.open(entry, "w", force_zip64=True) as to, (folder / file.path).open("rb") as content:
+                shutil.copyfileobj(content, to)

@@ -1,0 +1,74 @@
+"""Registers the collection in this directory with ir_datasets, under the name that collection.json gives it.
+
+    import runpy, ir_datasets
+    runpy.run_path("DIRECTORY/load.py")
+    dataset = ir_datasets.load("NAME")
+
+It needs ir_datasets and nothing else.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import ir_datasets
+from ir_datasets.datasets.base import Dataset
+from ir_datasets.formats import JsonlDocs, JsonlQueries, TrecQrels
+from ir_datasets.util import LocalDownload
+
+HERE = Path(__file__).resolve().parent
+
+
+class Document(NamedTuple):
+    """A document of corpus.jsonl; what else that file says of it is left out."""
+
+    doc_id: str
+    title: str
+    text: str
+
+    def default_text(self) -> str:
+        """What a system indexes if it is told nothing else."""
+        return f"{self.title} {self.text}".strip()
+
+
+class Topic(NamedTuple):
+    """A topic of topics.jsonl."""
+
+    query_id: str
+    title: str
+    description: str
+    narrative: str
+
+    def default_text(self) -> str:
+        """What a system looks for if it is told nothing else."""
+        return self.title or self.description or self.narrative
+
+
+def dataset() -> Any:
+    """The collection as ir_datasets has it: documents, where they came with it, topics and qrels."""
+    card = json.loads((HERE / "collection.json").read_text(encoding="utf-8"))
+    grades = {int(grade): sentence for grade, sentence in card["grades"].items()}
+    topics = JsonlQueries(LocalDownload(HERE / "topics.jsonl"), Topic)
+    parts = [topics, TrecQrels(LocalDownload(HERE / "qrels.txt"), grades)]
+    if (HERE / "corpus.jsonl").is_file():
+        fields = {"doc_id": "_id", "title": "title", "text": "text"}
+        count = card["documents"]["exported"]
+        parts.insert(0, JsonlDocs(LocalDownload(HERE / "corpus.jsonl"), Document, fields, count_hint=count))
+    built = Dataset(*parts)
+    built.directory = HERE
+    return built
+
+
+def register(name: str = "") -> Any:
+    """Register it under its own name or another, unless that has been done, and return it."""
+    name = name or json.loads((HERE / "collection.json").read_text(encoding="utf-8"))["name"]
+    if name not in set(ir_datasets.registry):
+        ir_datasets.registry.register(name, dataset())
+    found = ir_datasets.load(name)
+    if getattr(found, "directory", None) != HERE:
+        raise RuntimeError(f"ir_datasets has another dataset called {name!r}; call register() with another name")
+    return found
+
+
+if (HERE / "collection.json").is_file():
+    register()

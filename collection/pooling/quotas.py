@@ -1,0 +1,80 @@
+"""Pools to which every run brings as much as any other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from collection.errors import InputError
+from collection.pooling.joining import joined
+from collection.pooling.table import STRATEGIES
+from collection.records import POOL_COLUMNS, Run
+
+
+@STRATEGIES.add(
+    "quota",
+    label="Quota per run",
+    description="Every run brings the same number of documents that no other brought, however alike the systems are.",
+)
+def quota(runs: Sequence[Run], *, n: int = 10) -> pd.DataFrame:
+    """Runs take turns, and each takes its next document that nobody took, until it has brought `n`.
+
+    In a depth pool systems that resemble each other share their places, and an odd one brings the most. Here all bring
+    `n` documents of each topic, except where a run ends before. Turns go in the order of the runs.
+
+    Parameters
+    ----------
+    runs
+        Any number of runs; frames as :func:`collection.ranking.rank_run` makes them.
+    n
+        How many documents each run brings to each topic, 1 or more.
+
+    Returns
+    -------
+    DataFrame
+        ``query_id``, ``doc_id``, ``strategy`` ("quota"), ``rank`` (the place in the order of taking, from 1),
+        ``runs`` (how many runs have it at any rank). Topics in order of first appearance.
+
+    Examples
+    --------
+    >>> from collection.ranking import rank_run
+    >>> a = pd.DataFrame({"query_id": "1", "doc_id": ["x", "y", "z"], "score": [3.0, 2.0, 1.0]})
+    >>> runs = [Run("a", rank_run(a)), Run("b", rank_run(a))]
+    >>> quota(runs, n=1)["doc_id"].tolist()
+    ['x', 'y']
+    """
+    if n < 1:
+        raise InputError(f"a quota is a number of documents per run and topic, 1 or more, found {n}")
+    rows = joined(runs)
+    count = np.bincount(rows.pair, minlength=len(rows.topic))
+    # Rows are in the order of ranks; a stable sort by run and topic leaves the lists, one after the other.
+    lists, topics = rows.lists, len(rows.topics)
+    order = np.argsort(lists, kind="stable")
+    listed = np.split(rows.pair[order], np.cumsum(np.bincount(lists, minlength=len(runs) * topics))[:-1])
+    taken: list[int] = []
+    for topic in range(topics):
+        taken += _turns([pairs.tolist() for pairs in listed[topic::topics]], n)
+    chosen = np.array(taken, dtype=np.int64)
+    pool = pd.DataFrame(
+        {
+            "query_id": rows.topics[rows.topic[chosen]],
+            "doc_id": rows.documents[rows.document[chosen]],
+            "strategy": "quota",
+            "runs": count[chosen],
+        }
+    )
+    pool["rank"] = pool.groupby("query_id", sort=False).cumcount() + 1
+    return pool[[*POOL_COLUMNS, "runs"]]
+
+
+def _turns(lists: list[list[int]], n: int) -> list[int]:
+    unread = [iter(pairs) for pairs in lists]
+    taken: dict[int, None] = {}
+    for _ in range(min(n, max(map(len, lists), default=0))):
+        for pairs in unread:
+            new = next((pair for pair in pairs if pair not in taken), None)
+            if new is not None:
+                taken[new] = None
+    return list(taken)

@@ -1,0 +1,50 @@
+"""Topic by topic: how many relevant documents there are, how hard it is, and how much it decides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from collection.measures import Floats, Measure
+from collection.reusability.laying import Laid, means, tau
+
+
+def by_topic(laid: Laid, measure: Measure, *, before: Floats | None = None) -> pd.DataFrame:
+    """What each topic is like for these systems.
+
+    Parameters
+    ----------
+    laid
+        R runs, T topics.
+    measure
+        Over plain qrels.
+    before
+        (1, R, T): its values, if they are there already.
+
+    Returns
+    -------
+    DataFrame
+        One row per topic, in the order of the qrels: ``query_id``, ``judged``, ``relevant`` (documents),
+        ``prevalence`` (relevant / judged), ``mean``, ``median`` and ``spread`` (standard deviation) of the systems'
+        values, ``agrees`` (tau-b between the order by this topic alone and that by all; low: it contradicts the rest),
+        ``without`` (tau-b between the order by all other topics and that by all; low: it decides).
+    """
+    before = laid.values([measure]) if before is None else before
+    (values,), (overall,) = before, means([measure], before)
+    count = len(laid.topics)
+    judged = np.bincount(laid.topic, minlength=count)
+    relevant = np.bincount(laid.topic[laid.relevant], minlength=count)
+    without = [means([measure], np.delete(before, t, axis=2))[0] for t in range(count)]
+    return pd.DataFrame(
+        {
+            "query_id": laid.topics,
+            "judged": judged,
+            "relevant": relevant,
+            "prevalence": relevant / judged,
+            "mean": values.mean(axis=0),
+            "median": np.median(values, axis=0),
+            "spread": values.std(axis=0),
+            "agrees": [tau(values[:, t], overall) for t in range(count)],
+            "without": [tau(rest, overall) if count > 1 else float("nan") for rest in without],
+        }
+    )

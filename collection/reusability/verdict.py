@@ -1,0 +1,274 @@
+"""Can a new system be compared fairly? At which depth: rules with their reasons, and what they say in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor
+from typing import Literal, NamedTuple
+
+import pandas as pd
+
+from collection.measures import Measure
+from collection.reusability.depths import TAUS, Pooled, settled_at
+from collection.reusability.laying import Laid
+
+LADDER = (5, 10, 20, 50, 100)
+"""Depths at which the question is asked."""
+
+MEAN_CHANGE = 0.025
+"""A system that was left out may be off by so much on average: half of WORST_CHANGE."""
+
+WORST_CHANGE = 0.05
+"""And by so much at worst. With 50 topics a difference has to be 0.05 or so before another 50 topics would show it as
+well (Voorhees & Buckley, "The effect of topic set size on retrieval experiment error", SIGIR 2002): a system must not
+lose by not being pooled what counts as being worse."""
+
+MOVED = 0.1
+"""It may stand otherwise to so many of the other systems at worst: one in ten."""
+
+JUDGED = 0.8
+"""Of its first k documents so many must be judged on average. In TREC's pools a quarter or so of what one group alone
+brought is relevant; one unjudged document in five then costs P@k the WORST_CHANGE."""
+
+KNOWN = 0.95
+"""And so many of those of the pooled runs themselves: otherwise their values are no yardstick for what is lost."""
+
+LEAST_GROUPS = 3
+"""With fewer there is no pool left to speak of when one is left out."""
+
+Fairness = Literal["fair", "with care", "no"]
+
+
+class Rung(NamedTuple):
+    """Whether a new system can be compared at one depth.
+
+    Attributes
+    ----------
+    depth, measure
+        The depth k, and the measure at k.
+    change, worst
+        Mean and largest absolute change of the measure when a system's group is left out.
+    worst_run
+        Whose change was largest.
+    moved, moved_run, others
+        The most places that a system moved, which one, and how many others there are.
+    judged
+        Mean share of judged documents in the first k of a system that is left out.
+    known
+        The same with all judgements.
+    verdict
+        "fair" if all rules hold; "with care" if only the worst system breaks one; "no" otherwise.
+    broken
+        The rules that do not hold, in words.
+    """
+
+    depth: int
+    measure: str
+    change: float
+    worst: float
+    worst_run: str
+    moved: int
+    moved_run: str
+    others: int
+    judged: float
+    known: float
+    verdict: Fairness
+    broken: tuple[str, ...]
+
+
+def rungs(left_out: pd.DataFrame, curves: pd.DataFrame, measures: Sequence[Measure]) -> list[Rung]:
+    """Each depth of the ladder by the rules.
+
+    Parameters
+    ----------
+    left_out
+        As :func:`~collection.reusability.leave_out` gives it, with these measures.
+    curves
+        As :func:`~collection.reusability.judged_curves` gives it, with ``left_out``.
+    measures
+        One measure at each depth, shallowest first.
+    """
+    found = []
+    for measure in measures:
+        depth = int(measure.level or 0)
+        rows = left_out[left_out["measure"] == str(measure)]
+        at = curves[(curves["depth"] == depth) & curves["left_out"].notna()]
+        change, moved = rows["change"].abs(), rows["moved"].abs()
+        by_change, by_place = rows.iloc[int(change.argmax())], rows.iloc[int(moved.argmax())]
+        rung = Rung(
+            depth, str(measure), float(change.mean()), float(change.max()), str(by_change["run"]), int(moved.max()),
+            str(by_place["run"]), len(rows) - 1, float(at["left_out"].mean()), float(at["judged"].mean()), "fair", (),
+        )  # fmt: skip
+        found.append(judge(rung))
+    return found
+
+
+def judge(rung: Rung) -> Rung:
+    """The same with what the rules say of its numbers."""
+    average = [
+        (
+            rung.known < KNOWN,
+            f"of the first {rung.depth:,} documents of the pooled runs themselves {percent(rung.known)} are judged "
+            f"({percent(KNOWN)} wanted)",
+        ),
+        (
+            rung.judged < JUDGED,
+            f"of the first {rung.depth:,} of a run that is left out {percent(rung.judged)} are judged "
+            f"({percent(JUDGED)} wanted)",
+        ),
+        (rung.change > MEAN_CHANGE, f"a run changes by {rung.change:.3f} on average ({MEAN_CHANGE:g} allowed)"),
+    ]
+    worst = [
+        (rung.worst > WORST_CHANGE, f"{rung.worst_run} changes by {rung.worst:.3f} ({WORST_CHANGE:g} allowed)"),
+        (
+            rung.moved > MOVED * rung.others,
+            f"{rung.moved_run} moves {_places(rung.moved)} ({int(MOVED * rung.others):,} allowed)",
+        ),
+    ]
+    of_all = [said for holds_not, said in average if holds_not]
+    of_one = [said for holds_not, said in worst if holds_not]
+    verdict: Fairness = "no" if of_all else "with care" if of_one else "fair"
+    return rung._replace(verdict=verdict, broken=(*of_all, *of_one))
+
+
+def reached(ladder: Sequence[Rung]) -> tuple[Rung | None, Rung | None, Rung | None]:
+    """The deepest fair rung, the deepest of those below it that are fair or with care, and the first that is neither.
+
+    A rung counts only if none above it is worse: what holds at 20 but not at 10 is chance.
+    """
+    fair = care = None
+    for rung in ladder:
+        if rung.verdict == "no":
+            return fair, care, rung
+        if rung.verdict == "fair" and care is None:
+            fair = rung
+        else:
+            care = rung
+    return fair, care, None
+
+
+def headline(ladder: Sequence[Rung]) -> str:
+    """The answer in one sentence.
+
+    Examples
+    --------
+    >>> good = Rung(10, "nDCG@10", 0.01, 0.02, "a", 1, "a", 20, 0.95, 1.0, "fair", ())
+    >>> headline([good, judge(good._replace(depth=100, measure="nDCG@100", known=0.5))])
+    'A new system can be compared fairly at depth 10, not at depth 100.'
+    """
+    if not ladder:
+        return "It cannot be said whether a new system can be compared fairly."
+    fair, care, neither = reached(ladder)
+    ways = [f"fairly at depth {fair.depth:,}"] if fair else []
+    ways += [f"with care at depth {care.depth:,}"] if care else []
+    if not ways:
+        return f"A new system cannot be compared fairly, not even at depth {ladder[0].depth:,}."
+    end = f", not at depth {neither.depth:,}" if neither else ""
+    return f"A new system can be compared {' and '.join(ways)}{end}."
+
+
+def reasons(ladder: Sequence[Rung], by: str) -> list[str]:
+    """Why: the numbers of the deepest depth that is fair or nearly so, and what is wrong with the first that is not.
+
+    Parameters
+    ----------
+    ladder
+        By :func:`rungs`.
+    by
+        What was left out each time: "run" or "group".
+    """
+    fair, care, neither = reached(ladder)
+    told = []
+    if best := care or fair:
+        told.append(
+            f"A run {'that' if by == 'run' else 'whose group'} is left out changes its {best.measure} by "
+            f"{best.change:.3f} on average, and of its first {best.depth:,} documents {percent(best.judged)} are "
+            f"judged. {_worst(best)}"
+        )
+    if care:
+        # The deepest may itself be fair again, below one that is not.
+        doubt = next(rung for rung in reversed(ladder) if rung.depth <= care.depth and rung.verdict == "with care")
+        told.append(f"Care is needed at depth {doubt.depth:,}: {'; '.join(doubt.broken)}.")
+    if neither:
+        told.append(f"At depth {neither.depth:,} it is not fair: {'; '.join(neither.broken)}.")
+    return told
+
+
+def _worst(rung: Rung) -> str:
+    """The runs to which leaving out did most."""
+    if not rung.worst:
+        return "No run changes at all."
+    moves = f"furthest moves {rung.moved_run}, by {_places(rung.moved)}" if rung.moved else "none moves from its place"
+    return f"Most changes {rung.worst_run}, by {rung.worst:.3f}; {moves} among {rung.others + 1:,} runs."
+
+
+def of_settling(curve: pd.DataFrame, laid: Laid) -> str:
+    """From which depth on the order of the systems no longer moves, by the curve of one measure."""
+    measure = curve["measure"].iloc[0]
+    if curve["tau"].isna().all():
+        return f"By {measure} the runs have no order that could settle."
+    parts = []
+    for least in TAUS:
+        row = settled_at(curve, least)
+        where = "at no depth" if row is None else f"from depth {row['depth']:,} on ({row['pairs']:,} judgements)"
+        parts.append(f"with tau {least:g} {where}")
+    return (
+        f"By {measure} a pool of these {len(laid.runs):,} systems puts them into the order that they have by all "
+        f"{len(laid.grade):,} judgements {', '.join(parts)}."
+    )
+
+
+def of_topics(topics: pd.DataFrame, measure: str) -> str:
+    """Whether single topics decide."""
+    without = topics["without"]
+    if without.isna().all():
+        return "There are too few topics or runs to say which topics decide."
+    row = topics.sort_values("without", kind="stable").iloc[0]
+    return (
+        f"Topic {row['query_id']} decides most: without it the order by {measure} has tau {row['without']:.3f} with "
+        f"that by all {len(topics):,} topics."
+    )
+
+
+def of_pool(pool: Pooled, laid: Laid, curves: pd.DataFrame, *, asked: bool = False) -> list[str]:
+    """To which depth the runs were pooled, or are said to be (`asked`), and how far those are judged that were not."""
+    names = [name for name, one in zip(laid.runs, pool.runs, strict=True) if not one]
+    only_relevant = (
+        "The qrels name relevant documents only. If everything else was looked at, nothing is missing, and the shares "
+        "of judged documents say nothing."
+    )
+    first = [only_relevant] if laid.relevant.all() else []
+    if not pool.full and asked:
+        return [
+            *first,
+            f"Most runs are not judged in full to depth {pool.depth:,}, as they should be by what was asked.",
+        ]
+    if not pool.full:
+        return [
+            *first,
+            f"Most runs are not judged in full to any depth: what a run alone brought is counted in its first "
+            f"{pool.depth:,} ranks, and how many relevant documents are missing cannot be told.",
+        ]
+    told = [
+        *first,
+        f"{int(pool.runs.sum()):,} of {len(laid.runs):,} runs are judged in full to depth {pool.depth:,}: these count "
+        "as pooled.",
+    ]
+    if names:
+        counted = "The other one was" if len(names) == 1 else f"The other {len(names):,} were"
+        rows = curves[curves["run"].isin(names) & (curves["depth"] == min(pool.depth, curves["depth"].max()))]
+        least = rows.sort_values("judged", kind="stable").iloc[0]
+        told.append(
+            f"{counted} not: of their first {int(least['depth']):,} documents "
+            f"{percent(rows['judged'].mean())} are judged, of those of {least['run']} {percent(least['judged'])}."
+        )
+    return told
+
+
+def percent(share: float) -> str:
+    """``89 %``, rounded down: what falls short of a rule never looks as if it held."""
+    return f"{floor(100 * share + 1e-9)} %"
+
+
+def _places(count: int) -> str:
+    return "1 place" if count == 1 else f"{count:,} places"

@@ -1,0 +1,47 @@
+"""What the tests are given: one number a topic, checked once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from collection.errors import InputError
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.intp]
+
+NOISE = 1e-12
+"""Sums of the same numbers in another order differ by so much of their size; as tied counts what differs by less."""
+
+
+def topics_first(values: Any, what: str = "differences", columns: int = 1) -> Floats:
+    """`values` as (topics x systems); a single list as one column.
+
+    Raises
+    ------
+    InputError
+        Fewer than two topics or than `columns` systems, another number of axes, or something that is no finite number.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    table = array[:, None] if array.ndim == 1 else array
+    if table.ndim != 2 or table.shape[1] < columns:
+        raise InputError(f"a test needs {what} by topics and {columns} or more systems, found the shape {array.shape}")
+    if len(table) < 2:
+        raise InputError(f"a test needs {what} of two topics or more, found {len(table)}")
+    if not np.isfinite(table).all():
+        raise InputError(f"a test needs {what} that are finite numbers, found nan or infinity; leave those topics out")
+    return table
+
+
+def spread(differences: Floats) -> Floats:
+    """(systems,): the standard deviation over topics, 0 where nothing but rounding varies."""
+    sd: Floats = differences.std(axis=0, ddof=1)
+    return np.where(sd <= NOISE * np.abs(differences).max(axis=0), 0.0, sd)
+
+
+def ratio(numerator: Floats, denominator: Floats) -> Floats:
+    """The quotient; 0 / 0 is 0 here (no difference at all), and anything else over 0 infinite."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(numerator == 0, 0.0, numerator / denominator)

@@ -1,0 +1,70 @@
+"""The Reusability page in a browser: words first, charts that are drawn and taken away, nothing wider than a screen."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import BrowserContext, expect
+
+from collection import Campaign
+from tests.browser.serving import Serving
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+DEPTH = 10
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
+    """Five runs over eight topics, pooled to depth 10 and judged by qrels."""
+    folder = tmp_path_factory.mktemp("reusability")
+    rng = np.random.default_rng(3)
+    relevant = rng.random((8, 60)) < 0.2
+    judged: set[tuple[int, int]] = set()
+    paths = []
+    for run in range(5):
+        lines = []
+        for topic in range(8):
+            order = np.argsort(-(rng.normal(size=60) + relevant[topic] * (1 + run / 2)))[:20]
+            judged |= {(topic, int(doc)) for doc in order[:DEPTH]}
+            lines += [f"{topic} Q0 d{doc} {rank} {-rank} system{run}" for rank, doc in enumerate(order, start=1)]
+        paths.append(folder / f"{'abcde'[run]}.run")
+        paths[-1].write_text("\n".join(lines).replace(f"system{run}", f"{'abcde'[run]}_system") + "\n")
+    (folder / "qrels.txt").write_text("".join(f"{t} 0 d{d} {int(relevant[t, d])}\n" for t, d in sorted(judged)))
+    (folder / "topics.tsv").write_text("".join(f"{t}\tneed {t}\n" for t in range(8)))
+    with Campaign.create(folder / "campaign", title="Small") as campaign:
+        campaign.import_files(topics=folder / "topics.tsv", runs=paths, qrels=folder / "qrels.txt")
+    return (folder / "campaign",)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_reader_reads_the_verdict_and_takes_a_chart_away(
+    serving: Serving, context: BrowserContext, tmp_path: Path, width: int
+) -> None:
+    page = context.new_page()
+    page.set_viewport_size({"width": width, "height": 900})
+    with Campaign(serving.directory) as campaign:
+        campaign.add_account("rae", "reader")
+        link = campaign.make_signin_link("rae")
+        verdict = campaign.reusability().verdict
+    page.goto(f"{serving.url}/signin?token={link}")
+    expect(page.get_by_text("Small").first).to_be_attached(timeout=20_000)
+    page.goto(f"{serving.url}/reusability")
+    main = page.get_by_test_id("stMain")
+    expect(main.get_by_role("heading", name=verdict[0])).to_be_visible(timeout=60_000)  # computed first
+    assert verdict[0].startswith("A new system can")
+    expect(main.get_by_text("5 of 5 runs are judged in full to depth 10")).to_be_visible()
+    expect(main.get_by_role("button", name="Download left-out.tsv")).to_be_visible(timeout=20_000)
+    expect(main.locator(".stVegaLiteChart svg")).to_have_count(4, timeout=20_000)
+    assert main.evaluate("e => e.scrollWidth <= e.clientWidth")
+
+    with page.expect_download() as waiting:
+        main.get_by_role("button", name=re.compile("Save as SVG: Mean nDCG")).click()
+    waiting.value.save_as(tmp_path / "chart.svg")
+    drawn = (tmp_path / "chart.svg").read_text()
+    assert waiting.value.suggested_filename == "left-out.svg"
+    assert "e_system" in drawn
+    assert "mean nDCG@10" in drawn

@@ -1,0 +1,255 @@
+"""Pools compared at parts of their cost: nothing is known before it is bought, and all is known at the end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from collection import formats, pooling
+from collection.campaign import Campaign
+from collection.cli.budgets import compare_pools
+from collection.cli.pooling import pool
+from collection.correlation import kendall
+from collection.errors import InputError, UnknownNameError
+from collection.measures import align, index_qrels, parse
+from collection.ranking import rank_run
+from collection.records import Document, Run
+from collection.simulation import budgets
+from collection.simulation.budgets import compare
+
+NDCG = parse("nDCG@10")
+
+
+def collection_of(seed: int = 0, topics: int = 6, size: int = 40, runs: int = 6) -> tuple[list[Run], pd.DataFrame]:
+    """Runs of different quality, and qrels of everything."""
+    random = np.random.default_rng(seed)
+    qrels = pd.DataFrame(
+        {
+            "query_id": np.repeat([f"t{n}" for n in range(topics)], size),
+            "doc_id": [f"d{n}" for n in range(topics * size)],
+        }
+    ).assign(relevance=random.choice([0, 1, 2, 3], topics * size, p=[0.6, 0.2, 0.1, 0.1]))
+    made = []
+    for n in range(runs):
+        score = qrels["relevance"] + random.normal(0, 0.7 + 0.4 * n, len(qrels))
+        made.append(Run(f"r{n}", rank_run(qrels[["query_id", "doc_id"]].assign(score=score))))
+    return made, qrels
+
+
+def texts_of(qrels: pd.DataFrame) -> tuple[list[Document], pd.DataFrame]:
+    documents = [
+        Document(row.doc_id, f"about {row.query_id}", f"{row.query_id} " + "answer " * int(row.relevance) + row.doc_id)
+        for row in qrels.itertuples()
+    ]
+    names = qrels["query_id"].unique()
+    return documents, pd.DataFrame({"query_id": names, "title": names, "description": "answer", "narrative": ""})
+
+
+def material_of(texts: bool = False) -> budgets._Material:
+    runs, qrels = collection_of()
+    return budgets._Material.of(runs, qrels, 5, *(texts_of(qrels) if texts else (None, None)))
+
+
+def names(loop: bool = False) -> list[str]:
+    tables = [entry.name for table in (pooling.STRATEGIES, pooling.ADAPTIVE) for entry in table]
+    return [*tables, "decisive", *(["loop"] if loop else [])]
+
+
+@pytest.mark.parametrize("name", names(loop=True))
+def test_no_strategy_sees_what_it_has_not_bought(name: str) -> None:
+    """Other grades where nothing was bought change neither what is bought nor what comes of it."""
+    material = material_of(texts=name == "loop")
+    (bought,) = budgets._bought(material, name, [0.3], NDCG, 0)
+    unseen = np.setdiff1d(np.arange(len(material.grades)), bought)
+    other = material.grades.copy()
+    other[unseen] = np.random.default_rng(1).permutation(other[unseen])
+    assert (other != material.grades).any()
+    changed = replace(material, grades=other)
+    (again,) = budgets._bought(changed, name, [0.3], NDCG, 0)
+    assert again.tolist() == bought.tolist()
+
+
+@pytest.mark.parametrize("name", names(loop=True))
+def test_a_budget_is_kept_and_all_of_it_buys_the_pool(name: str) -> None:
+    material = material_of(texts=name == "loop")
+    size = len(material.grades)
+    some, whole = budgets._bought(material, name, [0.3, 1.0], NDCG, 0)
+    assert len(set(some.tolist())) == len(some)
+    # A sample rounds up in each stratum of each topic.
+    assert len(some) <= int(0.3 * size) + (12 if name in ("uniform", "stratified") else 0)
+    assert len(some) >= 0.2 * size
+    if name == "statap":  # a whole number of pairs for every topic
+        assert len(whole) >= 0.9 * size
+    else:
+        assert sorted(whole.tolist()) == list(range(size))
+
+
+def test_at_the_end_every_strategy_has_the_full_pools_ranking() -> None:
+    runs, qrels = collection_of()
+    table = compare(runs, qrels, strategies=["depth", "mtf", "decisive"], budgets=[1.0], depth=10, draws=2)
+    pool = pooling.depth(runs, depth=10)
+    of_pool = pool[["query_id", "doc_id"]].merge(qrels)
+    values = [
+        [NDCG(align(run.frame, index_qrels(grades))).mean() for run in runs] for grades in (qrels, of_pool)
+    ]  # fmt: skip
+    assert table["recall"].tolist() == [1.0] * 6
+    assert table["judgements"].tolist() == [len(pool)] * 6
+    np.testing.assert_allclose(table["tau"], kendall(*values))
+
+
+def test_expected_gains_do_no_worse_on_average() -> None:
+    taus = []
+    for seed in range(3):
+        runs, qrels = collection_of(seed, topics=10)
+        table = compare(runs, qrels, strategies=["rrf", "decisive"], budgets=[0.2], draws=50)
+        taus.append(table.groupby("estimate")["tau"].mean())
+    mean = pd.concat(taus, axis=1).mean(axis=1)
+    assert mean["expected gains"] > mean["judged only"]
+
+
+def test_texts_come_in_and_some_documents_have_none() -> None:
+    runs, qrels = collection_of()
+    documents, topics = texts_of(qrels)
+    documents = [d._replace(text=None) if n % 3 == 0 else d for n, d in enumerate(documents)][: len(documents) // 2]
+    table = compare(
+        runs, qrels, strategies=["loop", "decisive"], budgets=[0.5], documents=documents, topics=topics, draws=5
+    )
+    assert set(table["strategy"]) == {"loop", "decisive"}
+    assert (table["judgements"] == table["judgements"].iloc[0]).all()
+    assert table["recall"].between(0, 1).all()
+
+
+def test_lots_are_drawn_again_for_every_seed() -> None:
+    runs, qrels = collection_of()
+    one, two = (
+        compare(runs, qrels, strategies=["uniform", "depth"], budgets=[0.3], seeds=n, draws=5).set_index(
+            ["strategy", "estimate"]
+        )
+        for n in (1, 3)
+    )
+    assert one.loc[("uniform", "judged only"), "tau"] != two.loc[("uniform", "judged only"), "tau"]
+    pd.testing.assert_frame_equal(one.loc[["depth"]], two.loc[["depth"]])
+
+
+def test_systems_that_are_equally_good_are_ranked_too() -> None:
+    runs, qrels = collection_of()
+    twins = [*runs, Run("twin", runs[0].frame)]
+    table = compare(twins, qrels, strategies=["rrf", "decisive"], budgets=[0.3], draws=5)
+    assert table[["tau", "tau_ap"]].notna().all(axis=None)
+    (tied,) = compare(twins[::6], qrels, strategies=["rrf"], budgets=[0.3], draws=5).groupby("strategy")["tau"]
+    assert tied[1].isna().all()
+
+
+def test_the_grade_scale_is_that_of_the_qrels_and_not_of_the_pool() -> None:
+    runs, qrels = collection_of()
+    beyond = pd.DataFrame({"query_id": ["t0"], "doc_id": ["nobody has it"], "relevance": [7]})
+    material = budgets._Material.of(runs, pd.concat([qrels, beyond]), 5, None, None)
+    assert material.levels == [0.0, 1.0, 2.0, 3.0, 7.0]
+
+
+@pytest.mark.parametrize(
+    ("share", "depth", "expected"), [(0.2, 10, "2:0.4,10:0.15"), (0.2, 1, "1:0.2"), (1.0, 10, "2:1,10:1")]
+)
+def test_two_strata(share: float, depth: int, expected: str) -> None:
+    assert budgets.two_strata(np.arange(1, 11), depth, share) == expected
+
+
+def test_what_is_wrong_is_said() -> None:
+    runs, qrels = collection_of()
+    with pytest.raises(UnknownNameError, match="did you mean 'rrf'"):
+        compare(runs, qrels, strategies=["rff"])
+    with pytest.raises(InputError, match="the loop learns from texts"):
+        compare(runs, qrels, strategies=["loop"])
+    with pytest.raises(InputError, match="budgets are shares"):
+        compare(runs, qrels, budgets=[25])
+    with pytest.raises(InputError, match="2 runs or more; found 1"):
+        compare(runs[:1], qrels)
+    with pytest.raises(InputError, match="topics that runs and qrels share"):
+        compare(runs, qrels.assign(query_id="other"))
+    with pytest.raises(InputError, match="relevant documents"):
+        compare(runs, qrels.assign(relevance=0))
+
+
+def written(folder: Path) -> tuple[list[Path], Path]:
+    runs, qrels = collection_of(topics=3, size=20, runs=3)
+    files = []
+    for run in runs:
+        rows = run.frame[["query_id", "doc_id", "rank", "score"]].itertuples(index=False)
+        files.append(folder / f"{run.name}.run")
+        files[-1].write_text("".join(f"{q} Q0 {d} {r} {s} {run.name}\n" for q, d, r, s in rows))
+    path = folder / "known.qrels"
+    path.write_text("".join(f"{q} 0 {d} {g}\n" for q, d, g in qrels.itertuples(index=False)))
+    return files, path
+
+
+def test_the_table_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, qrels = written(tmp_path)
+    monkeypatch.setattr(budgets, "_wanted", lambda *_: ["rrf", "mtf"])
+    compare_pools(files, qrels, None, "nDCG@10", ["25%", "0.5"], "table")
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[0].split() == [
+        "strategy", "of", "the", "rest", "cost", "judgements", "recall", "tau", "tau_AP",
+    ]  # fmt: skip
+    assert len(printed.out.splitlines()) == 9
+    assert "first 10 documents of every run" in printed.err
+    compare_pools(files, qrels, None, "nDCG@10", ["2.5%"], "table")
+    assert "2.5%" in capsys.readouterr().out
+    compare_pools(files, qrels, None, "nDCG@10", ["25%"], "tsv")
+    rows = capsys.readouterr().out.splitlines()
+    assert rows[0].split("\t") == list(budgets.COLUMNS)
+    assert len(rows) == 5
+    compare_pools(files, qrels, None, "nDCG@10", ["25%"], "json")
+    assert json.loads(capsys.readouterr().out)[0]["strategy"] == "rrf"
+
+
+def test_a_campaign_brings_its_runs_and_texts(
+    campaign: Campaign, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    qrels = tmp_path / "known.qrels"
+    qrels.write_text("1 0 d1 1\n1 0 d2 2\n1 0 d6 0\n2 0 d4 0\n2 0 d7 1\n")
+    compare_pools([], qrels, campaign.directory, "nDCG@10", ["50%"], "tsv")
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()[1:]]
+    assert {row[0] for row in rows} == set(names(loop=True))
+    assert {row[1] for row in rows} == {"judged only", "expected gains"}
+
+
+@pytest.mark.parametrize("option", [("--depth", "20"), ("--strategy", "rrf"), ("--from-run", "r1"), ("--dry-run",)])
+def test_what_belongs_to_one_strategy_is_refused_beside_compare(tmp_path: Path, option: tuple[str, ...]) -> None:
+    files, qrels = written(tmp_path)
+    result = CliRunner().invoke(pool, ["--compare", str(qrels), "--run", str(files[0]), *option])
+    assert result.exit_code == 2
+    assert "leave out what belongs to one of them" in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("budget", ["25", "0", "-10%", "half", "nan"])
+def test_a_budget_that_is_none_is_refused(tmp_path: Path, budget: str) -> None:
+    files, qrels = written(tmp_path)
+    with pytest.raises(InputError, match="a budget is a share of the full pool"):
+        compare_pools(files, qrels, None, "nDCG@10", [budget], "table")
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+def test_what_real_budgets_buy(shared: Path) -> None:
+    """TREC DL 2019, 37 systems: .90 of the ranking for a quarter of the pool, .95 for half of it."""
+    folder = shared / "data" / "trecdl19-runs"
+    documents: Sequence[Document] = [d for _, d in formats.read_documents(folder / "documents.jsonl.gz")]
+    table = compare(
+        list(formats.read_runs(sorted((folder / "runs").glob("*")))),
+        formats.read_qrels(folder / "qrels.txt"),
+        strategies=["decisive"], budgets=[0.25, 0.5], documents=documents,
+        topics=formats.read_topics(folder / "topics.jsonl"),
+    )  # fmt: skip
+    expected = table[table["estimate"] == "expected gains"].set_index("share")
+    assert expected.loc[0.25, "tau"] >= 0.90
+    assert expected.loc[0.5, "tau"] >= 0.95
+    assert expected["judgements"].tolist() == [623, 1247]

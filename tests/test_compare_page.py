@@ -1,0 +1,390 @@
+"""The Compare page: that it shows the library's numbers, says them in words, and leads to the rankings behind them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from annotate import charts_compare as charts
+from annotate import compared_systems as tables
+from annotate.asgi import SCRIPT
+from annotate.judging.tokens import Tokens
+from annotate.session import DIRECTORY_VARIABLE
+from collection import Campaign, Judgement, comparison
+from collection.comparison import DEFAULT_MEASURES
+from collection.errors import UnknownNameError
+from collection.measures import parse
+from collection.records import Role
+from tests.conftest import signed_in
+
+HOSTILE = "**bold** <img src=x onerror=alert(1)> $x$ :red[r]"
+TOPICS = [f"t{n}" for n in range(1, 9)]
+MEASURES = [parse(m) for m in DEFAULT_MEASURES]
+QRELS = {"a": 3, "b": 1, "c": 0, "d": 2, "e": 0}
+"""The grades of each topic; document f is not judged."""
+
+
+def ranking(first: int, *, odd: str, even: str) -> dict[str, str]:
+    """Topic -> documents, best first: another order in topics of odd and of even numbers."""
+    return {q: odd if n % 2 else even for n, q in enumerate(TOPICS, first)}
+
+
+SYSTEMS = {
+    "good": ranking(1, odd="adbcef", even="dabcef"),
+    "fair": ranking(1, odd="dafbce", even="cabdef"),
+    "poor": ranking(1, odd="cefbda", even="ecfbda"),
+    "mixed#1": ranking(1, odd="adbcef", even="ecfbda"),
+    "mixed#2": ranking(1, odd="abdcef", even="cefbda"),
+}
+COSTS = "run,latency_ms,hardware\ngood,100,GPU\nfair,2,CPU\npoor,5,CPU\n"
+
+
+def write(folder: Path, systems: dict[str, dict[str, str]], titles: dict[str, str]) -> dict[str, Any]:
+    """Files of such a campaign, as :meth:`Campaign.import_files` takes them."""
+    folder.mkdir()
+    (folder / "topics.tsv").write_text("".join(f"{q}\t{title}\n" for q, title in titles.items()))
+    (folder / "documents.tsv").write_text("".join(f"{d}\tTitle {d}\tText of {d}.\n" for d in "abcdef"))
+    (folder / "qrels.txt").write_text("".join(f"{q} 0 {d} {g}\n" for q in titles for d, g in QRELS.items()))
+    for name, rankings in systems.items():
+        lines = [f"{q} Q0 {d} 0 {9 - n} {name}\n" for q, order in rankings.items() for n, d in enumerate(order)]
+        (folder / f"{name}.run").write_text("".join(lines))
+    return {
+        "topics": folder / "topics.tsv",
+        "documents": [folder / "documents.tsv"],
+        "qrels": folder / "qrels.txt",
+        "runs": sorted(folder.glob("*.run")),
+    }
+
+
+@pytest.fixture
+def compared(tmp_path: Path) -> Iterator[Campaign]:
+    """Four systems, one of them with two seeds, on eight topics of five judged documents."""
+    files = write(tmp_path / "files", SYSTEMS, {q: f"topic {q}" for q in TOPICS})
+    with Campaign.create(tmp_path / "campaign", title="Four") as campaign:
+        campaign.import_files(**files)
+        yield campaign
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
+    """Opens the page as somebody who is signed in."""
+
+    def run(campaign: Campaign, role: Role = "manager") -> AppTest:
+        secret = signed_in(campaign, f"a-{role}", role)
+        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
+        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
+        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/compare.py").run()
+        assert not app.exception
+        return app
+
+    return run
+
+
+def words(app: AppTest) -> str:
+    """All that the page says, without escapes."""
+    kinds = (app.title, app.markdown, app.caption, app.subheader, app.info, app.error)
+    return re.sub(r"\\(.)", r"\1", "\n".join(part.value for kind in kinds for part in kind)).replace("\u200b", "")
+
+
+def look(app: AppTest, at: str) -> AppTest:
+    app.session_state["look"] = at
+    app.run()
+    assert not app.exception
+    return app
+
+
+def by_label(app: AppTest, label: str) -> Any:
+    """The select box whose label begins so."""
+    return next(box for box in app.selectbox if box.label.startswith(label))
+
+
+def table_with(app: AppTest, column: str) -> pd.DataFrame:
+    """The table on the page that has such a column."""
+    return next(t.value for t in app.dataframe if column in t.value.columns)
+
+
+# --- the campaign's part --------------------------------------------------------------------------------------------
+
+
+def test_a_campaign_compares_as_the_library_does(compared: Campaign) -> None:
+    mine = compared.compare(MEASURES, baseline="poor", runs=["good", "poor"], topics=TOPICS[:4])
+    other = comparison.compare(compared.evaluate(MEASURES, runs=["good", "poor"], topics=TOPICS[:4]), baseline="poor")
+    pd.testing.assert_frame_equal(mine.leaderboard, other.leaderboard)
+    pd.testing.assert_frame_equal(mine.tests, other.tests)
+    assert mine.topics == 4
+
+
+def test_rankings_side_by_side_have_the_settled_grades(compared: Campaign) -> None:
+    table = compared.side_by_side("fair", "good", "t1", depth=3)
+    assert table["doc_a"].tolist() == ["d", "a", "f"]
+    assert table["doc_b"].tolist() == ["a", "d", "b"]
+    np.testing.assert_array_equal(table["grade_a"], [2, 3, np.nan])
+    assert table["rank_in_b"].tolist() == [2, 1, 6]
+
+
+def test_rankings_of_what_is_not_there_are_refused_by_name(compared: Campaign) -> None:
+    with pytest.raises(UnknownNameError, match="run 'godo'; did you mean 'good'"):
+        compared.side_by_side("godo", "poor", "t1")
+    with pytest.raises(UnknownNameError, match="topic 't99'"):
+        compared.side_by_side("good", "poor", "t99")
+
+
+# --- the page -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("role", ["manager", "reader"])
+def test_the_leaderboard_is_the_library_s_best_first(
+    opened: Callable[..., AppTest], compared: Campaign, role: Role
+) -> None:
+    app = opened(compared, role)
+    shown = app.dataframe[0].value
+    known = compared.compare(MEASURES)
+    order = known.table()["nDCG@10"].sort_values(ascending=False).index
+    assert list(shown.index) == list(order)
+    pd.testing.assert_frame_equal(
+        shown[list(DEFAULT_MEASURES)], known.table().loc[order], check_names=False, check_index_type=False
+    )
+    rows = known.leaderboard[known.leaderboard["measure"] == "nDCG@10"].set_index("system").loc[order]
+    np.testing.assert_allclose(shown["95 % from"], rows["low"])
+    np.testing.assert_allclose(shown["to"], rows["high"])
+    # Six documents are retrieved in each topic, and one of them is not judged.
+    np.testing.assert_allclose(shown["unjudged@10"], rows["unjudged"])
+    assert (shown["unjudged@10"] > 0).all()
+    assert known.sentence("nDCG@10") in words(app)
+
+
+def test_seeds_are_a_mean_and_a_spread_and_never_the_best_of_them(
+    opened: Callable[..., AppTest], compared: Campaign
+) -> None:
+    shown = opened(compared).dataframe[0].value
+    means = compared.evaluate([parse("nDCG@10")]).means()["nDCG@10"]
+    assert "mixed#1" not in shown.index
+    assert shown.loc["mixed", "nDCG@10"] == pytest.approx(means[["mixed#1", "mixed#2"]].mean())
+    assert shown.loc["mixed", "seeds"] == 2
+    assert shown.loc["mixed", "spread of seeds"] == pytest.approx(means[["mixed#1", "mixed#2"]].std())
+
+
+def test_words_name_the_baseline_that_is_chosen(opened: Callable[..., AppTest], compared: Campaign) -> None:
+    app = opened(compared)
+    app.selectbox(key="baseline").set_value("poor").run()
+    said = compared.compare(MEASURES, baseline="poor").sentence("nDCG@10", "good")
+    assert said in words(app)
+    assert "can be seen with 80 % power" in said
+
+
+def test_every_value_with_its_interval_and_its_unjudged(opened: Callable[..., AppTest], compared: Campaign) -> None:
+    app = opened(compared)
+    app.toggle(key="full").set_value(True).run()
+    shown = app.dataframe[0].value
+    board = compared.compare(MEASURES).leaderboard.set_index(["system", "measure"])
+    row = board.loc[("fair", "AP")]
+    assert shown.loc["fair", "AP"] == f"{row['value']:.4f} ({row['low']:.2f} to {row['high']:.2f})"
+    assert shown.loc["fair", "AP: unjudged"] == f"{row['unjudged']:.0%}"
+
+
+def test_tests_are_the_library_s_with_the_choices_made(opened: Callable[..., AppTest], compared: Campaign) -> None:
+    app = look(opened(compared), "Tests")
+    app.selectbox(key="baseline").set_value("fair")
+    app.selectbox(key="test").set_value("wilcoxon")
+    app.selectbox(key="correction").set_value("bonferroni")
+    app.selectbox(key="alpha").set_value(0.01).run()
+    assert not app.exception
+    shown = table_with(app, "p_adjusted").set_index("system")
+    known = compared.compare(MEASURES, baseline="fair", test="wilcoxon", correction="bonferroni", alpha=0.01).tests
+    known = known[known["measure"] == "nDCG@10"].set_index("system")
+    assert set(shown.index) == {"good", "poor", "mixed"}
+    assert shown["difference"].is_monotonic_decreasing
+    for column in ("difference", "low", "high", "effect", "p", "p_adjusted", "wins", "ties", "losses"):
+        np.testing.assert_allclose(shown[column], known.loc[shown.index, column], err_msg=column)
+    assert (shown["outcome"] == "different").tolist() == known.loc[shown.index, "significant"].tolist()
+    assert "by Bonferroni" in words(app)
+
+
+def test_all_pairs_are_tested_together(opened: Callable[..., AppTest], compared: Campaign) -> None:
+    app = look(opened(compared), "Tests")
+    app.toggle(key="pairs").set_value(True).run()
+    assert not app.exception
+    shown = table_with(app, "system_b")
+    known = compared.compare([parse("nDCG@10")], all_pairs=True).pairs
+    assert known is not None
+    assert len(shown) == len(known) == 6
+    assert shown["p"].sum() == pytest.approx(known["p"].sum())
+    assert f"{int(known['significant'].sum())} of 6 pairs of systems are different" in words(app)
+
+
+def test_topics_where_two_differ_most_lead_to_their_rankings(
+    opened: Callable[..., AppTest], compared: Campaign
+) -> None:
+    app = look(opened(compared), "Two systems")
+    app.selectbox(key="a").set_value("good").run()
+    app.selectbox(key="b").set_value("poor").run()
+    apart = comparison.differences(compared.compare(MEASURES).evaluation, "good", "poor", "nDCG@10")
+    first = apart["query_id"].iloc[0]
+    topic = by_label(app, "Topic, those first")
+    assert topic.value == first
+    assert topic.options[0].startswith(f"{first}: topic {first} (+")
+    topic.set_value("t2").run()
+    left, right = (t.value for t in app.dataframe if "rival" in t.value.columns)
+    assert left["grade"].tolist() == ["2", "3", "1", "0", "0", "–"]
+    assert right["grade"].tolist() == ["0", "0", "–", "1", "2", "3"]
+    assert left["rival"].tolist() == [5, 6, 4, 2, 1, 3]
+    assert right["document"].iloc[2] == "f: Title f"
+
+
+def test_rankings_of_a_system_of_seeds_are_those_of_one_of_its_runs(
+    opened: Callable[..., AppTest], compared: Campaign
+) -> None:
+    app = look(opened(compared), "Two systems")
+    app.selectbox(key="a").set_value("mixed").run()
+    app.selectbox(key="run-a").set_value("mixed#2").run()
+    by_label(app, "Topic, those first").set_value("t1").run()
+    left = next(t.value for t in app.dataframe if "rival" in t.value.columns)
+    assert [text[0] for text in left["document"]] == list("abdcef")
+
+
+def test_values_of_each_topic_and_the_calculation_of_one(opened: Callable[..., AppTest], compared: Campaign) -> None:
+    app = look(opened(compared), "Topics")
+    shown = table_with(app, "good")
+    values = compared.compare(MEASURES).evaluation.per_topic()
+    known = values[(values["measure"] == "nDCG@10") & (values["run"] == "fair")].set_index("query_id")["value"]
+    assert shown.loc["t2: topic t2", "fair"] == pytest.approx(known["t2"])
+    assert f"{compared.explain(parse('nDCG@10'), 'good', 't1')}" == app.code[0].value
+
+
+def test_costs_are_there_where_they_are_known(
+    opened: Callable[..., AppTest], compared: Campaign, tmp_path: Path
+) -> None:
+    app = opened(compared)
+    assert "Costs" not in app.get("button_group")[0].options
+    (tmp_path / "costs.csv").write_text(COSTS)
+    compared.import_files(costs=tmp_path / "costs.csv")
+    app = look(opened(compared), "Costs")
+    shown = table_with(app, "by").set_index("system")
+    assert shown["by"].to_dict() == {"good": "", "fair": "", "poor": "fair"}  # nobody knows what mixed costs
+    assert "3 of 4 systems have this cost, 2 are not dominated" in words(app)
+    assert table_with(app, "hardware").loc["good", "hardware"] == "GPU"
+
+
+def test_only_topics_that_are_judged_to_the_end(opened: Callable[..., AppTest], compared: Campaign) -> None:
+    compared.pool("depth", depth=6)  # with f, which nobody has judged yet
+    said = [Judgement(str(uuid4()), "ann", q, "f", "graded", 1) for q in TOPICS[:3]]
+    compared.judge(said)
+    app = opened(compared)
+    assert app.toggle[0].label.startswith("Only the 3 topics")
+    assert "Over 3 of 8 topics" in words(app)
+    known = compared.compare(MEASURES, topics=TOPICS[:3]).table()
+    assert app.dataframe[0].value.loc["fair", "AP"] == pytest.approx(known.loc["fair", "AP"])
+    app.toggle[0].set_value(False).run()
+    assert "Over 8 of 8 topics" in words(app)
+
+
+def test_one_topic_has_values_and_nothing_to_test(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+    files = write(tmp_path / "files", {n: {"t1": r["t1"]} for n, r in SYSTEMS.items()}, {"t1": "the only one"})
+    with Campaign.create(tmp_path / "one") as campaign:
+        campaign.import_files(**files)
+        app = opened(campaign)
+        assert app.dataframe[0].value.loc["good", "RR"] == 1
+        for at in ("Tests", "Two systems", "Topics", "Means"):
+            look(app, at)
+            assert not app.error
+            assert ("One topic is too few for a test." in words(app)) == (at == "Tests")
+        assert "worse" not in set(app.dataframe[0].value["beside the best"])
+
+
+def test_one_system_has_values_and_nobody_to_be_compared_with(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+    files = write(tmp_path / "files", {"good": SYSTEMS["good"]}, {q: q for q in TOPICS})
+    with Campaign.create(tmp_path / "alone") as campaign:
+        campaign.import_files(**files)
+        app = opened(campaign)
+        assert "There is no other system to compare with." in words(look(app, "Tests"))
+        assert "Import the run of another system" in words(look(app, "Two systems"))
+
+
+def test_names_of_systems_and_titles_are_no_markup(opened: Callable[..., AppTest], tmp_path: Path) -> None:
+    systems = {"_one_": SYSTEMS["good"], "<b>two</b>": SYSTEMS["poor"], "values": SYSTEMS["fair"]}
+    folder = tmp_path / "files"
+    files = write(folder, dict(zip("xyz", systems.values(), strict=True)), dict.fromkeys(TOPICS, HOSTILE))
+    for short, name in zip("xyz", systems, strict=True):
+        run = folder / f"{short}.run"
+        run.write_text(re.sub(rf" {short}\n", f" {name}\n", run.read_text()))
+    with Campaign.create(tmp_path / "hostile") as campaign:
+        campaign.import_files(**files)
+        (folder / "costs.csv").write_text("run,latency_ms\n_one_,5\n<b>two</b>,7\nvalues,9\n")
+        campaign.import_files(costs=folder / "costs.csv")
+        app = opened(campaign)
+        for at in ("Means", "Tests", "Two systems", "Topics", "Costs"):
+            look(app, at)
+            kinds = (app.markdown, app.caption, app.title, app.subheader, app.info)
+            live = [re.sub(r"\\.", "", m.value) for kind in kinds for m in kind]
+            assert not [m for m in live if "_one_" in m or "<b>" in m or "<img" in m or "**bold**" in m or ":red" in m]
+
+
+# --- tables and charts ----------------------------------------------------------------------------------------------
+
+
+def test_notes_are_those_of_the_measure(compared: Campaign) -> None:
+    known = compared.compare(MEASURES)._replace(
+        notes=("AP, RR: these are lopsided", "few topics", "odd: not a measure")
+    )
+    assert tables.notes(known, "AP") == ["These are lopsided.", "Few topics.", "Odd: not a measure."]
+    assert tables.notes(known, "P@10") == ["Few topics.", "Odd: not a measure."]
+
+
+def test_where_more_is_not_better_nobody_is_the_best(compared: Campaign) -> None:
+    known = compared.compare([parse("Judged@10")])
+    assert set(tables.standings(known, "Judged@10")["standing"]) == {""}
+    chart = charts.means_chart(tables.standings(known, "Judged@10"), "Judged@10").to_dict()
+    assert chart["layer"][1]["mark"]["type"] == "point"
+
+
+def test_words_follow_which_way_is_better(opened: Callable[..., AppTest], compared: Campaign) -> None:
+    app = look(opened(compared), "Two systems")
+    assert " is better on " in words(app)
+    app.selectbox(key="measure").set_value("Judged@10").run()
+    assert " is higher on " in words(app)
+    assert " is better on " not in words(app)
+    assert "choose a system to compare with" in words(look(app, "Tests"))
+
+
+@pytest.mark.parametrize(("cost", "step"), [("price_usd", "step-after"), ("throughput_qps", "step-before")])
+def test_the_line_of_the_frontier_is_what_can_be_had(cost: str, step: str) -> None:
+    rows = pd.DataFrame(
+        {"system": ["x", "y"], "value": [0.1, 0.2], "cost": [1, 2], "place": "worth its cost", "by": ""}
+    )
+    assert charts.frontier_chart(rows, "AP", cost).to_dict()["layer"][0]["mark"]["interpolate"] == step
+
+
+def test_charts_keep_the_order_and_say_shapes_beside_colours(compared: Campaign) -> None:
+    rows = tables.standings(compared.compare(MEASURES), "nDCG@10")
+    chart = charts.means_chart(rows, "nDCG@10").to_dict()
+    points = chart["layer"][1]["encoding"]
+    assert points["y"]["sort"] == rows["system"].tolist()
+    assert points["x"]["title"] == "mean nDCG@10"
+    assert points["shape"]["scale"]["domain"] == points["color"]["scale"]["domain"] == list(charts.STANDINGS)
+    assert len(set(points["shape"]["scale"]["range"])) == len(charts.STANDINGS)
+
+
+def test_bars_of_topics_are_sorted_by_difference() -> None:
+    rows = pd.DataFrame({"query_id": ["1", "2", "3"], "title": "", "value_a": [0, 0.5, 1], "value_b": [0.5, 0.5, 0]})
+    rows["difference"] = rows["value_a"] - rows["value_b"]
+    chart = charts.topics_chart(rows, "AP", "one", "other").to_dict()
+    assert chart["encoding"]["x"]["sort"] == ["3", "2", "1"]
+    assert charts.topic_of({"selection": {charts.TOPIC: [{"query_id": "2"}]}}) == "2"
+    for nothing in (None, {}, {"selection": {}}, {"selection": {charts.TOPIC: []}}):
+        assert charts.topic_of(nothing) is None
+
+
+@pytest.mark.parametrize(("costs", "kind"), [([1, 500], "log"), ([1, 2], None), ([0, 500], None)])
+def test_costs_far_apart_are_drawn_on_a_logarithmic_axis(costs: list[float], kind: str | None) -> None:
+    rows = pd.DataFrame({"system": ["x", "y"], "value": [0.1, 0.2], "cost": costs, "place": "worth its cost", "by": ""})
+    x = charts.frontier_chart(rows, "AP", "price_usd").to_dict()["layer"][1]["encoding"]["x"]
+    assert x["scale"].get("type") == kind
+    assert x["title"] == "price (US dollars)" + (", logarithmic" if kind else "")

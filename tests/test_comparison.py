@@ -1,0 +1,627 @@
+"""The comparison of systems: leaderboard, tests, pairs, seeds, frontier, topics, tables for papers, the command."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from collection import comparison, formats
+from collection.comparison import (
+    Evaluation,
+    compare,
+    differences,
+    evaluate,
+    frontier,
+    latex,
+    markdown,
+    seeds,
+    side_by_side,
+    systems_of,
+)
+from collection.errors import InputError, UnknownNameError
+from collection.measures import parse
+from collection.ranking import rank_run
+from collection.records import Run
+from collection.significance import holm
+from tests.conftest import frame
+from tests.helpers import fails, ok, run
+
+
+def run_of(name: str, ranking: dict[str, str]) -> Run:
+    """A run from ``{"1": "a b c"}``, best first."""
+    rows = [(q, d, -n) for q, documents in ranking.items() for n, d in enumerate(documents.split())]
+    return Run(name, rank_run(pd.DataFrame(rows, columns=["query_id", "doc_id", "score"]).astype({"score": float})))
+
+
+def made_up(
+    systems: dict[str, float], topics: int = 60, judged: int = 20, seed: int = 0
+) -> tuple[list[Run], pd.DataFrame]:
+    """Systems, each with so much noise on the grades, and qrels of all that they find but document 0."""
+    random = np.random.default_rng(seed)
+    worth = random.normal(size=(topics, judged + 5))
+    grades = np.digitize(worth, [0.5, 1.2])
+    qrels = [(str(t), f"d{d}", grades[t, d]) for t in range(topics) for d in range(1, judged)]
+    runs = []
+    for name, noise in systems.items():
+        seen = worth + random.normal(scale=noise, size=worth.shape)
+        runs.append(run_of(name, {str(t): " ".join(f"d{d}" for d in np.argsort(-seen[t])) for t in range(topics)}))
+    return runs, pd.DataFrame(qrels, columns=["query_id", "doc_id", "relevance"])
+
+
+def measured(*names: str) -> list:
+    return [parse(name) for name in names]
+
+
+@pytest.fixture(scope="module")
+def four() -> Evaluation:
+    """Two good systems that are nearly alike, a bad one, and one that is between."""
+    runs, qrels = made_up({"good": 0.3, "twin": 0.31, "between": 1.0, "bad": 4.0})
+    return evaluate(runs, qrels, measured("nDCG@10", "AP"))
+
+
+# The leaderboard and the tests ----------------------------------------------------------------------
+
+
+def test_the_leaderboard(four: Evaluation) -> None:
+    compared = compare(four)
+    board = compared.leaderboard.set_index(["measure", "system"])
+    means = four.means()
+    assert compared.table().equals(means)
+    for measure in ("nDCG@10", "AP"):
+        values = four.per_topic().query("measure == @measure").pivot(index="query_id", columns="run", values="value")
+        low, high = stats.t.interval(0.95, 59, values.mean(), stats.sem(values))
+        of = board.loc[measure].loc[values.columns]
+        assert np.allclose(of["low"], low)
+        assert np.allclose(of["high"], high)
+        assert board.loc[measure]["place"].tolist() == means[measure].rank(ascending=False).astype(int).tolist()
+        assert board.loc[measure].query("best").index.tolist() == [means[measure].idxmax()]
+        assert set(board.loc[measure].query("like_best").index) == {"good", "twin"}
+    assert board["seeds"].tolist() == [1] * 8
+    assert board["spread"].isna().all()
+    assert (compared.topics, compared.test, compared.correction, compared.alpha) == (60, "paired-t", "holm", 0.05)
+
+
+def test_the_tests_are_scipys_with_holms_correction(four: Evaluation) -> None:
+    compared = compare(four, baseline="between", alpha=0.01)
+    assert list(compared.tests) == [
+        "system", "baseline", "measure", "topics", "difference", "low", "high", "interval_of", "effect", "statistic",
+        "p", "p_adjusted", "wins", "ties", "losses", "significant", "detectable",
+    ]  # fmt: skip
+    for measure, tests in compared.tests.groupby("measure"):
+        values = four.per_topic().query("measure == @measure").pivot(index="query_id", columns="run", values="value")
+        expected = [stats.ttest_rel(values[system], values["between"]) for system in ("good", "twin", "bad")]
+        assert tests["system"].tolist() == ["good", "twin", "bad"]
+        assert tests["p"].tolist() == pytest.approx([e.pvalue for e in expected])
+        assert tests["p_adjusted"].tolist() == pytest.approx(holm([e.pvalue for e in expected]).tolist())
+        assert tests["low"].tolist() == pytest.approx([e.confidence_interval(0.99).low for e in expected])
+        d = values["good"] - values["between"]
+        first = tests.iloc[0]
+        assert (first["wins"], first["ties"], first["losses"]) == ((d > 0).sum(), (d == 0).sum(), (d < 0).sum())
+        assert first["effect"] == pytest.approx(d.mean() / d.std())
+        assert first["difference"] == pytest.approx(
+            four.means().loc["good", measure] - four.means().loc["between", measure]
+        )
+        assert (tests["significant"] == (tests["p_adjusted"] <= 0.01)).all()
+
+
+def test_without_a_baseline_it_is_the_best_of_each_measure() -> None:
+    qrels = frame("1 a 1\n1 b 0\n1 c 1\n2 a 1\n2 b 0\n2 c 1\n3 a 1\n3 b 0\n3 c 1", "query_id", "doc_id", "relevance")
+    early = run_of("early", dict.fromkeys("123", "a b b1 b2 b3 b4"))
+    late = run_of("late", dict.fromkeys("123", "b b1 a c"))
+    compared = compare([early, late], qrels, measured("RR", "R@10"))
+    assert compared.tests[["measure", "baseline", "system"]].values.tolist() == [
+        ["RR", "early", "late"],
+        ["R@10", "late", "early"],
+    ]
+
+
+def test_less_may_be_better() -> None:
+    qrels = frame("1 a 1\n2 a 1\n3 a 1", "query_id", "doc_id", "relevance")
+    quick = run_of("quick", dict.fromkeys("123", "a b"))
+    slow = run_of("slow", {"1": "b a", "2": "b c a", "3": "b c d a"})
+    compared = compare([quick, slow], qrels, measured("Effort@0.95", "Judged@2"), baseline="slow")
+    assert compared.table("best")["Effort@0.95"].tolist() == [True, False]
+    assert compared.table("place").fillna(0).values.tolist() == [[1, 0], [2, 0]]
+    first, second = compared.tests.itertuples()
+    assert first.difference < 0
+    assert (first.wins, first.losses) == (3, 0)
+    assert compared.sentence("Effort@0.95").startswith("quick has the lowest Effort@0.95, 1.0000")
+    assert "quick is better than slow by 2.0000 Effort@0.95" in compared.sentence("Effort@0.95", "quick")
+    # Nobody is the better for documents that are judged: no best, and tests say higher or lower.
+    assert compared.sentence("Judged@2") == "More Judged@2 is neither better nor worse."
+    assert second.measure == "Judged@2"
+    assert compare([quick, slow], qrels, measured("Judged@2")).tests.empty
+
+
+def test_counts_have_no_interval_of_a_mean(four: Evaluation) -> None:
+    runs, qrels = made_up({"a": 0.3, "b": 1.0}, topics=5)
+    board = compare(runs, qrels, measured("NumRelRet", "AP")).leaderboard
+    assert board.query("measure == 'NumRelRet'")["low"].isna().all()
+    assert board.query("measure == 'AP'")["low"].notna().all()
+
+
+def test_tests_of_what_is_no_mean_say_what_they_are_of() -> None:
+    runs, qrels = made_up({"a": 0.3, "b": 4.0}, topics=12)
+    compared = compare(runs, qrels, measured("AP", "GMAP", "NumRelRet"), baseline="a")
+    assert "GMAP: the tests are of the mean over topics, while its value is the geometric mean" in compared.notes
+    assert "NumRelRet: the tests are of the mean over topics, while its value is the sum" in compared.notes
+    row = compared.tests.set_index("measure").loc["GMAP"]
+    assert f"by {-row['difference']:.4f} GMAP a topic, on average (" in compared.sentence("GMAP", "b")
+    assert " AP (" in compared.sentence("AP", "b")
+
+
+def test_unjudged_stands_beside_each_measure_at_its_own_cut_off() -> None:
+    qrels = frame("1 a 1\n1 b 0\n2 a 1", "query_id", "doc_id", "relevance")
+    runs = [run_of("x", {"1": "a b u v", "2": "u a"}), run_of("y", {"1": "u v w a"})]
+    board = compare(runs, qrels, measured("P@2", "RR", "R@3")).leaderboard.set_index(["measure", "system"])
+    assert board.loc["P@2", "unjudged"].tolist() == [1 / 4, 1]
+    assert board.loc["R@3", "unjudged"].tolist() == [2 / 5, 1]
+    assert board.loc["RR", "unjudged"].tolist() == [3 / 6, 3 / 4]
+    assert board["cutoff"].tolist()[:2] == [2, 2]
+    assert board.loc["RR", "cutoff"].isna().all()
+    assert board["missing_topics"].tolist() == [0, 1] * 3
+
+
+def test_all_pairs(four: Evaluation) -> None:
+    compared = compare(four, all_pairs=True)
+    pairs = compared.pairs
+    assert pairs is not None
+    assert len(pairs) == 12
+    of = pairs.query("measure == 'AP'").set_index(["system_a", "system_b"])
+    assert not of.loc[("good", "twin"), "significant"]
+    assert of.loc[("good", "bad"), "significant"]
+    assert of.loc[("good", "bad"), "low"] > 0
+    row = of.loc[("good", "bad")]
+    assert row["wins"] + row["ties"] + row["losses"] == 60
+    again = compare(four, all_pairs=True).pairs
+    assert pairs.equals(again)
+    assert not pairs.equals(compare(four, all_pairs=True, seed=1).pairs)
+    assert set(compared.leaderboard.query("measure == 'AP' and like_best")["system"]) == {"good", "twin"}
+
+
+def test_every_test_and_correction_can_be_asked_for(four: Evaluation) -> None:
+    from collection.significance import CORRECTIONS, TESTS
+
+    for test in TESTS:
+        compared = compare(four, baseline="bad", test=test.name)
+        found = compared.tests.set_index(["measure", "system"])["significant"]
+        assert found[("AP", "good")], test.name
+    of = {c.name: compare(four, baseline="bad", correction=c.name).tests["p_adjusted"] for c in CORRECTIONS}
+    assert (of["holm"] <= of["bonferroni"]).all()
+    assert (of["none"] <= of["holm"]).all()
+
+
+def test_a_run_that_is_there_twice_is_no_better() -> None:
+    runs, qrels = made_up({"a": 0.5}, topics=10)
+    compared = compare([runs[0], Run("copy", runs[0].frame)], qrels, measured("AP"))
+    assert compared.tests[["difference", "p", "ties"]].values.tolist() == [[0, 1, 10]]
+    assert compared.leaderboard["best"].all()
+    assert compared.sentence("AP").startswith("a and copy have the highest AP")
+    # A spread of 0 says nothing of what could be seen.
+    assert compared.sentence("AP", "copy").endswith("after Holm: not significant).")
+
+
+def test_one_topic_or_one_system_is_a_leaderboard_without_tests() -> None:
+    runs, qrels = made_up({"a": 0.5, "b": 1.0}, topics=1)
+    single = compare(runs, qrels, measured("AP"), baseline="a", all_pairs=True)
+    assert single.tests.empty
+    assert single.pairs is not None
+    assert single.pairs.empty
+    assert single.leaderboard["low"].isna().all()
+    assert single.leaderboard["like_best"].all()  # nothing was tested, so nobody is known to be worse
+    assert "; not distinguishable from it: " in single.sentence("AP")
+    assert "significant" in single.tests
+    runs, qrels = made_up({"a": 0.5}, topics=5)
+    alone = compare(runs, qrels, measured("AP"))
+    assert alone.tests.empty
+    assert alone.leaderboard["best"].tolist() == [True]
+    assert alone.sentence("AP") == f"a has the highest AP, {alone.table().loc['a', 'AP']:.4f}."
+    for compared in (single, alone):
+        assert r"\bottomrule" in latex(compared)
+        assert markdown(compared)
+
+
+def test_topics_without_a_value_are_left_out_and_counted(four: Evaluation) -> None:
+    values = four.values.copy()
+    values.loc[
+        (values["run"] == "bad") & values["query_id"].isin(["3", "4"]) & (values["measure"] == "AP"), "value"
+    ] = np.nan
+    compared = compare(four._replace(values=values), baseline="good")
+    assert compared.tests.groupby("measure")["topics"].first().to_dict() == {"AP": 58, "nDCG@10": 60}
+    assert "AP: 2 topics without a value for every system are left out of tests and intervals" in compared.notes
+
+
+def test_notes_and_sentences() -> None:
+    runs, qrels = made_up({"good": 0.3, "bad": 4.0}, topics=20)
+    runs.append(Run("short", runs[0].frame[runs[0].frame["query_id"] != "3"]))
+    compared = compare(runs, qrels, measured("nDCG@10", "P@5"), baseline="bad")
+    notes = "\n".join(compared.notes)
+    assert "20 topics are fewer than 50" in notes
+    assert "short lacks 1 of 20 topics, which count as empty rankings" in notes
+    assert "p is adjusted within each measure" in notes
+    assert re.search(r"nDCG@10: of the first 10 of \w+ \d+% are unjudged, which is the most", notes)
+    assert "tested against the best" not in notes
+    assert "tested against the best" in "\n".join(compare(runs, qrels, measured("AP")).notes)
+    row = compared.tests.set_index(["measure", "system"]).loc[("nDCG@10", "good")]
+    assert compared.sentence("nDCG@10", "good") == (
+        f"good is better than bad by {row['difference']:.4f} nDCG@10 "
+        f"(95% interval {row['low']:.4f} to {row['high']:.4f}, p < 0.001 after Holm: significant). "
+        f"With 20 topics a difference of {row['detectable']:.4f} can be seen with 80 % power "
+        "(paired t test, uncorrected)."
+    )
+    assert compared.sentence("nDCG@10").startswith("good has the highest nDCG@10, 0.")
+    assert "; not distinguishable from it: short." in compared.sentence("nDCG@10")
+    turned = compare(runs, qrels, measured("nDCG@10"), baseline="good", test="sign", correction="none")
+    assert "bad is worse than good by" in turned.sentence("nDCG@10", "bad")
+    assert "95% interval of the median" in turned.sentence("nDCG@10", "bad")
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "message"),
+    [
+        ({"baseline": "godo"}, UnknownNameError, "there is no system 'godo'; did you mean 'good'?"),
+        ({"test": "t"}, UnknownNameError, "there is no significance test 't'"),
+        ({"correction": "holmes"}, UnknownNameError, "there is no correction 'holmes'; did you mean 'holm'?"),
+        ({"alpha": 0}, InputError, "alpha is a level between 0 and 1, found 0"),
+    ],
+)
+def test_bad_input_is_named(four: Evaluation, keywords: dict, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        compare(four, **keywords)
+
+
+def test_what_is_missing_is_asked_for(four: Evaluation) -> None:
+    with pytest.raises(InputError, match="qrels and one measure or more"):
+        compare([])
+    compared = compare(four)
+    with pytest.raises(UnknownNameError, match="no measure 'P'"):
+        compared.sentence("P")
+    with pytest.raises(UnknownNameError, match="no tested system 'x'"):
+        compared.sentence("AP", "x")
+
+
+# Seeds ----------------------------------------------------------------------------------------------
+
+
+def test_seeds_are_one_system_at_their_mean() -> None:
+    runs, qrels = made_up({"dense#1": 0.5, "bm25": 1.0, "dense#2": 0.6, "dense#3": 0.9, "lone#1": 2.0}, topics=30)
+    evaluation = evaluate(runs, qrels, measured("AP", "P@5"))
+    compared = compare(evaluation, baseline="bm25")
+    means = evaluation.means()["AP"]
+    of_seeds = means[["dense#1", "dense#2", "dense#3"]]
+    board = compared.leaderboard.query("measure == 'AP'").set_index("system")
+    assert board.index.tolist() == ["dense", "bm25", "lone#1"]
+    row = board.loc["dense"]
+    assert row["value"] == pytest.approx(of_seeds.mean())  # not max
+    assert (row["spread"], row["lowest_seed"], row["highest_seed"]) == pytest.approx(
+        (of_seeds.std(), of_seeds.min(), of_seeds.max())
+    )
+    assert board["seeds"].tolist() == [3, 1, 1]
+    per_topic = evaluation.per_topic().query("measure == 'AP'").pivot(index="query_id", columns="run", values="value")
+    expected = stats.ttest_rel(per_topic[of_seeds.index].mean(axis=1), per_topic["bm25"])
+    test = compared.tests.set_index(["measure", "system"]).loc[("AP", "dense")]
+    assert test["p"] == pytest.approx(expected.pvalue)
+    assert compared.evaluation.values["run"].unique().tolist() == ["dense", "bm25", "lone#1"]
+    assert any("dense is the mean of 3 seeds" in note for note in compared.notes)
+    assert "±" in markdown(compared)
+    assert r"$\pm$" in latex(compared)
+
+
+def test_which_runs_are_seeds() -> None:
+    assert seeds(["a#1", "a#2", "b#1"]) == {"a": ["a#1", "a#2"], "b#1": ["b#1"]}
+    assert seeds(["a", "a#1", "a#2"]) == {"a": ["a"], "a#1": ["a#1"], "a#2": ["a#2"]}
+    assert seeds(["#1", "#2", "c#", "c#x#1", "c#x#2"]) == {
+        "#1": ["#1"],
+        "#2": ["#2"],
+        "c#": ["c#"],
+        "c#x": ["c#x#1", "c#x#2"],
+    }
+    assert seeds([]) == {}
+    runs, qrels = made_up({"a": 0.5, "a#1": 1.0, "a#2": 2.0}, topics=4)
+    notes = compare(runs, qrels, measured("AP")).notes
+    assert "runs that begin with a# are not taken for seeds, since a run is called a" in notes
+
+
+@given(st.lists(st.sampled_from(["a", "b", "a#1", "a#2", "b#1", "b#2", "c#1", "c#1#2", "c#1#3"]), unique=True))
+def test_every_run_is_in_one_system(names: list[str]) -> None:
+    found = seeds(names)
+    assert sorted(run for runs in found.values() for run in runs) == sorted(names)
+
+
+def test_what_seeds_cost_and_lack() -> None:
+    runs, qrels = made_up({"a#1": 0.5, "a#2": 1.0, "b": 2.0}, topics=4)
+    runs[1] = Run("a#2", runs[1].frame[runs[1].frame["query_id"] != "2"])
+    costs = pd.DataFrame({"run": ["a#1", "a#2"], "latency_ms": [10.0, 30.0], "hardware": ["GPU", "GPU"]})
+    evaluation = evaluate(runs, qrels, measured("AP"), costs=costs)
+    together, of_seeds = systems_of(evaluation)
+    assert together.costs is not None
+    assert together.costs.loc["a"].tolist() == [20.0, "GPU"]
+    assert together.costs.loc["b"].isna().all()
+    assert [(c.run, c.missing_topics) for c in together.coverage] == [("a", ("2",)), ("b", ())]
+    assert of_seeds["seeds"].tolist() == [2, 1]
+    assert together.unjudged is not None
+    assert together.unjudged["run"].tolist() == ["a", "b"]
+
+
+def test_without_seeds_the_evaluation_is_as_it_was(four: Evaluation) -> None:
+    assert systems_of(four)[0] is four
+
+
+# The frontier ---------------------------------------------------------------------------------------
+
+
+def table(column: str, **values: float) -> pd.DataFrame:
+    return pd.DataFrame({column: pd.Series(values, dtype="float64")})
+
+
+def test_who_dominates_whom() -> None:
+    means = table("AP", cheap=0.2, best=0.5, worse=0.4, same=0.5, unknown=0.9)
+    costs = table("price_usd", cheap=1, best=10, worse=12, same=10)
+    found = frontier(means, costs, "AP", "price_usd").set_index("system")
+    assert found.index.tolist() == ["best", "same", "worse", "cheap"]
+    assert found["dominated"].tolist() == [False, False, True, False]  # equals do not dominate each other
+    assert found.loc["worse", "by"] == "best, same"
+    speed = costs.rename(columns={"price_usd": "throughput_qps"})
+    by_speed = frontier(means, speed, "AP", "throughput_qps").set_index("system")["by"]
+    assert by_speed.to_dict() == {"best": "", "same": "", "worse": "", "cheap": "best, same, worse"}
+    rounded = frontier(table("AP", x=0.1 + 0.2, y=0.3), table("price_usd", x=2, y=1), "AP", "price_usd")
+    assert rounded.set_index("system")["by"].to_dict() == {"x": "y", "y": ""}
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
+@settings(deadline=None)
+def test_the_frontier_by_definition(points: list[tuple[int, int]]) -> None:
+    names = [f"s{n}" for n in range(len(points))]
+    means = pd.DataFrame({"AP": [p[0] / 5 for p in points]}, index=names)
+    costs = pd.DataFrame({"memory_bytes": [float(p[1]) for p in points]}, index=names)
+    found = frontier(means, costs, "AP", "memory_bytes").set_index("system")
+    for name, (worth, price) in zip(names, points, strict=True):
+        over = {
+            n for n, (w, c) in zip(names, points, strict=True) if w >= worth and c <= price and (w, c) != (worth, price)
+        }
+        assert set(filter(None, found.loc[name, "by"].split(", "))) == over
+        assert found.loc[name, "dominated"] == bool(over)
+
+
+def test_the_frontier_needs_numbers() -> None:
+    costs = table("ms", a=1).assign(hardware="GPU")
+    assert comparison.number_costs(costs) == ["ms"]
+    with pytest.raises(InputError, match="needs a cost that is a number; hardware has 'GPU'"):
+        frontier(table("AP", a=1), costs, "AP", "hardware")
+    with pytest.raises(InputError, match="hardware has nothing for these systems"):
+        frontier(table("AP", a=1), costs.assign(hardware=None), "AP", "hardware")
+    with pytest.raises(UnknownNameError, match="no cost 'price'"):
+        frontier(table("AP", a=1), costs, "AP", "price")
+    with pytest.raises(UnknownNameError, match="no measure 'P@5'"):
+        frontier(table("AP", a=1), costs, "P@5", "ms")
+
+
+# Topics ---------------------------------------------------------------------------------------------
+
+
+def test_side_by_side() -> None:
+    qrels = frame("1 a 2\n1 b 0\n1 c -1\n2 z 1", "query_id", "doc_id", "relevance")
+    a, b = run_of("x", {"1": "a b c d"}), run_of("y", {"1": "e d a"})
+    found = side_by_side(a, b, qrels, "1", depth=4)
+    assert found["rank"].tolist() == [1, 2, 3, 4]
+    assert found["doc_a"].tolist() == ["a", "b", "c", "d"]
+    assert found["doc_b"].tolist() == ["e", "d", "a", ""]
+    assert found["grade_a"].fillna(-9).tolist() == [2, 0, -9, -9]
+    assert found["grade_b"].fillna(-9).tolist() == [-9, -9, 2, -9]
+    assert found["rank_in_b"].fillna(0).tolist() == [3, 0, 0, 2]
+    assert found["rank_in_a"].fillna(0).tolist() == [0, 4, 1, 0]
+    assert len(side_by_side(a, b, qrels, "1", depth=2)) == 2
+    assert side_by_side(a, b, qrels, "2").empty  # judged, and neither has it
+    with pytest.raises(UnknownNameError, match="no topic '7'"):
+        side_by_side(a, b, qrels, "7")
+    with pytest.raises(InputError, match="depth is 1 or more"):
+        side_by_side(a, b, qrels, "1", depth=0)
+
+
+def test_topics_by_how_far_two_systems_differ(four: Evaluation) -> None:
+    found = differences(four, "good", "bad", "AP")
+    assert len(found) == 60
+    assert found["difference"].abs().is_monotonic_decreasing
+    assert found["difference"].mean() == pytest.approx(four.means().loc["good", "AP"] - four.means().loc["bad", "AP"])
+    assert differences(four, "bad", "good", "AP")["difference"].tolist() == [-d for d in found["difference"]]
+    assert (differences(four, "good", "good", "AP")["difference"] == 0).all()
+    with pytest.raises(UnknownNameError, match="no system 'none'"):
+        differences(four, "good", "none", "AP")
+    with pytest.raises(UnknownNameError, match="no measure 'P@3'"):
+        differences(four, "good", "bad", "P@3")
+
+
+# For papers -----------------------------------------------------------------------------------------
+
+
+def test_latex_is_a_table_ready_for_a_paper(four: Evaluation) -> None:
+    renamed = {"good": "bm25_k1=0.9 & 100%", "twin": r"a\b{c}~^$#", "between": "between", "bad": "bad"}
+    values = four.values.assign(run=four.values["run"].map(renamed))
+    coverage = [c._replace(run=renamed[c.run]) for c in four.coverage]
+    compared = compare(Evaluation(values, coverage), baseline="between")
+    made = latex(compared)
+    lines = made.splitlines()
+    assert lines[3:6] == [r"\begin{tabular}{lrr}", r"\toprule", r"System & nDCG@10 & AP \\"]
+    assert lines[2] == (
+        r"\caption{Means over 60 topics; best in bold. $\dagger$: significantly better, $\ddagger$: "
+        r"significantly worse than between (paired t test, Holm correction over 3 comparisons per measure, "
+        r"$\alpha$~=~0.05).}"
+    )
+    value = compared.table().loc["bm25_k1=0.9 & 100%"]
+    bold = [compared.table("best").loc["bm25_k1=0.9 & 100%", m] for m in ("nDCG@10", "AP")]
+    cells = [(rf"\textbf{{{v:.4f}}}" if b else f"{v:.4f}") + r"$^{\dagger}$" for v, b in zip(value, bold, strict=True)]
+    assert lines[7] == rf"bm25\_k1=0.9 \& 100\% & {' & '.join(cells)} \\"
+    assert lines[8].startswith(r"a\textbackslash{}b\{c\}\textasciitilde{}\textasciicircum{}\$\# & ")
+    assert lines[10].count(r"$^{\ddagger}$") == 2
+    # A row that begins with [ or * would be read as an option of the end of the row before it.
+    starred = compare(
+        Evaluation(
+            values.replace({"between": "*b", "bad": "[x]"}),
+            [c._replace(run={"between": "*b", "bad": "[x]"}.get(c.run, c.run)) for c in coverage],
+        )
+    )
+    assert {"{*}b", "{[}x]"} <= {line.split(" & ")[0] for line in latex(starred).splitlines()}
+    assert made.count("{") - made.count(r"\{") == made.count("}") - made.count(r"\}")
+    assert all(line.count("&") - line.count(r"\&") == 2 for line in lines[5:11] if line.endswith(r"\\"))
+
+
+def test_markdown_is_a_table_with_its_sentence(four: Evaluation) -> None:
+    compared = compare(four)
+    lines = markdown(compared).splitlines()
+    assert lines[:2] == ["| System | nDCG@10 | AP |", "| --- | ---: | ---: |"]
+    assert lines[5].startswith("| bad |")
+    assert lines[5].count("‡") == 2
+    assert lines[-1] == (
+        "Means over 60 topics; best in bold. ‡: significantly worse than the best system (paired t test, "
+        "Holm correction over 3 comparisons per measure, α = 0.05)."
+    )
+    assert sum(line.count("**") for line in lines) == 4
+    odd = comparison.evaluate(*made_up({"a|b_c*": 0.5}, topics=3), measured("AP"))
+    assert r"| a\|b\_c\* |" in markdown(compare(odd))
+
+
+# The command ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def on_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """qrels.txt, three runs in runs/, costs.csv."""
+    folder = tmp_path_factory.mktemp("compare")
+    runs, qrels = made_up({"bm25": 1.0, "dense#1": 0.4, "dense#2": 0.5}, topics=12)
+    (folder / "runs").mkdir()
+    for name, made in runs:
+        lines = [f"{q} Q0 {d} {r} {s} {name}" for q, d, s, r in made[["query_id", "doc_id", "score", "rank"]].values]
+        (folder / "runs" / f"{name}.run").write_text("\n".join(lines))
+    (folder / "qrels.txt").write_text("\n".join(f"{q} 0 {d} {r}" for q, d, r in qrels.values))
+    (folder / "costs.csv").write_text("run,latency_ms,hardware\nbm25,5,CPU\ndense#1,50,GPU\ndense#2,70,GPU\n")
+    return folder
+
+
+def given_files(folder: Path) -> list[object]:
+    return ["compare", folder / "qrels.txt", folder / "runs"]
+
+
+def test_the_command_prints_leaderboard_and_tests(on_disk: Path) -> None:
+    printed = ok(*given_files(on_disk), "-m", "nDCG@10", "--baseline", "bm25")
+    lines = printed.splitlines()
+    assert lines[0].split() == ["system", "nDCG@10", "95%", "unjudged@10"]
+    assert re.match(r"dense\s+0\.\d{4} ±0\.\d{4}\s+\*\+?\s+0\.\d{4} to 0\.\d{4}\s+\d+\.\d%", lines[1])
+    assert "nDCG@10 against bm25: Paired t, Holm" in printed
+    assert re.search(r"^dense\s+\+0\.\d{4}\s+\S+ to \S+\s+\+\d", printed, re.M)
+    alone = run(*given_files(on_disk), "-m", "AP")
+    assert "against bm25" not in alone.stdout
+    assert "dense has the highest AP" in alone.stdout
+    assert "note: 12 topics are fewer than 50" in alone.stderr
+    assert ok(*given_files(on_disk)).splitlines()[0].split()[:4] == ["system", "nDCG@10", "unjudged@10", "AP"]
+    pairs = ok(*given_files(on_disk), "-m", "AP", "--all-pairs", "--seed", 3)
+    assert re.search(r"AP: [01] of 1 pairs differ \(randomised Tukey HSD\)", pairs)
+
+
+def test_the_command_writes_every_format(on_disk: Path) -> None:
+    runs = list(formats.read_runs(sorted((on_disk / "runs").iterdir())))
+    expected = compare(runs, formats.read_qrels(on_disk / "qrels.txt"), measured("AP", "P@5"), baseline="bm25")
+    asked = [*given_files(on_disk), "-m", "AP", "-m", "P@5", "--baseline", "bm25", "--format"]
+    assert ok(*asked, "latex") == latex(expected) + "\n"
+    assert ok(*asked, "markdown") == markdown(expected) + "\n"
+    written = json.loads(ok(*asked, "json"))
+    assert written["notes"] == list(expected.notes)
+    assert (written["baseline"], written["test"], written["topics"]) == ("bm25", "paired-t", 12)
+    assert [row["p"] for row in written["tests"]] == pytest.approx(expected.tests["p"].tolist())
+    assert [row["value"] for row in written["leaderboard"]] == pytest.approx(expected.leaderboard["value"].tolist())
+    assert written["pairs"] is None
+    header, *rows = (line.split("\t") for line in ok(*asked, "tsv").splitlines())
+    assert len(rows) == 4
+    assert {len(row) for row in rows} == {len(header)}
+    cells = dict(zip(header, next(row for row in rows if row[0] == "dense"), strict=True))
+    assert cells["wins"].isdigit()
+    assert float(cells["p"]) == pytest.approx(expected.tests["p"].iloc[0])
+    header, *rows = (line.split("\t") for line in ok(*asked, "tsv", "--all-pairs").splitlines())
+    assert header[:2] == ["system_a", "system_b"]
+    assert len(rows) == 2
+
+
+def test_the_command_shows_topics_costs_and_power(on_disk: Path) -> None:
+    files = given_files(on_disk)
+    topics = ok(*files, "-m", "AP", "--systems", "bm25", "dense#1", "--format", "tsv").splitlines()
+    assert topics[0].split("\t") == ["measure", "query_id", "value bm25", "value dense#1", "difference"]
+    assert len(topics) == 13
+    one = ok(*files, "--systems", "bm25", "dense#1", "--topic", "3", "--depth", 4).splitlines()
+    assert one[0].split("  ")[0] == "rank"
+    assert "rank in dense#1" in one[0]
+    assert len(one) == 5
+    listed = json.loads(
+        ok(*files, "-m", "AP", "--costs", on_disk / "costs.csv", "--frontier", "latency_ms", "--format", "json")
+    )
+    assert [(row["system"], row["latency_ms"], row["dominated"]) for row in listed] == [
+        ("dense", 60, False),
+        ("bm25", 5, False),
+    ]
+    power = ok(*files, "-m", "AP", "--power", 0.05).splitlines()
+    assert power[0].split("  ")[0] == "measure"
+    assert [line.split()[:2] for line in power[1:]] == [["AP", "median"], ["AP", "largest"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--baseline", "bm52"], "there is no system 'bm52'; did you mean 'bm25'?"),
+        (["--test", "sing"], "there is no significance test 'sing'; did you mean 'sign'?"),
+        (["--correction", "none at all"], "there is no correction 'none at all'"),
+        (["--test", "bootstrap", "--seed", "-1"], "a seed is 0 or more, found -1"),
+        (["--alpha", "2"], "alpha is a level between 0 and 1, found 2"),
+        (["--power", "0.0000001"], "takes more than 10,000,000 topics"),
+        (["--systems", "bm25", "x"], "there is no system 'x'"),
+        (["--systems", "bm25", "dense#1", "--topic", "x"], "there is no topic 'x'"),
+    ],
+)
+def test_the_command_says_what_is_wrong_in_a_line(on_disk: Path, options: list[str], message: str) -> None:
+    assert message in fails(*given_files(on_disk), *options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--frontier", "price"], "--costs FILE and --frontier COST go together"),
+        (["--topic", "1"], "--topic needs --systems A B"),
+        (["--power", "0.1", "--systems", "a", "b"], "--systems and --power are different tables"),
+        (["--power", "0.1", "--format", "latex"], "--power has the formats table, tsv and json"),
+        (["-m", "AP", "-m", "AP"], "the measure AP is asked for twice"),
+        (["--systems", "x", "bm25", "--topic", "1"], "no run is called x"),
+        (["--systems", "bm25", "bm25"], "--systems needs two runs, found bm25 twice"),
+    ],
+)
+def test_the_command_refuses_what_does_not_go_together(on_disk: Path, options: list[str], message: str) -> None:
+    done = run(*given_files(on_disk), *options)
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
+def test_a_run_in_place_of_the_qrels_is_noticed(on_disk: Path) -> None:
+    message = fails("compare", on_disk / "runs" / "bm25.run", on_disk / "qrels.txt")
+    assert "the qrels come first: cleverdon compare QRELS RUN..." in message
+
+
+@pytest.mark.shared
+def test_systems_of_a_track(shared: Path) -> None:
+    """The systems of TREC's Deep Learning track 2019: BERT beats BM25, and the best six cannot be told apart."""
+    folder = shared / "data" / "trecdl19-runs"
+    runs = formats.read_runs(sorted((folder / "runs").glob("*.run.gz")))
+    compared = compare(runs, formats.read_qrels(folder / "qrels.txt"), measured("nDCG@10"), baseline="bm25base_p")
+    tests = compared.tests.set_index("system")
+    assert compared.topics == 43
+    assert len(tests) == 36
+    assert tests.loc["p_bert", "significant"]
+    assert not tests.loc["bm25base_rm3_p", "significant"]
+    board = compared.leaderboard.set_index("system")
+    assert board.loc["idst_bert_p1", "place"] == 1
+    assert board.loc[["idst_bert_p2", "idst_bert_p3", "p_exp_rm3_bert"], "like_best"].all()
+    assert not board.loc["bm25base_p", "like_best"]
+    assert board["unjudged"].max() == pytest.approx(1 / 430)  # one document in one run: the pool is ten deep

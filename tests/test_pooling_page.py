@@ -1,0 +1,98 @@
+"""The Pool page: every strategy's fields, its cost, what is refused, and what is added; without a browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from annotate.asgi import SCRIPT
+from annotate.judging.tokens import Tokens
+from annotate.session import DIRECTORY_VARIABLE
+from collection import Campaign
+from collection.pooling import STRATEGIES
+from tests.conftest import signed_in
+
+
+@pytest.fixture
+def unpooled(make_campaign: Callable[..., Campaign]) -> Campaign:
+    return make_campaign("unpooled", pooled=False)
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch, unpooled: Campaign) -> AppTest:
+    secret = signed_in(unpooled)
+    monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(unpooled.directory))
+    return AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/pool.py").run()
+
+
+def choose(page: AppTest, strategy: str) -> AppTest:
+    box = next(box for box in page.selectbox if box.label == "Strategy")
+    return box.set_value(strategy).run()
+
+
+def figures(page: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in page.metric}
+
+
+def test_every_strategy_has_its_fields_and_its_cost(page: AppTest, unpooled: Campaign) -> None:
+    for entry in STRATEGIES:
+        choose(page, entry.name)
+        assert not page.exception
+        assert not page.error
+        assert any(caption.value == entry.description for caption in page.caption)
+        fields = [*page.number_input, *page.selectbox, *page.text_input]
+        shown = {
+            f.key.removeprefix(f"{entry.name}-"): f.value for f in fields if f.key and f.key.startswith(entry.name)
+        }
+        assert shown == entry.parameters
+        cost = unpooled.pool(entry.name, dry_run=True)
+        assert figures(page)["Pairs"] == str(cost.pairs)
+        assert ("Drawn from" in figures(page)) == (cost.sampled_from is not None)
+        assert next(t for t in page.toggle if t.key == "near").disabled == (cost.sampled_from is not None)
+    assert unpooled.counts()["pool"] == 0
+
+
+def test_what_cannot_be_is_said_and_nothing_is_added(page: AppTest, unpooled: Campaign) -> None:
+    choose(page, "stratified")
+    page.text_input(key="stratified-strata").set_value("50:1,10:.3").run()
+    assert "depths that ascend" in page.error[0].value
+    assert not page.exception
+    assert not [button for button in page.button if button.key == "add"]
+    page.text_input(key="stratified-strata").set_value("1:1,3:.5").run()
+    assert not page.error
+    page.button(key="add").click().run()
+    assert unpooled.pool("stratified", strata="1:1,3:.5", dry_run=True).new == 0
+    assert unpooled.counts()["pool"] > 0
+
+
+def test_the_runs_that_contribute_are_kept(page: AppTest, unpooled: Campaign) -> None:
+    page.multiselect(key="runs").set_value(["beta"]).run()
+    assert figures(page)["Pairs"] == "4"
+    page.button(key="add").click().run()
+    assert json.loads(unpooled.pool_rounds()["runs"].iloc[0]) == ["beta"]
+    # What is in the pool is no longer new, and the table below says whence it came.
+    assert page.button(key="add").disabled
+    assert page.dataframe[-1].value["runs"].tolist() == ["beta"]
+
+
+def test_near_duplicates_are_left_out(page: AppTest, unpooled: Campaign) -> None:
+    page.toggle(key="near").set_value(True).run()
+    cost = unpooled.pool("depth", near_duplicates="skip", dry_run=True)
+    # The texts of the small campaign are short, and differ.
+    assert cost.near_duplicates == 0
+    page.button(key="add").click().run()
+    assert json.loads(unpooled.pool_rounds()["parameters"].iloc[0])["near_duplicates"] == "skip"
+
+
+def test_costs_of_all_strategies_stand_side_by_side(page: AppTest, unpooled: Campaign) -> None:
+    choose(page, "rrf")
+    page.number_input(key="rrf-budget").set_value(2).run()
+    page.toggle(key="every").set_value(True).run()
+    assert not page.exception
+    table = page.dataframe[0].value
+    assert table["strategy"].tolist() == [entry.label for entry in STRATEGIES]
+    assert table["pairs"].tolist() == unpooled.pool_costs(2)["pairs"].tolist()

@@ -1,0 +1,614 @@
+"""Reusability: leave-outs against evaluation by the reduced qrels, estimates against known truths, and the rules."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import kendalltau
+
+from collection import Campaign, Judgement, comparison
+from collection.cli.reusing import read_groups
+from collection.errors import CampaignError, FormatError, InputError, UnknownNameError
+from collection.formats import read_qrels, read_runs
+from collection.measures import parse
+from collection.ranking import rank_run
+from collection.records import Run
+from collection.reusability import (
+    LADDER,
+    MEAN_CHANGE,
+    WORST_CHANGE,
+    Laid,
+    Rung,
+    bounds_of,
+    brought_alone,
+    by_topic,
+    captured,
+    chao,
+    continued,
+    estimates,
+    group_of,
+    groups_by_prefix,
+    headline,
+    interval,
+    judge,
+    judged_curves,
+    lay,
+    leave_out,
+    look,
+    new_by_depth,
+    pooled,
+    settled_at,
+    settling,
+)
+from collection.reusability.verdict import reached, reasons
+from tests.helpers import fails, ok
+
+MEASURES = [parse(m) for m in ("nDCG@3", "AP", "P@3", "RR")]
+
+
+def run_of(name: str, *rankings: Sequence[str]) -> Run:
+    """A run with these documents for the topics 1, 2, ..."""
+    rows = [
+        (str(t), doc, float(-place))
+        for t, documents in enumerate(rankings, start=1)
+        for place, doc in enumerate(documents)
+    ]
+    return Run(name, rank_run(pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])))
+
+
+def qrels_of(*topics: dict[str, int]) -> pd.DataFrame:
+    rows = [(str(t), doc, grade) for t, grades in enumerate(topics, start=1) for doc, grade in grades.items()]
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
+
+
+# Topic 1: c is x's alone, d is y's; topic 2: z alone brings p and q. To depth 2 all is judged. Nobody brought u.
+X = run_of("team_x", ["a", "c", "v"], ["m", "n"])
+Y = run_of("team_y", ["a", "d", "w"], ["m", "n"])
+Z = run_of("other", ["b", "a", "w"], ["p", "q"])
+QRELS = qrels_of({"a": 1, "b": 0, "c": 2, "d": 0, "u": 1}, {"m": 1, "n": 0, "p": 1, "q": 0})
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[list[Run], pd.DataFrame]:
+    """Two to four runs with ties over two topics of a dozen documents, and qrels that judge some of them."""
+    documents = [f"d{n}" for n in range(12)]
+    runs = []
+    for number in range(draw(st.integers(2, 4))):
+        rows = []
+        for topic in ("1", "2"):
+            chosen = draw(st.lists(st.sampled_from(documents), unique=True, min_size=0 if number else 1, max_size=8))
+            rows += [(topic, doc, float(draw(st.integers(0, 3)))) for doc in chosen]
+        frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+        runs.append(Run(f"r{number}", rank_run(frame.astype({"score": float, "query_id": str, "doc_id": str}))))
+    grades = {
+        topic: draw(st.dictionaries(st.sampled_from(documents), st.integers(0, 3), min_size=1)) for topic in ("1", "2")
+    }
+    return runs, qrels_of(*grades.values())
+
+
+def values_of(runs: list[Run], qrels: pd.DataFrame) -> pd.Series:
+    """(measure, run, topic) -> value, by the comparison room."""
+    values = comparison.evaluate(runs, qrels, MEASURES, strangers=True).per_topic()
+    return values.set_index(["measure", "run", "query_id"])["value"]
+
+
+def as_series(laid: Laid, values: np.ndarray) -> pd.Series:
+    index = pd.MultiIndex.from_product([map(str, MEASURES), laid.runs, laid.topics])
+    return pd.Series(values.ravel(), index=index)
+
+
+# --- laying -------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25, deadline=None)
+@given(tables(), st.data())
+def test_values_without_some_judgements_are_those_by_the_other_judgements(
+    table: tuple[list[Run], pd.DataFrame], data: st.DataObject
+) -> None:
+    runs, qrels = table
+    laid = lay(runs, qrels)
+    before = laid.values(MEASURES)
+    everything = values_of(runs, qrels)
+    pd.testing.assert_series_equal(as_series(laid, before)[everything.index], everything, check_names=False)
+
+    taken = np.array(data.draw(st.lists(st.booleans(), min_size=len(qrels), max_size=len(qrels))))
+    after = laid.values(MEASURES, taken)
+    np.testing.assert_array_equal(after, laid.values(MEASURES, taken, before))  # only changed topics computed
+    kept = values_of(runs, qrels[~taken]) if not taken.all() else pd.Series(dtype=float)
+    if len(kept):
+        pd.testing.assert_series_equal(as_series(laid, after)[kept.index], kept, check_names=False)
+    left = laid.topic[~taken]
+    assert (np.delete(after, left, axis=2) == 0).all()
+
+
+@settings(max_examples=15, deadline=None)
+@given(tables(), st.integers(1, 6))
+def test_taking_away_nothing_changes_nothing(table: tuple[list[Run], pd.DataFrame], depth: int) -> None:
+    runs, qrels = table
+    laid = lay(runs, qrels)
+    left = leave_out(laid, MEASURES, laid.runs, depth)
+    without = left[left["unique"] == 0]
+    assert (without["change"] == 0).all()
+    assert (without["moved"] == 0).all()
+    for number, run in enumerate(laid.runs):
+        members = np.arange(len(laid.runs)) == number
+        top = [set(r.frame[r.frame["listed"] <= depth].itertuples(index=False, name=None)) for r in runs]
+        tops = [{(str(q), d) for q, d, *_ in rows} for rows in top]
+        alone = tops[number] - set().union(*(t for n, t in enumerate(tops) if n != number))
+        judged = set(zip(qrels["query_id"], qrels["doc_id"], strict=True))
+        mine = brought_alone(laid, members, depth)
+        pairs = {(laid.topics[laid.topic[p]], laid.doc_ids[p]) for p in np.flatnonzero(mine)}
+        assert pairs == alone & judged
+        assert (left.loc[left["run"] == run, "unique"] == len(pairs)).all()
+
+
+def test_a_pool_takes_what_is_listed_and_a_measure_what_is_ranked() -> None:
+    """Equal scores: the list has b first, the measures' order a later id first, so c."""
+    tied = pd.DataFrame({"query_id": "1", "doc_id": ["b", "c"], "score": 1.0})
+    laid = lay([Run("tied", rank_run(tied)), run_of("other", ["c"])], qrels_of({"b": 1, "c": 0}))
+    assert laid.values([parse("P@1")])[0, 0, 0] == 0
+    tied_only = np.array([True, False])
+    assert [laid.doc_ids[p] for p in np.flatnonzero(brought_alone(laid, tied_only, 1))] == ["b"]
+
+
+def test_what_cannot_be_laid_is_refused_by_name() -> None:
+    with pytest.raises(InputError, match="hold no judgement"):
+        lay([X], qrels_of({"a": -1}))
+    with pytest.raises(InputError, match="there is no run"):
+        lay([], QRELS)
+    with pytest.raises(InputError, match="two runs carry the name 'team_x'"):
+        lay([X, X], QRELS)
+    with pytest.raises(InputError, match="no run has a topic of the qrels"):
+        lay([X], QRELS.assign(query_id="9"))
+    with pytest.raises(InputError, match="xinfAP reads strata"):
+        look([X, Y, Z], QRELS, [parse("xinfAP")])
+
+
+# --- leaving out --------------------------------------------------------------------------------------
+
+
+def test_a_run_that_is_left_out_loses_what_it_alone_brought() -> None:
+    left = leave_out(lay([X, Y, Z], QRELS), [parse("P@2")], ["team_x", "team_y", "other"], depth=2)
+    rows = left.set_index("run")
+    # x: a and c of 1, m of 2: (1 + 1/2) / 2; without c (1/2 + 1/2) / 2. y brought only d, which is not relevant.
+    assert rows.loc["team_x", ["unique", "relevant", "before", "after"]].tolist() == [1, 1, 0.75, 0.5]
+    assert rows.loc["team_y", ["unique", "relevant", "before", "after"]].tolist() == [1, 0, 0.5, 0.5]
+    # z: b, p and q are its own; p is relevant.
+    assert rows.loc["other", ["unique", "relevant", "before", "after"]].tolist() == [3, 1, 0.5, 0.25]
+    assert rows["place_before"].to_dict() == {"team_x": 1, "team_y": 2, "other": 2}
+    assert rows["place_after"].to_dict() == {"team_x": 1, "team_y": 2, "other": 3}
+    assert rows["moved"].to_dict() == {"team_x": 0, "team_y": 0, "other": 1}
+
+
+def test_a_group_loses_what_only_its_runs_brought() -> None:
+    groups = groups_by_prefix(["team_x", "team_y", "other"])
+    left = leave_out(lay([X, Y, Z], QRELS), [parse("P@2")], group_of(["team_x", "team_y", "other"], groups), depth=2)
+    rows = left.set_index("run")
+    # c and d of topic 1, m and n of topic 2; a is in the other run too.
+    assert rows.loc["team_x", ["group", "unique", "relevant"]].tolist() == ["team", 4, 2]
+    assert rows.loc["team_x", ["before", "after"]].tolist() == [0.75, 0.25]
+    assert rows.loc["team_y", ["before", "after"]].tolist() == [0.5, 0.25]
+
+
+def test_less_can_be_better() -> None:
+    laid = lay([X, Y, Z], QRELS)
+    left = leave_out(laid, [parse("Effort@0.5")], laid.runs, depth=2).set_index("run")
+    order = left["before"].rank(method="min").astype(int)
+    assert left["place_before"].to_dict() == order.to_dict()
+
+
+def test_groups_are_for_the_runs_that_there_are() -> None:
+    assert group_of(["a", "b"], None) == ("a", "b")
+    with pytest.raises(UnknownNameError, match="no run 'c'"):
+        group_of(["a"], {"a": "g", "c": "g"})
+    with pytest.raises(InputError, match="found none for b"):
+        group_of(["a", "b"], {"a": "g"})
+
+
+# --- depth by depth -----------------------------------------------------------------------------------
+
+
+@settings(max_examples=15, deadline=None)
+@given(tables())
+def test_curves_are_the_measure_judged(table: tuple[list[Run], pd.DataFrame]) -> None:
+    runs, qrels = table
+    laid = lay(runs, qrels)
+    curves = judged_curves(laid, 6, groups=laid.runs, depth=2)
+    ks = range(1, curves["depth"].max() + 1)
+    wanted = comparison.evaluate(runs, qrels, [parse(f"Judged@{k}") for k in ks], strangers=True).means()
+    found = curves.pivot(index="run", columns="depth", values="judged")
+    np.testing.assert_allclose(found.to_numpy(), wanted.loc[found.index].to_numpy())
+    assert (curves["left_out"] <= curves["judged"] + 1e-12).all()
+    for number, run in enumerate(laid.runs):
+        taken = brought_alone(laid, np.arange(len(laid.runs)) == number, 2)
+        values = laid.values([parse(f"Judged@{k}") for k in ks], taken)[:, number].mean(axis=1)
+        np.testing.assert_allclose(curves.loc[curves["run"] == run, "left_out"], values)
+
+
+def test_the_depth_of_the_pool_is_seen_and_so_is_who_was_not_pooled() -> None:
+    new = run_of("new", ["k1", "a", "k2"], ["m", "k3"])
+    laid = lay([X, Y, Z, new], QRELS)
+    pool = pooled(laid)
+    assert (pool.depth, pool.runs.tolist(), pool.full) == (2, [True, True, True, False], True)
+    told = look([X, Y, Z, new], QRELS, groups=None).verdict
+    assert "3 of 4 runs are judged in full to depth 2: these count as pooled." in told
+    # Of k1 and a one is judged, of m and k3 too.
+    assert "The other one was not: of their first 2 documents 50 % are judged, of those of new 50 %." in told
+    assert any("not judged in full to depth 3" in sentence for sentence in look([X, Y, Z], QRELS, depth=3).verdict)
+    asked = pooled(laid, 1)
+    assert (asked.depth, asked.runs.tolist(), asked.full) == (1, [True, True, True, False], True)
+    deeper = pooled(laid, 3)
+    assert (deeper.depth, deeper.full) == (3, False)
+    with pytest.raises(InputError, match="a rank, 1 or more, found 0"):
+        pooled(laid, 0)
+
+
+def test_a_pair_that_could_not_be_judged_hides_no_depth() -> None:
+    """Of 43 topics two lack the judgement that every run has first: the pool is as deep as it was."""
+    runs = [run_of(name, *([f"d{t}", f"{name}{t}", f"x{t}"] for t in range(43))) for name in "ab"]
+    found = pooled(lay(runs, qrels_of(*({f"d{t}": 1, f"a{t}": 0, f"b{t}": 0} for t in range(43)))))
+    assert (found.depth, found.full) == (2, True)
+    holes = [({f"d{t}": 1} if t > 1 else {}) | {f"a{t}": 0, f"b{t}": 0} for t in range(43)]
+    found = pooled(lay(runs, qrels_of(*holes)))
+    assert (found.depth, found.runs.all(), found.full) == (2, True, True)
+
+
+def test_a_sampled_pool_has_no_depth() -> None:
+    report = look([X, Y, Z], QRELS[QRELS["doc_id"] != "a"], groups=None)
+    assert not report.pool.full
+    assert report.pool.runs.all()
+    assert report.missing == []
+    assert any("not judged in full to any depth" in sentence for sentence in report.verdict)
+
+
+def test_a_pool_as_deep_as_the_runs_gives_the_order_by_all() -> None:
+    inside = QRELS[QRELS["doc_id"] != "u"]
+    curve = settling(lay([X, Y, Z], inside), [parse("AP")])
+    assert curve["depth"].tolist() == [1, 2]
+    assert curve["pairs"].tolist() == [4, 8]
+    assert curve["tau"].iloc[-1] == pytest.approx(1)
+
+
+def test_an_order_that_falls_again_has_not_settled() -> None:
+    curve = pd.DataFrame({"depth": [1, 2, 3], "pairs": [1, 2, 3], "tau": [1.0, 0.5, float("nan")]})
+    assert settled_at(curve, 0.4) is None
+    row = settled_at(curve.iloc[:2], 0.5)
+    assert row is not None
+    assert row["depth"] == 1
+
+
+# --- topics -------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=12, deadline=None)
+@given(tables())
+def test_topics_say_what_the_order_is_by_them_and_without_them(table: tuple[list[Run], pd.DataFrame]) -> None:
+    runs, qrels = table
+    measure = parse("nDCG@3")
+    topics = by_topic(lay(runs, qrels), measure).set_index("query_id")
+    values = comparison.evaluate(runs, qrels, [measure], strangers=True).per_topic()
+    wide = values.pivot(index="query_id", columns="run", values="value").loc[topics.index]
+    overall = wide.mean().round(12)
+    for topic in topics.index:
+        row = topics.loc[topic]
+        of_topic = qrels[qrels["query_id"] == topic]["relevance"]
+        assert row[["judged", "relevant"]].tolist() == [len(of_topic), (of_topic >= 1).sum()]
+        assert row["mean"] == pytest.approx(wide.loc[topic].mean())
+        assert row["median"] == pytest.approx(wide.loc[topic].median())
+        for name, order in (("agrees", wide.loc[topic]), ("without", wide.drop(index=topic).mean())):
+            wanted = kendalltau(order.round(12), overall).statistic
+            assert row[name] == pytest.approx(wanted, nan_ok=True)
+
+
+# --- what is missing ----------------------------------------------------------------------------------
+
+
+def test_chao_by_hand() -> None:
+    """Ten found once, four twice, five units: 4/5 * 10 * 9 / (2 * 5)."""
+    unseen, variance = chao(np.array([10.0, 0.0, 1.0]), np.array([4.0, 7.0, 0.0]), 5)
+    assert unseen.tolist() == [pytest.approx(7.2), 0, 0]
+    # 0.8*10*9/10 + 0.64*10*19**2/(4*25) + 0.64*100*4*81/(4*625)
+    assert variance.tolist() == [pytest.approx(7.2 + 23.104 + 8.2944), 0, 0]
+    low, high = interval(7.2, float(variance[0]))
+    assert low * high == pytest.approx(7.2**2)
+    assert low < 7.2 < high
+    assert interval(0.0, 0.0) == (0.0, 0.0)
+
+
+def test_chao_finds_the_number_where_all_are_alike() -> None:
+    """300 documents, six looks that each see a quarter of them by chance: the interval holds 95 of 100 times or so."""
+    rng = np.random.default_rng(5)
+    seen = rng.binomial(6, 0.25, size=(400, 300))
+    once, twice, never = ((seen == n).sum(axis=1) for n in (1, 2, 0))
+    unseen, variance = chao(once.astype(float), twice.astype(float), 6)
+    assert unseen.mean() == pytest.approx(never.mean(), rel=0.05)
+    ends = [interval(float(u), float(v)) for u, v in zip(unseen, variance, strict=True)]
+    held = np.mean([low <= n <= high for (low, high), n in zip(ends, never, strict=True)])
+    assert 0.9 <= held <= 0.99
+
+
+@pytest.mark.parametrize(
+    ("curve", "law"), [("power", lambda i: 500 * i**-1.3), ("exponential", lambda i: 300 * np.exp(-0.8 * np.sqrt(i)))]
+)
+def test_a_curve_of_its_kind_is_continued_as_it_is(curve: str, law: Callable[[Any], Any]) -> None:
+    ranks = np.arange(1.0, 101.0)
+    assert continued(law(ranks[:12]), 100, curve) == pytest.approx(law(ranks[12:]).sum(), rel=1e-6)
+    assert continued(np.zeros(12), 100, curve) == 0
+    assert continued(np.array([7.0, 0, 0]), 100, curve) == pytest.approx(0, abs=1e-3)
+
+
+def test_what_each_group_found_is_counted_once() -> None:
+    laid = lay([X, Y, Z], QRELS)
+    found = captured(laid, ["g", "g", "h"], 2)
+    # Topic 1: a by both groups, c by one, u by none. Topic 2: m by one, p by the other.
+    assert found[["found", "once", "twice", "beyond"]].to_numpy().tolist() == [[2, 1, 1, 1], [2, 2, 0, 0]]
+    assert new_by_depth(laid, 2).tolist() == [[1, 1], [2, 0]]
+
+
+# --- the verdict --------------------------------------------------------------------------------------
+
+GOOD = Rung(10, "nDCG@10", 0.01, 0.02, "a", 1, "b", 20, 0.95, 1.0, "fair", ())
+
+
+def at(depth: int, **changes: Any) -> Rung:
+    return judge(GOOD._replace(depth=depth, measure=f"nDCG@{depth}", **changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict", "words"),
+    [
+        ({}, "fair", None),
+        ({"change": MEAN_CHANGE, "worst": WORST_CHANGE, "moved": 2, "judged": 0.8, "known": 0.95}, "fair", None),
+        ({"worst": 0.051}, "with care", "a changes by 0.051"),
+        ({"moved": 3}, "with care", "b moves 3 places (2 allowed)"),
+        ({"change": 0.026}, "no", "0.026 on average"),
+        ({"judged": 0.79}, "no", "left out 79 % are judged"),
+        ({"known": 0.94}, "no", "pooled runs themselves 94 % are judged"),
+    ],
+)
+def test_each_rule_has_its_own_word(changes: dict[str, Any], verdict: str, words: str | None) -> None:
+    rung = at(10, **changes)
+    assert rung.verdict == verdict
+    assert len(rung.broken) == (words is not None)
+    if words is not None:
+        assert words in rung.broken[0]
+
+
+def test_the_headline_names_the_deepest_that_holds_all_the_way_down() -> None:
+    care, bad = {"worst": 0.06}, {"known": 0.5}
+    assert headline([at(5), at(10), at(100, **bad)]).endswith("fairly at depth 10, not at depth 100.")
+    assert headline([at(5), at(10, **care), at(20, **bad)]).endswith(
+        "fairly at depth 5 and with care at depth 10, not at depth 20."
+    )
+    assert headline([at(5, **care), at(10)]) == "A new system can be compared with care at depth 10."
+    assert headline([at(5, **bad), at(10)]) == "A new system cannot be compared fairly, not even at depth 5."
+    assert headline([]).startswith("It cannot be said")
+    fair, with_care, neither = reached([at(5), at(10, **bad), at(20)])
+    assert (fair, with_care, neither) == (at(5), None, at(10, **bad))
+    told = reasons([at(5), at(10, **care), at(20, **bad)], "group")
+    assert told[0].startswith("A run whose group is left out changes its nDCG@10 by 0.010")
+    assert told[1].startswith("Care is needed at depth 10: a changes by 0.060")
+    assert told[2].startswith("At depth 20 it is not fair")
+    again = reasons([at(5, **care), at(10)], "run")
+    assert again[0].startswith("A run that is left out changes its nDCG@10 by 0.010")
+    assert again[1].startswith("Care is needed at depth 5: a changes by 0.060")
+    still = reasons([at(5, change=0.0, worst=0.0, moved=0)], "run")
+    assert still[0].endswith("95 % are judged. No run changes at all.")
+
+
+def test_two_runs_are_too_few_for_a_verdict() -> None:
+    report = look([X, Z], QRELS)
+    assert report.ladder == []
+    assert "takes 3 groups of runs or more" in report.verdict[1]
+    assert report.left_out["run"].nunique() == 2
+
+
+def test_a_guess_that_leaves_too_few_groups_is_not_followed() -> None:
+    assert set(look([X, Y, Z], QRELS).groups.values()) == {"team_x", "team_y", "other"}
+    given = {"team_x": "g", "team_y": "g", "other": "h"}
+    assert look([X, Y, Z], QRELS, groups=given).groups == given
+
+
+def test_qrels_of_relevant_documents_only_are_said_to_be_that() -> None:
+    report = look([X, Y, Z], QRELS[QRELS["relevance"] > 0], groups=None)
+    assert any("name relevant documents only" in sentence for sentence in report.verdict)
+
+
+def test_bounds_hold_the_value() -> None:
+    found = bounds_of(lay([X, Y, Z], QRELS), [parse("P@3"), parse("AP")]).set_index(["run", "measure"])
+    # x has two relevant of three in topic 1 and one of two in topic 2; only v is unjudged.
+    assert found.loc[("team_x", "P@3")].tolist() == pytest.approx([0.5, 0.5, (1 + 1 / 3) / 2])
+    assert (found["lowest"] <= found["value"]).all()
+    assert (found["value"] <= found["highest"]).all()
+
+
+# --- real collections ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def trec(shared: Path) -> tuple[list[Run], pd.DataFrame]:
+    folder = shared / "data" / "trecdl19-runs"
+    return list(read_runs(sorted((folder / "runs").iterdir()))), read_qrels(folder / "qrels.txt")
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+def test_trec_2019_was_pooled_to_depth_10(trec: tuple[list[Run], pd.DataFrame], shared: Path) -> None:
+    runs, qrels = trec
+    report = look(runs, qrels, rel=2)
+    assert (report.pool.depth, int(report.pool.runs.sum()), report.pool.full) == (10, 37, True)
+    assert [rung.depth for rung in report.ladder] == list(LADDER)
+    assert report.ladder[1].known == pytest.approx(1, abs=1e-3)
+    assert report.ladder[-1].verdict == "no"
+    assert len(report.left_out) == len(report.left_out_runs) == 3 * 37
+    # Independently: what ICT's three runs alone list in their first ten, taken out of the qrels.
+    top = pd.concat([r.frame[r.frame["listed"] <= 10].assign(run=r.name) for r in runs]).astype({"query_id": str})
+    found_by = top.groupby(["query_id", "doc_id"])["run"].agg(set)
+    mine = {r.name for r in runs if r.name.startswith("ICT-")}
+    alone = found_by[found_by.map(lambda who: who <= mine)].index
+    taken = pd.MultiIndex.from_frame(qrels[["query_id", "doc_id"]]).isin(alone)
+    measure = parse("nDCG@10")
+    before = comparison.evaluate(runs, qrels, [measure]).means().iloc[:, 0]
+    after = comparison.evaluate(runs, qrels[~taken], [measure]).means().iloc[:, 0]
+    rows = report.left_out[report.left_out["measure"] == "nDCG@10"].set_index("run")
+    for run in mine:
+        row = rows.loc[run]
+        assert row["group"] == "ICT"
+        assert row["unique"] == taken.sum()
+        assert [row["before"], row["after"]] == pytest.approx([before[run], after[run]])
+        assert row["place_before"] == (before > before[run]).sum() + 1
+        assert row["place_after"] == (after.round(12) > round(after[run], 12)).sum() + 1
+
+    later = read_runs(sorted((shared / "data" / "trecdl19-runs" / "runs_later").iterdir()))
+    with_later = look([*runs, *later], qrels, rel=2)
+    assert with_later.groups == report.groups
+    pd.testing.assert_frame_equal(with_later.left_out, report.left_out)
+    new = with_later.curves[with_later.curves["left_out"].isna()]
+    assert new["run"].nunique() == 16
+    assert new.loc[new["depth"] == 10, "judged"].max() < 1
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+@pytest.mark.parametrize(("name", "depth"), [("cranfield", 10), ("vaswani", 5), ("vaswani", 20)])
+def test_the_estimates_hold_where_the_truth_is_known(shared: Path, name: str, depth: int) -> None:
+    """The qrels are cut down to a pool; what lies beyond is known."""
+    folder = shared / "data" / name
+    runs, qrels = list(read_runs(sorted((folder / "runs").iterdir()))), read_qrels(folder / "qrels.txt")
+    whole = lay(runs, qrels)
+    first = whole.places.min(axis=1)
+    kept = pd.DataFrame(
+        {"query_id": np.array(whole.topics)[whole.topic], "doc_id": whole.doc_ids, "relevance": whole.grade}
+    )[first <= depth]
+    capture, extrapolation = estimates(lay(runs, kept), whole.runs, depth)
+    beyond = int((whole.relevant & (first > depth) & (first <= 100)).sum())
+    assert capture.high < int((whole.relevant & (first > depth)).sum())
+    assert extrapolation.low < beyond < extrapolation.high
+    assert extrapolation.known == 0
+
+
+# --- campaign, command, page --------------------------------------------------------------------------
+
+
+def say(campaign: Campaign, query_id: str, doc_id: str, relevance: int) -> None:
+    campaign.judge([Judgement(str(uuid4()), "ann", query_id, doc_id, "graded", relevance)])
+
+
+@pytest.fixture
+def files_of(tmp_path: Path) -> tuple[Path, list[Path]]:
+    """QRELS and the three runs above as files."""
+    paths = []
+    for run in (X, Y, Z):
+        paths.append(tmp_path / f"{run.name}.run")
+        rows = run.frame.itertuples(index=False)
+        paths[-1].write_text("".join(f"{r.query_id} Q0 {r.doc_id} {r.rank} {r.score} {run.name}\n" for r in rows))
+    qrels = tmp_path / "qrels.txt"
+    qrels.write_text("".join(f"{r.query_id} 0 {r.doc_id} {r.relevance}\n" for r in QRELS.itertuples()))
+    return qrels, paths
+
+
+def test_the_command_says_it_in_words_first(files_of: tuple[Path, list[Path]]) -> None:
+    qrels, paths = files_of
+    said = ok("reusability", qrels, *paths, "-m", "P@2", "--group", "none", "--bounds")
+    first, why, *_ = said.splitlines()
+    assert first == "It cannot be said whether a new system can be compared fairly."
+    assert why == "The runs end before rank 5, the first depth at which it is asked."
+    assert "team_x  team_x       1         1  0.7500  0.5000  -0.2500" in said
+    assert "bounds over the unjudged" in said
+    answer = json.loads(ok("reusability", qrels, *paths, "-m", "P@2", "--group", "none", "--format", "json"))
+    assert answer["pool"] == {"depth": 2, "runs": ["team_x", "team_y", "other"], "full": True}
+    assert [row["after"] for row in answer["left_out"] if row["run"] == "other"] == [0.25]
+    assert answer["bounds"] is None
+
+
+def test_the_campaign_says_what_the_files_say(files_of: tuple[Path, list[Path]], tmp_path: Path) -> None:
+    qrels, paths = files_of
+    (tmp_path / "topics.tsv").write_text("1\tone\n2\ttwo\n")
+    with Campaign.create(tmp_path / "campaign") as campaign:
+        with pytest.raises(CampaignError, match="no run to leave out"):
+            campaign.reusability()
+        campaign.import_files(topics=tmp_path / "topics.tsv", runs=paths)
+        with pytest.raises(CampaignError, match="judge some pairs first"):
+            campaign.reusability()
+        campaign.import_files(qrels=qrels)
+        report = campaign.reusability([parse("P@2")], groups=None)
+    of_files = look([X, Y, Z], QRELS, [parse("P@2")], groups=None)
+    pd.testing.assert_frame_equal(
+        report.left_out.sort_values("run", ignore_index=True), of_files.left_out.sort_values("run", ignore_index=True)
+    )
+    from_directory = json.loads(
+        ok("reusability", tmp_path / "campaign", "-m", "P@2", "--group", "none", "--format", "json")
+    )
+    from_files = json.loads(ok("reusability", qrels, *paths, "-m", "P@2", "--group", "none", "--format", "json"))
+    assert from_directory["topics"] == from_files["topics"]
+
+
+def test_groups_come_from_a_file(files_of: tuple[Path, list[Path]], tmp_path: Path) -> None:
+    qrels, paths = files_of
+    groups = tmp_path / "groups.tsv"
+    groups.write_text("team_x\tg\nteam_y\tg\nother\th\n")
+    answer = json.loads(ok("reusability", qrels, *paths, "--group", groups, "--format", "json"))
+    assert answer["groups"] == {"team_x": "g", "team_y": "g", "other": "h"}
+    for text, wanted in (
+        ("team_x g\n", "groups.tsv:1: wanted run<TAB>group"),
+        ("team_x\tg\nteam_x\th\n", "groups.tsv:2: wanted each run once"),
+        ("team_x\tg\n", "found none for team_y"),
+        ("team_x\tg\nnobody\tg\n", "no run 'nobody'"),
+    ):
+        groups.write_text(text)
+        assert wanted in fails("reusability", qrels, *paths, "--group", groups)
+    groups.write_text("\n")
+    with pytest.raises(FormatError):
+        read_groups(groups)
+
+
+def test_the_command_refuses_what_goes_with_the_other_form(
+    files_of: tuple[Path, list[Path]], campaign: Campaign
+) -> None:
+    qrels, paths = files_of
+    assert "is a directory, so a campaign" in fails("reusability", campaign.directory, paths[0])
+    assert "--rule is for a campaign" in fails("reusability", qrels, *paths, "--rule", "majority")
+    assert "judge some pairs first" in fails("reusability", campaign.directory)
+
+
+def test_the_page_has_the_verdict_on_top(
+    monkeypatch: pytest.MonkeyPatch, files_of: tuple[Path, list[Path]], tmp_path: Path
+) -> None:
+    from streamlit.testing.v1 import AppTest
+
+    from annotate.asgi import SCRIPT
+    from annotate.judging.tokens import Tokens
+    from annotate.session import DIRECTORY_VARIABLE
+    from tests.conftest import signed_in
+
+    qrels, paths = files_of
+    (tmp_path / "topics.tsv").write_text("1\tone\n2\ttwo\n")
+    with Campaign.create(tmp_path / "campaign") as campaign:
+        campaign.import_files(topics=tmp_path / "topics.tsv", runs=paths, qrels=qrels)
+        secret = signed_in(campaign, "rae", "reader")
+        report = campaign.reusability(groups=None)
+    monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(tmp_path / "campaign"))
+    app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/reusability.py").run()
+    assert not app.exception
+    assert not app.error
+    plain = [m.value.replace("\\", "") for m in app.markdown]
+    assert any(report.verdict[0] in text for text in plain)
+    belong = next(box for box in app.selectbox if box.label == "Runs that belong together")
+    for chosen in ("none", "own"):
+        belong.set_value(chosen).run()
+        assert not app.exception
+        assert not app.error
+    app.toggle[-1].set_value(True).run()
+    assert not app.exception
+    app.multiselect[0].set_value(["nDGC@10"]).run()
+    assert "did you mean" in app.error[0].value
