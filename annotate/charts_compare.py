@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import Any, Literal, cast
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from annotate.charts_agreement import BLUE
 from annotate.widgets import NEUTRAL
 from collection.comparison import MORE_IS_BETTER_COSTS
+from collection.measures import parse
 
 ORANGE = "#e8590c"
 STANDINGS = {"best": ("diamond", ORANGE), "may be as good": ("circle", BLUE), "worse": ("triangle-down", NEUTRAL)}
@@ -43,6 +45,9 @@ TOPIC = "topic"
 def means_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
     """Each system's mean with its interval, best first.
 
+    An interval is drawn up to the ends of the measure's range at most: a t interval of few topics runs beyond what the
+    measure can be.
+
     Parameters
     ----------
     rows
@@ -51,11 +56,13 @@ def means_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:
     measure
         What the value is.
     """
-    return _intervals(rows, "value", f"mean {measure}", "standing", STANDINGS)
+    return _intervals(_within(rows, *_range(measure)), "value", f"mean {measure}", "standing", STANDINGS)
 
 
 def differences_chart(rows: pd.DataFrame, measure: str, baseline: str) -> alt.LayerChart:
     """Each system's difference from its baseline with its interval; a rule marks no difference.
+
+    As in :func:`means_chart`, an interval ends where no difference can be larger.
 
     Parameters
     ----------
@@ -65,9 +72,21 @@ def differences_chart(rows: pd.DataFrame, measure: str, baseline: str) -> alt.La
         What the difference is of, and from what.
     """
     title = f"difference in mean {measure} from {baseline}"
-    chart = _intervals(rows, "difference", title, "outcome", OUTCOMES)
+    lowest, highest = _range(measure)
+    chart = _intervals(_within(rows, lowest - highest, highest - lowest), "difference", title, "outcome", OUTCOMES)
     zero = alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(color=NEUTRAL, strokeDash=[5, 4]).encode(x="zero:Q")
     return cast(alt.LayerChart, (zero + chart).properties(height=alt.Step(22)))
+
+
+def _range(measure: str) -> tuple[float, float]:
+    """What means over topics can be: the measure's range, and anything where its value is no mean."""
+    entry = parse(measure).entry
+    return (entry.lowest, entry.highest) if entry.summary == "mean" else (-np.inf, np.inf)
+
+
+def _within(rows: pd.DataFrame, lowest: float, highest: float) -> pd.DataFrame:
+    """The rows with intervals that end there; the axis follows, since it spans what is drawn."""
+    return rows.assign(low=rows["low"].clip(lowest, highest), high=rows["high"].clip(lowest, highest))
 
 
 def _intervals(

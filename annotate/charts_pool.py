@@ -41,7 +41,7 @@ def growth_chart(growth: pd.DataFrame, depth: int | None) -> alt.LayerChart:
                 "run:N",
                 title="brought by",
                 sort=order,
-                legend=alt.Legend(orient="bottom", columns=3, labelLimit=110),
+                legend=alt.Legend(orient="bottom", columns=2, labelLimit=110),
             ),
             tooltip=[
                 alt.Tooltip("run:N", title="run"),

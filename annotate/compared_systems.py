@@ -19,6 +19,8 @@ _MARK_LIKE_BEST = "background-color: rgba(47, 127, 209, 0.22)"
 _THERE = "Its rank in the other ranking; empty where it is not in it."
 _SHOWN_TEXT = 120
 """Characters of a document that stand beside its grade."""
+VERY_FEW = 10
+"""With fewer topics the page warns where nobody can miss it: one topic more may turn any conclusion round."""
 
 
 def notes(comparison: Comparison, measure: str) -> list[str]:
@@ -34,6 +36,16 @@ def notes(comparison: Comparison, measure: str) -> list[str]:
         else:
             said.append(note)
     return [f"{sentence[0].upper()}{sentence[1:].rstrip('.')}." for sentence in said]
+
+
+def very_few(topics: int) -> str:
+    """The warning that so few topics show little.
+
+    >>> very_few(1)
+    'There is only 1 topic. So few show little: one more may turn any of this round.'
+    """
+    there = "There is only 1 topic" if topics == 1 else f"There are only {topics:,} topics"
+    return f"{there}. So few show little: one more may turn any of this round."
 
 
 def standings(comparison: Comparison, measure: str) -> pd.DataFrame:

@@ -337,6 +337,7 @@ def test_no_secret_is_in_the_database(campaign: Campaign) -> None:
     assert not [token for token in (*tokens, PASSWORD) if token in dump]
 
 
+@pytest.mark.slow
 def test_the_session_is_found_by_its_key_quickly(campaign: Campaign) -> None:
     """Asked with every save: measured at 10 microseconds, and a search of the index, not of the table."""
     secret = ""

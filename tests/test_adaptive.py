@@ -31,6 +31,7 @@ def test_the_table() -> None:
 # --- Thompson sampling ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answers", "chance"),
     [
@@ -58,6 +59,7 @@ def test_thompson_pulls_a_run_as_often_as_it_is_likely_to_be_the_best(answers: l
     assert abs(stayed / of - chance) < 4 * np.sqrt(chance * (1 - chance) / of)
 
 
+@pytest.mark.slow
 def test_thompson_that_forgets_goes_by_the_last_answer() -> None:
     # After three relevant ones and an irrelevant one: Beta(4, 2) with a memory, Beta(1, 2) without.
     rankings, shares = [np.arange(10), np.arange(10, 20)], []
@@ -127,6 +129,7 @@ def by_definition(rankings: list[np.ndarray], relevant: list[bool], beta: float)
         weights = [w * beta ** ((-1) ** relevant[chosen] * loss(run, chosen)) for run, w in enumerate(weights)]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(some_rankings, some_answers, st.sampled_from([0.1, 0.5, 0.9]))
 def test_hedge_is_what_its_definition_says(rankings: list[np.ndarray], relevant: list[bool], beta: float) -> None:
@@ -214,6 +217,7 @@ def test_ahead_by_hand() -> None:
     assert ahead(mtf(rankings), {7: True}, 2).tolist() == ahead(mtf(rankings), {}, 2).tolist() == [0, 3]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.sampled_from(NAMES), some_rankings, some_answers)
 def test_by_the_old_answers_a_strategy_goes_on_where_it_was(

@@ -131,6 +131,7 @@ def test_interrupted_it_goes_on_the_same(tmp_path: Path, name: str) -> None:
     assert order == whole
 
 
+@pytest.mark.slow
 def test_another_process_gives_the_same_order(tmp_path: Path) -> None:
     with made(tmp_path, by="thompson") as campaign:
         judge_all(campaign, 5)
@@ -220,6 +221,7 @@ def test_two_annotators_hold_different_documents_and_judge_each_once(bare: Campa
 # --- draws ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_draws_come_only_where_they_are_asked_for(tmp_path: Path) -> None:
     with made(tmp_path, texts="abcdefghijklmnopqrstuvwxyz") as campaign:
         assert campaign.loop_settings().draws_after == 0

@@ -268,6 +268,7 @@ def table_of(rows: list[tuple[str, str, int, str]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).assign(query_id="1", kind="graded")
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(TABLES)
 def test_each_pair_has_one_grade_within_what_was_said(rows: list[tuple[str, str, int, str]]) -> None:
@@ -286,6 +287,7 @@ def test_each_pair_has_one_grade_within_what_was_said(rows: list[tuple[str, str,
             assert grade in said[doc_id] or rule.name in ("mean", "dawid-skene")
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(TABLES, st.randoms(use_true_random=False))
 def test_the_order_of_judgements_changes_nothing(rows: list[tuple[str, str, int, str]], random: Any) -> None:
@@ -295,6 +297,7 @@ def test_the_order_of_judgements_changes_nothing(rows: list[tuple[str, str, int,
         assert settled(table_of(rows), rule) == settled(table_of(mixed), rule)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(TABLES, st.permutations("abcd"))
 def test_the_names_of_annotators_change_nothing(rows: list[tuple[str, str, int, str]], names: list[str]) -> None:
@@ -304,6 +307,7 @@ def test_the_names_of_annotators_change_nothing(rows: list[tuple[str, str, int, 
         assert settled(table, rule) == settled(renamed, rule)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(1, 4))
 def test_where_all_agree_every_rule_says_so(truth: list[int], annotators: int) -> None:

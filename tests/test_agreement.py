@@ -244,6 +244,7 @@ def numbers(frame: pd.DataFrame, **options: object) -> pd.Series:
     return found.set_index(["scale", "coefficient"])["value"]
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(TABLE)
 def test_no_table_is_too_odd(units: list[list[int | None]]) -> None:
@@ -257,6 +258,7 @@ def test_no_table_is_too_odd(units: list[list[int | None]]) -> None:
     assert agreement.headline(found)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(TABLE, st.randoms(use_true_random=False))
 def test_order_and_names_mean_nothing(units: list[list[int | None]], random: object) -> None:
@@ -288,6 +290,7 @@ def test_a_copy_of_an_annotator_raises_nothing_above_one(units: list[list[int | 
     assert (numbers(frame).dropna() <= 1 + EXACT).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=4, max_size=30))
 def test_cohen_as_scikit_learn_has_it(pairs: list[tuple[int, int]]) -> None:
@@ -298,6 +301,7 @@ def test_cohen_as_scikit_learn_has_it(pairs: list[tuple[int, int]]) -> None:
         assert value(frame, name) == pytest.approx(wanted, abs=EXACT)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(TABLE, st.integers(0, 2**32 - 1))
 def test_a_resample_is_what_its_pairs_give(units: list[list[int | None]], seed: int) -> None:
@@ -427,6 +431,7 @@ def test_the_scale_counts_for_gwet() -> None:
     assert agreement.value_of(wide.values, "ac1")["value"] == pytest.approx((0.7 - chance) / (1 - chance))
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(TABLE)
 def test_grades_that_nobody_gave_count_for_gwet_alone(units: list[list[int | None]]) -> None:

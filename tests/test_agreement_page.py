@@ -173,6 +173,7 @@ def test_every_number_is_of_the_campaign_s_scale(opened: Callable[..., AppTest],
     assert alone != agreement.value_of(agreement.agreement(judged.labels(topics=["1"])).values, "ac1")["value"]
 
 
+@pytest.mark.slow
 def test_many_conclusions_are_drawn_when_they_are_asked_for(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     """Seven annotators make 21 pairs; zed met each of the others once only."""
     for annotator in ("a1", "a2", "a3", "a4", "a5", "a6", "zed"):
@@ -251,6 +252,7 @@ def test_a_row_beyond_the_table_is_none(rows: list[int], wanted: int | None) -> 
     assert compared_pairs.selected({"selection": {"rows": rows}}, 3) == wanted
 
 
+@pytest.mark.slow
 def test_hostile_names_are_no_markup(opened: Callable[..., AppTest], tmp_path: Path, files: Path) -> None:
     (files / "t.tsv").write_text(f"q*1\t{HOSTILE}\n")
     (files / "d.tsv").write_text(f"d_1\t{HOSTILE}\t{HOSTILE}\nd_2\tTitle\tText.\n")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +16,7 @@ from click.testing import CliRunner
 
 from collection import formats, pooling
 from collection.campaign import Campaign
-from collection.cli.budgets import compare_pools
+from collection.cli.budgets import best, compare_pools
 from collection.cli.pooling import pool
 from collection.correlation import kendall
 from collection.errors import InputError, UnknownNameError
@@ -104,6 +106,7 @@ def test_at_the_end_every_strategy_has_the_full_pools_ranking() -> None:
     np.testing.assert_allclose(table["tau"], kendall(*values))
 
 
+@pytest.mark.slow
 def test_expected_gains_do_no_worse_on_average() -> None:
     taus = []
     for seed in range(3):
@@ -199,8 +202,15 @@ def test_the_table_is_printed(
     assert printed.out.splitlines()[0].split() == [
         "strategy", "of", "the", "rest", "cost", "judgements", "recall", "tau", "tau_AP",
     ]  # fmt: skip
-    assert len(printed.out.splitlines()) == 9
-    assert "first 10 documents of every run" in printed.err
+    rows = [line.split() for line in printed.out.splitlines()[1:]]
+    assert [(row[0], row[1], row[3]) for row in rows] == [
+        (name, estimate, share)
+        for name in ("mtf", "rrf") for estimate in ("judged", "expected") for share in ("25%", "50%")
+    ]  # fmt: skip
+    told = printed.err.splitlines()
+    assert told[:2] == ["rrf: played, 1 of 2", "mtf: played, 2 of 2"]
+    assert "first 10 documents of every run" in told[2]
+    assert re.fullmatch(r"note: the best tau is \S+ at 25% \(.+\) and \S+ at 50% \(.+\)", told[3])
     compare_pools(files, qrels, None, "nDCG@10", ["2.5%"], "table")
     assert "2.5%" in capsys.readouterr().out
     compare_pools(files, qrels, None, "nDCG@10", ["25%"], "tsv")
@@ -208,7 +218,7 @@ def test_the_table_is_printed(
     assert rows[0].split("\t") == list(budgets.COLUMNS)
     assert len(rows) == 5
     compare_pools(files, qrels, None, "nDCG@10", ["25%"], "json")
-    assert json.loads(capsys.readouterr().out)[0]["strategy"] == "rrf"
+    assert json.loads(capsys.readouterr().out)[0]["strategy"] == "mtf"
 
 
 def test_a_campaign_brings_its_runs_and_texts(
@@ -218,8 +228,25 @@ def test_a_campaign_brings_its_runs_and_texts(
     qrels.write_text("1 0 d1 1\n1 0 d2 2\n1 0 d6 0\n2 0 d4 0\n2 0 d7 1\n")
     compare_pools([], qrels, campaign.directory, "nDCG@10", ["50%"], "tsv")
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()[1:]]
-    assert {row[0] for row in rows} == set(names(loop=True))
+    assert {row[0] for row in rows} == set(names(loop=True)) - {"sparse"}
+    assert [row[0] for row in rows] == sorted(row[0] for row in rows)
     assert {row[1] for row in rows} == {"judged only", "expected gains"}
+
+
+def test_the_best_tau_is_named() -> None:
+    rows = [(f"s{n}", "judged only", 0.5, 0.9) for n in range(5)] + [("s0", "judged only", 0.1, math.nan)]
+    table = pd.DataFrame(rows, columns=["strategy", "estimate", "share", "tau"])
+    assert best(table) == (
+        "the best tau is 0.900 at 50% (s0, judged only; s1, judged only; s2, judged only; 2 more)"
+    )  # fmt: skip
+    assert best(table.tail(1)) == ""
+
+
+def test_sparse_orders_as_rrf() -> None:
+    """Which is why it is not played unless it is asked for."""
+    material = material_of()
+    (sparse,), (rrf,) = (budgets._bought(material, name, [0.4], NDCG, 0) for name in ("sparse", "rrf"))
+    assert sparse.tolist() == rrf.tolist()
 
 
 @pytest.mark.parametrize("option", [("--depth", "20"), ("--strategy", "rrf"), ("--from-run", "r1"), ("--dry-run",)])

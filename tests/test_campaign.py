@@ -164,6 +164,23 @@ def test_unknown_topics_are_left_out_and_counted(campaign: Campaign, files: Path
         campaign.import_files(runs=[files / "foreign.run"])
 
 
+def test_of_many_runs_with_documents_without_text_three_are_named(campaign: Campaign, files: Path) -> None:
+    """The run n has the documents 1 to n: every document counts once in the total."""
+    paths = [files / f"run{n}.run" for n in range(1, 6)]
+    for n, path in enumerate(paths, start=1):
+        path.write_text("".join(f"1 Q0 m{i} {i} {9 - i} run{n}\n" for i in range(1, n + 1)))
+    (note,) = (n for n in campaign.import_files(runs=paths[:2]).notices if "without a text" in n)
+    assert note.startswith("documents without a text here: 2 in all (2 of run 'run2', 1 of run 'run1'); ")
+    paths = [path.rename(path.with_stem(path.stem.replace("run", "more"))) for path in paths]
+    for path in paths:
+        path.write_text(path.read_text().replace("run", "more"))
+    (note,) = (n for n in campaign.import_files(runs=paths).notices if "without a text" in n)
+    assert note.startswith(
+        "documents without a text here: 5 in all (5 of run 'more5', 4 of run 'more4', 3 of run 'more3', "
+        "and 2 more runs); "
+    )
+
+
 def test_documents_without_text_are_pooled_and_wanted(campaign: Campaign, files: Path, tmp_path: Path) -> None:
     (files / "large.run").write_text("1 Q0 m1 1 2.0 large\n1 Q0 d1 2 1.0 large\n")
     report = campaign.import_files(runs=[files / "large.run"])
@@ -395,3 +412,14 @@ def test_a_copied_directory_is_the_campaign(campaign: Campaign, tmp_path: Path) 
                 columns=pd.Index(["RR"], name="measure"),
             ),
         )
+
+
+def test_no_part_of_a_campaign_hides_a_method_of_another() -> None:
+    """A campaign is put together from parts that do not know each other: one name twice, and one of them is gone."""
+    owners: dict[str, list[str]] = {}
+    for part in Campaign.__mro__[:-1]:
+        for name in vars(part):
+            if not name.startswith("__"):
+                owners.setdefault(name, []).append(part.__name__)
+    extended = {name for name, parts in owners.items() if len(parts) > 1}
+    assert extended == {"status", "next_step"}  # what is decided adds to these, and calls them

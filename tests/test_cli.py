@@ -121,6 +121,18 @@ def test_evaluate_with_bounds(evaluated: tuple[Path, Path]) -> None:
     assert rows == "bm25\tall\tRR\t0.5\t0.5\t0.75\n"
 
 
+def test_what_rounds_to_no_unjudged_document_is_not_said(tmp_path: Path) -> None:
+    """One document of thirty topics is 0.03 of a topic, two are 0.07."""
+    topics = range(30)
+    (tmp_path / "bm25.run").write_text("".join(f"{t} Q0 a 1 2.0 bm25\n{t} Q0 b 2 1.0 bm25\n" for t in topics))
+    for unjudged in (1, 2):
+        judged = [f"{t} 0 a 1\n" + (f"{t} 0 b 0\n" if t >= unjudged else "") for t in topics]
+        (tmp_path / "qrels.txt").write_text("".join(judged))
+        printed = run("evaluate", tmp_path / "qrels.txt", tmp_path / "bm25.run", "-m", "RR").stderr
+        assert ("documents 0.1 are unjudged on average" in printed) == (unjudged == 2)
+        assert ("unjudged" in printed) == (unjudged == 2)
+
+
 def test_evaluate_explains(evaluated: tuple[Path, Path]) -> None:
     printed = ok("evaluate", *evaluated, "-m", "AP", "-m", "RR", "--explain", "1")
     assert "bm25: AP of topic 1" in printed

@@ -90,7 +90,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
 
 def words(app: AppTest) -> str:
     """All that the page says, without escapes."""
-    kinds = (app.title, app.markdown, app.caption, app.subheader, app.info, app.error)
+    kinds = (app.title, app.markdown, app.caption, app.subheader, app.info, app.error, app.warning)
     return re.sub(r"\\(.)", r"\1", "\n".join(part.value for kind in kinds for part in kind)).replace("\u200b", "")
 
 
@@ -177,7 +177,7 @@ def test_words_name_the_baseline_that_is_chosen(opened: Callable[..., AppTest], 
     app.selectbox(key="baseline").set_value("poor").run()
     said = compared.compare(MEASURES, baseline="poor").sentence("nDCG@10", "good")
     assert said in words(app)
-    assert "can be seen with 80 % power" in said
+    assert "could be seen with 80 % power" in said
 
 
 def test_every_value_with_its_interval_and_its_unjudged(opened: Callable[..., AppTest], compared: Campaign) -> None:
@@ -275,15 +275,38 @@ def test_costs_are_there_where_they_are_known(
 
 def test_only_topics_that_are_judged_to_the_end(opened: Callable[..., AppTest], compared: Campaign) -> None:
     compared.pool("depth", depth=6)  # with f, which nobody has judged yet
-    said = [Judgement(str(uuid4()), "ann", q, "f", "graded", 1) for q in TOPICS[:3]]
+    said = [Judgement(str(uuid4()), "ann", q, "f", "graded", 1) for q in TOPICS[:4]]
     compared.judge(said)
     app = opened(compared)
-    assert app.toggle[0].label.startswith("Only the 3 topics")
-    assert "Over 3 of 8 topics" in words(app)
-    known = compared.compare(MEASURES, topics=TOPICS[:3]).table()
+    assert app.toggle[0].label.startswith("Only the 4 topics")
+    assert "Over 4 of 8 topics" in words(app)
+    assert " over 4 topics; " in words(app)
+    known = compared.compare(MEASURES, topics=TOPICS[:4]).table()
     assert app.dataframe[0].value.loc["fair", "AP"] == pytest.approx(known.loc["fair", "AP"])
     app.toggle[0].set_value(False).run()
     assert "Over 8 of 8 topics" in words(app)
+    assert " over 8 topics; " in words(app)
+
+
+def test_few_finished_topics_do_not_stand_for_all(opened: Callable[..., AppTest], compared: Campaign) -> None:
+    compared.pool("depth", depth=6)
+    compared.judge([Judgement(str(uuid4()), "ann", q, "f", "graded", 1) for q in TOPICS[:3]])
+    app = opened(compared)
+    assert app.toggle[0].label.startswith("Only the 3 topics")
+    assert app.toggle[0].value is False
+    assert "Over 8 of 8 topics" in words(app)
+
+
+@pytest.mark.parametrize(("topics", "warned"), [(9, True), (10, False)])
+def test_the_page_warns_in_sight_of_very_few_topics(
+    opened: Callable[..., AppTest], tmp_path: Path, topics: int, warned: bool
+) -> None:
+    names = [f"t{n}" for n in range(topics)]
+    systems = {"good": dict.fromkeys(names, "adbcef"), "poor": dict.fromkeys(names, "cefbda")}
+    with Campaign.create(tmp_path / "few") as campaign:
+        campaign.import_files(**write(tmp_path / "files", systems, dict.fromkeys(names, "title")))
+        app = opened(campaign)
+        assert [w.value.startswith(f"There are only {topics} topics.") for w in app.warning] == [True] * warned
 
 
 def test_one_topic_has_values_and_nothing_to_test(opened: Callable[..., AppTest], tmp_path: Path) -> None:
@@ -370,6 +393,28 @@ def test_charts_keep_the_order_and_say_shapes_beside_colours(compared: Campaign)
     assert points["x"]["title"] == "mean nDCG@10"
     assert points["shape"]["scale"]["domain"] == points["color"]["scale"]["domain"] == list(charts.STANDINGS)
     assert len(set(points["shape"]["scale"]["range"])) == len(charts.STANDINGS)
+
+
+@pytest.mark.parametrize(
+    ("measure", "drawn"),
+    [
+        ("AP", [(0, 1), (0.4, 0.6)]),
+        ("WSS@0.95", [(-0.2, 1), (0.4, 0.6)]),
+        ("DCG@10", [(0, 1.2), (0.4, 0.6)]),
+        ("YAAP", [(-0.2, 1.2), (0.4, 0.6)]),
+    ],
+)
+def test_intervals_are_drawn_within_the_range_of_the_measure(measure: str, drawn: list[tuple[float, float]]) -> None:
+    rows = pd.DataFrame({"system": ["x", "y"], "value": 0.5, "low": [-0.2, 0.4], "high": [1.2, 0.6]})
+    chart = charts.means_chart(rows.assign(standing="best"), measure)
+    assert list(chart.data[["low", "high"]].itertuples(index=False, name=None)) == drawn
+    assert rows["high"].tolist() == [1.2, 0.6]  # the table beneath is drawn from the same rows
+
+
+def test_intervals_of_differences_end_where_none_can_be_larger() -> None:
+    rows = pd.DataFrame({"system": ["x"], "difference": 0.5, "low": [-1.3], "high": [1.2], "outcome": "may be equal"})
+    chart = charts.differences_chart(rows, "AP", "y").layer[1]  # before it: the rule at 0
+    assert chart.data[["low", "high"]].values.tolist() == [[-1, 1]]
 
 
 def test_bars_of_topics_are_sorted_by_difference() -> None:

@@ -134,9 +134,11 @@ def test_less_may_be_better() -> None:
     assert first.difference < 0
     assert (first.wins, first.losses) == (3, 0)
     assert compared.sentence("Effort@0.95").startswith("quick has the lowest Effort@0.95, 1.0000")
-    assert "quick is better than slow by 2.0000 Effort@0.95" in compared.sentence("Effort@0.95", "quick")
+    assert "quick is 2.0000 Effort@0.95 below slow, where less is better (95% " in compared.sentence(
+        "Effort@0.95", "quick"
+    )
     # Nobody is the better for documents that are judged: no best, and tests say higher or lower.
-    assert compared.sentence("Judged@2") == "More Judged@2 is neither better nor worse."
+    assert compared.sentence("Judged@2") == f"More Judged@2 is neither better nor worse ({compared.topics} topics)."
     assert second.measure == "Judged@2"
     assert compare([quick, slow], qrels, measured("Judged@2")).tests.empty
 
@@ -154,8 +156,8 @@ def test_tests_of_what_is_no_mean_say_what_they_are_of() -> None:
     assert "GMAP: the tests are of the mean over topics, while its value is the geometric mean" in compared.notes
     assert "NumRelRet: the tests are of the mean over topics, while its value is the sum" in compared.notes
     row = compared.tests.set_index("measure").loc["GMAP"]
-    assert f"by {-row['difference']:.4f} GMAP a topic, on average (" in compared.sentence("GMAP", "b")
-    assert " AP (" in compared.sentence("AP", "b")
+    assert f"b is {-row['difference']:.4f} GMAP a topic, on average, below a (" in compared.sentence("GMAP", "b")
+    assert " AP below a (" in compared.sentence("AP", "b")
 
 
 def test_unjudged_stands_beside_each_measure_at_its_own_cut_off() -> None:
@@ -206,7 +208,7 @@ def test_a_run_that_is_there_twice_is_no_better() -> None:
     assert compared.leaderboard["best"].all()
     assert compared.sentence("AP").startswith("a and copy have the highest AP")
     # A spread of 0 says nothing of what could be seen.
-    assert compared.sentence("AP", "copy").endswith("after Holm: not significant).")
+    assert compared.sentence("AP", "copy").endswith("after Holm): not significant.")
 
 
 def test_one_topic_or_one_system_is_a_leaderboard_without_tests() -> None:
@@ -223,7 +225,8 @@ def test_one_topic_or_one_system_is_a_leaderboard_without_tests() -> None:
     alone = compare(runs, qrels, measured("AP"))
     assert alone.tests.empty
     assert alone.leaderboard["best"].tolist() == [True]
-    assert alone.sentence("AP") == f"a has the highest AP, {alone.table().loc['a', 'AP']:.4f}."
+    assert alone.sentence("AP") == f"a has the highest AP, {alone.table().loc['a', 'AP']:.4f} over 5 topics."
+    assert " over 1 topic; not " in single.sentence("AP")
     for compared in (single, alone):
         assert r"\bottomrule" in latex(compared)
         assert markdown(compared)
@@ -252,15 +255,15 @@ def test_notes_and_sentences() -> None:
     assert "tested against the best" in "\n".join(compare(runs, qrels, measured("AP")).notes)
     row = compared.tests.set_index(["measure", "system"]).loc[("nDCG@10", "good")]
     assert compared.sentence("nDCG@10", "good") == (
-        f"good is better than bad by {row['difference']:.4f} nDCG@10 "
-        f"(95% interval {row['low']:.4f} to {row['high']:.4f}, p < 0.001 after Holm: significant). "
-        f"With 20 topics a difference of {row['detectable']:.4f} can be seen with 80 % power "
-        "(paired t test, uncorrected)."
+        f"good is {row['difference']:.4f} nDCG@10 above bad "
+        f"(95% interval {row['low']:+.4f} to {row['high']:+.4f}, p < 0.001 after Holm): significant. "
+        f"Between these two a difference of {row['detectable']:.4f} could be seen with 80 % power "
+        "(20 topics, paired t test, uncorrected)."
     )
     assert compared.sentence("nDCG@10").startswith("good has the highest nDCG@10, 0.")
     assert "; not distinguishable from it: short." in compared.sentence("nDCG@10")
     turned = compare(runs, qrels, measured("nDCG@10"), baseline="good", test="sign", correction="none")
-    assert "bad is worse than good by" in turned.sentence("nDCG@10", "bad")
+    assert re.match(r"bad is 0\.\d{4} nDCG@10 below good \(95% ", turned.sentence("nDCG@10", "bad"))
     assert "95% interval of the median" in turned.sentence("nDCG@10", "bad")
 
 
@@ -473,6 +476,17 @@ def test_latex_is_a_table_ready_for_a_paper(four: Evaluation) -> None:
     assert all(line.count("&") - line.count(r"\&") == 2 for line in lines[5:11] if line.endswith(r"\\"))
 
 
+def test_tables_for_papers_are_in_the_order_of_the_first_measure() -> None:
+    runs, qrels = made_up({"bad": 4.0, "good": 0.3, "fair": 1.0}, topics=30)
+    compared = compare(runs, qrels, measured("AP", "nDCG@10"))
+    order = compared.table()["AP"].sort_values(ascending=False).index.tolist()
+    assert order == ["good", "fair", "bad"]
+    assert [line.split(" & ")[0] for line in latex(compared).splitlines()[7:10]] == order
+    assert [line.split("|")[1].strip() for line in markdown(compared).splitlines()[2:5]] == order
+    as_given = compare(runs, qrels, measured("Judged@10", "AP"))  # more of the first is not better
+    assert [line.split("|")[1].strip() for line in markdown(as_given).splitlines()[2:5]] == ["bad", "good", "fair"]
+
+
 def test_markdown_is_a_table_with_its_sentence(four: Evaluation) -> None:
     compared = compare(four)
     lines = markdown(compared).splitlines()
@@ -553,10 +567,6 @@ def test_the_command_shows_topics_costs_and_power(on_disk: Path) -> None:
     topics = ok(*files, "-m", "AP", "--systems", "bm25", "dense#1", "--format", "tsv").splitlines()
     assert topics[0].split("\t") == ["measure", "query_id", "value bm25", "value dense#1", "difference"]
     assert len(topics) == 13
-    one = ok(*files, "--systems", "bm25", "dense#1", "--topic", "3", "--depth", 4).splitlines()
-    assert one[0].split("  ")[0] == "rank"
-    assert "rank in dense#1" in one[0]
-    assert len(one) == 5
     listed = json.loads(
         ok(*files, "-m", "AP", "--costs", on_disk / "costs.csv", "--frontier", "latency_ms", "--format", "json")
     )
@@ -567,6 +577,55 @@ def test_the_command_shows_topics_costs_and_power(on_disk: Path) -> None:
     power = ok(*files, "-m", "AP", "--power", 0.05).splitlines()
     assert power[0].split("  ")[0] == "measure"
     assert [line.split()[:2] for line in power[1:]] == [["AP", "median"], ["AP", "largest"]]
+
+
+def test_the_command_shows_one_topic_with_its_values(on_disk: Path) -> None:
+    asked = [*given_files(on_disk), "-m", "AP", "-m", "P@5", "--systems", "bm25", "dense#1"]
+    topics = json.loads(ok(*asked, "--format", "json"))
+    known = [{k: v for k, v in row.items() if k != "query_id"} for row in topics if row["query_id"] == "3"]
+    asked += ["--topic", "3", "--depth", 4]
+    one = json.loads(ok(*asked, "--format", "json"))
+    assert one["query_id"] == "3"
+    assert one["values"] == known
+    assert [row["measure"] for row in known] == ["AP", "P@5"]
+    assert [row["rank"] for row in one["ranks"]] == [1, 2, 3, 4]
+    head, _, names, *values, _, columns, first, second, third, last = ok(*asked).splitlines()
+    assert head == "topic 3"
+    assert names.split("  ")[0] == "measure"
+    assert [line.split()[0] for line in values] == ["AP", "P@5"]
+    assert values[0].split()[1] == f"{known[0]['value bm25']:.4f}"
+    assert columns.split("  ")[0] == "rank"
+    assert "rank in dense#1" in columns
+    assert [line.split()[0] for line in (first, second, third, last)] == ["1", "2", "3", "4"]
+    header, *rows = (line.split("\t") for line in ok(*asked, "--format", "tsv").splitlines())
+    assert header[:2] == ["query_id", "rank"]
+    assert [row[0] for row in rows] == ["3"] * 4
+
+
+def test_a_topic_that_only_runs_have_has_rankings_and_no_values(on_disk: Path, tmp_path: Path) -> None:
+    lines = [line for line in (on_disk / "qrels.txt").read_text().splitlines() if line.split()[0] != "3"]
+    (tmp_path / "qrels.txt").write_text("\n".join(lines))
+    asked = ["compare", tmp_path / "qrels.txt", on_disk / "runs", "--systems", "bm25", "dense#1", "--topic", "3"]
+    shown = ok(*asked).splitlines()
+    assert shown[:3] == ["topic 3", "", "no values: the qrels do not have it"]
+    assert len(shown) == 15
+
+
+def test_of_many_that_dominate_a_system_the_table_names_two(tmp_path: Path) -> None:
+    runs, qrels = made_up({"a": 0.1, "b": 0.5, "c": 1.0, "d": 1.5, "e": 6.0}, topics=40)
+    for name, made in runs:
+        lines = [f"{q} Q0 {d} {r} {s} {name}" for q, d, s, r in made[["query_id", "doc_id", "score", "rank"]].values]
+        (tmp_path / f"{name}.run").write_text("\n".join(lines))
+    (tmp_path / "qrels.txt").write_text("\n".join(f"{q} 0 {d} {r}" for q, d, r in qrels.values))
+    (tmp_path / "costs.csv").write_text("run,price_usd\n" + "".join(f"{name},1\n" for name in "abcde"))
+    asked = ["compare", tmp_path / "qrels.txt", *sorted(tmp_path.glob("*.run")), "-m", "AP"]
+    asked += ["--costs", tmp_path / "costs.csv", "--frontier", "price_usd"]
+    ends = [re.split(r"\s{2,}", line)[-1] for line in ok(*asked).splitlines()[-3:]]
+    assert ends == ["a, b", "a, b and 1 more", "a, b and 2 more"]
+    for form in ("json", "tsv"):
+        written = ok(*asked, "--format", form)
+        assert "a, b, c, d" in written
+        assert "more" not in written
 
 
 @pytest.mark.parametrize(

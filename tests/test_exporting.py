@@ -432,6 +432,8 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_ir_datasets_loads_it(whole: Path, registry: Any) -> None:
     runpy.run_path(str(whole / "load.py"))
     found = registry.load("campaign")
+    assert (found.docs_count(), found.queries_count()) == (8, 2)  # before anything has built an index
+    assert (len(found.docs), len(found.queries)) == (8, 2)
     documents = list(found.docs_iter())
     assert [d.doc_id for d in documents] == [f"d{i}" for i in range(1, 9)]
     assert documents[0].default_text() == "Title 1 The text of document 1."
@@ -614,7 +616,9 @@ def test_which_documents(judged: Campaign, tmp_path: Path, registry: Any, corpus
     assert report.facts["documents"]["exported"] == documents
     assert not documents or len(path.read_text().splitlines()) == documents
     runpy.run_path(str(tmp_path / "c" / "load.py"))
-    assert registry.load("campaign").has_docs() == (corpus != "none")
+    found = registry.load("campaign")
+    assert found.has_docs() == (corpus != "none")
+    assert not documents or found.docs_count() == documents
     assert judged.collection_facts(corpus=corpus)["documents"] == report.facts["documents"]
 
 

@@ -330,6 +330,7 @@ def as_known(made):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", [run, qrels])
 def test_what_the_quick_reader_reads_the_authority_reads_alike(tmp_path_factory, monkeypatch, module):
     path = tmp_path_factory.mktemp("same") / "file"
@@ -912,6 +913,7 @@ def test_real_qrels():
     assert made[0]["query_id"].nunique() == 50
 
 
+@pytest.mark.slow
 @needs_shared
 @pytest.mark.shared
 def test_real_collections():

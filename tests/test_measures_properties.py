@@ -71,6 +71,7 @@ def one(ranking: list[int | None], missed: list[int]) -> Aligned:
     return from_grades([ranking, []], [judged_of(ranking, missed), [1, 2, 3]])
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(frames())
 def test_every_value_is_finite_and_in_its_range(case: tuple[pd.DataFrame, pd.DataFrame]) -> None:
@@ -97,6 +98,7 @@ def test_the_order_of_rows_does_not_matter(case: tuple[pd.DataFrame, pd.DataFram
             assert measure(first).tolist() == measure(shuffled).tolist(), measure
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(frames(), st.randoms(use_true_random=False))
 def test_a_swap_of_equal_grades_changes_nothing(case: tuple[pd.DataFrame, pd.DataFrame], random) -> None:
@@ -170,6 +172,7 @@ def test_a_topic_is_alone_what_it_is_among_others(case: tuple[pd.DataFrame, pd.D
                 assert measure(aligned.only(topic))[0] == pytest.approx(values[at], abs=1e-12), measure
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=6)
 @given(frames())
 def test_an_explanation_ends_in_the_value(case: tuple[pd.DataFrame, pd.DataFrame]) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from annotate.asgi import SCRIPT
@@ -135,6 +137,61 @@ def test_export_offers_what_the_command_writes(opened: Callable[..., AppTest], c
     say(campaign, "1", "d1", 2)
     app = opened(campaign, "export.py")
     assert any("1 pairs of 1 topics: 1 of grade 2" in m.value for m in app.markdown)
+
+
+@pytest.fixture
+def buttons(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What the buttons of a page give when they are clicked, by their keys."""
+    found: dict[str, Any] = {}
+
+    def button(label: str, data: Any, *_: str, **more: Any) -> None:
+        found[more.get("key", label)] = data
+
+    monkeypatch.setattr(st, "download_button", button)
+    return found
+
+
+def test_clicks_are_there_to_export(
+    opened: Callable[..., AppTest], campaign: Campaign, files: Path, buttons: dict[str, Any]
+) -> None:
+    app = opened(campaign, "export.py")
+    assert "Clicks" not in [s.value for s in app.subheader]
+    (files / "march.csv").write_text("query_id,doc_id,rank,shown,clicked\n1,d1,1,10,4\n1,d1,2,10,2\n1,d2,2,10,1\n")
+    campaign.import_files(clicks=files / "march.csv")
+    there = [m.value for m in opened(campaign, "import_files.py").markdown]
+    assert r"Log of clicks: march\.csv (3 rows)." in there
+    app = opened(campaign, "export.py")
+    assert not app.exception
+    assert any(r"Log: march\.csv; 3 rows." in m.value for m in app.markdown)
+    campaign.export_clicks(table=files / "clicks.tsv")
+    assert buttons["clicks"]() == (files / "clicks.tsv").read_bytes()
+
+
+def test_training_data_by_a_rule_and_a_number(
+    opened: Callable[..., AppTest], campaign: Campaign, files: Path, buttons: dict[str, Any]
+) -> None:
+    say(campaign, "1", "d2", 0)
+    assert "Training data" not in [s.value for s in opened(campaign, "export.py").subheader]
+    say(campaign, "1", "d1", 2)
+    say(campaign, "1", "d6", 0)
+    app = opened(campaign, "export.py")
+    assert app.selectbox(key="negatives").value == "judged"
+    assert len(buttons["triples"]().splitlines()) == 2
+    app.number_input(key="negatives-each").set_value(2).run()
+    assert sorted(buttons["triples"]().splitlines()[1:]) == [b"1\td1\td2", b"1\td1\td6"]
+    app.selectbox(key="negatives").set_value("unjudged-random").run()
+    campaign.export_training(triples=files / "t.tsv", negatives="unjudged-random", count=2)
+    assert buttons["triples"]() == (files / "t.tsv").read_bytes()
+    assert not app.exception
+
+
+def test_without_runs_no_rule_looks_at_ranks(opened: Callable[..., AppTest], tmp_path: Path, files: Path) -> None:
+    (files / "t.tsv").write_text("1\tone\n")
+    (files / "q.txt").write_text("1 0 d1 2\n1 0 d2 0\n")
+    with Campaign.create(tmp_path / "bare") as bare:
+        bare.import_files(topics=files / "t.tsv", qrels=files / "q.txt")
+        app = opened(bare, "export.py")
+        assert app.selectbox(key="negatives").options == ["Judged", "Random, unjudged too"]
 
 
 def test_signed_out_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch, campaign: Campaign) -> None:

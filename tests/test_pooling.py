@@ -85,6 +85,7 @@ def test_the_table_says_parameters_and_defaults() -> None:
 runs_of_one_topic = st.lists(st.permutations(list("abcdefgh")), min_size=1, max_size=5)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(runs_of_one_topic, st.integers(1, 8))
 def test_properties(rankings: list[list[str]], k: int) -> None:
@@ -364,6 +365,7 @@ def test_every_adaptive_strategy_describes_itself() -> None:
         assert "Source: " in (entry.function.__doc__ or "")
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_adaptive_strategies_find_the_relevant_sooner_than_chance(shared: Path) -> None:
     """Cranfield's first topics: how much of the retrieved must be judged for 90 % of what is relevant in it."""

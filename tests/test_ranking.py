@@ -46,6 +46,7 @@ ROWS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(rows=ROWS, categorical=st.booleans(), presorted=st.booleans())
 @settings(max_examples=200, deadline=None)
 def test_equals_a_naive_sort(rows, categorical, presorted):

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 from collection import Campaign, Judgement, comparison
+from collection.campaign.reusing import TopicsWithGrades
 from collection.cli.reusing import read_groups
 from collection.errors import CampaignError, FormatError, InputError, UnknownNameError
 from collection.formats import read_qrels, read_runs
@@ -23,12 +24,16 @@ from collection.measures import parse
 from collection.ranking import rank_run
 from collection.records import Run
 from collection.reusability import (
+    CARE,
     LADDER,
+    LEAST_TOPICS,
     MEAN_CHANGE,
     WORST_CHANGE,
+    Breach,
     Laid,
     Rung,
     bounds_of,
+    breaches,
     brought_alone,
     by_topic,
     captured,
@@ -115,6 +120,7 @@ def test_values_without_some_judgements_are_those_by_the_other_judgements(
     table: tuple[list[Run], pd.DataFrame], data: st.DataObject
 ) -> None:
     runs, qrels = table
+    qrels = qrels.sort_values(["query_id", "doc_id"], ignore_index=True)  # as they are laid
     laid = lay(runs, qrels)
     before = laid.values(MEASURES)
     everything = values_of(runs, qrels)
@@ -156,7 +162,7 @@ def test_a_pool_takes_what_is_listed_and_a_measure_what_is_ranked() -> None:
     tied = pd.DataFrame({"query_id": "1", "doc_id": ["b", "c"], "score": 1.0})
     laid = lay([Run("tied", rank_run(tied)), run_of("other", ["c"])], qrels_of({"b": 1, "c": 0}))
     assert laid.values([parse("P@1")])[0, 0, 0] == 0
-    tied_only = np.array([True, False])
+    tied_only = np.array([name == "tied" for name in laid.runs])
     assert [laid.doc_ids[p] for p in np.flatnonzero(brought_alone(laid, tied_only, 1))] == ["b"]
 
 
@@ -177,7 +183,8 @@ def test_what_cannot_be_laid_is_refused_by_name() -> None:
 
 
 def test_a_run_that_is_left_out_loses_what_it_alone_brought() -> None:
-    left = leave_out(lay([X, Y, Z], QRELS), [parse("P@2")], ["team_x", "team_y", "other"], depth=2)
+    laid = lay([X, Y, Z], QRELS)
+    left = leave_out(laid, [parse("P@2")], laid.runs, depth=2)
     rows = left.set_index("run")
     # x: a and c of 1, m of 2: (1 + 1/2) / 2; without c (1/2 + 1/2) / 2. y brought only d, which is not relevant.
     assert rows.loc["team_x", ["unique", "relevant", "before", "after"]].tolist() == [1, 1, 0.75, 0.5]
@@ -190,8 +197,8 @@ def test_a_run_that_is_left_out_loses_what_it_alone_brought() -> None:
 
 
 def test_a_group_loses_what_only_its_runs_brought() -> None:
-    groups = groups_by_prefix(["team_x", "team_y", "other"])
-    left = leave_out(lay([X, Y, Z], QRELS), [parse("P@2")], group_of(["team_x", "team_y", "other"], groups), depth=2)
+    laid = lay([X, Y, Z], QRELS)
+    left = leave_out(laid, [parse("P@2")], group_of(laid.runs, groups_by_prefix(laid.runs)), depth=2)
     rows = left.set_index("run")
     # c and d of topic 1, m and n of topic 2; a is in the other run too.
     assert rows.loc["team_x", ["group", "unique", "relevant"]].tolist() == ["team", 4, 2]
@@ -238,14 +245,18 @@ def test_the_depth_of_the_pool_is_seen_and_so_is_who_was_not_pooled() -> None:
     new = run_of("new", ["k1", "a", "k2"], ["m", "k3"])
     laid = lay([X, Y, Z, new], QRELS)
     pool = pooled(laid)
-    assert (pool.depth, pool.runs.tolist(), pool.full) == (2, [True, True, True, False], True)
+    assert (pool.depth, pool.runs.tolist(), pool.full) == (
+        2,
+        [False, True, True, True],
+        True,
+    )  # new is the first by name
     told = look([X, Y, Z, new], QRELS, groups=None).verdict
     assert "3 of 4 runs are judged in full to depth 2: these count as pooled." in told
     # Of k1 and a one is judged, of m and k3 too.
     assert "The other one was not: of their first 2 documents 50 % are judged, of those of new 50 %." in told
     assert any("not judged in full to depth 3" in sentence for sentence in look([X, Y, Z], QRELS, depth=3).verdict)
     asked = pooled(laid, 1)
-    assert (asked.depth, asked.runs.tolist(), asked.full) == (1, [True, True, True, False], True)
+    assert (asked.depth, asked.runs.tolist(), asked.full) == (1, [False, True, True, True], True)
     deeper = pooled(laid, 3)
     assert (deeper.depth, deeper.full) == (3, False)
     with pytest.raises(InputError, match="a rank, 1 or more, found 0"):
@@ -348,7 +359,7 @@ def test_a_curve_of_its_kind_is_continued_as_it_is(curve: str, law: Callable[[An
 
 def test_what_each_group_found_is_counted_once() -> None:
     laid = lay([X, Y, Z], QRELS)
-    found = captured(laid, ["g", "g", "h"], 2)
+    found = captured(laid, ["h", "g", "g"], 2)  # other, team_x, team_y
     # Topic 1: a by both groups, c by one, u by none. Topic 2: m by one, p by the other.
     assert found[["found", "once", "twice", "beyond"]].to_numpy().tolist() == [[2, 1, 1, 1], [2, 2, 0, 0]]
     assert new_by_depth(laid, 2).tolist() == [[1, 1], [2, 0]]
@@ -356,7 +367,8 @@ def test_what_each_group_found_is_counted_once() -> None:
 
 # --- the verdict --------------------------------------------------------------------------------------
 
-GOOD = Rung(10, "nDCG@10", 0.01, 0.02, "a", 1, "b", 20, 0.95, 1.0, "fair", ())
+GOOD = Rung(10, "nDCG@10", 0.01, 0.02, "a", 1, "b", 20, 0.95, 1.0, (), "fair", ())
+ONE, TWO, THREE = (tuple(Breach(name, -0.06, 0) for name in "abc"[:n]) for n in (1, 2, 3))
 
 
 def at(depth: int, **changes: Any) -> Rung:
@@ -367,9 +379,12 @@ def at(depth: int, **changes: Any) -> Rung:
     ("changes", "verdict", "words"),
     [
         ({}, "fair", None),
-        ({"change": MEAN_CHANGE, "worst": WORST_CHANGE, "moved": 2, "judged": 0.8, "known": 0.95}, "fair", None),
-        ({"worst": 0.051}, "with care", "a changes by 0.051"),
-        ({"moved": 3}, "with care", "b moves 3 places (2 allowed)"),
+        ({"change": MEAN_CHANGE, "judged": 0.8, "known": 0.95}, "fair", None),
+        ({"breaking": ONE}, "with care", "1 of 21 runs changes by more than 0.05 or moves more than 2 places"),
+        ({"breaking": TWO}, "with care", "2 of 21 runs change by more"),
+        ({"breaking": THREE}, "no", "(with care up to 2 may): a (-0.060, no place), b (-0.060, no place), c"),
+        ({"breaking": ONE, "others": 8}, "no", "1 of 9 runs changes"),
+        ({"breaking": ONE, "others": 9}, "with care", "1 of 10 runs changes"),
         ({"change": 0.026}, "no", "0.026 on average"),
         ({"judged": 0.79}, "no", "left out 79 % are judged"),
         ({"known": 0.94}, "no", "pooled runs themselves 94 % are judged"),
@@ -384,25 +399,113 @@ def test_each_rule_has_its_own_word(changes: dict[str, Any], verdict: str, words
 
 
 def test_the_headline_names_the_deepest_that_holds_all_the_way_down() -> None:
-    care, bad = {"worst": 0.06}, {"known": 0.5}
-    assert headline([at(5), at(10), at(100, **bad)]).endswith("fairly at depth 10, not at depth 100.")
-    assert headline([at(5), at(10, **care), at(20, **bad)]).endswith(
-        "fairly at depth 5 and with care at depth 10, not at depth 20."
+    care, bad = {"breaking": ONE}, {"known": 0.5}
+    assert headline([at(5), at(10), at(100, **bad)], 43).endswith("fairly at depth 10, not at depth 100 (43 topics).")
+    assert headline([at(5), at(10, **care), at(20, **bad)], 43).endswith(
+        "fairly at depth 5 and with care at depth 10, not at depth 20 (43 topics)."
     )
-    assert headline([at(5, **care), at(10)]) == "A new system can be compared with care at depth 10."
-    assert headline([at(5, **bad), at(10)]) == "A new system cannot be compared fairly, not even at depth 5."
-    assert headline([]).startswith("It cannot be said")
+    assert headline([at(5, **care), at(10)], 43) == "A new system can be compared with care at depth 10 (43 topics)."
+    assert headline([at(5, **bad), at(10)], 43).endswith("cannot be compared fairly, not even at depth 5 (43 topics).")
+    assert headline([], 43).startswith("It cannot be said")
+    assert headline([at(5)], LEAST_TOPICS - 1).startswith("9 topics are too few to say")
+    assert headline([at(5)], LEAST_TOPICS).startswith("A new system can")
     fair, with_care, neither = reached([at(5), at(10, **bad), at(20)])
     assert (fair, with_care, neither) == (at(5), None, at(10, **bad))
     told = reasons([at(5), at(10, **care), at(20, **bad)], "group")
     assert told[0].startswith("A run whose group is left out changes its nDCG@10 by 0.010")
-    assert told[1].startswith("Care is needed at depth 10: a changes by 0.060")
+    assert told[1].startswith("Care is needed at depth 10: 1 of 21 runs changes")
     assert told[2].startswith("At depth 20 it is not fair")
     again = reasons([at(5, **care), at(10)], "run")
     assert again[0].startswith("A run that is left out changes its nDCG@10 by 0.010")
-    assert again[1].startswith("Care is needed at depth 5: a changes by 0.060")
+    assert again[1].startswith("Care is needed at depth 5: 1 of 21 runs changes")
     still = reasons([at(5, change=0.0, worst=0.0, moved=0)], "run")
     assert still[0].endswith("95 % are judged. No run changes at all.")
+
+
+def test_every_run_that_goes_too_far_is_counted_the_worst_first() -> None:
+    """Of 21 runs the change allowed is 0.05 and the move 2 places, in either direction."""
+    table = pd.DataFrame({"run": [f"r{n:02}" for n in range(21)], "change": 0.0, "moved": 0})
+    table.loc[3, "change"] = -WORST_CHANGE  # as much as is allowed
+    table.loc[4, "change"] = -0.06
+    table.loc[5, "moved"] = -3
+    table.loc[6, ["change", "moved"]] = [0.051, 8]
+    table.loc[7, "moved"] = 2
+    found = breaches(table)
+    assert found == (Breach("r06", 0.051, 8), Breach("r05", 0.0, -3), Breach("r04", -0.06, 0))
+    assert len(found) > CARE * 21
+    said = at(10, breaking=found)
+    assert said.verdict == "no"
+    assert "r06 (+0.051, 8 places down), r05 (+0.000, 3 places up), r04 (-0.060, no place)" in said.broken[0]
+
+
+@pytest.fixture(scope="module")
+def made() -> tuple[list[Run], pd.DataFrame]:
+    """Six runs over twelve topics, judged to depth 8, with equal scores among them."""
+    rng = np.random.default_rng(7)
+    relevant = rng.random((12, 60)) < 0.2
+    tables = []
+    for run in range(6):
+        score = (rng.normal(size=(12, 60)) + relevant * (1 + run / 3)).round(1)
+        rows = [(str(t), f"d{d}", s) for t in range(12) for d, s in enumerate(score[t]) if s > -0.2]
+        tables.append(
+            Run(f"{'abcdef'[run]}_one", rank_run(pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])))
+        )
+    tops = pd.concat([t.frame[t.frame["listed"] <= 8][["query_id", "doc_id"]] for t in tables]).astype(str)
+    qrels = tops.drop_duplicates(ignore_index=True)
+    grades = [int(relevant[int(q), int(d[1:])]) for q, d in qrels.itertuples(index=False)]
+    return tables, qrels.assign(relevance=grades)
+
+
+def test_the_order_of_runs_and_judgements_changes_no_digit(made: tuple[list[Run], pd.DataFrame]) -> None:
+    runs, qrels = made
+    one = look(runs, qrels, groups=None, with_bounds=True, resamples=50)
+    assert one.ladder
+    assert {estimate.method for estimate in one.missing} == {"capture", "extrapolation"}
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        mixed = [runs[n] for n in rng.permutation(len(runs))]
+        other = look(mixed, qrels.sample(frac=1, random_state=seed), groups=None, with_bounds=True, resamples=50)
+        assert other.verdict == one.verdict
+        assert other.ladder == one.ladder
+        assert other.missing == one.missing
+        for name in ("left_out", "left_out_runs", "curves", "settling", "topics", "bounds"):
+            pd.testing.assert_frame_equal(getattr(other, name), getattr(one, name), check_exact=True)
+
+
+def test_an_interval_wider_than_what_is_known_is_said_to_tell_nothing() -> None:
+    """Three groups each find three of their own, and one topic goes on evenly where the other has ended."""
+    alone = lay([run_of(name, [f"{name}{n}" for n in range(3)]) for name in "abc"],
+                qrels_of({f"{name}{n}": 1 for name in "abc" for n in range(3)}))  # fmt: skip
+    (capture,) = estimates(alone, alone.runs, 3)
+    assert capture.expected == pytest.approx(2 / 3 * 9 * 8 / 2)
+    assert capture.high - capture.low > 9
+    assert not capture.tells
+    assert f"cannot be told from these judgements: the interval, {capture.low:,.0f} to" in capture.sentence
+    assert capture.sentence.endswith("is wider than the number of relevant documents that are known in the pool, 9.")
+
+    documents = [f"d{n}" for n in range(50)]
+    first_five = dict.fromkeys(documents[:5], 1)
+    uneven = lay(
+        [run_of("r", documents, documents)],
+        qrels_of(first_five, first_five | dict.fromkeys(["d1", "d2", "d3", "d4"], 0)),
+    )
+    (wide,) = estimates(uneven, uneven.runs, 5, resamples=50)
+    assert wide.high == pytest.approx(90)  # both topics the even one: one more at each of 45 ranks
+    assert not wide.tells
+    assert "at the ranks 6 to 50 of these runs cannot be told from these judgements" in wide.sentence
+    assert wide.sentence.endswith("known in the pool, 6.")
+    even = lay([run_of("r", documents[:8], documents[:8])], qrels_of(first_five, first_five))
+    (narrow,) = estimates(even, even.runs, 5, resamples=50)
+    assert narrow.tells
+    assert narrow.sentence.startswith("An estimated 6 relevant documents (6 to 6) are missing at the ranks 6 to 8")
+
+
+def test_nine_topics_are_too_few_for_a_verdict(made: tuple[list[Run], pd.DataFrame]) -> None:
+    runs, qrels = made
+    nine = look(runs, qrels[qrels["query_id"].isin([str(t) for t in range(9)])], groups=None)
+    assert nine.verdict[0].startswith("9 topics are too few to say")
+    assert nine.ladder == []
+    assert look(runs, qrels, groups=None).verdict[0].endswith("(12 topics).")
 
 
 def test_two_runs_are_too_few_for_a_verdict() -> None:
@@ -449,6 +552,11 @@ def test_trec_2019_was_pooled_to_depth_10(trec: tuple[list[Run], pd.DataFrame], 
     assert [rung.depth for rung in report.ladder] == list(LADDER)
     assert report.ladder[1].known == pytest.approx(1, abs=1e-3)
     assert report.ladder[-1].verdict == "no"
+    at_ten = report.left_out[report.left_out["measure"] == "nDCG@10"]
+    too_far = at_ten[(at_ten["change"].abs() > WORST_CHANGE) | (at_ten["moved"].abs() > 3)]
+    assert {breach.run for breach in report.ladder[1].breaking} == set(too_far["run"])
+    assert len(too_far) == 8
+    assert report.ladder[1].verdict == "no"
     assert len(report.left_out) == len(report.left_out_runs) == 3 * 37
     # Independently: what ICT's three runs alone list in their first ten, taken out of the qrels.
     top = pd.concat([r.frame[r.frame["listed"] <= 10].assign(run=r.name) for r in runs]).astype({"query_id": str})
@@ -520,12 +628,12 @@ def test_the_command_says_it_in_words_first(files_of: tuple[Path, list[Path]]) -
     qrels, paths = files_of
     said = ok("reusability", qrels, *paths, "-m", "P@2", "--group", "none", "--bounds")
     first, why, *_ = said.splitlines()
-    assert first == "It cannot be said whether a new system can be compared fairly."
+    assert first.startswith("2 topics are too few to say whether a new system can be compared fairly")
     assert why == "The runs end before rank 5, the first depth at which it is asked."
     assert "team_x  team_x       1         1  0.7500  0.5000  -0.2500" in said
     assert "bounds over the unjudged" in said
     answer = json.loads(ok("reusability", qrels, *paths, "-m", "P@2", "--group", "none", "--format", "json"))
-    assert answer["pool"] == {"depth": 2, "runs": ["team_x", "team_y", "other"], "full": True}
+    assert answer["pool"] == {"depth": 2, "runs": ["other", "team_x", "team_y"], "full": True}
     assert [row["after"] for row in answer["left_out"] if row["run"] == "other"] == [0.25]
     assert answer["bounds"] is None
 
@@ -549,7 +657,15 @@ def test_the_campaign_says_what_the_files_say(files_of: tuple[Path, list[Path]],
         ok("reusability", tmp_path / "campaign", "-m", "P@2", "--group", "none", "--format", "json")
     )
     from_files = json.loads(ok("reusability", qrels, *paths, "-m", "P@2", "--group", "none", "--format", "json"))
-    assert from_directory["topics"] == from_files["topics"]
+    assert from_directory == from_files
+
+
+@pytest.mark.parametrize(
+    ("finished", "usual"), [(0, None), (1, None), (2, ("1", "2")), (3, ("1", "2", "3")), (4, None)]
+)
+def test_finished_topics_are_looked_at_alone_once_they_are_half(finished: int, usual: tuple[str, ...] | None) -> None:
+    graded = ("1", "2", "3", "4")
+    assert TopicsWithGrades(graded, graded[:finished]).usual == usual
 
 
 def test_groups_come_from_a_file(files_of: tuple[Path, list[Path]], tmp_path: Path) -> None:
@@ -561,7 +677,7 @@ def test_groups_come_from_a_file(files_of: tuple[Path, list[Path]], tmp_path: Pa
     for text, wanted in (
         ("team_x g\n", "groups.tsv:1: wanted run<TAB>group"),
         ("team_x\tg\nteam_x\th\n", "groups.tsv:2: wanted each run once"),
-        ("team_x\tg\n", "found none for team_y"),
+        ("team_x\tg\n", "found none for other, team_y"),
         ("team_x\tg\nnobody\tg\n", "no run 'nobody'"),
     ):
         groups.write_text(text)
@@ -577,6 +693,7 @@ def test_the_command_refuses_what_goes_with_the_other_form(
     qrels, paths = files_of
     assert "is a directory, so a campaign" in fails("reusability", campaign.directory, paths[0])
     assert "--rule is for a campaign" in fails("reusability", qrels, *paths, "--rule", "majority")
+    assert "--topics is for a campaign" in fails("reusability", qrels, *paths, "--topics", "all")
     assert "judge some pairs first" in fails("reusability", campaign.directory)
 
 

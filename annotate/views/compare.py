@@ -136,7 +136,7 @@ only_finished = len(finished) > 0 and len(begun) > 0
 if only_finished:
     only_finished = st.toggle(
         f"Only the {len(finished):,} topics whose pool is judged to the end ({len(begun):,} more are begun)",
-        True,
+        len(finished) >= len(begun),  # a few topics that happen to be finished speak for none of the others
     )
 try:
     key: Key = (
@@ -164,6 +164,8 @@ with st.container(border=True):
     st.write(widgets.plain(found.sentence(measure)))
     if rival := next((system for system in order if system in set(against)), None):
         st.write(widgets.plain(found.sentence(measure, rival)))
+    if found.topics < tables.VERY_FEW:
+        st.warning(tables.very_few(found.topics))
 if notes := tables.notes(found, measure):
     with st.expander(f"What to bear in mind ({len(notes)})"):
         for note in notes:

@@ -16,6 +16,7 @@ from collection.comparison import DEFAULT_MEASURES
 from collection.errors import CleverdonError
 from collection.formats import QrelsForm
 from collection.preferences import MEASURES
+from collection.training import NEGATIVES
 
 Content = TypeVar("Content")
 
@@ -26,9 +27,10 @@ DECISIONS = ("choices", "preferences", "preference_qrels")
 
 campaign = session.current().campaign
 counts = campaign.counts() | campaign.decision_counts()
+logged = campaign.clicks()
 
 st.title("Export")
-if not counts["pool"] and not counts["judgements"]:
+if not counts["pool"] and not counts["judgements"] and logged.empty:
     st.write("There is nothing to export yet.")
     widgets.next_step(campaign.next_step())
     st.stop()
@@ -70,6 +72,54 @@ def later(kind: str, name: str, where: Any = st, **more: Any) -> None:
             return bytes(wanted[kind].read_bytes())
 
     where.download_button(f"Download {name}", write, name, on_click="ignore", **more)
+
+
+def made(write: Callable[[Campaign, Path], object], name: str, **more: Any) -> None:
+    """A button for what `write` puts into a file, once somebody wants it: in a thread with its own connection."""
+    directory = campaign.directory
+
+    def content() -> bytes:
+        with tempfile.TemporaryDirectory() as scratch, Campaign(directory) as opened:
+            path = Path(scratch) / name
+            write(opened, path)
+            return path.read_bytes()
+
+    st.download_button(f"Download {name}", content, name, on_click="ignore", **more)
+
+
+def clicks(sources: list[str], rows: int) -> None:
+    """What logs of clicks say."""
+    st.subheader("Clicks")
+    logs = ("Log: " if len(sources) == 1 else "Logs: ") + ", ".join(map(widgets.plain, sources))
+    st.write(
+        f"{logs}; {rows:,} rows. The table has, for each topic and document, how often it was shown and clicked, and "
+        "its attractiveness: how often it would be clicked by those who look at it, whatever its rank. These are no "
+        "judgements and not in the qrels."
+    )
+    made(lambda opened, path: opened.export_clicks(table=path), "clicks.tsv", key="clicks")
+
+
+def training(rule: str) -> None:
+    """Triples for whoever trains a ranker."""
+    st.subheader("Training data")
+    st.write(
+        "Triples to train a ranker with: a topic, a document that is relevant to it and one that is not, as ids. Those "
+        "of the pairs that have a grade are used, or the sparse qrels where annotators choose from lists."
+    )
+    # Rules that look at ranks need runs.
+    rules = [entry for entry in NEGATIVES if "first" not in entry.parameters or counts["runs"]]
+    left, right = st.columns([3, 1])
+    negatives = left.selectbox(
+        "Negatives", [entry.name for entry in rules], format_func=lambda n: NEGATIVES[n].label, key="negatives"
+    )
+    count = int(right.number_input("For each relevant document", 1, 1000, 1, key="negatives-each"))
+    st.caption(widgets.plain(NEGATIVES[negatives].description))
+    made(
+        lambda opened, path: opened.export_training(triples=path, negatives=negatives, count=count, rule=rule),
+        "triples.tsv",
+        key="triples",
+    )
+    st.caption("With texts, as tuples or with other choices: `cleverdon export DIR --triples FILE` or `--tuples FILE`.")
 
 
 def sparse_by(rule: str) -> bytes:
@@ -264,6 +314,16 @@ if counts["preferences"]:
 st.subheader("Pool")
 st.write(f"{counts['pool']:,} pairs with the strategy and rank that brought them.")
 download("pool", "pool.tsv", key="pool")
+
+if len(logged):
+    clicks(logged["source"].unique().tolist(), len(logged))
+
+if campaign.card_settings().task == "list":
+    positive = not campaign.sparse_qrels().empty
+else:
+    positive = bool((settled["relevance"] >= campaign.loop_settings().level).any())
+if positive:
+    training(rule)
 
 if missing := campaign.missing_documents():
     st.subheader("Documents without a text")

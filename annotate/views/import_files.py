@@ -103,4 +103,13 @@ st.write(
     f"{counts['topics']:,} topics, {counts['documents']:,} documents with a text, {counts['runs']:,} runs, "
     f"{counts['pool']:,} pairs in the pool."
 )
+if len(logged := campaign.clicks()):
+    st.write(
+        "Log of clicks: "
+        + ", ".join(
+            f"{widgets.plain(str(name))} ({rows:,} rows)" for name, rows in logged["source"].value_counts().items()
+        )
+        + "."
+    )
+    widgets.page_link("export.py", "Export what the clicks say")
 widgets.next_step(campaign.next_step())

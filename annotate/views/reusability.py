@@ -8,9 +8,11 @@ from annotate import charts_reuse as drawn
 from collection.errors import CleverdonError
 from collection.measures import MEASURES, parse
 from collection.reusability import (
+    CARE,
     DEFAULT_MEASURES,
     JUDGED,
     KNOWN,
+    LEAST_TOPICS,
     MEAN_CHANGE,
     MOVED,
     WORST_CHANGE,
@@ -65,9 +67,16 @@ def looked(
     )
 
 
+@st.cache_data(show_spinner=False, max_entries=8)
+def graded_topics(campaign_id: str, log: int, rule: str) -> tuple[str, ...]:
+    """The topics with a grade, kept while nothing more is judged."""
+    return session.current().campaign.graded_topics(rule)
+
+
 runs = campaign.run_table()
 names = runs["run"].tolist()
 words = st.container()
+which_topics = st.container()
 with st.expander("How it is asked"):
     left, right = st.columns(2)
     grades = [g for g in campaign.grades.sentences if g > 0]
@@ -104,15 +113,6 @@ with st.expander("How it is asked"):
         )
         own = edited["group"].fillna("").astype(str).str.strip()
         grouping = tuple(zip(names, own.where(own != "", edited["run"]), strict=True))
-    progress = campaign.progress()
-    done = ((progress["goal"] > 0) & (progress["made"] >= progress["goal"])).fillna(False)
-    finished = progress.loc[done, "query_id"]
-    begun = progress[(progress["judged"] > 0) & ~done]
-    only_finished = len(finished) > 0 and len(begun) > 0
-    if only_finished:
-        only_finished = st.toggle(
-            f"Only the {len(finished):,} topics whose pool is judged to the end ({len(begun):,} more are begun)", True
-        )
     with_bounds = st.toggle("Bounds over the unjudged: seconds for each run with long rankings", False)
 
 parsed = []
@@ -126,12 +126,22 @@ if not measures:
     st.write("Choose a measure.")
     st.stop()
 try:
+    there = campaign.topics_with_grades(graded=graded_topics(campaign.id, counts["logged"], rule))
+    taken: tuple[str, ...] | None = None
+    if 0 < len(there.finished) < len(there.graded):
+        # The same default as the command has.
+        only_finished = which_topics.toggle(
+            f"Only the {len(there.finished):,} topics judged to the end, of {len(there.graded):,} with a grade",
+            there.usual is not None,
+            key="only-finished",
+        )
+        taken = there.finished if only_finished else None
     report = looked(
         campaign.id,
         counts["logged"],
         ",".join(runs["run"] + runs["sha256"]),
         rule,
-        tuple(finished) if only_finished else None,
+        taken,
         measures,
         grouping,
         known_depth,
@@ -151,10 +161,17 @@ first = measures[0]
 if report.ladder:
     st.subheader("Depth by depth")
     st.dataframe(
-        pd.DataFrame([rung._asdict() for rung in report.ladder]),
+        pd.DataFrame(
+            [
+                rung._asdict() | {"over": f"{len(rung.breaking):,} of {rung.others + 1:,}", "breaking": None}
+                for rung in report.ladder
+            ]
+        ),
         hide_index=True,
         alt="The rules at each depth",
-        column_order=["measure", "verdict", "change", "worst", "worst_run", "moved", "moved_run", "judged", "known"],
+        column_order=[
+            "measure", "verdict", "change", "worst", "worst_run", "moved", "moved_run", "over", "judged", "known",
+        ],
         column_config={
             "measure": st.column_config.TextColumn("Measure", width="small"),
             "verdict": st.column_config.TextColumn("Fair?", width="small"),
@@ -163,20 +180,27 @@ if report.ladder:
             "worst_run": "of",
             "moved": st.column_config.NumberColumn("Most places", width="small"),
             "moved_run": "by",
+            "over": st.column_config.TextColumn(
+                "Runs over", width="small", help="Runs that change or move by more than a single run may."
+            ),
             "judged": st.column_config.NumberColumn("Judged: left out", format="percent"),
             "known": st.column_config.NumberColumn("pooled", format="percent", width="small"),
         },
-    )
+    )  # fmt: skip
     with st.expander("The rules, and why"):
         st.markdown(
-            f"A depth is **fair** if all of these hold, and to be used **with care** if only a single run breaks one:\n"
+            f"A depth is **fair** if all of these hold:\n"
             f"- A run that is left out changes by {MEAN_CHANGE:g} at most on average, and none by more than "
             f"{WORST_CHANGE:g}. With 50 topics a difference of 0.05 or so is needed before another 50 would show it "
             "too (Voorhees and Buckley 2002): no system may lose as much by not being pooled.\n"
             f"- None changes its order with more than {MOVED:.0%} of the others.\n"
             f"- Of the first k documents of a run that is left out {JUDGED:.0%} are judged on average.\n"
             f"- Of those of the pooled runs themselves {KNOWN:.0%} are judged: otherwise nobody knows what they are "
-            "worth, and a small change says nothing."
+            "worth, and a small change says nothing.\n\n"
+            f"It is to be used **with care** if at most {CARE:.0%} of the runs change or move by more than one run "
+            "may, and the other rules hold: then a system has to be unlike the rest to be wronged. If more of them do, "
+            "any new one may be, and it is **not** fair; among fewer than ten runs one is more. With fewer than "
+            f"{LEAST_TOPICS} topics nothing is said, since each is then more than a tenth of every mean."
         )
 
 st.subheader("How far the runs are judged")

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from collection.campaign import Campaign
 
 
+RUNS_NAMED = 3
+"""Of the runs with documents without a text, so many are named."""
+
+
 class Importing:
     """One import into one campaign.
 
@@ -43,7 +47,8 @@ class Importing:
         self.done: list[str] = []
         self.notices: list[str] = []
         self.written: list[Path] = []
-        self.without_text: list[tuple[str, int]] = []
+        self.without_text: dict[str, int] = {}
+        self.texts_wanted: set[str] = set()
 
     def files(
         self,
@@ -85,10 +90,8 @@ class Importing:
                 raise
         if self.without_text:
             self.notices.append(
-                "documents without a text here: "
-                + ", ".join(f"{count:,} of run {name!r}" for name, count in self.without_text)
-                + "; they are pooled all the same, and once there is a pool, "
-                f"`cleverdon export {self.campaign.directory} --missing-documents FILE` lists what is wanted"
+                f"documents without a text here: {self._without_text()}; they are pooled all the same, and once there "
+                f"is a pool, `cleverdon export {self.campaign.directory} --missing-documents FILE` lists what is wanted"
             )
         return ImportReport(self.done, self.notices)
 
@@ -151,7 +154,7 @@ class Importing:
             self.done.append(f"{path}: the run {same[0]!r} is in the campaign already")
             return
         name = self._free_name(path, name, run, there, digest)
-        unknown = len(self.store.without_text(frame["doc_id"].unique()))
+        unknown = self.store.without_text(frame["doc_id"].unique())
         topics = frame["query_id"].nunique()
         file_name = f"{quote(name, safe=' ')[:150]}.{digest[:8]}-{len(frame)}.parquet"
         self._write(frame, self.folder / file_name)
@@ -163,7 +166,19 @@ class Importing:
         if ignored:
             self.notices.append(f"{path}: {_ignored(ignored)}")
         if unknown:
-            self.without_text.append((name, unknown))
+            self.without_text[name] = len(unknown)
+            self.texts_wanted |= unknown
+
+    def _without_text(self) -> str:
+        """How many documents, each once, and the runs that have most of them."""
+        counts = self.without_text
+        most = sorted(counts, key=lambda name: (-counts[name], name))
+        said = ", ".join(f"{counts[name]:,} of run {name!r}" for name in most[:RUNS_NAMED])
+        if len(most) == 1:
+            return said
+        more = len(most) - RUNS_NAMED
+        rest = f", and {more:,} more {'run' if more == 1 else 'runs'}" if more > 0 else ""
+        return f"{len(self.texts_wanted):,} in all ({said}{rest})"
 
     def _free_name(self, path: Path | str, name: str, run: Run, there: pd.DataFrame, digest: str) -> str:
         """The name under which the run is kept: its tag's, its file's if another run has that, or a conflict."""

@@ -125,7 +125,7 @@ class Schooling(Deciding, Nearing):
         named = [qrels["doc_id"], *([] if ranked is None else [ranked["doc_id"]])]
         candidates = list(dict.fromkeys([*pd.concat(named).tolist(), *pool])) if apart else []
         missing = self.store.without_text(pd.concat(named).unique()) if texts else set()
-        said = self._said()
+        said = self._everything_said()
         return training.examples(
             qrels,
             rule=negatives,
@@ -238,7 +238,7 @@ class Schooling(Deciding, Nearing):
         without = set(self.store.without_text_rows())
         return self.store.doc_ids([row for row in range(self.store.document_rows()) if row not in without])
 
-    def _said(self) -> pd.DataFrame:
+    def _everything_said(self) -> pd.DataFrame:
         """Everything that anybody said of a pair and stands by, wanted or not."""
         log = self.store.judgements(current=False)
         return pd.concat([self.store.judgements(), log[log["counts_as"] == "surplus"]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from collection.cli.printing import print_notices, print_table, progress_line
 from collection.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     import pandas as pd
 
@@ -60,7 +61,41 @@ def compare_pools(
             topics = campaign.topics()
         with_text = any(document.text is not None for document in documents)
         table = _compared(mine, known, measure, shares, documents if with_text else None, topics if with_text else None)
-    _print(table, form)
+    _print(in_order(table), form)
+
+
+def in_order(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows by strategy, of each those judged only before the expected gains, of these the smallest share first."""
+    return table.sort_values(
+        ["strategy", "estimate", "share"], key=lambda of: of == "expected gains" if of.name == "estimate" else of
+    ).reset_index(drop=True)
+
+
+def best(table: pd.DataFrame) -> str:
+    """A sentence that names the best tau at each share; "" where no ranking could be compared.
+
+    Parameters
+    ----------
+    table
+        As :func:`collection.simulation.budgets.compare` gives it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = [("rrf", "judged only", 0.1, 0.5), ("mtf", "expected gains", 0.1, 0.8), ("mtf", "judged only", 0.2, 1)]
+    >>> best(pd.DataFrame(rows, columns=["strategy", "estimate", "share", "tau"]))
+    'the best tau is 0.800 at 10% (mtf, expected gains) and 1.000 at 20% (mtf, judged only)'
+    """
+    said = []
+    for share, rows in table.dropna(subset="tau").groupby("share"):
+        # What is printed alike is equally good.
+        first = rows[rows["tau"].round(3) == rows["tau"].round(3).max()]
+        names = [f"{row.strategy}, {row.estimate}" for row in first.head(3).itertuples()]
+        more = [f"{len(first) - 3:,} more"] if len(first) > 3 else []
+        said.append(f"{first['tau'].max():.3f} at {100 * float(str(share)):.4g}% ({'; '.join(names + more)})")
+    if not said:
+        return ""
+    return "the best tau is " + " and ".join([*([", ".join(said[:-1])] if said[1:] else []), said[-1]])
 
 
 def read_share(text: str) -> float:
@@ -95,11 +130,24 @@ def _compared(
 ) -> pd.DataFrame:  # fmt: skip
     from collection.simulation.budgets import compare
 
-    with progress_line() as progress:
+    with progress_line() as line:
         return compare(
             runs, qrels, budgets=shares, measure=measure, depth=DEEPEST, documents=documents, topics=topics,
-            progress=progress,
+            progress=line if sys.stderr.isatty() else finished(),
         )  # fmt: skip
+
+
+def finished() -> Callable[[str, int, int], None]:
+    """A plain line on stderr for every strategy that was played: for a log, where no line can be rewritten."""
+    current = ""
+
+    def tell(name: str, done: int, total: int) -> None:
+        nonlocal current
+        if done:
+            click.echo(f"{current}: played, {done:,} of {total:,}", err=True)
+        current = name
+
+    return tell
 
 
 def _print(table: pd.DataFrame, form: str) -> None:
@@ -117,7 +165,8 @@ def _print(table: pd.DataFrame, form: str) -> None:
     print_notices(
         [
             f"the full pool is the first {DEEPEST} documents of every run; tau and tau_AP compare the ranking of the "
-            "systems with that by all of the qrels"
+            "systems with that by all of the qrels",
+            *([sentence] if (sentence := best(table)) else []),
         ]
     )
 

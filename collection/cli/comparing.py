@@ -56,7 +56,7 @@ def _two_runs(context: click.Context, option: click.Parameter, names: tuple[str,
     callback=_two_runs,
     help="The topics of these two runs, where they differ most first.",
 )
-@click.option("--topic", metavar="Q", help="What the two runs of --systems have for this topic, rank by rank.")
+@click.option("--topic", metavar="Q", help="The two runs of --systems in this topic: values, and rank by rank.")
 @click.option("--depth", default=10, show_default=True, help="So many ranks of --topic.")
 @click.option("--power", metavar="D", type=float, help="How many topics it takes to see a difference of D.")
 @click.option("--relevance-level", type=click.IntRange(min=1), help="Lowest grade that counts as relevant.")
@@ -122,8 +122,8 @@ def compare(
             if name not in found:
                 raise click.UsageError(f"no run is called {name}")
         a, b = (found[name] for name in systems)
-        frame = comparison.side_by_side(a, b, judged, topic, depth)
-        _print_frame(frame.rename(columns=_named_for(*systems)), form)
+        ranks = comparison.side_by_side(a, b, judged, topic, depth)
+        _print_topic(topic, comparison.evaluate([a, b], judged, parsed, version=version), ranks, systems, form)
         return
     with progress_line() as progress:
         done = iter(range(1, len(runs) + 1))
@@ -136,7 +136,7 @@ def compare(
             costs=None if costs is None else formats.read_costs(costs),
         )
     if systems is not None:
-        _print_topics(evaluation, systems, form)
+        _print_frame(_topics(evaluation, systems), form)
         return
     compared = comparison.compare(
         evaluation,
@@ -163,7 +163,8 @@ def _named_for(a: str, b: str) -> dict[str, str]:
     return names | values | {"rank_in_a": f"rank in {a}", "rank_in_b": f"rank in {b}"}
 
 
-def _print_topics(evaluation: Evaluation, systems: tuple[str, str], form: str) -> None:
+def _topics(evaluation: Evaluation, systems: tuple[str, str]) -> pd.DataFrame:
+    """The values of two runs by every measure, topic by topic."""
     import pandas as pd
 
     from collection import comparison
@@ -172,9 +173,28 @@ def _print_topics(evaluation: Evaluation, systems: tuple[str, str], form: str) -
         comparison.differences(evaluation, *systems, str(measure)).assign(measure=str(measure))
         for measure in evaluation.means()
     ]
-    table = pd.concat(tables, ignore_index=True)
     columns = ["measure", "query_id", "value_a", "value_b", "difference"]
-    _print_frame(table[columns].rename(columns=_named_for(*systems)), form)
+    return pd.concat(tables, ignore_index=True)[columns].rename(columns=_named_for(*systems))
+
+
+def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, systems: tuple[str, str], form: str) -> None:
+    """The topic, what two runs are worth there, and their rankings; TSV has the rankings alone, with the topic."""
+    ranks = ranks.rename(columns=_named_for(*systems))
+    values = _topics(evaluation, systems)
+    values = values[values["query_id"] == topic].drop(columns="query_id")
+    if form == "tsv":
+        _print_frame(ranks.assign(query_id=topic)[["query_id", *ranks]], form)
+    elif form == "json":
+        found = {"query_id": topic, "values": _records(values), "ranks": _records(ranks)}
+        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        click.echo(f"topic {topic}\n")
+        if values.empty:
+            click.echo("no values: the qrels do not have it")
+        else:
+            _print_frame(values, form)
+        click.echo()
+        _print_frame(ranks, form)
 
 
 def _print_frontier(compared: Comparison, cost: str, form: str) -> None:
@@ -191,10 +211,22 @@ def _print_frontier(compared: Comparison, cost: str, form: str) -> None:
         for measure in means
     ]
     table = pd.concat(parts, ignore_index=True)[["measure", "system", "value", cost, "dominated", "by"]]
+    if form == "table":
+        table["by"] = table["by"].map(_first_two)
     _print_frame(table, form)
     unknown = means.index[costs[cost].isna()].tolist()
     if unknown:
         print_notices([f"nothing is known of the {cost} of {', '.join(unknown[:5])}"])
+
+
+def _first_two(names: str) -> str:
+    """Names joined by commas, but only two of many and how many more there are.
+
+    >>> _first_two("a, b"), _first_two("a, b, c, d")
+    ('a, b', 'a, b and 2 more')
+    """
+    first, second, *more = [*names.split(", "), ""]
+    return f"{first}, {second} and {len(more) - 1:,} more" if len(more) > 1 else names
 
 
 def _print_power(compared: Comparison, difference: float, form: str) -> None:
@@ -265,12 +297,11 @@ def _print_leaderboard(compared: Comparison) -> None:
     """Best first by the first measure; with one or two measures also the intervals."""
     import pandas as pd
 
-    from collection.comparison.writing import marks, number
+    from collection.comparison.writing import in_order, marks, number
 
     values, alike, best, spread = (compared.table(c) for c in ("value", "like_best", "best", "spread"))
     low, high, unjudged, mark = *(compared.table(c) for c in ("low", "high", "unjudged")), marks(compared)
     cutoffs = dict(zip(compared.leaderboard["measure"], compared.leaderboard["cutoff"], strict=True))
-    places = compared.table("place")[values.columns[0]]
     shown: set[str] = set()
     header: list[str] = ["system"]
     columns: list[list[str]] = []
@@ -296,9 +327,8 @@ def _print_leaderboard(compared: Comparison) -> None:
             shown.add(name)
             header.append(name)
             columns.append([f"{share:.1%}" for share in unjudged[measure]])
-    rows = [[str(system), *(column[n] for column in columns)] for n, system in enumerate(values.index)]
-    order = places.astype("float64").reset_index(drop=True).sort_values(kind="stable").index
-    print_table(header, [rows[n] for n in order], numbers=True)
+    rows = {str(system): [str(system), *(column[n] for column in columns)] for n, system in enumerate(values.index)}
+    print_table(header, [rows[system] for system in in_order(compared)], numbers=True)
     signs = "* best, ~ not distinguishable from it"
     if compared.baseline is not None:
         signs += f", + significantly better and - significantly worse than {compared.baseline}"

@@ -117,7 +117,7 @@ def _print_coverage(evaluation: Evaluation, fate: str) -> None:
         if c.ignored_topics:
             print_notices([f"{c.run}: {len(c.ignored_topics)} of its topics are not in the qrels and are ignored"])
     unjudged = sorted((c.unjudged_at_10, c.run) for c in evaluation.coverage)
-    if unjudged and unjudged[-1][0] > 0:
+    if unjudged and f"{unjudged[-1][0]:.1f}" != "0.0":
         (least, _), (most, name) = unjudged[0], unjudged[-1]
         span = f"{most:.1f}" if f"{least:.1f}" == f"{most:.1f}" else f"{least:.1f} to {most:.1f} ({name})"
         print_notices([f"of a topic's first 10 documents {span} are unjudged on average, and {fate}"])

@@ -74,6 +74,11 @@ def read_groups(path: Path) -> dict[str, str]:
     help="Lowest grade that counts as relevant (a campaign's own, else 1).",
 )
 @click.option("--rule", help="Of a campaign: how several grades become one; `cleverdon rules` lists the ways.")
+@click.option(
+    "--topics",
+    type=click.Choice(["all", "finished"]),
+    help="Of a campaign: all topics with a grade, or those judged to the end (taken once half are).",
+)
 @click.option("--bounds", is_flag=True, help="How far each value could move if the unjudged documents were judged.")
 @FORMAT
 def reusability(
@@ -84,6 +89,7 @@ def reusability(
     depth: int | None,
     relevance_level: int | None,
     rule: str | None,
+    topics: str | None,
     bounds: bool,
     form: str,
 ) -> None:
@@ -105,10 +111,25 @@ def reusability(
             )
         with Campaign(source) as campaign:
             rel = relevance_level or campaign.loop_settings().level
-            report = campaign.reusability([parse(m, rel) for m in asked], rule=rule, rel=rel, **options)
+            there = campaign.topics_with_grades(rule)
+            if topics == "finished" and not there.finished:
+                raise InputError(
+                    f"none of the {len(there.graded):,} topics with a grade is judged to the end; take --topics all"
+                )
+            taken = there.usual if topics is None else there.finished if topics == "finished" else None
+            report = campaign.reusability([parse(m, rel) for m in asked], rule=rule, topics=taken, rel=rel, **options)
+        if taken is not None:
+            print_notices(
+                [
+                    f"by the {len(taken):,} topics that are judged to the end of {len(there.graded):,} with a grade; "
+                    "--topics all takes every one"
+                ]
+            )
     else:
         if rule is not None:
             raise InputError(f"--rule is for a campaign's judgements, and {source} is no directory")
+        if topics is not None:
+            raise InputError(f"--topics is for a campaign, which knows what is finished, and {source} is no directory")
         qrels = formats.read_qrels(source)
         paths = with_folders(runs)
         if not paths:
@@ -128,7 +149,7 @@ def _print(report: Reusability) -> None:
     if report.ladder:
         click.echo("\nleft out, at each depth")
         print_table(
-            ["measure", "verdict", "mean change", "worst", "places", "judged", "judged if pooled"],
+            ["measure", "verdict", "mean change", "worst", "places", "runs over", "judged", "judged if pooled"],
             [
                 [
                     r.measure,
@@ -136,6 +157,7 @@ def _print(report: Reusability) -> None:
                     f"{r.change:.4f}",
                     f"{r.worst:.4f}",
                     r.moved,
+                    f"{len(r.breaking):,} of {r.others + 1:,}",
                     f"{r.judged:.3f}",
                     f"{r.known:.3f}",
                 ]
@@ -202,7 +224,9 @@ def _plain(report: Reusability) -> Any:
         "verdict": list(report.verdict),
         "pool": {"depth": report.pool.depth, "runs": list(report.groups), "full": report.pool.full},
         "groups": report.groups,
-        "ladder": [rung._asdict() for rung in report.ladder],
+        "ladder": [
+            rung._asdict() | {"breaking": [breach._asdict() for breach in rung.breaking]} for rung in report.ladder
+        ],
         "left_out": rows(report.left_out),
         "left_out_runs": rows(report.left_out_runs),
         "curves": rows(report.curves),

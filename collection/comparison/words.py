@@ -82,13 +82,14 @@ def note(
 def of_best(comparison: Comparison, rows: pd.DataFrame) -> str:
     """Which system is the best by one measure (rows of its leaderboard), and who cannot be told from it."""
     measure = str(rows["measure"].iloc[0])
+    over = f"{comparison.topics:,} {'topic' if comparison.topics == 1 else 'topics'}"
     best = rows[rows["best"]]
     if best.empty:
-        return f"More {measure} is neither better nor worse."
+        return f"More {measure} is neither better nor worse ({over})."
     word = "highest" if direction(parse(measure)) > 0 else "lowest"
     names = " and ".join(best["system"])
     have, them = ("has", "it") if len(best) == 1 else ("have", "them")
-    start = f"{names} {have} the {word} {measure}, {best['value'].iloc[0]:.4f}"
+    start = f"{names} {have} the {word} {measure}, {best['value'].iloc[0]:.4f} over {over}"
     others = rows[~rows["best"]]
     if others.empty:
         return f"{start}."
@@ -100,34 +101,32 @@ def of_best(comparison: Comparison, rows: pd.DataFrame) -> str:
 
 
 def of_test(comparison: Comparison, measure: str, system: str) -> str:
-    """How a system stands to its baseline by one measure, and what so many topics can show."""
+    """How far a system is from its baseline by one measure, and what could be seen between these two."""
     rows = comparison.tests[comparison.tests["measure"] == measure]
     if system not in set(rows["system"]):
         raise UnknownNameError("tested system", system, rows["system"])
     row = rows[rows["system"] == system].iloc[0]
-    way = direction(parse(measure))
-    words = ("better", "worse") if way else ("higher", "lower")
-    up = row["difference"] * (way or 1) > 0
     p = row["p_adjusted"]
     said_p = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
     corrected = "" if comparison.correction == "none" else f" after {CORRECTIONS[comparison.correction].label}"
-    each = "" if parse(measure).entry.summary == "mean" else " a topic, on average"
+    each = "" if parse(measure).entry.summary == "mean" else " a topic, on average,"
     by = f"{abs(row['difference']):.4f} {measure}{each}"
+    less = ", where less is better" if direction(parse(measure)) < 0 else ""
     of = "" if row["interval_of"] == "mean" else f" of the {row['interval_of']}"
     verdict = "significant" if row["significant"] else "not significant"
     start = (
         f"{system} and {row['baseline']} have the same {measure}"
         if row["difference"] == 0
-        else f"{system} is {words[0 if up else 1]} than {row['baseline']} by {by}"
+        else f"{system} is {by} {'above' if row['difference'] > 0 else 'below'} {row['baseline']}{less}"
     )
     # Where every topic has the same difference, its spread says nothing of what could be seen.
     power = (
-        f" With {row['topics']:,} topics a difference of {row['detectable']:.4f} can be seen with 80 % power (paired t "
-        "test, uncorrected)."
+        f" Between these two a difference of {row['detectable']:.4f} could be seen with 80 % power ({row['topics']:,} "
+        "topics, paired t test, uncorrected)."
         if row["detectable"] > 0
         else ""
     )
     return (
-        f"{start} ({1 - comparison.alpha:.0%} interval{of} {row['low']:.4f} to {row['high']:.4f}, {said_p}{corrected}: "
-        f"{verdict}).{power}"
+        f"{start} ({1 - comparison.alpha:.0%} interval{of} {row['low']:+.4f} to {row['high']:+.4f}, "
+        f"{said_p}{corrected}): {verdict}.{power}"
     )

@@ -62,7 +62,9 @@ def caption(comparison: Comparison) -> str:
 
 
 def latex(comparison: Comparison, digits: int = 4) -> str:
-    r"""A table for a paper: booktabs, best bold, daggers for significance, names escaped, the caption a sentence.
+    r"""A table for a paper: booktabs, best first by the first measure, best bold, daggers for significance.
+
+    Names are escaped, and the caption is a sentence.
 
     It needs ``\usepackage{booktabs}``.
     """
@@ -101,7 +103,7 @@ def latex(comparison: Comparison, digits: int = 4) -> str:
 
 
 def markdown(comparison: Comparison, digits: int = 4) -> str:
-    """A pipe table with the same marks, the sentence below it."""
+    """A pipe table with the same order and marks, the sentence below it."""
     signs = {BETTER: "†", WORSE: "‡", "": ""}
 
     def cell(value: str, spread: str, best: bool, mark: str) -> str:
@@ -126,6 +128,12 @@ def marks(comparison: Comparison) -> pd.DataFrame:
     return table
 
 
+def in_order(comparison: Comparison) -> list[str]:
+    """The systems, best first by the first measure; as they were given where more of it is not better."""
+    place = comparison.table("place").iloc[:, 0].astype("float64")
+    return [str(system) for system in place.sort_values(kind="stable").index]
+
+
 def number(value: float, digits: int = 4) -> str:
     """So many decimals; counts of thousands have none."""
     return f"{value:.0f}" if abs(value) >= 1000 and float(value).is_integer() else f"{value:.{digits}f}"
@@ -134,7 +142,8 @@ def number(value: float, digits: int = 4) -> str:
 def _rows(
     comparison: Comparison, digits: int, cell: Callable[[str, str, bool, str], str]
 ) -> list[tuple[str, list[str]]]:
-    values, best, spread = (comparison.table(column) for column in ("value", "best", "spread"))
+    order = in_order(comparison)
+    values, best, spread = (comparison.table(column).loc[order] for column in ("value", "best", "spread"))
     mark = marks(comparison)
     return [
         (

@@ -44,16 +44,38 @@ class Topic(NamedTuple):
         return self.title or self.description or self.narrative
 
 
+class Documents(JsonlDocs):  # type: ignore[misc]
+    """The documents, and how many there are without an index of them."""
+
+    def __init__(self, count: int) -> None:
+        fields = {"doc_id": "_id", "title": "title", "text": "text"}
+        super().__init__(LocalDownload(HERE / "corpus.jsonl"), Document, fields, count_hint=count)
+        self.count = count
+
+    def docs_count(self) -> int:
+        """As collection.json says."""
+        return self.count
+
+
+class Topics(JsonlQueries):  # type: ignore[misc]
+    """The topics, and how many there are."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(LocalDownload(HERE / "topics.jsonl"), Topic)
+        self.count = count
+
+    def queries_count(self) -> int:
+        """As collection.json says."""
+        return self.count
+
+
 def dataset() -> Any:
     """The collection as ir_datasets has it: documents, where they came with it, topics and qrels."""
     card = json.loads((HERE / "collection.json").read_text(encoding="utf-8"))
     grades = {int(grade): sentence for grade, sentence in card["grades"].items()}
-    topics = JsonlQueries(LocalDownload(HERE / "topics.jsonl"), Topic)
-    parts = [topics, TrecQrels(LocalDownload(HERE / "qrels.txt"), grades)]
+    parts = [Topics(card["topics"]["count"]), TrecQrels(LocalDownload(HERE / "qrels.txt"), grades)]
     if (HERE / "corpus.jsonl").is_file():
-        fields = {"doc_id": "_id", "title": "title", "text": "text"}
-        count = card["documents"]["exported"]
-        parts.insert(0, JsonlDocs(LocalDownload(HERE / "corpus.jsonl"), Document, fields, count_hint=count))
+        parts.insert(0, Documents(card["documents"]["exported"]))
     built = Dataset(*parts)
     built.directory = HERE
     return built

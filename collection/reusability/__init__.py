@@ -35,20 +35,25 @@ from collection.reusability.looking import DEFAULT_MEASURES, Groups, Reusability
 from collection.reusability.missing import Missing, captured, chao, continued, estimates, interval, new_by_depth
 from collection.reusability.topics import by_topic
 from collection.reusability.verdict import (
+    CARE,
     JUDGED,
     KNOWN,
     LADDER,
     LEAST_GROUPS,
+    LEAST_TOPICS,
     MEAN_CHANGE,
     MOVED,
     WORST_CHANGE,
+    Breach,
     Rung,
+    breaches,
     headline,
     judge,
     rungs,
 )
 
 __all__ = [
+    "CARE",
     "DEFAULT_MEASURES",
     "DEPTH",
     "FULL",
@@ -56,11 +61,13 @@ __all__ = [
     "KNOWN",
     "LADDER",
     "LEAST_GROUPS",
+    "LEAST_TOPICS",
     "MEAN_CHANGE",
     "MOVED",
     "STEPS",
     "TAUS",
     "WORST_CHANGE",
+    "Breach",
     "Groups",
     "Laid",
     "Missing",
@@ -68,6 +75,7 @@ __all__ = [
     "Reusability",
     "Rung",
     "bounds_of",
+    "breaches",
     "brought_alone",
     "by_topic",
     "captured",

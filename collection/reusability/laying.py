@@ -31,7 +31,8 @@ class Laid:
     Attributes
     ----------
     runs, topics
-        Names of the runs, and the topics that have a judgement, in the order of the qrels.
+        Names of the runs, and the topics that have a judgement; both sorted by name, as the pairs are by topic and
+        document, so that nothing that is summed, drawn or tied depends on the order in which they came.
     doc_ids
         (P,): the document of each pair.
     topic
@@ -175,7 +176,7 @@ def lay(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1) -> Laid:
     require_columns(qrels, QRELS_COLUMNS, "qrels")
     pairs = qrels[qrels["relevance"] >= 0].astype({"query_id": "str", "doc_id": "str"})
     pairs = (
-        pairs.groupby(["query_id", "doc_id"], sort=False, observed=True)
+        pairs.groupby(["query_id", "doc_id"], sort=True, observed=True)
         .agg(relevance=("relevance", "max"))
         .reset_index()
     )
@@ -200,6 +201,13 @@ def lay(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1) -> Laid:
         listed.append(cells[-1] if same else np.maximum(align(as_listed, numbers).grades, -1).astype(np.int32))
     if not names:
         raise InputError("there is no run to look at; name or import some")
+    by_name = sorted(range(len(names)), key=names.__getitem__)
+    names, cells, listed, retrieved = (
+        [names[n] for n in by_name],
+        [cells[n] for n in by_name],
+        [listed[n] for n in by_name],
+        [retrieved[n] for n in by_name],
+    )
     whole = _stacked(cells)
     if not (np.stack(retrieved) > 0).any():
         raise InputError(f"no run has a topic of the qrels, which begin with {[str(t) for t in topics[:3]]}")

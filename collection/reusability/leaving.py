@@ -86,7 +86,7 @@ def leave_out(
     measures
         Over plain qrels.
     groups
-        The group of each run, in their order: :func:`group_of`.
+        The group of each run, in the order of ``laid.runs``: :func:`group_of`.
     depth
         Of the pool: what stands below brought nothing.
     before

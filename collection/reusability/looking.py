@@ -36,7 +36,8 @@ class Reusability(NamedTuple):
     groups
         Pooled run -> its group.
     ladder
-        Depth by depth whether a new system can be compared, by which numbers.
+        Depth by depth whether a new system can be compared, by which numbers; empty where runs, groups or topics are
+        too few to say.
     left_out
         :func:`leave_out` by groups, for the measures that were asked for.
     left_out_runs
@@ -80,6 +81,8 @@ def look(
     seed: int = 0,
 ) -> Reusability:
     """Ask whether the collection is fair to a system that was not pooled.
+
+    In which order runs and judgements come makes no difference to any number: both are sorted first.
 
     Parameters
     ----------
@@ -129,19 +132,19 @@ def look(
     curves = judged_curves(laid, deepest, groups=named, depth=pool.depth)
     of_new = judged_curves(everything.only(~pool.runs), deepest) if (~pool.runs).any() else curves.iloc[:0]
     curves = pd.concat([curves, of_new], ignore_index=True)
-    ladder = judging.rungs(whole, curves, steps) if enough else []
+    ladder = judging.rungs(whole, curves, steps) if enough and len(laid.topics) >= judging.LEAST_TOPICS else []
     settled = settling(laid, measures, before=before)
     topics = by_topic(laid, measures[0], before=before[:1])
     # Both take it that all that the runs brought to this depth is judged.
     sound = pool.full or depth is not None
     missing = estimates(laid, named, pool.depth, resamples=resamples, seed=seed) if sound else []
-    told = [judging.headline(ladder)]
+    told = [judging.headline(ladder, len(laid.topics))]
     if not enough:
         told.append(
             f"That takes {judging.LEAST_GROUPS} groups of runs or more, so that a pool is left without one of them; "
             f"there {'is 1' if len(set(named)) == 1 else f'are {len(set(named)):,}'}."
         )
-    elif not ladder:
+    elif not steps:
         told.append(f"The runs end before rank {judging.LADDER[0]:,}, the first depth at which it is asked.")
     told += judging.reasons(ladder, "run" if alone else "group")
     told += judging.of_pool(pool, everything, curves, asked=depth is not None)

@@ -37,6 +37,9 @@ class Missing(NamedTuple):
         How many over all topics, with a 95 % interval.
     known
         How many of these are judged all the same: somebody found them in another way.
+    tells
+        Whether the interval says anything: it is no wider than the number of relevant documents that are known, be
+        it in the pool or where the estimate looks.
     sentence, assumption
         The estimate in words, and what it rests on.
     """
@@ -46,6 +49,7 @@ class Missing(NamedTuple):
     low: float
     high: float
     known: int
+    tells: bool
     sentence: str
     assumption: str
 
@@ -220,10 +224,18 @@ def _by_capture(laid: Laid, groups: Sequence[str], depth: int) -> Missing:
     topics = captured(laid, groups, depth)
     expected, known = float(topics["unseen"].sum()), int(topics["beyond"].sum())
     low, high = interval(expected, float(topics["variance"].sum()))
-    sentence = (
-        f"Systems like these could bring {expected:,.0f} more relevant documents ({low:,.0f} to {high:,.0f}) in their "
-        f"first {depth:,}, at least"
-    )
+    pool = int(topics["found"].sum())
+    tells = high - low <= max(pool, known)
+    if tells:
+        sentence = (
+            f"Systems like these could bring {expected:,.0f} more relevant documents ({low:,.0f} to {high:,.0f}) in "
+            f"their first {depth:,}, at least"
+        )
+    else:
+        sentence = (
+            f"How many more relevant documents systems like these could bring in their first {depth:,} cannot be told "
+            f"from these judgements: the interval, {low:,.0f} to {high:,.0f}, is wider than {_yardstick(pool, known)}"
+        )
     if known:
         sentence += f"; {known:,} are known from beyond the pool"
     if 0 < known >= high:
@@ -232,7 +244,7 @@ def _by_capture(laid: Laid, groups: Sequence[str], depth: int) -> Missing:
         f"By how many of the {len(set(groups)):,} groups found each relevant document (Chao 1987). It takes the groups "
         "for independent looks; what is hard to find for all of them makes it too small."
     )
-    return Missing("capture", expected, low, high, known, f"{sentence}.", assumption)
+    return Missing("capture", expected, low, high, known, tells, f"{sentence}.", assumption)
 
 
 def _by_depth(laid: Laid, depth: int, to: int, resamples: int, seed: int) -> Missing:
@@ -247,18 +259,31 @@ def _by_depth(laid: Laid, depth: int, to: int, resamples: int, seed: int) -> Mis
     expected = float(np.sqrt(np.prod(ends)))
     where = f"at the ranks {depth + 1:,} to {to:,} of these runs"
     known_there = f"{known:,} relevant documents are judged there" if known else "nothing relevant is judged there"
-    if high <= known:
+    least, most = max(0.0, low - known), max(0.0, high - known)
+    pool = int(new.sum())
+    tells = most - least <= max(pool, known)
+    if not tells:
+        sentence = (
+            f"How many relevant documents are missing {where} cannot be told from these judgements: the interval, "
+            f"{least:,.0f} to {most:,.0f}, is wider than {_yardstick(pool, known)}."
+        )
+    elif high <= known:
         sentence = f"By the estimate nothing is missing {where}: {known_there}."
     elif expected <= known:
-        sentence = f"Up to {high - known:,.0f} relevant documents are missing {where}; {known_there}."
+        sentence = f"Up to {most:,.0f} relevant documents are missing {where}; {known_there}."
     else:
-        least = max(0.0, low - known)
         sentence = (
-            f"An estimated {expected - known:,.0f} relevant documents ({least:,.0f} to {high - known:,.0f}) are "
+            f"An estimated {expected - known:,.0f} relevant documents ({least:,.0f} to {most:,.0f}) are "
             f"missing {where}; {known_there}."
         )
     assumption = (
         "By how quickly each further rank brings fewer new ones (after Zobel 1998), continued by two curves, a power "
         "of the rank and an exponential of its root. The interval covers both curves and the choice of topics."
     )
-    return Missing("extrapolation", expected, low, high, known, sentence, assumption)
+    return Missing("extrapolation", expected, low, high, known, tells, sentence, assumption)
+
+
+def _yardstick(pool: int, known: int) -> str:
+    """What an interval is held against: the larger of what the pool has and what is known from beyond it."""
+    many, where = (pool, "in the pool") if pool >= known else (known, "beyond the pool")
+    return f"the number of relevant documents that are known {where}, {many:,}"

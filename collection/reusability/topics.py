@@ -24,7 +24,7 @@ def by_topic(laid: Laid, measure: Measure, *, before: Floats | None = None) -> p
     Returns
     -------
     DataFrame
-        One row per topic, in the order of the qrels: ``query_id``, ``judged``, ``relevant`` (documents),
+        One row per topic, by name: ``query_id``, ``judged``, ``relevant`` (documents),
         ``prevalence`` (relevant / judged), ``mean``, ``median`` and ``spread`` (standard deviation) of the systems'
         values, ``agrees`` (tau-b between the order by this topic alone and that by all; low: it contradicts the rest),
         ``without`` (tau-b between the order by all other topics and that by all; low: it decides).

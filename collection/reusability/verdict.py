@@ -26,6 +26,17 @@ lose by not being pooled what counts as being worse."""
 MOVED = 0.1
 """It may stand otherwise to so many of the other systems at worst: one in ten."""
 
+CARE = 0.1
+"""So many of the runs, one in ten, may break WORST_CHANGE or MOVED for a depth to be used with care; none for a fair
+one. If they are that few a system has to be unlike the rest to be wronged. If they are more, any new one may be, and
+among fewer than ten runs one is more."""
+
+NAMED = 3
+"""So many of them are named in a sentence, the worst first."""
+
+LEAST_TOPICS = 10
+"""With fewer topics each is more than a tenth of every mean, so that one of them can make or break any rule."""
+
 JUDGED = 0.8
 """Of its first k documents so many must be judged on average. In TREC's pools a quarter or so of what one group alone
 brought is relevant; one unjudged document in five then costs P@k the WORST_CHANGE."""
@@ -37,6 +48,24 @@ LEAST_GROUPS = 3
 """With fewer there is no pool left to speak of when one is left out."""
 
 Fairness = Literal["fair", "with care", "no"]
+
+
+class Breach(NamedTuple):
+    """A run that breaks WORST_CHANGE or MOVED when its group is left out.
+
+    Attributes
+    ----------
+    run
+        Its name.
+    change
+        Of the measure: below 0 it loses.
+    moved
+        Places: above 0 it falls.
+    """
+
+    run: str
+    change: float
+    moved: int
 
 
 class Rung(NamedTuple):
@@ -56,8 +85,11 @@ class Rung(NamedTuple):
         Mean share of judged documents in the first k of a system that is left out.
     known
         The same with all judgements.
+    breaking
+        Every run that changes or moves by more than one may, the worst first.
     verdict
-        "fair" if all rules hold; "with care" if only the worst system breaks one; "no" otherwise.
+        "fair" if all rules hold; "with care" if those of the means do and at most :data:`CARE` of the runs break one
+        of those for a single run; "no" otherwise.
     broken
         The rules that do not hold, in words.
     """
@@ -72,6 +104,7 @@ class Rung(NamedTuple):
     others: int
     judged: float
     known: float
+    breaking: tuple[Breach, ...]
     verdict: Fairness
     broken: tuple[str, ...]
 
@@ -97,10 +130,38 @@ def rungs(left_out: pd.DataFrame, curves: pd.DataFrame, measures: Sequence[Measu
         by_change, by_place = rows.iloc[int(change.argmax())], rows.iloc[int(moved.argmax())]
         rung = Rung(
             depth, str(measure), float(change.mean()), float(change.max()), str(by_change["run"]), int(moved.max()),
-            str(by_place["run"]), len(rows) - 1, float(at["left_out"].mean()), float(at["judged"].mean()), "fair", (),
+            str(by_place["run"]), len(rows) - 1, float(at["left_out"].mean()), float(at["judged"].mean()),
+            breaches(rows), "fair", (),
         )  # fmt: skip
         found.append(judge(rung))
     return found
+
+
+def breaches(rows: pd.DataFrame) -> tuple[Breach, ...]:
+    """The runs that change or move by more than one may, those first that exceed it most times over.
+
+    Parameters
+    ----------
+    rows
+        ``run``, ``change``, ``moved``: all runs by one measure, of :func:`~collection.reusability.leave_out`.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"run": list("abc"), "change": [-0.04, -0.06, 0.0], "moved": [0, 1, -1]})
+    >>> [breach.run for breach in breaches(runs)]
+    ['b', 'c']
+    """
+    allowed = MOVED * (len(rows) - 1)
+    too_far = (rows["change"].abs() > WORST_CHANGE) | (rows["moved"].abs() > allowed)
+    found = [
+        Breach(str(run), float(change), int(moved))
+        for run, change, moved in rows.loc[too_far, ["run", "change", "moved"]].itertuples(index=False)
+    ]
+
+    def excess(breach: Breach) -> float:
+        return max(abs(breach.change) / WORST_CHANGE, abs(breach.moved) / allowed if allowed else 0.0)
+
+    return tuple(sorted(found, key=lambda breach: (-excess(breach), breach.run)))
 
 
 def judge(rung: Rung) -> Rung:
@@ -118,17 +179,22 @@ def judge(rung: Rung) -> Rung:
         ),
         (rung.change > MEAN_CHANGE, f"a run changes by {rung.change:.3f} on average ({MEAN_CHANGE:g} allowed)"),
     ]
-    worst = [
-        (rung.worst > WORST_CHANGE, f"{rung.worst_run} changes by {rung.worst:.3f} ({WORST_CHANGE:g} allowed)"),
-        (
-            rung.moved > MOVED * rung.others,
-            f"{rung.moved_run} moves {_places(rung.moved)} ({int(MOVED * rung.others):,} allowed)",
-        ),
-    ]
     of_all = [said for holds_not, said in average if holds_not]
-    of_one = [said for holds_not, said in worst if holds_not]
-    verdict: Fairness = "no" if of_all else "with care" if of_one else "fair"
-    return rung._replace(verdict=verdict, broken=(*of_all, *of_one))
+    few = len(rung.breaking) <= CARE * (rung.others + 1)
+    verdict: Fairness = "no" if of_all or not few else "with care" if rung.breaking else "fair"
+    return rung._replace(verdict=verdict, broken=(*of_all, *([_too_far(rung)] if rung.breaking else [])))
+
+
+def _too_far(rung: Rung) -> str:
+    """How many of how many runs change or move by more than one may, and the worst of them."""
+    count, allowed = len(rung.breaking), floor(MOVED * rung.others)
+    changes, moves = ("changes", "moves") if count == 1 else ("change", "move")
+    named = ", ".join(f"{b.run} ({b.change:+.3f}, {_moves(b.moved)})" for b in rung.breaking[:NAMED])
+    rest = f" and {count - NAMED:,} more" if count > NAMED else ""
+    return (
+        f"{count:,} of {rung.others + 1:,} runs {changes} by more than {WORST_CHANGE:g} or {moves} more than "
+        f"{_places(allowed)} (with care up to {floor(CARE * (rung.others + 1)):,} may): {named}{rest}"
+    )
 
 
 def reached(ladder: Sequence[Rung]) -> tuple[Rung | None, Rung | None, Rung | None]:
@@ -147,24 +213,27 @@ def reached(ladder: Sequence[Rung]) -> tuple[Rung | None, Rung | None, Rung | No
     return fair, care, None
 
 
-def headline(ladder: Sequence[Rung]) -> str:
-    """The answer in one sentence.
+def headline(ladder: Sequence[Rung], topics: int) -> str:
+    """The answer in one sentence, with the number of topics that it rests on.
 
     Examples
     --------
-    >>> good = Rung(10, "nDCG@10", 0.01, 0.02, "a", 1, "a", 20, 0.95, 1.0, "fair", ())
-    >>> headline([good, judge(good._replace(depth=100, measure="nDCG@100", known=0.5))])
-    'A new system can be compared fairly at depth 10, not at depth 100.'
+    >>> good = Rung(10, "nDCG@10", 0.01, 0.02, "a", 1, "a", 20, 0.95, 1.0, (), "fair", ())
+    >>> headline([good, judge(good._replace(depth=100, measure="nDCG@100", known=0.5))], 50)
+    'A new system can be compared fairly at depth 10, not at depth 100 (50 topics).'
     """
+    if topics < LEAST_TOPICS:
+        few = "1 topic is" if topics == 1 else f"{topics:,} topics are"
+        return f"{few} too few to say whether a new system can be compared fairly: that takes {LEAST_TOPICS:,} or more."
     if not ladder:
-        return "It cannot be said whether a new system can be compared fairly."
+        return f"It cannot be said whether a new system can be compared fairly ({topics:,} topics)."
     fair, care, neither = reached(ladder)
     ways = [f"fairly at depth {fair.depth:,}"] if fair else []
     ways += [f"with care at depth {care.depth:,}"] if care else []
     if not ways:
-        return f"A new system cannot be compared fairly, not even at depth {ladder[0].depth:,}."
+        return f"A new system cannot be compared fairly, not even at depth {ladder[0].depth:,} ({topics:,} topics)."
     end = f", not at depth {neither.depth:,}" if neither else ""
-    return f"A new system can be compared {' and '.join(ways)}{end}."
+    return f"A new system can be compared {' and '.join(ways)}{end} ({topics:,} topics)."
 
 
 def reasons(ladder: Sequence[Rung], by: str) -> list[str]:
@@ -268,6 +337,10 @@ def of_pool(pool: Pooled, laid: Laid, curves: pd.DataFrame, *, asked: bool = Fal
 def percent(share: float) -> str:
     """``89 %``, rounded down: what falls short of a rule never looks as if it held."""
     return f"{floor(100 * share + 1e-9)} %"
+
+
+def _moves(moved: int) -> str:
+    return f"{_places(abs(moved))} {'down' if moved > 0 else 'up'}" if moved else "no place"
 
 
 def _places(count: int) -> str:

@@ -31,6 +31,9 @@ Floats = NDArray[np.float64]
 DECIDING, LOOP = "decisive", "loop"
 """Ways to choose beside the tables of pooling strategies."""
 
+AS_RRF = "sparse"
+"""The strategy whose order is that of "rrf": it differs only in where it stops, and the budget says that here."""
+
 JUDGED_ONLY, EXPECTED = "judged only", "expected gains"
 """What counts of a pair that was not bought: nothing, or what is expected of it."""
 
@@ -71,7 +74,8 @@ def compare(
         The known grades. What they make of the runs is what the rankings are compared with; all of them count there,
         those outside the full pool too.
     strategies
-        Names of the pooling tables, "decisive" or "loop"; all that can be played if left out.
+        Names of the pooling tables, "decisive" or "loop"; all that can be played if left out, but "sparse", which
+        orders as "rrf" does.
     budgets
         Shares of the full pool's pairs, above 0, at most 1.
     measure
@@ -85,7 +89,7 @@ def compare(
     draws
         For expected gains.
     progress
-        Told what is played, how many of how many are done.
+        Told what is played, how many of how many are done: before each, and when all are.
 
     Returns
     -------
@@ -125,6 +129,8 @@ def compare(
             for estimate, values in _estimates(material, judged, measure, draws, seed):
                 ranked = (kendall(truth, values), tau_ap(truth, values, ties=ties))
                 rows.append((name, estimate, share, len(bought), recall, *ranked))
+    if progress is not None:
+        progress(plays[-1][0], len(plays), len(plays))
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.groupby(["strategy", "estimate", "share"], sort=False, as_index=False).mean()
 
@@ -235,7 +241,8 @@ class _Texts:
 def _wanted(strategies: Sequence[str] | None, material: _Material) -> list[str]:
     known = [*(s.name for s in pooling.STRATEGIES), *(s.name for s in pooling.ADAPTIVE), LOOP, DECIDING]
     if strategies is None:
-        return [name for name in known if name != LOOP or material.texts is not None]
+        left_out = {AS_RRF} if material.texts is not None else {AS_RRF, LOOP}
+        return [name for name in known if name not in left_out]
     for name in strategies:
         if name not in known:
             raise UnknownNameError("strategy", name, known)

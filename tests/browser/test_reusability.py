@@ -19,22 +19,22 @@ DEPTH = 10
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
-    """Five runs over eight topics, pooled to depth 10 and judged by qrels."""
+    """Five runs over twelve topics, pooled to depth 10 and judged by qrels."""
     folder = tmp_path_factory.mktemp("reusability")
     rng = np.random.default_rng(3)
-    relevant = rng.random((8, 60)) < 0.2
+    relevant = rng.random((12, 60)) < 0.2
     judged: set[tuple[int, int]] = set()
     paths = []
     for run in range(5):
         lines = []
-        for topic in range(8):
+        for topic in range(12):
             order = np.argsort(-(rng.normal(size=60) + relevant[topic] * (1 + run / 2)))[:20]
             judged |= {(topic, int(doc)) for doc in order[:DEPTH]}
             lines += [f"{topic} Q0 d{doc} {rank} {-rank} system{run}" for rank, doc in enumerate(order, start=1)]
         paths.append(folder / f"{'abcde'[run]}.run")
         paths[-1].write_text("\n".join(lines).replace(f"system{run}", f"{'abcde'[run]}_system") + "\n")
     (folder / "qrels.txt").write_text("".join(f"{t} 0 d{d} {int(relevant[t, d])}\n" for t, d in sorted(judged)))
-    (folder / "topics.tsv").write_text("".join(f"{t}\tneed {t}\n" for t in range(8)))
+    (folder / "topics.tsv").write_text("".join(f"{t}\tneed {t}\n" for t in range(12)))
     with Campaign.create(folder / "campaign", title="Small") as campaign:
         campaign.import_files(topics=folder / "topics.tsv", runs=paths, qrels=folder / "qrels.txt")
     return (folder / "campaign",)
