@@ -293,7 +293,7 @@ def test_a_download_that_cannot_be_written_takes_no_other_along(
         assert [b.label for b in app.get("download_button")] == [
             "Download qrels.txt", "Download qrels.txt.rule.json", "Download judgements.jsonl",
             "Download judgements.csv", "Download judgements.parquet", "Download passages.jsonl", "Download pool.tsv",
-            "Download campaign.zip",
+            "Download triples.tsv", "Download campaign.zip",
         ]  # fmt: skip
     with monkeypatch.context() as patched:
         patched.setattr(formats, "write_qrels", refuse)

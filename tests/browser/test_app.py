@@ -224,7 +224,8 @@ def test_import_page_says_the_line(serving: Serving, context: BrowserContext, tm
     page = context.new_page()
     open_card(page, serving)
     page.goto(f"{serving.url}/import")
-    page.locator("input[type=file]").nth(2).set_input_files(tmp_path / "bad.run")
+    runs = page.get_by_test_id("stFileUploader").filter(has=page.get_by_text("Runs", exact=True))
+    runs.locator("input[type=file]").set_input_files(tmp_path / "bad.run")
     expect(page.get_by_text("bad.run")).to_be_visible()
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.get_by_text("Nothing was imported")).to_be_visible()
@@ -233,6 +234,6 @@ def test_import_page_says_the_line(serving: Serving, context: BrowserContext, tm
 
 def test_without_the_link_nothing_is_shown(serving: Serving, context: BrowserContext) -> None:
     page = context.new_page()
-    for place in ("", "judge", "export", "evaluate"):
+    for place in ("", "judge", "export", "compare"):
         page.goto(f"{serving.url}/{place}")
         expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
