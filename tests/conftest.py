@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import secrets
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest import mock
@@ -10,11 +13,16 @@ from unittest import mock
 import pandas as pd
 import pytest
 from argon2 import PasswordHasher
+from hypothesis import settings
+from streamlit.components.v2 import manifest_scanner
 
 from annotate.judging.tokens import Tokens
 from collection import accounts
 from collection.campaign import Campaign
 from collection.records import Role
+
+settings.register_profile("steady", deadline=None)  # on a busy machine any example may take long once
+settings.load_profile("steady")
 
 SHARED = Path(__file__).parents[2] / "shared"
 
@@ -97,16 +105,22 @@ def _quick_passwords() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _components_are_looked_for_once() -> Iterator[None]:
+    """Every AppTest reads what each installed package says of itself, for components: a fifth of a second each time."""
+    once = functools.cache(manifest_scanner.scan_component_manifests)
+    with mock.patch.object(manifest_scanner, "scan_component_manifests", once):
+        yield
+
+
 @pytest.fixture
 def real_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passwords are hashed as they are outside the tests."""
     monkeypatch.setattr(accounts, "_hasher", REAL_HASHER)
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> Path:
-    """A folder with topics.jsonl, documents.jsonl, a.run and b.run."""
-    folder = tmp_path / "files"
+def write_files(folder: Path) -> Path:
+    """topics.jsonl, documents.jsonl, a.run and b.run in a new folder."""
     folder.mkdir()
     (folder / "topics.jsonl").write_text("".join(json.dumps(t) + "\n" for t in TOPICS))
     (folder / "documents.jsonl").write_text("".join(json.dumps(d) + "\n" for d in DOCUMENTS))
@@ -115,29 +129,52 @@ def files(tmp_path: Path) -> Path:
     return folder
 
 
+def small_campaign(directory: Path, files: Path, *, pooled: bool = True, grades: str = "0-3") -> Campaign:
+    """A new campaign with the small files imported, pooled to depth 2."""
+    campaign = Campaign.create(directory, grades=grades)
+    campaign.import_files(
+        documents=[files / "documents.jsonl"],
+        topics=files / "topics.jsonl",
+        runs=[files / "a.run", files / "b.run"],
+    )
+    if pooled:
+        campaign.pool("depth", depth=2)
+    return campaign
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with topics.jsonl, documents.jsonl, a.run and b.run."""
+    return write_files(tmp_path / "files")
+
+
 @pytest.fixture
 def make_campaign(tmp_path: Path, files: Path) -> Iterator[Callable[..., Campaign]]:
     """Makes campaigns with the small files imported; closes them all afterwards."""
     made: list[Campaign] = []
 
     def make(name: str = "campaign", *, pooled: bool = True, grades: str = "0-3") -> Campaign:
-        campaign = Campaign.create(tmp_path / name, grades=grades)
-        made.append(campaign)
-        campaign.import_files(
-            documents=[files / "documents.jsonl"],
-            topics=files / "topics.jsonl",
-            runs=[files / "a.run", files / "b.run"],
-        )
-        if pooled:
-            campaign.pool("depth", depth=2)
-        return campaign
+        made.append(small_campaign(tmp_path / name, files, pooled=pooled, grades=grades))
+        return made[-1]
 
     yield make
     for campaign in made:
         campaign.close()
 
 
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The directory of the small campaign, made once: who works with it takes a copy."""
+    folder = tmp_path_factory.mktemp("small")
+    small_campaign(folder / "campaign", write_files(folder / "files")).close()
+    return folder / "campaign"
+
+
 @pytest.fixture
-def campaign(make_campaign: Callable[..., Campaign]) -> Campaign:
+def campaign(small: Path, files: Path, tmp_path: Path) -> Iterator[Campaign]:
     """The small campaign, pooled to depth 2: d1 d2 d6 for topic 1, d4 d5 d7 for topic 2."""
-    return make_campaign()
+    shutil.copytree(small, tmp_path / "campaign")
+    with Campaign(tmp_path / "campaign") as copy:
+        copy.store.put("id", secrets.token_hex(6))  # what a process keeps of a campaign is kept by its id
+    with Campaign(tmp_path / "campaign") as campaign:
+        yield campaign

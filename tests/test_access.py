@@ -77,6 +77,7 @@ def test_a_password_that_is_no_good(campaign: Campaign, password: str) -> None:
     assert not campaign.has_password(name)
 
 
+@pytest.mark.slow
 def test_a_password_is_kept_as_an_argon2_hash_and_checked(campaign: Campaign, real_passwords: None) -> None:
     campaign.add_account("ann", "manager")
     assert campaign.check_password("ann", "") is None
@@ -456,6 +457,7 @@ def enter(client: TestClient, campaign: Campaign, role: Role | None) -> dict[str
 
 
 @pytest.mark.parametrize("role", [*ROLES, None])
+@pytest.mark.slow
 def test_every_route_answers_its_roles_and_refuses_the_others(
     client: TestClient, campaign: Campaign, role: Role | None
 ) -> None:
@@ -677,6 +679,7 @@ def test_what_is_no_form_is_refused(client: TestClient, campaign: Campaign, body
         assert client.post(path, content=body).status_code == 403
 
 
+@pytest.mark.slow
 def test_odd_names_and_passwords_are_answered(client: TestClient, campaign: Campaign) -> None:
     campaign.add_account("ann", "manager")
     for name in ("<b>", "%00", "%ED%A0%80", "x" * 5000, "qrels:a"):

@@ -102,6 +102,7 @@ def replayed(campaign: Campaign, name: str, topic: str = "1", among: str = "abcd
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
 def test_judging_takes_the_documents_in_the_order_of_a_replay(bare: Campaign, name: str) -> None:
     bare.set_loop(by=name)
     for topic in ("1", "2"):
@@ -122,6 +123,7 @@ def test_mtf_by_hand(bare: Campaign) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
 def test_interrupted_it_goes_on_the_same(tmp_path: Path, name: str) -> None:
     with made(tmp_path, by=name) as campaign:
         directory, whole, order = campaign.directory, replayed(campaign, name), ""
@@ -244,6 +246,7 @@ def test_draws_come_only_where_they_are_asked_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("by", ["mtf", "model"])
+@pytest.mark.slow
 def test_a_budget_ends_the_loop(tmp_path: Path, by: str) -> None:
     with made(tmp_path, texts="abcdefghijklmnopxyz", by=by, topic_budget=5) as campaign:
         assert len(judge_all(campaign)) == 5
@@ -371,6 +374,7 @@ def test_the_command_changes_and_shows_it(bare: Campaign) -> None:
     assert "no way of ranking 'bandit'" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_loop_page(bare: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     secret = signed_in(bare)
     monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)

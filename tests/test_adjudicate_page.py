@@ -73,6 +73,7 @@ def test_one_click_ends_the_pair_and_shows_the_next(opened: Callable[..., AppTes
     assert dict(zip(differing.qrels()["doc_id"], differing.qrels()["relevance"], strict=True))["d1"] == 2
 
 
+@pytest.mark.slow
 def test_pairs_of_the_calibration_set_are_settled_here_too(opened: Callable[..., AppTest], differing: Campaign) -> None:
     differing.set_calibration([("1", "d1"), ("1", "d6"), ("2", "d5")])  # differ, agree, nobody has judged
     queue = differing.to_adjudicate()
@@ -117,6 +118,7 @@ def test_sides_are_blind_until_one_asks(opened: Callable[..., AppTest], differin
     assert ":gray[cat" in said(app)
 
 
+@pytest.mark.slow
 def test_skipped_pairs_come_again_behind_the_others(opened: Callable[..., AppTest], differing: Campaign) -> None:
     app = opened(differing, "adjudicate.py")
     seen = [shown(app)]
@@ -136,6 +138,7 @@ def test_cannot_judge_ends_the_pair_without_a_grade(opened: Callable[..., AppTes
     assert "d1" not in set(differing.qrels()["doc_id"])
 
 
+@pytest.mark.slow
 def test_undo_takes_the_last_one_back_and_shows_it_again(opened: Callable[..., AppTest], differing: Campaign) -> None:
     app = opened(differing, "adjudicate.py")
     press(app, "Relevant")
@@ -200,6 +203,7 @@ def test_a_click_on_a_pair_on_which_nobody_differs_any_more_is_told(
     assert differing.adjudications().empty
 
 
+@pytest.mark.slow
 def test_what_is_chosen_narrows_the_queue(opened: Callable[..., AppTest], differing: Campaign) -> None:
     j = Judgement(str(uuid4()), "dan", "1", "d6", "graded", 1)
     assert differing.judge([j]).saved
@@ -261,6 +265,7 @@ def test_annotators_are_shown_with_what_is_out_of_the_ordinary(
     assert "Nothing." in said(app)
 
 
+@pytest.mark.slow
 def test_export_settles_by_the_chosen_rule_and_compares_it(opened: Callable[..., AppTest], differing: Campaign) -> None:
     app = opened(differing, "export.py")
     assert "differ on 3 of them" in said(app)
@@ -303,6 +308,7 @@ def test_a_download_that_cannot_be_written_takes_no_other_along(
         assert "Download labels.csv" in [b.label for b in app.get("download_button")]
 
 
+@pytest.mark.slow
 def test_export_says_that_a_model_had_not_come_to_rest(
     opened: Callable[..., AppTest], differing: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -317,6 +323,7 @@ def test_export_says_that_a_model_had_not_come_to_rest(
     assert not app.exception
 
 
+@pytest.mark.slow
 def test_compare_takes_a_rule_with_its_parameters(opened: Callable[..., AppTest], differing: Campaign) -> None:
     app = opened(differing, "compare.py")
     before = app.dataframe[0].value

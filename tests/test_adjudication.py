@@ -378,6 +378,7 @@ def sparse(seed: int) -> pd.DataFrame:
     return frame.assign(kind="graded", counts_as="judgement")
 
 
+@pytest.mark.slow
 def test_dawid_skene_comes_to_rest_on_sparse_tables_and_says_when_it_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [dawid_skene(sparse(seed)) for seed in range(12)]
     assert max(f.rounds for f in found) > 1000  # which were all that it was once given

@@ -329,6 +329,7 @@ def test_a_resample_is_what_its_pairs_give(units: list[list[int | None]], seed: 
 @pytest.mark.parametrize(
     "coefficient", ["alpha-ordinal", *(pytest.param(n, marks=pytest.mark.slow) for n in ("cohen", "ac1", "overlap"))]
 )
+@pytest.mark.slow
 def test_the_interval_holds_the_true_value_as_often_as_it_says(coefficient: str) -> None:
     joint = np.array([[0.42, 0.06, 0.02], [0.08, 0.16, 0.06], [0.02, 0.04, 0.14]])
     cells = [(a, b) for a in range(3) for b in range(3)]

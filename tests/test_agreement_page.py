@@ -135,6 +135,7 @@ def test_the_binary_scale_and_its_level(opened: Callable[..., AppTest], judged: 
     assert "alpha-ordinal" not in shown
 
 
+@pytest.mark.slow
 def test_a_campaign_with_two_grades(opened: Callable[..., AppTest], make_campaign: Callable[..., Campaign]) -> None:
     campaign = make_campaign(grades="0-1")
     for annotator, grades in {"ann": (1, 0, 1), "bob": (1, 1, 1)}.items():
@@ -146,6 +147,7 @@ def test_a_campaign_with_two_grades(opened: Callable[..., AppTest], make_campaig
         look(app, at)
 
 
+@pytest.mark.slow
 def test_every_look(opened: Callable[..., AppTest], judged: Campaign) -> None:
     app = opened(judged)
     rest = look(app, "Annotators").dataframe[1].value
@@ -189,6 +191,7 @@ def test_many_conclusions_are_drawn_when_they_are_asked_for(opened: Callable[...
     assert not app.exception
 
 
+@pytest.mark.slow
 def test_windows_of_time_are_drawn(opened: Callable[..., AppTest], tmp_path: Path, files: Path) -> None:
     with Campaign.create(tmp_path / "long") as campaign:
         (files / "many.tsv").write_text("".join(f"x{n}\tText {n}.\n" for n in range(40)))

@@ -64,6 +64,7 @@ def select(app: AppTest, *rows: int) -> AppTest:
 # ---------------------------------------------------------------------------------------- overlap
 
 
+@pytest.mark.slow
 def test_what_overlap_costs_is_seen_before_it_is_applied(opened: Callable[..., AppTest], people: Campaign) -> None:
     say(people, "ann", "1", "d1", 2, seconds=1800.0)
     app = opened(people)
@@ -91,6 +92,7 @@ def test_what_overlap_costs_is_seen_before_it_is_applied(opened: Callable[..., A
     assert app.button(key="apply-overlap").disabled
 
 
+@pytest.mark.slow
 def test_share_and_number(opened: Callable[..., AppTest], people: Campaign) -> None:
     app = opened(people)
     assert figures(app)["Hours left"] == "not known"
@@ -111,6 +113,7 @@ def test_share_and_number(opened: Callable[..., AppTest], people: Campaign) -> N
 # ----------------------------------------------------------------------------------------- topics
 
 
+@pytest.mark.slow
 def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
     opened: Callable[..., AppTest], people: Campaign
 ) -> None:
@@ -162,6 +165,7 @@ def test_topics_are_dealt_out(opened: Callable[..., AppTest], people: Campaign) 
 # ------------------------------------------------------------------------------------ calibration
 
 
+@pytest.mark.slow
 def test_the_calibration_set_is_pasted_or_drawn(opened: Callable[..., AppTest], people: Campaign) -> None:
     app = opened(people)
     app.text_area(key="pairs").set_value("1 d1\n\n 2   d4 \n").run()
@@ -186,6 +190,7 @@ def test_the_calibration_set_is_pasted_or_drawn(opened: Callable[..., AppTest], 
     assert people.calibration().empty
 
 
+@pytest.mark.slow
 def test_feedback_waits_for_settled_grades(opened: Callable[..., AppTest], people: Campaign) -> None:
     people.set_calibration([("1", "d1"), ("2", "d4")])
     say(people, "ben", "1", "d1", 2)
@@ -205,6 +210,7 @@ def test_feedback_waits_for_settled_grades(opened: Callable[..., AppTest], peopl
 # ---------------------------------------------------------------------------------- blind and time
 
 
+@pytest.mark.slow
 def test_blind_and_lease(opened: Callable[..., AppTest], people: Campaign) -> None:
     app = opened(people)
     assert app.toggle(key="blind").value

@@ -181,6 +181,7 @@ def test_who_takes_a_judgement_back_has_the_pair_in_hand(campaign: Campaign, clo
         pytest.param("loop", 2, marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_no_pair_is_ever_judged_by_more_than_are_wanted(
     campaign: Campaign, clock: Clock, mode: str, overlap: int
 ) -> None:
@@ -643,6 +644,7 @@ def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_pa
         (["--guidelines", "latin.txt"], "latin.txt"),
     ],
 )
+@pytest.mark.slow
 def test_the_command_refuses_by_name(
     campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[object], words: str
 ) -> None:

@@ -65,6 +65,7 @@ def names(loop: bool = False) -> list[str]:
 
 
 @pytest.mark.parametrize("name", names(loop=True))
+@pytest.mark.slow
 def test_no_strategy_sees_what_it_has_not_bought(name: str) -> None:
     """Other grades where nothing was bought change neither what is bought nor what comes of it."""
     material = material_of(texts=name == "loop")
@@ -79,6 +80,7 @@ def test_no_strategy_sees_what_it_has_not_bought(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", names(loop=True))
+@pytest.mark.slow
 def test_a_budget_is_kept_and_all_of_it_buys_the_pool(name: str) -> None:
     material = material_of(texts=name == "loop")
     size = len(material.grades)
@@ -93,6 +95,7 @@ def test_a_budget_is_kept_and_all_of_it_buys_the_pool(name: str) -> None:
         assert sorted(whole.tolist()) == list(range(size))
 
 
+@pytest.mark.slow
 def test_at_the_end_every_strategy_has_the_full_pools_ranking() -> None:
     runs, qrels = collection_of()
     table = compare(runs, qrels, strategies=["depth", "mtf", "decisive"], budgets=[1.0], depth=10, draws=2)
@@ -129,6 +132,7 @@ def test_texts_come_in_and_some_documents_have_none() -> None:
     assert table["recall"].between(0, 1).all()
 
 
+@pytest.mark.slow
 def test_lots_are_drawn_again_for_every_seed() -> None:
     runs, qrels = collection_of()
     one, two = (
@@ -141,6 +145,7 @@ def test_lots_are_drawn_again_for_every_seed() -> None:
     pd.testing.assert_frame_equal(one.loc[["depth"]], two.loc[["depth"]])
 
 
+@pytest.mark.slow
 def test_systems_that_are_equally_good_are_ranked_too() -> None:
     runs, qrels = collection_of()
     twins = [*runs, Run("twin", runs[0].frame)]
@@ -192,6 +197,7 @@ def written(folder: Path) -> tuple[list[Path], Path]:
     return files, path
 
 
+@pytest.mark.slow
 def test_the_table_is_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -221,6 +227,7 @@ def test_the_table_is_printed(
     assert json.loads(capsys.readouterr().out)[0]["strategy"] == "mtf"
 
 
+@pytest.mark.slow
 def test_a_campaign_brings_its_runs_and_texts(
     campaign: Campaign, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -210,6 +210,7 @@ def test_two_files_with_one_tag_are_named_after_their_files(evaluated: tuple[Pat
         ("qrels.run", b"1 0 d1 1\n", 1, "qrels"),
     ],
 )
+@pytest.mark.slow
 def test_a_bad_file_is_one_line_and_changes_nothing(
     built: Path, tmp_path: Path, name: str, content: bytes, line: int | None, wanted: str
 ) -> None:

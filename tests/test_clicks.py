@@ -216,6 +216,7 @@ def test_the_likelihood_never_falls(log: pd.DataFrame, rounds: int) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(counts, st.floats(0, 5))
+@pytest.mark.slow
 def test_what_every_estimate_keeps_to(log: pd.DataFrame, smoothing: float) -> None:
     if not log["clicked"].sum():
         return

@@ -141,6 +141,7 @@ def test_rankings_of_what_is_not_there_are_refused_by_name(compared: Campaign) -
 
 
 @pytest.mark.parametrize("role", ["manager", "reader"])
+@pytest.mark.slow
 def test_the_leaderboard_is_the_library_s_best_first(
     opened: Callable[..., AppTest], compared: Campaign, role: Role
 ) -> None:
@@ -172,6 +173,7 @@ def test_seeds_are_a_mean_and_a_spread_and_never_the_best_of_them(
     assert shown.loc["mixed", "spread of seeds"] == pytest.approx(means[["mixed#1", "mixed#2"]].std())
 
 
+@pytest.mark.slow
 def test_words_name_the_baseline_that_is_chosen(opened: Callable[..., AppTest], compared: Campaign) -> None:
     app = opened(compared)
     app.selectbox(key="baseline").set_value("poor").run()
@@ -180,6 +182,7 @@ def test_words_name_the_baseline_that_is_chosen(opened: Callable[..., AppTest], 
     assert "could be seen with 80 % power" in said
 
 
+@pytest.mark.slow
 def test_every_value_with_its_interval_and_its_unjudged(opened: Callable[..., AppTest], compared: Campaign) -> None:
     app = opened(compared)
     app.toggle(key="full").set_value(True).run()
@@ -190,6 +193,7 @@ def test_every_value_with_its_interval_and_its_unjudged(opened: Callable[..., Ap
     assert shown.loc["fair", "AP: unjudged"] == f"{row['unjudged']:.0%}"
 
 
+@pytest.mark.slow
 def test_tests_are_the_library_s_with_the_choices_made(opened: Callable[..., AppTest], compared: Campaign) -> None:
     app = look(opened(compared), "Tests")
     app.selectbox(key="baseline").set_value("fair")
@@ -208,6 +212,7 @@ def test_tests_are_the_library_s_with_the_choices_made(opened: Callable[..., App
     assert "by Bonferroni" in words(app)
 
 
+@pytest.mark.slow
 def test_all_pairs_are_tested_together(opened: Callable[..., AppTest], compared: Campaign) -> None:
     app = look(opened(compared), "Tests")
     app.toggle(key="pairs").set_value(True).run()
@@ -220,6 +225,7 @@ def test_all_pairs_are_tested_together(opened: Callable[..., AppTest], compared:
     assert f"{int(known['significant'].sum())} of 6 pairs of systems are different" in words(app)
 
 
+@pytest.mark.slow
 def test_topics_where_two_differ_most_lead_to_their_rankings(
     opened: Callable[..., AppTest], compared: Campaign
 ) -> None:
@@ -239,6 +245,7 @@ def test_topics_where_two_differ_most_lead_to_their_rankings(
     assert right["document"].iloc[2] == "f: Title f"
 
 
+@pytest.mark.slow
 def test_rankings_of_a_system_of_seeds_are_those_of_one_of_its_runs(
     opened: Callable[..., AppTest], compared: Campaign
 ) -> None:
@@ -250,6 +257,7 @@ def test_rankings_of_a_system_of_seeds_are_those_of_one_of_its_runs(
     assert [text[0] for text in left["document"]] == list("abdcef")
 
 
+@pytest.mark.slow
 def test_values_of_each_topic_and_the_calculation_of_one(opened: Callable[..., AppTest], compared: Campaign) -> None:
     app = look(opened(compared), "Topics")
     shown = table_with(app, "good")
@@ -259,6 +267,7 @@ def test_values_of_each_topic_and_the_calculation_of_one(opened: Callable[..., A
     assert f"{compared.explain(parse('nDCG@10'), 'good', 't1')}" == app.code[0].value
 
 
+@pytest.mark.slow
 def test_costs_are_there_where_they_are_known(
     opened: Callable[..., AppTest], compared: Campaign, tmp_path: Path
 ) -> None:
@@ -273,6 +282,7 @@ def test_costs_are_there_where_they_are_known(
     assert table_with(app, "hardware").loc["good", "hardware"] == "GPU"
 
 
+@pytest.mark.slow
 def test_only_topics_that_are_judged_to_the_end(opened: Callable[..., AppTest], compared: Campaign) -> None:
     compared.pool("depth", depth=6)  # with f, which nobody has judged yet
     said = [Judgement(str(uuid4()), "ann", q, "f", "graded", 1) for q in TOPICS[:4]]
@@ -298,6 +308,7 @@ def test_few_finished_topics_do_not_stand_for_all(opened: Callable[..., AppTest]
 
 
 @pytest.mark.parametrize(("topics", "warned"), [(9, True), (10, False)])
+@pytest.mark.slow
 def test_the_page_warns_in_sight_of_very_few_topics(
     opened: Callable[..., AppTest], tmp_path: Path, topics: int, warned: bool
 ) -> None:
@@ -309,6 +320,7 @@ def test_the_page_warns_in_sight_of_very_few_topics(
         assert [w.value.startswith(f"There are only {topics} topics.") for w in app.warning] == [True] * warned
 
 
+@pytest.mark.slow
 def test_one_topic_has_values_and_nothing_to_test(opened: Callable[..., AppTest], tmp_path: Path) -> None:
     files = write(tmp_path / "files", {n: {"t1": r["t1"]} for n, r in SYSTEMS.items()}, {"t1": "the only one"})
     with Campaign.create(tmp_path / "one") as campaign:
@@ -322,6 +334,7 @@ def test_one_topic_has_values_and_nothing_to_test(opened: Callable[..., AppTest]
         assert "worse" not in set(app.dataframe[0].value["beside the best"])
 
 
+@pytest.mark.slow
 def test_one_system_has_values_and_nobody_to_be_compared_with(opened: Callable[..., AppTest], tmp_path: Path) -> None:
     files = write(tmp_path / "files", {"good": SYSTEMS["good"]}, {q: q for q in TOPICS})
     with Campaign.create(tmp_path / "alone") as campaign:
@@ -331,6 +344,7 @@ def test_one_system_has_values_and_nobody_to_be_compared_with(opened: Callable[.
         assert "Import the run of another system" in words(look(app, "Two systems"))
 
 
+@pytest.mark.slow
 def test_names_of_systems_and_titles_are_no_markup(opened: Callable[..., AppTest], tmp_path: Path) -> None:
     systems = {"_one_": SYSTEMS["good"], "<b>two</b>": SYSTEMS["poor"], "values": SYSTEMS["fair"]}
     folder = tmp_path / "files"
@@ -368,6 +382,7 @@ def test_where_more_is_not_better_nobody_is_the_best(compared: Campaign) -> None
     assert chart["layer"][1]["mark"]["type"] == "point"
 
 
+@pytest.mark.slow
 def test_words_follow_which_way_is_better(opened: Callable[..., AppTest], compared: Campaign) -> None:
     app = look(opened(compared), "Two systems")
     assert " is better on " in words(app)

@@ -189,6 +189,7 @@ def test_all_pairs(four: Evaluation) -> None:
     assert set(compared.leaderboard.query("measure == 'AP' and like_best")["system"]) == {"good", "twin"}
 
 
+@pytest.mark.slow
 def test_every_test_and_correction_can_be_asked_for(four: Evaluation) -> None:
     from collection.significance import CORRECTIONS, TESTS
 
@@ -381,6 +382,7 @@ def test_who_dominates_whom() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=12))
 @settings(deadline=None)
+@pytest.mark.slow
 def test_the_frontier_by_definition(points: list[tuple[int, int]]) -> None:
     names = [f"s{n}" for n in range(len(points))]
     means = pd.DataFrame({"AP": [p[0] / 5 for p in points]}, index=names)

@@ -109,6 +109,7 @@ def test_builtins_have_no_prefix():
     assert not any(i.startswith("builtins.") for i in ids)
 
 
+@pytest.mark.slow
 def test_same_documents_in_another_process_with_another_hash_seed(documents):
     code = (
         "import hashlib; from collection.demo.documents import collect;"
@@ -203,6 +204,7 @@ def test_every_system_gives_a_sound_run(name, runs, frame, topics):
 
 
 @pytest.mark.parametrize("name", [entry.name for entry in SYSTEMS])
+@pytest.mark.slow
 def test_a_system_repeats_itself_and_does_not_mind_the_order_of_documents(name, runs, frame, topics):
     again = rank_run(SYSTEMS[name].function(frame, topics, depth=20))
     pd.testing.assert_frame_equal(again, runs[name])

@@ -68,6 +68,7 @@ def test_a_page_comes_as_its_words(client: TestClient, campaign: Campaign) -> No
     assert first(client)["text"] == PAGE
 
 
+@pytest.mark.slow
 def test_markdown_comes_drawn_where_it_is_not_cut(client: TestClient, campaign: Campaign) -> None:
     put(campaign, Document("d2", "", "*a* <b>", {"format": "markdown", "images": 3}))
     document = first(client)

@@ -97,6 +97,7 @@ def test_a_text_is_wholly_similar_to_itself(text: str) -> None:
     assert jaccard(shingles(text), shingles(text)) == 1
 
 
+@pytest.mark.slow
 def test_a_sketch_tells_the_similarity_within_a_tenth_in_nineteen_of_twenty_pairs() -> None:
     """The mean of the errors is 0, and their deviation that of 128 throws: the root of J (1 - J) / 128."""
     chance = random.Random(11)
@@ -151,6 +152,7 @@ def test_groups_by_hand() -> None:
 
 
 @pytest.mark.parametrize("threshold", [0.3, 0.5, 0.8, 0.95, 1.0])
+@pytest.mark.slow
 def test_groups_are_those_of_all_pairs(threshold: float) -> None:
     """Generated texts, half of them changed copies; all pairs compared, linked where they are at the threshold."""
     chance = random.Random(3)

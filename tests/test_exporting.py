@@ -75,6 +75,7 @@ def test_unjudged_pairs_of_the_pool_are_minus_one(judged: Campaign, tmp_path: Pa
     st.dictionaries(st.tuples(ids, ids), st.integers(0, 3), max_size=12),
     st.lists(st.tuples(ids, ids), unique=True, max_size=12),
 )
+@pytest.mark.slow
 def test_unjudged_is_the_pool_without_the_qrels(
     grades: dict[tuple[str, str], int], pool: list[tuple[str, str]]
 ) -> None:
@@ -209,6 +210,7 @@ def test_of_two_rounds_of_sampling_the_later_one_counts() -> None:
 
 
 @pytest.mark.parametrize("rates", [[0.3], [0.15, 0.4]])
+@pytest.mark.slow
 def test_what_a_sample_stands_for_is_right_on_average(rates: list[float]) -> None:
     """The number of relevant documents in a pool, estimated from many samples; a second sample may add to a first."""
     rng = np.random.default_rng(5)
@@ -279,6 +281,7 @@ def test_a_pool_that_is_no_sample_has_no_strata(judged: Campaign, tmp_path: Path
 @given(
     st.lists(st.tuples(ids, ids, st.integers(-1, 3), ids, st.floats(1e-6, 1)), unique_by=lambda r: r[:2], min_size=1)
 )
+@pytest.mark.slow
 def test_every_form_of_qrels_is_read_back(rows: list[tuple[str, str, int, str, float]]) -> None:
     rows = [(q.replace("#", "x"), *rest) for q, *rest in rows]
     table = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance", "stratum", "probability"])
@@ -609,6 +612,7 @@ def test_imported_qrels_are_nobody(judged: Campaign, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("corpus", "documents"), [("all", 8), ("judged", 5), ("none", 0)])
+@pytest.mark.slow
 def test_which_documents(judged: Campaign, tmp_path: Path, registry: Any, corpus: Any, documents: int) -> None:
     report = judged.export_collection(tmp_path / "c", corpus=corpus)
     path = tmp_path / "c" / "corpus.jsonl"
@@ -785,6 +789,7 @@ def said(app: AppTest) -> str:
     return " ".join(str(e.value) for e in [*app.markdown, *app.caption, *app.info, *app.subheader])
 
 
+@pytest.mark.slow
 def test_a_manager_describes_the_collection(page: Callable[..., AppTest], judged: Campaign, tmp_path: Path) -> None:
     judged.export_collection(tmp_path / "c")
     size = (tmp_path / "c" / "corpus.jsonl").stat().st_size
@@ -831,6 +836,7 @@ def test_what_is_packed_is_the_collection(judged: Campaign) -> None:
         assert archive.read("wings/qrels.txt") == b"1 0 d1 3\n1 0 d2 0\n1 0 d6 1\n2 0 d4 2\n2 0 d5 0\n"
 
 
+@pytest.mark.slow
 def test_the_page_offers_the_forms_of_a_sample(
     page: Callable[..., AppTest], judged: Campaign, sampled: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -379,6 +379,7 @@ AT_ONCE = {f"{n} bytes" for n in (1, 7, 8, 9, 16, 17, 40)} | {name for name in I
 @pytest.mark.parametrize("ids", [n if n in AT_ONCE else pytest.param(n, marks=pytest.mark.slow) for n in IDS])
 @pytest.mark.parametrize("order", ["topic by topic", "topics in pieces"])
 @pytest.mark.parametrize("block", [300, 1 << 20])
+@pytest.mark.slow
 def test_a_document_twice_is_found_wherever_it_is(write, monkeypatch, ids, order, block):
     monkeypatch.setattr("collection.formats.source.CHUNK", block)
     pairs = [(q, d) for q in ("1", "2", "三", "a-topic-with-a-long-name") for d in IDS[ids]]
@@ -944,6 +945,7 @@ def test_one_content_in_every_dress():
 
 @needs_shared
 @pytest.mark.shared
+@pytest.mark.slow
 def test_documents_stream():
     # The peak of the process itself: getrusage would count the parent's pages from before the exec.
     if not Path("/proc/self/status").exists():

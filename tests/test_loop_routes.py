@@ -171,6 +171,7 @@ def test_nobody_waits_for_the_first_model(ann: Card) -> None:
     assert [t["pool"] for t in ann.post("topics")["topics"]] == [None, None]
 
 
+@pytest.mark.slow
 def test_the_loop_finds_what_is_relevant_and_says_how_each_pair_came_up(ann: Card, looping: Campaign) -> None:
     looping.set_loop(presumed=0, evidence="none")  # the one run has four of the twelve, and would be read first
     ann.settle()
@@ -208,6 +209,7 @@ def test_what_is_on_screen_stays_first_in_every_order(ann: Card) -> None:
     assert skipped not in ann.holding[:-1]
 
 
+@pytest.mark.slow
 def test_two_annotators_never_get_the_same_pair(client: TestClient, looping: Campaign) -> None:
     cards = [Card(client, "ann"), Card(client, "bob")]
     seen: dict[str, str] = {}

@@ -89,6 +89,7 @@ def test_every_value_is_finite_and_in_its_range(case: tuple[pd.DataFrame, pd.Dat
 
 @settings(deadline=None, max_examples=15)
 @given(frames(), st.integers(0, 99))
+@pytest.mark.slow
 def test_the_order_of_rows_does_not_matter(case: tuple[pd.DataFrame, pd.DataFrame], seed: int) -> None:
     run, qrels = case
     for column, wanted in (("", PLAIN), ("subtopic", SUBTOPIC), ("stratum", STRATA)):
@@ -122,6 +123,7 @@ def test_a_swap_of_equal_grades_changes_nothing(case: tuple[pd.DataFrame, pd.Dat
 
 @settings(deadline=None, max_examples=80)
 @given(rankings, missed, st.data())
+@pytest.mark.slow
 def test_moving_a_better_document_up_never_lowers_a_value(
     ranking: list[int | None], missed: list[int], data: st.DataObject
 ) -> None:
@@ -146,6 +148,7 @@ DIVIDED_BY_K = {"P", "F", "Unjudged", "SDCG"}
 
 @settings(deadline=None, max_examples=25)
 @given(rankings, missed)
+@pytest.mark.slow
 def test_depth_beyond_the_run_changes_nothing(ranking: list[int | None], missed: list[int]) -> None:
     """Neither a cut-off below the last document, nor another topic that goes deeper."""
     aligned = one(ranking, missed)
@@ -162,6 +165,7 @@ def test_depth_beyond_the_run_changes_nothing(ranking: list[int | None], missed:
 
 @settings(deadline=None, max_examples=12)
 @given(frames())
+@pytest.mark.slow
 def test_a_topic_is_alone_what_it_is_among_others(case: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     run, qrels = case
     for column, wanted in (("", PLAIN), ("subtopic", SUBTOPIC), ("stratum", STRATA)):
@@ -205,6 +209,7 @@ PROVEN = {"nDCG", "DCG", "CG", "SDCG", "ERR", "RBP", "INSQ"}
 @pytest.mark.parametrize("try_all", [0, 4096])
 @settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ranking=st.lists(st.one_of(st.none(), grades), max_size=4), missed=missed)
+@pytest.mark.slow
 def test_bounds_hold_every_value_that_could_be(
     monkeypatch: pytest.MonkeyPatch, try_all: int, ranking: list[int | None], missed: list[int]
 ) -> None:
@@ -230,6 +235,7 @@ def test_bounds_hold_every_value_that_could_be(
 
 @settings(deadline=None, max_examples=60)
 @given(frames())
+@pytest.mark.slow
 def test_equal_to_trec_eval_on_anything(case: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     """Two ways must agree: pytrec_eval wraps trec_eval 9 (small whole scores are alike in both versions)."""
     import pytrec_eval

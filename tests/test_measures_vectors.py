@@ -236,6 +236,7 @@ def test_an_estimate_from_a_sample_is_near_the_truth(shared: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "runs"), [("cranfield", "runs*"), ("vaswani", "runs"), ("trecdl19-runs", "runs_full")]
 )
+@pytest.mark.slow
 def test_equal_to_published_trec_eval_output(shared: Path, name: str, runs: str) -> None:
     """Every value of every topic and every mean, to the four decimals that trec_eval prints."""
     folder = shared / "data" / name

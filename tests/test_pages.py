@@ -41,6 +41,7 @@ def say(campaign: Campaign, query_id: str, doc_id: str, relevance: int) -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.slow
 def test_an_empty_campaign(opened: Callable[..., AppTest], tmp_path: Path, view: str) -> None:
     with Campaign.create(tmp_path / "empty") as campaign:
         app = opened(campaign, view)
@@ -59,6 +60,7 @@ def test_a_campaign_in_the_middle(opened: Callable[..., AppTest], campaign: Camp
 
 
 @pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.slow
 def test_hostile_texts_are_not_markup(opened: Callable[..., AppTest], tmp_path: Path, files: Path, view: str) -> None:
     (files / "t.tsv").write_text(f"q*1\t{HOSTILE}\n")
     (files / "d.tsv").write_text(f"d_1\t{HOSTILE}\t{HOSTILE}\n")
@@ -167,6 +169,7 @@ def test_clicks_are_there_to_export(
     assert buttons["clicks"]() == (files / "clicks.tsv").read_bytes()
 
 
+@pytest.mark.slow
 def test_training_data_by_a_rule_and_a_number(
     opened: Callable[..., AppTest], campaign: Campaign, files: Path, buttons: dict[str, Any]
 ) -> None:

@@ -112,6 +112,7 @@ def test_only_those_who_judge_are_answered(client: TestClient, campaign: Campaig
         ("settings", {"settings": {"size": float("nan")}}, "plain JSON"),
     ],
 )
+@pytest.mark.slow
 def test_bad_input_is_refused_by_name(client: TestClient, route: str, payload: dict[str, Any], word: str) -> None:
     assert word in post(client, route, 400, **payload)["error"]
 
@@ -465,6 +466,7 @@ def test_topics_say_where_the_annotator_was_last(client: TestClient, campaign: C
 
 
 @pytest.mark.parametrize("mode", ["pool", "random", "loop", "loop-in-pool"])
+@pytest.mark.slow
 def test_a_second_card_gets_what_the_first_one_holds_first(
     client: TestClient, service: JudgingService, campaign: Campaign, mode: str
 ) -> None:
@@ -581,6 +583,7 @@ def test_my_judgements_shows_flags_passages_and_time_away(opened: Callable[..., 
     assert "“”" not in shown
 
 
+@pytest.mark.slow
 def test_a_change_keeps_the_flag_and_what_was_marked(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     uuid = said(campaign, "d1", 2, flagged=True, passages=((0, 8),), note="odd")
     app = opened(campaign, "my_judgements.py")

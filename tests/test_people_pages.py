@@ -72,6 +72,7 @@ def test_what_annotators_and_readers_may_open_is_known_by_name() -> None:
 
 @pytest.mark.parametrize("role", [*ROLES, None])
 @pytest.mark.parametrize("page", PAGES, **by_title)
+@pytest.mark.slow
 def test_every_page_opens_for_its_roles_and_refuses_the_others(
     opened: Open, begun: Campaign, page: PageEntry, role: Role | None
 ) -> None:
@@ -96,6 +97,7 @@ def test_every_page_opens_for_its_roles_and_refuses_the_others(
 
 @pytest.mark.parametrize("role", ["annotator", "reader"])
 @pytest.mark.parametrize("page", PAGES, **by_title)
+@pytest.mark.slow
 def test_pages_of_an_empty_campaign_send_nobody_where_they_may_not_go(
     opened: Open, tmp_path: pytest.TempPathFactory, page: PageEntry, role: Role
 ) -> None:
@@ -105,6 +107,7 @@ def test_pages_of_an_empty_campaign_send_nobody_where_they_may_not_go(
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if "reader" in p.roles and p.file != "account.py"], **by_title)
+@pytest.mark.slow
 def test_a_reader_changes_nothing_whatever_is_pressed(opened: Open, begun: Campaign, page: PageEntry) -> None:
     signed_in(begun, "some reader", "reader")
 

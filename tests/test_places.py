@@ -67,6 +67,7 @@ def test_fewer_than_two_runs_have_no_order() -> None:
     st.lists(st.floats(-1e-14, 1e-14), min_size=16, max_size=16),
     st.booleans(),
 )
+@pytest.mark.slow
 def test_places_and_tau_never_contradict_each_other(
     pairs: list[tuple[int, int]], noise: list[float], less: bool
 ) -> None:

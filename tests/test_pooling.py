@@ -103,6 +103,7 @@ def test_properties(rankings: list[list[str]], k: int) -> None:
 
 
 @pytest.mark.shared
+@pytest.mark.slow
 def test_depth_10_pool_of_the_37_official_runs_is_fully_judged(shared: Path) -> None:
     """NIST judged this pool; its size is counted here a second time, from the raw lines and nothing of ours."""
     folder = shared / "data" / "trecdl19-runs"
@@ -241,6 +242,7 @@ some_runs = st.lists(
 
 @settings(deadline=None)
 @given(some_runs, st.integers(0, 60), st.booleans())
+@pytest.mark.slow
 def test_evidence_is_what_two_loops_count(found: list[dict[str, list[tuple[str, int]]]], k: int, coded: bool) -> None:
     runs = []
     for number, topics in enumerate(found):

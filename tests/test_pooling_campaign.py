@@ -186,6 +186,7 @@ def test_the_written_pool_has_what_a_sample_needs(large: Campaign, tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", [entry.name for entry in STRATEGIES])
+@pytest.mark.slow
 def test_every_strategy_says_its_cost_and_then_costs_it(large: Campaign, name: str) -> None:
     cost = large.pool(name, dry_run=True)
     assert large.counts()["pool"] == 0
@@ -194,6 +195,7 @@ def test_every_strategy_says_its_cost_and_then_costs_it(large: Campaign, name: s
     assert json.loads(large.pool_rounds()["parameters"].iloc[0]).items() >= STRATEGIES[name].parameters.items()
 
 
+@pytest.mark.slow
 def test_costs_stand_side_by_side(large: Campaign) -> None:
     large.pool("depth", depth=1)
     costs = large.pool_costs(budget=7).set_index("strategy")

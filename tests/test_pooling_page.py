@@ -38,6 +38,7 @@ def figures(page: AppTest) -> dict[str, str]:
     return {metric.label: metric.value for metric in page.metric}
 
 
+@pytest.mark.slow
 def test_every_strategy_has_its_fields_and_its_cost(page: AppTest, unpooled: Campaign) -> None:
     for entry in STRATEGIES:
         choose(page, entry.name)
@@ -56,6 +57,7 @@ def test_every_strategy_has_its_fields_and_its_cost(page: AppTest, unpooled: Cam
     assert unpooled.counts()["pool"] == 0
 
 
+@pytest.mark.slow
 def test_what_cannot_be_is_said_and_nothing_is_added(page: AppTest, unpooled: Campaign) -> None:
     choose(page, "stratified")
     page.text_input(key="stratified-strata").set_value("50:1,10:.3").run()
@@ -79,6 +81,7 @@ def test_the_runs_that_contribute_are_kept(page: AppTest, unpooled: Campaign) ->
     assert page.dataframe[-1].value["runs"].tolist() == ["beta"]
 
 
+@pytest.mark.slow
 def test_near_duplicates_are_left_out(page: AppTest, unpooled: Campaign) -> None:
     page.toggle(key="near").set_value(True).run()
     cost = unpooled.pool("depth", near_duplicates="skip", dry_run=True)
@@ -88,6 +91,7 @@ def test_near_duplicates_are_left_out(page: AppTest, unpooled: Campaign) -> None
     assert json.loads(unpooled.pool_rounds()["parameters"].iloc[0])["near_duplicates"] == "skip"
 
 
+@pytest.mark.slow
 def test_costs_of_all_strategies_stand_side_by_side(page: AppTest, unpooled: Campaign) -> None:
     choose(page, "rrf")
     page.number_input(key="rrf-budget").set_value(2).run()

@@ -146,6 +146,7 @@ def weights(runs: list[Run], name: str) -> dict[tuple[str, str], Fraction]:
 
 @settings(deadline=None, max_examples=50)
 @given(some_runs, st.sampled_from(BUDGETED), st.integers(1, 12), st.integers(1, 30))
+@pytest.mark.slow
 def test_a_budget_buys_the_highest_weights(
     found: list[dict[str, dict[str, float]]], name: str, budget: int, total: int
 ) -> None:
@@ -223,6 +224,7 @@ def test_runs_take_turns() -> None:
 
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.lists(st.sampled_from("abcdefghij"), unique=True), min_size=1, max_size=5), st.integers(1, 4))
+@pytest.mark.slow
 def test_every_run_brings_its_quota_or_all_it_has(lists: list[list[str]], n: int) -> None:
     runs = [listing(str(number), t="".join(docs), u="a") for number, docs in enumerate(lists)]
     pool = ids(quota(runs, n=n))
@@ -328,6 +330,7 @@ def test_a_higher_rate_keeps_what_was_drawn() -> None:
         ("statap", {"budget": 12, "depth": 12}),
     ],
 )
+@pytest.mark.slow
 def test_a_document_is_drawn_as_often_as_its_probability_says(name: str, parameters: dict[str, object]) -> None:
     """Over many topics with the same lists, and so the same chances: each document's share, and unbiased estimates."""
     topics = 1500
@@ -378,6 +381,7 @@ def test_the_weights_of_statap_are_those_of_the_paper() -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(some_runs, st.integers(1, 12), st.integers(0, 50))
+@pytest.mark.slow
 def test_statap_draws_what_it_is_asked_for(found: list[dict[str, dict[str, float]]], budget: int, seed: int) -> None:
     runs = [scored(str(n), **topics) for n, topics in enumerate(found)]
     pool = statap(runs, budget=budget, seed=seed)

@@ -229,6 +229,7 @@ def test_strengths_are_where_the_likelihood_is_flat(rows: list[list[int]]) -> No
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.integers(0, 8), min_size=2, max_size=18), st.integers(0, 99))
+@pytest.mark.slow
 def test_one_consistent_annotator_has_their_own_order_in_strengths_and_in_grades(values: list[int], seed: int) -> None:
     value = dict(zip(names(len(values)), values, strict=True))
     said, ranking = play(list(value), by(value), str(seed))
@@ -581,6 +582,7 @@ def test_a_preference_is_kept_once_and_may_be_changed_whichever_stood_where(camp
         (preferred("", "1", "d00", "d01"), "a preference needs the name of its annotator"),
     ],
 )
+@pytest.mark.slow
 def test_what_is_no_preference_is_refused(campaign: Campaign, preference: Preference, reason: str) -> None:
     result = campaign.prefer([preference])
     assert result.saved == []

@@ -394,6 +394,7 @@ def shown(app: AppTest) -> str:
     return "\n".join(element.value for kind in (app.markdown, app.caption, app.warning) for element in kind)
 
 
+@pytest.mark.slow
 def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign) -> None:
     stopped(hundred, "a")
     say(hundred, "c", 1, 1)
@@ -413,6 +414,7 @@ def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign)
     assert app.error[0].value == "There is no topic nowhere."
 
 
+@pytest.mark.slow
 def test_a_topic_is_closed_and_opened_again(opened: Callable[..., AppTest], hundred: Campaign) -> None:
     say(hundred, "a", 1, 1)
     app = opened(hundred, "recall.py", topic="a")

@@ -116,6 +116,7 @@ def as_series(laid: Laid, values: np.ndarray) -> pd.Series:
 
 @settings(max_examples=25, deadline=None)
 @given(tables(), st.data())
+@pytest.mark.slow
 def test_values_without_some_judgements_are_those_by_the_other_judgements(
     table: tuple[list[Run], pd.DataFrame], data: st.DataObject
 ) -> None:
@@ -138,6 +139,7 @@ def test_values_without_some_judgements_are_those_by_the_other_judgements(
 
 @settings(max_examples=15, deadline=None)
 @given(tables(), st.integers(1, 6))
+@pytest.mark.slow
 def test_taking_away_nothing_changes_nothing(table: tuple[list[Run], pd.DataFrame], depth: int) -> None:
     runs, qrels = table
     laid = lay(runs, qrels)
@@ -226,6 +228,7 @@ def test_groups_are_for_the_runs_that_there_are() -> None:
 
 @settings(max_examples=15, deadline=None)
 @given(tables())
+@pytest.mark.slow
 def test_curves_are_the_measure_judged(table: tuple[list[Run], pd.DataFrame]) -> None:
     runs, qrels = table
     laid = lay(runs, qrels)
@@ -302,6 +305,7 @@ def test_an_order_that_falls_again_has_not_settled() -> None:
 
 @settings(max_examples=12, deadline=None)
 @given(tables())
+@pytest.mark.slow
 def test_topics_say_what_the_order_is_by_them_and_without_them(table: tuple[list[Run], pd.DataFrame]) -> None:
     runs, qrels = table
     measure = parse("nDCG@3")
@@ -456,6 +460,7 @@ def made() -> tuple[list[Run], pd.DataFrame]:
     return tables, qrels.assign(relevance=grades)
 
 
+@pytest.mark.slow
 def test_the_order_of_runs_and_judgements_changes_no_digit(made: tuple[list[Run], pd.DataFrame]) -> None:
     runs, qrels = made
     one = look(runs, qrels, groups=None, with_bounds=True, resamples=50)
@@ -697,6 +702,7 @@ def test_the_command_refuses_what_goes_with_the_other_form(
     assert "judge some pairs first" in fails("reusability", campaign.directory)
 
 
+@pytest.mark.slow
 def test_the_page_has_the_verdict_on_top(
     monkeypatch: pytest.MonkeyPatch, files_of: tuple[Path, list[Path]], tmp_path: Path
 ) -> None:

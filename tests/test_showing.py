@@ -211,6 +211,7 @@ def test_escaped_text_comes_back(text: str) -> None:
     ],
 )
 @pytest.mark.parametrize("end", ["", ">", "'>"])
+@pytest.mark.slow
 def test_a_page_is_read_in_time_that_grows_with_its_length(piece: str, end: str) -> None:
     """A megabyte takes half a second; what searches to the end from every tag would take minutes."""
     page = "<img " * piece.startswith("=") + piece * (300_000 // len(piece)) + end
@@ -307,6 +308,7 @@ def test_markdown_is_harmless_and_its_text_is_that_of_its_html(text: str) -> Non
 
 
 @pytest.mark.parametrize("line", ["# a\n", "- a\n", "| a |\n", "[a]: http://x.org\n", "> a\n\n", "**a _b ", "[a]("])
+@pytest.mark.slow
 def test_markdown_is_drawn_in_time_that_grows_with_its_length(line: str) -> None:
     assert growth(markup.drawn, line * (10_000 // len(line))) < 10
 

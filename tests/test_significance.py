@@ -300,6 +300,7 @@ def within(rejected: int, trials: int, rate: float = 0.05) -> bool:
 
 
 @pytest.mark.parametrize(("topics", "resamples"), [(14, 1), (25, 1), (43, 999)])
+@pytest.mark.slow
 def test_permutation_errs_as_often_as_it_says(topics: int, resamples: int) -> None:
     """Listed, by halves, and drawn at random: 5 % of 1,000 nulls."""
     values = lopsided_topics(1000, topics, 2, seed=topics)
@@ -308,6 +309,7 @@ def test_permutation_errs_as_often_as_it_says(topics: int, resamples: int) -> No
 
 
 @pytest.mark.parametrize("name", ["paired-t", "wilcoxon", "bootstrap"])
+@pytest.mark.slow
 def test_the_other_tests_err_about_as_often(name: str) -> None:
     values = lopsided_topics(1000, 40, 2, seed=2)
     drawn = {"resamples": 999} if name == "bootstrap" else {}
@@ -376,6 +378,7 @@ def test_stepwise_corrections_are_closed_tests(p: list[float]) -> None:
 
 @pytest.mark.parametrize("name", [entry.name for entry in CORRECTIONS])
 @given(p=MANY_P)
+@pytest.mark.slow
 def test_what_holds_for_every_correction(name: str, p: list[float]) -> None:
     correct = CORRECTIONS[name].function
     adjusted = correct(p)

@@ -391,6 +391,7 @@ def test_needed_is_the_least_number_of_misses_that_will_do(target: float, found:
 
 @pytest.mark.parametrize("ranking", ["never", "best", "worst"])
 @pytest.mark.parametrize(("relevant", "target"), [(1, 0.5), (2, 0.9), (3, 0.9), (4, 0.6)])
+@pytest.mark.slow
 def test_the_promise_holds_over_all_orders(relevant: int, target: float, ranking: str) -> None:
     """All 5,040 orders of draws from 7 documents with a look after each, counted, not sampled.
 
@@ -424,6 +425,7 @@ def test_the_promise_holds_over_all_orders(relevant: int, target: float, ranking
 
 
 @pytest.mark.parametrize("confidence", [0.6, 0.9])
+@pytest.mark.slow
 def test_the_interval_holds_at_all_times_over_all_orders(confidence: float) -> None:
     size, relevant = 9, 3
     orders = list(itertools.combinations(range(size), relevant))
@@ -465,6 +467,7 @@ def campaign(rng: np.random.Generator, size: int, relevant: int, hidden: int, ta
     ("relevant", "hidden", "target"),
     [(40, 0, 0.8), pytest.param(40, 15, 0.8, marks=pytest.mark.slow), pytest.param(30, 6, 0.9, marks=pytest.mark.slow)],
 )
+@pytest.mark.slow
 def test_the_rule_keeps_its_promise_in_small_campaigns(relevant: int, hidden: int, target: float) -> None:
     rng = np.random.default_rng(20260)
     runs = 100

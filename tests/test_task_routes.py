@@ -354,6 +354,7 @@ def test_what_is_no_preference_is_refused(client: TestClient, comparing: Campaig
 
 @pytest.mark.parametrize(("task", "view"), [(t, v) for t in ("list", "preference") for v in ("overview", "export")])
 @pytest.mark.parametrize("role", ["manager", "annotator"])
+@pytest.mark.slow
 def test_pages_speak_of_decisions(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch, task: str, view: str, role: Role
 ) -> None:

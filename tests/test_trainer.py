@@ -55,6 +55,7 @@ def is_there(process: int) -> bool:
     return state.stdout.strip() not in ("", "Z", "Zl")
 
 
+@pytest.mark.slow
 def test_its_rounds_are_those_that_the_log_determines(trainer: Trainer, looping: Campaign) -> None:
     for turn in range(3):
         trainer.request("1")
@@ -69,6 +70,7 @@ def test_its_rounds_are_those_that_the_log_determines(trainer: Trainer, looping:
         trainer.reasons("2", 5)
 
 
+@pytest.mark.slow
 def test_it_stands_behind_whoever_answers_people(trainer: Trainer) -> None:
     trainer.request("1")
     until(lambda: trainer.latest("1"), "the round")
@@ -77,6 +79,7 @@ def test_it_stands_behind_whoever_answers_people(trainer: Trainer) -> None:
     assert os.getpgid(trainer.process) != os.getpgid(0), "Ctrl+C in a terminal would reach it"
 
 
+@pytest.mark.slow
 def test_another_is_started_where_it_is_killed(trainer: Trainer, looping: Campaign) -> None:
     trainer.request("1")
     until(lambda: trainer.latest("1"), "the round")
@@ -91,6 +94,7 @@ def test_another_is_started_where_it_is_killed(trainer: Trainer, looping: Campai
     assert trainer.problem("1") is None
 
 
+@pytest.mark.slow
 def test_one_that_cannot_live_is_a_problem_and_is_not_started_for_ever(
     trainer: Trainer, looping: Campaign, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

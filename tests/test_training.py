@@ -138,6 +138,7 @@ def qrels_of(table: dict[tuple[str, str], int]) -> pd.DataFrame:
     groups=st.dictionaries(st.sampled_from(DOCS), st.integers(0, 2)),
     seed=st.integers(0, 5),
 )
+@pytest.mark.slow
 def test_what_holds_of_all_examples(
     table: dict[tuple[str, str], int], said: dict[tuple[str, str], int], out: set[tuple[str, str]], rule: str,
     margin: int | None, level: int, negatives: int, per_topic: int | None, whole: bool,

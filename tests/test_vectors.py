@@ -343,6 +343,7 @@ CHANGES: dict[str, tuple[list[str | None], int, int]] = {
 
 @pytest.mark.parametrize("bigrams", [False, True])
 @pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.slow
 def test_an_update_equals_a_new_start(change: str, bigrams: bool, tmp_path: Path) -> None:
     after, tokenised, changed = CHANGES[change]
     first = update(tmp_path / "a", pairs(BEFORE), bigrams=bigrams)

@@ -4,7 +4,8 @@ One annotator judges by key in a browser, beside 0, 9 and 19 light HTTP clients 
 the pool and in the loop. Printed as Markdown tables, nothing is asserted:
 
 - from the key press to the next document's text in the DOM, and painted, beside a bare page: one paragraph of as many
-  words that a key replaces, with no card, no shadow and no Streamlit around it. What it takes is the browser's own.
+  words that a key replaces, with no card, no shadow and no Streamlit around it. What it takes is the browser's own,
+  on a machine that serves so many others.
   The press is the time stamp of the event. A
   MutationObserver notes the change of the text: it is told when the code that made the change has run. Painted is a
   message that is sent in the animation frame after it: it arrives when that frame has been drawn. Half of the time to
@@ -30,6 +31,8 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +49,9 @@ from tests.browser.serving import free_port
 BESIDE = (0, 9, 19)
 LOOK = 0.3
 """Seconds that a document is looked at, where the card's speed is measured."""
+HELD = 70
+"""Milliseconds that a key is down there. After each press and each release, Chromium puts tasks off until it has
+drawn a frame: released at once, as no finger does it, what tells of the painted frame would wait for the next."""
 BURST, GAPS = 20, (0.03, 0.1, 0.25)
 KILLS = 3
 BARE = """
@@ -165,7 +171,7 @@ class Server:
 
 def main(seconds: float) -> None:
     """Build, serve, judge, print."""
-    path = find()
+    path = find(light=False)
     if path is None:
         sys.exit(HELP)
     with sync_playwright() as driver:
@@ -177,7 +183,6 @@ def main(seconds: float) -> None:
         for mode in ("pool", "loop"):
             with tempfile.TemporaryDirectory() as scratch:
                 one_mode(browser, Path(scratch) / "campaign", mode, seconds, speed, kept, killed, room)
-        speed.append(["bare page", "-", *bare(browser, seconds), "-", "-"])
         browser.close()
     heads = ["mode", "clients", "judged", "text ms", "painted ms", "browser's saves ms", "clients' saves ms"]
     table("Key press to the next document, and saves: median / 95th percentile", heads, speed)
@@ -212,38 +217,38 @@ def one_mode(
             if clients == 0:
                 kept += [[mode, f"{1000 * gap:.0f}", *burst(server, page, gap)] for gap in GAPS]
                 room.append([mode, f"{usable:.1f}", at_start, str(len(server.log())), server.memory()])
+        for others in (0, max(BESIDE)):
+            figures = bare(browser, server, tokens[1 : 1 + others], mode, seconds)
+            speed.append([f"bare page, {mode}", str(others), *figures])
         killed += [[mode, str(number), *kill(server, page)] for number in range(1, KILLS + 1)]
     finally:
         page.context.close()
         server.kill(signal.SIGTERM)
 
 
+@contextmanager
+def clients(server: Server, tokens: list[str], mode: str, until: float) -> Iterator[list[float]]:
+    """So many clients judge until then; their saves, in seconds, are complete at the end."""
+    times: list[float] = []
+    threads = []
+    for number, token in enumerate(tokens):
+        topics = [str(topic) for topic in range(1 + number, TOPICS, len(tokens))]
+        arguments = (server.port, token, topics, until, times, number, mode)
+        threads.append(threading.Thread(target=annotate, args=arguments))
+    for thread in threads:
+        thread.start()
+    yield times
+    for thread in threads:
+        thread.join()
+
+
 def beside(server: Server, page: Page, tokens: list[str], mode: str, seconds: float) -> list[str]:
     """Judge for so long beside the clients."""
     until = time.monotonic() + seconds
-    times: list[float] = []
-    clients = [
-        threading.Thread(
-            target=annotate,
-            args=(
-                server.port,
-                token,
-                [str(t) for t in range(1 + n, TOPICS, max(len(tokens), 1))],
-                until,
-                times,
-                n,
-                mode,
-            ),
-        )
-        for n, token in enumerate(tokens)
-    ]
-    for client in clients:
-        client.start()
-    page.evaluate("() => { seen.times = []; performance.clearResourceTimings(); }")
-    judged = look_and_press(page, until, len(tokens))
-    saved(page)
-    for client in clients:
-        client.join()
+    with clients(server, tokens, mode, until) as times:
+        page.evaluate("() => { seen.times = []; performance.clearResourceTimings(); }")
+        judged = look_and_press(page, until, len(tokens))
+        saved(page)
     entries = page.evaluate(
         "performance.getEntriesByType('resource').filter(e => e.name.endsWith('/sync')).map(e => e.duration)"
     )
@@ -251,16 +256,18 @@ def beside(server: Server, page: Page, tokens: list[str], mode: str, seconds: fl
     return [str(judged), *(spread(c) if c else "-" for c in columns)]
 
 
-def bare(browser: Browser, seconds: float) -> list[str]:
-    """The same keys on a page that does nothing but replace a text."""
+def bare(browser: Browser, server: Server, tokens: list[str], mode: str, seconds: float) -> list[str]:
+    """The same keys beside the same clients, on a page that does nothing but replace a text."""
     page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
     page.add_init_script(WATCH)
     chance = random.Random(0)
     words = " ".join("".join(chance.choices("abcdefghij", k=6)) for _ in range(WORDS))
     page.route("http://bare.test/", lambda route: route.fulfill(body=BARE % words, content_type="text/html"))
     page.goto("http://bare.test/")
-    judged = look_and_press(page, time.monotonic() + seconds, 0)
-    figures = [str(judged), *map(spread, of_keys(page))]
+    until = time.monotonic() + seconds
+    with clients(server, tokens, mode, until) as times:
+        judged = look_and_press(page, until, 0)
+    figures = [str(judged), *map(spread, of_keys(page)), "-", spread([1000 * t for t in times]) if times else "-"]
     page.context.close()
     return figures
 
@@ -270,7 +277,7 @@ def look_and_press(page: Page, until: float, seed: int) -> int:
     judged, chance = 0, random.Random(seed)
     while time.monotonic() < until:
         page.wait_for_timeout(1000 * LOOK * chance.uniform(0.5, 1.5))
-        page.keyboard.press(str(chance.randrange(4)))
+        page.keyboard.press(str(chance.randrange(4)), delay=HELD)
         judged += 1
         page.wait_for_function("n => seen.times.length >= n", arg=judged)
     return judged
@@ -381,5 +388,8 @@ def table(title: str, heads: list[str], rows: list[list[Any]]) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=15.0, help="of judging in each row (default 15)")
-    main(parser.parse_args().seconds)
+    parser.add_argument("--seconds", type=float, default=15.0, help="of judging in each row (default 15, at most 18)")
+    options = parser.parse_args()
+    if options.seconds > 18:
+        parser.error("one topic is judged from the first row to the last: its documents last for 18 seconds a row")
+    main(options.seconds)

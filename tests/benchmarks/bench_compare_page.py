@@ -130,7 +130,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         serving = Serving(build(Path(folder), options.runs))
-        browser = driver.chromium.launch(executable_path=find(), args=ARGUMENTS)
+        browser = driver.chromium.launch(executable_path=find(light=False), args=ARGUMENTS)
         try:
             page = browser.new_page(viewport={"width": 1280, "height": 900})
             page.set_default_timeout(PATIENCE)
