@@ -45,6 +45,15 @@ TOLERANCE = 1e-6
 
 MOST_ROUNDS = 10_000
 
+LEAST = 1e-300
+"""Instead of a probability of 0 that there was no click, where every impression was clicked: 0/0 is 0 there."""
+
+CACHED = 1 << 16
+"""Places of a grid that are gone through at once: half a megabyte, which stays near the processor."""
+
+FILLED = 1 / 3
+"""A grid in which more than this share of the places have counts takes less time than rows."""
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -179,13 +188,13 @@ def estimate(
     shown, clicked = (np.asarray(counts[name], np.int64) for name in ("shown", "clicked"))
     linked = _linked(pair, place, clicked, len(documents), len(ranks))
     used = linked[place]
-    model = _Model(pair[used], place[used], shown[used], clicked[used], len(documents), len(ranks))
+    kind, model = _by_kind(pair[used], place[used], shown[used], clicked[used], len(documents), len(ranks))
     first = int(np.flatnonzero(linked)[0])
     found = _maximise(model, first, tolerance, most_rounds)
     if smoothing:
         found = _smoothed(model, found, smoothing, tolerance, most_rounds)
-    known = np.bincount(model.pair, minlength=len(documents)) > 0
-    attractiveness = np.where(known, found.attractiveness, np.nan)
+    known = np.bincount(model.kind, minlength=len(model.pairs)) > 0
+    attractiveness = np.where(known, found.attractiveness, np.nan)[kind]
     return ClickEstimate(
         documents.assign(ctr=documents["clicked"] / documents["shown"], attractiveness=attractiveness, by=BY),
         ranks.assign(ctr=ranks["clicked"] / ranks["shown"], examination=np.where(linked, found.examination, np.nan)),
@@ -236,14 +245,82 @@ def labels(found: ClickEstimate) -> pd.DataFrame:
 
 
 class _Model(NamedTuple):
-    """The counts that are used: pairs and ranks as codes, a row for each pair at each rank."""
+    """The counts that are used: a row for each kind of pairs at each rank, both as codes; in order of the rank.
 
-    pair: Ints
+    Pairs are of one kind if they have the same counts at the same ranks. EM does the same with all of them in every
+    round, so it goes through each kind once; its counts are those of all its pairs together.
+    """
+
+    kind: Ints
     place: Ints
     shown: Ints
     clicked: Ints
-    pairs: int
+    pairs: Ints
+    """(kinds,) how many pairs are of each."""
     places: int
+
+    def shown_to(self) -> tuple[Floats, Floats]:
+        """(kinds,) and (places,) impressions; 1 instead of none, which nothing is estimated of."""
+        by_kind: Floats = np.bincount(self.kind, self.shown, len(self.pairs)).astype(np.float64)
+        by_place: Floats = np.bincount(self.place, self.shown, self.places).astype(np.float64)
+        return np.maximum(by_kind, 1), np.maximum(by_place, 1)
+
+
+class _Rows:
+    """Impressions without a click, which is where EM has something to find out: a row for a kind at a rank."""
+
+    def __init__(self, model: _Model) -> None:
+        missed = model.shown - model.clicked
+        some = missed > 0
+        self._kind, self._missed = model.kind[some], missed[some].astype(np.float64)
+        self._ranks, self._begin, self._rows = np.unique(model.place[some], return_index=True, return_counts=True)
+        self._cells = np.empty(len(self._kind))
+        self._places = model.places
+
+    def sums(self, examination: Floats, attractiveness: Floats) -> tuple[Floats, Floats]:
+        """(kinds,) and (places,) sums of the impressions over the probability of no click there."""
+        cells = np.take(attractiveness, self._kind, out=self._cells, mode="clip")
+        cells *= np.repeat(examination[self._ranks], self._rows)
+        np.subtract(1, cells, out=cells)
+        np.divide(self._missed, np.maximum(cells, LEAST, out=cells), out=cells)
+        by_place = np.zeros(self._places)
+        if len(cells):
+            by_place[self._ranks] = np.add.reduceat(cells, self._begin)
+        by_kind: Floats = np.bincount(self._kind, cells, len(attractiveness)).astype(np.float64, copy=False)
+        return by_kind, by_place
+
+
+class _Grid:
+    """The same as :class:`_Rows` where most kinds were shown at most ranks: a place for each kind at each rank."""
+
+    def __init__(self, model: _Model) -> None:
+        self._ranks, row = np.unique(model.place, return_inverse=True)
+        missed = np.zeros((len(self._ranks), len(model.pairs)))
+        missed[row, model.kind] = model.shown - model.clicked
+        width = max(1, CACHED // len(self._ranks))
+        self._parts = [
+            (slice(begin, begin + width), np.ascontiguousarray(missed[:, begin : begin + width]))
+            for begin in range(0, len(model.pairs), width)
+        ]
+        self._cells = np.empty(len(self._ranks) * width)
+        self._places = model.places
+
+    def sums(self, examination: Floats, attractiveness: Floats) -> tuple[Floats, Floats]:
+        """As :meth:`_Rows.sums`; 1 - e a is e (1/e - a), and no rank that is used has e = 0, since it has clicks."""
+        over = 1 / examination[self._ranks]
+        by_kind, by_place = np.empty(len(attractiveness)), np.zeros(self._places)
+        for kinds, missed in self._parts:
+            cells = self._cells[: missed.size].reshape(missed.shape)
+            np.subtract(over[:, None], attractiveness[kinds], out=cells)
+            np.divide(missed, np.maximum(cells, LEAST, out=cells), out=cells)
+            by_kind[kinds] = over @ cells
+            by_place[self._ranks] += over * cells.sum(axis=1)
+        return by_kind, by_place
+
+
+def _missed(model: _Model) -> _Rows | _Grid:
+    filled = len(model.kind) / (len(np.unique(model.place)) * len(model.pairs))
+    return (_Grid if filled > FILLED else _Rows)(model)
 
 
 class _Found(NamedTuple):
@@ -270,59 +347,82 @@ def _linked(pair: Ints, place: Ints, clicked: Ints, pairs: int, places: int) -> 
     return alive & (component == component[np.flatnonzero(alive)[0]])
 
 
+def _by_kind(pair: Ints, place: Ints, shown: Ints, clicked: Ints, pairs: int, places: int) -> tuple[Ints, _Model]:
+    """(pairs,) the kind of each pair, and the counts by kind. Pairs without a row are a kind by themselves."""
+    order = np.lexsort((place, pair))
+    rows = pd.DataFrame({"place": place[order], "shown": shown[order], "clicked": clicked[order]})
+    word = rows.groupby([*rows], sort=False).ngroup().to_numpy()
+    length = np.bincount(pair, minlength=pairs)
+    begin = np.cumsum(length) - length
+    # Pairs are told apart by their first row, by that and the second, and so on, as words are by their letters.
+    kind, longer, at = np.zeros(pairs, np.int64), np.arange(pairs), 0
+    while len(longer := longer[length[longer] > at]):
+        same = pd.factorize(kind[longer] * len(rows) + word[begin[longer] + at])[0]
+        at += 1
+        kind[longer] = at * pairs + same
+    _, first, kind, many = np.unique(kind, return_index=True, return_inverse=True, return_counts=True)
+    kept = order[first[kind[pair[order]]] == pair[order]]
+    kept = kept[np.argsort(place[kept], kind="stable")]
+    of = kind[pair[kept]]
+    return kind, _Model(of, place[kept], shown[kept] * many[of], clicked[kept] * many[of], many, places)
+
+
 def _maximise(model: _Model, first: int, tolerance: float, most: int) -> _Found:
     """EM: by turns what was probably examined and attractive where nothing was clicked, and the shares that follow.
 
     Where a result was clicked it was examined and attractive. Examination of `first` stays 1, which is a constraint
     and no correction afterwards, so that the likelihood never falls from one round to the next.
+
+    Where it was missed it was not attractive with the probability (1 - a) / (1 - e a), and not examined with
+    (1 - e) / (1 - e a). Summed over impressions these are what is left of the shares to 1, and both come from the one
+    array of missed / (1 - e a).
     """
-    pair, place, shown, clicked, pairs, places = model
-    missed = shown - clicked
-    of_pair = np.bincount(pair, shown, pairs)
-    of_place = np.bincount(place, shown, places)
-    # A pair that has no row, or a rank that is not linked, keeps where it began; both are left out by the caller.
-    of_pair[of_pair == 0] = 1
-    of_place[of_place == 0] = 1
-    examination = np.full(places, 0.5)
+    missed = _missed(model)
+    of_kind, of_place = model.shown_to()
+    examination, attractiveness = np.full(model.places, 0.5), np.full(len(model.pairs), 0.5)
     examination[first] = 1
-    attractiveness = np.full(pairs, 0.5)
     for rounds in range(1, most + 1):
-        e, a = examination[place], attractiveness[pair]
-        # Both are 1 at most where everything was clicked: nothing was missed then, and 0/0 does not matter.
-        share = missed / np.maximum(1 - e * a, 1e-300)
-        attractive = clicked + share * a * (1 - e)
-        examined = clicked + share * e * (1 - a)
-        new_attractiveness = np.bincount(pair, attractive, pairs) / of_pair
-        new_examination = np.bincount(place, examined, places) / of_place
-        new_examination[first] = 1
-        change = max(
-            np.abs(new_attractiveness - attractiveness).max(initial=0),
-            np.abs(new_examination - examination).max(initial=0),
-        )
-        examination, attractiveness = new_examination, new_attractiveness
-        if change <= tolerance:
+        e, a = examination, attractiveness
+        by_kind, by_place = missed.sums(e, a)
+        attractiveness, examination = _rest(a, by_kind, of_kind), _rest(e, by_place, of_place)
+        if max(_change(attractiveness, a), _change(examination, e)) <= tolerance:
             return _Found(examination, attractiveness, rounds, True)
     return _Found(examination, attractiveness, most, False)
 
 
 def _smoothed(model: _Model, found: _Found, smoothing: float, tolerance: float, most: int) -> _Found:
     """EM for attractiveness alone: examination stays, and each pair has some impressions more at the mean rate."""
-    e, missed = found.examination[model.place], model.shown - model.clicked
-    mean = min(1.0, float(model.clicked.sum() / (model.shown * e).sum()))
-    of_pair = np.bincount(model.pair, model.shown, model.pairs) + smoothing
+    missed, e = _missed(model), found.examination
+    mean = min(1.0, float(model.clicked.sum() / (model.shown * e[model.place]).sum()))
+    of_kind = model.shown_to()[0]
+    more: Floats = smoothing * model.pairs.astype(np.float64)
     attractiveness = found.attractiveness
     for rounds in range(1, most + 1):
-        a = attractiveness[model.pair]
-        attractive = model.clicked + missed / np.maximum(1 - e * a, 1e-300) * a * (1 - e)
-        before = attractiveness
-        attractiveness = (np.bincount(model.pair, attractive, model.pairs) + smoothing * mean) / of_pair
-        if np.abs(attractiveness - before).max(initial=0) <= tolerance:
-            return _Found(found.examination, attractiveness, max(found.rounds, rounds), found.converged)
-    return _Found(found.examination, attractiveness, most, False)
+        a = attractiveness
+        # Of the impressions that are added, so many were not attractive.
+        attractiveness = _rest(a, missed.sums(e, a)[0], of_kind + more, more * (1 - mean))
+        if _change(attractiveness, a) <= tolerance:
+            return _Found(e, attractiveness, max(found.rounds, rounds), found.converged)
+    return _Found(e, attractiveness, most, False)
+
+
+def _rest(share: Floats, missed: Floats, shown: Floats, more: Floats | float = 0.0) -> Floats:
+    """1 - ((1 - share) missed + more) / shown, in one array; rounding must not take what is never clicked below 0."""
+    rest = 1 - share
+    rest *= missed
+    rest += more
+    rest /= shown
+    np.subtract(1, rest, out=rest)
+    return np.maximum(rest, 0, out=rest)
+
+
+def _change(after: Floats, before: Floats) -> float:
+    change = after - before
+    return float(np.abs(change, out=change).max(initial=0))
 
 
 def _log_likelihood(model: _Model, found: _Found) -> float:
-    chance = found.examination[model.place] * found.attractiveness[model.pair]
+    chance = found.examination[model.place] * found.attractiveness[model.kind]
     terms = _times_log(model.clicked, chance) + _times_log(model.shown - model.clicked, 1 - chance)
     return float(terms.sum())
 

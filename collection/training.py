@@ -113,6 +113,7 @@ class Examples(NamedTuple):
     counts
         ``topics`` (with a grade), ``topics_used`` (in the frame), ``positives`` (that there are), ``positives_drawn``
         (as far as `per_topic` allows), ``positives_short`` (of these, that have fewer negatives than asked for),
+        ``topics_short`` (that have such positives),
         ``positives_used`` (in the frame), ``negatives`` (different pairs in the frame), ``negatives_unjudged`` (of
         these), ``examples`` (rows).
     """
@@ -204,6 +205,7 @@ def examples(
     against = _Against(_highest(qrels, marked), _pairs(excluded), near or {}, usable)
     rows: list[tuple[Any, ...]] = []
     positives = drawn = short = 0
+    topics_short: set[str] = set()
     for query_id, graded in grades.items():
         random = Random(f"{seed}\t{query_id}")
         relevant = [doc_id for doc_id, grade in graded.items() if grade >= level]
@@ -216,6 +218,7 @@ def examples(
             found = _drawn(candidates, negatives * len(those), random, partial(against.fits, query_id, limit, groups))
             if len(found) < negatives:
                 short += len(those)
+                topics_short.update({query_id} if those else ())
             if not whole or len(found) >= negatives:
                 rows += [
                     (query_id, positive, graded[positive], doc_id, graded.get(doc_id, nan), doc_id in graded)
@@ -229,6 +232,7 @@ def examples(
         "positives": positives,
         "positives_drawn": drawn,
         "positives_short": short,
+        "topics_short": len(topics_short),
         "positives_used": len(frame.drop_duplicates(["query_id", "positive_id"])),
         "negatives": len(different),
         "negatives_unjudged": int((~different["judged"]).sum()),

@@ -18,8 +18,9 @@ from streamlit.components.v2 import manifest_scanner
 
 from annotate.judging.tokens import Tokens
 from collection import accounts
-from collection.campaign import Campaign
+from collection.campaign import Campaign, judging
 from collection.records import Role
+from tests.helpers import Clock
 
 settings.register_profile("steady", deadline=None)  # on a busy machine any example may take long once
 settings.load_profile("steady")
@@ -40,6 +41,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def shared() -> Path:
     """The folder with the real collections and the acceptance values."""
     return SHARED
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """What judging takes for the time."""
+    clock = Clock()
+    monkeypatch.setattr(judging.time, "time", lambda: clock.at)
+    return clock
 
 
 def frame(text: str, *columns: str) -> pd.DataFrame:

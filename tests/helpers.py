@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from click.testing import CliRunner, Result
 from starlette.testclient import TestClient
 
 from annotate.judging.routes import PREFIX
+from collection.campaign import Campaign
 from collection.cli import main
+from collection.ranking import rank_run
+from collection.records import Document, Run, Topic
 
 
 def run(*arguments: object) -> Result:
@@ -37,3 +44,45 @@ def post(client: TestClient, route: str, status: int = 200, **payload: Any) -> d
     answer = client.post(f"{PREFIX}/{route}", content=json.dumps(payload))
     assert answer.status_code == status, answer.text
     return dict(answer.json())
+
+
+class Clock:
+    """The time, which passes when a test says so; the fixture `clock` has judging look at it."""
+
+    def __init__(self) -> None:
+        self.at = 1e9
+
+    def passes(self, seconds: float) -> None:
+        self.at += seconds
+
+
+def fill(campaign: Campaign, folder: Path, topics: Sequence[str], doc_ids: Sequence[str]) -> None:
+    """Topics with the same documents in the pool of each, in the order given; one document is in no pool."""
+    with campaign.store.transaction():
+        campaign.store.add_topics([Topic(query_id, f"topic {query_id}") for query_id in topics])
+        campaign.store.add_documents([Document(doc_id, "", f"text of {doc_id}") for doc_id in [*doc_ids, "outside"]])
+    lines = [f"{q} Q0 {d} {rank} {100 - rank} system" for q in topics for rank, d in enumerate(doc_ids, 1)]
+    (folder / "system.run").write_text("\n".join(lines) + "\n")
+    campaign.import_files(runs=[folder / "system.run"])
+    campaign.pool("depth", depth=len(doc_ids))
+
+
+def graded_runs(
+    seed: int, topics: int, size: int, noises: Sequence[float], shares: Sequence[float]
+) -> tuple[list[Run], pd.DataFrame]:
+    """Runs that see every grade, each with its noise (a standard deviation), and qrels of everything.
+
+    `shares` are those of the grades 0 to 3; every topic has `size` documents of its own.
+    """
+    random = np.random.default_rng(seed)
+    qrels = pd.DataFrame(
+        {
+            "query_id": np.repeat([f"t{n}" for n in range(topics)], size),
+            "doc_id": [f"d{n}" for n in range(topics * size)],
+        }
+    ).assign(relevance=random.choice([0, 1, 2, 3], topics * size, p=shares))
+    runs = []
+    for n, noise in enumerate(noises):
+        score = qrels["relevance"] + random.normal(0, noise, len(qrels))
+        runs.append(Run(f"r{n}", rank_run(qrels[["query_id", "doc_id"]].assign(score=score))))
+    return runs, qrels

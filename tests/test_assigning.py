@@ -11,12 +11,12 @@ from uuid import uuid4
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from collection.campaign import Campaign, JudgeResult, judging
-from collection.cli import main
+from collection.campaign import Campaign, JudgeResult
 from collection.errors import CampaignError, InputError, UnknownNameError
-from collection.records import Document, Judgement, Topic
+from collection.records import Judgement
+from tests.helpers import Clock, fill, run
 
 DOCS = [f"d{number}" for number in range(8)]
 TOPICS = ["1", "2", "3"]
@@ -26,35 +26,10 @@ TOPICS = ["1", "2", "3"]
 def campaign(tmp_path: Path) -> Iterator[Campaign]:
     """Three topics with the same eight documents in the pool of each."""
     with Campaign.create(tmp_path / "campaign") as campaign:
-        with campaign.store.transaction():
-            campaign.store.add_topics([Topic(query_id, f"topic {query_id}") for query_id in TOPICS])
-            campaign.store.add_documents([Document(doc_id, "", f"text of {doc_id}") for doc_id in [*DOCS, "outside"]])
-        run = tmp_path / "system.run"
-        lines = [f"{q} Q0 {d} {rank} {100 - rank} system" for q in TOPICS for rank, d in enumerate(DOCS, 1)]
-        run.write_text("\n".join(lines) + "\n")
-        campaign.import_files(runs=[run])
-        campaign.pool("depth", depth=8)
+        fill(campaign, tmp_path, TOPICS, DOCS)
         for name in ("ann", "ben", "cai"):
             campaign.add_account(name, "annotator")
         yield campaign
-
-
-class Clock:
-    """The time, which passes when a test says so."""
-
-    def __init__(self) -> None:
-        self.at = 1e9
-
-    def passes(self, seconds: float) -> None:
-        self.at += seconds
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """What judging takes for the time."""
-    clock = Clock()
-    monkeypatch.setattr(judging.time, "time", lambda: clock.at)
-    return clock
 
 
 def take(campaign: Campaign, annotator: str, count: int = 1, query_id: str = "1", holding: tuple[str, ...] = ()) -> str:
@@ -501,7 +476,7 @@ def test_topics_that_can_never_be_complete_are_told(campaign: Campaign) -> None:
         "nobody may judge topic 1",
         "1 person may judge topic 3",
     ]
-    assert "note: nobody may judge topic 1" in run(campaign.directory).stderr
+    assert "note: nobody may judge topic 1" in assign(campaign.directory).stderr
 
 
 def test_who_joins_a_group_has_its_topics_in_the_sums_at_once(campaign: Campaign) -> None:
@@ -593,14 +568,14 @@ def test_notes_and_what_a_row_counts_as_are_exported(campaign: Campaign, tmp_pat
 # --- the command --------------------------------------------------------------------------------------
 
 
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, ["assign", *map(str, arguments)])
+def assign(*arguments: object) -> Result:
+    return run("assign", *arguments)
 
 
 def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_path: Path) -> None:
     directory = campaign.directory
     (tmp_path / "how.md").write_text("# Read it\n")
-    shown = run(directory, "--annotators", 2, "--number", 3, "--topic", 1, "--to", "ann", "--to", "ben")
+    shown = assign(directory, "--annotators", 2, "--number", 3, "--topic", 1, "--to", "ann", "--to", "ben")
     assert shown.exit_code == 0, shown.output
     assert "2 annotators judge each of 3 pairs of each topic, one judges each of the others" in shown.stdout
     assert "24 pairs of the pool, 33 judgements, 0 made" in shown.stdout
@@ -609,20 +584,20 @@ def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_pa
         ["2", "everybody", "8", "11", "0"],
         ["3", "everybody", "8", "11", "0"],
     ]
-    assert run(directory, "--guidelines", tmp_path / "how.md", "--note", "since 1990", "--topic", 3).exit_code == 0
+    assert assign(directory, "--guidelines", tmp_path / "how.md", "--note", "since 1990", "--topic", 3).exit_code == 0
     assert campaign.guidelines() == "# Read it"
     assert campaign.topic_notes() == {"3": "since 1990"}
-    assert run(directory, "--deal-to", "ann", "--deal-to", "cai", "--unblind", "--lease", 5).exit_code == 0
-    state = json.loads(run(directory, "--calibration", 2, "--feedback", "--format", "json").stdout)
+    assert assign(directory, "--deal-to", "ann", "--deal-to", "cai", "--unblind", "--lease", 5).exit_code == 0
+    state = json.loads(assign(directory, "--calibration", 2, "--feedback", "--format", "json").stdout)
     assert state["settings"]["lease"] == 5
     assert not state["settings"]["blind"]
     assert state["calibration"]["pairs"] == 6
     # Two are to judge pairs here, so each topic is dealt to two.
     assert [sorted(topic["accounts"]) for topic in state["topics"]] == [["ann", "cai"]] * 3
-    assert "everybody judges 6 pairs first" in run(directory).stdout
-    assert "guidelines of 9 characters, notes for 1 topics" in run(directory).stdout
+    assert "everybody judges 6 pairs first" in assign(directory).stdout
+    assert "guidelines of 9 characters, notes for 1 topics" in assign(directory).stdout
     (tmp_path / "set.txt").write_text("# the first\n1 d0\n\n2 d3\n")
-    assert run(directory, "--calibration", tmp_path / "set.txt", "--to-everybody").exit_code == 0
+    assert assign(directory, "--calibration", tmp_path / "set.txt", "--to-everybody").exit_code == 0
     assert campaign.calibration()["doc_id"].tolist() == ["d0", "d3"]
     assert set(campaign.assignments()["accounts"].map(len)) == {0}
 
@@ -650,20 +625,20 @@ def test_the_command_refuses_by_name(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("latin.txt").write_bytes("1 d\u00e9".encode("latin-1"))
-    refused = run(campaign.directory, *arguments)
+    refused = assign(campaign.directory, *arguments)
     assert refused.exit_code == 2
     assert words in refused.stderr
 
 
 def test_the_command_changes_all_or_nothing(campaign: Campaign) -> None:
-    assert run(campaign.directory, "--annotators", 3, "--deal-to", "ann", "--deal-to", "nobody").exit_code == 2
+    assert assign(campaign.directory, "--annotators", 3, "--deal-to", "ann", "--deal-to", "nobody").exit_code == 2
     assert campaign.assignment_settings().annotators == 1
     assert set(campaign.assignments()["accounts"].map(len)) == {0}
 
 
 def test_a_wrong_line_of_the_calibration_file_is_named(campaign: Campaign, tmp_path: Path) -> None:
     (tmp_path / "set.txt").write_text("1 d0\n1 0 d1 2\n")
-    refused = run(campaign.directory, "--calibration", tmp_path / "set.txt")
+    refused = assign(campaign.directory, "--calibration", tmp_path / "set.txt")
     assert refused.exit_code == 2
     assert "set.txt" in refused.stderr
     assert "2" in refused.stderr

@@ -21,28 +21,17 @@ from collection.cli.pooling import pool
 from collection.correlation import kendall
 from collection.errors import InputError, UnknownNameError
 from collection.measures import align, index_qrels, parse
-from collection.ranking import rank_run
 from collection.records import Document, Run
 from collection.simulation import budgets
 from collection.simulation.budgets import compare
+from tests.helpers import graded_runs
 
 NDCG = parse("nDCG@10")
 
 
 def collection_of(seed: int = 0, topics: int = 6, size: int = 40, runs: int = 6) -> tuple[list[Run], pd.DataFrame]:
     """Runs of different quality, and qrels of everything."""
-    random = np.random.default_rng(seed)
-    qrels = pd.DataFrame(
-        {
-            "query_id": np.repeat([f"t{n}" for n in range(topics)], size),
-            "doc_id": [f"d{n}" for n in range(topics * size)],
-        }
-    ).assign(relevance=random.choice([0, 1, 2, 3], topics * size, p=[0.6, 0.2, 0.1, 0.1]))
-    made = []
-    for n in range(runs):
-        score = qrels["relevance"] + random.normal(0, 0.7 + 0.4 * n, len(qrels))
-        made.append(Run(f"r{n}", rank_run(qrels[["query_id", "doc_id"]].assign(score=score))))
-    return made, qrels
+    return graded_runs(seed, topics, size, [0.7 + 0.4 * n for n in range(runs)], [0.6, 0.2, 0.1, 0.1])
 
 
 def texts_of(qrels: pd.DataFrame) -> tuple[list[Document], pd.DataFrame]:

@@ -17,11 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collection import choices, formats
-from collection.campaign import Campaign, JudgeResult, judging
+from collection.campaign import Campaign, JudgeResult
 from collection.choices import CHOICE_RULES, ChoiceAgreement, agreement, sparse_qrels
 from collection.errors import ColumnsError, InputError, UnknownNameError
 from collection.records import Choice, Document, Topic
-from tests.helpers import fails, ok
+from tests.helpers import Clock, fails, fill, ok
 
 DOCS = [f"d{number}" for number in range(8)]
 TOPICS = ["1", "2", "3"]
@@ -31,38 +31,11 @@ TOPICS = ["1", "2", "3"]
 def campaign(tmp_path: Path) -> Iterator[Campaign]:
     """Three topics, eight documents in the pool of each; lists of four, of which two can be chosen."""
     with Campaign.create(tmp_path / "campaign") as campaign:
-        build(campaign, tmp_path, TOPICS)
+        fill(campaign, tmp_path, TOPICS, DOCS)
         campaign.set_card(task="list", list_size=4, most_chosen=2)
         for name in ("ann", "ben", "cai"):
             campaign.add_account(name, "annotator")
         yield campaign
-
-
-def build(campaign: Campaign, folder: Path, topics: list[str]) -> None:
-    with campaign.store.transaction():
-        campaign.store.add_topics([Topic(query_id, f"topic {query_id}") for query_id in topics])
-        campaign.store.add_documents([Document(doc_id, "", f"text of {doc_id}") for doc_id in [*DOCS, "outside"]])
-    lines = [f"{q} Q0 {d} {rank} {100 - rank} system" for q in topics for rank, d in enumerate(DOCS, 1)]
-    (folder / "system.run").write_text("\n".join(lines) + "\n")
-    campaign.import_files(runs=[folder / "system.run"])
-    campaign.pool("depth", depth=8)
-
-
-class Clock:
-    """The time, which passes when a test says so."""
-
-    def __init__(self) -> None:
-        self.at = 1e9
-
-    def passes(self, seconds: float) -> None:
-        self.at += seconds
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    monkeypatch.setattr(judging.time, "time", lambda: clock.at)
-    return clock
 
 
 def take(campaign: Campaign, annotator: str, count: int = 1, *holding: str) -> str:
@@ -164,7 +137,7 @@ def test_lists_have_the_first_documents_of_the_pool_that_have_a_text(campaign: C
 def test_an_order_of_chance_is_each_annotators_own(tmp_path: Path) -> None:
     topics = [str(number) for number in range(40)]
     with Campaign.create(tmp_path / "campaign") as campaign:
-        build(campaign, tmp_path, topics)
+        fill(campaign, tmp_path, topics, DOCS)
         campaign.set_card(task="list")
         campaign.set_loop(mode="random")
         campaign.set_assignment(annotators=3)

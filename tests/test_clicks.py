@@ -171,6 +171,38 @@ def test_the_estimate_is_the_maximum_of_the_likelihood() -> None:
     assert found.log_likelihood == pytest.approx(-best.fun)
 
 
+def by_the_book(log: pd.DataFrame, rounds: int) -> tuple[np.ndarray, np.ndarray]:
+    """So many rounds of EM as the sources write it, a row for each pair and rank: attractiveness, examination."""
+    counts = clicks.aggregate(log)
+    pair = counts.groupby(["query_id", "doc_id"], sort=False).ngroup().to_numpy()
+    place = counts["rank"].to_numpy() - 1
+    shown, clicked = counts["shown"].to_numpy(), counts["clicked"].to_numpy()
+    attractiveness, examination = np.full(pair.max() + 1, 0.5), np.full(place.max() + 1, 0.5)
+    examination[0] = 1
+    for _ in range(rounds):
+        a, e = attractiveness[pair], examination[place]
+        share = (shown - clicked) / np.maximum(1 - a * e, 1e-300)
+        attractiveness = np.bincount(pair, clicked + share * a * (1 - e)) / np.bincount(pair, shown)
+        examination = np.bincount(place, clicked + share * e * (1 - a)) / np.bincount(place, shown)
+        examination[0] = 1
+    return attractiveness, examination
+
+
+@pytest.mark.parametrize("part", [1.0, 0.15], ids=["at most ranks", "at few ranks"])
+def test_every_round_is_that_of_the_books(monkeypatch: pytest.MonkeyPatch, part: float) -> None:
+    monkeypatch.setattr(clicks, "CACHED", 64)  # several parts of a grid, the last of them smaller
+    log = generated(5, topics=8, sessions=20)[0].assign(shown=4, clicked=lambda c: c["clicked"].clip(upper=4))
+    log = clicks.aggregate(log).sample(frac=part, random_state=1)
+    # Pairs of the same counts, clicked always and never among them, which are gone through together.
+    same = [table((f"x{n}", 1, 5, 5), (f"x{n}", 2, 5, 5), (f"y{n}", 3, 5, 0), (f"z{n}", 9, 5, 1)) for n in range(40)]
+    log = pd.concat([log, *same])
+    for rounds in (1, 7, 200):
+        found = clicks.estimate(log, smoothing=0, tolerance=0, most_rounds=rounds)
+        attractiveness, examination = by_the_book(log, rounds)
+        assert np.allclose(found.documents["attractiveness"], attractiveness, rtol=0, atol=1e-12)
+        assert np.allclose(found.ranks["examination"], examination, rtol=0, atol=1e-12)
+
+
 def test_without_bias_attractiveness_is_click_through() -> None:
     log = table(("a", 1, 100, 30), ("b", 1, 50, 50), ("c", 1, 10, 0))
     found = clicks.estimate(log, smoothing=0)
@@ -376,6 +408,8 @@ def test_import_again_replaces_only_when_told(campaign: Campaign, log: Path, tmp
     (tmp_path / "april.csv").write_text(LOG)
     campaign.import_files(clicks=tmp_path / "april.csv")
     assert campaign.clicks()["source"].unique().tolist() == ["april.csv", "march.csv"]
+    rows = campaign.clicks()["source"].value_counts()
+    assert campaign.click_sources().to_dict("list") == {"source": [*sorted(rows.index)], "rows": [*rows.sort_index()]}
     assert campaign.clicks(["april.csv"])["clicked"].sum() == 100
     assert campaign.click_estimate().documents["clicked"].sum() == 201
     with pytest.raises(UnknownNameError, match="no log of clicks 'may.csv'"):
@@ -389,6 +423,7 @@ def test_one_wrong_line_and_nothing_is_imported(campaign: Campaign, log: Path, f
         campaign.import_files(documents=[files / "more.jsonl"], clicks=log)
     assert campaign.document("new") is None
     assert campaign.clicks().empty
+    assert campaign.click_sources().empty
 
 
 def test_the_exported_table_and_labels(campaign: Campaign, log: Path, tmp_path: Path) -> None:

@@ -172,6 +172,10 @@ def test_unjudged_stands_beside_each_measure_at_its_own_cut_off() -> None:
     assert board["missing_topics"].tolist() == [0, 1] * 3
 
 
+def test_an_interval_says_what_it_is_of(four: Evaluation) -> None:
+    assert "(99.9% interval " in compare(four, baseline="between", alpha=0.001).sentence("AP", "good")
+
+
 def test_all_pairs(four: Evaluation) -> None:
     compared = compare(four, all_pairs=True)
     pairs = compared.pairs
@@ -686,3 +690,19 @@ def test_systems_of_a_track(shared: Path) -> None:
     assert board.loc[["idst_bert_p2", "idst_bert_p3", "p_exp_rm3_bert"], "like_best"].all()
     assert not board.loc["bm25base_p", "like_best"]
     assert board["unjudged"].max() == pytest.approx(1 / 430)  # one document in one run: the pool is ten deep
+
+
+def test_where_median_and_mean_contradict_each_other_nobody_is_called_worse() -> None:
+    topics = [str(n) for n in range(50)]
+    first, tenth = "r", "a b c d e f g h i r"
+    a = run_of("a", {t: first if n < 12 else "x" for n, t in enumerate(topics)})
+    b = run_of("b", {t: "x" if n < 12 else tenth for n, t in enumerate(topics)})
+    qrels = pd.DataFrame([(t, "r", 1) for t in topics], columns=["query_id", "doc_id", "relevance"])
+    found = compare([a, b], qrels, measured("RR"), test="sign")
+    tested = found.tests.iloc[0]
+    assert tested["difference"] < 0 < tested["low"]
+    assert tested["significant"]
+    assert found.leaderboard["like_best"].all()
+    assert "not distinguishable from it: b" in found.sentence("RR")
+    assert "significant, but the other way round: by the median it is above" in found.sentence("RR", "b")
+    assert "| b | 0.0760† |" in markdown(compare([a, b], qrels, measured("RR"), test="sign", baseline="a"))

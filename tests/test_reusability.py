@@ -25,6 +25,7 @@ from collection.ranking import rank_run
 from collection.records import Run
 from collection.reusability import (
     CARE,
+    JUDGED,
     LADDER,
     LEAST_TOPICS,
     MEAN_CHANGE,
@@ -51,6 +52,7 @@ from collection.reusability import (
     look,
     new_by_depth,
     pooled,
+    rungs,
     settled_at,
     settling,
 )
@@ -234,14 +236,28 @@ def test_curves_are_the_measure_judged(table: tuple[list[Run], pd.DataFrame]) ->
     laid = lay(runs, qrels)
     curves = judged_curves(laid, 6, groups=laid.runs, depth=2)
     ks = range(1, curves["depth"].max() + 1)
-    wanted = comparison.evaluate(runs, qrels, [parse(f"Judged@{k}") for k in ks], strangers=True).means()
+    values = comparison.evaluate(runs, qrels, [parse(f"Judged@{k}") for k in ks], strangers=True).per_topic()
+    has = {(run.name, topic) for run in runs for topic in run.frame["query_id"]}
+    # A topic that a run lacks is 0 by the measure, and no document of it can be unjudged.
+    there = [key in has for key in zip(values["run"], values["query_id"], strict=True)]
+    wanted = values[there].groupby(["run", "measure"])["value"].mean().unstack()[[f"Judged@{k}" for k in ks]]
     found = curves.pivot(index="run", columns="depth", values="judged")
-    np.testing.assert_allclose(found.to_numpy(), wanted.loc[found.index].to_numpy())
+    np.testing.assert_allclose(found.to_numpy(), wanted.reindex(found.index).fillna(0).to_numpy())
     assert (curves["left_out"] <= curves["judged"] + 1e-12).all()
     for number, run in enumerate(laid.runs):
         taken = brought_alone(laid, np.arange(len(laid.runs)) == number, 2)
-        values = laid.values([parse(f"Judged@{k}") for k in ks], taken)[:, number].mean(axis=1)
-        np.testing.assert_allclose(curves.loc[curves["run"] == run, "left_out"], values)
+        left = laid.values([parse(f"Judged@{k}") for k in ks], taken)[:, number].sum(axis=1)
+        topics = max(1, (laid.retrieved[number] > 0).sum())
+        np.testing.assert_allclose(curves.loc[curves["run"] == run, "left_out"], left / topics)
+
+
+def test_topics_that_no_run_has_are_no_holes_of_the_pool(made: tuple[list[Run], pd.DataFrame]) -> None:
+    runs, qrels = made
+    usual = look(runs, qrels, groups=None, resamples=20)
+    others = qrels[qrels["query_id"] == "0"].assign(query_id="elsewhere")
+    report = look(runs, pd.concat([qrels, others]), groups=None, resamples=20)
+    pd.testing.assert_frame_equal(report.curves, usual.curves)
+    assert [(rung.known, rung.judged) for rung in report.ladder] == [(r.known, r.judged) for r in usual.ladder]
 
 
 def test_the_depth_of_the_pool_is_seen_and_so_is_who_was_not_pooled() -> None:
@@ -426,6 +442,28 @@ def test_the_headline_names_the_deepest_that_holds_all_the_way_down() -> None:
     assert still[0].endswith("95 % are judged. No run changes at all.")
 
 
+def test_what_breaks_a_rule_looks_as_if_it_did() -> None:
+    """Three decimals would print 0.025 where 0.025 is allowed."""
+    assert "changes by 0.0251 on average (0.025 allowed)" in at(10, change=0.0251).broken[0]
+    nearly = at(10, breaking=(Breach("a", -0.0502, 0), Breach("b", 0.0498, 3)))
+    assert "a (-0.0502, no place), b (+0.050, 3 places down)" in nearly.broken[0]
+    (said,) = reasons([at(5, worst=0.0, moved=2, moved_run="b")], "run")
+    assert said.endswith("None changes; furthest moves b, by 2 places among 21 runs.")
+
+
+def test_rounding_breaks_no_rule() -> None:
+    """Of P@10 many differences are 0.05, and half of them come out as a little more."""
+    change = np.array([0.65 - 0.6, 0.6 - 0.65, 0.0])
+    assert change[0] > WORST_CHANGE
+    table = pd.DataFrame({"run": list("abc"), "measure": "P@5", "change": change, "moved": 0})
+    assert breaches(table) == ()
+    shares = [0.1 + 0.7] * 3
+    assert np.mean(shares) < JUDGED
+    curves = pd.DataFrame({"run": list("abc"), "depth": 5, "judged": 1.0, "left_out": shares})
+    (rung,) = rungs(table.assign(change=0.0), curves, [parse("P@5")])
+    assert rung.verdict == "fair"
+
+
 def test_every_run_that_goes_too_far_is_counted_the_worst_first() -> None:
     """Of 21 runs the change allowed is 0.05 and the move 2 places, in either direction."""
     table = pd.DataFrame({"run": [f"r{n:02}" for n in range(21)], "change": 0.0, "moved": 0})
@@ -511,6 +549,38 @@ def test_nine_topics_are_too_few_for_a_verdict(made: tuple[list[Run], pd.DataFra
     assert nine.verdict[0].startswith("9 topics are too few to say")
     assert nine.ladder == []
     assert look(runs, qrels, groups=None).verdict[0].endswith("(12 topics).")
+
+
+def test_where_nothing_can_be_lost_there_is_no_verdict(made: tuple[list[Run], pd.DataFrame]) -> None:
+    runs, qrels = made
+    report = look(runs, qrels.assign(relevance=0), groups=None, resamples=20)
+    assert report.ladder == []
+    assert report.verdict[:2] == (
+        "It cannot be said whether a new system can be compared fairly (12 topics).",
+        "By nDCG@20 every run is worth 0: there is nothing that a system could lose.",
+    )
+
+
+def test_the_rules_are_of_measures_up_to_1_and_each_counts_once(made: tuple[list[Run], pd.DataFrame]) -> None:
+    runs, qrels = made
+    usual = look(runs, qrels, [parse("nDCG@10")], groups=None, resamples=20)
+    for asked in (["NumRelRet@10"], ["DCG@10"], ["nDCG@10", "nDCG@10"]):
+        report = look(runs, qrels, [parse(m) for m in asked], groups=None, resamples=20)
+        assert report.ladder == usual.ladder
+    pd.testing.assert_frame_equal(report.left_out, usual.left_out)
+
+
+def test_a_topic_that_decides_nothing_is_not_said_to_decide() -> None:
+    qrels = qrels_of({"a": 1, "c": 2, "b": 0}, {"m": 1, "n": 1, "p": 0, "q": 0})
+    report = look([X, Z], qrels, groups=None)  # X is the better one by either
+    assert (report.topics["without"] == 1).all()
+    assert "No topic decides: without any one of the 2 the order by nDCG@10 is the same." in report.verdict
+
+
+def test_one_topic_gives_no_interval_over_topics() -> None:
+    documents = [f"d{n}" for n in range(50)]
+    one = lay([run_of("a", documents), run_of("b", documents)], qrels_of(dict.fromkeys(documents[:5], 1)))
+    assert [estimate.method for estimate in estimates(one, one.runs, 5)] == ["capture"]
 
 
 def test_two_runs_are_too_few_for_a_verdict() -> None:

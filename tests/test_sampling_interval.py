@@ -11,24 +11,13 @@ from collection.measures import align, index_qrels, parse
 from collection.measures.completing import complete, number_rows
 from collection.measures.sampling import sampling_interval
 from collection.pooling import stratified
-from collection.ranking import rank_run
 from collection.records import Run
+from tests.helpers import graded_runs
 
 
 def pool_of(seed: int, topics: int = 15, size: int = 40, runs: int = 6) -> tuple[list[Run], pd.DataFrame]:
     """Runs over a pool, and its grades."""
-    random = np.random.default_rng(seed)
-    full = pd.DataFrame(
-        {
-            "query_id": np.repeat([f"t{n}" for n in range(topics)], size),
-            "doc_id": [f"d{n}" for n in range(topics * size)],
-        }
-    ).assign(relevance=random.choice([0, 1, 2, 3], topics * size, p=[0.5, 0.25, 0.15, 0.1]))
-    made = []
-    for n in range(runs):
-        score = full["relevance"] + random.normal(0, 1 + 0.3 * n, len(full))
-        made.append(Run(f"r{n}", rank_run(full[["query_id", "doc_id"]].assign(score=score))))
-    return made, full
+    return graded_runs(seed, topics, size, [1 + 0.3 * n for n in range(runs)], [0.5, 0.25, 0.15, 0.1])
 
 
 def sampled(runs: list[Run], full: pd.DataFrame, strata: str, seed: int) -> pd.DataFrame:

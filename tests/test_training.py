@@ -20,7 +20,7 @@ from collection.errors import CampaignError, ColumnsError, InputError, UnknownNa
 from collection.records import Choice, Document, GradeScale
 from collection.training import NEGATIVES, examples
 from tests.conftest import frame
-from tests.helpers import fails, ok
+from tests.helpers import fails, ok, run
 
 DOCS = [f"d{i}" for i in range(12)]
 
@@ -107,7 +107,7 @@ def test_counts_add_up() -> None:
     made = examples(QRELS, negatives=3)
     assert made.counts == {
         "topics": 3, "topics_used": 1, "positives": 3, "positives_drawn": 3, "positives_short": 3,
-        "positives_used": 2, "negatives": 2, "negatives_unjudged": 0, "examples": 4,
+        "topics_short": 2, "positives_used": 2, "negatives": 2, "negatives_unjudged": 0, "examples": 4,
     }  # fmt: skip
     assert examples(QRELS, negatives=3, whole=True).frame.empty
     assert examples(QRELS, negatives=2, whole=True).counts["examples"] == 4
@@ -486,9 +486,29 @@ def test_in_the_command_line(judged: Campaign, tmp_path: Path) -> None:
     assert "written as .tsv (ids) or .jsonl" in fails("export", judged.directory, "--triples", tmp_path / "t.csv")
 
 
-def test_an_empty_file_is_said(make_campaign: Callable[..., Campaign], tmp_path: Path) -> None:
-    from tests.helpers import run
+def test_topics_with_fewer_negatives_than_asked_for_are_counted(judged: Campaign, tmp_path: Path) -> None:
+    path, more = tmp_path / "t.tsv", tmp_path / "u.tsv"
+    done = run("export", judged.directory, "--triples", path, "--tuples", more, "--negatives-each", 2)
+    assert done.exit_code == 0
+    assert "t.tsv: 1 topic has fewer than 2 negatives by this rule: 1 of 2 positives have fewer negatives, or none" in (
+        done.stderr
+    )
+    assert "u.tsv: 1 topic has fewer than 2 negatives by this rule: 1 of 2 positives are left out" in done.stderr
+    assert judged.training_examples(count=2).counts["topics_short"] == 1
+    assert judged.training_examples(count=1).counts["topics_short"] == 0
 
+
+@pytest.mark.parametrize("option", ["--triples", "--missing-documents", "--qrels", "--collection"])
+def test_standard_output_is_no_file(
+    judged: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    assert "'-' is no file to write to" in run("export", judged.directory, option, "-").stderr
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_an_empty_file_is_said(make_campaign: Callable[..., Campaign], tmp_path: Path) -> None:
     campaign = make_campaign()
     say(campaign, "ann", "1", "d1", 0)
     done = run("export", campaign.directory, "--triples", tmp_path / "t.tsv")

@@ -27,10 +27,10 @@ DECISIONS = ("choices", "preferences", "preference_qrels")
 
 campaign = session.current().campaign
 counts = campaign.counts() | campaign.decision_counts()
-logged = campaign.clicks()
+click_logs = campaign.click_sources()
 
 st.title("Export")
-if not counts["pool"] and not counts["judgements"] and logged.empty:
+if not counts["pool"] and not counts["judgements"] and click_logs.empty:
     st.write("There is nothing to export yet.")
     widgets.next_step(campaign.next_step())
     st.stop()
@@ -114,6 +114,7 @@ def training(rule: str) -> None:
     )
     count = int(right.number_input("For each relevant document", 1, 1000, 1, key="negatives-each"))
     st.caption(widgets.plain(NEGATIVES[negatives].description))
+    say_examples(rule, negatives, count)
     made(
         lambda opened, path: opened.export_training(triples=path, negatives=negatives, count=count, rule=rule),
         "triples.tsv",
@@ -136,6 +137,30 @@ def qrels_by(rule: str, form: QrelsForm, unjudged: bool) -> tuple[bytes, bytes]:
         path = Path(scratch) / "qrels.txt"
         campaign.export(qrels=path, rule=rule, qrels_form=form, unjudged=unjudged)
         return path.read_bytes(), path.with_name("qrels.txt.rule.json").read_bytes()
+
+
+@st.cache_data(show_spinner="Counting", max_entries=16, ttl=60)
+def examples_counted(made_of: tuple[Any, ...], rule: str, negatives: str, count: int) -> dict[str, int]:
+    """How many triples there are; kept while all that they are made of is the same."""
+    return session.current().campaign.training_examples(negatives, count=count, rule=rule).counts
+
+
+def say_examples(rule: str, negatives: str, count: int) -> None:
+    """How many triples the file will have, and how many topics have fewer negatives than asked for."""
+    runs = campaign.run_table()
+    made_of = (campaign.id, *counts.values(), campaign.loop_settings().level, ",".join(runs["run"] + runs["sha256"]))
+    found = written("triples.tsv", lambda: examples_counted(made_of, rule, negatives, count))
+    if found is None:
+        return
+    st.write(
+        f"{found['examples']:,} triples: {found['positives_used']:,} relevant documents of {found['topics_used']:,} "
+        "topics have negatives."
+    )
+    if found["topics_short"]:
+        st.warning(
+            f"{found['topics_short']:,} topics have fewer than {count:,} negatives by this rule: "
+            f"{found['positives_short']:,} relevant documents have fewer, or none."
+        )
 
 
 @st.cache_data(show_spinner="Comparing", max_entries=16)
@@ -315,8 +340,8 @@ st.subheader("Pool")
 st.write(f"{counts['pool']:,} pairs with the strategy and rank that brought them.")
 download("pool", "pool.tsv", key="pool")
 
-if len(logged):
-    clicks(logged["source"].unique().tolist(), len(logged))
+if len(click_logs):
+    clicks(click_logs["source"].tolist(), int(click_logs["rows"].sum()))
 
 if campaign.card_settings().task == "list":
     positive = not campaign.sparse_qrels().empty

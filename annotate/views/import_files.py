@@ -103,11 +103,11 @@ st.write(
     f"{counts['topics']:,} topics, {counts['documents']:,} documents with a text, {counts['runs']:,} runs, "
     f"{counts['pool']:,} pairs in the pool."
 )
-if len(logged := campaign.clicks()):
+if len(logs := campaign.click_sources()):
     st.write(
         "Log of clicks: "
         + ", ".join(
-            f"{widgets.plain(str(name))} ({rows:,} rows)" for name, rows in logged["source"].value_counts().items()
+            f"{widgets.plain(str(name))} ({rows:,} rows)" for name, rows in logs.itertuples(index=False, name=None)
         )
         + "."
     )

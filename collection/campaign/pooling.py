@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Literal, get_args
 
@@ -15,16 +15,12 @@ from collection.campaign.assigning import Assigning
 from collection.campaign.card import Carding
 from collection.campaign.reports import PoolReport
 from collection.campaign.settling import Settling
+from collection.campaign.texts import Texts
 from collection.errors import CampaignError, InputError, UnknownNameError
 from collection.records import Run
-from collection.showing import shown
-from collection.store import Store
 
 NearDuplicates = Literal["keep", "skip"]
 """What becomes of documents that are nearly the same as one that the topic's pool has."""
-
-BATCH = 500
-"""Documents whose texts are read at once."""
 
 PACE = 1000
 """Judgements, the newest, among which those with seconds say how fast the annotators are."""
@@ -195,7 +191,7 @@ class Pooling(Settling, Assigning, Carding):
         """(rows,) whether a document is nearly the same as one of its topic's pool, or as one that stays before it."""
         pool = self.store.pool()[["query_id", "doc_id"]]
         ids = list(dict.fromkeys([*pool["doc_id"], *chosen["doc_id"]]))
-        texts = _Texts(self.store, ids, self.card_settings().form)
+        texts = Texts(self.store, ids, self.card_settings().form)
         group_of = {doc_id: n for n, group in enumerate(duplicates.groups(texts)) for doc_id in group.doc_ids}
 
         @cache
@@ -207,22 +203,6 @@ class Pooling(Settling, Assigning, Carding):
             return duplicates.jaccard(shingles(a), shingles(b)) >= duplicates.THRESHOLD
 
         return _repeated(pool, chosen, group_of, alike)
-
-
-class _Texts:
-    """Texts as they are shown, of some documents: as often as somebody goes through them, or one by its id."""
-
-    def __init__(self, store: Store, doc_ids: Sequence[str], form: str) -> None:
-        self._store, self._ids, self._form = store, doc_ids, form
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        for start in range(0, len(self._ids), BATCH):
-            batch = self._ids[start : start + BATCH]
-            for doc_id, document in self._store.documents(batch).items():
-                yield doc_id, shown(document, self._form).text
-
-    def __getitem__(self, doc_id: str) -> str:
-        return shown(self._store.documents([doc_id])[doc_id], self._form).text
 
 
 def _repeated(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -16,18 +16,14 @@ from collection.adjudication import parse as parse_rule
 from collection.campaign.adjudicating import RULE_FILE
 from collection.campaign.deciding import Deciding
 from collection.campaign.nearing import Nearing
+from collection.campaign.texts import Texts
 from collection.clicks import SMOOTHING, ClickEstimate
 from collection.errors import CampaignError, InputError, UnknownNameError
 from collection.records import QRELS_COLUMNS
-from collection.showing import shown
-from collection.store import Store
 from collection.store.connection import now
 from collection.training import Examples
 
 PAIR = ["query_id", "doc_id"]
-
-FETCHED = 500
-"""Documents whose texts are read together."""
 
 RanksOf = Literal["fusion", "any"]
 """Whose ranks a rule for negatives looks at: those of a reciprocal rank fusion of all runs, or the best of any run."""
@@ -250,7 +246,7 @@ class Schooling(Deciding, Nearing):
         return pd.concat([given, chosen.assign(relevance=max(self.grades.sentences))], ignore_index=True)
 
     def _near_groups(self, doc_ids: Sequence[str]) -> dict[str, int]:
-        groups = duplicates.groups(_Texts(self.store, doc_ids, self.card_settings().form))
+        groups = duplicates.groups(Texts(self.store, doc_ids, self.card_settings().form))
         return {doc_id: n for n, group in enumerate(groups) for doc_id in group.doc_ids}
 
     # --- clicks -----------------------------------------------------------------------------------------
@@ -268,13 +264,17 @@ class Schooling(Deciding, Nearing):
         UnknownNameError
             No log has such a name.
         """
-        found = self.store.clicks()
         if sources is None:
-            return found
-        known, wanted = found["source"].unique().tolist(), list(sources)
+            return self.store.clicks()
+        known, wanted = self.click_sources()["source"].tolist(), list(sources)
         if unknown := [name for name in wanted if name not in known]:
             raise UnknownNameError("log of clicks", unknown[0], known)
+        found = self.store.clicks()
         return found[found["source"].isin(wanted)].reset_index(drop=True)
+
+    def click_sources(self) -> pd.DataFrame:
+        """Which logs of clicks were imported: ``source``, ``rows`` (pairs at a rank); by name. Reads no log."""
+        return self.store.click_sources()
 
     def click_estimate(self, sources: Iterable[str] | None = None, *, smoothing: float = SMOOTHING) -> ClickEstimate:
         """What clicks say of the documents; see :func:`collection.clicks.estimate`. It is nobody's judgement.
@@ -343,7 +343,7 @@ class Schooling(Deciding, Nearing):
         return {
             "by": clicks.BY,
             "description": "Labels made of clicks by a position-based model; no person judged these pairs.",
-            "sources": self.clicks(sources)["source"].unique().tolist(),
+            "sources": (self.click_sources()["source"].tolist() if sources is None else sorted(set(sources))),
             "smoothing": found.smoothing,
             "rank_examined_by_all": found.first,
             "ranks": ranks.to_dict("records"),
@@ -358,16 +358,3 @@ class Schooling(Deciding, Nearing):
 
 CLICKS_FILE = ".clicks.json"
 """What is put behind the name of a file for the file that says how it was made of clicks."""
-
-
-class _Texts:
-    """Ids and texts of some documents as they are shown, as often as somebody goes through them."""
-
-    def __init__(self, store: Store, doc_ids: Sequence[str], form: str) -> None:
-        self._store, self._doc_ids, self._form = store, doc_ids, form
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        for begin in range(0, len(self._doc_ids), FETCHED):
-            for doc_id, document in self._store.documents(self._doc_ids[begin : begin + FETCHED]).items():
-                if document.text is not None:
-                    yield doc_id, shown(document, self._form).text

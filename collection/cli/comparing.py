@@ -297,6 +297,7 @@ def _print_leaderboard(compared: Comparison) -> None:
     """Best first by the first measure; with one or two measures also the intervals."""
     import pandas as pd
 
+    from collection.comparison.words import confidence
     from collection.comparison.writing import in_order, marks, number
 
     values, alike, best, spread = (compared.table(c) for c in ("value", "like_best", "best", "spread"))
@@ -306,7 +307,7 @@ def _print_leaderboard(compared: Comparison) -> None:
     header: list[str] = ["system"]
     columns: list[list[str]] = []
     for measure in values:
-        header += [str(measure), ""] if len(values.columns) > 2 else [str(measure), "", f"{1 - compared.alpha:.0%}"]
+        header += [str(measure), ""] if len(values.columns) > 2 else [str(measure), "", confidence(compared.alpha)]
         columns.append(
             [
                 number(value) + ("" if math.isnan(sd) else f" ±{number(sd)}")
@@ -338,13 +339,14 @@ def _print_leaderboard(compared: Comparison) -> None:
 
 
 def _print_tests(compared: Comparison) -> None:
+    from collection.comparison.words import confidence
     from collection.significance import CORRECTIONS, TESTS
 
     for measure, tests in compared.tests.groupby("measure", sort=False):
         test, correction = TESTS[compared.test].label, CORRECTIONS[compared.correction].label
         click.echo(f"\n{measure} against {compared.baseline}: {test}, {correction}")
         of = tests["interval_of"].iloc[0]
-        header = ["system", "difference", f"{1 - compared.alpha:.0%}" + ("" if of == "mean" else f" of the {of}")]
+        header = ["system", "difference", confidence(compared.alpha) + ("" if of == "mean" else f" of the {of}")]
         rows = [
             [
                 row["system"], f"{row['difference']:+.4f}", _interval(row["low"], row["high"]), f"{row['effect']:+.2f}",
@@ -357,6 +359,8 @@ def _print_tests(compared: Comparison) -> None:
 
 
 def _print_pairs(compared: Comparison) -> None:
+    from collection.comparison.words import confidence
+
     assert compared.pairs is not None  # asked for
     for measure, pairs in compared.pairs.groupby("measure", sort=False):
         found = int(pairs["significant"].sum())
@@ -369,7 +373,7 @@ def _print_pairs(compared: Comparison) -> None:
             ]
             for row in pairs.to_dict("records")
         ]  # fmt: skip
-        print_table(["pair", "difference", f"{1 - compared.alpha:.0%}", "d_z", "p", ""], rows, numbers=True)
+        print_table(["pair", "difference", confidence(compared.alpha), "d_z", "p", ""], rows, numbers=True)
 
 
 def _interval(low: float, high: float) -> str:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from collection.cli import tasks, training
-from collection.cli.options import DIRECTORY, FILE
+from collection.cli.options import DIRECTORY, WRITTEN
 from collection.cli.printing import counted, print_notices, progress_line
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -21,7 +21,7 @@ ABOUT = ("description", "licence", "citation", "url")
 def collecting(command: F) -> F:
     """The options of `cleverdon export` for a whole collection."""
     options = [
-        click.option("--collection", type=FILE, metavar="OUT",
+        click.option("--collection", type=WRITTEN, metavar="OUT",
                      help="A directory with everything: BEIR's layout, TREC files, load.py for ir_datasets, the card."),
         click.option("--name", help="Of the collection: what ir_datasets calls it; made of the title if left out."),
         click.option("--corpus", type=click.Choice(["all", "judged", "none"]), default="all", show_default=True,
@@ -44,7 +44,7 @@ def collecting(command: F) -> F:
 
 @click.command()
 @DIRECTORY
-@click.option("--qrels", type=FILE, help="Settled grades in TREC form.")
+@click.option("--qrels", type=WRITTEN, help="Settled grades in TREC form.")
 @click.option("--unjudged", is_flag=True, help="Of the qrels: pairs of the pool without a grade, too, as -1.")
 @click.option(
     "--qrels-form",
@@ -53,11 +53,11 @@ def collecting(command: F) -> F:
     show_default=True,
     help="Of the qrels of a sampled pool: with each pair's stratum, or its probability of being drawn.",
 )
-@click.option("--judgements", type=FILE, help="The whole log, FILE.jsonl, FILE.csv or FILE.parquet.")
-@click.option("--labels", type=FILE, help="Every annotator's current grades, FILE.csv or FILE.tsv.")
-@click.option("--passages", type=FILE, help="What annotators marked, FILE.jsonl: a line for each passage.")
-@click.option("--pool", type=FILE, help="The pool as TSV.")
-@click.option("--missing-documents", type=FILE, help="Ids in the pool whose text is not here, one a line.")
+@click.option("--judgements", type=WRITTEN, help="The whole log, FILE.jsonl, FILE.csv or FILE.parquet.")
+@click.option("--labels", type=WRITTEN, help="Every annotator's current grades, FILE.csv or FILE.tsv.")
+@click.option("--passages", type=WRITTEN, help="What annotators marked, FILE.jsonl: a line for each passage.")
+@click.option("--pool", type=WRITTEN, help="The pool as TSV.")
+@click.option("--missing-documents", type=WRITTEN, help="Ids in the pool whose text is not here, one a line.")
 @tasks.exporting
 @training.exporting
 @click.option("--rule", help="How several grades become one; `cleverdon rules` lists the ways.")

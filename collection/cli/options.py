@@ -12,6 +12,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 DIRECTORY = click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
 FILE = click.Path(path_type=Path)
+
+
+class _Written(click.Path):
+    """A file to be written. ``-`` is none: standard output says what was written, and cannot take both."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if str(value) == "-":
+            self.fail("'-' is no file to write to, and standard output says what was written; name a file", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+WRITTEN = _Written(path_type=Path)
 FORMAT = click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 
 

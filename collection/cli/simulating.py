@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from collection.cli.options import FILE, with_folders
+from collection.cli.options import FILE, WRITTEN, with_folders
 from collection.cli.printing import print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     help="prefix: a topic has only documents whose id starts with QUERY_ID- (systematic reviews).",
 )
 @click.option("--format", "form", type=click.Choice(["table", "tsv"]), default="table", show_default=True)
-@click.option("--curves", type=FILE, help="Write gain curves there, as TSV.")
+@click.option("--curves", type=WRITTEN, help="Write gain curves there, as TSV.")
 def simulate(
     documents: tuple[Path, ...],
     topics: Path,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from collection.cli.options import FILE, FORMAT, with_folders
+from collection.cli.options import FILE, FORMAT, WRITTEN, with_folders
 from collection.cli.printing import print_notices, print_table
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ DECISIONS = ("sparse_qrels", "choices", "preferences", "preference_qrels")
 def exporting(command: F) -> F:
     """The options of `cleverdon export` for what was decided on whole topics."""
     options = [
-        click.option("--sparse-qrels", type=FILE, help="What was chosen from lists, in TREC form; nothing else."),
-        click.option("--choices", type=FILE, help="The whole log of choices, FILE.jsonl: lists as they were shown."),
+        click.option("--sparse-qrels", type=WRITTEN, help="What was chosen from lists, in TREC form; nothing else."),
+        click.option("--choices", type=WRITTEN, help="The whole log of choices, FILE.jsonl: lists as they were shown."),
         click.option("--choice-rule", default="majority", show_default=True, metavar="majority|any|all",
                      help="What is relevant where several annotators chose."),
-        click.option("--preferences", type=FILE, help="The whole log of preferences, FILE.jsonl or FILE.csv."),
-        click.option("--preference-qrels", type=FILE, help="Grades made of preferences, in TREC form."),
+        click.option("--preferences", type=WRITTEN, help="The whole log of preferences, FILE.jsonl or FILE.csv."),
+        click.option("--preference-qrels", type=WRITTEN, help="Grades made of preferences, in TREC form."),
     ]  # fmt: skip
     for option in reversed(options):
         command = option(command)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from collection.cli.options import FILE
+from collection.cli.options import WRITTEN
 from collection.cli.printing import counted
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ class _Ranks(click.ParamType[Any]):
 def exporting(command: F) -> F:
     """The options of `cleverdon export` for training data and clicks."""
     options = [
-        click.option("--triples", type=FILE, help="Training triples, FILE.tsv (ids) or FILE.jsonl (texts)."),
-        click.option("--tuples", type=FILE, help="Training tuples: a positive and all its negatives in one line."),
+        click.option("--triples", type=WRITTEN, help="Training triples, FILE.tsv (ids) or FILE.jsonl (texts)."),
+        click.option("--tuples", type=WRITTEN, help="Training tuples: a positive and all its negatives in one line."),
         click.option("--negatives", default="judged", show_default=True,
                      metavar="judged|hard|unjudged-hard|unjudged-random", help="What a negative is."),
         click.option("--negatives-each", "count", type=click.IntRange(min=1), default=1, show_default=True,
@@ -51,8 +51,8 @@ def exporting(command: F) -> F:
         click.option("--positives", type=click.IntRange(min=1), help="At most so many of each topic, by lot."),
         click.option("--apart", is_flag=True, help="No negative is a near-duplicate of a positive of its topic."),
         click.option("--seed", type=int, default=0, show_default=True, help="Of the draws of training data."),
-        click.option("--clicks", type=FILE, help="What click logs say of documents, FILE.tsv."),
-        click.option("--click-qrels", type=FILE, help="The same as labels with fractions, in TREC form."),
+        click.option("--clicks", type=WRITTEN, help="What click logs say of documents, FILE.tsv."),
+        click.option("--click-qrels", type=WRITTEN, help="The same as labels with fractions, in TREC form."),
         click.option("--click-log", "sources", multiple=True, metavar="NAME",
                      help="Only this log of clicks; may be repeated."),
         click.option("--smoothing", type=click.FloatRange(min=0), default=1.0, show_default=True,
@@ -114,7 +114,8 @@ def _said(file: TrainingFile) -> list[str]:
     if not counts["positives"]:
         return [f"{name} is empty: nothing is relevant ({file.report['positives']})"]
     if not file.lines:
-        return [f"{name} is empty: no positive has a negative by the rule {file.report['negatives']}"]
+        wanted = counted(file.report["negatives_each"] if file.report["form"] == "tuples" else 1, "negative")
+        return [f"{name} is empty: no positive has {wanted} by the rule {file.report['negatives']}"]
     said = [
         f"{name}: {counted(counts['positives_used'], 'positive')} of {counted(counts['topics_used'], 'topic')} with "
         f"{counted(counts['negatives'], 'different negative')}"
@@ -124,7 +125,8 @@ def _said(file: TrainingFile) -> list[str]:
     if counts["positives_short"]:
         fate = "are left out" if file.report["form"] == "tuples" else "have fewer negatives, or none"
         said.append(
-            f"{name}: {counts['positives_short']:,} of {counts['positives_drawn']:,} positives {fate}: their topics "
-            f"have fewer than {file.report['negatives_each']:,} by this rule"
+            f"{name}: {counted(counts['topics_short'], 'topic has', 'topics have')} fewer than "
+            f"{file.report['negatives_each']:,} negatives by this rule: {counts['positives_short']:,} of "
+            f"{counts['positives_drawn']:,} positives {fate}"
         )
     return said

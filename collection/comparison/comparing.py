@@ -10,7 +10,7 @@ import pandas as pd
 
 from collection.comparison.evaluating import Evaluation, direction, evaluate
 from collection.comparison.grouping import systems_of
-from collection.comparison.words import Notes, note, of_best, of_test
+from collection.comparison.words import Notes, note, of_best, of_test, pointing
 from collection.errors import InputError, UnknownNameError
 from collection.measures import Floats, Measure, parse
 from collection.records import Run
@@ -300,6 +300,8 @@ def _like_best(board: pd.DataFrame, tests: pd.DataFrame | None) -> pd.Series[boo
     first = board.loc[board["best"], "system"].iloc[0]
     alike = tests[~tests["significant"].astype("bool")]
     if "baseline" in tests:
+        # Which of two is better is not known either where a test of medians contradicts the means.
+        alike = tests[~tests["significant"].astype("bool") | (pointing(tests) * tests["difference"] < 0)]
         return board["best"] | board["system"].isin(alike["system"])
     with_first = alike[(alike["system_a"] == first) | (alike["system_b"] == first)]
     return board["best"] | board["system"].isin([*with_first["system_a"], *with_first["system_b"]])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -18,6 +18,24 @@ if TYPE_CHECKING:
 
 UNJUDGED_TO_SAY = 0.05
 """From this share of unjudged documents on, a note says how many there are."""
+
+
+def pointing(tests: pd.DataFrame) -> pd.Series[Any]:
+    """Which way each row of a comparison's tests points, -1, 0 or 1, system less baseline.
+
+    By what the test is of: tests by ranks and by signs are of a median, which may lie on the other side of no
+    difference than the mean does.
+
+    Examples
+    --------
+    >>> of = {"difference": [-0.164, -0.2], "low": [0.1, -0.3], "high": [0.1, -0.1], "interval_of": ["median", "mean"]}
+    >>> pointing(pd.DataFrame(of)).tolist()
+    [1.0, -1.0]
+    """
+    middle = (tests["low"] + tests["high"]).astype("float64")
+    mean = tests["difference"].astype("float64")
+    of = mean.where((tests["interval_of"] == "mean") | (middle == 0) | middle.isna(), middle)
+    return (of > 0).astype("float64") - (of < 0)
 
 
 class Notes:
@@ -119,6 +137,9 @@ def of_test(comparison: Comparison, measure: str, system: str) -> str:
         if row["difference"] == 0
         else f"{system} is {by} {'above' if row['difference'] > 0 else 'below'} {row['baseline']}{less}"
     )
+    other_way = row["significant"] and float(pointing(rows[rows["system"] == system]).iloc[0]) * row["difference"] < 0
+    side = "below" if row["difference"] > 0 else "above"
+    contrary = f", but the other way round: by the {row['interval_of']} it is {side}" if other_way else ""
     # Where every topic has the same difference, its spread says nothing of what could be seen.
     power = (
         f" Between these two a difference of {row['detectable']:.4f} could be seen with 80 % power ({row['topics']:,} "
@@ -127,6 +148,15 @@ def of_test(comparison: Comparison, measure: str, system: str) -> str:
         else ""
     )
     return (
-        f"{start} ({1 - comparison.alpha:.0%} interval{of} {row['low']:+.4f} to {row['high']:+.4f}, "
-        f"{said_p}{corrected}): {verdict}.{power}"
+        f"{start} ({confidence(comparison.alpha)} interval{of} {row['low']:+.4f} to {row['high']:+.4f}, "
+        f"{said_p}{corrected}): {verdict}{contrary}.{power}"
     )
+
+
+def confidence(alpha: float) -> str:
+    """That of an interval at a level.
+
+    >>> confidence(0.05), confidence(0.001)
+    ('95%', '99.9%')
+    """
+    return f"{100 * (1 - alpha):g}%"

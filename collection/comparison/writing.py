@@ -9,6 +9,7 @@ import pandas as pd
 
 from collection.comparison.comparing import Comparison
 from collection.comparison.evaluating import direction
+from collection.comparison.words import pointing
 from collection.measures import parse
 from collection.significance import CORRECTIONS, TESTS
 
@@ -122,8 +123,8 @@ def marks(comparison: Comparison) -> pd.DataFrame:
     table.loc[:, :] = ""
     found = comparison.tests
     found = found[found["significant"].astype("bool")]
-    for system, measure, difference in zip(found["system"], found["measure"], found["difference"], strict=True):
-        up = difference * (direction(parse(measure)) or 1) > 0
+    for system, measure, way in zip(found["system"], found["measure"], pointing(found), strict=True):
+        up = way * (direction(parse(measure)) or 1) > 0
         table.loc[system, measure] = BETTER if up else WORSE
     return table
 

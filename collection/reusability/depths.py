@@ -80,6 +80,9 @@ def judged_curves(
 ) -> pd.DataFrame:
     """Judged@k of each run for every k, and what it would be if the run had not been pooled.
 
+    The mean is over the topics that the run has: of those that it lacks there is no document that anybody could judge,
+    and the measure, which takes them for 0, would blame the pool.
+
     Parameters
     ----------
     laid
@@ -92,8 +95,8 @@ def judged_curves(
     Returns
     -------
     DataFrame
-        ``run``, ``depth`` (k), ``judged`` (mean over topics of judged in the first k / min(k, retrieved)), and with
-        groups ``left_out`` (the same without what the group alone brought).
+        ``run``, ``depth`` (k), ``judged`` (mean over its topics of judged in the first k / min(k, retrieved); 0 if it
+        has none), and with groups ``left_out`` (the same without what the group alone brought).
     """
     deepest = max(1, min(deepest, laid.cells.shape[2]))
     ranks = np.arange(1, deepest + 1)
@@ -102,7 +105,8 @@ def judged_curves(
 
     def shares(cells: np.ndarray, divisor: np.ndarray) -> Floats:
         judged = np.cumsum(cells, axis=-1)
-        return np.divide(judged, divisor, out=np.zeros(judged.shape), where=divisor > 0).mean(axis=-2)
+        of_topics = np.divide(judged, divisor, out=np.zeros(judged.shape), where=divisor > 0)
+        return np.asarray(of_topics.sum(axis=-2) / np.maximum((divisor > 0).sum(axis=-2), 1))
 
     table = pd.DataFrame(
         {

@@ -37,7 +37,7 @@ class Reusability(NamedTuple):
         Pooled run -> its group.
     ladder
         Depth by depth whether a new system can be compared, by which numbers; empty where runs, groups or topics are
-        too few to say.
+        too few to say, or no run is worth anything.
     left_out
         :func:`leave_out` by groups, for the measures that were asked for.
     left_out_runs
@@ -93,7 +93,7 @@ def look(
         ``query_id``, ``doc_id``, ``relevance``.
     measures
         Over plain qrels; :data:`DEFAULT_MEASURES` if none is given. By the first the ladder, the topics and the
-        settling are told; the ladder takes it at each depth, or nDCG where it has no cut-off.
+        settling are told; the ladder takes it at each depth, or nDCG where it has no cut-off or can be above 1.
     groups
         Who made which run. A guess by names that leaves too few groups is not followed.
     depth
@@ -110,7 +110,7 @@ def look(
     InputError
         As :func:`lay` and :func:`group_of` say; or a measure reads strata or subtopics.
     """
-    measures = list(measures) or [parse(m, rel) for m in DEFAULT_MEASURES]
+    measures = list(dict.fromkeys(measures)) or [parse(m, rel) for m in DEFAULT_MEASURES]
     for measure in measures:
         if measure.entry.needs:
             raise InputError(
@@ -132,7 +132,9 @@ def look(
     curves = judged_curves(laid, deepest, groups=named, depth=pool.depth)
     of_new = judged_curves(everything.only(~pool.runs), deepest) if (~pool.runs).any() else curves.iloc[:0]
     curves = pd.concat([curves, of_new], ignore_index=True)
-    ladder = judging.rungs(whole, curves, steps) if enough and len(laid.topics) >= judging.LEAST_TOPICS else []
+    worth = whole.loc[whole["measure"].isin([str(s) for s in steps]), "before"].any()
+    say = enough and worth and len(laid.topics) >= judging.LEAST_TOPICS
+    ladder = judging.rungs(whole, curves, steps) if say else []
     settled = settling(laid, measures, before=before)
     topics = by_topic(laid, measures[0], before=before[:1])
     # Both take it that all that the runs brought to this depth is judged.
@@ -146,6 +148,8 @@ def look(
         )
     elif not steps:
         told.append(f"The runs end before rank {judging.LADDER[0]:,}, the first depth at which it is asked.")
+    elif not worth:
+        told.append(f"By {steps[-1]} every run is worth 0: there is nothing that a system could lose.")
     told += judging.reasons(ladder, "run" if alone else "group")
     told += judging.of_pool(pool, everything, curves, asked=depth is not None)
     if guessed:
@@ -196,7 +200,8 @@ def _groups(laid: Laid, names: Sequence[str], groups: Groups) -> tuple[tuple[str
 
 
 def _ladder(measure: Measure, laid: Laid) -> list[Measure]:
-    """The measure at each depth that the runs have."""
-    stem = measure if measure.entry.level == "cutoff" else parse("nDCG")
+    """The measure at each depth that the runs have; the rules are of measures between 0 and 1."""
+    fits = measure.entry.level == "cutoff" and (measure.entry.lowest, measure.entry.highest) == (0, 1)
+    stem = measure if fits else parse("nDCG")
     deepest = laid.cells.shape[2]
     return [Measure(stem.name, stem.parameters, depth) for depth in judging.LADDER if depth <= deepest]

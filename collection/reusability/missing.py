@@ -209,13 +209,14 @@ def estimates(
     Returns
     -------
     list of Missing
-        One of each method that there is evidence for: two groups or more; :data:`SHALLOWEST` ranks or more.
+        One of each method that there is evidence for: two groups or more; :data:`SHALLOWEST` ranks or more, and two
+        topics or more, without which there is no choice of topics that an interval could cover.
     """
     found = []
     if len(set(groups)) > 1:
         found.append(_by_capture(laid, groups, depth))
     to = min(to, laid.listed.shape[2])
-    if depth >= SHALLOWEST and to > depth:
+    if depth >= SHALLOWEST and to > depth and len(laid.topics) > 1:
         found.append(_by_depth(laid, depth, to, resamples, seed))
     return found
 

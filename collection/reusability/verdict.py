@@ -10,7 +10,7 @@ import pandas as pd
 
 from collection.measures import Measure
 from collection.reusability.depths import TAUS, Pooled, settled_at
-from collection.reusability.laying import Laid
+from collection.reusability.laying import DIGITS, Laid
 
 LADDER = (5, 10, 20, 50, 100)
 """Depths at which the question is asked."""
@@ -126,12 +126,12 @@ def rungs(left_out: pd.DataFrame, curves: pd.DataFrame, measures: Sequence[Measu
         depth = int(measure.level or 0)
         rows = left_out[left_out["measure"] == str(measure)]
         at = curves[(curves["depth"] == depth) & curves["left_out"].notna()]
-        change, moved = rows["change"].abs(), rows["moved"].abs()
+        change, moved = rows["change"].abs().round(DIGITS), rows["moved"].abs()
         by_change, by_place = rows.iloc[int(change.argmax())], rows.iloc[int(moved.argmax())]
         rung = Rung(
-            depth, str(measure), float(change.mean()), float(change.max()), str(by_change["run"]), int(moved.max()),
-            str(by_place["run"]), len(rows) - 1, float(at["left_out"].mean()), float(at["judged"].mean()),
-            breaches(rows), "fair", (),
+            depth, str(measure), round(float(change.mean()), DIGITS), float(change.max()), str(by_change["run"]),
+            int(moved.max()), str(by_place["run"]), len(rows) - 1, round(float(at["left_out"].mean()), DIGITS),
+            round(float(at["judged"].mean()), DIGITS), breaches(rows), "fair", (),
         )  # fmt: skip
         found.append(judge(rung))
     return found
@@ -152,6 +152,7 @@ def breaches(rows: pd.DataFrame) -> tuple[Breach, ...]:
     ['b', 'c']
     """
     allowed = MOVED * (len(rows) - 1)
+    rows = rows.assign(change=rows["change"].round(DIGITS) + 0.0)  # 0.65 - 0.6 is no more than 0.05
     too_far = (rows["change"].abs() > WORST_CHANGE) | (rows["moved"].abs() > allowed)
     found = [
         Breach(str(run), float(change), int(moved))
@@ -177,7 +178,10 @@ def judge(rung: Rung) -> Rung:
             f"of the first {rung.depth:,} of a run that is left out {percent(rung.judged)} are judged "
             f"({percent(JUDGED)} wanted)",
         ),
-        (rung.change > MEAN_CHANGE, f"a run changes by {rung.change:.3f} on average ({MEAN_CHANGE:g} allowed)"),
+        (
+            rung.change > MEAN_CHANGE,
+            f"a run changes by {amount(rung.change, MEAN_CHANGE)} on average ({MEAN_CHANGE:g} allowed)",
+        ),
     ]
     of_all = [said for holds_not, said in average if holds_not]
     few = len(rung.breaking) <= CARE * (rung.others + 1)
@@ -189,11 +193,15 @@ def _too_far(rung: Rung) -> str:
     """How many of how many runs change or move by more than one may, and the worst of them."""
     count, allowed = len(rung.breaking), floor(MOVED * rung.others)
     changes, moves = ("changes", "moves") if count == 1 else ("change", "move")
-    named = ", ".join(f"{b.run} ({b.change:+.3f}, {_moves(b.moved)})" for b in rung.breaking[:NAMED])
+    named = ", ".join(
+        f"{b.run} ({amount(b.change, WORST_CHANGE, '+')}, {_moves(b.moved)})" for b in rung.breaking[:NAMED]
+    )
     rest = f" and {count - NAMED:,} more" if count > NAMED else ""
+    may = floor(CARE * (rung.others + 1))
+    far = f"more than {_places(allowed)}" if allowed else "at all"
     return (
-        f"{count:,} of {rung.others + 1:,} runs {changes} by more than {WORST_CHANGE:g} or {moves} more than "
-        f"{_places(allowed)} (with care up to {floor(CARE * (rung.others + 1)):,} may): {named}{rest}"
+        f"{count:,} of {rung.others + 1:,} runs {changes} by more than {WORST_CHANGE:g} or {moves} {far} "
+        f"({f'with care up to {may:,} may' if may else 'of so few runs none may'}): {named}{rest}"
     )
 
 
@@ -251,8 +259,8 @@ def reasons(ladder: Sequence[Rung], by: str) -> list[str]:
     if best := care or fair:
         told.append(
             f"A run {'that' if by == 'run' else 'whose group'} is left out changes its {best.measure} by "
-            f"{best.change:.3f} on average, and of its first {best.depth:,} documents {percent(best.judged)} are "
-            f"judged. {_worst(best)}"
+            f"{amount(best.change, MEAN_CHANGE)} on average, and of its first {best.depth:,} documents "
+            f"{percent(best.judged)} are judged. {_worst(best)}"
         )
     if care:
         # The deepest may itself be fair again, below one that is not.
@@ -265,10 +273,11 @@ def reasons(ladder: Sequence[Rung], by: str) -> list[str]:
 
 def _worst(rung: Rung) -> str:
     """The runs to which leaving out did most."""
-    if not rung.worst:
+    if not rung.worst and not rung.moved:
         return "No run changes at all."
     moves = f"furthest moves {rung.moved_run}, by {_places(rung.moved)}" if rung.moved else "none moves from its place"
-    return f"Most changes {rung.worst_run}, by {rung.worst:.3f}; {moves} among {rung.others + 1:,} runs."
+    changes = f"Most changes {rung.worst_run}, by {amount(rung.worst, WORST_CHANGE)}" if rung.worst else "None changes"
+    return f"{changes}; {moves} among {rung.others + 1:,} runs."
 
 
 def of_settling(curve: pd.DataFrame, laid: Laid) -> str:
@@ -293,6 +302,8 @@ def of_topics(topics: pd.DataFrame, measure: str) -> str:
     if without.isna().all():
         return "There are too few topics or runs to say which topics decide."
     row = topics.sort_values("without", kind="stable").iloc[0]
+    if row["without"] > 1 - 1e-9:
+        return f"No topic decides: without any one of the {len(topics):,} the order by {measure} is the same."
     return (
         f"Topic {row['query_id']} decides most: without it the order by {measure} has tau {row['without']:.3f} with "
         f"that by all {len(topics):,} topics."
@@ -332,6 +343,17 @@ def of_pool(pool: Pooled, laid: Laid, curves: pd.DataFrame, *, asked: bool = Fal
             f"{percent(rows['judged'].mean())} are judged, of those of {least['run']} {percent(least['judged'])}."
         )
     return told
+
+
+def amount(change: float, allowed: float, sign: str = "") -> str:
+    """``0.012``, with more decimals where three would put it on the other side of what is allowed.
+
+    >>> amount(0.012, 0.025), amount(-0.02504, 0.025)
+    ('0.012', '-0.02504')
+    """
+    size = abs(change)
+    digits = next((n for n in range(3, DIGITS) if (round(size, n) > allowed) == (size > allowed)), DIGITS)
+    return f"{change:{sign}.{digits}f}"
 
 
 def percent(share: float) -> str:

@@ -257,6 +257,10 @@ class Material(Connection):
             "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) ORDER BY c.topic, c.source, c.doc, c.rank"
         )
 
+    def click_sources(self) -> pd.DataFrame:
+        """``source``, ``rows``: how many rows :meth:`clicks` has of each log; by name."""
+        return self._frame("SELECT source, count(*) AS rows FROM clicks GROUP BY source ORDER BY source")
+
 
 def _json(metadata: Mapping[str, Any]) -> str:
     """Metadata as text; the order of its keys says nothing, so it makes no difference."""

@@ -114,7 +114,7 @@ def round_of(page: Page, address: str) -> dict[str, float]:
         lambda: choose(page, "Conclusions by", "AP"), said(page, "The mean AP of each system")
     )
     steps["compared with dense20"] = timed(
-        lambda: choose(page, "Compared with", "dense20"), said(page, "than dense20 by")
+        lambda: choose(page, "Compared with", "dense20"), said(page, "above dense20 (")
     )
     steps["look at the tests"] = timed(lambda: look(page, "Tests"), drawn(page, "tests"))
     steps["look at two systems"] = timed(lambda: look(page, "Two systems"), drawn(page, "topics"))

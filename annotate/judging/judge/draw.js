@@ -38,18 +38,13 @@ function refresh(state) {
   renderRest(state, view, item);
   renderTopic(state, view);
   renderGuidelines(state, view);
-  if (turned && item) setTimeout(() => state.view === view && renderCounts(state, view), AFTER_FRAMES);
-  else renderCounts(state, view);
+  if (turned && item) setTimeout(() => state.view === view && renderProgress(state, view), AFTER_FRAMES); // the document first
+  else renderProgress(state, view);
+  renderStatus(state, view);
   renderRefused(state, view);
   explain(state);
   renderPanels(state, view);
   renderKeys(state, view);
-}
-
-/** How far it is, and what is saved: the next document does not wait for it. */
-function renderCounts(state, view) {
-  renderProgress(state, view);
-  renderStatus(state, view);
 }
 
 /** Marks the grade that the document on screen has, or had before it was taken back. */
