@@ -16,12 +16,13 @@ the pool and in the loop. Printed as Markdown tables, nothing is asserted:
   that no card took, since Streamlit was drawing the page anew, are counted apart;
 - the time from the command to a usable card, and memory.
 
-    python tests/benchmarks/bench_card.py [--seconds N]
+    python tests/benchmarks/bench_card.py [--seconds N] [--apart]
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import signal
 import statistics
@@ -169,13 +170,18 @@ class Server:
         return list(zip(frame["uuid"], frame["doc_id"], frame["relevance"].tolist(), strict=True))
 
 
-def main(seconds: float) -> None:
+def main(seconds: float, apart: bool) -> None:
     """Build, serve, judge, print."""
     path = find(light=False)
     if path is None:
         sys.exit(HELP)
+    cores = sorted(os.sched_getaffinity(0)) if apart else []
+    if apart:
+        os.sched_setaffinity(0, cores[-1:])  # what is started takes it over
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path, args=ARGUMENTS)
+        if apart:
+            os.sched_setaffinity(0, cores[:-1])
         speed: list[list[str]] = []
         kept: list[list[str]] = []
         killed: list[list[str]] = []
@@ -389,7 +395,13 @@ def table(title: str, heads: list[str], rows: list[list[Any]]) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=15.0, help="of judging in each row (default 15, at most 18)")
+    parser.add_argument(
+        "--apart",
+        action="store_true",
+        help="the browser on a core of its own (Linux), as annotators have machines of their own: for its speed only, "
+        "since server, model and clients share what is left",
+    )
     options = parser.parse_args()
     if options.seconds > 18:
         parser.error("one topic is judged from the first row to the last: its documents last for 18 seconds a row")
-    main(options.seconds)
+    main(options.seconds, options.apart)
