@@ -179,14 +179,14 @@ def test_training_data_by_a_rule_and_a_number(
     say(campaign, "1", "d6", 0)
     app = opened(campaign, "export.py")
     assert app.selectbox(key="negatives").value == "judged"
-    assert "1 triples: 1 relevant documents of 1 topics have negatives." in [m.value for m in app.markdown]
+    assert "Triples: 1, for 1 of 1 relevant documents." in [m.value for m in app.markdown]
     assert not app.warning
     assert len(buttons["triples"]().splitlines()) == 2
     app.number_input(key="negatives-each").set_value(2).run()
     assert sorted(buttons["triples"]().splitlines()[1:]) == [b"1\td1\td2", b"1\td1\td6"]
     app.number_input(key="negatives-each").set_value(3).run()
     assert [w.value for w in app.warning] == [
-        "1 topics have fewer than 3 negatives by this rule: 1 relevant documents have fewer, or none."
+        "Relevant documents with fewer than 3 negatives by this rule: 1 of 1, in 1 of 1 topics."
     ]
     app.number_input(key="negatives-each").set_value(2).run()
     app.selectbox(key="negatives").set_value("unjudged-random").run()

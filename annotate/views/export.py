@@ -146,20 +146,20 @@ def examples_counted(made_of: tuple[Any, ...], rule: str, negatives: str, count:
 
 
 def say_examples(rule: str, negatives: str, count: int) -> None:
-    """How many triples the file will have, and how many topics have fewer negatives than asked for."""
+    """How many triples the file will have, and how many relevant documents have fewer negatives than asked for."""
     runs = campaign.run_table()
     made_of = (campaign.id, *counts.values(), campaign.loop_settings().level, ",".join(runs["run"] + runs["sha256"]))
     found = written("triples.tsv", lambda: examples_counted(made_of, rule, negatives, count))
     if found is None:
         return
     st.write(
-        f"{found['examples']:,} triples: {found['positives_used']:,} relevant documents of {found['topics_used']:,} "
-        "topics have negatives."
+        f"Triples: {found['examples']:,}, for {found['positives_used']:,} of {found['positives']:,} relevant documents."
     )
     if found["topics_short"]:
+        lack = "without a negative by this rule" if count == 1 else f"with fewer than {count:,} negatives by this rule"
         st.warning(
-            f"{found['topics_short']:,} topics have fewer than {count:,} negatives by this rule: "
-            f"{found['positives_short']:,} relevant documents have fewer, or none."
+            f"Relevant documents {lack}: {found['positives_short']:,} of {found['positives']:,}, in "
+            f"{found['topics_short']:,} of {found['topics']:,} topics."
         )
 
 
