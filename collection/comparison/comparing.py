@@ -298,10 +298,12 @@ def _like_best(board: pd.DataFrame, tests: pd.DataFrame | None) -> pd.Series[boo
     if tests.empty:  # nothing was tested, so nothing is known to be worse
         return board["best"] | True
     first = board.loc[board["best"], "system"].iloc[0]
-    alike = tests[~tests["significant"].astype("bool")]
+    worse = tests["significant"].astype("bool")
     if "baseline" in tests:
         # Which of two is better is not known either where a test of medians contradicts the means.
-        alike = tests[~tests["significant"].astype("bool") | (pointing(tests) * tests["difference"] < 0)]
+        worse &= pointing(tests) * tests["difference"] > 0
+    alike = tests[~worse]
+    if "baseline" in tests:
         return board["best"] | board["system"].isin(alike["system"])
     with_first = alike[(alike["system_a"] == first) | (alike["system_b"] == first)]
     return board["best"] | board["system"].isin([*with_first["system_a"], *with_first["system_b"]])
