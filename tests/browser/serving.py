@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 import signal
 import socket
 import subprocess
@@ -34,10 +35,16 @@ WATCH_KEYS = """
 
 
 def free_port() -> int:
-    """A port that nobody else picks: those that the system hands out are not the ones that servers look for."""
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
+    """A port that stays free while a server is killed and started again.
+
+    Neither one of those that servers look for, from 8501, nor one that systems hand out, to a browser's next connection
+    for instance: from 32768 on Linux. Not `random`, whose numbers may be the same in another process of tests.
+    """
+    while True:
+        port = 20_000 + secrets.randbelow(10_000)
+        with socket.socket() as sock, suppress(OSError):
+            sock.bind(("127.0.0.1", port))
+            return port
 
 
 class Serving:
