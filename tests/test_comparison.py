@@ -261,7 +261,7 @@ def test_notes_and_sentences() -> None:
     row = compared.tests.set_index(["measure", "system"]).loc[("nDCG@10", "good")]
     assert compared.sentence("nDCG@10", "good") == (
         f"good is {row['difference']:.4f} nDCG@10 above bad "
-        f"(95% interval {row['low']:+.4f} to {row['high']:+.4f}, p < 0.001 after Holm): significant. "
+        f"(95% interval {row['low']:+.4f} to {row['high']:+.4f}, p < 0.0001 after Holm): significant. "
         f"Between these two a difference of {row['detectable']:.4f} could be seen with 80 % power "
         "(20 topics, paired t test, uncorrected)."
     )
@@ -284,6 +284,12 @@ def test_notes_and_sentences() -> None:
 def test_bad_input_is_named(four: Evaluation, keywords: dict, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=re.escape(message)):
         compare(four, **keywords)
+
+
+def test_a_measure_given_twice_is_an_error() -> None:
+    qrels = pd.DataFrame([("1", "r", 1)], columns=["query_id", "doc_id", "relevance"])
+    with pytest.raises(InputError, match="the measure AP is given twice; name it once"):
+        compare([run_of("a", {"1": "r"})], qrels, measured("AP", "P@1", "AP"))
 
 
 def test_what_is_missing_is_asked_for(four: Evaluation) -> None:

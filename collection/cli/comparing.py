@@ -339,7 +339,7 @@ def _print_leaderboard(compared: Comparison) -> None:
 
 
 def _print_tests(compared: Comparison) -> None:
-    from collection.comparison.words import confidence
+    from collection.comparison.words import confidence, probability
     from collection.significance import CORRECTIONS, TESTS
 
     for measure, tests in compared.tests.groupby("measure", sort=False):
@@ -350,7 +350,7 @@ def _print_tests(compared: Comparison) -> None:
         rows = [
             [
                 row["system"], f"{row['difference']:+.4f}", _interval(row["low"], row["high"]), f"{row['effect']:+.2f}",
-                _p(row["p"]), _p(row["p_adjusted"]), f"{row['wins']}/{row['ties']}/{row['losses']}",
+                probability(row["p"]), probability(row["p_adjusted"]), f"{row['wins']}/{row['ties']}/{row['losses']}",
                 "*" if row["significant"] else "",
             ]
             for row in tests.to_dict("records")
@@ -359,7 +359,7 @@ def _print_tests(compared: Comparison) -> None:
 
 
 def _print_pairs(compared: Comparison) -> None:
-    from collection.comparison.words import confidence
+    from collection.comparison.words import confidence, probability
 
     assert compared.pairs is not None  # asked for
     for measure, pairs in compared.pairs.groupby("measure", sort=False):
@@ -369,7 +369,7 @@ def _print_pairs(compared: Comparison) -> None:
             [
                 f"{row['system_a']} - {row['system_b']}",
                 f"{row['difference']:+.4f}", _interval(row["low"], row["high"]),
-                f"{row['effect']:+.2f}", _p(row["p"]), "*" if row["significant"] else "",
+                f"{row['effect']:+.2f}", probability(row["p"]), "*" if row["significant"] else "",
             ]
             for row in pairs.to_dict("records")
         ]  # fmt: skip
@@ -378,10 +378,6 @@ def _print_pairs(compared: Comparison) -> None:
 
 def _interval(low: float, high: float) -> str:
     return "" if math.isnan(low) else f"{low:.4f} to {high:.4f}"
-
-
-def _p(p: float) -> str:
-    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
 def _print_frame(frame: pd.DataFrame, form: str) -> None:

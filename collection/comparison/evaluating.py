@@ -96,7 +96,7 @@ def evaluate(
     qrels
         ``query_id``, ``doc_id``, ``relevance``; for some measures more, see :func:`collection.measures.align`.
     measures
-        From :func:`collection.measures.parse`.
+        From :func:`collection.measures.parse`; each once.
     progress
         Called with the run's name when it is done.
     strangers
@@ -114,12 +114,15 @@ def evaluate(
     ------
     InputError
         The qrels have no judgement or a topic called "all", two runs carry one name, a run shares no
-        topic with the qrels, or none of the runs is among the costs.
+        topic with the qrels, none of the runs is among the costs, or a measure is given twice.
     """
     if not len(qrels):
         raise InputError("the qrels hold no judgement; judge some pairs first")
     if (qrels["query_id"] == ALL_TOPICS).any():
         raise InputError(f"no topic can be called {ALL_TOPICS!r}, which stands for the mean over topics")
+    for n, measure in enumerate(measures):
+        if measure in measures[:n]:
+            raise InputError(f"the measure {measure} is given twice; name it once")
     index = index_qrels(qrels)
     numbers: dict[str, list[Floats]] = {"value": [], "lowest": [], "highest": []}
     coverage: list[Coverage] = []

@@ -124,8 +124,6 @@ def of_test(comparison: Comparison, measure: str, system: str) -> str:
     if system not in set(rows["system"]):
         raise UnknownNameError("tested system", system, rows["system"])
     row = rows[rows["system"] == system].iloc[0]
-    p = row["p_adjusted"]
-    said_p = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
     corrected = "" if comparison.correction == "none" else f" after {CORRECTIONS[comparison.correction].label}"
     each = "" if parse(measure).entry.summary == "mean" else " a topic, on average,"
     by = f"{abs(row['difference']):.4f} {measure}{each}"
@@ -149,8 +147,17 @@ def of_test(comparison: Comparison, measure: str, system: str) -> str:
     )
     return (
         f"{start} ({confidence(comparison.alpha)} interval{of} {row['low']:+.4f} to {row['high']:+.4f}, "
-        f"{said_p}{corrected}): {verdict}{contrary}.{power}"
+        f"p {probability(row['p_adjusted'], equals='= ')}{corrected}): {verdict}{contrary}.{power}"
     )
+
+
+def probability(p: float, equals: str = "") -> str:
+    """A p-value in so many decimals that it seldom seems to lie on the other side of a level than it does.
+
+    >>> probability(0.0504), probability(0.00001), probability(0.0504, equals="= ")
+    ('0.0504', '< 0.0001', '= 0.0504')
+    """
+    return "< 0.0001" if p < 0.0001 else f"{equals}{p:.4f}"
 
 
 def confidence(alpha: float) -> str:
