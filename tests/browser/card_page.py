@@ -80,6 +80,21 @@ class Card:
     def on_screen(self) -> Any:
         return self.page.evaluate("window.onScreen()")
 
+    def press_before_next_is_drawn(self, key: str) -> Any:
+        """Press a key when the queue has gone on and the screen has not; returns what is on screen then.
+
+        In one piece: whatever arrives in between brings the screen up to date.
+        """
+        return self.page.evaluate(
+            """(key) => {
+              window.part("card").cleverdon.state.queue.shift();
+              const shown = window.onScreen();
+              window.dispatchEvent(new KeyboardEvent("keydown", { key }));
+              return shown;
+            }""",
+            key,
+        )
+
     def pressed(self) -> Any:
         """The keys so far, each with the document that was on screen."""
         return self.page.evaluate("window.keys")

@@ -51,9 +51,7 @@ def test_a_slow_server_and_an_empty_queue_never_lead_to_a_blind_grade(card, desk
 
 
 def test_a_grade_is_never_for_what_is_not_drawn_yet(card, desk):
-    card.page.evaluate("window.part('card').cleverdon.state.queue.shift()")
-    assert card.on_screen() == "d100"
-    card.press("2")
+    assert card.press_before_next_is_drawn("2") == "d100"
     card.shows("d101")
     card.says("notice", "One moment")
     assert card.stored() == 0
