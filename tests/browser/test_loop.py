@@ -84,7 +84,8 @@ def test_the_hundredth_pair_comes_from_a_model_that_has_read_the_ones_before(
     saved(page)
     serving.stop(signal.SIGKILL)
     serving.start()
-    done += judge(page, known, 50, 60)
+    done += judge(page, known, 45, 60)
+    done += judge(page, known, 5, 500)  # as fast as people are: the model has that time even on a busy machine
     saved(page)
     log = log_of(serving, topic)
     assert log["doc_id"].tolist() == done
