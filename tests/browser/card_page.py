@@ -109,7 +109,6 @@ class Card:
             self.page.wait_for_function(
                 f"([name, texts]) => JSON.stringify(({HIGHLIGHTED})(name)) === texts",
                 arg=[name, json.dumps(texts, ensure_ascii=False, separators=(",", ":"))],
-                timeout=5000,
             )
         except PlaywrightError as error:
             raise AssertionError(f"{name} is on {self.highlighted(name)}, not on {list(texts)}") from error

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 from tests.browser.card_harness import Desk, Harness
 from tests.browser.card_page import Card
-from tests.browser.chromium import HELP, find
+from tests.browser.chromium import HELP, PATIENCE, find
 from tests.browser.serving import Serving
 
 ARGUMENTS = [
@@ -32,6 +32,7 @@ def browser() -> Iterator[Browser]:
     path = find()
     if path is None:
         pytest.fail(HELP)
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield chromium
@@ -42,7 +43,7 @@ def browser() -> Iterator[Browser]:
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """A window of its own, with nobody signed in."""
     context = browser.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(PATIENCE)
     yield context
     context.close()
 
@@ -82,7 +83,7 @@ def make_card(browser: Browser, harness: Harness) -> Iterator[Callable[..., Card
 
     def make(script: str = "", **options: Any) -> Card:
         contexts.append(browser.new_context(**options))
-        contexts[-1].set_default_timeout(15_000)
+        contexts[-1].set_default_timeout(PATIENCE)
         if script:
             contexts[-1].add_init_script(script)
         cards.append(Card(contexts[-1].new_page(), harness.url + "/"))

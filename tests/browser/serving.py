@@ -96,4 +96,4 @@ def press(page: Page, key: str, gone: Locator) -> None:
             return
         if count.inner_text() != before:
             break
-    expect(gone).to_be_visible(timeout=20_000)
+    expect(gone).to_be_visible()

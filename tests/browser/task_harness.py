@@ -23,6 +23,7 @@ from annotate.judging.card import CARDS, script
 from collection.preferences import Ahead, ahead, plan
 from tests.browser.card_harness import REASONS, Harness, page_of
 from tests.browser.card_page import Card
+from tests.browser.chromium import PATIENCE
 
 CAP = 4000
 AHEAD = 3
@@ -284,7 +285,7 @@ def make_cards(browser: Browser, harness: TaskHarness) -> Iterator[Callable[...,
 
     def make(**options: Any) -> TaskCard:
         contexts.append(browser.new_context(**({"viewport": {"width": 1280, "height": 800}} | options)))
-        contexts[-1].set_default_timeout(15_000)
+        contexts[-1].set_default_timeout(PATIENCE)
         cards.append(TaskCard(contexts[-1].new_page(), harness.url + "/"))
         return cards[-1]
 

@@ -111,7 +111,7 @@ def test_axe_finds_nothing_serious_on_the_real_page(serving, browser, scheme):
     page = context.new_page()
     page.goto(serving.link)
     page.goto(f"{serving.url}/judge")
-    expect(page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty(timeout=20_000)
+    expect(page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty()
     page.keyboard.press("2")
     for key, name in PANELS.items():
         page.keyboard.press(key)

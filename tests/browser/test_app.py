@@ -175,7 +175,7 @@ def test_nothing_acknowledged_is_lost_when_the_server_is_killed(serving: Serving
         graded += 2
         expect(page.locator("[data-part=status]")).not_to_have_text("Saved")
         serving.start()
-        expect(page.locator("[data-part=status]")).to_have_text("Saved", timeout=30_000)
+        expect(page.locator("[data-part=status]")).to_have_text("Saved")
     with Campaign(serving.directory) as campaign:
         log = campaign.judgements(current=False)
     assert acknowledged <= set(log["uuid"])

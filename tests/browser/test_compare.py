@@ -18,7 +18,6 @@ from tests.test_compare_page import SYSTEMS, TOPICS, write
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-PATIENCE = 60_000
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -37,9 +36,9 @@ def page(serving: Serving, context: Any) -> Page:
     """The page, with its first chart drawn."""
     page = context.new_page()
     page.goto(serving.link)
-    expect(page.get_by_role("heading", name="Four")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("heading", name="Four")).to_be_visible()
     page.goto(f"{serving.url}/compare")
-    expect(chart(page, "means")).to_be_visible(timeout=PATIENCE)
+    expect(chart(page, "means")).to_be_visible()
     return page
 
 
@@ -81,7 +80,7 @@ def test_a_chart_is_saved_as_svg_and_as_png(page: Page, tmp_path: Path) -> None:
 
 def test_a_bar_leads_to_the_rankings_of_its_topic(page: Page) -> None:
     look(page, "Two systems")
-    expect(chart(page, "topics")).to_be_visible(timeout=PATIENCE)
+    expect(chart(page, "topics")).to_be_visible()
     topic = page.get_by_role("combobox", name="Topic, those first on which they differ most")
     first = topic.input_value()
     bars = chart(page, "topics").locator("path[aria-roledescription=bar]")
@@ -91,13 +90,13 @@ def test_a_bar_leads_to_the_rankings_of_its_topic(page: Page) -> None:
     )
     named = bars.nth(other).get_attribute("aria-label").removeprefix("topic: ")[:2]
     bars.nth(other).click(force=True)
-    expect(topic).to_have_value(re.compile(f"^{named}: topic {named} "), timeout=PATIENCE)
+    expect(topic).to_have_value(re.compile(f"^{named}: topic {named} "))
 
 
 def test_axe_finds_nothing_serious_in_either_theme(page: Page) -> None:
     for at, name in (("Means", "means"), ("Tests", "tests"), ("Two systems", "topics")):
         look(page, at)
-        expect(chart(page, name)).to_be_visible(timeout=PATIENCE)
+        expect(chart(page, name)).to_be_visible()
         for theme in ("light", "dark"):
             page.emulate_media(color_scheme=theme)
             # The grey of all captions of the app is not this page's.

@@ -463,7 +463,7 @@ def test_near_duplicates_are_asked_for_again_while_the_server_has_not_compared_a
     desk.alike = {"d101": [("d100", 0.93)]}
     card = make_card().open()
     card.press("2")
-    expect(card.part("near")).to_contain_text("which you judged 2 Relevant", timeout=15_000)
+    expect(card.part("near")).to_contain_text("which you judged 2 Relevant")
     card.saved()
     assert left == []
     asked = [ask["doc_ids"] for name, ask in desk.requests if name == "near"]

@@ -50,7 +50,7 @@ def open_topic(page: Page, serving: Serving, topic: str) -> None:
     page.goto(serving.link)
     expect(page.get_by_text("in the loop")).to_be_visible()
     page.goto(f"{serving.url}/judge?topic={topic}")
-    expect(page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty(timeout=20_000)
+    expect(page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty()
 
 
 def judge(page: Page, known: dict[str, int], count: int, pause: int) -> list[str]:

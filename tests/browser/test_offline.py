@@ -50,7 +50,7 @@ def open_card(context: BrowserContext, serving: Serving, *, sign_in: bool = True
 
 
 def ready(page: Page) -> None:
-    expect(page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty(timeout=20_000)
+    expect(page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty()
 
 
 def judge(page: Page, grades: str) -> list[tuple[str, int]]:
@@ -80,7 +80,7 @@ def test_fifteen_documents_without_a_connection(serving: Serving, context: Brows
     context.set_offline(True)
     done += judge(page, "012301230123012")
     status = page.locator("[data-part=status]")
-    expect(status).to_contain_text("No connection: 15 judgements wait in this browser and will be sent", timeout=15_000)
+    expect(status).to_contain_text("No connection: 15 judgements wait in this browser and will be sent")
     assert pairs(log_of(serving)) == done[:2]
     done += judge(page, "3")
     context.set_offline(False)
@@ -97,7 +97,7 @@ def test_a_server_that_is_killed_in_mid_judging_and_a_reload(serving: Serving, c
     done = judge(page, "0123")
     serving.stop(signal.SIGKILL)
     done += judge(page, "012301230")
-    expect(page.locator("[data-part=status]")).to_contain_text("wait in this browser", timeout=15_000)
+    expect(page.locator("[data-part=status]")).to_contain_text("wait in this browser")
     serving.start()
     page.goto(f"{serving.url}/judge?topic=1")  # what waits is in the browser's storage
     ready(page)
@@ -108,7 +108,7 @@ def test_a_server_that_is_killed_in_mid_judging_and_a_reload(serving: Serving, c
     serving.stop(signal.SIGKILL)
     done += judge(page, "11")
     serving.start()
-    expect(page.locator("[data-part=status]")).to_have_text("Saved", timeout=30_000)
+    expect(page.locator("[data-part=status]")).to_have_text("Saved")
     log = log_of(serving)
     assert pairs(log) == done
     assert log["uuid"].is_unique
@@ -131,10 +131,10 @@ def test_streamlits_dialog_about_the_connection_takes_no_key(serving: Serving, c
     expect(page.locator("[data-part=note-text]")).to_have_value("before, after")
     page.keyboard.press("Enter")
     done = judge(page, "0123")
-    expect(page.locator("[data-part=status]")).to_contain_text("No connection: 4 judgements wait", timeout=15_000)
+    expect(page.locator("[data-part=status]")).to_contain_text("No connection: 4 judgements wait")
     done += judge(page, "21")
     serving.start()
-    expect(page.locator("[data-part=status]")).to_have_text("Saved", timeout=30_000)
+    expect(page.locator("[data-part=status]")).to_have_text("Saved")
     log = log_of(serving)
     assert pairs(log) == done
     assert log["note"].tolist()[0] == "before, after"

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from annotate.views import PAGES, of_roles
 from collection import Campaign
 from collection.records import Role
+from tests.browser.chromium import PATIENCE
 from tests.browser.oidc import CLIENT_ID, CLIENT_SECRET, Provider
 from tests.browser.serving import Serving, free_port, saved
 from tests.conftest import DOCUMENTS, RUN_A, RUN_B, TOPICS
@@ -45,7 +46,7 @@ def window(browser: Browser) -> Iterator[list[Page]]:
     pages: list[Page] = []
     for _ in range(2):
         context = browser.new_context(viewport={"width": 1280, "height": 800})
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(PATIENCE)
         pages.append(context.new_page())
     yield pages
     for page in pages:

@@ -51,14 +51,14 @@ def test_a_reader_reads_the_verdict_and_takes_a_chart_away(
         link = campaign.make_signin_link("rae")
         verdict = campaign.reusability().verdict
     page.goto(f"{serving.url}/signin?token={link}")
-    expect(page.get_by_text("Small").first).to_be_attached(timeout=20_000)
+    expect(page.get_by_text("Small").first).to_be_attached()
     page.goto(f"{serving.url}/reusability")
     main = page.get_by_test_id("stMain")
-    expect(main.get_by_role("heading", name=verdict[0])).to_be_visible(timeout=60_000)  # computed first
+    expect(main.get_by_role("heading", name=verdict[0])).to_be_visible()  # computed first
     assert verdict[0].startswith("A new system can")
     expect(main.get_by_text("5 of 5 runs are judged in full to depth 10")).to_be_visible()
-    expect(main.get_by_role("button", name="Download left-out.tsv")).to_be_visible(timeout=20_000)
-    expect(main.locator(".stVegaLiteChart svg")).to_have_count(4, timeout=20_000)
+    expect(main.get_by_role("button", name="Download left-out.tsv")).to_be_visible()
+    expect(main.locator(".stVegaLiteChart svg")).to_have_count(4)
     assert main.evaluate("e => e.scrollWidth <= e.clientWidth")
 
     with page.expect_download() as waiting:

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from collection import Campaign, agreement, formats
 from collection.records import Document, Topic
+from tests.browser.chromium import PATIENCE
 from tests.browser.serving import CRANFIELD, Serving
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -96,7 +97,7 @@ def judge_one(page: Page, grade_of: dict[str, int]) -> str:
 def test_two_annotators_and_a_manager(serving: Serving, built: tuple[Path], browser: Browser, tmp_path: Path) -> None:
     def window() -> BrowserContext:
         context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(PATIENCE)
         return context
 
     with Campaign(serving.directory) as campaign:

@@ -82,7 +82,7 @@ def page(context: BrowserContext, serving: Serving) -> Iterator[Page]:
     """Signed in as ann, who manages."""
     page = context.new_page()
     page.goto(serving.link)
-    expect(page.get_by_role("heading").first).to_be_visible(timeout=30_000)
+    expect(page.get_by_role("heading").first).to_be_visible()
     yield page
     assert page.evaluate("window.done") is None, "something of a document was executed"
 
@@ -107,12 +107,12 @@ def test_the_adjudicate_page_shows_every_form(page: Page, serving: Serving) -> N
         found = known[left[0]]
         for name in left[1:]:
             found = found.or_(known[name])
-        expect(found.first).to_be_visible(timeout=30_000)
+        expect(found.first).to_be_visible()
         name = next(name for name in left if known[name].count())
         seen.add(name)
         if name == "page":
-            expect(main.get_by_text("[A wing]")).to_be_visible(timeout=30_000)
-            expect(main.get_by_text("The page", exact=True)).to_be_visible(timeout=30_000)
+            expect(main.get_by_text("[A wing]")).to_be_visible()
+            expect(main.get_by_text("The page", exact=True)).to_be_visible()
         if name == "words":
             links = main.locator(".document a").evaluate_all("found => found.map(a => [a.href, a.target, a.rel])")
             assert links == [["https://example.org/", "_blank", "noopener noreferrer"]]
@@ -122,6 +122,6 @@ def test_the_adjudicate_page_shows_every_form(page: Page, serving: Serving) -> N
         expect(skip).to_have_count(1)  # the page before it is gone
         skip.click()
         if len(seen) < len(DOCUMENTS):
-            expect(known[name].first).to_have_count(0, timeout=30_000)
+            expect(known[name].first).to_have_count(0)
     assert seen == {str(d["doc_id"]) for d in DOCUMENTS}
     assert not [url for url in asked if not url.startswith(serving.url) and "example.org" in url]

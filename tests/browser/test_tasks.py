@@ -64,7 +64,7 @@ def serve(built: tuple[Path], tmp_path: Path) -> Iterator[object]:
 
 
 def count(page: Page, words: str) -> None:
-    expect(page.locator("[data-part=all-count]")).to_have_text(words, timeout=20_000)
+    expect(page.locator("[data-part=all-count]")).to_have_text(words)
 
 
 def test_lists_are_decided_and_survive_a_killed_server(serve, context):
