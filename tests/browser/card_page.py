@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
 from typing import Any
 
 from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.card_harness import Desk
+from tests.browser.chromium import PATIENCE
 
 HIGHLIGHTED = """(name) => [...CSS.highlights.get(name) ?? []].map((each) => {
   const range = document.createRange();
@@ -76,6 +79,18 @@ class Card:
 
     def saved(self) -> None:
         expect(self.part("status")).to_have_text("Saved")
+
+    def holds(self, doc_id: str) -> None:
+        """Waits until a document is in the queue."""
+        held = "id => window.part('card').cleverdon.state.queue.some((document) => document.doc_id === id)"
+        self.page.wait_for_function(held, arg=doc_id)
+
+    def until(self, there: Callable[[], object]) -> None:
+        """Waits for something that is not of the page, such as a request."""
+        end = time.monotonic() + PATIENCE / 1000
+        while not there():
+            assert time.monotonic() < end, "it does not come"
+            self.page.wait_for_timeout(20)  # the page goes on meanwhile
 
     def on_screen(self) -> Any:
         return self.page.evaluate("window.onScreen()")

@@ -16,6 +16,10 @@ NO_STORAGE = "Storage.prototype.setItem = () => { throw new DOMException('no', '
 NO_UUID = "delete Crypto.prototype.randomUUID;"
 
 
+def asked(desk, name="sync"):
+    return [ask for each, ask in desk.requests if each == name]
+
+
 # ---------------------------------------------------------------------------------------------- grading
 
 
@@ -377,7 +381,7 @@ def test_leaving_is_questioned_only_after_a_failure(card, desk):
     assert asked == []
     desk.fail = 500
     card.press("1")
-    card.page.wait_for_timeout(100)
+    card.page.wait_for_function("window.part('card').cleverdon.state.failures > 0")
     card.page.reload()
     assert asked == ["beforeunload"]
     desk.fail = None
@@ -605,19 +609,18 @@ def test_a_late_answer_for_another_document_is_dropped(card, desk):
     desk.slow["d100"] = 1.0
     card.press("w")
     card.says("why-sentence", "One moment")
-    card.page.wait_for_timeout(100)
+    card.until(lambda: asked(desk, "why"))
     card.press("2")
     card.says("why-sentence", "d101")
     card.page.wait_for_timeout(1200)
     card.says("why-sentence", "d101")
-    asked = [ask["doc_id"] for name, ask in desk.requests if name == "why"]
-    assert asked == ["d100", "d101"]
+    assert [ask["doc_id"] for ask in asked(desk, "why")] == ["d100", "d101"]
     # Those that only pass by are not asked about. All four keys at once: on a loaded machine some would stay a while.
     card.page.evaluate(
         "for (const key of '0123') document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))"
     )
     card.says("why-sentence", "d105")
-    assert [ask["doc_id"] for name, ask in desk.requests if name == "why"] == [*asked, "d105"]
+    assert [ask["doc_id"] for ask in asked(desk, "why")] == ["d100", "d101", "d105"]
 
 
 def test_why_says_what_went_wrong_and_asks_again_while_the_model_is_made(card, desk):
@@ -662,7 +665,7 @@ def test_search_and_take(card, desk):
     card.shows("d101")  # the one that was on screen
     card.saved()
     assert words(desk) == [("d100", 1), ("d131", 3)]
-    assert [ask["doc_id"] for name, ask in desk.requests if name == "take"] == ["d131"]
+    assert [ask["doc_id"] for ask in asked(desk, "take")] == ["d131"]
     card.press("u")
     card.shows("d131")
     card.press("2")
@@ -753,7 +756,7 @@ def test_what_was_judged_opens_to_be_looked_back_at(card, desk):
 def test_late_results_are_dropped_and_a_take_never_comes_under_the_keys(card, desk):
     desk.slow = {"mean": 1.0, "d130": 0.8}
     search(card, "mean")
-    card.page.wait_for_timeout(100)
+    card.until(lambda: asked(desk, "search"))
     card.part("search-words").fill("method_130")
     card.says("search-says", "1 document:")
     card.page.wait_for_timeout(1200)
@@ -813,10 +816,6 @@ def loop(desk, make_card):
     return card
 
 
-def asked(desk, name="sync"):
-    return [ask for each, ask in desk.requests if each == name]
-
-
 def test_an_order_replaces_what_is_behind_the_document_on_screen(loop, desk):
     assert asked(desk)[-1]["holding"] == []
     desk.order = ["d140", "d139", "d120", "d138"]
@@ -837,15 +836,14 @@ def test_the_card_asks_again_while_the_model_is_behind_and_stops_then(loop, desk
     assert asked(desk) == []
     desk.behind = 3
     loop.press("1")
-    loop.page.wait_for_timeout(2500)
-    assert len(asked(desk)) == 4
+    loop.until(lambda: len(asked(desk)) == 4)
     desk.order = ["d137", "d136"]
     loop.page.wait_for_timeout(2000)
     assert len(asked(desk)) == 4
     desk.behind = 1
     loop.press("1")
     loop.shows("d120")
-    loop.page.wait_for_timeout(500)
+    loop.holds("d137")
     loop.press("1")
     loop.shows("d137")
 
@@ -883,7 +881,7 @@ def test_undone_documents_stay_whatever_the_model_says(loop, desk):
     loop.press("u", "u")
     loop.shows("d100")
     loop.saved()
-    loop.page.wait_for_timeout(400)
+    loop.holds("d140")
     assert loop.on_screen() == "d100"
     for doc_id in ("d110", "d120", "d140"):  # the second one taken back, the one that was open, then the model's
         loop.press("3")
@@ -926,8 +924,7 @@ def test_what_was_taken_stays_in_front_of_the_loop(loop, desk):
         loop.shows(f"d{number}")
     loop.saved()
     desk.order, desk.behind = ["d140", "d139"], 1
-    loop.page.wait_for_timeout(300)
-    assert asked(desk)[-1]["holding"][:3] == ["d136", "d135", "d100"]  # the server is told at once
+    loop.until(lambda: asked(desk)[-1]["holding"][:3] == ["d136", "d135", "d100"])  # the server is told at once
     for doc_id in ("d135", "d100", "d140"):
         loop.press("2")
         loop.shows(doc_id)

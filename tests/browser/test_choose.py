@@ -306,8 +306,7 @@ def test_an_answer_that_is_lost_doubles_nothing(card, desk):
     desk.fail = "after"
     card.press("1", "Enter")
     card.page.wait_for_function("part('status').dataset.kind !== 'saved'")
-    while sum(name == "task/sync" for name, _ in desk.requests) < 3:
-        card.page.wait_for_timeout(20)
+    card.until(lambda: sum(name == "task/sync" for name, _ in desk.requests) >= 3)
     desk.fail = None
     card.saved()
     assert chosen(desk) == [("t0", [1])]
