@@ -116,7 +116,7 @@ class Beside:
         self.learning = Learning(directory, *self.ends)
         self.threads = [
             threading.Thread(target=self.learning.listen, daemon=True),
-            threading.Thread(target=self.work, name="beside", daemon=True),
+            threading.Thread(target=self.work, daemon=True),
         ]
         for thread in self.threads:
             thread.start()
@@ -468,7 +468,7 @@ def test_why_makes_nobody_wait_for_a_model(ann: Card, monkeypatch: pytest.Monkey
     real = Campaign.learn
 
     def learn(campaign: Campaign, query_id: str) -> Any:
-        assert threading.current_thread().name == "beside"
+        assert threading.current_thread().name == "learner"
         return real(campaign, query_id)
 
     monkeypatch.setattr(Campaign, "learn", learn)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
 from annotate.judging import training
 from annotate.judging.trainer import NotLearned, Trainer
-from annotate.judging.training import KEPT, kept
+from annotate.judging.training import KEPT, NOTICED, Learning, RoundWanted, kept, should_be_modest
 from collection import Campaign
 from tests.test_loop_routes import judged_by_hand, looping_campaign
 
@@ -142,6 +144,47 @@ def test_of_so_many_topics_the_newest_rounds_are_kept() -> None:
     assert len(rounds) == KEPT
     assert list(rounds) == [*(str(n) for n in range(3, KEPT + 3) if n != 5), "5"]
     assert rounds["5"] == 99
+
+
+@pytest.mark.parametrize(
+    ("modest", "seconds", "used", "then"),
+    [
+        (False, 1.5, 1.2, True),  # there is room
+        (False, 12.0, 1.2, False),  # others keep all processors busy
+        (False, 0.06, 0.06, None),  # which the first fraction of a second never shows
+        (True, 0.06, 0.04, True),
+        (True, 0.12, 0.04, True),  # a busy machine, but not a full one
+        (True, 3.0, 0.04, False),  # starved
+        (True, 0.03, 0.0, None),
+    ],
+)
+def test_what_rounds_had_says_how_modest_the_next_are(
+    modest: bool, seconds: float, used: float, then: bool | None
+) -> None:
+    assert should_be_modest(modest, seconds, used) is then
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no processor time that nobody else wants")
+def test_a_starved_round_is_followed_by_one_that_has_its_share(
+    looping: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ways: list[int] = []
+
+    def starved(*_: object) -> None:
+        ways.append(os.sched_getscheduler(0))
+        time.sleep(2 * NOTICED)
+
+    monkeypatch.setattr(Learning, "_round", starved)
+    monkeypatch.setattr(training, "SURE", 0.0)
+    monkeypatch.setattr(training, "ROOM", -1.0)  # always room
+    wishes, answers = BytesIO(b"".join(pickle.dumps(RoundWanted(str(n))) for n in range(4))), BytesIO()
+    learning = Learning(looping.directory, wishes, answers)
+    learning.listen()
+    learning.work()
+    usual = os.sched_getscheduler(0)
+    assert ways == [usual, os.SCHED_IDLE, usual, os.SCHED_IDLE]
+    answers.seek(0)
+    assert [pickle.load(answers).query_id for _ in range(4)] == ["0", "1", "2", "3"]
 
 
 # --- with its server ---------------------------------------------------------------------------------

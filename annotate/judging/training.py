@@ -15,6 +15,7 @@ import pickle
 import signal
 import sys
 import threading
+import time
 import traceback
 from contextlib import suppress
 from pathlib import Path
@@ -31,6 +32,14 @@ START = "import sys; sys.path[:] = {path!r}; from annotate.judging import traini
 
 NICENESS = 10
 """Below whatever answers people: with as many saves as cores, the saves come first."""
+
+STARVED, ROOM = 0.25, 0.5
+"""Shares of a processor. Rounds that had less than the one were starved; after some that had more than the other, the
+next can do with what nobody else wants."""
+
+NOTICED, SURE = 0.05, 1.0
+"""Seconds that show it: of waiting and working where they are starved, of work alone where there is room. Whoever has
+slept gets the first fraction of a second at once, even where all processors are busy."""
 
 KEPT = 16
 """Topics whose last round is kept."""
@@ -113,6 +122,7 @@ class Learning:
         self._writing = threading.Lock()
         self._waiting: SimpleQueue[str | None] = SimpleQueue()
         self._learned: dict[str, Learned] = {}
+        self._over = False
 
     def listen(self) -> None:
         """Take wishes until nothing more can come; what can be explained is explained while a round is made."""
@@ -126,17 +136,44 @@ class Learning:
         self._waiting.put(None)
 
     def work(self) -> None:
-        """Make the rounds that are wanted, one after another."""
+        """Make the rounds that are wanted, one after another, and be in nobody's way as far as that can be.
+
+        A thread that is content with what nobody else wants gives way at once, where one that is only less important
+        goes on for a millisecond or two, and a save or a page waits for it. But where others keep all processors
+        busy, it would hardly get anything, and it may not ask for more again. So each change is another thread.
+        """
+        modest = False
+        while not self._over:
+            worker = threading.Thread(target=self._make_rounds, args=(modest,), name="learner")
+            worker.start()
+            worker.join()
+            modest = not modest
+
+    def _make_rounds(self, modest: bool) -> None:
+        """Until no more are wanted, or until it should be the other way."""
         from collection.campaign import Campaign
 
+        if modest:
+            take_what_is_left()
         campaign: Campaign | None = None
+        seconds = used = 0.0
         while (query_id := self._waiting.get()) is not None:
+            began, worked = time.perf_counter(), time.thread_time()
             try:
                 campaign = campaign or Campaign(self.directory)
                 answer = RoundMade(query_id, self._round(campaign, query_id))
             except Exception as error:  # judging must go on, whatever the model does
                 answer = RoundMade(query_id, None, f"{error}" or type(error).__name__, traceback.format_exc())
             self._send(answer)
+            seconds += time.perf_counter() - began
+            used += time.thread_time() - worked
+            should = should_be_modest(modest, seconds, used)
+            if should is not None:
+                if should != modest:
+                    break
+                seconds = used = 0.0
+        else:
+            self._over = True
         if campaign is not None:
             campaign.close()
 
@@ -158,6 +195,28 @@ class Learning:
     def _send(self, answer: Answer) -> None:
         with suppress(OSError), self._writing:  # the listener notices that nobody reads any more
             send(self._answers, answer)
+
+
+def should_be_modest(modest: bool, seconds: float, used: float) -> bool | None:
+    """Whether rounds should be content with what is left, by how long some took and had a processor.
+
+    None: it cannot be told yet.
+
+    >>> [should_be_modest(False, seconds, used=1.2) for seconds in (2.0, 12.0)]
+    [True, False]
+    >>> [should_be_modest(True, seconds, used=0.06) for seconds in (0.1, 40.0)]
+    [True, False]
+    """
+    if modest:
+        return used > STARVED * seconds if seconds >= NOTICED else None
+    return used > ROOM * seconds if used >= SURE else None
+
+
+def take_what_is_left() -> None:
+    """Let this thread run where nobody else wants to, and give way at once; where the system knows of such a thing."""
+    if sys.platform == "linux":
+        with suppress(OSError):  # a container may forbid it
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
 def _warm_up() -> None:
