@@ -79,13 +79,12 @@ def test_the_hundredth_pair_comes_from_a_model_that_has_read_the_ones_before(
     page = context.new_page()
     open_topic(page, serving, topic)
     expect(page.locator("[data-part=topic-count]")).to_have_text("0 judged")
-    done = judge(page, known, 50, 60)
+    done = judge(page, known, 50, 200)  # still faster than people are
     # Killed in mid-judging: the loop goes on from the log.
     saved(page)
     serving.stop(signal.SIGKILL)
     serving.start()
-    done += judge(page, known, 45, 60)
-    done += judge(page, known, 5, 500)  # as fast as people are: the model has that time even on a busy machine
+    done += judge(page, known, 50, 200)
     saved(page)
     log = log_of(serving, topic)
     assert log["doc_id"].tolist() == done
