@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -18,6 +19,7 @@ from annotate.judging import training
 from annotate.judging.trainer import NotLearned, Trainer
 from annotate.judging.training import KEPT, NOTICED, Learning, RoundWanted, kept, should_be_modest
 from collection import Campaign
+from tests.browser.serving import free_port
 from tests.test_loop_routes import judged_by_hand, looping_campaign
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and ps are of POSIX")
@@ -193,7 +195,8 @@ def test_a_starved_round_is_followed_by_one_that_has_its_share(
 @pytest.mark.slow
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_it_ends_with_its_server(looping: Campaign, how: signal.Signals) -> None:
-    command = [sys.executable, "-m", "annotate", looping.directory, "--no-browser", "--as", "ann"]
+    port = free_port()
+    command = [sys.executable, "-m", "annotate", looping.directory, "--no-browser", "--as", "ann", "--port", str(port)]
     server = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
@@ -207,9 +210,12 @@ def test_it_ends_with_its_server(looping: Campaign, how: signal.Signals) -> None
     else:
         server.send_signal(how)
     _, said = server.communicate(timeout=20)
-    # Then nobody is left who holds its port. To bind it would not show that: the next server may have taken it.
     until(lambda: not any(map(is_there, ours)), "the end of the process that learns")
     assert said == ""
+    with socket.socket() as sock:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(("127.0.0.1", port))  # nobody has it any more
+        sock.listen()
 
 
 @pytest.mark.slow
