@@ -88,6 +88,22 @@ window.run = (changes = {}) => {
   });
 };
 WATCH
+// A page has one sync under way at most; only as it goes away it sends a last one beside it.
+const beyond = window.fetch;
+let syncs = 0;
+let going = false;
+window.addEventListener("pagehide", () => { going = true; }, { capture: true });
+window.addEventListener("pageshow", () => { going = false; });
+window.fetch = async (url, ...rest) => {
+  const isSync = String(url).endsWith("/sync");
+  if (isSync && syncs && !going) queueMicrotask(() => { throw new Error("two sync requests under way at once"); });
+  syncs += isSync;
+  try {
+    return await beyond(url, ...rest);
+  } finally {
+    syncs -= isSync;
+  }
+};
 // What was on screen at each key, and how long after it the next texts were in the page, and painted.
 window.keys = [];
 window.addEventListener("keydown", (event) => {
@@ -173,8 +189,6 @@ class Desk:
         self.uuids: set[str] = set()
         self.skipped: list[tuple[str, str]] = []
         self.requests: list[tuple[str, dict[str, Any]]] = []
-        self.overlaps = 0
-        self.busy = 0
         self.fail: int | str | None = None
         self.delay = 0.0
         self.token = "first"
@@ -392,13 +406,8 @@ class Desk:
         name = request.path_params["name"]
         ask = json.loads(await request.body())
         self.requests.append((name, ask))
-        self.busy += name == "sync"
-        self.overlaps += self.busy > 1
-        try:
-            await asyncio.sleep(self.delay + self.slow.get(ask.get("words") or ask.get("doc_id") or "", 0))
-            return self.respond(name, ask, request.headers.get("x-cleverdon-token"))
-        finally:
-            self.busy -= name == "sync"
+        await asyncio.sleep(self.delay + self.slow.get(ask.get("words") or ask.get("doc_id") or "", 0))
+        return self.respond(name, ask, request.headers.get("x-cleverdon-token"))
 
     def refusal(self, status: int) -> Response:
         """An answer that says why, or does not."""

@@ -93,10 +93,8 @@ def make_card(browser: Browser, harness: Harness) -> Iterator[Callable[..., Card
     for card in cards:
         assert card.errors == []
         assert card.page.evaluate("window.calls") == {"setStateValue": 0, "setTriggerValue": 0}
-    overlaps = harness.desk.overlaps  # a page that is closed with something unsent sends it beside what is under way
     for context in contexts:
         context.close()
-    assert overlaps == 0, "two sync requests were under way at once"
 
 
 @pytest.fixture

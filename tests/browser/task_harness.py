@@ -79,7 +79,6 @@ class Desk:
         self.pool = pool or topics()
         self.log: list[dict[str, Any]] = []
         self.requests: list[tuple[str, dict[str, Any]]] = []
-        self.overlaps = self.busy = 0
         self.fail: int | str | None = None
         self.delay = 0.0
         self.token = "first"
@@ -191,13 +190,8 @@ class Desk:
         name = request.path_params["name"]
         ask = json.loads(await request.body())
         self.requests.append((name, ask))
-        self.busy += name == "task/sync"
-        self.overlaps += self.busy > 1
-        try:
-            await asyncio.sleep(self.delay)
-            return self.respond(name, ask, request.headers.get("x-cleverdon-token"))
-        finally:
-            self.busy -= name == "task/sync"
+        await asyncio.sleep(self.delay)
+        return self.respond(name, ask, request.headers.get("x-cleverdon-token"))
 
     def respond(self, name: str, ask: dict[str, Any], token: str | None) -> Response:
         """The answer itself."""

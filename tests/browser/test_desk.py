@@ -252,7 +252,6 @@ def test_the_time_of_a_flag_on_a_judged_document_counts_once(desk, make_card):
     card.saved()
     seconds = [row["seconds"] + row["away"] for row in desk.log[1:]]
     assert seconds == [pytest.approx(20, abs=2), pytest.approx(7, abs=2)]
-    desk.overlaps = 0  # the clock was put forward beyond a request's patience
 
 
 # -------------------------------------------------------------------------------------------- history
@@ -540,7 +539,6 @@ def test_a_word_after_a_long_stretch_and_none_after_a_break(desk, make_card):
     expect(card.part("resting")).to_be_hidden()
     work(2)
     card.says("resting", "You have been judging for 50 minutes")
-    desk.overlaps = 0  # while a request was under way the clock was put forward beyond its patience
 
 
 # ------------------------------------------------------------------------------------------- the menu

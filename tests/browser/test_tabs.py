@@ -22,7 +22,6 @@ def tabs(desk, make_card, harness):
         knows(card, 1)
     yield first, second
     assert second.errors == []
-    desk.overlaps = 0  # each tab has one request under way at most
 
 
 def knows(card, count):
@@ -150,7 +149,6 @@ def test_a_tab_that_dies_without_a_word_is_missed(desk, make_card, harness):
     assert words(desk)[:2] == [("d100", 0), ("d101", 1)]
     first.saved()  # it was alive after all: the same again, which the server knows
     assert len(desk.log) == len(desk.uuids) == 2
-    desk.overlaps = 0
 
 
 def test_a_revision_never_overtakes_what_another_tab_has_not_sent(tabs, desk):
@@ -186,7 +184,6 @@ def test_a_new_tab_leaves_to_the_first_what_that_one_is_sending(desk, make_card,
         calm(card)
         card.says("topic-count", "2 of 41")
     assert words(desk) == [("d100", 1), ("d101", 2)]
-    desk.overlaps = 0
 
 
 def test_notes_flags_settings_and_skips_are_known_in_both(tabs, desk):
@@ -258,7 +255,6 @@ def test_a_tab_of_another_annotator_is_none_of_these(desk, make_card, harness):
     first.saved()
     assert other.on_screen() == "d100"
     assert all(ask["alone"] for name, ask in desk.requests if name == "sync")
-    desk.overlaps = 0
 
 
 def test_a_browser_without_channels_goes_on_as_ever(desk, make_card):
