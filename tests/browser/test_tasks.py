@@ -112,8 +112,8 @@ def test_preferences_lead_through_the_topics(serve, context):
     page.goto(serving.link)
     page.goto(f"{serving.url}/judge")
     count(page, "0 of 12")
-    expect(page.locator("[data-side=right]")).to_be_visible()
     for key in ["ArrowLeft", "ArrowRight", "="] * 4:
+        expect(page.locator("[data-side=right]")).to_be_visible()  # else the key says nothing
         page.keyboard.press(key)
         page.wait_for_timeout(30)  # as fast as anybody answers
     saved(page)
