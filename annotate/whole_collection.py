@@ -76,7 +76,7 @@ def draw(rule: str) -> None:
     if st.toggle("Show the card", key="card"):
         facts = campaign.collection_facts(rule=rule, **{n: v for n, v in options.items() if n != "with_runs"})
         with st.container(border=True, height=600):
-            st.html(f'{STYLE}<div class="card">{markdown.to_html(widgets.upright(card(facts)))}</div>')
+            st.html(f'{STYLE}<div class="card">{markdown.to_html(card(facts))}</div>')
 
 
 def _describe() -> None:
@@ -91,8 +91,12 @@ def _describe() -> None:
             for name, label in FIELDS.items()
         }
         if st.form_submit_button("Save"):
-            campaign.describe(**said)
-            st.toast("Saved.")
+            try:
+                campaign.describe(**said)
+            except CleverdonError as error:
+                st.error(widgets.plain(str(error)))
+            else:
+                st.toast("Saved.")
 
 
 def _choices() -> dict[str, Any]:

@@ -557,7 +557,7 @@ def test_runs_whose_names_are_cut_alike_have_files_of_their_own(judged: Campaign
 
 def test_the_numbers_of_the_card_are_the_campaigns(judged: Campaign, tmp_path: Path) -> None:
     judged.set_guidelines("# Relevant\n\nIs what answers.")
-    judged.describe(licence="CC BY 4.0", description="A *small* one.")
+    judged.describe(licence="CC BY 4.0", description="A small one.")
     report = judged.export_collection(tmp_path / "c", name="tests/wings")
     facts = json.loads((tmp_path / "c" / "collection.json").read_text())
     assert facts == report.facts
@@ -584,7 +584,7 @@ def test_the_numbers_of_the_card_are_the_campaigns(judged: Campaign, tmp_path: P
         q: (recall.at[q, "found"], recall.at[q, "high"]) for q in ("1", "2")
     }
     card = (tmp_path / "c" / "collection.md").read_text()
-    for words in ("CC BY 4.0", "A *small* one.", "> Is what answers.", "| 3 | 1 | Perfect:", "`tests/wings`"):
+    for words in ("CC BY 4.0", "A small one.", "> Is what answers.", "| 3 | 1 | Perfect:", "`tests/wings`"):
         assert words in card, words
 
 

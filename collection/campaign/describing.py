@@ -18,6 +18,7 @@ from collection.adjudication import Chosen
 from collection.agreement import COEFFICIENTS
 from collection.campaign.exporting import Exporting
 from collection.campaign.recalling import Recalling
+from collection.characters import is_web_address
 from collection.errors import CampaignError, InputError, UnknownNameError
 from collection.store.connection import now
 
@@ -45,13 +46,13 @@ class About:
     Attributes
     ----------
     description
-        What it is for, in Markdown.
+        What it is for, as plain text; blank lines separate paragraphs.
     licence
         Under which it is handed on.
     citation
         How it is to be cited.
     url
-        Where it is to be found.
+        Web address of the collection (``http`` or ``https``).
     """
 
     description: str = ""
@@ -101,6 +102,8 @@ class Describing(Exporting, Recalling):
         ------
         UnknownNameError
             There is no such field.
+        InputError
+            The URL is no web address, or a text cannot be written as UTF-8.
 
         Examples
         --------
@@ -115,6 +118,8 @@ class Describing(Exporting, Recalling):
                 if name not in asdict(about):
                     raise UnknownNameError("field of a collection's card", name, asdict(about))
             about = replace(about, **{name: text.strip() for name, text in changes.items()})
+            if about.url and not is_web_address(about.url):
+                raise InputError(f"url: expected an address that begins with http:// or https://, found {about.url!r}")
             self.store.put("about", asdict(about))
         return about
 

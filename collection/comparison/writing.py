@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import pandas as pd
 
+from collection.characters import escaped_markdown, for_terminal, one_line
 from collection.comparison.comparing import Comparison
 from collection.comparison.evaluating import direction
 from collection.comparison.words import pointing
@@ -31,12 +31,7 @@ def escaped_latex(text: str) -> str:
     >>> print(escaped_latex("bm25_k1=0.9 & 100%"))
     bm25\_k1=0.9 \& 100\%
     """
-    return "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
-
-
-def escaped_markdown(text: str) -> str:
-    """The text as Markdown prints it, in a cell of a table too."""
-    return re.sub(r"([\\`*_{}\[\]<>|#~$&])", r"\\\1", " ".join(text.split()))
+    return "".join(_LATEX.get(character, character) for character in one_line(for_terminal(text)))
 
 
 def caption(comparison: Comparison) -> str:

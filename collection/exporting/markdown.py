@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from collection.characters import escaped_markdown, is_web_address, markdown_code, sanitised_markdown
+
 FEW = 25
 """So many topics at most have a row each in the card; ``collection.json`` has all of them."""
 
@@ -33,14 +35,16 @@ def card(facts: Mapping[str, Any]) -> str:
 
 def _head(facts: Mapping[str, Any]) -> Iterator[str]:
     yield f"# {_cell(facts['title'])}"
-    if facts["description"]:
-        yield f"\n{facts['description']}"
+    for paragraph in re.split(r"\n\s*\n", facts["description"] or ""):
+        if text := escaped_markdown(paragraph):
+            yield f"\n{text}"
     yield ""
-    yield f"- Name: `{facts['name']}`"
-    yield f"- Licence: {_line(facts['licence'] or 'none is stated')}"
-    for what in ("citation", "url"):
-        if facts[what]:
-            yield f"- {'Citation' if what == 'citation' else 'Address'}: {_line(facts[what])}"
+    yield f"- Name: {markdown_code(facts['name'])}"
+    yield f"- Licence: {escaped_markdown(facts['licence'] or 'none is stated')}"
+    if facts["citation"]:
+        yield f"- Citation: {escaped_markdown(facts['citation'])}"
+    if url := facts["url"]:
+        yield f"- Address: {f'<{url}>' if is_web_address(url) else escaped_markdown(url)}"
     yield f"- Made {facts['made_at'][:10]} with Cleverdon {facts['cleverdon']}"
 
 
@@ -106,7 +110,8 @@ def _grades(facts: Mapping[str, Any]) -> Iterator[str]:
     rule = facts["rule"]
     if rule is not None:
         yield ""
-        yield f"Rule by which several annotators' grades became one: `{rule['rule']}`. {_line(rule['description'])}"
+        yield f"Rule by which several annotators' grades became one: {markdown_code(rule['rule'])}. "
+        yield escaped_markdown(rule["description"])
         yield ""
         yield from _table(("how a grade came about", "pairs"), list(rule["by"].items()))
 
@@ -163,7 +168,7 @@ def _agreement(facts: Mapping[str, Any]) -> Iterator[str]:
     )
     for note in found["notes"]:
         yield ""
-        yield _line(note)
+        yield escaped_markdown(note)
 
 
 def _pool(facts: Mapping[str, Any]) -> Iterator[str]:
@@ -238,7 +243,7 @@ def _files(facts: Mapping[str, Any]) -> Iterator[str]:
         return
     yield "## Files"
     yield ""
-    rows = [(file["path"], file["bytes"], f"`{file['sha256']}`") for file in facts["files"]]
+    rows = [(file["path"], file["bytes"], file["sha256"]) for file in facts["files"]]
     yield from _table(("file", "bytes", "SHA-256"), rows)
 
 
@@ -247,7 +252,7 @@ def _guidelines(facts: Mapping[str, Any]) -> Iterator[str]:
         return
     yield "## Guidelines that annotators had"
     yield ""
-    for line in facts["guidelines"].splitlines():
+    for line in sanitised_markdown(facts["guidelines"]).splitlines():
         yield f"> {line}".rstrip()
 
 
@@ -265,12 +270,7 @@ def _cell(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:,.1f}"
-    return re.sub(r"([|<>*_\\])", r"\\\1", _line(value)) if not str(value).startswith("`") else str(value)
-
-
-def _line(value: Any) -> str:
-    """Text on one line."""
-    return " ".join(str(value).split())
+    return escaped_markdown(str(value))
 
 
 def _digits(value: float | None) -> str:

@@ -1,0 +1,155 @@
+r"""Text from outside, made safe for where it is written: a Markdown file, a terminal, a page.
+
+Names, titles and notes come from files and forms that nobody has checked. Each place where they are written reads
+some characters as commands; the functions here take that meaning away and leave the text readable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from collection.errors import InputError
+
+_BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Characters that change the direction of writing: marks, embeddings, overrides, isolates (Unicode UAX 9)."""
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""Control characters (C0 and C1) except tab and line feed, separators of lines, and halves of surrogate pairs."""
+_UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
+
+# An address is linked without brackets too, from "://" and from "www.".
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~$&!]|:(?=//)|(?<=\bwww)\.)", re.IGNORECASE)
+_BLOCK_START = re.compile(r"[-+=](?=[-+=\s]|\Z)|\d{1,9}[.)](?=\s|\Z)")
+
+_WEB_ADDRESS = re.compile(r"https?://[^\s<>\"`\\|]+", re.IGNORECASE)
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_NUMERIC_ENTITY = re.compile("&(?=#)")
+_OTHER_TARGET = re.compile(r"\]([(:])(?!\s*(?:https?://|mailto:))", re.IGNORECASE)
+
+
+def without_bidi(text: str) -> str:
+    r"""The text without characters that change the direction of writing.
+
+    Examples
+    --------
+    >>> without_bidi("safe_\u202egnp.exe")
+    'safe_gnp.exe'
+    """
+    return _BIDI.sub("", text)
+
+
+def one_line(text: str) -> str:
+    r"""The text with every run of white space as one blank.
+
+    Examples
+    --------
+    >>> one_line(" two\nlines\t")
+    'two lines'
+    """
+    return " ".join(text.split())
+
+
+def for_terminal(text: str) -> str:
+    r"""The text without anything that a terminal obeys; line feeds and tabs stay.
+
+    Control characters, among them the escape character, become what Python writes for them. Characters that change
+    the direction of writing are dropped.
+
+    Examples
+    --------
+    >>> print(for_terminal("\x1b]0;title\x07run"))
+    \x1b]0;title\x07run
+    """
+    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), without_bidi(text))
+
+
+def escaped_markdown(text: str) -> str:
+    r"""The text as Markdown prints it on one line, in a table cell too: no markup, no link, no image, no raw HTML.
+
+    Examples
+    --------
+    >>> print(escaped_markdown("![x](http://example.org) BM25"))
+    \!\[x\](http\://example.org) BM25
+    """
+    flat = one_line(_CONTROLS.sub(" ", without_bidi(text)))
+    escaped = _MARKDOWN.sub(r"\\\1", flat)
+    if start := _BLOCK_START.match(escaped):  # a list, a rule or the underline of a heading
+        at = start.end() - 1
+        escaped = f"{escaped[:at]}\\{escaped[at:]}"
+    return escaped
+
+
+def markdown_code(text: str) -> str:
+    r"""The text as a code span, whatever backticks it has.
+
+    Examples
+    --------
+    >>> print(markdown_code("majority"), markdown_code("a`b"))
+    `majority` ``a`b``
+    """
+    flat = one_line(_CONTROLS.sub(" ", without_bidi(text)))
+    fence = "`" * (max((len(run) for run in re.findall("`+", flat)), default=0) + 1)
+    pad = " " if flat.startswith("`") or flat.endswith("`") else ""
+    return f"{fence}{pad}{flat}{pad}{fence}"
+
+
+def sanitised_markdown(text: str) -> str:
+    r"""Markdown that somebody wrote, without what can do harm where it is rendered.
+
+    Raw HTML and images become text, so that nothing is executed and nothing is loaded; links lead to ``http``,
+    ``https`` or ``mailto``, and others become text. Emphasis, headings, lists, tables and code stay.
+
+    Examples
+    --------
+    >>> print(sanitised_markdown("**x** <img src=a> ![y](http://example.org) [z](javascript:a)"))
+    **x** &lt;img src=a> !\[y](http://example.org) [z]\(javascript:a)
+    """
+    clean = _CONTROLS.sub(" ", without_bidi(text.replace("\r\n", "\n").replace("\r", "\n")))
+    clean = _NUMERIC_ENTITY.sub("&amp;", clean)  # it could stand for any of these characters
+    clean = _TAG.sub("&lt;", clean)
+    return _OTHER_TARGET.sub(r"]\\\1", clean.replace("![", r"!\["))
+
+
+def is_web_address(text: str) -> bool:
+    """Whether the text is an address on the web and nothing else.
+
+    Examples
+    --------
+    >>> is_web_address("https://example.org/wings"), is_web_address("javascript:alert(1)")
+    (True, False)
+    """
+    return _WEB_ADDRESS.fullmatch(text) is not None and text.isprintable()
+
+
+def require_writable(value: Any, what: str) -> None:
+    r"""Refuse text that cannot be stored or written as UTF-8: halves of surrogate pairs, and NUL.
+
+    Parameters
+    ----------
+    value
+        Text, or anything made of mappings, lists and tuples; every text in it is looked at.
+    what
+        What the message calls it.
+
+    Raises
+    ------
+    InputError
+        There is such a character.
+
+    Examples
+    --------
+    >>> require_writable({"title": "Wings"}, "setting")
+    """
+    if isinstance(value, str):
+        if found := _UNWRITABLE.search(value):
+            name = "a NUL character" if found[0] == "\0" else "half a surrogate pair"
+            raise InputError(
+                f"{what}: expected text that can be written as UTF-8, found {name} (\\u{ord(found[0]):04x}) at "
+                f"character {found.start() + 1}"
+            )
+    elif isinstance(value, Mapping):
+        require_writable([*value.keys(), *value.values()], what)
+    elif isinstance(value, Iterable) and not isinstance(value, bytes):
+        for each in value:
+            require_writable(each, what)
