@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from collection.characters import one_line
 from collection.cli import (
     agreeing,
     assigning,
@@ -30,7 +31,7 @@ from collection.cli import (
     tasks,
 )
 from collection.cli.options import DIRECTORY, FILE, FORMAT, serving, with_folders
-from collection.cli.printing import counted, one_line, print_notices, print_table, progress_line
+from collection.cli.printing import counted, echo, echo_data, print_notices, print_table, progress_line
 from collection.errors import CleverdonError
 
 
@@ -42,14 +43,15 @@ class Group(click.Group):
         try:
             return super().invoke(ctx)
         except CleverdonError as error:
-            click.echo(f"cleverdon: {one_line(error)}", err=True)
+            echo(f"cleverdon: {one_line(str(error))}", err=True)
             ctx.exit(2)
         except BrokenPipeError:
             # `cleverdon evaluate ... | head`: nobody is left to tell.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(0)
         except OSError as error:
-            click.echo(f"cleverdon: {error.filename or ''}: {error.strerror or error}".replace(": :", ":"), err=True)
+            said = f"cleverdon: {error.filename or ''}: {error.strerror or error}".replace(": :", ":")
+            echo(one_line(said), err=True)
             ctx.exit(2)
 
 
@@ -93,7 +95,7 @@ def new(directory: Path, grades: str, title: str | None) -> None:
     from collection.campaign import Campaign
 
     with Campaign.create(directory, grades=grades, title=title) as campaign:
-        click.echo(f"{directory}: a new campaign, grades {campaign.grades}. {campaign.next_step().sentence}")
+        echo(f"{directory}: a new campaign, grades {campaign.grades}. {campaign.next_step().sentence}")
 
 
 @main.command("import")
@@ -138,7 +140,7 @@ def import_(
             progress=progress,
         )
     for line in report.done:
-        click.echo(line)
+        echo(one_line(line))
     print_notices(report.notices)
 
 
@@ -160,28 +162,26 @@ def status(directory: Path, form: str) -> None:
     with Campaign(directory) as campaign:
         state = campaign.status()
     if form == "json":
-        click.echo(json.dumps(state, indent=2, ensure_ascii=False, allow_nan=False))
+        echo_data(json.dumps(state, indent=2, ensure_ascii=False, allow_nan=False))
         return
-    click.echo(f"{state['title']}: grades {', '.join(state['grades'])}")
+    echo(f"{one_line(state['title'])}: grades {', '.join(state['grades'])}")
     for name in ("topics", "documents", "runs"):
-        click.echo(f"  {name:<12}{state[name]:>10,}")
+        echo(f"  {name:<12}{state[name]:>10,}")
     goal = state["made"] + state["remaining"]
     several = f"; {state['made']:,} of {goal:,} judgements made" if goal > state["pool"] else ""
     if state["decisions"]:
-        click.echo(f"  {'pool':<12}{state['pool']:>10,} pairs")
+        echo(f"  {'pool':<12}{state['pool']:>10,} pairs")
         tasks.print_decisions(state["decisions"])
     else:
         left = f"{several}, {state['remaining']:,} left"
-        click.echo(f"  {'pool':<12}{state['pool']:>10,} pairs, {state['judged']:,} judged{left}")
+        echo(f"  {'pool':<12}{state['pool']:>10,} pairs, {state['judged']:,} judged{left}")
     if state["outside_pool"]:
         outside = counted(state["outside_pool"], "more pair is", "more pairs are")
-        click.echo(f"  {outside} judged, outside the pool")
+        echo(f"  {outside} judged, outside the pool")
     if state["missing_documents"]:
-        click.echo(
-            f"  {state['missing_documents']:,} documents of the pool have no text (export --missing-documents FILE)"
-        )
+        echo(f"  {state['missing_documents']:,} documents of the pool have no text (export --missing-documents FILE)")
     if state["per_topic"] and not state["decisions"]:
-        click.echo()
+        echo()
         print_table(
             ["topic", "mode", "pool", "judged", "cannot judge", "title"],
             [
@@ -190,10 +190,10 @@ def status(directory: Path, form: str) -> None:
             ],
         )
     if state["annotators"] and not state["decisions"]:
-        click.echo()
+        echo()
         rows = [[a["annotator"], a["judgements"], a["last_at"][:16].replace("T", " ")] for a in state["annotators"]]
         print_table(["annotator", "judgements", "last (UTC)"], rows)
-    click.echo(f"\nNext: {state['next']['sentence']}")
+    echo(f"\nNext: {state['next']['sentence']}")
 
 
 @main.command()
@@ -245,7 +245,7 @@ def judge(
         row = campaign.progress(topic).iloc[0]
         pooled = campaign.in_pool(topic, doc)
     said = ("adjudicated, " if adjudicate else "") + (str(grade) if kind == "graded" else kind)
-    click.echo(f"{topic} {doc}: {said} by {annotator}; {row['judged']} of {row['pool']} pairs of the topic are judged")
+    echo(f"{topic} {doc}: {said} by {annotator}; {row['judged']} of {row['pool']} pairs of the topic are judged")
     if not pooled:
         print_notices(["the pair is not in the pool; its grade goes into the qrels all the same"])
 
@@ -264,7 +264,7 @@ def demo(
         with progress_line() as progress:
             report = build(directory, progress)
         for line in report.done:
-            click.echo(line)
+            echo(one_line(line))
         print_notices(report.notices)
     if not build_only:
         _serve(directory, port, host, annotator, no_browser)

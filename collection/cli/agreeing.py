@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.options import FILE, FORMAT
-from collection.cli.printing import print_notices, print_table
+from collection.cli.printing import echo, echo_data, print_notices, print_table
 from collection.errors import InputError
 
 if TYPE_CHECKING:
@@ -93,11 +93,11 @@ def agreement(
         labels = agreeing.chosen(formats.read_labels(source), topics=topics, without=without)
         found = agreeing.agreement(labels, level=1 if level is None else level, grades=scale, **options)
     if form == "json":
-        click.echo(json.dumps(_plain(found, conclusions), indent=2, ensure_ascii=False, allow_nan=False))
+        echo_data(json.dumps(_plain(found, conclusions), indent=2, ensure_ascii=False, allow_nan=False))
         return
     for sentence in agreeing.headline(found):
-        click.echo(sentence)
-    click.echo()
+        echo(sentence)
+    echo()
     _print_values(found)
     _print_narrow("between", found.between, ["a", "b", "pairs"])
     by = found.topics[(found.topics["coefficient"] == coefficient)].drop_duplicates("query_id")
@@ -151,14 +151,14 @@ def _print_narrow(title: str, frame: pd.DataFrame, keys: list[str], order: list[
     wide = wide.assign(overlap=overlap.reindex(wide.index))
     if order is not None:
         wide = wide.loc[order] if wide.index.nlevels == 1 else wide.reindex(order, level=0)
-    click.echo(f"\n{title}")
+    echo(f"\n{title}")
     rows = [
         [*(_key(key) for key in keyed), *("-" if isnan(value) else f"{value:.3f}" for value in row)]
         for keyed, row in zip(wide.index, wide.to_numpy().tolist(), strict=True)
     ]
     print_table([*("" if k == "difference" else k for k in keys), *wide.columns], rows[:SHOWN])
     if len(rows) > SHOWN:
-        click.echo(f"... {len(rows) - SHOWN:,} more; --format json has all")
+        echo(f"... {len(rows) - SHOWN:,} more; --format json has all")
 
 
 def _key(key: Any) -> Any:
@@ -169,22 +169,22 @@ def _key(key: Any) -> Any:
 
 
 def _print_conclusions(conclusions: list[Conclusion], measure: str) -> None:
-    click.echo(f"\nthe runs by {measure} under each annotator's grades")
+    echo(f"\nthe runs by {measure} under each annotator's grades")
     if not conclusions:
-        click.echo("There are no runs, or no two annotators who graded a pair in common.")
+        echo("There are no runs, or no two annotators who graded a pair in common.")
         return
     rows = [
         [c.a, c.b, c.topics, c.pairs, c.runs, "-" if c.note else f"{c.tau:.3f}", c.swaps, c.note] for c in conclusions
     ]
     print_table(["a", "b", "topics", "pairs", "runs", "Kendall's tau", "swaps", ""], rows)
     for c in conclusions[:TABLES]:
-        click.echo()
+        echo()
         cells = [
             [r["run"], f"{r['a']:.4f}", r["place_a"], f"{r['b']:.4f}", r["place_b"]] for r in c.table.to_dict("records")
         ]
         print_table(["run", c.a, "place", c.b, "place"], cells)
     if len(conclusions) > TABLES:
-        click.echo(f"... {len(conclusions) - TABLES:,} more; --format json has all")
+        echo(f"... {len(conclusions) - TABLES:,} more; --format json has all")
 
 
 def _plain(found: Agreement, conclusions: list[Conclusion] | None) -> dict[str, Any]:

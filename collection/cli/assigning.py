@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.options import DIRECTORY, FILE, FORMAT
-from collection.cli.printing import print_notices, print_table
+from collection.cli.printing import echo, echo_data, print_notices, print_table
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
@@ -156,7 +156,7 @@ def _show(campaign: Campaign, form: str) -> None:
             "notices": campaign.assignment_notices(),
             "calibration": {"pairs": size, "annotators": calibrated.to_dict("records")},
         }
-        click.echo(json.dumps(shown, indent=2, ensure_ascii=False, allow_nan=False))
+        echo_data(json.dumps(shown, indent=2, ensure_ascii=False, allow_nan=False))
         return
     which = {
         "all": "all pairs",
@@ -168,19 +168,17 @@ def _show(campaign: Campaign, form: str) -> None:
     if settings.annotators > 1:
         others = "" if settings.which == "all" else ", one judges each of the others"
         several = f"{settings.annotators} annotators judge each of {which}{others}"
-    click.echo(f"{several}: {work.pairs:,} pairs of the pool, {work.judgements:,} judgements, {work.made:,} made")
-    click.echo(
-        f"a pair is reserved for {settings.lease:g} minutes; judging is {'blind' if settings.blind else 'not blind'}"
-    )
+    echo(f"{several}: {work.pairs:,} pairs of the pool, {work.judgements:,} judgements, {work.made:,} made")
+    echo(f"a pair is reserved for {settings.lease:g} minutes; judging is {'blind' if settings.blind else 'not blind'}")
     if size:
         told = "; the settled grade is shown after each" if settings.feedback else ""
-        click.echo(f"everybody judges {size:,} pairs first, beyond these{told}")
+        echo(f"everybody judges {size:,} pairs first, beyond these{told}")
     guidelines, notes = len(campaign.guidelines()), len(campaign.topic_notes())
     if guidelines or notes:
-        click.echo(f"guidelines of {guidelines:,} characters, notes for {notes:,} topics")
+        echo(f"guidelines of {guidelines:,} characters, notes for {notes:,} topics")
     print_notices(campaign.assignment_notices())
     if len(table):
-        click.echo()
+        echo()
         rows = [
             [
                 row["query_id"],
@@ -194,7 +192,7 @@ def _show(campaign: Campaign, form: str) -> None:
         ]
         print_table(["topic", "who", "pairs", "judgements", "made", "title"], rows)
     if size and len(calibrated):
-        click.echo()
+        echo()
         print_table(
             ["annotator", "calibration", "as settled"],
             [

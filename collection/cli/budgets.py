@@ -7,9 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from collection.cli.printing import print_notices, print_table, progress_line
+from collection.cli.printing import echo, echo_data, print_notices, print_table, progress_line
 from collection.errors import InputError
 
 if TYPE_CHECKING:
@@ -144,7 +142,7 @@ def finished() -> Callable[[str, int, int], None]:
     def tell(name: str, done: int, total: int) -> None:
         nonlocal current
         if done:
-            click.echo(f"{current}: played, {done:,} of {total:,}", err=True)
+            echo(f"{current}: played, {done:,} of {total:,}", err=True)
         current = name
 
     return tell
@@ -152,9 +150,9 @@ def finished() -> Callable[[str, int, int], None]:
 
 def _print(table: pd.DataFrame, form: str) -> None:
     if form == "json":
-        click.echo(table.to_json(orient="records", indent=2))
+        echo_data(table.to_json(orient="records", indent=2))
     elif form == "tsv":
-        click.echo(table.to_csv(sep="\t", index=False, lineterminator="\n"), nl=False)
+        echo_data(table.to_csv(sep="\t", index=False, lineterminator="\n"), nl=False)
     else:
         header = ["strategy", "of the rest", "cost", "judgements", "recall", "tau", "tau_AP"]
         rows = [

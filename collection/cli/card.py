@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from collection.cli.options import DIRECTORY, FORMAT
-from collection.cli.printing import print_table
+from collection.cli.printing import echo_data, print_table
 
 
 @click.command()
@@ -47,7 +47,7 @@ def card(
             given["image_hosts"] = tuple(dict.fromkeys((*there, *hosts)))
         settings = asdict(campaign.set_card(**given) if given else campaign.card_settings())
     if form == "json":
-        click.echo(json.dumps(settings, indent=2, ensure_ascii=False))
+        echo_data(json.dumps(settings, indent=2, ensure_ascii=False))
         return
     print_table(["setting", "value"], [[name, _words(value)] for name, value in settings.items()])
 

@@ -11,7 +11,7 @@ import click
 
 from collection.cli.evaluating import parse_measures, read_qrels_for
 from collection.cli.options import FILE, with_folders
-from collection.cli.printing import counted, print_notices, print_table, progress_line
+from collection.cli.printing import counted, echo, echo_data, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -186,14 +186,14 @@ def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, system
         _print_frame(ranks.assign(query_id=topic)[["query_id", *ranks]], form)
     elif form == "json":
         found = {"query_id": topic, "values": _records(values), "ranks": _records(ranks)}
-        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        echo_data(json.dumps(found, indent=2, ensure_ascii=False))
     else:
-        click.echo(f"topic {topic}\n")
+        echo(f"topic {topic}\n")
         if values.empty:
-            click.echo("no values: the qrels do not have it")
+            echo("no values: the qrels do not have it")
         else:
             _print_frame(values, form)
-        click.echo()
+        echo()
         _print_frame(ranks, form)
 
 
@@ -255,11 +255,11 @@ def _print_comparison(compared: Comparison, form: str) -> None:
     from collection import comparison
 
     if form == "latex":
-        click.echo(comparison.latex(compared))
+        echo_data(comparison.latex(compared))
     elif form == "markdown":
-        click.echo(comparison.markdown(compared))
+        echo_data(comparison.markdown(compared))
     elif form == "json":
-        click.echo(json.dumps(_as_json(compared), indent=2, ensure_ascii=False))
+        echo_data(json.dumps(_as_json(compared), indent=2, ensure_ascii=False))
     elif form == "tsv":
         _print_frame(_joined(compared) if compared.pairs is None else compared.pairs, form)
     else:
@@ -333,9 +333,9 @@ def _print_leaderboard(compared: Comparison) -> None:
     signs = "* best, ~ not distinguishable from it"
     if compared.baseline is not None:
         signs += f", + significantly better and - significantly worse than {compared.baseline}"
-    click.echo(f"\n{signs}; {counted(compared.topics, 'topic')}")
+    echo(f"\n{signs}; {counted(compared.topics, 'topic')}")
     for measure in values:
-        click.echo(compared.sentence(str(measure)))
+        echo(compared.sentence(str(measure)))
 
 
 def _print_tests(compared: Comparison) -> None:
@@ -344,7 +344,7 @@ def _print_tests(compared: Comparison) -> None:
 
     for measure, tests in compared.tests.groupby("measure", sort=False):
         test, correction = TESTS[compared.test].label, CORRECTIONS[compared.correction].label
-        click.echo(f"\n{measure} against {compared.baseline}: {test}, {correction}")
+        echo(f"\n{measure} against {compared.baseline}: {test}, {correction}")
         of = tests["interval_of"].iloc[0]
         header = ["system", "difference", confidence(compared.alpha) + ("" if of == "mean" else f" of the {of}")]
         rows = [
@@ -364,7 +364,7 @@ def _print_pairs(compared: Comparison) -> None:
     assert compared.pairs is not None  # asked for
     for measure, pairs in compared.pairs.groupby("measure", sort=False):
         found = int(pairs["significant"].sum())
-        click.echo(f"\n{measure}: {found:,} of {len(pairs):,} pairs differ (randomised Tukey HSD)")
+        echo(f"\n{measure}: {found:,} of {len(pairs):,} pairs differ (randomised Tukey HSD)")
         rows = [
             [
                 f"{row['system_a']} - {row['system_b']}",
@@ -385,9 +385,9 @@ def _print_frame(frame: pd.DataFrame, form: str) -> None:
     import pandas as pd
 
     if form == "json":
-        click.echo(json.dumps(_records(frame), indent=2, ensure_ascii=False))
+        echo_data(json.dumps(_records(frame), indent=2, ensure_ascii=False))
     elif form == "tsv":
-        click.echo(frame.to_csv(sep="\t", index=False), nl=False)
+        echo_data(frame.to_csv(sep="\t", index=False), nl=False)
     else:
 
         def cell(value: Any) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from collection.cli.options import DIRECTORY, FORMAT
-from collection.cli.printing import counted, print_notices, print_table
+from collection.cli.printing import counted, echo, echo_data, print_notices, print_table
 
 SHOWN = 30
 """Groups that are printed; JSON has all."""
@@ -43,23 +43,23 @@ def duplicates(directory: Path, of: str, threshold: float, form: str) -> None:
     if form == "json":
         groups = [{"doc_ids": g.doc_ids, "similarity": [round(s, 4) for s in g.similarity]} for g in found.groups]
         told = {"of": of, "threshold": threshold, **found._asdict(), "groups": groups}
-        click.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        echo_data(json.dumps(told, indent=2, ensure_ascii=False))
         return
     grouped = sum(len(group.doc_ids) for group in found.groups)
-    click.echo(
+    echo(
         f"{grouped:,} of {found.documents:,} documents are in {counted(len(found.groups), 'group')} of near-duplicates"
         if found.groups
         else f"None of {found.documents:,} documents is nearly the same as another one."
     )
     if found.pairs:
-        click.echo(f"{found.pairs:,} of {found.pool:,} pairs of the pool have one before them in their topic's pool")
+        echo(f"{found.pairs:,} of {found.pool:,} pairs of the pool have one before them in their topic's pool")
     largest = sorted(found.groups, key=lambda group: -len(group.doc_ids))[:SHOWN]
     rows = []
     for group in largest:
         more = ", ..." if len(group.doc_ids) > NAMED else ""
         rows.append([len(group.doc_ids), f"{min(group.similarity):.2f}", ", ".join(group.doc_ids[:NAMED]) + more])
     if rows:
-        click.echo()
+        echo()
         print_table(["documents", "least similar to the first", ""], rows)
     if len(found.groups) > SHOWN:
         print_notices([f"{len(found.groups) - SHOWN:,} more groups; --format json has all"])

@@ -9,6 +9,8 @@ import click
 
 from collection.cli.options import FILE, with_folders
 from collection.cli.printing import (
+    echo,
+    echo_data,
     print_evaluation,
     print_explanations,
     print_notices,
@@ -190,12 +192,12 @@ def measures(name: str | None, form: str) -> None:
     from collection.measures.catalogue import describe, families, markdown, written
 
     if name is not None:
-        click.echo(describe(parse_name(name)))
+        echo(describe(parse_name(name)))
     elif form == "markdown":
-        click.echo(markdown())
+        echo_data(markdown())
     else:
         for headline, entries in families():
-            click.echo(headline)
+            echo(headline)
             print_table(["", ""], [["  " + written(e), e.description] for e in entries], with_header=False)
-            click.echo()
-        click.echo("cleverdon measures NAME says more: formula, parameters, source.")
+            echo()
+        echo("cleverdon measures NAME says more: formula, parameters, source.")

@@ -10,7 +10,7 @@ import click
 
 from collection.cli import tasks, training
 from collection.cli.options import DIRECTORY, WRITTEN
-from collection.cli.printing import counted, print_notices, progress_line
+from collection.cli.printing import counted, echo, print_notices, progress_line
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -102,10 +102,10 @@ def export(
         estimated = (qrels or collection) and chosen.name == "dawid-skene"
         unsettled = caution(campaign.settled(chosen)) if estimated else ""
     for path, rows in written.items():
-        click.echo(f"{path}: {counted(rows, 'line')}")
+        echo(f"{path}: {counted(rows, 'line')}")
     if collection:
         size = sum(file.bytes for file in report.files)
-        click.echo(f"{collection}: the collection {report.facts['name']}, {len(report.files)} files, {size:,} bytes")
+        echo(f"{collection}: the collection {report.facts['name']}, {len(report.files)} files, {size:,} bytes")
         if not report.facts["licence"]:
             print_notices(["its card states no licence: say it with --licence"])
     if qrels is not None and not written[str(qrels)]:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from collection.cli.options import DIRECTORY, FILE, FORMAT
-from collection.cli.printing import print_table, progress_line
+from collection.cli.printing import echo, echo_data, print_table, progress_line
 
 NAMED = 10
 """Topics of a mode that are named."""
@@ -42,9 +42,7 @@ def vectors(
         used = ", ".join(campaign.vectors_state().blocks)
     read = f"{report.tokenised:,} texts read" if report.tokenised else "no text had to be read"
     taken = f"; embeddings from {dense}" if dense is not None else ""
-    click.echo(
-        f"{directory / 'vectors'}: {report.documents:,} documents by {used}; {read}{taken}; {report.seconds:.1f} s"
-    )
+    echo(f"{directory / 'vectors'}: {report.documents:,} documents by {used}; {read}{taken}; {report.seconds:.1f} s")
 
 
 @click.command()
@@ -90,7 +88,7 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
         modes = campaign.modes()
     rows = [[name.replace("_", "-"), "automatic" if value is None else str(value)] for name, value in settings.items()]
     print_table(["setting", "value"], rows)
-    click.echo()
+    echo()
     of_mode = {mode: [query_id for query_id, m in modes.items() if m == mode] for mode in MODES}
     named: list[list[Any]] = [
         [len(some), MODES[mode], ", ".join(some[:NAMED]) + (", ..." if some[NAMED:] else "")]
@@ -112,7 +110,7 @@ def recall(directory: Path, form: str) -> None:
         table = campaign.recall_table()
         settings = campaign.loop_settings()
     if form == "json":
-        click.echo(table.to_json(orient="records", indent=2, force_ascii=False))
+        echo_data(table.to_json(orient="records", indent=2, force_ascii=False))
         return
     rows = [
         [
@@ -128,7 +126,7 @@ def recall(directory: Path, form: str) -> None:
         for row in table.to_dict("records")
     ]
     print_table(["topic", "mode", "judged", "found", "relevant", "recall", "of the", "advice"], rows)
-    click.echo(
+    echo(
         f"\nrelevant is from grade {settings.level} on; intervals with {percent(settings.confidence)} confidence; "
         f"the advice is to promise {percent(settings.target)} recall"
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from collection.cli.options import DIRECTORY, FORMAT
-from collection.cli.printing import print_table
+from collection.cli.printing import echo, echo_data, print_table
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
@@ -85,21 +85,21 @@ def _print_link(campaign: Campaign, name: str, token: str) -> None:
 
     path = f"/invitation?token={token}"
     address = campaign.address()
-    click.echo(f"Send this link to {name}, who chooses a password with it. It works once, for {LINK_DAYS} days:")
-    click.echo(f"\n    {address or ''}{path}\n")
+    echo(f"Send this link to {name}, who chooses a password with it. It works once, for {LINK_DAYS} days:")
+    echo(f"\n    {address or ''}{path}\n")
     if address is None:
-        click.echo("Put the address of the app before it: `cleverdon serve` has not yet told one.")
+        echo("Put the address of the app before it: `cleverdon serve` has not yet told one.")
     elif "://127.0.0.1" in address or "://[::1]" in address:
-        click.echo(f"On another machine, put the address by which it reaches this one in the place of {address}.")
+        echo(f"On another machine, put the address by which it reaches this one in the place of {address}.")
 
 
 def _print_people(campaign: Campaign, form: str) -> None:
     table = campaign.accounts()
     if form == "json":
-        click.echo(json.dumps(table.to_dict("records"), indent=2, ensure_ascii=False))
+        echo_data(json.dumps(table.to_dict("records"), indent=2, ensure_ascii=False))
         return
     if table.empty:
-        click.echo("Nobody has an account yet: the first `cleverdon serve` makes one, or --invite does.")
+        echo("Nobody has an account yet: the first `cleverdon serve` makes one, or --invite does.")
         return
     rows = [
         [

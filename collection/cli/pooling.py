@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.options import FILE, with_folders
-from collection.cli.printing import counted, print_notices, print_table
+from collection.cli.printing import counted, echo, print_notices, print_table
 
 if TYPE_CHECKING:
     from collection.campaign import PoolReport
@@ -117,10 +117,10 @@ def _print_strategies() -> None:
             [entry.name, ", ".join(f"{name}={value}" for name, value in entry.parameters.items()), entry.description]
             for entry in table
         ]
-        click.echo(f"{when}:")
+        echo(f"{when}:")
         print_table(["strategy", "parameters", "what it chooses"], rows)
-        click.echo()
-    click.echo("`cleverdon pool DIR --strategy S` takes the first; the second work in `cleverdon loop` and `simulate`.")
+        echo()
+    echo("`cleverdon pool DIR --strategy S` takes the first; the second work in `cleverdon loop` and `simulate`.")
 
 
 def _print_pool(report: PoolReport, time: Estimate | None, dry_run: bool) -> None:
@@ -129,16 +129,16 @@ def _print_pool(report: PoolReport, time: Estimate | None, dry_run: bool) -> Non
 
     pairs = report.per_topic["pairs"]
     of = f"{counted(report.runs, 'run')}, {counted(len(pairs), 'topic')}"
-    click.echo(f"{report.strategy} ({in_words(report.parameters)}) over {of}")
+    echo(f"{report.strategy} ({in_words(report.parameters)}) over {of}")
     drawn = "" if report.sampled_from is None else f", drawn from {report.sampled_from:,}"
-    click.echo(f"pairs      {report.pairs:,}{drawn}")
-    click.echo(f"per topic  min {pairs.min()}, median {pairs.median():g}, max {pairs.max()}")
+    echo(f"pairs      {report.pairs:,}{drawn}")
+    echo(f"per topic  min {pairs.min()}, median {pairs.median():g}, max {pairs.max()}")
     if report.near_duplicates:
-        click.echo(f"left out   {report.near_duplicates:,} as near-duplicates")
-    click.echo(f"new        {report.new:,}" + (" (dry run: nothing was added)" if dry_run else ""))
+        echo(f"left out   {report.near_duplicates:,} as near-duplicates")
+    echo(f"new        {report.new:,}" + (" (dry run: nothing was added)" if dry_run else ""))
     if time is not None and report.new:
         hours = f"{time.low / 3600:.1f} to {time.high / 3600:.1f}"
-        click.echo(f"hours      {hours} at the pace so far, with one judgement a pair")
+        echo(f"hours      {hours} at the pace so far, with one judgement a pair")
     empty = report.per_topic.loc[pairs == 0, "query_id"].tolist()
     notices = []
     if empty:

@@ -8,9 +8,12 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from collection.characters import for_terminal, one_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,15 +23,24 @@ if TYPE_CHECKING:
     from collection.records import Run
 
 
-def one_line(error: Exception) -> str:
-    """The message of an error without line breaks."""
-    return " ".join(str(error).split())
+def echo(text: str = "", *, err: bool = False) -> None:
+    """Print text for people. Names and titles from files cannot command their terminal, nor a pager behind a pipe.
+
+    Every command prints through this function or :func:`echo_data`, never through :func:`click.echo`.
+    """
+    click.echo(for_terminal(text), err=err)
+
+
+def echo_data(text: str, *, nl: bool = True) -> None:
+    """Print what programs read: unchanged in a file or a pipe, and as :func:`echo` on a terminal."""
+    # "color": click otherwise takes some of the sequences out, and leaves the others.
+    click.echo(for_terminal(text) if sys.stdout.isatty() else text, nl=nl, color=True)
 
 
 def print_notices(notices: Iterable[str]) -> None:
     """What a user should notice, on stderr: stdout may go into a file."""
     for notice in notices:
-        click.echo(f"note: {notice}", err=True)
+        echo(f"note: {one_line(notice)}", err=True)
 
 
 @contextmanager
@@ -47,7 +59,7 @@ def progress_line() -> Iterator[Callable[[str, int, int | None], None]]:
             text = f"{what:<28} [{'#' * filled}{'.' * (24 - filled)}] {done:,}/{total:,}"
         else:
             text = f"{what:<28} {done:,}"
-        click.echo(f"\r\x1b[K{text}", nl=False, err=True)
+        click.echo(f"\r\x1b[K{for_terminal(one_line(text))}", nl=False, err=True)
 
     try:
         yield show
@@ -58,12 +70,18 @@ def progress_line() -> Iterator[Callable[[str, int, int | None], None]]:
 
 def print_table(header: list[str], rows: list[list[Any]], *, numbers: bool = False, with_header: bool = True) -> None:
     """Columns of text: whole numbers to the right, words to the left; `numbers`: all but the first to the right."""
-    cells = [[f"{c:,}" if isinstance(c, int) else str(c) for c in row] for row in rows]
+    header = [_cell(name) for name in header]
+    cells = [[f"{c:,}" if isinstance(c, int) else _cell(c) for c in row] for row in rows]
     widths = [max(len(r[i]) for r in [header, *cells]) for i in range(len(header))]
     right = [all(isinstance(row[i], int) for row in rows) or (numbers and i > 0) for i in range(len(header))]
     for line in [header, *cells] if with_header else cells:
         padded = [c.rjust(w) if r else c.ljust(w) for c, w, r in zip(line, widths, right, strict=True)]
-        click.echo("  ".join(padded).rstrip())
+        echo("  ".join(padded).rstrip())
+
+
+def _cell(value: Any) -> str:
+    """A cell's text as it is printed, so that columns are as wide as what they show."""
+    return for_terminal(" ".join(str(value).replace("\t", " ").splitlines()))
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
@@ -77,27 +95,29 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_
 
     values = evaluation.values if per_topic else evaluation.values[evaluation.values["query_id"] == ALL_TOPICS]
     if form == "tsv":
-        sys.stdout.writelines("\t".join(map(_exact, row)) + "\n" for row in _rows(values))
+        echo_data("".join("\t".join(map(_exact, row)) + "\n" for row in _rows(values)), nl=False)
     elif form == "csv":
-        writer = csv.writer(sys.stdout, lineterminator="\n")
+        written = StringIO()
+        writer = csv.writer(written, lineterminator="\n")
         writer.writerow(values.columns)
         writer.writerows(map(_exact, row) for row in _rows(values))
+        echo_data(written.getvalue(), nl=False)
     elif form == "json":
-        written: dict[str, Any] = {
+        found: dict[str, Any] = {
             "values": [dict(zip(values.columns, row, strict=True)) for row in _rows(values)],
             "coverage": [c._asdict() for c in evaluation.coverage],
         }
         if evaluation.costs is not None:
-            written["costs"] = json.loads(evaluation.costs.reset_index().to_json(orient="records"))
-        click.echo(json.dumps(written, indent=2, ensure_ascii=False))
+            found["costs"] = json.loads(evaluation.costs.reset_index().to_json(orient="records"))
+        echo_data(json.dumps(found, indent=2, ensure_ascii=False))
     else:
         order = evaluation.means()
         if per_topic:
             for run in order.index:
                 of_run = evaluation.values[evaluation.values["run"] == run]
-                click.echo(run)
+                echo(run)
                 _print_values("topic", of_run, "query_id", order.columns)
-                click.echo()
+                echo()
         else:
             _print_values("run", values, "run", order.columns, evaluation.costs)
     if evaluation.costs is not None:
@@ -131,7 +151,7 @@ def print_explanations(
 
     for run in runs:
         for measure in measures:
-            click.echo(f"{run.name}: {comparison.explain(run, qrels, measure, topic, version)}\n")
+            echo(f"{run.name}: {comparison.explain(run, qrels, measure, topic, version)}\n")
 
 
 def _rows(values: pd.DataFrame) -> Iterator[tuple[Any, ...]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.options import FILE, FORMAT, with_folders
-from collection.cli.printing import print_notices, print_table
+from collection.cli.printing import echo, echo_data, print_notices, print_table
 from collection.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def reusability(
         rel = relevance_level or 1
         report = look(formats.read_runs(paths), qrels, [parse(m, rel) for m in asked], rel=rel, **options)
     if form == "json":
-        click.echo(json.dumps(_plain(report), indent=2, ensure_ascii=False, allow_nan=False))
+        echo_data(json.dumps(_plain(report), indent=2, ensure_ascii=False, allow_nan=False))
         return
     _print(report)
 
@@ -145,9 +145,9 @@ def reusability(
 def _print(report: Reusability) -> None:
     """The verdict, then the figures."""
     for sentence in report.verdict:
-        click.echo(sentence)
+        echo(sentence)
     if report.ladder:
-        click.echo("\nleft out, at each depth")
+        echo("\nleft out, at each depth")
         print_table(
             ["measure", "verdict", "mean change", "worst", "places", "runs over", "judged", "judged if pooled"],
             [
@@ -165,7 +165,7 @@ def _print(report: Reusability) -> None:
             ],
         )
     for measure, rows in report.left_out.groupby("measure", sort=False):
-        click.echo(f"\n{measure}, each run with its group left out")
+        echo(f"\n{measure}, each run with its group left out")
         print_table(
             ["run", "group", "unique", "relevant", "before", "after", "change", "place", "then"],
             [
@@ -184,7 +184,7 @@ def _print(report: Reusability) -> None:
             ],
         )
     if report.bounds is not None:
-        click.echo("\nbounds over the unjudged")
+        echo("\nbounds over the unjudged")
         cells = report.bounds[["lowest", "value", "highest"]].map("{:.4f}".format)
         print_table(
             ["run", "measure", *cells.columns],
@@ -195,7 +195,7 @@ def _print(report: Reusability) -> None:
                 )
             ],
         )
-    click.echo("\ntopics that decide most")
+    echo("\ntopics that decide most")
     _print_topics(report.topics.sort_values("without", kind="stable").head(SHOWN))
     print_notices(estimate.assumption for estimate in report.missing)
 

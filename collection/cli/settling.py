@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.options import FORMAT
-from collection.cli.printing import print_notices, print_table
+from collection.cli.printing import echo, echo_data, print_notices, print_table
 
 if TYPE_CHECKING:
     from collection.campaign import RuleComparison
@@ -40,7 +40,7 @@ def rules(directory: Path | None, rule: str | None, against: str | None, measure
     with Campaign(directory) as campaign:
         found = campaign.compare_rules(rule or DEFAULT_RULE, against, measure)
     if form == "json":
-        click.echo(json.dumps(_plain(found), indent=2, ensure_ascii=False, allow_nan=False))
+        echo_data(json.dumps(_plain(found), indent=2, ensure_ascii=False, allow_nan=False))
         return
     _print(found)
     print_notices(found.cautions)
@@ -56,40 +56,40 @@ def _list(form: str) -> None:
             {"rule": r.name, "description": r.description, "parameters": r.parameters, "choices": r.choices}
             for r in RULES
         ]
-        click.echo(json.dumps(table, indent=2))
+        echo_data(json.dumps(table, indent=2))
         return
     for r in RULES:
-        click.echo(r.name + (" (default)" if r.name == DEFAULT_RULE else ""))
-        click.echo(f"  {r.description}")
+        echo(r.name + (" (default)" if r.name == DEFAULT_RULE else ""))
+        echo(f"  {r.description}")
         for name, value in r.parameters.items():
             said = "|".join(r.choices[name]) if name in r.choices else name.upper()
             usual = f", {value} if left out" if value else ", has to be named"
-            click.echo(f"  {name}={said}{usual}")
+            echo(f"  {name}={said}{usual}")
 
 
 def _print(found: RuleComparison) -> None:
     grades = found.grades
-    click.echo(f"{found.first} against {found.second}")
+    echo(f"{found.first} against {found.second}")
     share = f" ({grades.differ / grades.pairs:.1%})" if grades.pairs else ""
-    click.echo(f"{grades.pairs:,} pairs have a grade by both; it differs on {grades.differ:,}{share}")
+    echo(f"{grades.pairs:,} pairs have a grade by both; it differs on {grades.differ:,}{share}")
     for rule, pairs in ((found.first, grades.only_first), (found.second, grades.only_second)):
         if pairs:
-            click.echo(f"{pairs:,} pairs have a grade only by {rule}")
+            echo(f"{pairs:,} pairs have a grade only by {rule}")
     if grades.differ:
-        click.echo(f"\nGrades by {found.first} (rows) and by {found.second} (columns):")
+        echo(f"\nGrades by {found.first} (rows) and by {found.second} (columns):")
         table = grades.confusion
         body = [[f"{grade:g}", *map(int, row)] for grade, row in zip(table.index, table.to_numpy(), strict=True)]
         print_table(["", *(f"{grade:g}" for grade in table.columns)], body, numbers=True)
     if found.places is None:
         return
-    click.echo(f"\n{found.places.measure} of each run by both, and its place:")
+    echo(f"\n{found.places.measure} of each run by both, and its place:")
     rows = [
         [r["run"], f"{r['first']:.4f}", f"{r['second']:.4f}", str(r["first_place"]), str(r["second_place"])]
         for r in found.places.table.to_dict("records")
     ]
     print_table(["run", "first", "second", "place", "place"], rows, numbers=True)
     moved = found.places.moved
-    click.echo(
+    echo(
         (f"{len(moved)} of {len(rows)} runs change place: {', '.join(moved)}" if moved else "no run changes place")
         + ("" if isnan(found.places.tau) else f"; Kendall's tau {found.places.tau:.3f}")
     )

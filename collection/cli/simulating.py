@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from collection.cli.options import FILE, WRITTEN, with_folders
-from collection.cli.printing import print_notices, print_table, progress_line
+from collection.cli.printing import echo, echo_data, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
     from collection.simulation import Results
@@ -119,8 +119,8 @@ def simulate(
     if form == "tsv":
         print_notices(notices)
         columns = (results.values[c].tolist() for c in results.values.columns)
-        click.echo("\t".join(results.values.columns))
-        sys.stdout.writelines("\t".join(map(str, row)) + "\n" for row in zip(*columns, strict=True))
+        rows: list[Iterable[Any]] = [results.values.columns, *zip(*columns, strict=True)]
+        echo_data("".join("\t".join(map(str, row)) + "\n" for row in rows), nl=False)
         return
     _print_means(results, notices)
 
@@ -131,7 +131,7 @@ def _print_means(results: Results, notices: list[str]) -> None:
     means = results.means()
     topics, seeds = results.values["query_id"].nunique(), results.values["seed"].nunique()
     of = f"{topics:,} {'topic' if topics == 1 else 'topics'}" + (f" and {seeds} seeds" if seeds > 1 else "")
-    click.echo(f"means over {of}; {means['documents'].iloc[0]:,.0f} documents each")
+    echo(f"means over {of}; {means['documents'].iloc[0]:,.0f} documents each")
     plain = [name for name in means.columns if ":" not in str(name) and name != "documents"]
     rows = [
         [*key, *map(_figure, plain, values)]
@@ -140,7 +140,7 @@ def _print_means(results: Results, notices: list[str]) -> None:
     print_table(["strategy", "learner", *plain], rows, numbers=True)
     stops = list(dict.fromkeys(str(name).partition(":")[2] for name in means.columns if ":" in str(name)))
     if stops:
-        click.echo()
+        echo()
         columns = ["judgements", "recall", "reached", "cost"]
         body = [
             [*key, rule, *(_figure(name, means.loc[key, f"{name}:{rule}"]) for name in columns)]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from collection.cli.options import FILE, FORMAT, WRITTEN, with_folders
-from collection.cli.printing import print_notices, print_table
+from collection.cli.printing import echo, echo_data, print_notices, print_table
 
 if TYPE_CHECKING:
     from collection.preferences import PreferenceAgreement, PreferenceValues
@@ -75,7 +75,7 @@ def _print_values(values: PreferenceValues, agreement: PreferenceAgreement, per_
     if form == "json":
         found = {n: None if isinstance(v, float) and isnan(v) else v for n, v in agreement._asdict().items()}
         written = {"depth": values.depth, "values": table.to_dict("records"), "agreement": found}
-        click.echo(json.dumps(written, indent=2, ensure_ascii=False))
+        echo_data(json.dumps(written, indent=2, ensure_ascii=False))
         return
     rows = [
         [f"{cell:.4f}" if isinstance(cell, float) else cell for cell in row]
@@ -91,14 +91,14 @@ def print_decisions(decisions: dict[str, Any]) -> None:
     goal = decisions["made"] + decisions["remaining"]
     what = "lists" if decisions["task"] == "list" else "topics compared"
     several = f", {decisions['made']:,} of {goal:,} decisions made" if goal > decisions["topics"] else ""
-    click.echo(
+    echo(
         f"  {what:<15}{decisions['topics']:>7,}, {decisions['decided']:,} decided{several}, "
         f"{decisions['remaining']:,} left"
     )
     for line in agreement_lines({**(decisions["agreement"] or {}), "task": decisions["task"]}):
-        click.echo(f"  {line}")
+        echo(f"  {line}")
     if decisions["annotators"]:
-        click.echo()
+        echo()
         print_table(["annotator", "topics"], [list(row.values()) for row in decisions["annotators"]])
 
 
