@@ -10,7 +10,8 @@ import altair as alt
 import pandas as pd
 import streamlit as st
 
-from annotate.widgets import NEUTRAL, plain
+from annotate import elements
+from annotate.widgets import NEUTRAL, plain, upright
 from collection.campaign.recalling import Recall
 from collection.stopping import Estimate
 
@@ -127,7 +128,7 @@ def recall_charts(known: Recall, sure: str) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.markdown("**Found as judging went on**")
-        st.altair_chart(
+        elements.altair_chart(
             gain_chart(known.curve, estimate),
             alt=f"Gain curve: {known.found:,} relevant among {known.judged:,} judged; {estimate.reason}",
         )
@@ -138,7 +139,7 @@ def recall_charts(known: Recall, sure: str) -> None:
         )
     with right:
         st.markdown("**How much of it was relevant**")
-        st.altair_chart(
+        elements.altair_chart(
             precision_chart(known.batches, known.judged), alt="Share of relevant documents as judging went on"
         )
         st.caption("Random draws are left out. Low bars: the ranking finds little more.")
@@ -193,7 +194,7 @@ def downloadable(chart: ChartType, name: str, shows: str, *, key: str | None = N
     box = f"chart-{name}"
     chart = chart.properties(usermeta={"embedOptions": {"renderer": "svg"}})
     with st.container(key=box, gap="small"):
-        event = st.altair_chart(chart, key=key, alt=aloud, **options)
+        event = elements.altair_chart(chart, key=key, alt=aloud, **options)
         st.caption(plain(shows))
-        _files_component()(data={"name": name, "alt": aloud, "box": box}, key=f"{box}-files")
+        _files_component()(data={"name": name, "alt": upright(aloud), "box": box}, key=f"{box}-files")
     return event

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from annotate import session, widgets
+from annotate import elements, session, widgets
 
 WIDE = 5
 """Annotators up to whom each has a column of their own."""
@@ -36,7 +36,7 @@ def show(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str) -> None
             listing[f"by-{place}"] = [said.get(annotator) for said in pairs["grades"]]
     else:
         listing["said"] = [", ".join(f"{a} {g:g}" for a, g in said.items()) for said in pairs["grades"]]
-    event = st.dataframe(
+    event = elements.dataframe(
         listing,
         hide_index=True,
         height=min(35 * len(listing) + 38, 318),
@@ -82,4 +82,4 @@ def side_by_side(query_id: str, doc_id: str, labels: pd.DataFrame) -> None:
                 if not pd.isna(row["seconds"]):
                     st.caption(f"after {row['seconds']:.0f} seconds")
                 if not pd.isna(row["note"]):
-                    st.text(row["note"])
+                    st.text(widgets.upright(row["note"]))

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from annotate import session, widgets
+from annotate import elements, session, widgets
 from annotate.charts_compare import OUTCOMES, STANDINGS
 from collection.comparison import Comparison
 from collection.records import Document
@@ -67,17 +67,17 @@ def leaderboard(comparison: Comparison, measure: str, *, full: bool) -> None:
     table = table.loc[order]
     measures = list(comparison.table().columns)
     extra = {} if full else _beside(rows, confidence(comparison))
-    shown = table.assign(**extra).rename_axis("system")
+    shown = elements.readable(table.assign(**extra).rename_axis("system"))
     best, like = (comparison.table(column).loc[order].astype(bool) for column in ("best", "like_best"))
     marks = like.replace({True: _MARK_LIKE_BEST, False: ""}).mask(best, f"{_MARK_BEST}; {_MARK_LIKE_BEST}")
-    marks = marks.reindex(columns=shown.columns, fill_value="")
+    marks = marks.reindex(columns=shown.columns, fill_value="").set_axis(shown.index)
     styled = shown.style.apply(lambda _: marks, axis=None)
     if not full:
         shares = [name for name in extra if name.startswith("unjudged")]
         others = [name for name in extra if name.endswith((" from", "to", "spread of seeds"))]
         styled = styled.format("{:.4f}", subset=pd.Index([*measures, *others]), na_rep="")
         styled = styled.format("{:.0%}", subset=pd.Index(shares), na_rep="")
-    st.dataframe(styled, height=min(35 * len(shown) + 38, 528), alt="The leaderboard: systems and measures")
+    elements.dataframe(styled, height=min(35 * len(shown) + 38, 528), alt="The leaderboard: systems and measures")
 
 
 def confidence(comparison: Comparison) -> str:
@@ -140,7 +140,7 @@ def tests_table(rows: pd.DataFrame, sure: str) -> None:
         "ties": st.column_config.NumberColumn("equal", format="%d"),
         "losses": st.column_config.NumberColumn("lost", format="%d"),
     }
-    st.dataframe(
+    elements.dataframe(
         rows,
         hide_index=True,
         height=min(35 * len(rows) + 38, 388),
@@ -166,19 +166,20 @@ def rankings(table: pd.DataFrame, a: str, b: str) -> None:
             }
         )
         column.markdown(f"**{widgets.plain(name)}**")
-        column.dataframe(
-            shown.style.apply(lambda _, g=grades: [_colour(x) for x in g], subset=["grade"]),
-            hide_index=True,
-            height=35 * len(table) + 38,
-            placeholder="",
-            alt=f"What {name} retrieved, with grades",
-            column_config={
-                "rank": st.column_config.NumberColumn("Rank", width=55),
-                "grade": st.column_config.TextColumn("Grade", width=60),
-                "rival": st.column_config.NumberColumn("There at", width=75, help=_THERE),
-                "document": st.column_config.TextColumn("Document"),
-            },
-        )
+        with column:
+            elements.dataframe(
+                elements.readable(shown).style.apply(lambda _, g=grades: [_colour(x) for x in g], subset=["grade"]),
+                hide_index=True,
+                height=35 * len(table) + 38,
+                placeholder="",
+                alt=f"What {name} retrieved, with grades",
+                column_config={
+                    "rank": st.column_config.NumberColumn("Rank", width=55),
+                    "grade": st.column_config.TextColumn("Grade", width=60),
+                    "rival": st.column_config.NumberColumn("There at", width=75, help=_THERE),
+                    "document": st.column_config.TextColumn("Document"),
+                },
+            )
     legend = ", ".join(f"**{g}** {widgets.plain(campaign.grades.label(g))}" for g in campaign.grades.sentences)
     st.caption(f"Grades, the bluer the higher: {legend}; **–** nobody judged it. *There at*: its rank in the other.")
 
@@ -188,7 +189,7 @@ def _name(document: Document | None, doc_id: str) -> str:
     if document is None:
         return doc_id
     says = document.title or (document.text or "")
-    return widgets.upright(f"{doc_id}: {' '.join(says[:_SHOWN_TEXT].split())}")
+    return f"{doc_id}: {' '.join(says[:_SHOWN_TEXT].split())}"
 
 
 def _colour(grade: float) -> str:

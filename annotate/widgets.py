@@ -9,17 +9,21 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from annotate import session, views
+from annotate import elements, session, views
 from annotate.judging import showing
 from annotate.signing import gate
 from collection.campaign import Campaign, NextStep
+from collection.characters import without_bidi
 from collection.records import Document, GradeScale, Role
 from collection.showing import cut
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!<>~|$:&])")
-_CONTROLS = re.compile("[\u202a-\u202e\u2066-\u2069]")
-
 _ADDRESS = re.compile(r"://|www\.|@", re.I)
+_DIRECTIVE = re.compile(r":(?=[\w+-]+(?:[:/]|\Z))|(?<!\S)(?:<->|->|<-|--|>=|<=|~=)(?!\S)")
+"""What Streamlit replaces in text even where every sign is escaped: icons and emoji (:material/home:, :streamlit:,
+:smile:), of which a page may add the last colon, and arrows and dashes between blanks."""
+_JOINER, _BREAK = "\u2060", "\u200b"
+"""Characters without width: the word joiner, where no line breaks, and the space, where one may."""
 
 LONG_TEXT = 20_000
 NEUTRAL = "#808893"
@@ -27,13 +31,20 @@ NEUTRAL = "#808893"
 
 
 def plain(text: str) -> str:
-    """Text from a file, made harmless where Streamlit reads Markdown (labels, headings, captions).
+    r"""Text from a file, made harmless where Streamlit reads Markdown (labels, headings, captions).
 
-    Characters that turn the direction of writing are dropped: they would reach beyond the text. Addresses are
-    linked even where every sign is escaped, so a space of no width parts them.
+    Characters that change the direction of writing are dropped: they would reach beyond the text. Streamlit links
+    addresses and replaces names of icons and emoji even where every sign is escaped, so a character without width
+    parts them.
+
+    Examples
+    --------
+    >>> plain(":material/home: *x*").replace("\u2060", "|")
+    '\\:|material/home\\: \\*x\\*'
     """
-    flat = " ".join(_CONTROLS.sub("", text).splitlines())
-    return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub("\u200b\\g<0>\u200b", flat))
+    flat = " ".join(without_bidi(text).splitlines())
+    flat = _DIRECTIVE.sub(lambda found: f"{found[0][0]}{_JOINER}{found[0][1:]}", flat)
+    return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub(f"{_BREAK}\\g<0>{_BREAK}", flat))
 
 
 def style() -> None:
@@ -103,7 +114,7 @@ def own_progress(campaign: Campaign, annotator: str) -> None:
     metrics({"Topics for you": f"{len(topics):,}", "Judged by you": f"{len(said):,}"})
     if goal:
         st.progress(min(done / goal, 1.0), f"{done:,} of {goal:,} pairs of your topics are done")
-    st.dataframe(
+    elements.dataframe(
         pd.DataFrame(
             {
                 "query_id": topics,
@@ -157,8 +168,8 @@ def metrics(values: dict[str, str]) -> None:
 
 
 def upright(text: str) -> str:
-    """Text without the signs that turn the direction of writing, for where it is shown as it is."""
-    return _CONTROLS.sub("", text)
+    """Text without characters that change the direction of writing, for where it is shown as it is."""
+    return without_bidi(text)
 
 
 DOCUMENT_STYLE = """<style>

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pandas as pd
 import streamlit as st
 
-from annotate import session, widgets
+from annotate import elements, session, widgets
 from collection.records import Judgement, Kind
 
 NO_GRADE = "no grade can be given"  # the reason where the adjudicator says so and writes no note
@@ -70,13 +70,13 @@ def show_ended() -> None:
     if len(mine):
         last = mine.iloc[-1]
         said = widgets.grade_name(scale, last["kind"], last["relevance"])
-        label = f"Undo: {widgets.plain(last['doc_id'])} of topic {widgets.plain(last['query_id'])} ({said})"
+        label = f"Undo: {widgets.plain(last['doc_id'] + ' of topic ' + last['query_id'])} ({widgets.plain(said)})"
         # The key has the uuid: a click can only reach the adjudication that was on screen.
         if st.button(label, key=f"undo-{last['uuid']}", icon=":material/undo:", shortcut="U"):
             save(last["query_id"], last["doc_id"], "undone", None, "")
     if len(ended):
         with st.expander(f"Ended by adjudication ({len(ended):,})"):
-            st.dataframe(
+            elements.dataframe(
                 ended[::-1][["query_id", "doc_id", "relevance", "annotator", "note", "judged_at"]],
                 hide_index=True,
                 column_config={
@@ -144,7 +144,7 @@ with above.popover("Choose", icon=":material/filter_list:"):
     topic = st.selectbox(
         "Topic",
         ["", *sorted(queue["query_id"].unique(), key=order.__getitem__)],
-        format_func=lambda q: f"{q}: {titles['title'][q]}" if q else "All topics",
+        format_func=lambda q: widgets.upright(f"{q}: {titles['title'][q]}") if q else "All topics",
         key="topic",
     )
     distance = st.selectbox(
@@ -214,7 +214,7 @@ with left:
     with st.container(height=170 if sum(map(len, need.values())) > LONG_NEED else "content", border=False):
         for part, words in need.items():
             st.caption(part.capitalize())
-            st.text(words)
+            st.text(widgets.upright(words))
     if sides.empty:
         st.caption("Nobody has judged this pair of the calibration set yet.")
     with st.container(horizontal=True, gap="small", height=200 if len(sides) > MANY_SIDES else "content"):
@@ -272,7 +272,7 @@ def pick() -> None:
 
 with st.expander(f"The queue ({len(chosen):,})"):
     st.session_state["listed"] = pairs
-    st.dataframe(
+    elements.dataframe(
         chosen[["query_id", "doc_id", "distance", "grades"]],
         hide_index=True,
         on_select=pick,

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from annotate import charts_agreement as charts
-from annotate import compared_pairs, session, views, widgets
+from annotate import compared_pairs, elements, session, views, widgets
 from collection import agreement as agreeing
 from collection.agreement import COEFFICIENTS, MEASUREMENT, Labels
 from collection.campaign import Conclusion
@@ -141,7 +141,7 @@ rows = found.values[found.values["scale"] == scale]
 if len(grades) == 1:  # the grades are relevant and not relevant: all that the other scale adds is the overlap
     rows = pd.concat([rows, found.values[found.values["coefficient"] == "overlap"]])
 noted = [] if not rows["note"].any() else ["note"]
-st.dataframe(
+elements.dataframe(
     rows.assign(label=rows["coefficient"].map(name)),
     hide_index=True,
     height=35 * len(rows) + 38,
@@ -207,7 +207,7 @@ if look == "Grades":
     if scale == "binary":
         names = {0.0: "not relevant", 1.0: "relevant"}
     rows_are, columns_are = couple or ("one", "the other")
-    event = st.altair_chart(
+    event = elements.altair_chart(
         charts.confusion_chart(counts, rows_are, columns_are, names),
         on_select="rerun",
         key=f"confusion-{state}-{couples.index(couple) if couple else 'all'}",
@@ -224,7 +224,7 @@ if look == "Grades":
 elif look == "Annotators":
     between = of(seen_from(*args, "between"))
     if len(labels.annotators) > 2:
-        event = st.altair_chart(
+        event = elements.altair_chart(
             charts.annotators_chart(between[["a", "b", "pairs", "value"]], name(coefficient)),
             on_select="rerun",
             key=f"annotators-{state}-{coefficient}",
@@ -238,7 +238,7 @@ elif look == "Annotators":
             cell = f"{at[0]} and {at[1]} differ"
     rest = of(found.rest)
     listed = rest["annotator"].tolist()
-    table_event = st.dataframe(
+    table_event = elements.dataframe(
         rest,
         hide_index=True,
         on_select="rerun",
@@ -273,7 +273,7 @@ elif look == "Topics":
     table = of(seen_from(*args, "topics")).sort_values("value", kind="stable", na_position="last")
     table = table.merge(campaign.topics()[["query_id", "title"]], on="query_id")
     listed = table["query_id"].tolist()
-    table_event = st.dataframe(
+    table_event = elements.dataframe(
         table,
         hide_index=True,
         height=min(35 * len(table) + 38, 318),
@@ -307,7 +307,7 @@ elif look == "Over time":
             "annotators. Of imported grades that is not known."
         )
     else:
-        st.altair_chart(
+        elements.altair_chart(
             charts.windows_chart(windows, name(coefficient)), alt=f"{name(coefficient)} in windows over time"
         )
         st.caption(
@@ -336,7 +336,7 @@ else:
     summary = pd.DataFrame([c._asdict() for c in conclusions]).drop(columns="table")
     chosen_row = 0
     if len(conclusions) > 1:
-        table_event = st.dataframe(
+        table_event = elements.dataframe(
             summary,
             hide_index=True,
             height=min(35 * len(summary) + 38, 318),
@@ -353,7 +353,7 @@ else:
     told = conclusions[chosen_row]
     said = told.note[0].upper() + told.note[1:] if told.note else agreeing.of_tau(told.tau, told.swaps, told.runs)
     st.markdown(f"**{widgets.plain(told.a)} and {widgets.plain(told.b)}:** {widgets.plain(said)}.")
-    st.dataframe(
+    elements.dataframe(
         told.table,
         hide_index=True,
         alt="The runs by each one's grades",

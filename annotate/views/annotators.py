@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from annotate import charts_conduct, compared_pairs, session, widgets
+from annotate import charts_conduct, compared_pairs, elements, session, widgets
 from collection.conduct import FEW, Conduct
 
 campaign = session.current().campaign
@@ -29,7 +29,7 @@ if facts.empty:
     st.stop()
 
 st.subheader("Pace")
-st.dataframe(
+elements.dataframe(
     facts[["annotator", "judgements", "seconds_low", "seconds", "seconds_high", "per_hour", "sessions", "hours",
            "active", "away", "days", "per_day", "last_at"]],
     hide_index=True,
@@ -56,7 +56,7 @@ st.dataframe(
 st.caption("Seconds are those on screen with the page in front. Imported judgements have no times.")
 
 st.subheader("Grades")
-st.dataframe(
+elements.dataframe(
     facts[["annotator", "grades", "row", "row_grade", "cannot_judge", "flagged", "revised", "undone", "shared",
            "agreement", "higher"]],
     hide_index=True,
@@ -83,7 +83,7 @@ flagged = campaign.flagged()
 if len(flagged):
     st.subheader(f"Flagged ({len(flagged):,})")
     scale = campaign.grades
-    event = st.dataframe(
+    event = elements.dataframe(
         flagged.assign(
             grade=[widgets.grade_name(scale, k, r) for k, r in zip(flagged["kind"], flagged["relevance"], strict=True)]
         )[["query_id", "doc_id", "annotator", "grade", "note", "judged_at"]],
@@ -126,8 +126,10 @@ if len(conduct.times):
     shown = st.multiselect("Annotators", timed, default=timed[:6])
     times: pd.DataFrame = conduct.times[conduct.times["annotator"].isin(shown)]
     if len(times):
-        st.altair_chart(charts_conduct.seconds_chart(times), alt="Seconds of each judgement over time, by annotator")
+        elements.altair_chart(
+            charts_conduct.seconds_chart(times), alt="Seconds of each judgement over time, by annotator"
+        )
         st.caption("Each point is a judgement, the line the median of twenty. The axis is logarithmic.")
 if len(conduct.days):
     st.subheader("Judgements a day")
-    st.altair_chart(charts_conduct.days_chart(conduct.days), alt="Judgements of each day, by annotator")
+    elements.altair_chart(charts_conduct.days_chart(conduct.days), alt="Judgements of each day, by annotator")

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from annotate import session, widgets
+from annotate import elements, session, widgets
 from collection.assignment import LEASES, MOST_ANNOTATORS
 from collection.campaign.reports import Workload
 from collection.campaign.settings import MODES
@@ -37,7 +37,7 @@ teams = campaign.groups()
 
 
 def named(query_id: str) -> str:
-    return f"{query_id}: {titles[query_id]}"
+    return widgets.upright(f"{query_id}: {titles[query_id]}")
 
 
 def apply(changes: dict[str, Any], words: str) -> None:
@@ -170,7 +170,7 @@ def by_topic() -> None:
     table["who"] = [who(accounts, groups) for accounts, groups in zip(table["accounts"], table["groups"], strict=True)]
     table["left"] = (table["wanted"] - table["made"]).clip(lower=0)
     st.caption("A topic is for everybody who may judge until it is given to somebody. Select rows to change them.")
-    picked = st.dataframe(
+    picked = elements.dataframe(
         table[["query_id", "title", "who", "pool", "wanted", "made", "left"]],
         hide_index=True,
         height=min(35 * len(table) + 38, 388),
@@ -237,7 +237,7 @@ def deal(chosen: list[str], many: str) -> None:
         sizes = campaign.assignments().set_index("query_id")["pool"]
         rows = [(name, query_id, sizes[query_id]) for query_id, names in dealt.items() for name in names]
         plan = pd.DataFrame(rows, columns=["name", "query_id", "pairs"]).groupby("name", sort=False, as_index=False)
-        st.dataframe(
+        elements.dataframe(
             plan.agg(topics=("query_id", "size"), pairs=("pairs", "sum")).sort_values("name"),
             hide_index=True,
             alt="What each person would have",
@@ -259,7 +259,7 @@ def by_person() -> None:
         rows.append((name, len(campaign.topics_for(name)), done, None if goal is None else max(goal - done, 0)))
     table = pd.DataFrame(rows, columns=["name", "topics", "done", "left"])
     table["left"] = table["left"].astype("Int64")
-    st.dataframe(
+    elements.dataframe(
         table,
         hide_index=True,
         height=min(35 * len(table) + 38, 388),
@@ -300,7 +300,7 @@ def calibration() -> None:
     if len(pairs):
         done = campaign.calibrated()
         done["finished"] = done["judged"] >= done["of"]
-        st.dataframe(
+        elements.dataframe(
             done[["annotator", "judged", "of", "finished", "agree"]],
             hide_index=True,
             placeholder="–",

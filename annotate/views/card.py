@@ -108,7 +108,9 @@ titles = campaign.topics().set_index("query_id")["title"]
 row = st.selectbox(
     "A document of the pool",
     range(len(pairs)),
-    format_func=lambda n: f"{pairs['doc_id'][n]}, for topic {pairs['query_id'][n]}: {titles[pairs['query_id'][n]]}",
+    format_func=lambda n: widgets.upright(
+        f"{pairs['doc_id'][n]}, for topic {pairs['query_id'][n]}: {titles[pairs['query_id'][n]]}"
+    ),
     key="pair",
 )
 document = campaign.document(pairs["doc_id"][row])

@@ -8,7 +8,7 @@ import streamlit as st
 
 from annotate import charts_compare as charts
 from annotate import compared_systems as tables
-from annotate import rule_choice, session, widgets
+from annotate import elements, rule_choice, session, widgets
 from annotate.charts import downloadable
 from collection import comparison as comparing
 from collection.comparison import DEFAULT_MEASURES, Comparison, Evaluation
@@ -103,7 +103,10 @@ members = comparing.seeds(runs["run"])
 left, right = st.columns(2)
 measure = left.selectbox("Conclusions by", measures, key="measure")
 baseline = right.selectbox(
-    "Compared with", ["", *members], key="baseline", format_func=lambda name: name or "the best by each measure"
+    "Compared with",
+    ["", *members],
+    key="baseline",
+    format_func=lambda name: widgets.upright(name) or "the best by each measure",
 )
 with st.expander("Grades, test and correction"):
     left, middle, right = st.columns(3)
@@ -238,9 +241,10 @@ elif look == TWO:
         st.write("Import the run of another system to compare two.")
         st.stop()
     left, right = st.columns(2)
-    a = left.selectbox("System", order, key="a")
+    a = left.selectbox("System", order, key="a", format_func=widgets.upright)
     rest = [s for s in order if s != a]
-    b = right.selectbox("and", rest, index=rest.index(baseline) if baseline in rest else 0, key="b")
+    place = rest.index(baseline) if baseline in rest else 0
+    b = right.selectbox("and", rest, index=place, key="b", format_func=widgets.upright)
     apart = comparing.differences(found.evaluation, a, b, measure)
     apart["title"] = apart["query_id"].map(titles)
     topic_key = f"topic {measure} {a} {b}"  # of two others, the topic on which those differ most
@@ -250,7 +254,7 @@ elif look == TWO:
     def selected() -> None:
         """A bar was selected: its topic is the one whose rankings are shown."""
         if topic := charts.topic_of(st.session_state["topics-chart"]):
-            st.session_state[topic_key] = topic
+            st.session_state[topic_key] = next(q for q in apart["query_id"] if widgets.upright(q) == topic)
 
     downloadable(
         charts.topics_chart(apart, measure, a, b),
@@ -269,13 +273,15 @@ elif look == TWO:
         "Topic, those first on which they differ most",
         apart["query_id"].tolist(),
         key=topic_key,
-        format_func=lambda q: f"{q}: {titles[q]} ({by[q]:+.3f})",
+        format_func=lambda q: widgets.upright(f"{q}: {titles[q]} ({by[q]:+.3f})"),
     )
     depth = right.selectbox("Ranks", DEPTHS, key="depth")
     of_a, of_b = (
         members[s][0]
         if len(members[s]) == 1
-        else side.selectbox(f"Run of {widgets.plain(s)}", members[s], key=f"run-{side_name}")
+        else side.selectbox(
+            f"Run of {widgets.plain(s)}", members[s], key=f"run-{side_name}", format_func=widgets.upright
+        )
         for s, side, side_name in zip((a, b), st.columns(2), "ab", strict=True)
     )
     tables.rankings(ranked(key, (of_a, of_b), topic, depth), of_a, of_b)
@@ -285,15 +291,15 @@ elif look == TOPICS:
     # The titles go into the index: as a column they might meet a run of that name.
     table.index = pd.Index([f"{query_id}: {titles[query_id]}" for query_id in table.index], name="topic")
     config = {system: st.column_config.NumberColumn(system, format="%.3f") for system in order}
-    st.dataframe(table, column_config=config, alt=f"{measure} of each system in each topic")
+    elements.dataframe(table, column_config=config, alt=f"{measure} of each system in each topic")
     with st.expander("Show the calculation of one value"):
         left, right = st.columns(2)
-        run = left.selectbox("Run", [name for system in order for name in members[system]])
-        query_id = right.selectbox("Topic", topics, format_func=lambda q: f"{q}: {titles[q]}")
-        st.code(explained(key, measure, run, query_id), language=None)
+        run = left.selectbox("Run", [name for system in order for name in members[system]], format_func=widgets.upright)
+        query_id = right.selectbox("Topic", topics, format_func=lambda q: widgets.upright(f"{q}: {titles[q]}"))
+        st.code(widgets.upright(explained(key, measure, run, query_id)), language=None)
 elif known_costs is not None:
     if costs := comparing.number_costs(known_costs):
-        cost = st.selectbox("Cost", costs, format_func=charts.cost_title, key="cost")
+        cost = st.selectbox("Cost", costs, format_func=lambda c: widgets.upright(charts.cost_title(c)), key="cost")
         frontier = comparing.frontier(found.evaluation.means(), known_costs, measure, cost)
         frontier["place"] = frontier["dominated"].map({False: "worth its cost", True: "dominated"})
         undominated = frontier.loc[~frontier["dominated"], "system"].tolist()
@@ -305,7 +311,7 @@ elif known_costs is not None:
             f"{len(frontier):,} of {len(order):,} systems have this cost, {len(undominated):,} are not dominated.",
             alt=f"{measure} against {charts.cost_title(cost)}",
         )
-        st.dataframe(
+        elements.dataframe(
             frontier,
             hide_index=True,
             alt="Systems, what they cost, and who dominates them",
@@ -319,7 +325,7 @@ elif known_costs is not None:
             },
         )
     st.caption("All that is known of what the systems cost:")
-    st.dataframe(known_costs.loc[order], alt="Costs of the systems")
+    elements.dataframe(known_costs.loc[order], alt="Costs of the systems")
 
 files: dict[str, tuple[str, Callable[[], str]]] = {
     "values.tsv": ("Values, topic by topic", partial(as_tsv, result.values)),

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import pandas as pd
 import streamlit as st
 
-from annotate import rule_choice, session, whole_collection, widgets
+from annotate import elements, rule_choice, session, whole_collection, widgets
 from collection.adjudication import BY, caution
 from collection.campaign import Campaign, RuleComparison
 from collection.choices import CHOICE_RULES
@@ -192,7 +192,7 @@ def compare(rule: str) -> None:
             st.write(f"{pairs:,} pairs have a grade only by {widgets.plain(name)}.")
     if grades.differ:
         table = grades.confusion.rename(index=lambda g: f"{g:g}", columns=lambda g: f"{g:g}")
-        st.dataframe(table.rename_axis("by the first"), width="content")
+        elements.dataframe(table.rename_axis("by the first"), width="content")
         st.caption("Pairs by grade: rows by the first rule, columns by the second.")
     if found.places is None:
         return
@@ -201,7 +201,7 @@ def compare(rule: str) -> None:
     names = ", ".join(map(widgets.plain, moved))
     st.write((f"**{len(moved)}** of {len(found.places.table)} systems change place: {names}." if moved
               else "No system changes place.") + tau)  # fmt: skip
-    st.dataframe(
+    elements.dataframe(
         found.places.table,
         hide_index=True,
         column_config={
@@ -241,7 +241,7 @@ else:
     )
     if several.pairs:
         ways = settled["by"].value_counts()
-        st.dataframe(
+        elements.dataframe(
             pd.DataFrame({"how": ways.index, "pairs": ways.to_numpy(), "means": [BY[w] for w in ways.index]}),
             hide_index=True,
             column_config={
@@ -266,7 +266,7 @@ else:
             st.download_button("Download qrels.txt.rule.json", both[1], "qrels.txt.rule.json", key="rule-file")
     st.caption("The second file says which rule made the first, of whose judgements. TREC qrels have no place for it.")
     with st.expander("The first lines"):
-        st.dataframe(settled.head(20), hide_index=True)
+        elements.dataframe(settled.head(20), hide_index=True)
     if several.pairs and st.toggle("Compare with another rule", key="compare"):
         compare(rule)
 
@@ -321,7 +321,7 @@ if counts["preferences"]:
         download("preference_qrels", "preference-qrels.txt", key="preference-qrels")
     runs = campaign.run_table()
     if len(runs) and (values := written("The measure", campaign.preference_values)):
-        st.dataframe(
+        elements.dataframe(
             values.means()[["run", "topics", "pairs", "ppref", "wpref", "rpref"]],
             hide_index=True,
             alt="Systems by preferences",

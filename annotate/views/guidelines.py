@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from annotate import markdown, session, widgets
+from annotate import elements, markdown, session, widgets
 from collection.errors import CleverdonError
 
 now = session.current()
@@ -98,7 +98,7 @@ def write_notes() -> None:
         st.write("There are no topics yet.")
         return
     topics["note"] = [notes.get(query_id, "") for query_id in topics["query_id"]]
-    edited = st.data_editor(
+    edited = elements.data_editor(
         topics,
         hide_index=True,
         height=min(35 * len(topics) + 38, 460),

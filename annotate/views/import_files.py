@@ -93,7 +93,7 @@ if go:
         line.empty()
         st.success("Imported.")
         for sentence in report.done:
-            st.text(by_name(sentence))
+            st.text(widgets.upright(by_name(sentence)))
         for notice in report.notices:
             st.warning(widgets.plain(by_name(notice)))
 

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from annotate import session, widgets
+from annotate import elements, session, widgets
 from collection.campaign import MODES
 from collection.errors import CleverdonError
 from collection.learners import LEARNERS
@@ -122,7 +122,7 @@ if own := campaign.own_modes():
     topics = campaign.topics()[["query_id", "title"]]
     topics["mode"] = [own[query_id] or USUAL for query_id in topics["query_id"]]
     labels: dict[Any, str] = {USUAL: "As the campaign", **WAYS}
-    edited = st.data_editor(
+    edited = elements.data_editor(
         topics,
         hide_index=True,
         height=min(35 * len(topics) + 38, 318),

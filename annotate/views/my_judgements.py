@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import streamlit as st
 
-from annotate import session, widgets
+from annotate import elements, session, widgets
 from annotate.judging.routes import LONGEST_NOTE
 from collection.records import Judgement
 
@@ -31,7 +31,7 @@ topic_column, grade_column, text_column, flag_column = st.columns([3, 2, 3, 1.2]
 topic = topic_column.selectbox(
     "Topic",
     [None, *mine["query_id"].drop_duplicates()],
-    format_func=lambda q: "All topics" if q is None else f"{q}: {titles[q]}",
+    format_func=lambda q: "All topics" if q is None else widgets.upright(f"{q}: {titles[q]}"),
 )
 grade = grade_column.selectbox(
     "Grade", [None, *sorted(mine["grade"].unique())], format_func=lambda g: g or "All grades"
@@ -57,7 +57,7 @@ def pick() -> None:
 
 
 st.session_state["listed"] = shown["uuid"].tolist()
-st.dataframe(
+elements.dataframe(
     shown.assign(marked=shown["passages"].map(len))[
         ["query_id", "doc_id", "grade", "flagged", "note", "marked", "seconds", "away", "judged_at", "reason", "title"]
     ],
@@ -153,7 +153,8 @@ log = campaign.judgements(current=False, annotator=now.annotator, query_id=row["
 log = log[log["doc_id"] == row["doc_id"]][::-1]
 if len(log) > 1:
     with st.expander(f"All that you said about this pair ({len(log)})"):
-        st.dataframe(log[["judged_at", "kind", "relevance", "reason", "flagged", "note", "counts_as"]], hide_index=True)
+        columns = ["judged_at", "kind", "relevance", "reason", "flagged", "note", "counts_as"]
+        elements.dataframe(log[columns], hide_index=True)
 
 if not campaign.assignment_settings().blind:
     others = campaign.others_said(row["query_id"], row["doc_id"], now.annotator)
@@ -165,7 +166,7 @@ if not campaign.assignment_settings().blind:
         others["grade"] = [
             widgets.grade_name(scale, k, r) for k, r in zip(others["kind"], others["relevance"], strict=True)
         ]
-        st.dataframe(
+        elements.dataframe(
             others[["annotator", "grade", "counts_as", "note", "judged_at"]],
             hide_index=True,
             placeholder="",
@@ -182,7 +183,7 @@ if not campaign.assignment_settings().blind:
     if ranks.empty:
         st.write("No run has it.")
     else:
-        st.dataframe(
+        elements.dataframe(
             ranks,
             hide_index=True,
             alt="Where the runs have this pair",

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from annotate import session, widgets
+from annotate import elements, session, widgets
 from collection.campaign import MODES, NextStep
 
 now = session.current()
@@ -54,7 +54,7 @@ if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
     progress["share"] = (progress["made"] / progress["goal"].astype(float).where(progress["goal"] > 0)).astype(float)
     progress["left"] = (progress["goal"].astype("Int64") - progress["made"]).clip(lower=0)
     progress["mode"] = progress["mode"].map(lambda name: MODES[name].partition(":")[0])
-    st.dataframe(
+    elements.dataframe(
         progress[["query_id", "title", "mode", "share", "judged", "pool", "left", "cannot_judge"]],
         hide_index=True,
         column_config={
@@ -70,7 +70,7 @@ if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
     )
 if decisions and decisions["annotators"]:
     st.subheader("Annotators")
-    st.dataframe(
+    elements.dataframe(
         pd.DataFrame(decisions["annotators"]),
         hide_index=True,
         alt="Topics that each annotator decided",
@@ -78,7 +78,7 @@ if decisions and decisions["annotators"]:
     )
 elif len(annotators := campaign.annotators()):
     st.subheader("Annotators")
-    st.dataframe(
+    elements.dataframe(
         annotators,
         hide_index=True,
         column_config={
@@ -97,7 +97,7 @@ with st.expander("Grades"):
         st.write(f"**{grade}** {widgets.plain(sentence)}")
 if len(runs := campaign.run_table()):
     with st.expander(f"Runs ({len(runs)})"):
-        st.dataframe(
+        elements.dataframe(
             runs[["run", "topics", "rows", "deepest"]],
             hide_index=True,
             column_config={"run": "Run", "topics": "Topics", "rows": "Lines", "deepest": "Deepest rank"},

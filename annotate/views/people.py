@@ -4,7 +4,7 @@ from urllib.parse import quote, urlsplit
 
 import streamlit as st
 
-from annotate import session, widgets
+from annotate import elements, session, widgets
 from collection.campaign.access import LINK_DAYS
 from collection.errors import CleverdonError
 from collection.records import ROLES
@@ -34,7 +34,7 @@ if link := st.session_state.pop("link", None):
 table = campaign.accounts()
 member_of = dict(zip(table["name"], table["groups"], strict=True))
 table["groups"] = [", ".join(groups) for groups in table["groups"]]
-st.dataframe(
+elements.dataframe(
     table[["name", "role", "groups", "state", "has_password", "signed_in_at", "last_at", "email"]],
     hide_index=True,
     alt="Every account",

@@ -6,7 +6,7 @@ from typing import Any, get_type_hints
 import pandas as pd
 import streamlit as st
 
-from annotate import charts, session, widgets
+from annotate import charts, elements, session, widgets
 from annotate.charts_pool import growth_chart
 from collection.campaign import PoolReport
 from collection.campaign.pooling import NearDuplicates
@@ -82,7 +82,9 @@ with left:
     entry = STRATEGIES[name]
     st.caption(entry.description)
     every = runs["run"].tolist()
-    chosen = st.multiselect("Runs that contribute", every, placeholder="All of them", key="runs")
+    chosen = st.multiselect(
+        "Runs that contribute", every, placeholder="All of them", key="runs", format_func=widgets.upright
+    )
     names = chosen or None
     lotted = "seed" in entry.parameters
     skip = st.toggle(
@@ -144,7 +146,7 @@ widgets.page_link("loop.py")
 budget = int(parameters.get("budget", 100))
 if st.toggle("What would every strategy cost?", key="every"):
     table = costs_of(campaign.id, key, budget, names)
-    st.dataframe(
+    elements.dataframe(
         table.assign(strategy=[STRATEGIES[s].label for s in table["strategy"]]),
         hide_index=True,
         height="content",
@@ -182,7 +184,7 @@ if len(rounds := campaign.pool_rounds()):
             for brought in map(json.loads, rounds["runs"])
         ],
     )
-    st.dataframe(
+    elements.dataframe(
         listed[["made_at", "strategy", "parameters", "pairs", "runs"]],
         hide_index=True,
         alt="How the pool was made",

@@ -5,7 +5,7 @@ from math import isnan
 import pandas as pd
 import streamlit as st
 
-from annotate import charts, session, widgets
+from annotate import charts, elements, session, widgets
 from collection.campaign.recalling import Recall
 from collection.stopping.table import percent
 
@@ -68,7 +68,7 @@ def pick() -> None:
 
 
 topic = st.query_params.get("topic")
-st.dataframe(
+elements.dataframe(
     shown,
     hide_index=True,
     height=min(35 * len(shown) + 38, 318),
@@ -153,7 +153,7 @@ if known.judged:
     with st.expander("What other rules say"):
         for reason in (known.advice.reason, estimate.reason):
             st.write(f"{widgets.plain(reason[0].upper() + reason[1:])}.")
-        st.dataframe(
+        elements.dataframe(
             known.rules,
             hide_index=True,
             column_config={

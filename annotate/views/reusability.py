@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from annotate import charts, rule_choice, session, widgets
+from annotate import charts, elements, rule_choice, session, widgets
 from annotate import charts_reuse as drawn
 from collection.errors import CleverdonError
 from collection.measures import MEASURES, parse
@@ -104,7 +104,7 @@ with st.expander("How it is asked"):
         grouping = tuple((name, name) for name in names)
     elif how == "own":
         guess = groups_by_prefix(names)
-        edited = st.data_editor(
+        edited = elements.data_editor(
             pd.DataFrame({"run": names, "group": [guess[name] for name in names]}),
             hide_index=True,
             disabled=["run"],
@@ -160,7 +160,7 @@ with words:
 first = measures[0]
 if report.ladder:
     st.subheader("Depth by depth")
-    st.dataframe(
+    elements.dataframe(
         pd.DataFrame(
             [
                 rung._asdict() | {"over": f"{len(rung.breaking):,} of {rung.others + 1:,}", "breaking": None}
@@ -229,7 +229,7 @@ charts.downloadable(
     f"{'it' if alone else 'its group'} alone brought to the first {report.pool.depth:,} ranks is taken away.",
     width="stretch",
 )
-st.dataframe(
+elements.dataframe(
     rows,
     hide_index=True,
     alt="Each run left out",
@@ -275,7 +275,7 @@ if report.topics["without"].notna().any():
         width="stretch",
     )
 titles = campaign.topics()[["query_id", "title"]]
-st.dataframe(
+elements.dataframe(
     report.topics.merge(titles, on="query_id", how="left").sort_values("without", kind="stable"),
     hide_index=True,
     alt="The topics, those that decide most first",
