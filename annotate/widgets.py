@@ -13,7 +13,7 @@ from annotate import elements, session, views
 from annotate.judging import showing
 from annotate.signing import gate
 from collection.campaign import Campaign, NextStep
-from collection.characters import without_bidi
+from collection.characters import one_line, without_bidi
 from collection.records import Document, GradeScale, Role
 from collection.showing import cut
 
@@ -42,7 +42,7 @@ def plain(text: str) -> str:
     >>> plain(":material/home: *x*").replace("\u2060", "|")
     '\\:|material/home\\: \\*x\\*'
     """
-    flat = " ".join(without_bidi(text).splitlines())
+    flat = one_line(without_bidi(text))  # four blanks at the beginning would be a block of code
     flat = _DIRECTIVE.sub(lambda found: f"{found[0][0]}{_JOINER}{found[0][1:]}", flat)
     return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub(f"{_BREAK}\\g<0>{_BREAK}", flat))
 
