@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from html import escape
 from typing import Any
 
@@ -16,6 +17,7 @@ from collection.campaign import Campaign, NextStep
 from collection.characters import one_line, without_bidi
 from collection.records import Document, GradeScale, Role
 from collection.showing import cut
+from collection.stopping import table
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!<>~|$:&])")
 _ADDRESS = re.compile(r"://|www\.|@", re.I)
@@ -82,6 +84,19 @@ def next_step(step: NextStep) -> None:
             page_link(page.file)
         else:
             st.caption(f"This is for {views.of_roles(page.roles)}.")
+
+
+def missing_texts(per_topic: Iterable[int]) -> None:
+    """Say how many pooled pairs cannot be judged as their text is missing, and where the list is; of none nothing.
+
+    Parameters
+    ----------
+    per_topic
+        How many in each topic.
+    """
+    if sentence := table.missing_texts(per_topic):
+        st.warning(f"{sentence} The Export page lists the ids; import their texts, and they are handed out.")
+        page_link("export.py")
 
 
 def own_progress(campaign: Campaign, annotator: str) -> None:

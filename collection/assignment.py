@@ -137,8 +137,8 @@ def next_pairs(candidates: Iterable[Candidate], count: int | None = None) -> lis
 
     A pair is open to the annotator while they have not judged it themselves, nobody has adjudicated it, and fewer
     others than are wanted have judged it or hold it on lease. Pairs of the calibration set are open to everybody who
-    has not judged them, and come first. Documents without a text come after the others, and pairs that the annotator
-    skipped last, the longest skipped first; otherwise the order stands.
+    has not judged them, and come first. Pairs that are held back, since the text of their document is missing, are
+    open to nobody. Pairs that the annotator skipped come last, the longest skipped first; otherwise the order stands.
 
     Parameters
     ----------
@@ -157,10 +157,10 @@ def next_pairs(candidates: Iterable[Candidate], count: int | None = None) -> lis
     open_ = [
         c
         for c in candidates
-        if not c.mine and (c.calibration or (c.others + c.leased < c.wanted and not c.adjudicated))
+        if not (c.mine or c.held_back) and (c.calibration or (c.others + c.leased < c.wanted and not c.adjudicated))
     ]
     # What is alike in all of this stays in its order.
-    open_.sort(key=lambda c: (c.skipped is not None, c.skipped or 0.0, not c.calibration, not c.has_text))
+    open_.sort(key=lambda c: (c.skipped is not None, c.skipped or 0.0, not c.calibration))
     return open_ if count is None else open_[: max(count, 0)]
 
 

@@ -181,8 +181,8 @@ class Candidate(NamedTuple):
     ----------
     rank
         In the order in which to judge; of the pool, the best rank that a run gives it.
-    has_text
-        Whether the document's text is in the campaign.
+    held_back
+        Whether the pair waits for the text of its document: see :func:`collection.store.connection.held_back`.
     mine
         Whether this annotator has judged it.
     others, leased
@@ -197,7 +197,7 @@ class Candidate(NamedTuple):
 
     doc_id: str
     rank: int
-    has_text: bool = True
+    held_back: bool = False
     mine: bool = False
     others: int = 0
     leased: int = 0

@@ -58,9 +58,10 @@ def test_skipped_come_last_the_longest_skipped_first() -> None:
     assert ids(next_pairs(candidates(skipped=[20.0, None, 0.0, None]), 9)) == "bdca"  # at the beginning of time, too
 
 
-def test_documents_without_a_text_wait_behind_the_others() -> None:
-    assert ids(next_pairs(candidates(has_text=[0, 1, 0, 1]), 9)) == "bdac"
-    assert ids(next_pairs(candidates(has_text=[0, 1, 1, 1], skipped=[None, 10.0, None, None]), 9)) == "cdab"
+def test_documents_held_back_are_open_to_nobody() -> None:
+    assert ids(next_pairs(candidates(held_back=[1, 0, 1, 0]), 9)) == "bd"
+    assert ids(next_pairs(candidates(held_back=[1, 0, 0, 0], skipped=[None, 10.0, None, None]), 9)) == "cdb"
+    assert ids(next_pairs(candidates(held_back=[1, 0, 0, 0], calibration=[1, 0, 0, 0]), 9)) == "bcd"
 
 
 def test_an_empty_pool_has_no_next_pair() -> None:
@@ -79,12 +80,12 @@ KEYS = st.tuples(st.booleans(), st.integers(0, 2), st.integers(0, 2), st.none() 
 @given(drawn=st.lists(st.tuples(KEYS, st.integers(1, 3), st.booleans(), st.booleans()), max_size=12))
 def test_what_is_open_and_in_which_order(drawn: list[Any]) -> None:
     pairs = [
-        Candidate(f"d{at}", at + 1, text, mine, others, leased, None if skipped is None else float(skipped), *rest)
-        for at, ((text, others, leased, skipped, mine), *rest) in enumerate(drawn)
+        Candidate(f"d{at}", at + 1, held, mine, others, leased, None if skipped is None else float(skipped), *rest)
+        for at, ((held, others, leased, skipped, mine), *rest) in enumerate(drawn)
     ]
     given_out = next_pairs(pairs)
     # Written out once more, one rule after another.
-    open_ = [pair for pair in pairs if not pair.mine]
+    open_ = [pair for pair in pairs if not pair.mine and not pair.held_back]
     open_ = [p for p in open_ if p.calibration or (not p.adjudicated and p.wanted - p.others - p.leased > 0)]
     assert sorted(given_out) == sorted(open_)
     for first, second in pairwise(given_out):
@@ -93,8 +94,7 @@ def test_what_is_open_and_in_which_order(drawn: list[Any]) -> None:
         if later[0] == later[1] and first.skipped == second.skipped:
             assert first.calibration >= second.calibration
             if first.calibration == second.calibration:
-                assert first.has_text >= second.has_text
-                assert first.has_text > second.has_text or first.rank < second.rank
+                assert first.rank < second.rank
         elif all(later):
             assert first.skipped < second.skipped
 

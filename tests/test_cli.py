@@ -26,7 +26,7 @@ def built(tmp_path: Path, files: Path) -> Path:
 def test_the_main_job(built: Path, tmp_path: Path) -> None:
     for doc, grade in [("d1", 0), ("d2", 3), ("d6", 1)]:
         said = ok("judge", built, "--topic", 1, "--doc", doc, "--annotator", "ann", "--grade", grade)
-    assert said == "1 d6: 1 by ann; 3 of 3 pairs of the topic are judged\n"
+    assert said == "1 d6: 1 by ann; 3 of 3 pairs of the topic's pool are judged\n"
     status = json.loads(ok("status", built, "--format", "json"))
     assert (status["title"], status["pool"], status["judged"], status["remaining"]) == ("Wings", 6, 3, 3)
     assert "6 pairs, 3 judged, 3 left" in ok("status", built)

@@ -102,7 +102,7 @@ def test_overview_counts_what_there_is(opened: Callable[..., AppTest], campaign:
         "Documents": "8",
         "Runs": "2",
         "Pairs in the pool": "6",
-        "Judged": "1",
+        "Judged in the pool": "1",
     }
     assert any("5 of 6 pairs are left" in m.value for m in app.markdown)
 

@@ -303,7 +303,7 @@ def test_the_table_has_the_worst_first(hundred: Campaign) -> None:
     assert list(table) == list(TABLE)
     assert table["query_id"].tolist() == ["b", "c", "a"]
     assert table["stop"].tolist() == [False, False, True]
-    assert table["advice"].tolist()[::2] == ["nothing judged", "may stop"]
+    assert table["advice"].tolist()[::2] == ["nothing judged", "ready to stop"]
     assert table.loc[0, ["low", "recall_low", "relevant"]].isna().all()
     # 2 of 5 are relevant, 95 are not judged: 2 / 97 at the least.
     assert table.loc[1, "recall_low"] == pytest.approx(2 / 97)

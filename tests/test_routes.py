@@ -119,6 +119,7 @@ def test_topics(client: TestClient) -> None:
         "narrative": "A window.",
         "pool": 3,
         "judged": 0,
+        "without_text": 0,
     }
 
 

@@ -202,9 +202,10 @@ def _topics(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """The annotator's topics with their words and how far each is for them, and the one of their newest judgement."""
     mine = set(campaign.topics_for(annotator))
     topics = [topic for topic in campaign.topics().to_dict("records") if topic["query_id"] in mine]
+    without_text = campaign.without_text()
     for topic in topics:
         done, goal = campaign.standing(topic["query_id"], annotator)
-        topic |= {"pool": goal, "judged": done}
+        topic |= {"pool": goal, "judged": done, "without_text": without_text.get(topic["query_id"], 0)}
     return {"topics": topics, "last": campaign.last_topic(annotator)}
 
 

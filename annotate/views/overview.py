@@ -24,12 +24,16 @@ widgets.metrics(
         "Runs": f"{state['runs']:,}",
         "Pairs in the pool": f"{state['pool']:,}",
     }
-    | ({"Decisions": f"{state['decisions']['made']:,}"} if state["decisions"] else {"Judged": f"{state['judged']:,}"})
-    | ({"Judged outside it": f"{state['outside_pool']:,}"} if state["outside_pool"] and not state["in_loop"] else {})
+    | (
+        {"Decisions": f"{state['decisions']['made']:,}"}
+        if state["decisions"]
+        else {"Judged in the pool": f"{state['judged_in_pool']:,}"}
+    )
+    | ({"Judged outside it": f"{state['outside_pool']:,}"} if state["outside_pool"] else {})
 )
 
 judged, made = state["judged"], state["made"]
-goal = None if state["in_loop"] else made + state["remaining"]
+goal = None if state["in_loop"] else state["goal"]
 if decisions := state["decisions"]:
     widgets.decisions(decisions)
 elif goal is None:
@@ -42,20 +46,19 @@ elif goal:
         f"{made:,} of {goal:,} {'judgements are made' if several else 'pairs are judged'}"
         + (cannot if state["cannot_judge"] else ""),
     )
-if state["missing_documents"]:
-    st.warning(
-        f"{state['missing_documents']:,} documents of the pool have no text here. "
-        "The Export page lists them; import their text and they can be judged."
-    )
+widgets.missing_texts(topic["without_text"] for topic in state["per_topic"])
+if state["missing_documents"] and not state["without_text"]:
+    st.info(f"{state['missing_documents']:,} documents of the pool have no text here. The Export page lists the ids.")
 
 if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
     st.subheader("Topics")
     # A loop over the whole collection has no share: its bar stays empty.
-    progress["share"] = (progress["made"] / progress["goal"].astype(float).where(progress["goal"] > 0)).astype(float)
-    progress["left"] = (progress["goal"].astype("Int64") - progress["made"]).clip(lower=0)
+    goals = progress["goal"].astype(float)
+    progress["share"] = progress["made"].astype(float) / goals.where(goals > 0)
+    progress["left"] = progress["left"].astype("Int64")
     progress["mode"] = progress["mode"].map(lambda name: MODES[name].partition(":")[0])
     elements.dataframe(
-        progress[["query_id", "title", "mode", "share", "judged", "pool", "left", "cannot_judge"]],
+        progress[["query_id", "title", "mode", "share", "judged", "pool", "left", "without_text", "cannot_judge"]],
         hide_index=True,
         column_config={
             "query_id": st.column_config.TextColumn("Topic", width="small"),
@@ -65,6 +68,9 @@ if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
             "judged": "Judged",
             "pool": "Pool",
             "left": st.column_config.NumberColumn("Left", help="Judgements that are still wanted."),
+            "without_text": st.column_config.NumberColumn(
+                "No text", help="Pooled documents that cannot be judged; they count as unjudged."
+            ),
             "cannot_judge": "Cannot judge",
         },
     )

@@ -131,6 +131,7 @@ if cost.without_text:
     st.warning(
         f"{cost.without_text:,} of these documents have no text here. They are pooled too; the Export page lists them."
     )
+widgets.missing_texts(campaign.without_text().values())
 if st.button(
     f"Add {cost.new:,} pairs to the pool" if cost.new else "All of these pairs are in the pool",
     type="primary",

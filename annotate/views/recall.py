@@ -43,12 +43,13 @@ begun = table["judged"] > 0
 widgets.metrics(
     {
         "Topics": f"{len(table):,}",
-        "Begun": f"{int(begun.sum()):,}",
-        "May stop": f"{int((table['stop'] & (table['of'] == 'collection')).sum()):,}",
+        "Started": f"{int(begun.sum()):,}",
+        "Ready to stop": f"{int(table['stop'].sum()):,}",
         "Judged": f"{int(table['judged'].sum()):,}",
         "Relevant found": f"{int(table['found'].sum()):,}",
     }
 )
+widgets.missing_texts(table["without_text"])
 shown = table
 some = f"{int(begun.sum()):,} topic{'' if begun.sum() == 1 else 's'}"
 if not begun.all() and st.toggle(f"Only what is begun: {some}", True):
@@ -78,16 +79,19 @@ elements.dataframe(
     key=rows,
     placeholder="",
     alt="Every topic's recall, worst first",
-    column_order=["query_id", "title", "judged", "found", "recall_low", "recall_high", "of", "advice"],
+    column_order=["query_id", "title", "judged", "found", "without_text", "recall_low", "recall_high", "of", "advice"],
     column_config={
         "query_id": st.column_config.TextColumn("Topic", width="small"),
         "title": st.column_config.TextColumn("Title", width="medium"),
         "judged": st.column_config.NumberColumn("Judged", width="small"),
         "found": st.column_config.NumberColumn("Found", width="small", help="Relevant documents found."),
+        "without_text": st.column_config.NumberColumn(
+            "No text", width="small", help="Pooled documents that cannot be judged; they count as unjudged."
+        ),
         "recall_low": st.column_config.NumberColumn("Recall from", format="percent", width="small"),
         "recall_high": st.column_config.NumberColumn("to", format="percent", width="small"),
         "of": st.column_config.TextColumn(
-            "of the", width="small", help="A pool holds what the systems retrieved; nothing is said of the rest."
+            "Scope", width="small", help="A pool holds what the systems retrieved; nothing is said of the rest."
         ),
         "advice": st.column_config.TextColumn(
             "Advice", width="medium", help="Random documents count where none of them is relevant."

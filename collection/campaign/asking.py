@@ -110,12 +110,37 @@ class Asking(Settling):
         rooms = [most - self.store.spoken_for(at, of, but=annotator) for most, of in budgets if most]
         return max(min(rooms), 0) if rooms else None
 
-    def _allowed(self, query_id: str, size: int | None = None) -> NDArray[np.bool_]:
-        """(documents,) bool: the scope of a topic, of which there are recall and draws.
+    def universe(self, query_id: str, decisions: pd.DataFrame, judgeable: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """(documents,) bool: the scope of a topic, which its recall and its unjudged documents are of.
 
-        The pool, or every document; of those that can be judged. The first `size` documents, all if left out.
+        The pool; in a loop over the whole collection every document that can be judged, that is in the topic's pool
+        or that is judged. Documents of the pool whose text is missing belong to it: they may be relevant.
+
+        Parameters
+        ----------
+        query_id
+            The topic.
+        decisions
+            The topic's, as :meth:`collection.store.Store.decisions` gives them.
+        judgeable
+            :meth:`judgeable` of all documents.
+        """
+        scope = np.zeros(len(judgeable), dtype=np.bool_)
+        scope[self.store.pool_rows(query_id)] = True
+        if self.scopes()[query_id] not in IN_POOL:
+            scope |= judgeable
+            scope[decisions["row"].to_numpy(dtype=np.int64)] = True
+        return scope
+
+    def _allowed(self, query_id: str, size: int | None = None) -> NDArray[np.bool_]:
+        """(documents,) bool: what the loop may hand out for a topic.
+
+        The pool, or every document; of those that can be judged, and that the model can read. The first `size`
+        documents, all if left out.
         """
         judgeable = self.judgeable(size)
+        if self.loop_settings().by_model:
+            judgeable[[row for row in self.store.without_text_rows() if row < len(judgeable)]] = False
         if self.scopes()[query_id] not in IN_POOL:
             return judgeable
         scope = np.zeros(len(judgeable), dtype=np.bool_)
@@ -123,14 +148,15 @@ class Asking(Settling):
         return scope & judgeable
 
     def judgeable(self, size: int | None = None) -> NDArray[np.bool_]:
-        """(documents,) bool: those that have a text. Where none has, and no model has to read them, all.
+        """(documents,) bool: those that have a text. Where none has, all.
 
-        Annotators then have the texts elsewhere, and know them by their ids.
+        Annotators then have the texts elsewhere, and know them by their ids. The first `size` documents, all if left
+        out. :func:`collection.store.connection.held_back` says the same of one document.
         """
         rows = self.store.document_rows() if size is None else size
         without = [row for row in self.store.without_text_rows() if row < rows]
         some = np.ones(rows, dtype=np.bool_)
-        if len(without) < rows or self.loop_settings().by_model:
+        if len(without) < rows:
             some[without] = False
         return some
 

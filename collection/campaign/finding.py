@@ -151,6 +151,8 @@ class Finding(Judging, Carding):
         with self.store.transaction():
             # What they have judged themselves can be had again, to look at and to change.
             state = self._candidates(query_id, annotator, at, [doc_id])
+            if any(c.held_back and not c.mine for c in state):
+                raise InputError(f"the text of {doc_id!r} is missing, so it cannot be judged yet")
             if not any(c.mine for c in state) and not assignment.next_pairs(state):
                 raise InputError(f"{doc_id!r} is judged already, or another annotator has it on screen")
             until = at + self.assignment_settings().lease * 60

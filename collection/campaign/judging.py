@@ -222,7 +222,8 @@ class Judging(Looping, Assigning):
             takes the annotator's current judgement of the pair back.
         leased_only
             Refuse pairs that were neither handed out to the annotator nor ever judged by them: what
-            a page sends can then only concern what was on its screen. One whose reservation has ended, and of which
+            a page sends can then only concern what was on its screen. Refuse pairs that wait for the text of their
+            document, too. One whose reservation has ended, and of which
             others have given all judgements that it wants or have them in hand, is kept and does not count.
         """
         saved: list[str] = []
@@ -276,6 +277,8 @@ class Judging(Looping, Assigning):
             raise JudgementError(f"{missing} is not in the campaign")
         if leased_only and not (pair.leased or pair.known):
             raise JudgementError(f"document {j.doc_id!r} of topic {j.query_id!r} was not handed out to {j.annotator}")
+        if leased_only and pair.held_back and pair.judgement is None and j.kind != "undone":
+            raise JudgementError(f"the text of document {j.doc_id!r} is missing, so it cannot be judged yet")
         if leased_only and pair.judgement is None:
             j, pair = self._if_wanted(j, pair)
         self._check_decision(j, pair)

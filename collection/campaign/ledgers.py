@@ -62,8 +62,20 @@ def settled(decisions: pd.DataFrame) -> pd.DataFrame:
     return once.assign(relevance=once["doc_id"].map(grades))
 
 
-def ledger_of(decisions: pd.DataFrame, allowed: Bools, level: int) -> Known:
+def ledger_of(decisions: pd.DataFrame, allowed: Bools, level: int, judgeable: Bools | None = None) -> Known:
     """The decisions of one topic as a ledger.
+
+    Parameters
+    ----------
+    decisions
+        Of one topic, as :meth:`collection.store.Store.decisions` gives them.
+    allowed
+        (documents,) bool: the scope.
+    level
+        The grade from which on a document is relevant.
+    judgeable
+        (documents,) bool: those that can be judged now; all if left out. The others of the scope that are not judged
+        are unjudged all the same, and out of reach of any draw.
 
     A draw was made from as many documents as its probability says. Where today's scope has more, since others were
     held by somebody then, or were imported later, or the topic went from its pool to the whole collection, the
@@ -76,6 +88,11 @@ def ledger_of(decisions: pd.DataFrame, allowed: Bools, level: int) -> Known:
     drawn = (once["strategy"] == "random").to_numpy(dtype=np.bool_) & (chance > 0) & ~np.isnan(rounds)
     # A document that was drawn among U had 1/U in this draw, and the earlier draws passed it over.
     by_now = 1 - np.cumprod(np.where(drawn, 1 - chance, 1.0))
+    unreachable = 0
+    if judgeable is not None:
+        without = allowed & ~judgeable
+        without[once["row"].to_numpy(dtype=np.int64)] = False
+        unreachable = int(without.sum())
     with np.errstate(divide="ignore"):
         urn = np.where(drawn, 1 / chance, np.nan)
     ledger = Ledger.of(
@@ -85,6 +102,7 @@ def ledger_of(decisions: pd.DataFrame, allowed: Bools, level: int) -> Known:
         probability=np.where(drawn & (by_now > 0), by_now, np.nan),
         batch=np.maximum.accumulate(np.nan_to_num(rounds, nan=0)).astype(np.int64),
         urn=urn,
+        unreachable=unreachable,
     )
     by_loop = [*BY_LOOP, *(entry.name for entry in pooling.ADAPTIVE)]
     return Known(ledger, once["strategy"].isin(by_loop).to_numpy(dtype=np.bool_))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from collection import loop, pooling, vectors
 from collection.campaign.asking import Asking, seed_of
-from collection.campaign.ledgers import ledger_of, settled
+from collection.campaign.ledgers import Known, ledger_of, settled
 from collection.campaign.reports import Progress
 from collection.campaign.rounds import Learned, Round
 from collection.campaign.settings import LoopSettings, known_mode
@@ -272,8 +272,12 @@ class Looping(Asking):
 
     def ledger(self, query_id: str) -> Ledger:
         """A topic's judgements in the order in which they were made, for :mod:`collection.stopping`."""
-        allowed = self._allowed(query_id)
-        return ledger_of(self.store.decisions(query_id), allowed, self.loop_settings().level).ledger
+        return self._ledger(query_id, self.store.decisions(query_id), self.judgeable()).ledger
+
+    def _ledger(self, query_id: str, decisions: pd.DataFrame, judgeable: NDArray[np.bool_]) -> Known:
+        """The decisions of a topic within its :meth:`universe`."""
+        universe = self.universe(query_id, decisions, judgeable)
+        return ledger_of(decisions, universe, self.loop_settings().level, judgeable)
 
     def _usual_count(self, query_id: str) -> int:
         return 100 + self.store.held(query_id, time.time())

@@ -12,6 +12,7 @@ import pandas as pd
 
 from collection.campaign.reports import NextStep
 from collection.records import Document, GradeScale
+from collection.stopping.table import missing_texts
 from collection.store import Store
 
 EVERYWHERE = {"loop", "pool-then-loop"}
@@ -19,6 +20,12 @@ EVERYWHERE = {"loop", "pool-then-loop"}
 
 IN_POOL = ("pool", "random", "loop-in-pool")
 """Modes in which the pool is judged and nothing else."""
+
+PROGRESS = (
+    "query_id", "title", "mode", "pool", "judged", "judged_in_pool", "cannot_judge", "made", "goal", "left", "waiting",
+    "without_text",
+)  # fmt: skip
+"""Columns of :meth:`Reading.progress`."""
 
 OTHERS_AFTER = 10.0
 """Seconds after which what others did is counted anew for an annotator's progress in all topics."""
@@ -106,19 +113,26 @@ class Reading:
         """Ids in the pool whose text is not here."""
         return self.store.missing_documents()
 
+    def without_text(self) -> dict[str, int]:
+        """Topics with pooled pairs that nobody has judged, and nobody can as their text is missing: how many."""
+        return self.store.without_text_in_pools()
+
     def annotators(self) -> pd.DataFrame:
         """``annotator``, ``judgements``, ``seconds`` (median), ``last_at``; by name."""
         return self.store.annotators()
 
     def modes(self) -> dict[str, str]:
         """``query_id`` -> how its pairs are chosen (a name of ``MODES``), in the order of topics."""
-        usual = self._usual_mode()
-        return {query_id: "closed" if closed else mode or usual for query_id, mode, closed in self.store.modes()}
+        return {query_id: "closed" if is_closed else scope for query_id, (scope, is_closed) in self._scopes().items()}
 
     def scopes(self) -> dict[str, str]:
         """The same, with a topic that is closed in the mode that it had: what its recall is to be of."""
+        return {query_id: scope for query_id, (scope, _) in self._scopes().items()}
+
+    def _scopes(self) -> dict[str, tuple[str, bool]]:
+        """``query_id`` -> its mode, for a closed topic the one that it had, and whether it is closed."""
         usual = self._usual_mode()
-        return {query_id: mode or usual for query_id, mode, _ in self.store.modes()}
+        return {query_id: (mode or usual, closed) for query_id, mode, closed in self.store.modes()}
 
     def mode(self, query_id: str) -> str:
         """How the pairs of a topic are chosen."""
@@ -130,15 +144,17 @@ class Reading:
     def standing(self, query_id: str, annotator: str) -> tuple[int, int | None]:
         """How far a topic is for an annotator: pairs that want nothing of them any more, and pairs in all.
 
-        A pair wants nothing of them when they have judged it, or as many have as are wanted. In a loop over the whole
-        collection pairs that anybody judged, and None: it has no end. While pairs of the calibration set are before
-        them, and in a topic of which only these are theirs, those and no others.
+        A pair wants nothing of them when they have judged it, or as many have as are wanted. Pairs whose text is
+        missing are in neither number until it is imported. In a loop over the whole collection pairs that anybody
+        judged, and None: it has no end. While pairs of the calibration set are before them, and in a topic of which
+        only these are theirs, those and no others.
         """
         left = self.store.calibration_left(annotator)
         if query_id in left or not self.store.is_for(query_id, annotator):
             count = len(self.store.calibration_ids(query_id))
             return count - left.get(query_id, 0), count
-        return _standing(self.mode(query_id), self.store.standing_for(query_id, annotator))
+        scope, is_closed = self._scopes()[query_id]
+        return _standing(scope, is_closed, self.store.standing_for(query_id, annotator))
 
     def topics_for(self, annotator: str) -> list[str]:
         """Topics that an annotator judges; those of which only the calibration set is theirs among them."""
@@ -146,26 +162,32 @@ class Reading:
         return [query_id for query_id in self.store.topics()["query_id"] if query_id in mine]
 
     def progress(self, query_id: str | None = None) -> pd.DataFrame:
-        """How far each topic is.
+        """How far each topic is: the numbers that every page and command shows.
 
         Returns
         -------
         DataFrame
-            ``query_id``, ``title``, ``mode``, ``pool`` (pairs), ``judged`` (pairs; those of the pool, and in a loop
-            those outside it), ``cannot_judge``, ``made`` and ``goal`` (judgements: how many there are of those that
-            are to be, and how many are to be. The goal is that of the pool, and null in a loop over the whole
-            collection, which ends when the recall is good enough).
+            ``query_id``, ``title``, ``mode``, ``pool`` (pairs), ``judged`` (pairs in the topic's scope, which its
+            recall is of: the pool, or in a loop over the whole collection all pairs), ``judged_in_pool``,
+            ``cannot_judge`` (of ``judged``), ``made`` and ``goal`` (judgements that the pool's pairs have of those
+            that they are to have, and how many these are; both null in a loop over the whole collection, which ends
+            when the recall is good enough), ``left`` (``goal`` - ``made``), ``waiting`` (of ``left``: the text of the
+            document is missing), ``without_text`` (pairs of the pool that nobody has judged, and nobody can, as their
+            text is missing).
         """
         frame = self.store.progress(query_id)
+        scopes = self._scopes()
         frame["mode"] = frame["query_id"].map(self.modes())
-        everywhere = frame["mode"].isin(EVERYWHERE)
+        everywhere = frame["query_id"].map(lambda topic: scopes[topic][0] in EVERYWHERE).astype(bool)
         closed = frame["mode"] == "closed"
-        frame["judged"] += frame["elsewhere"].where(everywhere | closed, 0)
-        frame["cannot_judge"] += frame["elsewhere_cannot"].where(everywhere | closed, 0)
-        frame["made"] += frame["elsewhere"].where(everywhere | closed, 0)
-        goal = frame["wanted"].astype("Int64").mask(everywhere)
-        frame["goal"] = goal.mask(closed, frame["made"].astype("Int64"))
-        return frame[["query_id", "title", "mode", "pool", "judged", "cannot_judge", "made", "goal"]]
+        frame["judged_in_pool"] = frame["judged"]
+        frame["judged"] += frame["elsewhere"].where(everywhere, 0)
+        frame["cannot_judge"] += frame["elsewhere_cannot"].where(everywhere, 0)
+        frame["made"] = frame["made"].astype("Int64").mask(everywhere)
+        frame["goal"] = frame["wanted"].astype("Int64").where(~closed, frame["made"]).mask(everywhere)
+        frame["left"] = frame["goal"] - frame["made"]
+        frame["waiting"] = frame["waiting"].where(~(closed | everywhere), 0)
+        return frame[list(PROGRESS)]
 
     def progress_of(self, query_id: str, annotator: str) -> tuple[tuple[int, int | None], tuple[int, int | None]]:
         """:meth:`standing` and :meth:`totals` together, sooner: what the judging page shows after every judgement."""
@@ -173,24 +195,25 @@ class Reading:
         numbers = self._counted[annotator].topics.get(query_id)
         if numbers is None or query_id in self.store.calibration_left(annotator):
             return self.standing(query_id, annotator), totals
-        return _standing(self.mode(query_id), numbers), totals
+        return _standing(*self._scopes()[query_id], numbers), totals
 
     def totals(self, annotator: str, changed: str | None = None) -> tuple[int, int | None]:
         """The sums of :meth:`standing` over an annotator's topics; None where a loop has no end.
 
-        Pairs of the calibration set that are before them are added to the goal, whoever their topics are assigned to.
-        The judging page shows them after every judgement: the topic that `changed` is counted anew, and
-        what others did elsewhere some seconds later.
+        Pairs of the calibration set that are in none of these count as well, whoever their topics are assigned to, so
+        that the goal stays the same while the set is judged. The judging page shows the sums after every judgement:
+        the topic that `changed` is counted anew, and what others did elsewhere some seconds later.
         """
-        modes = self.modes()
-        total, goal = 0, self.store.calibration_beyond(annotator)
-        endless = False
-        for query_id, numbers in self._standings(annotator, changed).items():
-            done, of = _standing(modes[query_id], numbers)
-            total += done
-            endless |= of is None
-            goal += of or 0
-        return total, None if endless else goal
+        scopes = self._scopes()
+        mine = {q: _standing(*scopes[q], numbers) for q, numbers in self._standings(annotator, changed).items()}
+        total = sum(done for done, _ in mine.values())
+        goal = sum(of or 0 for _, of in mine.values())
+        for query_id, is_counted, is_judged in self.store.calibration_standing(annotator):
+            scope, is_closed = scopes[query_id]
+            if not (is_counted or (query_id in mine and scope in EVERYWHERE)):
+                total += is_judged
+                goal += is_judged or not is_closed
+        return total, None if any(of is None for _, of in mine.values()) else goal
 
     def _standings(self, annotator: str, changed: str | None) -> dict[str, tuple[int, int, int]]:
         if not hasattr(self, "_counted"):
@@ -224,20 +247,22 @@ class Reading:
         return known.topics[query_id][0], len(pairs.done), len(pairs.judged)
 
     def status(self) -> dict[str, Any]:
-        """Everything at a glance, as plain data: what `cleverdon status` and the Overview page show."""
+        """Everything at a glance, as plain data: what `cleverdon status` and the Overview page show.
+
+        Sums of :meth:`progress` under the same names, ``left`` as ``remaining``. ``outside_pool`` are all pairs that
+        are judged and not in the pool, so ``judged_in_pool`` and they together are all that is judged.
+        """
         progress = self.progress()
         annotators = self.store.annotators()
-        left = (progress["goal"] - progress["made"]).clip(lower=0)
         per_topic = progress.astype(object).where(progress.notna(), None).to_dict("records")
+        sums = progress[["judged", "judged_in_pool", "cannot_judge", "made", "goal", "waiting", "without_text"]].sum()
         return {
             "title": self.title,
             "grades": {str(g): s for g, s in self.grades.sentences.items()},
             **self.store.counts(),
-            "judged": int(progress["judged"].sum()),
-            "cannot_judge": int(progress["cannot_judge"].sum()),
-            "made": int(progress["made"].sum()),
+            **{str(name): int(number) for name, number in sums.items()},
             "outside_pool": self.store.judged_outside_pool(),
-            "remaining": int(left.sum()),
+            "remaining": int(progress["left"].sum()),
             "in_loop": int(progress["goal"].isna().sum()),
             "missing_documents": len(self.store.missing_documents()),
             "per_topic": per_topic,
@@ -249,18 +274,22 @@ class Reading:
         """What a person who runs the campaign should do now."""
         counts = self.store.counts()
         progress = self.progress()
-        remaining = int((progress["goal"] - progress["made"]).clip(lower=0).sum())
+        remaining, waiting = int(progress["left"].sum()), int(progress["waiting"].sum())
+        free = remaining - waiting
         goal = int(progress["goal"].sum())
-        unit = "pairs" if goal == counts["pool"] else "judgements"
+        unit = "pairs" if goal == progress.loc[progress["goal"].notna(), "pool"].sum() else "judgements"
         in_loop = int(progress["goal"].isna().sum())
         topics = "topic is" if in_loop == 1 else "topics are"
-        others = f", and {remaining:,} {unit} of the other topics' pools" if remaining else ""
+        with_text = f", {free:,} of them with a text" if waiting else ""
+        others = f", and {remaining:,} {unit} of the other topics' pools{with_text}" if remaining else ""
+        missing = missing_texts(progress["without_text"])
+        held = f" {missing} Import their texts; the Export page lists the ids." if missing else ""
         steps = [
             (not counts["topics"], "import", "Import the topics: what people are looking for."),
             (
                 in_loop and counts["documents"],
                 "judge",
-                f"Judge: {in_loop:,} {topics} in the loop{others}. Recall says when to stop.",
+                f"Judge: {in_loop:,} {topics} in the loop{others}. Recall says when to stop.{held}",
             ),
             (
                 not counts["pool"] and not counts["runs"] and counts["judgements"],
@@ -271,7 +300,8 @@ class Reading:
             (not counts["runs"], "import", "Import the runs of your systems, and the documents that they retrieve."),
             (not counts["pool"], "pool", "Pool the runs: choose which pairs are to be judged."),
             (not counts["documents"], "import", "Import the documents: nobody can judge what has no text."),
-            (remaining, "judge", f"Judge: {remaining:,} of {goal:,} {unit} are left."),
+            (free, "judge", f"Judge: {remaining:,} of {goal:,} {unit} are left{with_text}.{held}"),
+            (waiting, "export", f"Every pair that has a text is judged.{held}"),
         ]
         for is_next, page, sentence in steps:
             if is_next:
@@ -279,9 +309,9 @@ class Reading:
         return NextStep("export", "Every pair of the pool is judged: export the qrels, and evaluate the runs.")
 
 
-def _standing(mode: str, numbers: tuple[int, int, int]) -> tuple[int, int | None]:
-    """Done and goal in a mode, from pairs of the pool, those of them that are done, and all that are judged."""
+def _standing(scope: str, is_closed: bool, numbers: tuple[int, int, int]) -> tuple[int, int | None]:
+    """Done and goal in a scope, from pairs of the pool, those of them that are done, and all that are judged."""
     pool, done, everywhere = numbers
-    if mode in EVERYWHERE:
-        return everywhere, None
-    return (everywhere, everywhere) if mode == "closed" else (done, pool)
+    if scope in EVERYWHERE:
+        return everywhere, everywhere if is_closed else None
+    return done, done if is_closed else pool

@@ -12,18 +12,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from collection import vectors
-from collection.campaign.ledgers import inside, ledger_of
+from collection.campaign.ledgers import inside
 from collection.campaign.looping import Looping
 from collection.campaign.reading import IN_POOL
 from collection.campaign.settings import LoopSettings
 from collection.errors import CleverdonError
 from collection.stopping import RULES, Decision, Estimate, Ledger, advice, betting, estimate
-from collection.stopping.table import count, percent, too_many
+from collection.stopping.table import count, missing_texts, percent, too_many
 
 RECENT = 50
 """Judgements by which the precision of now is told."""
-
-"""Modes in which a topic's scope is its pool."""
 
 PROMISES = {
     "fixed": "what it costs, and nothing about recall",
@@ -41,8 +39,8 @@ NEEDS = {
 
 TABLE = {
     "query_id": "str", "title": "str", "mode": "str", "of": "str", "judged": "int64", "found": "int64",
-    "relevant": "float64", "low": "Int64", "high": "Int64", "recall": "float64", "recall_low": "float64",
-    "recall_high": "float64", "stop": "bool", "advice": "str",
+    "without_text": "int64", "relevant": "float64", "low": "Int64", "high": "Int64", "recall": "float64",
+    "recall_low": "float64", "recall_high": "float64", "stop": "bool", "advice": "str",
 }  # fmt: skip
 
 
@@ -54,7 +52,10 @@ class Recall(NamedTuple):
     query_id, mode
         The topic, and how its documents are chosen.
     judged, found, size
-        Documents judged, relevant ones among them, and documents in scope: those of the pool, or of the collection.
+        Documents judged, relevant ones among them, and documents in scope
+        (:meth:`~collection.campaign.asking.Asking.universe`): those of the pool, or of the collection.
+    without_text
+        Documents of the pool that are not judged and cannot be, as their text is missing; they count as unjudged.
     curve
         The gain curve: ``judged`` (0 to n), ``found``, ``drawn`` (whether this document was drawn at random).
     batches
@@ -81,6 +82,7 @@ class Recall(NamedTuple):
     judged: int
     found: int
     size: int
+    without_text: int
     curve: pd.DataFrame
     batches: pd.DataFrame
     estimate: Estimate
@@ -129,8 +131,9 @@ class Recalling(Looping):
         """
         self._must_know(query_id)
         settings, mode = self.loop_settings(), self.mode(query_id)
-        decisions, allowed = self.store.decisions(query_id), self._allowed(query_id)
-        ledger = ledger_of(decisions, allowed, settings.level).ledger
+        decisions, judgeable = self.store.decisions(query_id), self.judgeable()
+        ledger = self._ledger(query_id, decisions, judgeable).ledger
+        universe = self.universe(query_id, decisions, judgeable)
         found = _estimate(ledger, settings.confidence)
         skipped, drawn = self.store.skipped().get(query_id, (0, 0))
         decision = _unless_skipped(advice(ledger, settings.target, settings.confidence), drawn)
@@ -141,12 +144,13 @@ class Recalling(Looping):
             ledger.judged,
             ledger.found,
             ledger.size,
+            ledger.unreachable,
             _curve(ledger),
             _batches(ledger),
             found,
             decision,
             _words(ledger, decision, settings, mode, self.scopes()[query_id] in IN_POOL)[0],
-            _notes(decisions, allowed, settings.level, ledger, skipped),
+            _notes(decisions, universe, settings.level, ledger, skipped),
             cost,
             reason,
             _rules(ledger, settings),
@@ -159,26 +163,27 @@ class Recalling(Looping):
         -------
         DataFrame
             ``query_id``, ``title``, ``mode``, ``of`` ("pool" or "collection": what the recall is of), ``judged``,
-            ``found``, ``relevant`` (the most likely number), ``low``, ``high``, ``recall``, ``recall_low``,
+            ``found``, ``without_text`` (documents of the pool that cannot be judged, as their text is missing; they
+            count as unjudged), ``relevant`` (the most likely number), ``low``, ``high``, ``recall``, ``recall_low``,
             ``recall_high``, ``stop``, ``advice`` (in a few words). What nobody can say is null: all estimates where
             nothing is judged, the most likely ones before a random draw was relevant.
         """
         settings, modes, scopes = self.loop_settings(), self.modes(), self.scopes()
         everything, skipped = self.store.decisions(), self.store.skipped()
         by_topic = {str(q): part for q, part in everything.groupby("query_id", sort=False)}
-        collection = self.judgeable()
+        judgeable = self.judgeable()
         rows = []
         for query_id, title in self.topics()[["query_id", "title"]].itertuples(index=False):
             mode = modes[query_id]
-            allowed = self._allowed(query_id) if scopes[query_id] in IN_POOL else collection
-            ledger = ledger_of(by_topic.get(query_id, everything.iloc[:0]), allowed, settings.level).ledger
+            ledger = self._ledger(query_id, by_topic.get(query_id, everything.iloc[:0]), judgeable).ledger
             decision = betting(ledger, target=settings.target, confidence=settings.confidence)
             decision = _unless_skipped(decision, skipped.get(query_id, (0, 0))[1])
             words = _words(ledger, decision, settings, mode, scopes[query_id] in IN_POOL)[1]
             known = _estimate(ledger, settings.confidence)[:6] if ledger.judged else (None,) * 6
             stop = decision.stop and ledger.judged > 0
             of = "pool" if scopes[query_id] in IN_POOL else "collection"
-            rows.append((query_id, title, mode, of, ledger.judged, ledger.found, *known, stop, words))
+            counts = (ledger.judged, ledger.found, ledger.unreachable)
+            rows.append((query_id, title, mode, of, *counts, *known, stop, words))
         table = pd.DataFrame(rows, columns=list(TABLE)).astype(TABLE)
         worst = table.assign(begun=table["judged"] > 0).sort_values(["begun", "recall_low"], kind="stable")
         return worst[list(TABLE)].reset_index(drop=True)
@@ -283,6 +288,13 @@ def _estimate(ledger: Ledger, confidence: float) -> Estimate:
     return known
 
 
+READY = "ready to stop"
+"""The advice of every topic that may stop, with or without a reason behind it."""
+
+IMPORT_TEXTS = "import the missing texts"
+"""The advice where only documents without a text are left, or so many that nothing can be promised."""
+
+
 def _words(ledger: Ledger, decision: Decision, settings: LoopSettings, mode: str, pool: bool) -> tuple[str, str]:
     """What may be promised: one sentence, and a few words for a table."""
     goal, sure = percent(settings.target), f"{percent(settings.confidence)} confidence"
@@ -299,15 +311,20 @@ def _words(ledger: Ledger, decision: Decision, settings: LoopSettings, mode: str
     if not ledger.unjudged:
         what = f"all {ledger.found:,} relevant ones are found" if ledger.found > 1 else "the one relevant is found"
         what = what if ledger.found else "none is relevant"
-        return f"All {documents} are judged: {what}{outside}.", "the pool is judged" if pool else "all judged"
+        done = "the pool is judged" if pool else "all is judged"
+        return f"All {documents} are judged: {what}{outside}.", f"{READY}: {done}"
     if decision.stop:
         share = f"at least {goal} of the {relevant} are found" if settings.target < 1 else f"all {relevant} are found"
         if too_many(ledger, settings.target) > ledger.found + ledger.unjudged:
-            left = f"only {count(ledger.unjudged, 'document')} {'is' if ledger.unjudged == 1 else 'are'} not judged"
-            return f"{_upper(share)} for certain: {left}{outside}.", "may stop"
+            is_or_are = "is" if ledger.unjudged == 1 else "are"
+            certain = f" for certain: only {count(ledger.unjudged, 'document')} {is_or_are} not judged"
+            if ledger.unreachable:
+                certain = f", even if the {count(ledger.unjudged, 'unjudged document')} {is_or_are} relevant"
+            return f"{_upper(share)}{certain}{outside}.", READY
         share = share if ledger.found else f"there is no relevant document{where}"
-        return f"{_upper(share)}, with {sure}: this holds however often you look{outside}.", "may stop"
-    return _not_yet(ledger, decision, settings, mode, pool)
+        return f"{_upper(share)}, with {sure}: this holds however often you look{outside}.", READY
+    hidden = _out_of_reach(ledger, decision, mode, pool)
+    return (f"{hidden}{outside}.", IMPORT_TEXTS) if hidden else _not_yet(ledger, decision, settings, mode, pool)
 
 
 def _not_yet(ledger: Ledger, decision: Decision, settings: LoopSettings, mode: str, pool: bool) -> tuple[str, str]:
@@ -337,6 +354,19 @@ def _not_yet(ledger: Ledger, decision: Decision, settings: LoopSettings, mode: s
     return f"{sentence}, with {sure}{outside}.", f"go on: {more} more at random"
 
 
+def _out_of_reach(ledger: Ledger, decision: Decision, mode: str, pool: bool) -> str:
+    """Why no further judgement helps before the missing texts are here; empty where some does."""
+    if mode == "closed" or "skipped" in decision.reason:
+        return ""
+    if ledger.unjudged == ledger.unreachable:
+        done = f"Every document{' in the pool' if pool else ''} that has a text is judged"
+        return f"{done}, and nothing can be promised of the other {ledger.unjudged:,}"
+    if decision.needed is None and mode not in ("pool", "random"):
+        hidden = f"{ledger.unreachable:,} of the {count(ledger.unjudged, 'unjudged document')} cannot be judged"
+        return f"Nothing can be promised: {hidden} and may all be relevant"
+    return ""
+
+
 def _upper(sentence: str) -> str:
     return sentence[0].upper() + sentence[1:]
 
@@ -348,7 +378,7 @@ def _notes(decisions: pd.DataFrame, allowed: NDArray[np.bool_], level: int, ledg
     opinions = (pd.to_numeric(graded["relevance"]) >= level).groupby(graded["doc_id"])
     differ = int((opinions.nunique() > 1).sum())
     ungraded = here["doc_id"].nunique() - graded["doc_id"].nunique()
-    notes = []
+    notes = [missing_texts([ledger.unreachable])] if ledger.unreachable else []
     if differ:
         notes.append(
             f"Annotators disagree on whether {count(differ, 'document')} {'is' if differ == 1 else 'are'} relevant: "

@@ -249,8 +249,8 @@ class Remembering(Nearing, Tasking):
         """How many judgements each topic of the annotator wants of them, and how many in all; None: no end is known."""
         changed = self.store.last_topic(annotator)
         done, goal = self.totals(annotator, changed)
-        modes = self.modes()
-        standings = {q: _standing(modes[q], of) for q, of in self._standings(annotator, changed).items()}
+        scopes = self._scopes()
+        standings = {q: _standing(*scopes[q], of) for q, of in self._standings(annotator, changed).items()}
         standings |= {q: self.standing(q, annotator) for q in self.store.calibration_left(annotator)}
         left = {q: None if of is None else max(of - judged, 0) for q, (judged, of) in standings.items()}
         return left, None if goal is None else max(goal - done, 0)

@@ -267,6 +267,8 @@ class Tasking(Assigning, Carding):
             raise JudgementError(f"topic {decision.query_id!r} was not handed out to {decision.annotator}")
         if strange := self.store.not_in_pool(decision.query_id, shown):
             raise JudgementError(f"document {strange[0]!r} is not in the pool of topic {decision.query_id!r}")
+        if decision.kind != "undone" and (missing := self.store.without_text(shown)):
+            raise JudgementError(f"the text of document {min(missing)!r} is missing, so it cannot be judged yet")
 
     def _keep_in_hand(self, decision: D, standing: Standing, handed_out: bool) -> None:
         """A topic whose decision is taken back is in the annotator's hands again, where there is room."""

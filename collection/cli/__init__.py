@@ -158,6 +158,7 @@ def serve(directory: Path, port: int | None, host: str, annotator: str | None, n
 def status(directory: Path, form: str) -> None:
     """What the campaign in DIR holds, how far it is, and what to do next."""
     from collection.campaign import Campaign
+    from collection.stopping.table import missing_texts
 
     with Campaign(directory) as campaign:
         state = campaign.status()
@@ -167,26 +168,37 @@ def status(directory: Path, form: str) -> None:
     echo(f"{one_line(state['title'])}: grades {', '.join(state['grades'])}")
     for name in ("topics", "documents", "runs"):
         echo(f"  {name:<12}{state[name]:>10,}")
-    goal = state["made"] + state["remaining"]
-    several = f"; {state['made']:,} of {goal:,} judgements made" if goal > state["pool"] else ""
+    per_topic = state["per_topic"]
+    pooled = sum(t["pool"] for t in per_topic if t["goal"] is not None)
+    several = f"; {state['made']:,} of {state['goal']:,} judgements made" if state["goal"] > pooled else ""
     if state["decisions"]:
         echo(f"  {'pool':<12}{state['pool']:>10,} pairs")
         tasks.print_decisions(state["decisions"])
     else:
-        left = f"{several}, {state['remaining']:,} left"
-        echo(f"  {'pool':<12}{state['pool']:>10,} pairs, {state['judged']:,} judged{left}")
+        # A loop over the whole collection has no end: nothing is left of it in numbers.
+        only_loops = state["in_loop"] == len(per_topic) > 0
+        left = several if only_loops else f"{several}, {state['remaining']:,} left"
+        echo(f"  {'pool':<12}{state['pool']:>10,} pairs, {state['judged_in_pool']:,} judged{left}")
     if state["outside_pool"]:
         outside = counted(state["outside_pool"], "more pair is", "more pairs are")
         echo(f"  {outside} judged, outside the pool")
-    if state["missing_documents"]:
-        echo(f"  {state['missing_documents']:,} documents of the pool have no text (export --missing-documents FILE)")
-    if state["per_topic"] and not state["decisions"]:
+    if missing := missing_texts(t["without_text"] for t in per_topic):
+        echo(f"  {missing} `cleverdon export {directory} --missing-documents FILE` lists the ids")
+    elif state["missing_documents"]:
+        missing = counted(state["missing_documents"], "document of the pool has", "documents of the pool have")
+        echo(f"  {missing} no text (export --missing-documents FILE)")
+    if per_topic and not state["decisions"]:
         echo()
         print_table(
-            ["topic", "mode", "pool", "judged", "cannot judge", "title"],
+            ["topic", "mode", "pool", "judged", "left", "no text", "cannot judge", "title"],
             [
-                [t["query_id"], t["mode"], t["pool"], t["judged"], t["cannot_judge"], t["title"][:60]]
-                for t in state["per_topic"]
+                [
+                    *(t[name] for name in ("query_id", "mode", "pool", "judged")),
+                    "-" if t["left"] is None else t["left"],
+                    *(t[name] for name in ("without_text", "cannot_judge")),
+                    t["title"][:60],
+                ]
+                for t in per_topic
             ],
         )
     if state["annotators"] and not state["decisions"]:
@@ -245,7 +257,10 @@ def judge(
         row = campaign.progress(topic).iloc[0]
         pooled = campaign.in_pool(topic, doc)
     said = ("adjudicated, " if adjudicate else "") + (str(grade) if kind == "graded" else kind)
-    echo(f"{topic} {doc}: {said} by {annotator}; {row['judged']} of {row['pool']} pairs of the topic are judged")
+    judged = f"{row['judged_in_pool']:,} of {row['pool']:,} pairs of the topic's pool are judged"
+    if outside := row["judged"] - row["judged_in_pool"]:
+        judged += f", and {outside:,} outside it"
+    echo(f"{topic} {doc}: {said} by {annotator}; {judged}")
     if not pooled:
         print_notices(["the pair is not in the pool; its grade goes into the qrels all the same"])
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from collection.cli.options import DIRECTORY, FILE, FORMAT
-from collection.cli.printing import echo, echo_data, print_table, progress_line
+from collection.cli.printing import counted, echo, echo_data, print_table, progress_line
 
 NAMED = 10
 """Topics of a mode that are named."""
@@ -104,7 +104,7 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
 def recall(directory: Path, form: str) -> None:
     """How much of what is relevant has been found in DIR: every topic, worst first."""
     from collection.campaign import Campaign
-    from collection.stopping.table import percent
+    from collection.stopping.table import missing_texts, percent
 
     with Campaign(directory) as campaign:
         table = campaign.recall_table()
@@ -118,6 +118,7 @@ def recall(directory: Path, form: str) -> None:
             row["mode"],
             row["judged"],
             row["found"],
+            row["without_text"],
             f"{row['low']:,} to {row['high']:,}" if row["judged"] else "-",
             f"{percent(row['recall_low'])} to {percent(row['recall_high'], upper=True)}" if row["judged"] else "-",
             row["of"],
@@ -125,8 +126,13 @@ def recall(directory: Path, form: str) -> None:
         ]
         for row in table.to_dict("records")
     ]
-    print_table(["topic", "mode", "judged", "found", "relevant", "recall", "of the", "advice"], rows)
+    header = ["topic", "mode", "judged", "found", "no text", "relevant", "recall", "scope", "advice"]
+    print_table(header, rows)
+    ready = int(table["stop"].sum())
+    echo(f"\n{ready:,} of {counted(len(table), 'topic is', 'topics are')} ready to stop")
+    if missing := missing_texts(table["without_text"]):
+        echo(f"{missing} `cleverdon export {directory} --missing-documents FILE` lists the ids")
     echo(
-        f"\nrelevant is from grade {settings.level} on; intervals with {percent(settings.confidence)} confidence; "
+        f"relevant is from grade {settings.level} on; intervals with {percent(settings.confidence)} confidence; "
         f"the advice is to promise {percent(settings.target)} recall"
     )

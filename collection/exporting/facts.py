@@ -138,7 +138,9 @@ def of_judging(log: pd.DataFrame, current: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def of_pool(pool: pd.DataFrame, rounds: pd.DataFrame, sampled_out: pd.DataFrame, qrels: pd.DataFrame) -> dict[str, Any]:
+def of_pool(
+    pool: pd.DataFrame, rounds: pd.DataFrame, sampled_out: pd.DataFrame, qrels: pd.DataFrame, without_text: int
+) -> dict[str, Any]:
     """How the pairs were chosen, and how many of them have a grade.
 
     Parameters
@@ -147,19 +149,22 @@ def of_pool(pool: pd.DataFrame, rounds: pd.DataFrame, sampled_out: pd.DataFrame,
         As the store gives them.
     qrels
         ``query_id``, ``doc_id``.
+    without_text
+        Pairs of the pool that nobody has judged, and nobody can, as their text is missing.
 
     Returns
     -------
     dict
-        ``pairs``, ``judged``, ``outside`` (pairs with a grade that are not in the pool), ``sampled_out``,
-        ``per_topic`` (:func:`spread` of pairs over topics), ``rounds`` (``strategy``, ``parameters``, ``runs``,
-        ``pairs``, ``made_at``).
+        ``pairs``, ``judged``, ``without_text``, ``outside`` (pairs with a grade that are not in the pool),
+        ``sampled_out``, ``per_topic`` (:func:`spread` of pairs over topics), ``rounds`` (``strategy``,
+        ``parameters``, ``runs``, ``pairs``, ``made_at``).
     """
     pair = ["query_id", "doc_id"]
     judged = len(pool[pair].merge(qrels[pair], on=pair))
     return {
         "pairs": len(pool),
         "judged": judged,
+        "without_text": without_text,
         "outside": len(qrels) - judged,
         "sampled_out": len(sampled_out[pair].drop_duplicates()),
         "per_topic": spread(pool["query_id"].value_counts()),
@@ -176,20 +181,23 @@ def of_recall(table: pd.DataFrame) -> dict[str, Any]:
     Parameters
     ----------
     table
-        ``query_id``, ``of``, ``judged``, ``found``, ``relevant``, ``low``, ``high``, ``recall``, ``recall_low``,
-        ``recall_high``, ``advice``, in the order of topics; those in which nothing is judged are left out.
+        ``query_id``, ``of``, ``judged``, ``found``, ``without_text``, ``relevant``, ``low``, ``high``, ``recall``,
+        ``recall_low``, ``recall_high``, ``advice``, in the order of topics; those in which nothing is judged are left
+        out.
 
     Returns
     -------
     dict
-        ``topics`` (how many), ``found``, ``low``, ``high`` (sums over them), ``per_topic`` (the rows).
+        ``topics`` (how many), ``found``, ``without_text``, ``low``, ``high`` (sums over them), ``per_topic`` (the
+        rows).
     """
-    names = ["query_id", "of", "judged", "found", "relevant", "low", "high", "recall", "recall_low", "recall_high"]
+    names = ["query_id", "of", "judged", "found", "without_text", "relevant", "low", "high", "recall", "recall_low"]
     begun = table[table["judged"] > 0]
     return {
         "topics": len(begun),
         "found": int(begun["found"].sum()),
+        "without_text": int(begun["without_text"].sum()),
         "low": int(begun["low"].sum()),
         "high": int(begun["high"].sum()),
-        "per_topic": rows(begun[[*names, "advice"]]),
+        "per_topic": rows(begun[[*names, "recall_high", "advice"]]),
     }

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from collection.characters import escaped_markdown, is_web_address, markdown_code, sanitised_markdown
+from collection.stopping.table import missing_texts
 
 FEW = 25
 """So many topics at most have a row each in the card; ``collection.json`` has all of them."""
@@ -178,6 +179,9 @@ def _pool(facts: Mapping[str, Any]) -> Iterator[str]:
     yield "## How the pairs were chosen"
     yield ""
     said = [f"The pool has {pool['pairs']:,} pairs, of which {pool['judged']:,} have a grade."]
+    if missing := pool["without_text"]:
+        others, has, counts = ("other", "has", "it counts") if missing == 1 else ("others", "have", "they count")
+        said.append(f"{missing:,} {others} {has} no text and cannot be judged; {counts} as unjudged.")
     if pool["outside"]:
         said.append(f"{pool['outside']:,} pairs with a grade are not in the pool.")
     if pool["sampled_out"]:
@@ -216,16 +220,19 @@ def _recall(facts: Mapping[str, Any]) -> Iterator[str]:
     if pooled:
         which = "They are" if pooled == found["topics"] else f"In {pooled:,} topics they are"
         yield f"{which} those of the pool: what no system retrieved is not in these numbers."
+    if missing := missing_texts(row["without_text"] for row in found["per_topic"]):
+        yield f"{missing} Any of them may be relevant, and the intervals allow for that."
     yield ""
     rows = sorted(found["per_topic"], key=lambda row: (row["recall_low"] is None, row["recall_low"] or 0.0))
     yield from _table(
-        ("topic", "of", "judged", "found", "relevant", "recall from", "to"),
+        ("topic", "of", "judged", "found", "no text", "relevant", "recall from", "to"),
         [
             (
                 r["query_id"],
                 r["of"],
                 r["judged"],
                 r["found"],
+                r["without_text"],
                 r["low"] if r["low"] == r["high"] else f"{r['low']:,} to {r['high']:,}",
                 _digits(r["recall_low"]),
                 _digits(r["recall_high"]),

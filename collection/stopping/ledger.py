@@ -43,6 +43,9 @@ class Ledger:
         (n,) for a drawn document how many documents it was drawn from; nan elsewhere. Fewer than were unjudged then,
         where other annotators held some, or where the scope has grown since: nobody knows how many of the rest are
         relevant, and what is promised then allows for the worst. Or None: from all that were unjudged.
+    unreachable
+        Unjudged documents that can be neither judged nor drawn now, since their text is missing: all of them may be
+        relevant.
 
     Examples
     --------
@@ -59,6 +62,7 @@ class Ledger:
     reached: Floats | None = None
     scores: Floats | None = None
     urn: Floats | None = None
+    unreachable: int = 0
 
     def __post_init__(self) -> None:
         judged = len(self.relevant)
@@ -66,8 +70,7 @@ class Ledger:
             values = getattr(self, name)
             if values is not None and np.shape(values) != (judged,):
                 _refuse(name, f"one value for each of the {judged} judgements", f"the shape {np.shape(values)}")
-        if self.size < judged:
-            _refuse("size", f"at least the {judged} documents that are judged", str(self.size))
+        self._check_sizes()
         known = self.probability[~np.isnan(self.probability)]
         if ((known <= 0) | (known > 1)).any():
             _refuse("probability", "values above 0 and up to 1, nan where unknown", _outside(known, known > 0))
@@ -87,6 +90,12 @@ class Ledger:
             if not ((self.scores >= 0) & (self.scores <= 1)).all():
                 _refuse("scores", "probabilities from 0 to 1", _outside(self.scores, self.scores >= 0))
 
+    def _check_sizes(self) -> None:
+        if self.size < self.judged:
+            _refuse("size", f"at least the {self.judged} documents that are judged", str(self.size))
+        if not 0 <= self.unreachable <= self.unjudged:
+            _refuse("unreachable", f"0 to the {self.unjudged} documents that are not judged", str(self.unreachable))
+
     @classmethod
     def of(
         cls,
@@ -99,6 +108,7 @@ class Ledger:
         reached: Sequence[float] | Floats | None = None,
         scores: Sequence[float] | Floats | None = None,
         urn: Sequence[float] | Floats | None = None,
+        unreachable: int = 0,
     ) -> Ledger:
         """The ledger of plain sequences; without `drawn` nothing was drawn, without `probability` none is known."""
         judged = _booleans("relevant", relevant)
@@ -111,6 +121,7 @@ class Ledger:
             reached=None if reached is None else _numbers("reached", reached),
             scores=None if scores is None else _numbers("scores", scores),
             urn=None if urn is None else _numbers("urn", urn),
+            unreachable=unreachable,
         )
 
     def prefix(self, judged: int) -> Ledger:
@@ -129,6 +140,7 @@ class Ledger:
             reached,
             self.scores if judged == self.judged else None,
             None if self.urn is None else self.urn[:judged],
+            self.unreachable,
         )
 
     @property

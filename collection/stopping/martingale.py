@@ -57,12 +57,16 @@ def _evidence(ledger: Ledger, relevant: int) -> float:
     return float(np.logaddexp.reduce(_log_money(ledger, relevant)))
 
 
-def _misses_needed(ledger: Ledger, relevant: int, wanted: float) -> int:
-    """How many further draws, all irrelevant, bring the evidence to `wanted`.
+def _misses_needed(ledger: Ledger, relevant: int, wanted: float) -> int | None:
+    """How many further draws, all irrelevant, bring the evidence to `wanted`; None: no number of them does.
 
-    The factors of n misses in a row, (U - i - kept D) / (U - i - D), multiply to a ratio of gamma functions.
+    The factors of n misses in a row, (U - i - kept D) / (U - i - D), multiply to a ratio of gamma functions. U and D
+    are the unjudged and the missing relevant ones within reach of a draw, once all others are relevant.
     """
-    money, u, d = _log_money(ledger, relevant), ledger.unjudged, relevant - ledger.found
+    money, u = _log_money(ledger, relevant), ledger.unjudged - ledger.unreachable
+    d = relevant - ledger.found - ledger.unreachable
+    if d <= 0:
+        return None
 
     def enough(n: int) -> bool:
         grown = [
@@ -100,6 +104,9 @@ def betting(ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95) ->
         return Decision(True, f"{reason} {relevant:,} or more incredible ({odds})", 0)
     needed = _misses_needed(ledger, relevant, wanted)
     reason = f"{percent(target)} recall cannot be promised yet: {found}, and {draws} leave {relevant:,} credible"
+    if needed is None:
+        hidden = f"{ledger.unreachable:,} of the {ledger.unjudged:,} unjudged documents cannot be judged"
+        return Decision(False, f"{reason} ({odds}); {hidden}, and no number of draws elsewhere would do", None)
     return Decision(False, f"{reason} ({odds}); {count(needed, 'further miss', 'further misses')} would do", needed)
 
 

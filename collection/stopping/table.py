@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +23,8 @@ class Decision(NamedTuple):
     reason
         One sentence, with the numbers.
     needed
-        Random judgements without a relevant document after which it may stop, where that can be said.
+        Random judgements without a relevant document after which it may stop; None where nobody can say, or where no
+        number of them would do.
     """
 
     stop: bool
@@ -91,6 +92,29 @@ def percent(share: float, upper: bool = False) -> str:
         digits = 3 - len(str(int(100 * share)))
         rounded = f"{np.floor(100 * share * 10**digits) / 10**digits:.3g}"
     return f"{rounded} %"
+
+
+def missing_texts(per_topic: Iterable[int]) -> str:
+    """How many pooled pairs cannot be judged, as their text is missing; empty where there is none.
+
+    Parameters
+    ----------
+    per_topic
+        How many in each topic.
+
+    Examples
+    --------
+    >>> missing_texts([53, 0])
+    '53 pooled documents have no text and cannot be judged; they count as unjudged.'
+    """
+    numbers = [int(number) for number in per_topic if number]
+    if not numbers:
+        return ""
+    if sum(numbers) == 1:
+        return "1 pooled document has no text and cannot be judged; it counts as unjudged."
+    # A document without a text may be in the pools of several topics.
+    what = "documents" if len(numbers) == 1 else "pairs"
+    return f"{sum(numbers):,} pooled {what} have no text and cannot be judged; they count as unjudged."
 
 
 def count(number: int, one: str, many: str | None = None) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from collection.records import QRELS_ANNOTATOR
-from collection.store.connection import Connection, held_by_others
+from collection.store.connection import Connection, held_back, held_by_others
 
 
 class Demand(NamedTuple):
@@ -48,6 +48,13 @@ _SAID = """
            max(counts_as = 'judgement' AND annotator = :annotator) AS mine, max(counts_as = 'adjudication') AS ended
     FROM words {where} GROUP BY topic, doc
 """
+
+
+# Whether the pair `p` of the pool is one of the calibration set.
+_IN_CALIBRATION = "EXISTS (SELECT 1 FROM calibration AS c WHERE c.topic = p.topic AND c.doc = p.doc)"
+
+# Whether the pair `p` of the pool, of which `s` says what was said, wants no judgement of :annotator.
+_DONE = f"(NOT {held_back('p.doc')} AND (s.mine OR ((s.ended OR s.said >= p.wanted) AND NOT {_IN_CALIBRATION})))"
 
 
 class Assigning(Connection):
@@ -152,6 +159,8 @@ class Assigning(Connection):
     def begun(self, query_id: str, annotator: str, at: float) -> list[tuple[str, int, int | None]]:
         """Pairs that others have judged, this annotator has not, and nobody has ended, the oldest first.
 
+        Those that wait for a text are not among them.
+
         Document id, how many others have judged it or hold it at this time, and how many are to judge it (None outside
         the pool).
         """
@@ -159,7 +168,7 @@ class Assigning(Connection):
             f"SELECT d.doc_id, s.said + {held_by_others('s.topic', 's.doc')}, p.wanted "
             f"FROM ({_SAID.format(where='WHERE topic = :topic')}) AS s "
             "JOIN documents AS d USING (doc) LEFT JOIN pool AS p ON p.topic = s.topic AND p.doc = s.doc "
-            "WHERE NOT s.mine AND NOT s.ended ORDER BY "
+            f"WHERE NOT s.mine AND NOT s.ended AND NOT {held_back('s.doc')} ORDER BY "
             # The sign keeps SQLite from walking through the topic's log in search of the smallest id.
             "(SELECT min(+j.id) FROM judgements AS j WHERE j.topic = s.topic AND j.doc = s.doc)",
             {
@@ -221,40 +230,40 @@ class Assigning(Connection):
         )
         return dict(rows.fetchall())
 
-    def calibration_beyond(self, annotator: str) -> int:
-        """Pairs of the calibration set that are before an annotator and would not be if they were in no such set."""
-        return int(
-            self._value(
-                f"""
-                SELECT count(*) FROM calibration AS c JOIN topics AS t USING (topic)
-                WHERE NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = c.topic AND w.doc = c.doc
-                                  AND w.annotator = :annotator AND w.counts_as = 'judgement')
-                AND NOT EXISTS (SELECT 1 FROM topic_modes AS m WHERE m.topic = c.topic AND m.closed)
-                AND NOT ({_IS_MINE} AND EXISTS (
-                    SELECT 1 FROM pool AS p WHERE p.topic = c.topic AND p.doc = c.doc
-                    AND NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = c.topic AND w.doc = c.doc
-                                    AND w.counts_as = 'adjudication')
-                    AND (SELECT count(*) FROM words AS w WHERE w.topic = c.topic AND w.doc = c.doc
-                         AND w.counts_as = 'judgement') < p.wanted))
-                """,
-                {"annotator": annotator},  # type: ignore[arg-type]
-            )
+    def calibration_standing(self, annotator: str) -> list[tuple[str, bool, bool]]:
+        """Each pair of the calibration set: its topic, and how it stands for an annotator.
+
+        Whether :meth:`standings_for` counts it among the pool of a topic that is theirs, and whether they have
+        judged it.
+        """
+        rows = self.db.conn.execute(
+            f"""
+            SELECT t.query_id,
+                   {_IS_MINE} AND EXISTS (SELECT 1 FROM pool AS p WHERE p.topic = c.topic AND p.doc = c.doc
+                                          AND NOT {held_back("p.doc")}),
+                   EXISTS (SELECT 1 FROM words AS w WHERE w.topic = c.topic AND w.doc = c.doc
+                           AND w.annotator = :annotator AND w.counts_as = 'judgement')
+            FROM calibration AS c JOIN topics AS t USING (topic) ORDER BY c.topic, c.position
+            """,
+            {"annotator": annotator},
         )
+        return [(query_id, bool(counted), bool(judged)) for query_id, counted, judged in rows]
 
     # --- how far it is for one annotator ------------------------------------------------------------
 
     def standing_for(self, query_id: str, annotator: str) -> tuple[int, int, int]:
         """Of one topic: pairs of the pool, those of them that want no judgement of this annotator, and all judged.
 
-        A pair wants none when the annotator has judged it, when as many as are wanted have, or when it is adjudicated.
+        A pair wants none when the annotator has judged it, when as many as are wanted have, or when it is adjudicated;
+        one of the calibration set when the annotator has judged it. Pairs of the pool whose text is missing are in
+        neither of the first two numbers: nobody gets them.
         """
         topic = self._value("SELECT topic FROM topics WHERE query_id = ?", (query_id,))
         row: tuple[int, int, int] = self.db.conn.execute(
             f"""
             WITH s AS ({_SAID.format(where="WHERE topic = :topic")})
-            SELECT (SELECT count(*) FROM pool WHERE topic = :topic),
-                   (SELECT count(*) FROM s JOIN pool AS p ON p.topic = s.topic AND p.doc = s.doc
-                    WHERE s.mine OR s.ended OR s.said >= p.wanted),
+            SELECT (SELECT count(*) FROM pool AS p WHERE p.topic = :topic AND NOT {held_back("p.doc")}),
+                   (SELECT count(*) FROM s JOIN pool AS p ON p.topic = s.topic AND p.doc = s.doc WHERE {_DONE}),
                    (SELECT count(*) FROM s)
             """,
             {"topic": topic, "annotator": annotator},
@@ -269,10 +278,11 @@ class Assigning(Connection):
         """
         topic = self._value("SELECT topic FROM topics WHERE query_id = ?", (query_id,))
         rows = self.db.conn.execute(
-            """
-            SELECT n.doc, count(w.doc), p.doc IS NOT NULL AND (
+            f"""
+            SELECT n.doc, count(w.doc), p.doc IS NOT NULL AND NOT {held_back("p.doc")} AND (
                 max(w.counts_as = 'judgement' AND w.annotator = :annotator)
-                OR max(w.counts_as = 'adjudication') OR sum(w.counts_as = 'judgement') >= p.wanted)
+                OR ((max(w.counts_as = 'adjudication') OR sum(w.counts_as = 'judgement') >= p.wanted)
+                    AND NOT {_IN_CALIBRATION}))
             FROM (SELECT DISTINCT doc FROM judgements INDEXED BY judgements_topic
                   WHERE topic = :topic AND id > :logged) AS n
             LEFT JOIN words AS w ON w.topic = :topic AND w.doc = n.doc
@@ -289,10 +299,10 @@ class Assigning(Connection):
             f"""
             SELECT t.query_id, coalesce(p.pairs, 0), coalesce(j.done, 0), coalesce(j.judged, 0)
             FROM topics AS t
-            LEFT JOIN (SELECT topic, count(*) AS pairs FROM pool GROUP BY topic) AS p USING (topic)
+            LEFT JOIN (SELECT p.topic, count(*) AS pairs FROM pool AS p WHERE NOT {held_back("p.doc")}
+                       GROUP BY p.topic) AS p USING (topic)
             LEFT JOIN (
-                SELECT s.topic, count(*) AS judged,
-                       sum(p.doc IS NOT NULL AND (s.mine OR s.ended OR s.said >= p.wanted)) AS done
+                SELECT s.topic, count(*) AS judged, sum(p.doc IS NOT NULL AND {_DONE}) AS done
                 FROM ({_SAID.format(where="")}) AS s
                 LEFT JOIN pool AS p ON p.topic = s.topic AND p.doc = s.doc GROUP BY s.topic
             ) AS j USING (topic)

@@ -12,7 +12,7 @@ import pandas as pd
 
 from collection.errors import InputError
 from collection.records import Candidate
-from collection.store.connection import Connection, held_by_others
+from collection.store.connection import Connection, held_back, held_by_others
 
 BATCH = 500
 """Variables in one statement; SQLite's limit is 999 in its older builds."""
@@ -28,19 +28,17 @@ class Way(NamedTuple):
     probability: float | None = None
 
 
-_HELD = held_by_others("t.topic", "d.doc")
-
-# The fields of a Candidate, in their order; `t`, `d` are topic and document, `rank` is given by the caller.
-_STATE = """
-    d.doc_id, {rank} AS rank, d.text IS NOT NULL AS has_text,
+# The fields of a Candidate, in their order; `t`, `d` are topic and document, rank and wanted are given by the caller.
+_STATE = f"""
+    d.doc_id, {{rank}} AS rank, {held_back("d.doc")} AS held_back,
     EXISTS (SELECT 1 FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
             AND w.annotator = :annotator AND w.counts_as = 'judgement') AS mine,
     (SELECT count(*) FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
             AND w.annotator <> :annotator AND w.counts_as = 'judgement') AS others,
-    {held} AS leased,
+    {held_by_others("t.topic", "d.doc")} AS leased,
     (SELECT max(skipped_at) FROM skips AS s WHERE s.topic = t.topic AND s.doc = d.doc
             AND s.annotator = :annotator) AS skipped,
-    {wanted} AS wanted,
+    {{wanted}} AS wanted,
     EXISTS (SELECT 1 FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
             AND w.counts_as = 'adjudication') AS adjudicated,
     EXISTS (SELECT 1 FROM calibration AS c WHERE c.topic = t.topic AND c.doc = d.doc) AS calibration
@@ -219,13 +217,13 @@ class Choosing(Connection):
         parameters = {"annotator": annotator, "query_id": query_id, "at": at, "ids": _json(among or ())}
         if among is None:
             sql = (
-                f"SELECT {_STATE.format(rank='p.rank', wanted='p.wanted', held=_HELD)} FROM pool AS p "
+                f"SELECT {_STATE.format(rank='p.rank', wanted='p.wanted')} FROM pool AS p "
                 "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
                 "WHERE t.query_id = :query_id ORDER BY p.pool_round, p.position"
             )
         else:
             sql = (
-                f"SELECT {_STATE.format(rank='o.key + 1', wanted='coalesce(p.wanted, 0)', held=_HELD)} "
+                f"SELECT {_STATE.format(rank='o.key + 1', wanted='coalesce(p.wanted, 0)')} "
                 "FROM json_each(:ids) AS o "
                 "JOIN documents AS d ON d.doc_id = o.value JOIN topics AS t ON t.query_id = :query_id "
                 "LEFT JOIN pool AS p ON p.topic = t.topic AND p.doc = d.doc ORDER BY o.key"

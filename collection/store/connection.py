@@ -42,6 +42,24 @@ def held_by_others(topic: str, doc: str) -> str:
     )
 
 
+def held_back(doc: str) -> str:
+    """SQL for whether a document cannot be judged yet: it has no text here, and others have one.
+
+    Where no document has a text, annotators read them elsewhere and know them by their ids: none is held back.
+
+    Parameters
+    ----------
+    doc
+        The column of the document's key.
+    """
+    # Without the index SQLite would look the document up by its key, and read long texts for nothing.
+    return (
+        "(EXISTS (SELECT 1 FROM documents AS h INDEXED BY documents_without_text "
+        f"WHERE h.doc = {doc} AND h.text IS NULL) "
+        "AND EXISTS (SELECT 1 FROM documents AS h WHERE h.text IS NOT NULL))"
+    )
+
+
 class Connection:
     """What every part of the store stands on; its parameters are described at :class:`collection.store.Store`."""
 

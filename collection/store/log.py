@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from collection.records import CountsAs, Judgement
-from collection.store.connection import Connection, now
+from collection.store.connection import Connection, held_back, now
 
 
 class Pair(NamedTuple):
@@ -25,6 +25,8 @@ class Pair(NamedTuple):
     """Whether the annotator ever judged it, taken back or not."""
     judgement: int | None
     """Id of the annotator's current judgement, None where they have none."""
+    held_back: bool
+    """Whether the text of the document is missing, see :func:`collection.store.connection.held_back`."""
 
 
 class Logged(NamedTuple):
@@ -42,11 +44,12 @@ class Log(Connection):
     def pair(self, query_id: str, doc_id: str, annotator: str, counts_as: CountsAs = "judgement") -> Pair | None:
         """What is known of a pair; None if the topic or the document is not in the campaign."""
         row = self.db.conn.execute(
-            """
+            f"""
             SELECT t.topic, d.doc, coalesce(l.strategy, r.strategy),
                    CASE WHEN l.strategy IS NULL THEN p.rank ELSE l.pool_rank END, l.model_round,
                    CASE WHEN l.strategy IS NULL THEN p.probability ELSE l.probability END,
-                   l.topic IS NOT NULL, w.judgement IS NOT NULL, CASE WHEN NOT w.open THEN w.judgement END
+                   l.topic IS NOT NULL, w.judgement IS NOT NULL, CASE WHEN NOT w.open THEN w.judgement END,
+                   {held_back("d.doc")}
             FROM topics AS t, documents AS d
             LEFT JOIN leases AS l ON l.topic = t.topic AND l.doc = d.doc AND l.annotator = ?
             LEFT JOIN last_words AS w
@@ -59,8 +62,9 @@ class Log(Connection):
         ).fetchone()
         if row is None:
             return None
-        topic, doc, strategy, rank, model_round, probability, leased, known, judgement = row
-        return Pair(topic, doc, strategy, rank, model_round, probability, bool(leased), bool(known), judgement)
+        topic, doc, strategy, rank, model_round, probability, leased, known, judgement, waits = row
+        seen = bool(leased), bool(known)
+        return Pair(topic, doc, strategy, rank, model_round, probability, *seen, judgement, bool(waits))
 
     def logged(self, uuid: str) -> Logged | None:
         """The judgement with this uuid, or None."""
@@ -132,20 +136,24 @@ class Log(Connection):
             ``query_id``, ``title``, ``pool`` (pairs), ``judged`` (pairs of the pool on which somebody's word
             stands), ``cannot_judge`` (those of them on which nobody gave a grade), ``wanted`` (judgements that the
             pool's pairs are to have), ``made`` (those of them that there are; an adjudicated pair has all),
-            ``elsewhere`` and ``elsewhere_cannot`` (judged, and without a grade, outside the pool); topics in order.
+            ``without_text`` (pairs of the pool that nobody has judged and that are held back, as their text is
+            missing), ``waiting`` (judgements that held-back pairs still want), ``elsewhere`` and ``elsewhere_cannot``
+            (judged, and without a grade, outside the pool); topics in order.
         """
         return self._frame(
-            """
+            f"""
             SELECT t.query_id, t.title, count(p.doc) AS pool, coalesce(sum(p.judged), 0) AS judged,
                    coalesce(sum(p.judged AND NOT p.graded), 0) AS cannot_judge,
                    coalesce(sum(p.wanted), 0) AS wanted,
-                   coalesce(sum(CASE WHEN p.ended THEN p.wanted ELSE min(p.said, p.wanted) END), 0) AS made,
+                   coalesce(sum(p.made), 0) AS made,
+                   coalesce(sum(p.held_back AND NOT p.judged), 0) AS without_text,
+                   coalesce(sum(CASE WHEN p.held_back THEN p.wanted - p.made END), 0) AS waiting,
                    coalesce(o.judged, 0) AS elsewhere, coalesce(o.judged - o.graded, 0) AS elsewhere_cannot
             FROM topics AS t LEFT JOIN (
-                SELECT p.topic, p.doc, p.wanted,
+                SELECT p.topic, p.doc, p.wanted, {held_back("p.doc")} AS held_back,
                        max(w.judgement IS NOT NULL) AS judged,
-                       coalesce(sum(w.counts_as = 'judgement'), 0) AS said,
-                       coalesce(max(w.counts_as = 'adjudication'), 0) AS ended,
+                       CASE WHEN max(w.counts_as = 'adjudication') THEN p.wanted
+                            ELSE min(coalesce(sum(w.counts_as = 'judgement'), 0), p.wanted) END AS made,
                        max(coalesce(j.kind = 'graded', 0)) AS graded
                 FROM pool AS p LEFT JOIN words AS w ON w.topic = p.topic AND w.doc = p.doc
                 LEFT JOIN judgements AS j ON j.id = w.judgement
@@ -165,11 +173,21 @@ class Log(Connection):
             {"query_id": query_id},  # type: ignore[arg-type]
         )
 
+    def without_text_in_pools(self) -> dict[str, int]:
+        """Topics with pairs in their pool that nobody has judged and that are held back, and how many these are."""
+        rows = self.db.conn.execute(
+            f"SELECT t.query_id, count(*) FROM pool AS p JOIN topics AS t USING (topic) WHERE {held_back('p.doc')} "
+            "AND NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = p.topic AND w.doc = p.doc) "
+            "GROUP BY p.topic ORDER BY p.topic"
+        )
+        return dict(rows.fetchall())
+
     def versions(self) -> tuple[tuple[object, ...], int]:
-        """What differs where topics, the pool or assignments differ, and the number of the log's last entry."""
+        """What differs where topics, the pool, assignments or texts differ, and the number of the log's last entry."""
         *made_of, logged = self.db.conn.execute(
             "SELECT (SELECT count(*) FROM topics), (SELECT coalesce(max(pool_round), 0) FROM pool_rounds), "
             "(SELECT value FROM settings WHERE key = 'assignment_version'), "
+            "(SELECT value FROM settings WHERE key = 'documents_version'), "
             "(SELECT coalesce(max(id), 0) FROM judgements)"
         ).fetchone()
         return tuple(made_of), logged

@@ -72,6 +72,10 @@ function restOf(state) {
   if (isCutOff(state) && !state.exhausted && !doneHere(state, topic)) return [...CUT_OFF, Boolean(topic)];
   if (!state.topics) return [ONE_MOMENT, "The topics are being fetched.", false];
   if (!topic) return ["Nothing to judge yet", "Documents appear here once topics and a pool are made, and once topics are assigned to you.", false];
+  const { without_text: withoutText = 0 } = topic;
+  if (state.topics.every((each) => isDone(state, each)) && state.topics.some((each) => each.without_text)) {
+    return ["Everything that has a text is judged", "Thank you. Documents whose text is missing come once it is imported.", false];
+  }
   if (state.topics.every((each) => isDone(state, each))) {
     return ["Everything in the pool is judged", "Thank you. What is settled from all judgements is written as qrels on the Export page.", false];
   }
@@ -84,9 +88,11 @@ function restOf(state) {
     return ["Nothing is left in this topic", words, true];
   }
   if (pool === null) return [ONE_MOMENT, "The model is choosing the next documents.", false];
+  if (!pool && withoutText) return ["No document has a text yet", "The documents of this topic come once their texts are imported. Go on with the next topic.", true];
   if (!pool) return ["Nothing is pooled for this topic", "Go on with the next one.", true];
   if (judged >= pool) {
-    const words = "No pair of it wants a judgement of yours any more. Go on with the next topic when you like.";
+    const missing = withoutText ? ` The text of ${figure(withoutText)} more is missing.` : "";
+    const words = `No pair of it wants a judgement of yours any more.${missing} Go on with the next topic when you like.`;
     return [`Topic done: ${figure(judged)} of ${figure(pool)}`, words, true];
   }
   if (!state.exhausted) return [ONE_MOMENT, "The next documents are being fetched.", false];

@@ -31,7 +31,8 @@
  *   token    {annotator} -> {token}
  *
  * @typedef {{query_id: string, title: string, description: string, narrative: string, pool: ?number,
- *            judged: number}} Topic `pool` is how many are to be judged, null in a loop without an end
+ *            judged: number, without_text?: number}} Topic `pool` is how many are to be judged, null in a loop without an end;
+ *            `without_text` are pooled documents that are held back until their text is imported
  * @typedef {{doc_id: string, title: string, form?: "text"|"preformatted"|"markup", text: ?string, html?: ?string,
  *            length: number, truncated: boolean, metadata: Object<string, *>, images?: {src: string, alt: string, link?: boolean}[],
  *            excerpts?: ?[number, number, string][], calibration?: boolean}} Doc `text` is the plain text as it is shown, `html` (with
