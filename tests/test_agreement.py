@@ -847,6 +847,7 @@ def test_export_then_import_of_labels_is_the_identity(
     first, second = tmp_path / "first.csv", tmp_path / "second.csv"
     assert judged.export(labels=first) == {str(first): 10}
     other = make_campaign("other")
+    other.set_assignment(annotators=2)
     report = other.import_files(labels=first)
     assert report.done == [f"{first}: 10 judgements of 2 annotators (10 new)"]
     assert as_grades(other.labels()) == GRADES
@@ -906,7 +907,7 @@ def test_names_that_differ_only_in_case_are_told(judged: Campaign, tmp_path: Pat
         with pytest.raises(ConflictError, match=f"{names} differ only in upper and lower case; write both alike"):
             judged.import_files(labels=path)
     assert as_grades(judged.labels()) == GRADES
-    path.write_text(HEADER + "Dora,1,d1,1\nbob,1,d7,1\n")
+    path.write_text(HEADER + "Dora,1,d8,1\nbob,1,d7,1\n")
     judged.import_files(labels=path)
     assert set(as_grades(judged.labels())) == {"ann", "bob", "Dora"}
 
@@ -1018,7 +1019,7 @@ def test_the_command_fails_by_name(judged: Campaign, tmp_path: Path) -> None:
 def test_the_command_imports_and_exports_labels(
     judged: Campaign, make_campaign: Callable[..., Campaign], tmp_path: Path
 ) -> None:
-    path, other = tmp_path / "labels.tsv", make_campaign("other")
+    path, other = tmp_path / "labels.tsv", make_campaign("other", pooled=False)
     assert ok("export", judged.directory, "--labels", path) == f"{path}: 10 lines\n"
     assert "10 judgements of 2 annotators (10 new)" in ok("import", other.directory, "--labels", path)
     assert as_grades(other.labels()) == GRADES

@@ -14,7 +14,7 @@ import pytest
 from click.testing import Result
 
 from collection.campaign import Campaign, JudgeResult
-from collection.errors import CampaignError, InputError, UnknownNameError
+from collection.errors import CampaignError, ConflictError, InputError, UnknownNameError
 from collection.records import Judgement
 from tests.helpers import Clock, fill, run
 
@@ -417,6 +417,101 @@ def test_the_settled_grade_is_of_qrels_and_not_of_another_annotator(campaign: Ca
     campaign.import_files(labels=tmp_path / "labels.csv", qrels=tmp_path / "nist.txt")
     campaign.set_calibration([("1", "d0"), ("1", "d1")])
     assert campaign.calibration()["settled"].fillna(-1).tolist() == [-1, 2]
+
+
+# --- labels from elsewhere ----------------------------------------------------------------------------
+
+
+def labels(campaign: Campaign, path: Path, rows: str, **options: bool) -> list[str]:
+    """Import lines of annotator, document, grade and minute of topic 1; what the user should notice."""
+    cells = [row.split() for row in rows.splitlines()]
+    lines = [f"{who},1,{doc},{grade},2026-01-01T10:{minute}:00.000+00:00\n" for who, doc, grade, minute in cells]
+    path.write_text("annotator,query_id,doc_id,relevance,judged_at\n" + "".join(lines))
+    return campaign.import_files(labels=path, **options).notices  # type: ignore[arg-type]
+
+
+def counted(campaign: Campaign) -> dict[tuple[str, str], str]:
+    """Annotator and document -> what the last entry of the log counts as."""
+    log = campaign.judgements(current=False, query_id="1")
+    return dict(zip(zip(log["annotator"], log["doc_id"], strict=True), log["counts_as"], strict=True))
+
+
+def test_labels_beyond_what_a_pair_wants_are_surplus_the_latest_first(campaign: Campaign, tmp_path: Path) -> None:
+    notices = labels(campaign, tmp_path / "l.csv", "x d0 3 30\ny d0 0 10\nz d0 1 20\nx d1 2 30")
+    assert counted(campaign) == {
+        ("y", "d0"): "judgement", ("z", "d0"): "surplus", ("x", "d0"): "surplus", ("x", "d1"): "judgement",
+    }  # fmt: skip
+    assert "2 of them are surplus: their pairs have all judgements wanted" in notices[-1]
+    assert words(campaign) == {("1", "d0"): 1, ("1", "d1"): 1}
+    assert campaign.progress("1").iloc[0][["judged", "made"]].tolist() == [2, 2]
+    # Nothing that is said of the judgements looks at surplus.
+    assert campaign.qrels()["relevance"].tolist() == [0, 2]
+    assert campaign.agreement(resamples=0).several == 0
+    assert campaign.disagreements().pairs == 0
+    assert sorted(campaign.labels()["annotator"]) == ["x", "y"]
+
+
+def test_labels_of_which_several_are_wanted_count_up_to_that(campaign: Campaign, tmp_path: Path) -> None:
+    campaign.set_assignment(annotators=2, which="topics", topics=("1",))
+    campaign.assign(["1"], ["ann"])  # who may be handed out a topic says nothing of what was judged elsewhere
+    campaign.judge([Judgement(str(uuid4()), "boss", "1", "d1", "graded", 1)])
+    labels(campaign, tmp_path / "l.csv", "x d0 3 30\ny d0 0 10\nz d0 1 20\nx d1 2 40\ny d1 2 50")
+    assert {pair for pair, counts in counted(campaign).items() if counts == "judgement"} == {
+        ("y", "d0"), ("z", "d0"), ("boss", "d1"), ("x", "d1"),
+    }  # fmt: skip
+    assert campaign.disagreements().pairs == 2
+
+
+def test_labels_that_are_imported_again_change_nothing_until_more_are_wanted(
+    campaign: Campaign, tmp_path: Path
+) -> None:
+    rows = "x d0 3 30\ny d0 0 10\nz d0 1 20"
+    labels(campaign, tmp_path / "l.csv", rows)
+    logged = campaign.counts()["logged"]
+    labels(campaign, tmp_path / "l.csv", rows)
+    assert campaign.counts()["logged"] == logged
+    with pytest.raises(ConflictError, match="'x' says 3 already, found 2"):
+        labels(campaign, tmp_path / "l.csv", "x d0 2 30")
+    labels(campaign, tmp_path / "l.csv", "x d0 2 30", replace=True)
+    assert counted(campaign)["x", "d0"] == "surplus"
+    campaign.set_assignment(annotators=2)
+    labels(campaign, tmp_path / "l.csv", rows.replace("x d0 3", "x d0 2"))
+    assert counted(campaign) == {("y", "d0"): "judgement", ("z", "d0"): "judgement", ("x", "d0"): "surplus"}
+    assert words(campaign) == {("1", "d0"): 2}
+
+
+def test_labels_of_what_is_adjudicated_or_in_hand_are_surplus(campaign: Campaign, tmp_path: Path) -> None:
+    campaign.judge([Judgement(str(uuid4()), "boss", "1", "d0", "graded", 2, counts_as="adjudication")])
+    assert take(campaign, "ann") == "d1"
+    campaign.set_calibration([("1", "d2")])
+    labels(campaign, tmp_path / "l.csv", "x d0 3 30\nx d1 3 31\nx d2 3 32\ny d2 3 33")
+    assert {pair: counts for pair, counts in counted(campaign).items() if pair[0] != "boss"} == {
+        ("x", "d0"): "surplus", ("x", "d1"): "surplus", ("x", "d2"): "judgement", ("y", "d2"): "judgement",
+    }  # fmt: skip
+
+
+def test_labels_of_what_nobody_asked_for_all_count(campaign: Campaign, tmp_path: Path) -> None:
+    rows = "x outside 3 30\ny outside 0 10\nz outside 1 20"
+    labels(campaign, tmp_path / "l.csv", rows)
+    assert set(counted(campaign).values()) == {"judgement"}
+    campaign.set_loop(mode="loop")
+    labels(campaign, tmp_path / "l.csv", rows.replace("outside", "elsewhere"))
+    assert {pair: counts for pair, counts in counted(campaign).items() if pair[1] == "elsewhere"} == {
+        ("x", "elsewhere"): "surplus", ("y", "elsewhere"): "judgement", ("z", "elsewhere"): "surplus",
+    }  # fmt: skip
+
+
+def test_a_revised_label_of_a_log_keeps_its_place(campaign: Campaign, tmp_path: Path) -> None:
+    """y graded first, and changed their mind after x had come; z took back what came first."""
+    rows = [("y", "graded", 1, 10), ("x", "graded", 2, 20), ("y", "graded", 3, 30)]
+    rows = [("z", "graded", 0, 1), ("z", "undone", None, 2), *rows, ("z", "graded", 0, 40)]
+    keys = ("annotator", "kind", "relevance")
+    pair = {"query_id": "1", "doc_id": "d0"}
+    log = [pair | dict(zip(keys, row[:3], strict=True)) | {"judged_at": f"2026-01-01T10:{row[3]:02}Z"} for row in rows]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in log))
+    campaign.import_files(labels=tmp_path / "log.jsonl")
+    assert counted(campaign) == {("y", "d0"): "judgement", ("x", "d0"): "surplus", ("z", "d0"): "surplus"}
+    assert campaign.qrels()["relevance"].tolist() == [3]
 
 
 # --- topics and people --------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,9 +15,10 @@ import pandas as pd
 
 from collection import formats
 from collection.campaign.images import Keeper
+from collection.campaign.reading import EVERYWHERE
 from collection.campaign.reports import ImportReport, Progress
 from collection.errors import ConflictError, FormatError, InputError
-from collection.records import ALL_TOPICS, QRELS_ANNOTATOR, Document, Judgement, Run, Topic
+from collection.records import ALL_TOPICS, QRELS_ANNOTATOR, CountsAs, Document, Judgement, Run, Topic
 from collection.store import Added
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 RUNS_NAMED = 3
 """Of the runs with documents without a text, so many are named."""
+
+LABEL = ["annotator", "query_id", "doc_id", "relevance"]
 
 
 class Importing:
@@ -278,7 +281,7 @@ class Importing:
         known, ignored = self._known_topics(frame, path)
         graded = known[known["relevance"] >= 0]
         annotator = f"{QRELS_ANNOTATOR}{formats.stem(path)}"
-        added = self._grades(path, annotator, graded)
+        added, _ = self._grades(path, graded.assign(annotator=annotator), lambda *_: "judgement")
         of_new = "pairs of the pool that it grades count as judged, and nobody is asked to judge them again"
         self._said(path, f"judgements, kept as {annotator!r}", added, ignored, of_new)
         if unjudged := len(known) - len(graded):
@@ -296,13 +299,21 @@ class Importing:
             raise FormatError(path, line, f"a grade of this campaign ({grades})", f"{row['relevance']}")
         known, ignored = self._known_topics(frame, path)
         self._require_one_spelling(path, map(str, known["annotator"].unique()))
-        added = Added(0, 0, 0)
-        for annotator, theirs in known.groupby("annotator", sort=False):
-            more = self._grades(path, str(annotator), theirs[["query_id", "doc_id", "relevance"]])
-            added = Added(*(a + b for a, b in zip(added, more, strict=True)))
+        # Of the labels of a pair the earliest count; those without a time come last, in the order of the file.
+        if "judged_at" in known:
+            times = pd.to_datetime(known["judged_at"], utc=True, format="ISO8601", errors="coerce")
+            known = known.loc[times.sort_values(kind="stable", na_position="last").index]
+        added, surplus = self._grades(path, known, self._label_counts_as())
         people = known["annotator"].nunique()
         what = f"judgements of {people:,} annotator{'' if people == 1 else 's'}"
         self._said(path, what, added, ignored, "each of them is one of the judgements that its pair is to get")
+        if surplus:
+            are = "is surplus: its pair has" if surplus == 1 else "are surplus: their pairs have"
+            self.notices.append(
+                f"{path}: {surplus:,} of them {are} all judgements wanted, or these are in hand. Surplus "
+                "is kept in the log and counts nowhere; to count it, ask for more judgements with "
+                f"`cleverdon assign {self.campaign.directory} --annotators K`, and import the file again"
+            )
         if left_out := frame.attrs["left_out"]:
             counts = ", ".join(f"{count:,} of the kind {what!r}" for what, count in left_out.items())
             self.notices.append(f"{path}: labels are grades of annotators; the rest of the log is left out ({counts})")
@@ -318,30 +329,69 @@ class Importing:
                     "alike if they are one person, or give one of them another name"
                 )
 
-    def _grades(self, path: Path | str, annotator: str, graded: pd.DataFrame) -> Added:
-        """Write grades that somebody gave elsewhere: ``query_id``, ``doc_id``, ``relevance``."""
+    def _label_counts_as(self) -> Callable[[str, str, str], CountsAs]:
+        """What a new label counts as: annotator, topic, document -> "judgement" or "surplus".
+
+        Of a pair that nobody asked for, outside the pool and any loop, every label counts.
+        """
+        pool, scopes = self.store.pool(), self.campaign.scopes()
+        pooled = set(zip(pool["query_id"], pool["doc_id"], strict=True))
+
+        def counts_as(annotator: str, query_id: str, doc_id: str) -> CountsAs:
+            asked = (query_id, doc_id) in pooled or scopes[query_id] in EVERYWHERE
+            return "surplus" if asked and not self.campaign.has_room(annotator, query_id, doc_id) else "judgement"
+
+        return counts_as
+
+    def _grades(
+        self, path: Path | str, graded: pd.DataFrame, counts_as: Callable[[str, str, str], CountsAs]
+    ) -> tuple[Added, int]:
+        """Write grades that somebody gave elsewhere, in the order of the frame.
+
+        Parameters
+        ----------
+        path
+            The file, for messages.
+        graded
+            ``annotator``, ``query_id``, ``doc_id``, ``relevance``.
+        counts_as
+            What a grade counts as where its annotator has no judgement of the pair yet.
+
+        Returns
+        -------
+        tuple
+            What was added, and how many of these grades are surplus.
+        """
         self.store.add_document_ids(graded["doc_id"])
-        current = self.store.judgements(annotator=annotator)
-        current = current[current["counts_as"] == "judgement"]
-        said = current["relevance"].astype(object).where(current["kind"] == "graded", current["kind"])
-        there = dict(zip(zip(current["query_id"], current["doc_id"], strict=True), said, strict=True))
-        new = changed = same = 0
-        for query_id, doc_id, relevance in graded.itertuples(index=False):
-            before = there.get((query_id, doc_id))
-            if before == relevance:
-                same += 1
-                continue
-            if before is not None and not self.replace:
+        there = {name: self.store.last_grades(name) for name in graded["annotator"].unique()}
+        new = changed = same = surplus = 0
+        for annotator, query_id, doc_id, relevance in graded[LABEL].itertuples(index=False, name=None):
+            before, as_before = there[annotator].get((query_id, doc_id), (None, None))
+            if before is not None and before != relevance and not self.replace:
                 thing = "file" if annotator.startswith(QRELS_ANNOTATOR) else "annotator"
                 raise ConflictError(
                     f"{path}: topic {query_id!r}, document {doc_id!r}: {annotator!r} says {before} already, found "
                     f"{relevance}; give the {thing} another name, or --replace takes the new grade"
                 )
+            counted = "judgement" if as_before == "judgement" else counts_as(annotator, query_id, doc_id)
+            surplus += counted == "surplus"
+            if before == relevance and counted == as_before:
+                same += 1
+                continue
             new, changed = new + (before is None), changed + (before is not None)
-            grade = int(relevance)
-            judgement = Judgement(str(uuid4()), annotator, query_id, doc_id, "graded", grade, source="imported")
-            self.campaign.write(judgement)
-        return Added(new, changed, same)
+            self.campaign.write(
+                Judgement(
+                    str(uuid4()),
+                    annotator,
+                    query_id,
+                    doc_id,
+                    "graded",
+                    int(relevance),
+                    source="imported",
+                    counts_as=counted,
+                )
+            )
+        return Added(new, changed, same), surplus
 
     def _said(self, path: Path | str, what: str, added: Added, ignored: list[str], of_new: str) -> None:
         if added.new:

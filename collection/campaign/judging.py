@@ -291,7 +291,8 @@ class Judging(Looping, Assigning):
             ),
             pair,
         )
-        if leased_only and j.kind == "undone" and self._has_room(j):  # it is in the annotator's hands again
+        # What is taken back is in the annotator's hands again.
+        if leased_only and j.kind == "undone" and self.has_room(j.annotator, j.query_id, j.doc_id):
             until = time.time() + min(self.assignment_settings().lease * 60, LONGEST_IN_LOOP)
             self.store.prolong(j.query_id, [j.doc_id], j.annotator, until)
         return j.counts_as
@@ -299,16 +300,22 @@ class Judging(Looping, Assigning):
     def _if_wanted(self, j: Judgement, pair: Pair) -> tuple[Judgement, Pair]:
         """The judgement as it counts: as surplus where the pair has all that it wants, or others have it in hand."""
         surplus = self.store.pair(j.query_id, j.doc_id, j.annotator, "surplus")
-        if surplus is None or (surplus.judgement is None if j.kind == "undone" else self._has_room(j)):
+        if surplus is None or (j.kind == "undone" and surplus.judgement is None):
+            return j, pair
+        if j.kind != "undone" and self.has_room(j.annotator, j.query_id, j.doc_id):
             return j, pair
         return j._replace(counts_as="surplus"), surplus
 
-    def _has_room(self, j: Judgement) -> bool:
-        """Whether the annotator holds the pair, or may: fewer others than wanted have judged it or have it in hand."""
-        demand = self.store.demand(j.query_id, j.doc_id, j.annotator, time.time())
+    def has_room(self, annotator: str, query_id: str, doc_id: str) -> bool:
+        """Whether a pair still wants a judgement of an annotator, or they hold it.
+
+        It does while fewer others than wanted have judged it or have it in hand, and nobody has adjudicated it; of
+        everybody where it is in the calibration set.
+        """
+        demand = self.store.demand(query_id, doc_id, annotator, time.time())
         wanted = demand.wanted
         if wanted is None:
-            wanted = int(self._wanted_outside(j.query_id, [j.doc_id])[0])
+            wanted = int(self._wanted_outside(query_id, [doc_id])[0])
         room = demand.others + demand.leased < wanted and not demand.adjudicated
         return demand.held or demand.calibration or room
 

@@ -171,9 +171,9 @@ class Reading:
             recall is of: the pool, or in a loop over the whole collection all pairs), ``judged_in_pool``,
             ``cannot_judge`` (of ``judged``), ``made`` and ``goal`` (judgements that the pool's pairs have of those
             that they are to have, and how many these are; both null in a loop over the whole collection, which ends
-            when the recall is good enough), ``left`` (``goal`` - ``made``), ``waiting`` (of ``left``: the text of the
-            document is missing), ``without_text`` (pairs of the pool that nobody has judged, and nobody can, as their
-            text is missing).
+            when the recall is good enough; a closed topic is at its goal), ``left`` (``goal`` - ``made``),
+            ``waiting`` (of ``left``: the text of the document is missing), ``without_text`` (pairs of the pool that
+            nobody has judged, and nobody can, as their text is missing).
         """
         frame = self.store.progress(query_id)
         scopes = self._scopes()
@@ -183,10 +183,11 @@ class Reading:
         frame["judged_in_pool"] = frame["judged"]
         frame["judged"] += frame["elsewhere"].where(everywhere, 0)
         frame["cannot_judge"] += frame["elsewhere_cannot"].where(everywhere, 0)
-        frame["made"] = frame["made"].astype("Int64").mask(everywhere)
-        frame["goal"] = frame["wanted"].astype("Int64").where(~closed, frame["made"]).mask(everywhere)
+        endless = everywhere & ~closed
+        frame["made"] = frame["made"].astype("Int64").mask(endless)
+        frame["goal"] = frame["wanted"].astype("Int64").mask(endless).mask(closed, frame["made"])
         frame["left"] = frame["goal"] - frame["made"]
-        frame["waiting"] = frame["waiting"].where(~(closed | everywhere), 0)
+        frame["waiting"] = frame["waiting"].mask(endless | closed, 0)
         return frame[list(PROGRESS)]
 
     def progress_of(self, query_id: str, annotator: str) -> tuple[tuple[int, int | None], tuple[int, int | None]]:

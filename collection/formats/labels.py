@@ -35,6 +35,7 @@ class _Row(NamedTuple):
     doc_id: str
     relevance: int | float | None
     cannot: bool = False
+    judged_at: str | None = None
 
 
 def read_labels(path: str | PathLike[str]) -> pd.DataFrame:
@@ -51,8 +52,9 @@ def read_labels(path: str | PathLike[str]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``annotator``, ``query_id``, ``doc_id`` (str), ``relevance`` (int64; float64 if a grade has a fraction), in the
-        order of the file. ``attrs["left_out"]`` counts what a log has besides grades: "adjudication", "surplus",
+        ``annotator``, ``query_id``, ``doc_id`` (str), ``relevance`` (int64; float64 if a grade has a fraction),
+        where the file says it ``judged_at`` (str; of a revised grade when the first was given), in the order of the
+        file. ``attrs["left_out"]`` counts what a log has besides grades: "adjudication", "surplus",
         "cannot judge", as far as there are any.
 
     Raises
@@ -73,6 +75,8 @@ def read_labels(path: str | PathLike[str]) -> pd.DataFrame:
             continue
         row = _row(path, number, record, log)
         before = kept.pop(row[1:4], None)
+        if before is not None and (before.relevance is not None or before.cannot):
+            row = row._replace(judged_at=before.judged_at)
         if before is not None and not log:
             what = f"{quote(row.annotator)} on topic {quote(row.query_id)}, document {quote(row.doc_id)}"
             found = f"{what} a second time (first in line {before.line})"
@@ -83,6 +87,8 @@ def read_labels(path: str | PathLike[str]) -> pd.DataFrame:
     graded = [row for row in kept.values() if row.relevance is not None]
     frame = pd.DataFrame([row[1:4] for row in graded], columns=list(COLUMNS[:3]), dtype="str")
     labels = frame.assign(relevance=as_numbers([row.relevance for row in graded if row.relevance is not None]))
+    if any(row.judged_at for row in graded):
+        labels["judged_at"] = pd.Series([row.judged_at for row in graded], dtype="str")
     left_out["cannot judge"] = sum(row.cannot for row in kept.values())
     labels.attrs["left_out"] = {what: count for what, count in left_out.items() if count}
     return labels
@@ -172,7 +178,7 @@ def _records(path: str | PathLike[str]) -> Iterator[tuple[int, Mapping[str, Any]
 
 def _renamed(path: str | PathLike[str], number: int, record: Mapping[str, Any]) -> dict[str, Any]:
     """The record with our own column names."""
-    renamed: dict[str, Any] = {name: record[name] for name in ("kind", "counts_as") if name in record}
+    renamed: dict[str, Any] = {name: record[name] for name in ("kind", "counts_as", "judged_at") if name in record}
     for column, aliases in ALIASES.items():
         name = next((alias for alias in aliases if alias in record), None)
         if name is None:
@@ -198,9 +204,10 @@ def _row(path: str | PathLike[str], number: int, record: Mapping[str, Any], log:
         wanted = "the name of an annotator, without blanks around it"
         raise FormatError(path, number, wanted, quote(str(annotator)) if annotator else "none")
     query_id, doc_id = (fields.check_id(path, number, record[column]) for column in ("query_id", "doc_id"))
+    at = str(record.get("judged_at") or "") or None
     if log and record["kind"] != "graded":
-        return _Row(number, annotator, query_id, doc_id, None, record["kind"] == "cannot judge")
-    return _Row(number, annotator, query_id, doc_id, _grade(path, number, record["relevance"]))
+        return _Row(number, annotator, query_id, doc_id, None, record["kind"] == "cannot judge", at)
+    return _Row(number, annotator, query_id, doc_id, _grade(path, number, record["relevance"]), judged_at=at)
 
 
 def _is_name(name: str) -> bool:

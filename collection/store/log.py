@@ -127,6 +127,20 @@ class Log(Connection):
         frame["passages"] = pd.Series(marked, index=frame.index, dtype=object)
         return frame
 
+    def last_grades(self, annotator: str) -> dict[tuple[str, str], tuple[int | str, CountsAs]]:
+        """What an annotator said last of each pair, surplus as well; adjudications and what was taken back left out.
+
+        Topic and document -> the grade, or "cannot judge", and what it counts as: "judgement" before "surplus".
+        """
+        rows = self.db.conn.execute(
+            "SELECT t.query_id, d.doc_id, CASE j.kind WHEN 'graded' THEN j.relevance ELSE j.kind END, l.counts_as "
+            "FROM last_words AS l JOIN judgements AS j ON j.id = l.judgement JOIN topics AS t ON t.topic = l.topic "
+            "JOIN documents AS d ON d.doc = l.doc WHERE l.annotator = ? AND NOT l.open "
+            "AND l.counts_as <> 'adjudication' ORDER BY l.counts_as = 'judgement', l.judgement",
+            (annotator,),
+        )
+        return {(query_id, doc_id): (said, counts_as) for query_id, doc_id, said, counts_as in rows}
+
     def progress(self, query_id: str | None = None) -> pd.DataFrame:
         """How far each topic is: the one count that every page and command shows.
 
