@@ -38,6 +38,7 @@ from collection.ranking import rank_run
 from collection.records import Choice, Document, Preference, Run
 from tests.conftest import frame, signed_in
 from tests.helpers import fails, ok
+from tests.helpers import run as invoke
 
 ids = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp")), min_size=1, max_size=6)
 
@@ -252,7 +253,7 @@ def test_a_sample_that_the_campaign_drew(make_campaign: Callable[..., Campaign])
     campaign = make_campaign(pooled=False)
     campaign.pool("stratified", strata="1:1,3:.5", seed=3)
     say(campaign, "ann", "1 d1 1, 1 d2 0")
-    found = campaign.qrels_as("strata")
+    found = campaign.qrels_as("strata", include_unjudged_topics=True)
     assert set(zip(found["query_id"], found["doc_id"], strict=True)) == {
         ("1", "d1"), ("1", "d2"), ("1", "d3"), ("1", "d6"), ("2", "d4"), ("2", "d5"), ("2", "d7")
     }  # fmt: skip
@@ -263,6 +264,73 @@ def test_a_sample_that_the_campaign_drew(make_campaign: Callable[..., Campaign])
     assert found.set_index("doc_id")["relevance"].to_dict() == {
         "d1": 1, "d2": 0, **dict.fromkeys(["d3", "d4", "d5", "d6", "d7"], -1)
     }  # fmt: skip
+
+
+@pytest.fixture
+def half_judged(make_campaign: Callable[..., Campaign]) -> Campaign:
+    """A stratified sample of two topics; in topic 1 all that was drawn is judged, in topic 2 nothing."""
+    campaign = make_campaign(pooled=False)
+    campaign.pool("stratified", strata="1:1,3:.5", seed=3)
+    drawn = campaign.store.pool().query("query_id == '1'")["doc_id"]
+    say(campaign, "ann", ", ".join(f"1 {doc} {n % 2}" for n, doc in enumerate(drawn)))
+    return campaign
+
+
+@pytest.mark.parametrize(
+    ("form", "unjudged"), [("judged", True), ("strata", False), ("strata", True), ("probabilities", True)]
+)
+def test_topics_without_a_grade_are_left_out_unless_asked_for(
+    half_judged: Campaign, tmp_path: Path, form: Any, unjudged: bool
+) -> None:
+    options = ["--qrels", tmp_path / "q.txt", "--qrels-form", form, *(["--unjudged"] if unjudged else [])]
+    result = invoke("export", half_judged.directory, *options)
+    assert "1 topic without a grade left out; --include-unjudged-topics adds them" in result.stderr
+    assert formats.read_qrels(tmp_path / "q.txt", form=form)["query_id"].unique().tolist() == ["1"]
+    assert json.loads((tmp_path / "q.txt.rule.json").read_text())["unjudged_topics_left_out"] == 1
+    assert half_judged.qrels_as(form, unjudged=unjudged)["query_id"].unique().tolist() == ["1"]
+    result = invoke("export", half_judged.directory, *options, "--include-unjudged-topics")
+    assert "left out" not in result.stderr
+    both = formats.read_qrels(tmp_path / "q.txt", form=form)
+    assert both["query_id"].unique().tolist() == ["1", "2"]
+    assert (both.query("query_id == '2'")["relevance"] < 0).all()
+    assert json.loads((tmp_path / "q.txt.rule.json").read_text())["unjudged_topics_left_out"] == 0
+
+
+def test_the_mean_of_exported_strata_is_the_mean_over_judged_topics(half_judged: Campaign, tmp_path: Path) -> None:
+    """The value of the one judged topic, computed alone, is the mean; with the other topic it would be half of it."""
+    alone = half_judged.qrels_as("strata", include_unjudged_topics=True).query("query_id == '1'")
+    run = next(half_judged.runs())
+    value = float(parse("xinfAP")(align(run.frame, alone))[0])
+    assert value > 0
+    half_judged.export(qrels=tmp_path / "s.txt", qrels_form="strata")
+    formats.write_run(run, tmp_path / "alpha.run")
+    printed = ok("evaluate", tmp_path / "s.txt", tmp_path / "alpha.run", "-m", "xinfAP", "--format", "tsv")
+    assert float(printed.split("\t")[3]) == pytest.approx(value, abs=1e-12)
+    half_judged.export(qrels=tmp_path / "s.txt", qrels_form="strata", include_unjudged_topics=True)
+    result = invoke("evaluate", tmp_path / "s.txt", tmp_path / "alpha.run", "-m", "xinfAP", "--format", "tsv")
+    assert float(result.stdout.split("\t")[3]) == pytest.approx(value / 2, abs=1e-12)
+    assert "1 of 2 topics have no judged document and count as 0" in result.stderr
+
+
+def test_no_exported_file_has_topics_without_a_grade(half_judged: Campaign, tmp_path: Path) -> None:
+    """Nor has the collection, whose card says how many topics that are."""
+    half_judged.export_collection(tmp_path / "c")
+    for name, form in (("qrels.txt", "judged"), ("qrels.strata.txt", "strata")):
+        assert set(formats.read_qrels(tmp_path / "c" / name, form=form)["query_id"]) == {"1"}  # type: ignore[arg-type]
+    assert "\n2\t" not in (tmp_path / "c" / "qrels" / "test.tsv").read_text()
+    assert (
+        "Topics without a grade: 1. They are in none of the qrels files."
+        in (tmp_path / "c" / "collection.md").read_text()
+    )
+    half_judged.export(qrels=tmp_path / "p.txt", qrels_form="probabilities")
+    assert set(formats.read_qrels(tmp_path / "p.txt", form="probabilities")["query_id"]) == {"1"}
+
+
+def test_topics_without_a_grade_go_only_where_unjudged_pairs_go(judged: Campaign, tmp_path: Path) -> None:
+    said = fails("export", judged.directory, "--qrels", tmp_path / "q", "--include-unjudged-topics")
+    assert "a topic without a grade has unjudged pairs only: ask for the unjudged pairs, too" in said
+    with pytest.raises(InputError, match="name their file"):
+        judged.export(include_unjudged_topics=True)
 
 
 def test_a_pool_that_is_no_sample_has_no_strata(judged: Campaign, tmp_path: Path) -> None:
@@ -854,3 +922,16 @@ def test_the_page_offers_the_forms_of_a_sample(
         app.radio(key="form").set_value(form).run()
         assert not app.exception
         assert not app.error
+
+
+@pytest.mark.slow
+def test_the_page_says_how_many_topics_are_left_out(half_judged: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(half_judged.directory))
+    secret = signed_in(half_judged, "manager")
+    monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
+    app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/export.py").run()
+    app.radio(key="form").set_value("strata").run()
+    assert app.toggle(key="unjudged-topics").label == "Also the topics without a grade (1; left out otherwise)"
+    app.toggle(key="unjudged-topics").set_value(True).run()
+    assert not app.exception
+    assert not app.error

@@ -131,11 +131,13 @@ def sparse_by(rule: str) -> bytes:
         return path.read_bytes()
 
 
-def qrels_by(rule: str, form: QrelsForm, unjudged: bool) -> tuple[bytes, bytes]:
+def qrels_by(rule: str, form: QrelsForm, unjudged: bool, unjudged_topics: bool) -> tuple[bytes, bytes]:
     """The bytes of the qrels, and of the file that says which rule made them."""
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "qrels.txt"
-        campaign.export(qrels=path, rule=rule, qrels_form=form, unjudged=unjudged)
+        campaign.export(
+            qrels=path, rule=rule, qrels_form=form, unjudged=unjudged, include_unjudged_topics=unjudged_topics
+        )
         return path.read_bytes(), path.with_name("qrels.txt.rule.json").read_bytes()
 
 
@@ -260,7 +262,13 @@ else:
     unjudged = form == "strata" or (
         counts["pool"] > 0 and st.toggle("Also the pairs of the pool without a grade, as -1", key="unjudged")
     )
-    if both := written("qrels.txt", lambda: qrels_by(rule, form, unjudged)):
+    left_out = written("qrels.txt", lambda: campaign.unjudged_topics(form, rule=rule)) if unjudged else []
+    unjudged_topics = bool(left_out) and st.toggle(
+        f"Also the topics without a grade ({len(left_out or []):,}; left out otherwise)",
+        help="Every system has 0 in them, which lowers all means.",
+        key="unjudged-topics",
+    )
+    if left_out is not None and (both := written("qrels.txt", lambda: qrels_by(rule, form, unjudged, unjudged_topics))):
         with st.container(horizontal=True):
             st.download_button("Download qrels.txt", both[0], "qrels.txt", type="primary", key="qrels")
             st.download_button("Download qrels.txt.rule.json", both[1], "qrels.txt.rule.json", key="rule-file")

@@ -32,6 +32,7 @@ class Exporting(Deciding, Agreeing, Adjudicating, Showing):
         rule: str | Chosen | None = None,
         qrels_form: QrelsForm = "judged",
         unjudged: bool = False,
+        include_unjudged_topics: bool = False,
     ) -> dict[str, int]:
         """Write what is asked for; each file is replaced whole or left as it was.
 
@@ -54,8 +55,8 @@ class Exporting(Deciding, Agreeing, Adjudicating, Showing):
             Ids in the pool whose text is not here, one a line.
         rule
             How several annotators' judgements become one grade, as :meth:`qrels` takes it.
-        qrels_form, unjudged
-            As for :meth:`qrels_as`.
+        qrels_form, unjudged, include_unjudged_topics
+            As for :meth:`qrels_as`; FILE.rule.json says how many topics were left out.
 
         Returns
         -------
@@ -64,8 +65,8 @@ class Exporting(Deciding, Agreeing, Adjudicating, Showing):
         """
         written: dict[str, int] = {}
         if qrels is not None:
-            written[str(qrels)] = self._export_qrels(qrels, rule, qrels_form, unjudged)
-        elif unjudged or qrels_form != "judged":
+            written[str(qrels)] = self._export_qrels(qrels, rule, qrels_form, unjudged, include_unjudged_topics)
+        elif unjudged or include_unjudged_topics or qrels_form != "judged":
             raise InputError("a form of qrels, or what is unjudged, goes into qrels: name their file, too")
         if judgements is not None:
             frame = self.quoted(self.store.judgements(current=False))
@@ -88,7 +89,12 @@ class Exporting(Deciding, Agreeing, Adjudicating, Showing):
         return written
 
     def qrels_as(
-        self, form: QrelsForm = "judged", *, rule: str | Chosen | None = None, unjudged: bool = False
+        self,
+        form: QrelsForm = "judged",
+        *,
+        rule: str | Chosen | None = None,
+        unjudged: bool = False,
+        include_unjudged_topics: bool = False,
     ) -> pd.DataFrame:
         """The qrels with what their form adds, as :func:`collection.formats.read_qrels` reads it back.
 
@@ -102,14 +108,37 @@ class Exporting(Deciding, Agreeing, Adjudicating, Showing):
             As :meth:`qrels` takes it.
         unjudged
             Also the pairs of the pool without a grade, as -1; strata have them whatever is said here.
+        include_unjudged_topics
+            Also topics in which no pair has a grade, all of it -1. Every system has 0 in them, so they lower all means.
 
         Raises
         ------
         CampaignError
             Strata or probabilities are asked for, and no pair of the pool came from a sample that has them.
         InputError
-            A campaign has no qrels of this form.
+            A campaign has no qrels of this form, or topics without a grade are to be in qrels without unjudged pairs.
         """
+        frame = self._qrels_of_all_topics(form, rule, unjudged)
+        if not include_unjudged_topics:
+            return exporting.of_judged_topics(frame)
+        if not unjudged and form != "strata":
+            raise InputError("a topic without a grade has unjudged pairs only: ask for the unjudged pairs, too")
+        return frame
+
+    def unjudged_topics(self, form: QrelsForm = "judged", *, rule: str | Chosen | None = None) -> list[str]:
+        """Topics of the pool in which no pair has a grade: :meth:`qrels_as` leaves them out unless asked for.
+
+        Parameters
+        ----------
+        form, rule
+            As for :meth:`qrels_as`.
+        """
+        frame = self._qrels_of_all_topics(form, rule, unjudged=True)
+        judged = exporting.of_judged_topics(frame)["query_id"]
+        return frame.loc[~frame["query_id"].isin(judged), "query_id"].drop_duplicates().tolist()
+
+    def _qrels_of_all_topics(self, form: QrelsForm, rule: str | Chosen | None, unjudged: bool) -> pd.DataFrame:
+        """What :meth:`qrels_as` gives, with the topics in which no pair has a grade."""
         qrels, pool = self.qrels(rule), self.store.pool()
         if form == "judged":
             return self._in_order(exporting.with_unjudged(qrels, pool)) if unjudged else qrels
@@ -132,13 +161,23 @@ class Exporting(Deciding, Agreeing, Adjudicating, Showing):
         columns: dict[QrelsForm, str] = {"strata": "stratum", "probabilities": "probability"}
         return ["judged", *(form for form, column in columns.items() if pool[column].notna().any())]
 
-    def _export_qrels(self, path: Path | str, rule: str | Chosen | None, form: QrelsForm, unjudged: bool) -> int:
+    def _export_qrels(
+        self,
+        path: Path | str,
+        rule: str | Chosen | None,
+        form: QrelsForm,
+        unjudged: bool,
+        include_unjudged_topics: bool,
+    ) -> int:
         """Write qrels, and beside them what made them: the TREC form has no place for it, not even for a comment."""
         chosen = adjudication.parse(rule)
         report = self.rule_report(chosen)
-        frame = self.qrels_as(form, rule=chosen, unjudged=unjudged)
+        frame = self.qrels_as(form, rule=chosen, unjudged=unjudged, include_unjudged_topics=include_unjudged_topics)
         if form != "judged" or unjudged:
             report |= {"form": form, "unjudged": int((frame["relevance"] < 0).sum())}
+        if form == "strata" or unjudged:
+            left_out = [] if include_unjudged_topics else self.unjudged_topics(form, rule=chosen)
+            report |= {"unjudged_topics_left_out": len(left_out)}
         formats.write_qrels(frame, path, form=form)
         if Path(path).is_file():  # nothing stands beside a pipe
             formats.write_lines([json.dumps(report, indent=2, ensure_ascii=False)], f"{path}{RULE_FILE}")

@@ -50,6 +50,9 @@ def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | No
         for m in measures
         if (m.parameters.get("rel") or 0) > highest
     )
+    topics = qrels["relevance"].groupby(qrels["query_id"], observed=True).max()
+    if ungraded := int((topics < 0).sum()):
+        print_notices([f"{path}: {ungraded} of {len(topics)} topics have no judged document and count as 0"])
     return qrels
 
 

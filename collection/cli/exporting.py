@@ -47,6 +47,11 @@ def collecting(command: F) -> F:
 @click.option("--qrels", type=WRITTEN, help="Settled grades in TREC form.")
 @click.option("--unjudged", is_flag=True, help="Of the qrels: pairs of the pool without a grade, too, as -1.")
 @click.option(
+    "--include-unjudged-topics",
+    is_flag=True,
+    help="With --unjudged or --qrels-form: topics without a grade, too. every system has 0 there.",
+)
+@click.option(
     "--qrels-form",
     type=click.Choice(["judged", "strata", "probabilities"]),
     default="judged",
@@ -70,6 +75,7 @@ def export(
     ties: str | None,
     annotator: str | None,
     unjudged: bool,
+    include_unjudged_topics: bool,
     qrels_form: Any,
     collection: Path | None,
     **options: Any,
@@ -86,7 +92,16 @@ def export(
     chosen = parse(rule, ties=ties, annotator=annotator)
     qrels: Path | None = plain["qrels"]
     with Campaign(directory) as campaign:
-        written = campaign.export(**plain, rule=chosen, qrels_form=qrels_form, unjudged=unjudged)
+        written = campaign.export(
+            **plain,
+            rule=chosen,
+            qrels_form=qrels_form,
+            unjudged=unjudged,
+            include_unjudged_topics=include_unjudged_topics,
+        )
+        left_out = []
+        if qrels is not None and (unjudged or qrels_form == "strata") and not include_unjudged_topics:
+            left_out = campaign.unjudged_topics(qrels_form, rule=chosen)
         if decided:
             written |= campaign.export_decisions(**decided, choice_rule=options["choice_rule"])
         learnt = training.write(campaign, options, chosen)
@@ -110,6 +125,9 @@ def export(
             print_notices(["its card states no licence: say it with --licence"])
     if qrels is not None and not written[str(qrels)]:
         print_notices([f"{qrels} is empty: by this rule no pair of the campaign has a grade"])
+    if left_out:
+        topics = counted(len(left_out), "topic")
+        print_notices([f"{qrels}: {topics} without a grade left out; --include-unjudged-topics adds them"])
     if unsettled:
         print_notices([unsettled])
     print_notices(learnt.notices)

@@ -6,10 +6,11 @@ Pure functions from frames to frames and to plain data; :mod:`collection.formats
 from collection.exporting.facts import of_judging, of_pool, of_qrels, of_recall, plain
 from collection.exporting.markdown import card
 from collection.exporting.names import pseudonyms, renamed
-from collection.exporting.sampling import with_probabilities, with_strata, with_unjudged
+from collection.exporting.sampling import of_judged_topics, with_probabilities, with_strata, with_unjudged
 
 __all__ = [
     "card",
+    "of_judged_topics",
     "of_judging",
     "of_pool",
     "of_qrels",

@@ -84,6 +84,9 @@ def _material(facts: Mapping[str, Any]) -> Iterator[str]:
             ("those of them without a text here", documents["judged_without_text"]),
         ],
     )
+    if without_grade := facts["topics"]["count"] - qrels["topics"]:
+        yield ""
+        yield f"Topics without a grade: {without_grade:,}. They are in none of the qrels files."
     yield ""
     spreads = [("pairs", qrels["judged_per_topic"]), ("relevant", qrels["relevant_per_topic"])]
     yield from _table(

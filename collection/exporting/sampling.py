@@ -42,6 +42,26 @@ def with_unjudged(qrels: pd.DataFrame, pool: pd.DataFrame) -> pd.DataFrame:
     return _ordered(pd.concat([qrels[list(QRELS_COLUMNS)], more], ignore_index=True))
 
 
+def of_judged_topics(qrels: pd.DataFrame) -> pd.DataFrame:
+    """Qrels without the topics in which every pair is unjudged: a measure is 0 there whatever a system retrieves.
+
+    Parameters
+    ----------
+    qrels
+        ``query_id``, ``relevance`` (below 0: unjudged); any other columns stay.
+
+    Examples
+    --------
+    >>> qrels = pd.DataFrame({"query_id": ["1", "1", "2"], "relevance": [3, -1, -1]})
+    >>> of_judged_topics(qrels).to_dict("split")["data"]
+    [['1', 3], ['1', -1]]
+    """
+    judged = qrels.loc[qrels["relevance"] >= 0, "query_id"]
+    kept = qrels[qrels["query_id"].isin(judged)].reset_index(drop=True)
+    kept.attrs = dict(qrels.attrs)
+    return kept
+
+
 def with_strata(qrels: pd.DataFrame, pool: pd.DataFrame, sampled_out: pd.DataFrame) -> pd.DataFrame:
     """Qrels of a sampled pool with the stratum of each pair, as xinfAP and infNDCG read them.
 
