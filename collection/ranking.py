@@ -81,6 +81,9 @@ def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
         order = np.arange(len(scores), dtype=np.int32)
         order[places] = rows
         doc_id = _taken(doc_id, order)
+        tied = scores[places]
+        if np.signbit(tied[tied == 0]).any():  # -0.0 ties with 0.0, and the sign goes with its document
+            score = _taken(score, order)
         del order  # as large as what comes now
     rank = _numbered(starts, len(scores))
     listed = rank
@@ -111,9 +114,8 @@ def _unsettled(doc_id: pd.Series[Any], lower: Ints) -> tuple[Ints, Ints]:
     """Where documents must change places to stand in order of their ids, and which rows belong there.
 
     The rows are in order of score; `lower` are those that tie with the row above. Nothing but documents
-    has to move: topic and score are equal inside a tie. (So the sign of a zero may pass to the neighbour,
-    which is the same number.) Only the rows inside ties are looked at, and they are sorted only if they
-    are not in order.
+    has to move: topic and score are equal inside a tie, except for the sign of a zero. Only the rows inside ties
+    are looked at, and they are sorted only if they are not in order.
     """
     documents = doc_id.array
     if (documents[lower - 1] > documents[lower]).all():

@@ -124,3 +124,18 @@ def test_words_as_scores_and_missing_columns():
 
 def test_an_empty_run_stays_empty():
     assert rank_run(frame([])).shape == (0, 5)
+
+
+zeros = st.sampled_from([0.0, -0.0, 1.0, -1.0])
+
+
+@settings(max_examples=150)
+@given(st.lists(st.tuples(st.sampled_from(["1", "2"]), st.sampled_from("abcdefgh"), zeros), unique_by=lambda r: r[:2]))
+def test_the_sign_of_a_zero_stays_with_its_document(rows):
+    ranked = rank_run(frame(rows))
+    signs = {(q, d): math.copysign(1, s) for q, d, s in rows}
+    assert {(q, d): math.copysign(1, s) for q, d, s, *_ in as_rows(ranked)} == signs
+    # What is put in the order of the system's list and ranked again is the same.
+    listed = ranked.sort_values(["query_id", "listed"], kind="stable")
+    again = rank_run(listed).sort_values(["query_id", "listed"], kind="stable")
+    assert repr(as_rows(again)) == repr(as_rows(listed))
