@@ -248,12 +248,31 @@ def copies(make_campaign: Callable[..., Campaign], tmp_path: Path) -> Campaign:
     path = tmp_path / "copies.jsonl"
     rows = [
         {"doc_id": "d2", "title": "One", "text": "The text of document two."},
-        {"doc_id": "d6", "title": "Other", "text": "the text of Document two"},
-        {"doc_id": "d8", "text": "The text of document: two"},
+        {"doc_id": "d6", "title": "ONE", "text": "the text of Document two"},
+        {"doc_id": "d8", "title": "one.", "text": "The text of document: two"},
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     campaign.import_files(documents=[path], replace=True)
     return campaign
+
+
+def test_titles_are_compared_with_the_texts(make_campaign: Callable[..., Campaign], tmp_path: Path) -> None:
+    """Everywhere: in the list of groups, beside the document on screen, and when a pool leaves copies out."""
+    campaign = make_campaign(pooled=False)
+    text, other = " ".join(words_of(12)), " ".join(words_of(10, 50))
+    rows = [
+        {"doc_id": "d1", "title": "Wing flow at low speed", "text": text},
+        {"doc_id": "d2", "title": "Heat transfer in a thin slab", "text": text},
+        {"doc_id": "d3", "title": "wing flow, at low speed", "text": text},
+        {"doc_id": "d6", "title": "", "text": other},
+    ]
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    campaign.import_files(documents=[tmp_path / "t.jsonl"], replace=True)
+    assert [group.doc_ids for group in campaign.duplicates("all").groups] == [("d1", "d3")]
+    campaign.pool("depth", depth=3, near_duplicates="skip")
+    assert set(campaign.store.pool().query("query_id == '1'")["doc_id"]) == {"d1", "d2", "d6"}
+    near = campaign.near("1", "ann", ["d1", "d2", "d3"]).near
+    assert {doc: [n.doc_id for n in found] for doc, found in near.items()} == {"d1": ["d3"], "d2": [], "d3": ["d1"]}
 
 
 def test_the_pool_or_all_documents(copies: Campaign) -> None:

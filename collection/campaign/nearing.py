@@ -74,7 +74,7 @@ class Duplicates(NamedTuple):
 
 
 class _Texts:
-    """Ids and texts as they are shown, as often as somebody goes through them."""
+    """Ids, titles and texts as they are shown, as often as somebody goes through them."""
 
     def __init__(self, store: Store, form: str, pooled: bool) -> None:
         self._store, self._form, self._pooled = store, form, pooled
@@ -84,7 +84,7 @@ class _Texts:
         self.count = 0
         for document in self._store.documents_with_text(self._pooled):
             self.count += 1
-            yield document.doc_id, shown(document, self._form).text
+            yield document.doc_id, shown(document, self._form).compared
 
 
 class Nearing(Looping, Carding):
@@ -133,7 +133,7 @@ class Nearing(Looping, Carding):
             if (made := sketches.get(doc_id)) is not None
         }
         documents = self.store.documents(list({d for doc_id, near in likely.items() if near for d in (doc_id, *near)}))
-        exact = {doc_id: duplicates.shingles(shown(d, settings.form).text) for doc_id, d in documents.items()}
+        exact = {doc_id: duplicates.shingles(shown(d, settings.form).compared) for doc_id, d in documents.items()}
         found: dict[str, list[Near]] = {doc_id: [] for doc_id in asked if doc_id in sketches}
         for doc_id, others in likely.items():
             for other in others:
@@ -154,8 +154,8 @@ class Nearing(Looping, Carding):
         """The sketch of each document that is known, None of one without a text; those made before are kept."""
         kept = self._kept_sketches(form)
         for doc_id, document in self.store.documents([d for d in doc_ids if d not in kept]).items():
-            text = shown(document, form).text
-            kept[doc_id] = duplicates.sketch(text) if text.strip() else None
+            text = shown(document, form).compared
+            kept[doc_id] = duplicates.sketch(text) if text else None
         found = {}
         for doc_id in doc_ids:
             if doc_id in kept:

@@ -1,4 +1,4 @@
-"""Texts of a campaign's documents as they are shown, for what compares them."""
+"""Titles and texts of a campaign's documents as they are shown, for what compares them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FETCHED = 500
 
 
 class Texts:
-    """Ids and texts of some documents: as often as somebody goes through them, or one by its id.
+    """Ids of some documents, each with its title and text: as often as somebody goes through them, or one by its id.
 
     They are read again each time, a batch at once, so that not all of them are in memory. Documents without a text are
     passed over.
@@ -34,7 +34,7 @@ class Texts:
         for begin in range(0, len(self._doc_ids), FETCHED):
             for doc_id, document in self._store.documents(self._doc_ids[begin : begin + FETCHED]).items():
                 if document.text is not None:
-                    yield doc_id, shown(document, self._form).text
+                    yield doc_id, shown(document, self._form).compared
 
     def __getitem__(self, doc_id: str) -> str:
-        return shown(self._store.documents([doc_id])[doc_id], self._form).text
+        return shown(self._store.documents([doc_id])[doc_id], self._form).compared

@@ -55,6 +55,11 @@ class Shown(NamedTuple):
     html: str | None = None
     title: str = ""
 
+    @property
+    def compared(self) -> str:
+        """Title and text, by which near-duplicates are found; '' where there is no text."""
+        return f"{self.title}\n{self.text}" if self.text.strip() else ""
+
 
 def form_of(metadata: Mapping[str, Any]) -> str | None:
     """The form that a document says it has in its field ``format``; None where it says none that is known.
