@@ -256,6 +256,28 @@ def test_the_command_takes_any_parameter(large: Campaign) -> None:
     assert "give its DIR" in say("pool", code=2)
 
 
+@pytest.mark.parametrize("name", [entry.name for entry in STRATEGIES])
+@pytest.mark.parametrize("option", ["budget", "depth", "k", "ties"])
+def test_every_short_option_works_or_is_refused_with_what_to_use(large: Campaign, name: str, option: str) -> None:
+    value = "both" if option == "ties" else 8
+    result = CliRunner().invoke(main, ["pool", str(large.directory), "--strategy", name, f"--{option}", str(value)])
+    parameters = STRATEGIES[name].parameters
+    if option in parameters:
+        assert result.exit_code == 0, result.output
+        assert f"{option} {value}" in result.stdout
+        if option == "budget":
+            assert large.store.pool()["query_id"].value_counts().tolist() == [8, 8]
+    else:
+        assert result.exit_code == 2
+        assert result.stderr.count("\n") == 1
+        assert f"choose from {', '.join(sorted(parameters))}" in result.stderr
+
+
+def test_a_sparse_pool_takes_a_budget(large: Campaign) -> None:
+    assert "budget" in STRATEGIES["sparse"].parameters
+    assert large.pool("sparse", budget=8, dry_run=True).pairs == 16
+
+
 def test_the_command_says_what_was_left_out(copies: Campaign) -> None:
     said = say("pool", copies.directory, "--near-duplicates", "skip")
     assert "left out   3 as near-duplicates\nnew        5\n" in said

@@ -90,13 +90,13 @@ def test_rbp_weights_by_hand() -> None:
 def test_sparse_takes_the_first_of_the_fusion_asked_for() -> None:
     runs = [listing("a", t="vwx"), listing("b", t="wvy"), listing("c", t="zw")]
     for name in BUDGETED:
-        pool = sparse(runs, n=2, fusion=name)  # type: ignore[arg-type]
+        pool = sparse(runs, budget=2, fusion=name)  # type: ignore[arg-type]
         assert ids(pool) == ids(STRATEGIES[name].function(runs, budget=2))
         assert set(pool["strategy"]) == {"sparse"}
     with pytest.raises(UnknownNameError, match="did you mean 'borda'"):
         sparse(runs, fusion="bodra")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="1 or more, found 0"):
-        sparse(runs, n=0)
+        sparse(runs, budget=0)
 
 
 scores = st.integers(0, 4) | st.sampled_from([0.1, 2.5, -3.0, 1e300])
@@ -442,7 +442,7 @@ def test_parameters_are_read_from_text() -> None:
         "strata": "10:1,20:.5",
         "seed": 3,
     }
-    assert read_parameters(STRATEGIES["sparse"], ["fusion=borda", "n=1", "n=5"]) == {"fusion": "borda", "n": 5}
+    assert read_parameters(STRATEGIES["sparse"], ["fusion=borda", "budget=5"]) == {"fusion": "borda", "budget": 5}
     for name, setting, said in (
         ("rrf", "budget", "written NAME=VALUE"),
         ("rrf", "=5", "written NAME=VALUE"),

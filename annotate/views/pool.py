@@ -22,7 +22,7 @@ LABELS = {
     "total": ("Pairs in all", "All topics together, in place of pairs per topic; 0: pairs per topic hold."),
     "k": ("Constant k", "The higher, the less the first ranks stand out."),
     "p": ("Persistence p", "How likely a reader goes on to the next document: above 0, below 1."),
-    "n": ("Documents", "So many of each topic; of a quota, so many of each run and topic."),
+    "n": ("Documents", "How many each run brings to each topic."),
     "fusion": ("Fusion", "The strategy whose first documents are taken."),
     "rate": ("Share drawn", "Of each topic's depth pool: above 0, at most 1."),
     "strata": ("Strata", "Depth:rate, from the top down: 10:1,50:.3 draws all of the first ten ranks, then 30 %."),

@@ -176,8 +176,8 @@ def rbp(runs: Sequence[Run], *, budget: int = BUDGET, p: float = PERSISTENCE, to
     label="Sparse",
     description="The few documents of each topic that a fusion of your choice puts first: for lists and sparse qrels.",
 )
-def sparse(runs: Sequence[Run], *, n: int = 10, fusion: Fusion = "rrf") -> pd.DataFrame:
-    """The first `n` documents of a fusion, so few that an annotator sees all of them at once.
+def sparse(runs: Sequence[Run], *, budget: int = 10, fusion: Fusion = "rrf") -> pd.DataFrame:
+    """The first `budget` documents of a fusion, so few that an annotator sees all of them at once.
 
     Sparse qrels want one good document of each topic, not all of them: so the pool is as small as a list on the
     screen, the same for every topic, and how good its first places are is all that counts, which is why the fusion
@@ -190,7 +190,7 @@ def sparse(runs: Sequence[Run], *, n: int = 10, fusion: Fusion = "rrf") -> pd.Da
     ----------
     runs
         As for :func:`rrf`.
-    n
+    budget
         How many documents of each topic, 1 or more.
     fusion
         The strategy whose order it is, with its usual parameters.
@@ -200,11 +200,9 @@ def sparse(runs: Sequence[Run], *, n: int = 10, fusion: Fusion = "rrf") -> pd.Da
     DataFrame
         As :func:`rrf`.
     """
-    if n < 1:
-        raise InputError(f"a sparse pool takes a number of documents per topic, 1 or more, found {n}")
     if fusion not in FUSIONS:
         raise UnknownNameError("fusion", fusion, FUSIONS)
-    return _first(FUSIONS[fusion](runs), "sparse", n, 0)
+    return _first(FUSIONS[fusion](runs), "sparse", budget, 0)
 
 
 def _first(pairs: pd.DataFrame, strategy: str, budget: int, total: int) -> pd.DataFrame:
