@@ -329,9 +329,37 @@ def test_the_measure_by_hand() -> None:
     log3 = 1 / math.log2(3)
     wanted = [2 / 3, 2 / (2 + log3), 2 / 4]
     assert np.allclose(values.loc["1", ["ppref", "wpref", "rpref"]].to_numpy(dtype=float), wanted)
-    assert values.loc["2"].tolist() == ["r", 0, 1, 0, 0, 0]
-    assert np.allclose(values.loc["all", ["ppref", "wpref", "rpref"]].to_numpy(dtype=float), np.array(wanted) / 2)
+    assert values.loc["2", ["pairs", "of", "rpref"]].tolist() == [0, 1, 0]
+    assert values.loc["2", ["ppref", "wpref"]].isna().all()
+    # Topic 2 has no pair that counts: the means of ppref and wpref are those of topic 1.
+    wanted[2] /= 2
+    assert np.allclose(values.loc["all", ["ppref", "wpref", "rpref"]].to_numpy(dtype=float), wanted)
     assert values.loc["all", ["pairs", "of"]].tolist() == [3, 5]
+
+
+def test_topics_without_a_pair_that_counts_are_said(tmp_path: Path) -> None:
+    frame = table("ann 1 a>b\nann 2 x>y\nann 3 g=h")
+    found = evaluate([ranking("r", q1="ab")], frame)
+    assert found.means()[["topics", "counted", "ppref", "rpref"]].values.tolist() == [[2, 1, 1.0, 0.5]]
+    assert found.undecided == ("3",)
+    nothing = evaluate([ranking("r", q7="ab")], frame).means()
+    assert nothing[["counted", "rpref"]].values.tolist() == [[0, 0]]
+    assert nothing["ppref"].isna().all()
+    rows = "annotator,query_id,left,right,kind\nann,1,a,b,left\nann,2,x,y,left\nann,3,g,h,equal\n"
+    (tmp_path / "p.csv").write_text(rows)
+    (tmp_path / "r.run").write_text("1 Q0 a 1 2 r\n1 Q0 b 2 1 r\n")
+    said = run("preferences", tmp_path / "p.csv", tmp_path / "r.run", "--per-topic")
+    assert [line.split() for line in said.stdout.splitlines()[1:]] == [
+        ["r", "1", "1", "1", "1.0000", "1.0000", "1.0000"], ["r", "2", "0", "1", "-", "-", "0.0000"]
+    ]  # fmt: skip
+    assert "r: ppref and wpref are means over 1 of 2 topics" in said.stderr
+    assert "no document is better than another in 1 topic, left out: 3" in said.stderr
+    written = json.loads(
+        ok("preferences", tmp_path / "p.csv", tmp_path / "r.run", "--per-topic", "--format", "json"),
+        parse_constant=lambda name: pytest.fail(f"{name} is not JSON"),
+    )
+    assert written["values"][1]["ppref"] is None
+    assert written["undecided"] == ["3"]
 
 
 def test_the_measure_looks_only_at_the_first_ranks() -> None:
@@ -624,7 +652,7 @@ def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
         0,
     ]
     said = run("preferences", where)
-    assert said.stdout.splitlines()[0].split() == ["run", "topics", "pairs", "of", "ppref", "wpref", "rpref"]
+    assert said.stdout.splitlines()[0].split() == ["run", "topics", "counted", "pairs", "of", "ppref", "wpref", "rpref"]
     assert [line.split()[0] for line in said.stdout.splitlines()[1:]] == ["forth", "back"]
     assert "said the same" in said.stderr
     means = campaign.preference_values(depth=2).means()

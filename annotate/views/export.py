@@ -330,12 +330,17 @@ if counts["preferences"]:
     runs = campaign.run_table()
     if len(runs) and (values := written("The measure", campaign.preference_values)):
         elements.dataframe(
-            values.means()[["run", "topics", "pairs", "ppref", "wpref", "rpref"]],
+            values.means()[["run", "topics", "counted", "pairs", "ppref", "wpref", "rpref"]],
             hide_index=True,
             alt="Systems by preferences",
             column_config={
                 "run": "System",
                 "topics": "Topics",
+                "counted": st.column_config.NumberColumn(
+                    "Topics counted",
+                    help="Topics in which the ranking has a document of a pair. ppref and wpref are means over these, "
+                    "rpref over all.",
+                ),
                 "pairs": "Pairs",
                 **{
                     name: st.column_config.NumberColumn(name, format="%.4f", help=f"{meaning.capitalize()}.")
@@ -343,6 +348,8 @@ if counts["preferences"]:
                 },
             },
         )
+        if values.undecided:
+            st.caption(f"Topics in which no document is better than another, left out: {len(values.undecided):,}.")
 
 st.subheader("Pool")
 st.write(f"{counts['pool']:,} pairs with the strategy and rank that brought them.")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from collection.cli.options import FILE, FORMAT, WRITTEN, with_folders
-from collection.cli.printing import echo, echo_data, print_notices, print_table
+from collection.cli.printing import counted, echo, echo_data, print_notices, print_table
 
 if TYPE_CHECKING:
     from collection.preferences import PreferenceAgreement, PreferenceValues
@@ -74,15 +74,28 @@ def _print_values(values: PreferenceValues, agreement: PreferenceAgreement, per_
     table = values.values[values.values["query_id"] != ALL_TOPICS] if per_topic else values.means()
     if form == "json":
         found = {n: None if isinstance(v, float) and isnan(v) else v for n, v in agreement._asdict().items()}
-        written = {"depth": values.depth, "values": table.to_dict("records"), "agreement": found}
+        rows_of = table.astype(object).where(table.notna(), None).to_dict("records")
+        written = {
+            "depth": values.depth, "values": rows_of, "undecided": list(values.undecided), "agreement": found
+        }  # fmt: skip
         echo_data(json.dumps(written, indent=2, ensure_ascii=False))
         return
     rows = [
-        [f"{cell:.4f}" if isinstance(cell, float) else cell for cell in row]
+        ["-" if cell != cell else f"{cell:.4f}" if isinstance(cell, float) else cell for cell in row]
         for row in table.astype(object).itertuples(index=False, name=None)
     ]
     print_table([str(column) for column in table.columns], rows, numbers=True)
     print_notices([f"{name}: {meaning}" for name, meaning in MEASURES.items()])
+    print_notices(
+        f"{run}: ppref and wpref are means over {used} of {topics} topics; in the others the ranking has neither "
+        "document of any pair, which rpref counts as 0"
+        for run, topics, used in values.means()[["run", "topics", "counted"]].itertuples(index=False)
+        if used < topics
+    )
+    if values.undecided:
+        counted_topics = counted(len(values.undecided), "topic")
+        without = f"{', '.join(values.undecided[:5])}{', ...' if len(values.undecided) > 5 else ''}"
+        print_notices([f"no document is better than another in {counted_topics}, left out: {without}"])
     print_notices(agreement_lines({**agreement._asdict(), "task": "preference"}))
 
 

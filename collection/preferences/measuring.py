@@ -28,20 +28,27 @@ class PreferenceValues(NamedTuple):
     values
         ``run``, ``query_id``, ``pairs`` (that count), ``of`` (pairs with a better document), and a column for each
         of :data:`MEASURES`: one row per run and topic, then one for all topics with the query_id ``all``: sums of the
-        pairs, means of the values.
+        pairs, means of the values. Where no pair of a topic counts, ppref and wpref are nan and not in the means.
     depth
         Ranks that were looked at; None for all.
+    undecided
+        Topics that were compared and in which no document is better than another: they have no row.
     """
 
     values: pd.DataFrame
     depth: int | None
+    undecided: tuple[str, ...] = ()
 
     def means(self) -> pd.DataFrame:
-        """``run``, ``topics``, ``pairs``, ``of``, and the measures; the best by ppref first."""
+        """``run``, ``topics``, ``counted`` (those with a pair that counts), ``pairs``, ``of``, and the measures.
+
+        The best by ppref comes first. ppref and wpref are means over the topics that are counted, rpref over all.
+        """
         all_ = self.values["query_id"] == ALL_TOPICS
-        topics = self.values[~all_].groupby("run", sort=False).size()
+        topics = self.values[~all_].assign(counted=self.values["pairs"] > 0).groupby("run", sort=False)["counted"]
         means = self.values[all_].drop(columns="query_id")
-        means.insert(1, "topics", means["run"].map(topics).astype("int64"))
+        for place, count in enumerate((topics.size(), topics.sum()), start=1):
+            means.insert(place, ("topics", "counted")[place - 1], means["run"].map(count).astype("int64"))
         return means.sort_values("ppref", ascending=False, kind="stable", ignore_index=True)
 
 
@@ -50,7 +57,8 @@ def evaluate(runs: Iterable[Run], preferences: pd.DataFrame, depth: int | None =
 
     A pair counts where at least one of its two documents is retrieved, with `depth` among the first so many. What is
     retrieved there stands before what is not. Where annotators differ the majority decides; pairs that are equal, or on
-    which nobody has a majority, are left out. A topic of which no pair counts, or that a run does not have, is 0.
+    which nobody has a majority, are left out. In a topic of which no pair counts, as in one that a run does not have,
+    ppref and wpref have no value and rpref is 0.
 
     Parameters
     ----------
@@ -91,7 +99,9 @@ def evaluate(runs: Iterable[Run], preferences: pd.DataFrame, depth: int | None =
         frames.append(_values(run, decided, topics, depth))
     if not frames:
         raise InputError("there is no run to evaluate")
-    return PreferenceValues(pd.concat(frames, ignore_index=True), depth)
+    compared = preferences["query_id"].astype(str)
+    undecided = compared[~compared.isin(topics)].drop_duplicates()
+    return PreferenceValues(pd.concat(frames, ignore_index=True), depth, tuple(undecided))
 
 
 def _values(run: Run, decided: pd.DataFrame, topics: list[str], depth: int | None) -> pd.DataFrame:
@@ -122,8 +132,8 @@ def _values(run: Run, decided: pd.DataFrame, topics: list[str], depth: int | Non
     )
     by_topic = sums.groupby("query_id", sort=False).sum().loc[topics]
     values = by_topic[["pairs", "of"]].copy()
-    values["ppref"] = by_topic["right"] / by_topic["pairs"].clip(lower=1)
-    values["wpref"] = by_topic["right_weight"] / by_topic["weight"].where(by_topic["weight"] > 0, 1.0)
+    values["ppref"] = by_topic["right"] / by_topic["pairs"].where(by_topic["pairs"] > 0)
+    values["wpref"] = by_topic["right_weight"] / by_topic["weight"].where(by_topic["weight"] > 0)
     values["rpref"] = by_topic["right"] / by_topic["of"]
     mean = values.mean().to_frame().T.assign(pairs=values["pairs"].sum(), of=values["of"].sum())
     table = pd.concat([values.reset_index(), mean.assign(query_id=ALL_TOPICS)], ignore_index=True)
