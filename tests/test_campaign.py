@@ -150,6 +150,8 @@ def test_replacing_a_run(campaign: Campaign, files: Path) -> None:
     assert run.frame["doc_id"].tolist() == ["d8"]
     with pytest.raises(ConflictError, match="'alpha' is in the campaign already with other content"):
         campaign.import_files(runs=[files / "alpha.run"])
+    assert len(list((campaign.directory / "runs").iterdir())) == 3  # somebody may be about to read the replaced one
+    campaign.import_files(topics=files / "topics.jsonl")
     assert len(list((campaign.directory / "runs").iterdir())) == 2
 
 
@@ -260,7 +262,7 @@ def test_two_files_with_one_tag_in_one_import_are_two_runs(campaign: Campaign, f
 
 
 def test_what_a_killed_import_left_is_swept_away(campaign: Campaign, files: Path) -> None:
-    (campaign.directory / "runs" / "left.part").write_text("half a run")
+    (campaign.directory / "runs" / "left.0123abcd-5.part").write_text("half a run")
     campaign.import_files(topics=files / "topics.jsonl")
     assert {p.name for p in (campaign.directory / "runs").iterdir()} == set(campaign.run_table()["file"])
 

@@ -767,14 +767,17 @@ def test_what_is_there_is_not_written_over(judged: Campaign, whole: Path, tmp_pa
         with pytest.raises(CampaignError, match="is no exported collection"):
             judged.export_collection(tmp_path / "mine", replace=replace)
     assert (tmp_path / "mine" / "thesis.tex").read_text() == "years of work"
-    with pytest.raises(CampaignError, match="is no exported collection"):
+    with pytest.raises(InputError, match="belongs to the campaign"):
         judged.export_collection(judged.directory, replace=True)
 
 
 def test_a_collection_takes_the_place_of_another(judged: Campaign, whole: Path) -> None:
-    (whole / "stale.txt").write_text("of the old one")
-    ok("export", judged.directory, "--collection", whole, "--replace", "--corpus", "none", "--licence", "CC0")
-    assert not (whole / "stale.txt").exists()
+    (whole / "notes.txt").write_text("years of work")
+    again = ("export", judged.directory, "--collection", whole, "--replace", "--corpus", "none", "--licence", "CC0")
+    assert "has files that no export wrote (notes.txt)" in fails(*again)
+    assert (whole / "notes.txt").read_text() == "years of work"
+    (whole / "notes.txt").unlink()
+    ok(*again)
     assert not (whole / "corpus.jsonl").exists()
     assert judged.about().licence == "CC0"
 

@@ -11,6 +11,7 @@ import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
+from collection import layout
 from collection.campaign.adjudicating import Places, RuleComparison
 from collection.campaign.agreeing import Conclusion
 from collection.campaign.card import FORMS, TASKS, CardSettings
@@ -38,6 +39,7 @@ from collection.campaign.settings import LOOPING, MODES, LoopSettings
 from collection.campaign.tasks import NextTopics, TaskProgress
 from collection.campaign.training import Schooling, TrainingFile
 from collection.errors import CampaignError, FormatError, InputError
+from collection.layout import DATABASE
 from collection.records import GRADE_SCALES, GradeScale
 from collection.store import Store
 
@@ -80,8 +82,6 @@ __all__ = [
     "read_grades",
 ]
 
-DATABASE = "campaign.db"
-
 
 class Campaign(Publishing, Finding, Schooling, Remembering, Pooling, Reusing, Comparing):
     r"""An open campaign.
@@ -114,6 +114,7 @@ class Campaign(Publishing, Finding, Schooling, Remembering, Pooling, Reusing, Co
         self.directory = Path(directory)
         if not (self.directory / DATABASE).is_file():
             raise CampaignError(f"there is no campaign in {self.directory}; `cleverdon new {self.directory}` makes one")
+        layout.tighten(self.directory)
         self.store = Store(self.directory / DATABASE)
         settings = self.store.settings()
         if "grades" not in settings:
@@ -127,7 +128,7 @@ class Campaign(Publishing, Finding, Schooling, Remembering, Pooling, Reusing, Co
     def create(
         cls, directory: Path | str, *, grades: str | Path | GradeScale = "0-3", title: str | None = None
     ) -> Campaign:
-        """Make a campaign in a new or empty directory and open it.
+        """Make a campaign in a new or empty directory, which only its owner may read from then on, and open it.
 
         Parameters
         ----------
@@ -152,8 +153,9 @@ class Campaign(Publishing, Finding, Schooling, Remembering, Pooling, Reusing, Co
         if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
             raise CampaignError(f"{directory} is there already and not an empty directory; choose another name")
         directory.mkdir(parents=True, exist_ok=True)
-        for sub in ("runs", "exports"):
-            (directory / sub).mkdir()
+        directory.chmod(layout.PRIVATE_FOLDER)
+        for sub in (layout.RUNS, layout.EXPORTS):
+            (directory / sub).mkdir(mode=layout.PRIVATE_FOLDER)
         with Store(directory / DATABASE, create=True) as store, store.transaction():
             store.put("id", secrets.token_hex(6))
             store.put("title", title or directory.resolve().name)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from collection import choices, formats, preferences
+from collection import choices, formats, layout, preferences
 from collection.campaign.reports import NextStep
 from collection.campaign.settling import Settling
 from collection.campaign.tasks import Tasking
@@ -172,6 +172,8 @@ class Deciding(Settling, Tasking):
         dict
             Path -> number of rows, for each file that was written.
         """
+        for path in (sparse_qrels, choices, preferences, preference_qrels):
+            layout.require_output(path, self.directory)
         written: dict[str, int] = {}
         if sparse_qrels is not None:
             frame = self.sparse_qrels(choice_rule)

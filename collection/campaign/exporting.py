@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pandas as pd
 
-from collection import adjudication, exporting, formats
+from collection import adjudication, exporting, formats, layout
 from collection.adjudication import Chosen
 from collection.campaign.adjudicating import RULE_FILE, Adjudicating
 from collection.campaign.agreeing import Agreeing
@@ -62,7 +61,14 @@ class Exporting(Deciding, Agreeing, Adjudicating, Showing):
         -------
         dict
             Path -> number of rows, for each file that was written; FILE.rule.json, which goes with FILE, is not named.
+
+        Raises
+        ------
+        InputError
+            A file belongs to the campaign, or cannot be written. In the first case nothing is.
         """
+        for path in (qrels, judgements, labels, passages, pool, missing_documents):
+            layout.require_output(path, self.directory)
         written: dict[str, int] = {}
         if qrels is not None:
             written[str(qrels)] = self._export_qrels(qrels, rule, qrels_form, unjudged, include_unjudged_topics)
@@ -179,6 +185,5 @@ class Exporting(Deciding, Agreeing, Adjudicating, Showing):
             left_out = [] if include_unjudged_topics else self.unjudged_topics(form, rule=chosen)
             report |= {"unjudged_topics_left_out": len(left_out)}
         formats.write_qrels(frame, path, form=form)
-        if Path(path).is_file():  # nothing stands beside a pipe
-            formats.write_lines([json.dumps(report, indent=2, ensure_ascii=False)], f"{path}{RULE_FILE}")
+        formats.write_report(report, path, RULE_FILE)
         return len(frame)

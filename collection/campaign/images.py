@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from collection import formats
+from collection.layout import IMAGES, PRIVATE_FOLDER, create_private, sync_folder
 
-FOLDER = "files"
+FOLDER = IMAGES
 """Where a campaign keeps files, in its directory."""
 NAME = re.compile(r"[0-9a-f]{64}\.(?:" + "|".join(formats.IMAGE_TYPES) + r")\Z")
 """What a file is called: the SHA-256 of its content, and its kind."""
@@ -66,7 +68,7 @@ class Keeper:
     directory
         The campaign's.
     written
-        Gets every file that is new, so that an import that fails can remove it.
+        Gets every file that is new, and the folder if it is, so that an import that fails can remove them.
     """
 
     def __init__(self, directory: Path, written: list[Path]) -> None:
@@ -102,10 +104,12 @@ class Keeper:
         target = self.folder / name
         if target.exists():
             return
-        self.folder.mkdir(exist_ok=True)
-        part = self.folder / f"{name}.part"
+        if not self.folder.is_dir():
+            self.folder.mkdir(mode=PRIVATE_FOLDER)
+            self.written.append(self.folder)
+        part = self.folder / f"{name}.{secrets.token_hex(4)}.part"
         self.written += [target, part]
-        with part.open("wb") as file:
+        with create_private(part) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -116,8 +120,4 @@ class Keeper:
         """Make the names of the new files last, too."""
         if not self.new:
             return
-        folder = os.open(self.folder, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(self.folder)

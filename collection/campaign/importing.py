@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -13,11 +14,11 @@ from uuid import uuid4
 
 import pandas as pd
 
-from collection import formats
+from collection import formats, layout
 from collection.campaign.images import Keeper
 from collection.campaign.reading import EVERYWHERE
 from collection.campaign.reports import ImportReport, Progress
-from collection.errors import ConflictError, FormatError, InputError
+from collection.errors import BusyError, ConflictError, FormatError, InputError
 from collection.records import ALL_TOPICS, QRELS_ANNOTATOR, CountsAs, Document, Judgement, Run, Topic
 from collection.store import Added
 
@@ -46,7 +47,7 @@ class Importing:
 
     def __init__(self, campaign: Campaign, replace: bool, tell: Progress) -> None:
         self.campaign, self.store, self.replace, self.tell = campaign, campaign.store, replace, tell
-        self.folder = campaign.directory / "runs"
+        self.folder = campaign.directory / layout.RUNS
         self.done: list[str] = []
         self.notices: list[str] = []
         self.written: list[Path] = []
@@ -67,7 +68,7 @@ class Importing:
         """Import all of them in one transaction; see :meth:`collection.campaign.Campaign.import_files`."""
         names = formats.run_names(runs)
         with self.store.transaction():
-            self._sweep()
+            before = set(self.store.runs()["file"])
             try:
                 if topics is not None:
                     self._topics(topics)
@@ -88,9 +89,11 @@ class Importing:
                     self._clicks(clicks)
             except BaseException:
                 # Inside the transaction: nobody else can have taken these files into use.
-                for file in self.written:
-                    file.unlink(missing_ok=True)
+                for place in reversed(self.written):
+                    with suppress(OSError):
+                        place.rmdir() if place.is_dir() else place.unlink(missing_ok=True)
                 raise
+        self._sweep(before)
         if self.without_text:
             self.notices.append(
                 f"documents without a text here: {self._without_text()}; they are pooled all the same, and once there "
@@ -98,15 +101,32 @@ class Importing:
             )
         return ImportReport(self.done, self.notices)
 
-    def _sweep(self) -> None:
-        """Remove what no run names: left by an import that was killed, or replaced by an earlier one.
+    def _sweep(self, before: set[str]) -> None:
+        """Remove what earlier imports left: runs that were replaced, and what is unfinished because they were killed.
 
-        A replaced file is not removed at once, since somebody may be about to read it.
+        Only files whose names are as an import gives them; whatever else lies there is the user's. A run that this
+        import replaced, one of those `before` it, stays until the next, since somebody may be about to read it.
         """
-        named = set(self.store.runs()["file"])
-        for file in self.folder.iterdir():
-            if file.name not in named:
+        if not self._left(before):
+            return
+        with (
+            suppress(BusyError, OSError),
+            self.store.transaction(),
+        ):  # no other import is at work: its files are not left
+            for file in self._left(before):
                 file.unlink()
+
+    def _left(self, before: set[str]) -> list[Path]:
+        """Files of imports that no run is kept in."""
+        named = before | set(self.store.runs()["file"])
+        images = self.campaign.directory / layout.IMAGES
+        return [
+            file
+            for folder, own in ((self.folder, layout.is_run_file), (images, layout.is_partial_image))
+            if folder.is_dir()
+            for file in folder.iterdir()
+            if own(file.name) and file.name not in named and file.is_file() and not file.is_symlink()
+        ]
 
     def _topics(self, path: Path | str) -> None:
         frame = formats.read_topics(path)
@@ -159,9 +179,9 @@ class Importing:
         name = self._free_name(path, name, run, there, digest)
         unknown = self.store.without_text(frame["doc_id"].unique())
         topics = frame["query_id"].nunique()
-        file_name = f"{quote(name, safe=' ')[:150]}.{digest[:8]}-{len(frame)}.parquet"
-        self._write(frame, self.folder / file_name)
-        self.store.add_run(name, file_name, digest, topics, len(frame), int(frame["rank"].max()))
+        place = self._free_place(f"{quote(name, safe=' ')[:150]}.{digest[:8]}-{len(frame)}")
+        self._write(frame, place)
+        self.store.add_run(name, place.name, digest, topics, len(frame), int(frame["rank"].max()))
         said = f"{path}: run {name!r}, {len(frame):,} lines, {topics:,} topics"
         if before := there.to_dict("index").get(name):
             said += f" (in place of {before['rows']:,} lines, {before['topics']:,} topics)"
@@ -196,21 +216,23 @@ class Importing:
         self.notices.append(f"{path}: its tag {run.name!r} is another run's; it is named {name!r} after its file")
         return name
 
+    def _free_place(self, stem: str) -> Path:
+        """Where a run is written: a place where nothing is yet."""
+        place = self.folder / f"{stem}.parquet"
+        while os.path.lexists(place) or os.path.lexists(place.with_suffix(".part")):
+            place = self.folder / f"{stem}-{secrets.token_hex(4)}.parquet"
+        return place
+
     def _write(self, frame: pd.DataFrame, target: Path) -> None:
         """Write a run so that it is on disk, whole, before the database says that it is there."""
-        self.written.append(target)
         part = target.with_suffix(".part")
-        self.written.append(part)
-        with part.open("wb") as file:
+        self.written += [target, part]
+        with layout.create_private(part) as file:
             frame.to_parquet(file, index=False, compression="zstd")
             file.flush()
             os.fsync(file.fileno())
         part.replace(target)
-        folder = os.open(self.folder, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        layout.sync_folder(self.folder)
 
     def _known_topics(self, frame: pd.DataFrame, path: Path | str) -> tuple[pd.DataFrame, list[str]]:
         """The rows whose topic the campaign has, and the topics that were left out."""

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from collection import exporting, formats
+from collection import exporting, formats, layout
 from collection.adjudication import Chosen
 from collection.campaign.describing import Corpus, Describing
 from collection.campaign.images import FOLDER, images_of
@@ -92,6 +92,7 @@ class Publishing(Describing):
             The name, or one of the choices, is none.
         """
         tell = progress or (lambda what, done, total: None)
+        layout.require_output(directory, self.directory)
         with (
             self.store.snapshot(),  # people may judge meanwhile
             formats.replacing_folder(directory, replace=replace, known_by=CARD) as folder,

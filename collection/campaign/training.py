@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib.metadata
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 import pandas as pd
 
-from collection import clicks, duplicates, formats, pooling, training
+from collection import clicks, duplicates, formats, layout, pooling, training
 from collection.adjudication import Chosen
 from collection.adjudication import parse as parse_rule
 from collection.campaign.adjudicating import RULE_FILE
@@ -162,6 +161,8 @@ class Schooling(Deciding, Nearing):
         negatives, **how
             As :meth:`training_examples` takes them, but ``texts`` and ``whole``, which follow from the file.
         """
+        for file in (triples, tuples):
+            layout.require_output(file, self.directory)
         written = []
         for path, whole in ((triples, False), (tuples, True)):
             if path is None:
@@ -177,8 +178,7 @@ class Schooling(Deciding, Nearing):
                 documents=self.store.documents,
             )
             report = self._training_report(made, negatives, "tuples" if whole else "triples", texts, how)
-            if Path(path).is_file():  # nothing stands beside a pipe
-                formats.write_lines([json.dumps(report, indent=2, ensure_ascii=False)], f"{path}{RULE_FILE}")
+            formats.write_report(report, path, RULE_FILE)
             written.append(TrainingFile(str(path), lines, report))
         return written
 
@@ -323,6 +323,8 @@ class Schooling(Deciding, Nearing):
         tuple
             Path -> number of rows, and the estimate.
         """
+        for file in (table, qrels):
+            layout.require_output(file, self.directory)
         found = self.click_estimate(sources, smoothing=smoothing)
         written: dict[str, int] = {}
         if table is not None:
@@ -333,9 +335,7 @@ class Schooling(Deciding, Nearing):
             formats.write_qrels(labels, qrels)
             written[str(qrels)] = len(labels)
         for path in written:
-            if Path(path).is_file():
-                report = self._click_report(found, sources)
-                formats.write_lines([json.dumps(report, indent=2, ensure_ascii=False)], f"{path}{CLICKS_FILE}")
+            formats.write_report(self._click_report(found, sources), path, CLICKS_FILE)
         return written, found
 
     def _click_report(self, found: ClickEstimate, sources: Iterable[str] | None) -> dict[str, Any]:

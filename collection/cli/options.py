@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from collection import layout
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 DIRECTORY = click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
@@ -15,11 +17,15 @@ FILE = click.Path(path_type=Path)
 
 
 class _Written(click.Path):
-    """A file to be written. ``-`` is none: standard output says what was written, and cannot take both."""
+    """A file to be written, refused before anything is written if it belongs to a campaign.
+
+    ``-`` is none: standard output says what was written, and cannot take both.
+    """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if str(value) == "-":
             self.fail("'-' is no file to write to, and standard output says what was written; name a file", param, ctx)
+        layout.require_output(value)
         return super().convert(value, param, ctx)
 
 

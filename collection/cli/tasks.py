@@ -81,7 +81,7 @@ def _print_values(values: PreferenceValues, agreement: PreferenceAgreement, per_
         echo_data(json.dumps(written, indent=2, ensure_ascii=False))
         return
     rows = [
-        ["-" if cell != cell else f"{cell:.4f}" if isinstance(cell, float) else cell for cell in row]
+        [("-" if isnan(cell) else f"{cell:.4f}") if isinstance(cell, float) else cell for cell in row]
         for row in table.astype(object).itertuples(index=False, name=None)
     ]
     print_table([str(column) for column in table.columns], rows, numbers=True)

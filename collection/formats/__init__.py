@@ -34,6 +34,7 @@ from collection.formats.write import (
     write_passages,
     write_pool,
     write_qrels,
+    write_report,
     write_run,
     write_table,
 )
@@ -77,6 +78,7 @@ __all__ = [
     "write_preferences",
     "write_qrels",
     "write_queries",
+    "write_report",
     "write_run",
     "write_table",
     "write_topics",

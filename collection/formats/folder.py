@@ -12,7 +12,9 @@ from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
+from collection import layout
 from collection.errors import CampaignError, InputError
+from collection.formats.write import replacing_bytes
 
 CHECKSUMS = "checksums.txt"
 """The file of checksums, as ``sha256sum --check`` reads it."""
@@ -43,16 +45,20 @@ def replacing_folder(path: str | PathLike[str], *, replace: bool = False, known_
     Raises
     ------
     CampaignError
-        There is something at `path` already.
+        There is something at `path` already, or a file in it that was not written by this.
     InputError
-        It cannot be written.
+        It cannot be written, or belongs to a campaign.
     """
+    layout.require_output(path)
     target = Path(path).resolve()
     _require_free(path, target, replace, known_by)
     part = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.part")
     try:
-        part.mkdir()
+        private = layout.home(target) is not None
+        part.mkdir(mode=layout.PRIVATE_FOLDER if private else 0o777)
         yield part
+        if private:
+            layout.make_private(part)
         _require_free(path, target, replace, known_by)  # writing may have taken long
         _exchange(part, target)
     except FileNotFoundError as error:
@@ -72,6 +78,18 @@ def _require_free(path: str | PathLike[str], target: Path, replace: bool, known_
         raise CampaignError(f"{path} is there already, and is no exported collection; choose another name")
     if not replace:
         raise CampaignError(f"there is a collection in {path} already; --replace takes its place")
+    if foreign := _foreign(target):
+        raise CampaignError(
+            f"{path} has files that no export wrote ({', '.join(foreign[:3])}{', ...' * (len(foreign) > 3)}), and "
+            "--replace would remove them; move them away or choose another name"
+        )
+
+
+def _foreign(folder: Path) -> list[str]:
+    """The files of an exported folder that its checksums do not name, as seen from the folder."""
+    lines = (folder / CHECKSUMS).read_text(encoding="utf-8", errors="replace").splitlines()
+    own = {CHECKSUMS, *(line[66:] for line in lines)}  # 64 digits of SHA-256 and two blanks stand before each name
+    return sorted({place.relative_to(folder).as_posix() for place in folder.rglob("*") if not place.is_dir()} - own)
 
 
 def _exchange(part: Path, target: Path) -> None:
@@ -103,7 +121,7 @@ def files_in(folder: Path) -> list[WrittenFile]:
 
 def write_zip(folder: Path, path: str | PathLike[str]) -> None:
     """A folder as a ZIP archive, in which it has its name; the same content gives the same bytes."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with replacing_bytes(path) as raw, zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in files_in(folder):
             entry = zipfile.ZipInfo(f"{folder.name}/{file.path}")  # dated 1980, the first that a ZIP can say
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16

@@ -7,8 +7,10 @@ import gzip
 import io
 import json
 import os
+import re
+import stat
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -16,6 +18,7 @@ from typing import IO, Any
 
 import pandas as pd
 
+from collection import layout
 from collection.errors import InputError
 from collection.formats import source
 from collection.formats.qrels import QrelsForm
@@ -29,27 +32,54 @@ _WHOLE = ("relevance", "pool_rank", "model_round")
 def replacing_bytes(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
     """A file that takes the place of `path` when everything is written and on disk, and not before.
 
-    It is written beside its target, since only within one file system is the exchange one step.
+    It is written beside its target, since only within one file system is the exchange one step. A file that is replaced
+    keeps its permissions; a new one has those of the umask, and in a campaign's directory only its owner may read it.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written, or belongs to a campaign (:func:`collection.layout.require_output`).
     """
+    layout.require_output(path)
     target = Path(path).resolve()  # a link stays a link: what it points to is replaced
-    # A pipe or a device cannot be replaced, only written to.
-    whole = not target.exists() or target.is_file()
-    part = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.part") if whole else target
     try:
-        with part.open("xb" if whole else "wb") as raw:
-            yield raw
-            if whole:
-                raw.flush()
-                os.fsync(raw.fileno())
-        if whole:
-            part.replace(target)
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: cannot be written, there is no folder {target.parent}") from error
+        if (descriptor := _descriptor(path)) is not None:
+            with os.fdopen(os.dup(descriptor), "wb") as raw:
+                yield raw
+        elif target.exists() and not target.is_file():
+            # A pipe or a device cannot be replaced, only written to; a folder cannot even be opened.
+            with target.open("wb") as raw:
+                yield raw
+        elif not target.parent.is_dir():
+            raise InputError(f"{path}: cannot be written, there is no folder {target.parent}")
+        else:
+            yield from _exchanged(target)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
+
+
+def _exchanged(target: Path) -> Iterator[IO[bytes]]:
+    """A new file beside `target`, then in its place; where anything fails it is gone."""
+    part = target.with_name(f".{target.name[:200]}.{uuid.uuid4().hex[:8]}.part")
+    private = layout.home(target) is not None
+    try:
+        with layout.create_private(part) if private else part.open("xb") as raw:
+            if target.exists() and not private:
+                part.chmod(stat.S_IMODE(target.stat().st_mode))
+            yield raw
+            raw.flush()
+            os.fsync(raw.fileno())
+        part.replace(target)
     finally:
-        if whole:
-            part.unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
+
+
+def _descriptor(path: str | PathLike[str]) -> int | None:
+    """The open file that a path such as ``/dev/stdout`` names; opened by its path it would lose what it has so far."""
+    found = re.fullmatch(r"/(?:dev|proc/self)/(?:fd/(\d+)|stdout|stderr)", os.fspath(path))
+    if found is None:
+        return None
+    return int(found[1]) if found[1] else 1 + os.fspath(path).endswith("stderr")
 
 
 @contextmanager
@@ -289,6 +319,12 @@ def write_lines(lines: Iterable[str], path: str | PathLike[str]) -> None:
     """
     with replacing(path) as file:
         file.writelines(f"{line}\n" for line in lines)
+
+
+def write_report(report: Mapping[str, Any], path: str | PathLike[str], ending: str) -> None:
+    """Write as JSON how a file was made, beside it: FILE and `ending` is its name. Nothing stands beside a pipe."""
+    if _descriptor(path) is None and Path(path).is_file():
+        write_lines([json.dumps(report, indent=2, ensure_ascii=False)], f"{path}{ending}")
 
 
 def write_table(frame: pd.DataFrame, path: str | PathLike[str]) -> None:

@@ -6,7 +6,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -14,6 +14,7 @@ from typing import Any, Self
 import pandas as pd
 from sqlite_utils import Database
 
+from collection import layout
 from collection.errors import BusyError, CampaignError
 from collection.schema import migrations
 
@@ -66,6 +67,9 @@ class Connection:
     def __init__(self, path: Path | str, *, create: bool = False) -> None:
         if not create and not Path(path).is_file():
             raise CampaignError(f"there is no campaign database at {path}")
+        if create and str(path) != ":memory:":
+            with suppress(FileExistsError):  # SQLite gives its log the permissions of the database
+                layout.create_private(Path(path)).close()
         try:
             connection = sqlite3.connect(str(path), timeout=BUSY_SECONDS, isolation_level=None)
             self.db = Database(connection)

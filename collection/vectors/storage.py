@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from collection import layout
 from collection.errors import BusyError, FormatError, InputError
 from collection.vectors.assembling import Assembly, InFile, Progress, chunked
 from collection.vectors.blocks import TextBlock
@@ -107,7 +108,8 @@ def update(
     if not learning:
         raise InputError("wanted one block of vectors or more, found none; name words, chars or dense")
     made = tuple(dict.fromkeys([*text_blocks([name for name in learning if name != "dense"]), "words"]))
-    directory.mkdir(parents=True, exist_ok=True)
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    directory.mkdir(mode=layout.PRIVATE_FOLDER, exist_ok=True)
     with _alone(directory):
         old = _intact(directory)
         embeddings = Embeddings(dense, old.blocks.get("dense") if old else None) if "dense" in learning else None
@@ -318,10 +320,11 @@ def _publish(directory: Path, folder: Path, meta: dict[str, Any]) -> None:
     written = folder / META
     written.write_text(json.dumps(meta, indent=1), encoding="utf-8")
     sync(written)
+    layout.make_private(folder)
     written.replace(directory / META)
-    for left in directory.glob(f"{FOLDER}*"):
-        if left != folder:
-            shutil.rmtree(left, ignore_errors=True)
+    for left in directory.iterdir():
+        if left != folder and layout.is_vector_folder(left.name):
+            layout.remove_vectors(left)
 
 
 @contextmanager

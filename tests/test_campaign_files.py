@@ -1,0 +1,327 @@
+"""The files of a campaign's directory: what may be removed, what no output replaces, and who may read them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from collection import Campaign, Judgement, formats, layout
+from collection.errors import CleverdonError, FormatError, InputError
+from collection.formats.write import replacing, replacing_bytes
+from tests.helpers import fails, ok
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(60)
+
+
+def contents(directory: Path, but: tuple[str, ...] = ("campaign.db-shm", "campaign.db-wal")) -> dict[str, str | None]:
+    """Every file below a directory with the hash of what is in it, every folder with None."""
+    return {
+        str(place.relative_to(directory)): None if place.is_dir() else hashlib.sha256(place.read_bytes()).hexdigest()
+        for place in sorted(directory.rglob("*"))
+        if place.name not in but
+    }
+
+
+@pytest.fixture
+def judged(campaign: Campaign) -> Campaign:
+    said = [Judgement(str(uuid4()), "ann", "1", doc, "graded", 1) for doc in ("d1", "d2")]
+    assert not campaign.judge(said).refused
+    campaign.secret()
+    return campaign
+
+
+# --- what an import removes -------------------------------------------------------------------------------
+
+
+USERS = ("notes.txt", "bm25.parquet", "alpha.parquet", "left.part", "alpha.run.bak", ".hidden")
+
+
+def users_files(directory: Path) -> dict[str, str | None]:
+    """Files and folders of the user in every folder of a campaign; what they hold."""
+    before = contents(directory)
+    for folder in ("runs", "files", "vectors", "exports"):
+        for name in (*USERS, f"{'a' * 64}.txt.bak", "made-by-me"):
+            (directory / folder / "deeper").mkdir(parents=True, exist_ok=True)
+            (directory / folder / name).write_text(f"{folder} {name}")
+            (directory / folder / "deeper" / name).write_text(f"deeper {folder} {name}")
+    return {name: digest for name, digest in contents(directory).items() if digest and name not in before}
+
+
+def test_a_refused_import_leaves_the_directory_as_it_was(campaign: Campaign, files: Path) -> None:
+    campaign.import_files(topics=files / "topics.jsonl")
+    (campaign.directory / "runs" / "stranger.0123abcd-5.parquet").write_text("of an import that was killed")
+    (files / "new.run").write_text("1 Q0 d1 1 2.0 new\n")
+    (files / "bad.run").write_text("broken\n")
+    (files / "a.png").write_bytes(PNG)
+    (files / "pictures.jsonl").write_text('{"doc_id": "p1", "text": "t", "images": ["a.png"]}\n{"doc_id": 7.5}\n')
+    before = contents(campaign.directory)
+    for refused in (
+        {"runs": [files / "absent.run"]},
+        {"runs": [files / "new.run", files / "bad.run"]},
+        {"documents": [files / "pictures.jsonl"]},
+        {"runs": [files / "new.run"], "qrels": files / "bad.run"},
+    ):
+        with pytest.raises(FormatError):
+            campaign.import_files(**refused)  # type: ignore[arg-type]
+        assert contents(campaign.directory) == before
+
+
+def test_files_and_folders_of_the_user_survive_every_import_and_stop_none(campaign: Campaign, files: Path) -> None:
+    mine = users_files(campaign.directory)
+    (files / "other.run").write_text("1 Q0 d8 1 2.0 alpha\n")
+    campaign.import_files(topics=files / "topics.jsonl")
+    campaign.import_files(runs=[files / "other.run"], replace=True)
+    with pytest.raises(FormatError):
+        campaign.import_files(runs=[files / "absent.run"])
+    campaign.update_vectors()
+    (files / "more.jsonl").write_text('{"doc_id": "m1", "text": "Another document."}\n')
+    campaign.import_files(documents=[files / "more.jsonl"])
+    campaign.update_vectors()
+    found = contents(campaign.directory)
+    assert {name: found.get(name) for name in mine} == mine
+    runs = {name for name in found if name.startswith("runs/") and layout.is_run_file(Path(name).name)}
+    assert runs == {f"runs/{file}" for file in campaign.run_table()["file"]}
+
+
+def test_a_link_in_runs_is_not_removed(campaign: Campaign, files: Path) -> None:
+    link = campaign.directory / "runs" / "alpha.0123abcd-5.parquet"
+    link.symlink_to(files / "a.run")
+    campaign.import_files(topics=files / "topics.jsonl")
+    assert link.is_symlink()
+
+
+def test_a_run_is_never_written_over_a_file_that_is_there(campaign: Campaign, files: Path) -> None:
+    (name,) = campaign.run_table().query("run == 'alpha'")["file"]
+    content = (campaign.directory / "runs" / name).read_bytes()
+    (files / "other.run").write_text("1 Q0 d8 1 2.0 alpha\n")
+    campaign.import_files(runs=[files / "other.run"], replace=True)
+    assert (campaign.directory / "runs" / name).read_bytes() == content  # for those who are about to read it
+    campaign.import_files(runs=[files / "a.run"], replace=True)
+    assert campaign.run_table().query("run == 'alpha'")["file"].item() != name
+
+
+def test_an_update_of_vectors_keeps_what_the_user_put_into_its_folder(campaign: Campaign, files: Path) -> None:
+    campaign.update_vectors()
+    (folder,) = (campaign.directory / "vectors").glob("made-*")
+    (folder / "notes.txt").write_text("mine")
+    (files / "more.jsonl").write_text('{"doc_id": "m1", "text": "Another document."}\n')
+    campaign.import_files(documents=[files / "more.jsonl"])
+    campaign.update_vectors()
+    assert [file.name for file in folder.iterdir()] == ["notes.txt"]
+
+
+# --- what no output replaces ------------------------------------------------------------------------------
+
+
+def own_files(directory: Path) -> list[Path]:
+    """The files of the campaign, and places among them where there is none yet."""
+    named = [file for file in directory.rglob("*") if file.is_file()]
+    more = ("sso.toml", "campaign.db-journal", "CAMPAIGN.DB", "runs/new.tsv", "files/x", "vectors/made-1/y", "runs")
+    return [*named, *(directory / name for name in more)]
+
+
+def spellings(file: Path, directory: Path, scratch: Path) -> Iterator[Path | str]:
+    """Names by which a file of the campaign can be reached."""
+    yield file
+    yield os.path.relpath(file)
+    yield directory / ".." / directory.name / file.relative_to(directory)
+    if file.is_file():
+        (scratch / "link.csv").unlink(missing_ok=True)
+        (scratch / "link.csv").symlink_to(file)
+        yield scratch / "link.csv"
+        (scratch / "hard.csv").unlink(missing_ok=True)
+        (scratch / "hard.csv").hardlink_to(file)
+        yield scratch / "hard.csv"
+    (scratch / "folder").unlink(missing_ok=True)
+    (scratch / "folder").symlink_to(directory)
+    yield scratch / "folder" / file.relative_to(directory)
+
+
+OPTIONS = (
+    "qrels", "judgements", "labels", "passages", "pool", "missing-documents", "sparse-qrels", "choices", "preferences",
+    "preference-qrels", "triples", "tuples", "clicks", "click-qrels", "collection",
+)  # fmt: skip
+
+
+def test_no_output_replaces_a_file_of_the_campaign(judged: Campaign, tmp_path: Path) -> None:
+    judged.update_vectors()
+    before = contents(judged.directory)
+    for file in own_files(judged.directory):
+        for path in spellings(file, judged.directory, tmp_path):
+            with pytest.raises(InputError, match="belongs to the campaign"):
+                judged.export(qrels=path)
+    assert contents(judged.directory) == before
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_no_option_of_export_replaces_the_database_or_a_run(judged: Campaign, tmp_path: Path, option: str) -> None:
+    (run, *_) = (judged.directory / "runs").iterdir()
+    before = contents(judged.directory)
+    (tmp_path / "hard").hardlink_to(judged.directory / "campaign.db")
+    for path in (judged.directory / "campaign.db", run, judged.directory / "runs" / "new.tsv", tmp_path / "hard"):
+        said = fails("export", judged.directory, "--pool", tmp_path / "pool.tsv", f"--{option}", path)
+        assert f"{path} belongs to the campaign in {judged.directory}" in said
+    assert contents(judged.directory) == before
+
+
+def test_a_command_without_a_campaign_replaces_no_file_of_one_either(campaign: Campaign, files: Path) -> None:
+    before = contents(campaign.directory)
+    (files / "q.txt").write_text("1 0 d1 1\n")
+    given = ("--documents", files / "documents.jsonl", "--topics", files / "topics.jsonl", "--qrels", files / "q.txt")
+    assert "belongs to the campaign" in fails("simulate", *given, "--curves", campaign.directory / "campaign.db")
+    with pytest.raises(InputError, match="belongs to the campaign"):
+        formats.write_lines(["a"], campaign.directory / "runs" / "ids.txt")
+    with pytest.raises(InputError, match="belongs to the campaign"):
+        formats.write_zip(files, campaign.directory / "campaign.db")
+    assert contents(campaign.directory) == before
+
+
+def test_no_collection_takes_the_place_of_a_campaign_or_of_a_folder_around_it(judged: Campaign, tmp_path: Path) -> None:
+    for name in ("collection.json", "checksums.txt"):
+        (tmp_path / name).write_text("")
+        (judged.directory / name).write_text("")
+    for place in (judged.directory, tmp_path, judged.directory / "vectors", judged.directory / "runs" / "c"):
+        with pytest.raises(InputError, match="belongs to the campaign"):
+            judged.export_collection(place, replace=True)
+    assert judged.directory.is_dir()
+
+
+def test_exports_of_the_campaign_and_new_files_in_it_are_written(judged: Campaign) -> None:
+    for path in (judged.directory / "exports" / "q.txt", judged.directory / "q.txt"):
+        ok("export", judged.directory, "--qrels", path)
+        ok("export", judged.directory, "--qrels", path)
+        assert formats.read_qrels(path)["doc_id"].tolist() == ["d1", "d2"]
+    ok("export", judged.directory, "--collection", judged.directory / "exports" / "c")
+
+
+# --- writing is atomic ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["out.txt", "out.txt.gz"])
+@pytest.mark.parametrize("failure", [OSError(28, "No space left on device"), KeyboardInterrupt(), ValueError("x")])
+def test_a_failed_output_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, name: str, failure: BaseException
+) -> None:
+    (tmp_path / name).write_text("old")
+    with pytest.raises((InputError, type(failure))), replacing(tmp_path / name) as file:
+        file.write("new" * 100_000)
+        raise failure
+    assert contents(tmp_path) == {name: hashlib.sha256(b"old").hexdigest()}
+
+
+def test_a_file_that_is_replaced_keeps_its_permissions_and_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "out.txt").write_text("old")
+    (tmp_path / "out.txt").chmod(0o640)
+    (tmp_path / "link").symlink_to(tmp_path / "out.txt")
+    formats.write_lines(["new"], tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "out.txt").read_text() == "new\n"
+    assert mode(tmp_path / "out.txt") == 0o640
+
+
+def test_a_pipe_is_written_to_and_stays_one(judged: Campaign, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE) as reader:
+        judged.export(qrels=tmp_path / "pipe")
+        said, _ = reader.communicate(timeout=20)
+    assert said == b"1 0 d1 1\n1 0 d2 1\n"
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    assert not (tmp_path / "pipe.rule.json").exists()
+
+
+def test_standard_output_named_as_a_file_is_appended_to(judged: Campaign, tmp_path: Path) -> None:
+    """`>>` keeps what a file holds, and `|` is a pipe: neither can be replaced by a file."""
+    code = f"from collection import Campaign; Campaign({str(judged.directory)!r}).export(qrels='/dev/stdout')"
+    piped = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert piped.stdout == b"1 0 d1 1\n1 0 d2 1\n"
+    (tmp_path / "log").write_text("before\n")
+    with (tmp_path / "log").open("ab") as log:
+        subprocess.run([sys.executable, "-c", code], stdout=log, check=True)
+    assert (tmp_path / "log").read_text() == "before\n1 0 d1 1\n1 0 d2 1\n"
+    assert not list(Path("/dev").glob("stdout.*"))
+
+
+def test_standard_output_that_leads_into_a_campaign_is_refused(judged: Campaign) -> None:
+    code = "from collection import formats; formats.write_lines(['x'], '/dev/stdout')"
+    before = contents(judged.directory)
+    with (judged.directory / "campaign.db").open("ab") as log:
+        done = subprocess.run([sys.executable, "-c", code], stdout=log, stderr=subprocess.PIPE, check=False)
+    assert b"belongs to the campaign" in done.stderr
+    assert contents(judged.directory) == before
+
+
+# --- who may read them ------------------------------------------------------------------------------------
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.fixture(params=[0o000, 0o022, 0o077])
+def umask(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+def open_to_others(directory: Path) -> list[str]:
+    """What anybody but the owner could read or enter."""
+    return [str(place) for place in (directory, *directory.rglob("*")) if mode(place) & 0o077]
+
+
+def test_only_the_owner_can_read_a_campaign(umask: int, tmp_path: Path, files: Path) -> None:
+    (files / "a.png").write_bytes(PNG)
+    (files / "pictures.jsonl").write_text('{"doc_id": "p1", "text": "A picture.", "images": ["a.png"]}\n')
+    (tmp_path / "made").mkdir()  # an empty directory is taken as it is
+    for directory in (tmp_path / "new", tmp_path / "made"):
+        with Campaign.create(directory) as campaign:
+            campaign.import_files(
+                topics=files / "topics.jsonl",
+                documents=[files / "documents.jsonl", files / "pictures.jsonl"],
+                runs=[files / "a.run", files / "b.run"],
+            )
+            campaign.pool("depth", depth=2)
+            campaign.judge([Judgement(str(uuid4()), "ann", "1", "p1", "graded", 1)])
+            campaign.update_vectors()
+            campaign.secret()
+            campaign.export(qrels=directory / "exports" / "q.txt", pool=directory / "pool.tsv")
+            campaign.export_collection(directory / "exports" / "c", with_runs=True)
+            assert open_to_others(directory) == []
+            campaign.export(pool=tmp_path / "pool.tsv")
+    assert mode(tmp_path / "pool.tsv") == 0o666 & ~umask
+
+
+def test_a_campaign_that_others_could_read_is_closed_when_it_is_opened(judged: Campaign) -> None:
+    judged.update_vectors()
+    directory = judged.directory
+    (directory / "runs" / "notes.txt").write_text("mine")
+    for place in (directory, *directory.rglob("*")):
+        place.chmod(0o755 if place.is_dir() else 0o644)
+    with Campaign(directory):
+        theirs = [place for place in open_to_others(directory) if not place.endswith("-shm")]
+        assert theirs == [str(directory / "runs" / "notes.txt")]
+        assert mode(directory / "runs" / "notes.txt") == 0o644
+
+
+def test_a_campaign_of_somebody_else_is_opened_as_it_is(judged: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    judged.directory.chmod(0o770)
+
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "chmod", refused)
+    with Campaign(judged.directory) as campaign:
+        assert campaign.counts()["runs"] == 2
+
+
+def test_an_error_inside_an_output_is_not_taken_for_one_of_writing(tmp_path: Path) -> None:
+    with pytest.raises(CleverdonError, match="there is no folder"), replacing_bytes(tmp_path / "absent" / "x"):
+        pass
