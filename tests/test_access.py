@@ -757,6 +757,9 @@ def test_people_from_the_command_line(campaign: Campaign) -> None:
         (["--lock", "eve"], "cleverdon: there is no account 'eve'"),
         (["--set-role", "ann", "boss"], "cleverdon: there is no role 'boss'"),
         (["--invite", "ANN"], "cleverdon: there is an account 'ann' already"),
+        (["--invite", "ANN"], "--link ann prints a new link, --set-groups ann --group G replaces its groups"),
+        (["--invite", "bob", "--invite", "ann"], "cleverdon: there is an account 'ann' already"),
+        (["--invite", "bob", "--invite", "carl", "--email", "b@x.org"], "--email is the address of one person"),
         (["--lock", "ann", "--unlock", "ann"], "at a time"),
         (["--role", "reader"], "--role and --email go with --invite"),
         (["--group", "a"], "--group goes with"),
@@ -768,6 +771,17 @@ def test_what_the_command_refuses(campaign: Campaign, arguments: list[str], word
     assert result.exit_code == 2
     assert words in result.output
     assert "Traceback" not in result.output
+    assert campaign.accounts()["name"].tolist() == ["ann"]
+
+
+def test_several_people_are_invited_at_once(campaign: Campaign) -> None:
+    said = run(campaign, "--invite", "bob", "--invite", "carl", "--group", "judges").output
+    tokens = re.findall(r"^    /invitation\?token=(\S+)$", said, re.M)
+    assert [campaign.invited(token) for token in tokens] == ["bob", "carl"]
+    assert campaign.accounts()["groups"].tolist() == [["judges"], ["judges"]]
+    said = run(campaign, "--link", "carl", "--link", "bob").output
+    tokens = re.findall(r"^    /invitation\?token=(\S+)$", said, re.M)
+    assert [campaign.invited(token) for token in tokens] == ["carl", "bob"]
 
 
 def test_serve_for_somebody_unknown_says_how_to_invite_them(campaign: Campaign) -> None:

@@ -30,13 +30,22 @@ from collection.cli import (
     simulating,
     tasks,
 )
-from collection.cli.options import DIRECTORY, FILE, FORMAT, serving, with_folders
+from collection.cli.options import DIRECTORY, FILE, FORMAT, refuse_repeated, serving, with_folders
 from collection.cli.printing import counted, echo, echo_data, print_notices, print_table, progress_line
 from collection.errors import CleverdonError
 
 
 class Group(click.Group):
-    """Library errors end as one line on stderr; a closed pipe ends quietly."""
+    """Library errors end as one line on stderr; a closed pipe ends quietly; no option keeps only its last value."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, and refuse options that are repeated although they take one value."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None:
+            refuse_repeated(command, click.Context(command, ctx, name), rest)
+        return name, command, rest
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what it raises ends here."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,6 +32,24 @@ class _Written(click.Path):
 
 WRITTEN = _Written(path_type=Path)
 FORMAT = click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+
+
+def refuse_repeated(command: click.Command, ctx: click.Context, args: list[str]) -> None:
+    """Refuse an option that is given more often than it has values: click would silently keep the last one.
+
+    Raises
+    ------
+    UsageError
+        An option that takes one value, or switches between two, is repeated.
+    """
+    _, _, order = command.make_parser(ctx).parse_args(args=list(args))
+    for option, times in Counter(order).items():
+        if times == 1 or not isinstance(option, click.Option) or option.multiple or option.count:
+            continue
+        if option.is_flag and not option.secondary_opts:  # twice the same
+            continue
+        name = " or ".join([option.opts[-1], *option.secondary_opts])
+        raise click.UsageError(f"{name} is given {times} times, but can be given only once.", ctx)
 
 
 def with_folders(paths: tuple[Path, ...]) -> tuple[Path, ...]:

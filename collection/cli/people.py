@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -17,8 +19,20 @@ if TYPE_CHECKING:
 
 @click.command()
 @DIRECTORY
-@click.option("--invite", metavar="NAME", help="Make an account, and print the link with which a password is chosen.")
-@click.option("--link", metavar="NAME", help="Print a new such link for somebody who has an account.")
+@click.option(
+    "--invite",
+    "invited",
+    multiple=True,
+    metavar="NAME",
+    help="Make an account, and print the link with which a password is chosen; may be repeated.",
+)
+@click.option(
+    "--link",
+    "linked",
+    multiple=True,
+    metavar="NAME",
+    help="Print a new such link for somebody who has an account; may be repeated.",
+)
 @click.option("--role", help="With --invite: manager, annotator (if left out) or reader.")
 @click.option("--group", "groups", multiple=True, metavar="G", help="With --invite or --set-groups; may be repeated.")
 @click.option("--email", metavar="E", help="With --invite: the address by which a provider knows the person.")
@@ -35,8 +49,8 @@ if TYPE_CHECKING:
 @FORMAT
 def people(
     directory: Path,
-    invite: str | None,
-    link: str | None,
+    invited: tuple[str, ...],
+    linked: tuple[str, ...],
     role: str | None,
     groups: tuple[str, ...],
     email: str | None,
@@ -50,20 +64,24 @@ def people(
     """Show who has an account in DIR, or change it: invite, lock, give a role or groups."""
     from collection.campaign import Campaign
 
-    changes = [invite, link, set_role, set_groups, set_email, lock or None, unlock or None]
+    invited = tuple(dict.fromkeys(invited))  # a name given twice means one person
+    changes = [invited or None, linked or None, set_role, set_groups, set_email, lock or None, unlock or None]
     if sum(change is not None for change in changes) > 1:
         raise click.UsageError(
             "give one of --invite, --link, --set-role, --set-groups, --set-email, --lock, --unlock at a time"
         )
-    if (role is not None or email is not None) and invite is None:
+    if (role is not None or email is not None) and not invited:
         raise click.UsageError("--role and --email go with --invite; --set-role and --set-email change an account")
-    if groups and invite is None and set_groups is None:
+    if email is not None and len(invited) > 1:
+        raise click.UsageError("--email is the address of one person: invite each person with an address separately")
+    if groups and not invited and set_groups is None:
         raise click.UsageError("--group goes with --invite or --set-groups")
     with Campaign(directory) as campaign:
-        if invite is not None:
-            _print_link(campaign, invite.strip(), campaign.invite(invite, role or "annotator", groups, email))
-        elif link is not None:
-            _print_link(campaign, link, campaign.invite_again(link))
+        if invited or linked:
+            with campaign.together():
+                tokens = {name: _invite(campaign, name, role or "annotator", groups, email) for name in invited}
+                tokens |= {name: campaign.invite_again(name) for name in linked}
+            _print_links(campaign, tokens)
         elif set_role is not None:
             campaign.set_role(*set_role)
         elif set_groups is not None:
@@ -76,17 +94,34 @@ def people(
                     campaign.lock(name)
                 for name in unlock:
                     campaign.unlock(name)
-        if invite is None and link is None:
+        if not invited and not linked:
             _print_people(campaign, form)
 
 
-def _print_link(campaign: Campaign, name: str, token: str) -> None:
+def _invite(campaign: Campaign, name: str, role: str, groups: tuple[str, ...], email: str | None) -> str:
+    """Invite somebody; where the name is taken, say which options change an existing account."""
+    from collection.errors import ConflictError
+
+    known = {account.casefold(): account for account in campaign.accounts()["name"]}
+    try:
+        return campaign.invite(name, role, groups, email)
+    except ConflictError as error:
+        account = known.get(name.strip().casefold())
+        if account is None:
+            raise
+        raise ConflictError(
+            f"{error}. To change the existing account: --link {quote(account)} prints a new link, "
+            f"--set-groups {quote(account)} --group G replaces its groups"
+        ) from None
+
+
+def _print_links(campaign: Campaign, tokens: Mapping[str, str]) -> None:
     from collection.campaign.access import LINK_DAYS
 
-    path = f"/invitation?token={token}"
     address = campaign.address()
-    echo(f"Send this link to {name}, who chooses a password with it. It works once, for {LINK_DAYS} days:")
-    echo(f"\n    {address or ''}{path}\n")
+    for name, token in tokens.items():
+        echo(f"Send this link to {name.strip()}, who chooses a password with it. It works once, for {LINK_DAYS} days:")
+        echo(f"\n    {address or ''}/invitation?token={token}\n")
     if address is None:
         echo("Put the address of the app before it: `cleverdon serve` has not yet told one.")
     elif "://127.0.0.1" in address or "://[::1]" in address:

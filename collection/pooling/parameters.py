@@ -19,12 +19,12 @@ def read_parameters(entry: Entry[Any], settings: Iterable[str]) -> dict[str, Any
     entry
         Of the table of strategies, fixed or adaptive.
     settings
-        ``NAME=VALUE`` each; the last one of a name holds.
+        ``NAME=VALUE`` each, every name once.
 
     Raises
     ------
     InputError, UnknownNameError
-        It is not written so; the strategy has no such parameter, or the parameter no such value.
+        It is not written so, or a name is repeated; the strategy has no such parameter, or the parameter no such value.
 
     Examples
     --------
@@ -43,6 +43,8 @@ def read_parameters(entry: Entry[Any], settings: Iterable[str]) -> dict[str, Any
             raise InputError(f"a parameter is written NAME=VALUE, as in budget=50; found {setting!r}")
         if name not in entry.parameters:
             raise UnknownNameError(f"parameter of {entry.name}", name, entry.parameters)
+        if name in read:
+            raise InputError(f"the parameter {name} of {entry.name} is given more than once")
         choices = {str(choice): choice for choice in entry.choices.get(name, ())}
         if choices:
             if text not in choices:
