@@ -15,9 +15,11 @@ from collection.errors import InputError, UnknownNameError
 from collection.loop import Recipe
 from collection.ranking import rank_run
 from collection.records import Document, Run
-from collection.simulation import SCHEDULES, Case, Played, cases, measure, play_loop, play_pooling, simulate
-from collection.simulation.measuring import curve, measure_stop
+from collection.simulation import SCHEDULES, Case, Played, cases, measure, play_loop, play_pooling, playing, simulate
+from collection.simulation.measuring import AT_ONCE, curve, measure_stop
 from collection.simulation.simulating import drawn_priors, listed_priors
+from collection.stopping import RULES, Ledger
+from collection.stopping.published import _knee
 from tests.conftest import frame
 
 WORDS = [
@@ -105,7 +107,7 @@ def test_the_loop_finds_everything_and_stops() -> None:
     assert case.grades[made.order[-1]] > 0
     assert (case.grades[made.order] > 0).sum() == 3
     assert made.order[0] == 3  # the fusion's first
-    whole = play_loop(case, Recipe(), 1, to_the_end=True)
+    whole = play_loop(case, Recipe(), 1, end="ranked")
     assert sorted(whole.order.tolist()) == list(range(8))
 
 
@@ -120,7 +122,7 @@ def test_priors_are_learned_from_and_cost_nothing() -> None:
 
 @pytest.mark.parametrize("schedule", list(SCHEDULES))
 def test_every_schedule_judges_everything_once(schedule: str) -> None:
-    made = play_loop(case_of(), Recipe(), 1, schedule=schedule, to_the_end=True)
+    made = play_loop(case_of(), Recipe(), 1, schedule=schedule, end="ranked")
     assert sorted(made.order.tolist()) == list(range(8))
     assert (np.diff(made.rounds) >= 0).all()
 
@@ -145,7 +147,7 @@ def test_random_draws_are_marked_and_come_when_the_ranking_runs_dry() -> None:
     documents = [Document(f"d{i}", "", "wing flow" if i < 3 else f"word{i}") for i in range(200)]
     qrels = frame("1 d0 1\n1 d1 1\n1 d2 1\n1 d150 1", "query_id", "doc_id", "relevance")
     case = next(cases(documents, TOPICS, qrels))
-    made = play_loop(case, Recipe(), 1, way="draws", to_the_end=True)
+    made = play_loop(case, Recipe(), 1, way="draws", end="ranked")
     assert sorted(made.order.tolist()) == list(range(200))
     first = int(made.drawn.argmax())
     assert made.drawn.any()
@@ -159,7 +161,7 @@ def test_a_control_sample_is_found_again_at_no_cost() -> None:
     documents = [Document(f"d{i}", "", "wing flow" if i < 60 else f"word{i}") for i in range(200)]
     qrels = pd.DataFrame({"query_id": "1", "doc_id": [f"d{i}" for i in range(60)], "relevance": 1})
     case = next(cases(documents, TOPICS, qrels))
-    made = play_loop(case, Recipe(), 1, way="control", positives=5, to_the_end=True)
+    made = play_loop(case, Recipe(), 1, way="control", positives=5, end="ranked")
     assert sorted(made.order.tolist()) == list(range(200))
     sample = made.order[made.drawn]
     assert (case.grades[sample] > 0).sum() == 5
@@ -214,6 +216,72 @@ def test_a_stopping_rule_is_asked_after_each_round() -> None:
     }  # fmt: skip
     late = measure_stop(case, made, "fixed", {"judgements": 7}, target=0.9)
     assert (late["judgements:fixed"], late["reached:fixed"], late["cost:fixed"]) == (7, 1, 7)
+
+
+@pytest.mark.parametrize("rule", ["knee", "budget"])
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.1, 0.5])
+def test_a_rule_asked_at_once_says_what_it_says_one_by_one(rule: str, share: float) -> None:
+    random = np.random.default_rng(int(1000 * share))
+    for rounds in (1, 7, 30):
+        n = 400
+        relevant = random.random(n) < share * np.linspace(2, 0, n) ** 2
+        ledger = Ledger.of(relevant, 2 * n, batch=np.arange(n) // rounds)
+        looks = np.flatnonzero(np.diff(ledger.batch, append=np.inf)) + 1
+        for parameters in ({}, {"rho": 2.0}, {"rho": 1.2, "relevant": 1} if rule == "knee" else {"positives": 1}):
+            plain = [RULES[rule].function(ledger.prefix(look), **parameters).stop for look in looks.tolist()]
+            assert AT_ONCE[rule](ledger, looks, **parameters).tolist() == plain
+
+
+def knee_by_definition(ledger: Ledger) -> tuple[int, float]:
+    """The end of a round that lies farthest above the line from the origin to the end of the curve."""
+    best, rank, n = 0, 0, ledger.judged
+    for end in range(1, n):
+        if ledger.batch[end] != ledger.batch[end - 1]:
+            above = int(ledger.relevant[:end].sum()) * n - end * ledger.found
+            best, rank = max((best, -rank), (above, -end))[0], end if above > best else rank
+    if not rank:
+        return 0, 0.0
+    before = int(ledger.relevant[:rank].sum())
+    return rank, (before / rank) / ((1 + ledger.found - before) / (n - rank))
+
+
+def test_the_knee_is_the_one_of_its_definition() -> None:
+    random = np.random.default_rng(3)
+    for n in range(1, 120):
+        relevant = random.random(n) < np.linspace(0.8, 0, n)
+        ledger = Ledger.of(relevant, 200, batch=np.arange(n) // int(random.integers(1, 6)))
+        assert _knee(ledger) == pytest.approx(knee_by_definition(ledger))
+
+
+@pytest.mark.parametrize("way", ["ranking", "draws", "control"])
+def test_rules_cannot_tell_a_filled_order_from_a_ranked_one(way: str) -> None:
+    documents = [Document(f"d{i}", "", f"wing flow{i % 3}" if i < 40 else f"word{i % 90} slab") for i in range(400)]
+    qrels = pd.DataFrame({"query_id": "1", "doc_id": [f"d{i}" for i in [*range(30), 100]], "relevance": 1})
+    case = next(cases(documents, TOPICS, qrels))
+    ranked, filled = (play_loop(case, Recipe(), 1, way=way, end=end, positives=10) for end in ("ranked", "filled"))
+    assert sorted(filled.order.tolist()) == sorted(ranked.order.tolist())
+    rules = {
+        "ranking": ["knee", "budget", "buscar", "half", "consecutive"],
+        "draws": ["betting"],
+        "control": ["target"],
+    }
+    for rule in rules[way]:
+        assert measure_stop(case, filled, rule, {}) == measure_stop(case, ranked, rule, {})
+    found = play_loop(case, Recipe(), 1, way=way)
+    if way == "ranking":
+        assert filled.until_found(case, 1).order.tolist() == found.order.tolist()
+
+
+def test_a_rule_trains_no_model_after_the_last_relevant_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds: list[int] = []
+    plain = playing.one_round
+    monkeypatch.setattr(playing, "one_round", lambda *a: rounds.append(1) or plain(*a))
+    documents = [Document(f"d{i}", "", "wing flow" if i < 10 else f"word{i % 90} slab") for i in range(1000)]
+    qrels = pd.DataFrame({"query_id": "1", "doc_id": [f"d{i}" for i in range(10)], "relevance": 1})
+    simulate(cases(documents, TOPICS, qrels))
+    without = len(rounds)
+    simulate(cases(documents, TOPICS, qrels), stops=["knee", "budget"])
+    assert len(rounds) == 2 * without
 
 
 # All together

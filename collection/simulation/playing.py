@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from collection import pooling
 from collection.errors import InputError
-from collection.loop import Recipe, one_round, queue
+from collection.loop import Ranking, Recipe, one_round, queue
 from collection.pooling import Indices
 from collection.simulation.cases import Case
 from collection.stopping import Ledger
@@ -20,6 +20,12 @@ from collection.stopping import Ledger
 Way = Literal["ranking", "draws", "control"]
 """Where the loop takes its documents from: the ranking alone; with random draws where it runs dry; or after a
 random sample that it does not learn from, so that one can see when the ranking finds it by itself."""
+
+
+End = Literal["found", "ranked", "filled"]
+"""Where an order ends: when every relevant document is found; when everything is judged, ranked by the model to the
+end; or when everything is judged, the documents after the last relevant one in any order. Stopping rules cannot tell
+the last two apart, since none of those documents is relevant, and only one of the two trains hundreds of models."""
 
 
 class Played(NamedTuple):
@@ -53,6 +59,13 @@ class Played(NamedTuple):
         size = int(case.space.allowed.sum()) - int(case.space.allowed[self.priors].sum())
         relevant = case.grades[self.order] >= level
         return Ledger.of(relevant, size, drawn=self.drawn, batch=self.rounds, reached=self.reached)
+
+    def until_found(self, case: Case, level: int) -> Played:
+        """The same to the end of the round that found the last relevant document."""
+        found = np.flatnonzero(case.grades[self.order] >= level)
+        end = int(np.searchsorted(self.rounds, self.rounds[found[-1]], side="right")) if len(found) else 0
+        facts = (values[:end] for values in (self.rounds, self.drawn, self.reached))
+        return Played(self.order[:end], self.priors, *facts, self.seconds)
 
 
 def _one(judged: int) -> Iterator[int]:
@@ -94,7 +107,7 @@ def play_loop(
     priors: Indices | None = None,
     schedule: str = "twentieth",
     way: Way = "ranking",
-    to_the_end: bool = False,
+    end: End = "found",
     positives: int = 10,
 ) -> Played:
     """Let the loop choose until every relevant document is found.
@@ -109,8 +122,8 @@ def play_loop(
         A name of :data:`SCHEDULES`.
     way
         Where documents come from.
-    to_the_end
-        Go on until everything is judged: stopping rules want to be asked later, too.
+    end
+        How the order ends; stopping rules need one that goes on to the last document.
     positives
         For "control": how many relevant documents the sample holds.
     """
@@ -135,36 +148,38 @@ def play_loop(
         control = dict.fromkeys(order, np.nan)
         rounds, drawn = [0] * len(order), [True] * len(order)
         missing -= int(relevant[order].sum())
+    again = int(relevant[order].sum())  # relevant documents of the control sample that the ranking has not come to
+    left = open_.copy()
     sizes = SCHEDULES[schedule](len(given))
-    while True:
-        read = np.array(
-            [*given, *(row for row in order if not control or row not in control or control[row] >= 0)], dtype=np.int64
-        )
-        left = case.space.allowed.copy()
-        left[read] = False
-        if not left.any() or not (to_the_end or missing) or len(order) == int(open_.sum()):
-            break
+    while left.any() and (missing or end != "found") and len(order) < int(open_.sum()):
         size, before = next(sizes), len(order)
-        ranking = one_round(case.space, read, case.grades[read], recipe, seed + 7919 * len(read), size)
+        lots = seed + 7919 * int(len(given) + len(order) - np.isnan([*control.values()]).sum())
+        if missing or again or end == "ranked":
+            read = np.array([*given, *(row for row in order if control.get(row, 0) >= 0)], dtype=np.int64)
+            ranking = one_round(case.space, read, case.grades[read], recipe, lots, size)
+        else:
+            rest = np.flatnonzero(left)[:size]
+            ranking = Ranking(rest, np.zeros(len(rest), dtype=np.float32), None, "no order")
         if way == "draws":
             ledger = Ledger.of(relevant[order], int(open_.sum()), drawn=drawn)
-            chosen = [(c.row, c.rank is None) for c in queue(ranking, ledger, left, seed + 7919 * len(read))]
+            chosen = [(c.row, c.rank is None) for c in queue(ranking, ledger, left, lots)]
         else:
             chosen = [(row, False) for row in ranking.rows.tolist()]
         if not chosen:
             break
         for row, random in chosen:
+            left[row] = False
             if row in control:  # found again: it is judged already, and nobody is asked twice
                 control[row] = len(order)
+                again -= int(relevant[row])
                 continue
             order.append(row)
             rounds.append(before)
             drawn.append(random)
             missing -= int(relevant[row])
-    made = np.array(order, dtype=np.int64)
     reached = np.array([control.get(row, np.nan) for row in order], dtype=np.float64)
     return Played(
-        made,
+        np.array(order, dtype=np.int64),
         given,
         np.array(rounds, dtype=np.int64),
         np.array(drawn, dtype=np.bool_),

@@ -16,7 +16,7 @@ from collection.loop import Recipe
 from collection.pooling import Indices
 from collection.simulation.cases import Case
 from collection.simulation.measuring import curve, measure, measure_stop
-from collection.simulation.playing import Played, Way, play_loop, play_pooling
+from collection.simulation.playing import End, Played, Way, play_loop, play_pooling
 from collection.stopping import RULES, smallest_sample
 
 LOOPS = {
@@ -120,7 +120,7 @@ def simulate(
                     player = _Player(
                         strategy, replace(usual, learner=learner) if strategy in LOOPS else usual, schedule, seed, given
                     )
-                    played = player.play(case)
+                    played = player.until_found(case, stops)
                     found = measure(case, played, usual.level)
                     for rule in stops:
                         found |= player.stop(case, rule)
@@ -152,25 +152,38 @@ class _Player:
         self.strategy, self.recipe, self.schedule, self.seed, self.priors = strategy, recipe, schedule, seed, priors
         self._ends: dict[tuple[Way, int], Played] = {}
 
-    def play(self, case: Case, way: Way = "ranking", to_the_end: bool = False, positives: int = 10) -> Played:
+    def play(self, case: Case, way: Way = "ranking", end: End = "found", positives: int = 10) -> Played:
         if self.strategy not in LOOPS:
             return play_pooling(case, self.strategy, self.seed, level=self.recipe.level, priors=self.priors)
         if self.strategy == "loop-text":
             case = replace(case, space=replace(case.space, evidence=None))
         return play_loop(
             case, self.recipe, self.seed, priors=self.priors, schedule=self.schedule,
-            way=way, to_the_end=to_the_end, positives=positives,
+            way=way, end=end, positives=positives,
         )  # fmt: skip
 
+    def until_found(self, case: Case, stops: Sequence[str]) -> Played:
+        """The order until every relevant document is found, cut from the one that a rule will read if there is one."""
+        if self.strategy in LOOPS and all(self._way(rule) != "ranking" for rule in stops):
+            return self.play(case)
+        whole = self._whole(case, "ranking", 0)
+        return whole if self.strategy not in LOOPS else whole.until_found(case, self.recipe.level)
+
+    def _way(self, rule: str) -> Way:
+        return _WAYS.get(rule, "ranking") if self.strategy in LOOPS else "ranking"
+
+    def _whole(self, case: Case, way: Way, positives: int) -> Played:
+        key = (way, positives)
+        if key not in self._ends:
+            self._ends[key] = self.play(case, way, "filled", positives)
+        return self._ends[key]
+
     def stop(self, case: Case, rule: str) -> Mapping[str, float]:
-        way = _WAYS.get(rule, "ranking") if self.strategy in LOOPS else "ranking"
+        way = self._way(rule)
         entry = RULES[rule]
         target = float(entry.parameters.get("target", 0.9))
         positives = int(entry.parameters.get("positives") or smallest_sample(target) or 10) if way == "control" else 0
-        key = (way, positives)
-        if key not in self._ends:
-            self._ends[key] = self.play(case, way, to_the_end=True, positives=positives)
-        return measure_stop(case, self._ends[key], rule, {}, self.recipe.level, target)
+        return measure_stop(case, self._whole(case, way, positives), rule, {}, self.recipe.level, target)
 
 
 def drawn_priors(relevant: int, irrelevant: int, level: int = 1) -> Callable[[Case, int], Indices]:

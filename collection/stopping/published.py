@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from collection.errors import UnknownNameError
-from collection.stopping.ledger import Ints, Ledger
+from collection.stopping.ledger import Bools, Floats, Ints, Ledger
 from collection.stopping.table import ROUNDING, Decision, count, percent, rule, too_many
 
 Stage = Literal["ranking", "both"]
@@ -55,23 +55,47 @@ def rule_2399(ledger: Ledger) -> Decision:
     return Decision(ledger.judged >= wanted, reason)
 
 
-def _knee(ledger: Ledger) -> tuple[int, float]:
-    """The rank of the knee of the gain curve (0 where there is none) and its slope ratio.
+ROWS = 1 << 20
+"""Pairs of a look and a possible knee that are compared at once."""
+
+
+def _knees(ledger: Ledger, looks: Ints) -> tuple[Ints, Floats]:
+    """The rank of the knee of the gain curve (0 where there is none) and its slope ratio, at each of some looks.
 
     The knee is the end of a round whose point lies farthest above the line from the origin to the end of the
     curve. The slope ratio sets the slope up to it against the slope after it, where one more relevant
     document than there was is counted.
+
+    Parameters
+    ----------
+    ledger
+        The judgements.
+    looks
+        (k,) numbers of judgements after which the curve is looked at, ascending; ends of rounds, or all judgements.
     """
+    gain = np.concatenate(([0], np.cumsum(ledger.relevant)))
     n = ledger.judged
-    gain = np.cumsum(ledger.relevant)
     ends = np.arange(1, n + 1) if ledger.batch is None else np.flatnonzero(np.diff(ledger.batch, append=np.inf)) + 1
-    ends = ends[ends < n]
-    above = gain[ends - 1] * n - ends * ledger.found
-    if not len(above) or above.max() <= 0:
-        return 0, 0.0
-    knee = int(ends[above.argmax()])
-    before, after = int(gain[knee - 1]), int(ledger.found - gain[knee - 1])
-    return knee, (before / knee) / ((1 + after) / (n - knee))
+    # A round that found nothing ends below the point of the round before it.
+    ends = ends[np.diff(gain[ends], prepend=0) > 0]
+    ranks, ratios = np.zeros(len(looks), dtype=np.int64), np.zeros(len(looks))
+    step = max(1, ROWS // max(1, len(ends)))
+    for at in range(0, len(looks) if len(ends) else 0, step):
+        judged = looks[at : at + step, None]
+        above = np.where(ends < judged, gain[ends] * judged - ends * gain[judged], 0)
+        best, there = above.argmax(axis=1), above.max(axis=1) > 0
+        knee = ends[best]
+        before, after = gain[knee], gain[judged[:, 0]] - gain[knee]
+        slope = np.maximum(1 + after, 1) / np.maximum(judged[:, 0] - knee, 1)
+        ranks[at : at + step] = np.where(there, knee, 0)
+        ratios[at : at + step] = np.where(there, (before / knee) / slope, 0.0)
+    return ranks, ratios
+
+
+def _knee(ledger: Ledger) -> tuple[int, float]:
+    """:func:`_knees` now."""
+    ranks, ratios = _knees(ledger, np.array([ledger.judged]))
+    return int(ranks[0]), float(ratios[0])
 
 
 @rule("knee", label="Knee", description="Stop when the gain curve has turned flat: the slope fell by a large factor.")
@@ -88,6 +112,16 @@ def knee(ledger: Ledger, *, rho: float = 6.0, relevant: int = 150, least: int = 
     where = f"the slope fell {ratio:.1f}-fold at judgement {rank:,}" if rank else "the gain curve has no knee yet"
     reason = f"{where}; {bound:g}-fold is wanted, after {least:,} judgements or more ({ledger.judged:,} are made)"
     return Decision(bool(rank) and ratio >= bound and ledger.judged >= least, reason)
+
+
+def knee_stops(ledger: Ledger, looks: Ints, *, rho: float = 6.0, relevant: int = 150, least: int = 100) -> Bools:
+    """Whether :func:`knee` would have said stop at each of some looks: (k,) bool, as if asked one by one.
+
+    `looks` as of :func:`_knees`. The whole order in one pass: asking n times would look at n² / 2 judgements.
+    """
+    ranks, ratios = _knees(ledger, looks)
+    found = np.cumsum(ledger.relevant)[looks - 1]
+    return (ranks > 0) & (ratios >= rho + relevant - np.minimum(found, relevant)) & (looks >= least)
 
 
 @rule("budget", label="Budget", description="Stop at a knee, once as much is judged as random sampling would cost.")
@@ -107,6 +141,14 @@ def budget(ledger: Ledger, *, rho: float = 6.0, positives: int = 10, most: float
         f"or {percent(most)} of all"
     )
     return Decision(bool(stop), reason)
+
+
+def budget_stops(ledger: Ledger, looks: Ints, *, rho: float = 6.0, positives: int = 10, most: float = 0.75) -> Bools:
+    """Whether :func:`budget` would have said stop at each of some looks; see :func:`knee_stops`."""
+    ranks, ratios = _knees(ledger, looks)
+    found = np.cumsum(ledger.relevant)[looks - 1]
+    cost = np.divide(positives * ledger.size, found, out=np.full(len(looks), np.inf), where=found > 0)
+    return ((ranks > 0) & (ratios >= rho) & (looks >= cost)) | (looks >= most * ledger.size)
 
 
 def _control(ledger: Ledger) -> Ints:
