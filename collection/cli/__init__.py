@@ -169,7 +169,7 @@ def status(directory: Path, form: str) -> None:
     from collection.campaign import Campaign
     from collection.stopping.table import missing_texts
 
-    with Campaign(directory) as campaign:
+    with Campaign(directory) as campaign, progress_line("counting"):
         state = campaign.status()
     if form == "json":
         echo_data(json.dumps(state, indent=2, ensure_ascii=False, allow_nan=False))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.options import FILE, FORMAT
-from collection.cli.printing import echo, echo_data, print_notices, print_table
+from collection.cli.printing import echo, echo_data, print_notices, print_table, progress_line
 from collection.errors import InputError
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def agreement(
     if source.is_dir():
         if scale is not None:
             raise InputError(f"--grades is for a file of labels, and {source} is a campaign, which has its own")
-        with Campaign(source) as campaign:
+        with Campaign(source) as campaign, progress_line("computing agreement"):
             found = campaign.agreement(topics=topics, without=without, level=level, **options)
             if measure is not None:
                 conclusions = campaign.conclusions(parse(measure), topics=topics, without=without)
@@ -91,7 +91,8 @@ def agreement(
         if measure is not None:
             raise InputError(f"--measure needs the runs of a campaign, and {source} is not its directory")
         labels = agreeing.chosen(formats.read_labels(source), topics=topics, without=without)
-        found = agreeing.agreement(labels, level=1 if level is None else level, grades=scale, **options)
+        with progress_line("computing agreement"):
+            found = agreeing.agreement(labels, level=1 if level is None else level, grades=scale, **options)
     if form == "json":
         echo_data(json.dumps(_plain(found, conclusions), indent=2, ensure_ascii=False, allow_nan=False))
         return

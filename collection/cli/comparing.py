@@ -125,7 +125,7 @@ def compare(
         ranks = comparison.side_by_side(a, b, judged, topic, depth)
         _print_topic(topic, comparison.evaluate([a, b], judged, parsed, version=version), ranks, systems, form)
         return
-    with progress_line() as progress:
+    with progress_line("evaluating") as progress:
         done = iter(range(1, len(runs) + 1))
         evaluation = comparison.evaluate(
             formats.read_runs(runs),
@@ -138,15 +138,16 @@ def compare(
     if systems is not None:
         _print_frame(_topics(evaluation, systems), form)
         return
-    compared = comparison.compare(
-        evaluation,
-        baseline=baseline,
-        test=tester,
-        correction=corrector,
-        alpha=alpha,
-        seed=seed,
-        all_pairs=all_pairs,
-    )
+    with progress_line("testing differences"):
+        compared = comparison.compare(
+            evaluation,
+            baseline=baseline,
+            test=tester,
+            correction=corrector,
+            alpha=alpha,
+            seed=seed,
+            all_pairs=all_pairs,
+        )
     if frontier is not None:
         _print_frontier(compared, frontier, form)
     elif power is not None:

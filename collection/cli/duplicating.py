@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from collection.cli.options import DIRECTORY, FORMAT
-from collection.cli.printing import counted, echo, echo_data, print_notices, print_table
+from collection.cli.printing import counted, echo, echo_data, print_notices, print_table, progress_line
 
 SHOWN = 30
 """Groups that are printed; JSON has all."""
@@ -38,7 +38,7 @@ def duplicates(directory: Path, of: str, threshold: float, form: str) -> None:
     """List groups of near-duplicates among the documents of the campaign in DIR."""
     from collection.campaign import Campaign
 
-    with Campaign(directory) as campaign:
+    with Campaign(directory) as campaign, progress_line("comparing documents"):
         found = campaign.duplicates(of, threshold)
     if form == "json":
         groups = [{"doc_ids": g.doc_ids, "similarity": [round(s, 4) for s in g.similarity]} for g in found.groups]

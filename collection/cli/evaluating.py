@@ -170,7 +170,7 @@ def evaluate(
             raise click.UsageError("--explain goes without --bounds, --per-topic, --costs and --format")
         print_explanations(formats.read_runs(runs), judged, parsed, explain, version)
         return
-    with progress_line() as progress:
+    with progress_line("evaluating") as progress:
         done = iter(range(1, len(runs) + 1))
         evaluation = comparison.evaluate(
             formats.read_runs(runs),

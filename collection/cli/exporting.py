@@ -91,7 +91,7 @@ def export(
         raise click.UsageError("nothing to export: give --qrels, --judgements, --pool, --collection or another file")
     chosen = parse(rule, ties=ties, annotator=annotator)
     qrels: Path | None = plain["qrels"]
-    with Campaign(directory) as campaign:
+    with Campaign(directory) as campaign, progress_line("exporting") as progress:
         written = campaign.export(
             **plain,
             rule=chosen,
@@ -110,10 +110,9 @@ def export(
             campaign.describe(**about)
         if collection:
             wanted = ("name", "corpus", "query_text", "with_runs", "name_annotators", "replace")
-            with progress_line() as progress:
-                report = campaign.export_collection(
-                    collection, rule=chosen, progress=progress, **{name: options[name] for name in wanted}
-                )
+            report = campaign.export_collection(
+                collection, rule=chosen, progress=progress, **{name: options[name] for name in wanted}
+            )
         estimated = (qrels or collection) and chosen.name == "dawid-skene"
         unsettled = caution(campaign.settled(chosen)) if estimated else ""
     for path, rows in written.items():

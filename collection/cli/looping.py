@@ -106,7 +106,7 @@ def recall(directory: Path, form: str) -> None:
     from collection.campaign import Campaign
     from collection.stopping.table import missing_texts, percent
 
-    with Campaign(directory) as campaign:
+    with Campaign(directory) as campaign, progress_line("estimating recall"):
         table = campaign.recall_table()
         settings = campaign.loop_settings()
     if form == "json":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.options import FILE, with_folders
-from collection.cli.printing import counted, echo, print_notices, print_table
+from collection.cli.printing import counted, echo, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
     from collection.campaign import PoolReport
@@ -98,7 +98,7 @@ def pool(
     given = [f"{name}={value}" for name, value in short.items() if value is not None]
     table = ADAPTIVE if strategy in ADAPTIVE else STRATEGIES
     parameters = read_parameters(table[strategy], [*given, *settings])
-    with Campaign(directory) as campaign:
+    with Campaign(directory) as campaign, progress_line("pooling"):
         report = campaign.pool(
             strategy,
             dry_run=dry_run,
@@ -106,7 +106,8 @@ def pool(
             near_duplicates="skip" if near_duplicates == "skip" else "keep",
             **parameters,
         )
-        _print_pool(report, campaign.pool_time(report.new), dry_run)
+        time = campaign.pool_time(report.new)
+    _print_pool(report, time, dry_run)
 
 
 def _print_strategies() -> None:

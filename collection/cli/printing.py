@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -43,28 +44,64 @@ def print_notices(notices: Iterable[str]) -> None:
         echo(f"note: {one_line(notice)}", err=True)
 
 
+SOON, SELDOM = 2.0, 10.0
+"""Seconds of silence after which a line says that the work goes on: on a terminal, and in a log."""
+
+
 @contextmanager
-def progress_line() -> Iterator[Callable[[str, int, int | None], None]]:
-    """A line on stderr that is rewritten, while stderr is a terminal; nothing otherwise."""
+def progress_line(work: str = "working") -> Iterator[Callable[[str, int, int | None], None]]:
+    """Progress on stderr: one line that is rewritten on a terminal, elsewhere a plain line every SELDOM seconds.
+
+    Parameters
+    ----------
+    work
+        What is shown, with the seconds so far, while nothing has reported how far it is.
+
+    Yields
+    ------
+    callable
+        To be called with what is going on, how much is done, and how much there is (None where nobody knows).
+    """
     terminal = sys.stderr.isatty()
-    last = 0.0
+    begun = last = time.monotonic()
+    shown = ""
+    lock, ended = threading.Lock(), threading.Event()
+
+    def write(text: str) -> None:
+        nonlocal last, shown
+        last, shown = time.monotonic(), text
+        text = for_terminal(text)
+        click.echo(f"\r\x1b[K{text}" if terminal else text, nl=not terminal, err=True)
 
     def show(what: str, done: int, total: int | None) -> None:
-        nonlocal last
-        if not terminal or (time.monotonic() - last < 0.1 and done != total):
-            return
-        last = time.monotonic()
-        if total:
-            filled = round(24 * done / total)
-            text = f"{what:<28} [{'#' * filled}{'.' * (24 - filled)}] {done:,}/{total:,}"
-        else:
-            text = f"{what:<28} {done:,}"
-        click.echo(f"\r\x1b[K{for_terminal(one_line(text))}", nl=False, err=True)
+        what = one_line(what)
+        with lock:
+            waited = time.monotonic() - last
+            if (shown and waited < 0.1 and done != total) if terminal else waited < SELDOM:
+                return
+            if not terminal:
+                write(f"{what}: {done:,}" + (f" of {total:,}" if total else ""))
+            elif total:
+                filled = round(24 * done / total)
+                write(f"{what:<28} [{'#' * filled}{'.' * (24 - filled)}] {done:,}/{total:,}")
+            else:
+                write(f"{what:<28} {done:,}")
 
+    def tick() -> None:
+        while not ended.wait(1.0):
+            with lock:
+                silent = not ended.is_set() and time.monotonic() - last >= (SOON if terminal else SELDOM)
+                if silent or (terminal and shown.startswith(f"{work}: ")):
+                    write(f"{work}: {time.monotonic() - begun:,.0f} s")
+
+    ticker = threading.Thread(target=tick, name="progress", daemon=True)
+    ticker.start()
     try:
         yield show
     finally:
-        if terminal and last:
+        ended.set()
+        ticker.join()
+        if terminal and shown:
             click.echo("\r\x1b[K", nl=False, err=True)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.options import FILE, FORMAT, with_folders
-from collection.cli.printing import echo, echo_data, print_notices, print_table
+from collection.cli.printing import echo, echo_data, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def reusability(
             raise InputError(
                 f"{source} is a directory, so a campaign, which has its runs; name only it, or QRELS and RUNs"
             )
-        with Campaign(source) as campaign:
+        with Campaign(source) as campaign, progress_line("leaving runs out"):
             rel = relevance_level or campaign.loop_settings().level
             there = campaign.topics_with_grades(rule)
             if topics == "finished" and not there.finished:
@@ -135,7 +135,8 @@ def reusability(
         if not paths:
             raise click.UsageError("name the runs behind the qrels: cleverdon reusability QRELS RUN...")
         rel = relevance_level or 1
-        report = look(formats.read_runs(paths), qrels, [parse(m, rel) for m in asked], rel=rel, **options)
+        with progress_line("leaving runs out"):
+            report = look(formats.read_runs(paths), qrels, [parse(m, rel) for m in asked], rel=rel, **options)
     if form == "json":
         echo_data(json.dumps(_plain(report), indent=2, ensure_ascii=False, allow_nan=False))
         return

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.options import FORMAT
-from collection.cli.printing import echo, echo_data, print_notices, print_table
+from collection.cli.printing import echo, echo_data, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
     from collection.campaign import RuleComparison
@@ -37,7 +37,7 @@ def rules(directory: Path | None, rule: str | None, against: str | None, measure
 
     if against is None:
         raise click.UsageError("give --against RULE: the rule to compare with")
-    with Campaign(directory) as campaign:
+    with Campaign(directory) as campaign, progress_line("comparing rules"):
         found = campaign.compare_rules(rule or DEFAULT_RULE, against, measure)
     if form == "json":
         echo_data(json.dumps(_plain(found), indent=2, ensure_ascii=False, allow_nan=False))

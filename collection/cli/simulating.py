@@ -89,7 +89,7 @@ def simulate(
     frame = formats.read_qrels(qrels_file)
     all_topics = formats.read_topics(topics)
     notices: list[str] = []
-    with progress_line() as progress:
+    with progress_line("reading documents") as progress:
         ready = cases(
             (document for path in with_folders(documents) for _, document in formats.read_documents(path)),
             all_topics,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from collection.cli.options import FILE, FORMAT, WRITTEN, with_folders
-from collection.cli.printing import counted, echo, echo_data, print_notices, print_table
+from collection.cli.printing import counted, echo, echo_data, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
     from collection.preferences import PreferenceAgreement, PreferenceValues
@@ -55,7 +55,7 @@ def preferences(source: Path, runs: tuple[Path, ...], depth: int | None, per_top
 
     paths = with_folders(runs)
     if source.is_dir():
-        with Campaign(source) as campaign:
+        with Campaign(source) as campaign, progress_line("evaluating preferences"):
             said = campaign.preferences()
             values = None if paths else campaign.preference_values(depth=depth)
     else:

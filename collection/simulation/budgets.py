@@ -318,7 +318,7 @@ def _looped(material: _Material, seed: int) -> Indices:
         spread = (np.append(seen[c].to_numpy(dtype=np.float32), np.float32(0)) for c in ("fusion", "best", "runs"))
         space = Space(texts.vectors, allowed, texts.topics.get(query_id, ""), Evidence(*spread))
         case = Case(query_id, texts.doc_ids, grades, space, {}, [])
-        order = play_loop(case, Recipe(), seed, schedule="10", to_the_end=True).order
+        order = play_loop(case, Recipe(), seed, schedule="10", end="ranked").order
         orders += [pair[order], np.setdiff1d(members, with_text)]
     return np.concatenate(orders)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,11 @@ import pandas as pd
 from collection.simulation.cases import Case
 from collection.simulation.playing import Played
 from collection.stopping import RULES, Decision, Ledger
+from collection.stopping.ledger import Bools
 from collection.stopping.published import budget_stops, knee_stops
 
 RECALLS = (80, 90, 95, 100)
-AT_ONCE = {"knee": knee_stops, "budget": budget_stops}
+AT_ONCE: dict[str, Callable[..., Bools]] = {"knee": knee_stops, "budget": budget_stops}
 """Rules that look back at the whole order each time, and can be asked after all rounds in one pass."""
 
 AFTER = ((1, 0), (2, 100), (4, 1000))

@@ -64,8 +64,9 @@ class Played(NamedTuple):
         """The same to the end of the round that found the last relevant document."""
         found = np.flatnonzero(case.grades[self.order] >= level)
         end = int(np.searchsorted(self.rounds, self.rounds[found[-1]], side="right")) if len(found) else 0
-        facts = (values[:end] for values in (self.rounds, self.drawn, self.reached))
-        return Played(self.order[:end], self.priors, *facts, self.seconds)
+        return self._replace(
+            order=self.order[:end], rounds=self.rounds[:end], drawn=self.drawn[:end], reached=self.reached[:end]
+        )
 
 
 def _one(judged: int) -> Iterator[int]:
