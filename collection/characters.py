@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from collection.errors import InputError
+from collection.errors import CleverdonError, InputError
 
 _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Characters that change the direction of writing: marks, embeddings, overrides, isolates (Unicode UAX 9)."""
@@ -122,7 +122,18 @@ def is_web_address(text: str) -> bool:
     return _WEB_ADDRESS.fullmatch(text) is not None and text.isprintable()
 
 
-def require_writable(value: Any, what: str) -> None:
+def writable(text: str) -> str:
+    r"""The text with a replacement character for each half of a surrogate pair, and without NUL.
+
+    Examples
+    --------
+    >>> writable("a\ud800b")
+    'a�b'
+    """
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "")
+
+
+def require_writable(value: Any, what: str, error: type[CleverdonError] = InputError) -> None:
     r"""Refuse text that cannot be stored or written as UTF-8: halves of surrogate pairs, and NUL.
 
     Parameters
@@ -131,11 +142,13 @@ def require_writable(value: Any, what: str) -> None:
         Text, or anything made of mappings, lists and tuples; every text in it is looked at.
     what
         What the message calls it.
+    error
+        Which error is raised.
 
     Raises
     ------
     InputError
-        There is such a character.
+        There is such a character, and `error` is no other.
 
     Examples
     --------
@@ -144,12 +157,12 @@ def require_writable(value: Any, what: str) -> None:
     if isinstance(value, str):
         if found := _UNWRITABLE.search(value):
             name = "a NUL character" if found[0] == "\0" else "half a surrogate pair"
-            raise InputError(
+            raise error(
                 f"{what}: expected text that can be written as UTF-8, found {name} (\\u{ord(found[0]):04x}) at "
                 f"character {found.start() + 1}"
             )
     elif isinstance(value, Mapping):
-        require_writable([*value.keys(), *value.values()], what)
+        require_writable([*value.keys(), *value.values()], what, error)
     elif isinstance(value, Iterable) and not isinstance(value, bytes):
         for each in value:
-            require_writable(each, what)
+            require_writable(each, what, error)

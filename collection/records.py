@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from collection.characters import require_writable
 from collection.errors import ColumnsError, InputError
 
 if TYPE_CHECKING:
@@ -218,6 +219,11 @@ class GradeScale:
     sentences
         Grade (a non-negative integer) -> sentence. At least two grades.
 
+    Raises
+    ------
+    InputError
+        There are fewer than two grades, one is no whole number from 0 to 9, or a sentence cannot be written as UTF-8.
+
     Examples
     --------
     >>> GradeScale({0: "No: does not answer it", 1: "Yes: answers it"}).label(1)
@@ -232,6 +238,8 @@ class GradeScale:
                 f"found {sorted(map(str, sentences)) or 'none'}"
             )
         self.sentences: dict[int, str] = {g: str(sentences[g]) for g in sorted(sentences)}
+        for grade, sentence in self.sentences.items():
+            require_writable(sentence, f"sentence of grade {grade}")
 
     def __contains__(self, grade: object) -> bool:
         return grade in self.sentences

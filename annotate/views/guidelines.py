@@ -115,8 +115,13 @@ def write_notes() -> None:
     other = edited[edited["note"] != topics["note"]]
     of = f"{len(other):,} note{'s' if len(other) != 1 else ''}"
     if st.button(f"Save {of}" if len(other) else "Notes are saved", disabled=other.empty, key="save-notes"):
-        for query_id, note in other[["query_id", "note"]].itertuples(index=False):
-            campaign.set_topic_note(query_id, note)
+        try:
+            with campaign.together():
+                for query_id, note in other[["query_id", "note"]].itertuples(index=False):
+                    campaign.set_topic_note(query_id, note)
+        except CleverdonError as error:
+            st.error(widgets.plain(str(error)))
+            return
         st.toast(f"{of} saved.")
         st.rerun()
 

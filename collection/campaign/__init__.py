@@ -38,6 +38,7 @@ from collection.campaign.rounds import Learned, Reasons, Round
 from collection.campaign.settings import LOOPING, MODES, LoopSettings
 from collection.campaign.tasks import NextTopics, TaskProgress
 from collection.campaign.training import Schooling, TrainingFile
+from collection.characters import one_line, require_writable, writable
 from collection.errors import CampaignError, FormatError, InputError
 from collection.layout import DATABASE
 from collection.records import GRADE_SCALES, GradeScale
@@ -122,7 +123,7 @@ class Campaign(Publishing, Finding, Schooling, Remembering, Pooling, Reusing, Co
             raise CampaignError(f"{self.directory / DATABASE} is a database, but not of a campaign")
         self.id: str = settings["id"]
         self.title: str = settings["title"]
-        self.grades = GradeScale({int(g): s for g, s in settings["grades"].items()})
+        self.grades = GradeScale({int(g): writable(s) for g, s in settings["grades"].items()})
 
     @classmethod
     def create(
@@ -144,8 +145,9 @@ class Campaign(Publishing, Finding, Schooling, Remembering, Pooling, Reusing, Co
         CampaignError
             The directory holds a campaign or other files already.
         FormatError, InputError
-            The file of grades is not such a dictionary.
+            The file of grades is not such a dictionary, or a sentence or the title cannot be written as UTF-8.
         """
+        require_writable(title, "title")
         scale = grades if isinstance(grades, GradeScale) else read_grades(grades)
         directory = Path(directory)
         if (directory / DATABASE).exists():
@@ -158,7 +160,7 @@ class Campaign(Publishing, Finding, Schooling, Remembering, Pooling, Reusing, Co
             (directory / sub).mkdir(mode=layout.PRIVATE_FOLDER)
         with Store(directory / DATABASE, create=True) as store, store.transaction():
             store.put("id", secrets.token_hex(6))
-            store.put("title", title or directory.resolve().name)
+            store.put("title", one_line(title or "") or writable(directory.resolve().name))
             store.put("grades", {str(g): s for g, s in scale.sentences.items()})
         return cls(directory)
 
@@ -227,6 +229,8 @@ def read_grades(grades: str | Path) -> GradeScale:
         content = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(content, dict):
             raise ValueError("no object")
+        for grade, sentence in content.items():
+            require_writable([grade, sentence], f"{path}: sentence of grade {grade!a}")
         return GradeScale({int(grade): str(sentence) for grade, sentence in content.items()})
     except (ValueError, AttributeError, RecursionError) as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else None

@@ -16,6 +16,7 @@ from collection.assignment import AssignmentSettings
 from collection.campaign.access import Access
 from collection.campaign.reading import Reading
 from collection.campaign.reports import Feedback, Workload
+from collection.characters import require_writable
 from collection.errors import CampaignError, InputError, UnknownNameError
 
 LONGEST_GUIDELINES = 200_000
@@ -213,6 +214,7 @@ class Assigning(Reading, Access):
         chosen = [(str(query_id), str(doc_id)) for query_id, doc_id in pairs]
         with self.store.transaction():
             topics = set(self.topics()["query_id"])
+            require_writable(chosen, "calibration set")
             documents = self.store.documents([doc_id for _, doc_id in chosen])
             for query_id, doc_id in chosen:
                 if query_id not in topics:
@@ -310,7 +312,14 @@ class Assigning(Reading, Access):
         return self.store.text("guidelines")
 
     def set_guidelines(self, text: str) -> None:
-        """Write the guidelines, in Markdown."""
+        """Write the guidelines, in Markdown.
+
+        Raises
+        ------
+        InputError
+            They are too long, or cannot be written as UTF-8.
+        """
+        require_writable(text, "guidelines")
         if len(text) > LONGEST_GUIDELINES:
             raise InputError(f"guidelines have at most {LONGEST_GUIDELINES:,} characters, found {len(text):,}")
         with self.store.transaction():
@@ -321,7 +330,16 @@ class Assigning(Reading, Access):
         return self.store.topic_notes()
 
     def set_topic_note(self, query_id: str, note: str) -> None:
-        """Write the note of a topic, which annotators see beside its words; empty removes it."""
+        """Write the note of a topic, which annotators see beside its words; empty removes it.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such topic.
+        InputError
+            The note cannot be written as UTF-8.
+        """
+        require_writable(note, f"note for topic {query_id!a}")
         with self.store.transaction():
             known = self.topics()["query_id"].tolist()
             if query_id not in known:

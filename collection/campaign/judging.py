@@ -14,6 +14,7 @@ from collection.campaign.looping import Looping
 from collection.campaign.reading import IN_POOL
 from collection.campaign.reports import Feedback, JudgeResult, NextPairs, Refused
 from collection.campaign.rounds import Round
+from collection.characters import require_writable
 from collection.errors import JudgementError
 from collection.records import Candidate, CountsAs, Judgement
 from collection.store import Pair, Way
@@ -263,6 +264,7 @@ class Judging(Looping, Assigning):
         if not j.annotator or j.annotator != j.annotator.strip() or not j.annotator.isprintable():
             wanted = "a judgement needs the name of its annotator, one line without blanks around it"
             raise JudgementError(f"{wanted}, found {j.annotator!r}")
+        require_writable(j, "judgement", JudgementError)
         logged = self.store.logged(j.uuid)
         if logged is not None:
             if logged[:3] != (j.annotator, j.query_id, j.doc_id):

@@ -16,6 +16,7 @@ from collection.campaign.assigning import Assigning
 from collection.campaign.board import Board
 from collection.campaign.card import MOST_CHOSEN, Carding
 from collection.campaign.reports import JudgeResult, Refused
+from collection.characters import require_writable
 from collection.errors import JudgementError, UnknownNameError
 from collection.records import CHOICE_KINDS, PREFERENCE_KINDS, Choice, Preference
 from collection.store import Standing
@@ -224,6 +225,7 @@ class Tasking(Assigning, Carding):
 
     def _choose(self, c: Choice, handed_out_only: bool) -> None:
         _check_name(c.annotator, "choice")
+        require_writable(c, "choice", JudgementError)
         logged = self.store.choice_logged(c.uuid)
         if logged is not None:
             if logged != (c.annotator, c.query_id):
@@ -244,6 +246,7 @@ class Tasking(Assigning, Carding):
 
     def _prefer(self, p: Preference, handed_out_only: bool) -> None:
         _check_name(p.annotator, "preference")
+        require_writable(p, "preference", JudgementError)
         logged = self.store.preference_logged(p.uuid)
         if logged is not None:
             if (*logged[:2], *sorted(logged[2:])) != (p.annotator, p.query_id, *sorted((p.left, p.right))):

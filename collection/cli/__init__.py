@@ -54,6 +54,10 @@ class Group(click.Group):
         except CleverdonError as error:
             echo(f"cleverdon: {one_line(str(error))}", err=True)
             ctx.exit(2)
+        except UnicodeEncodeError as error:
+            # An argument with bytes that are no UTF-8, which Python keeps as halves of surrogate pairs.
+            echo(f"cleverdon: expected text in UTF-8, found {error.object!a}", err=True)
+            ctx.exit(2)
         except BrokenPipeError:
             # `cleverdon evaluate ... | head`: nobody is left to tell.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -15,6 +15,7 @@ import pandas as pd
 from sqlite_utils import Database
 
 from collection import layout
+from collection.characters import require_writable
 from collection.errors import BusyError, CampaignError
 from collection.schema import migrations
 
@@ -166,7 +167,14 @@ class Connection:
         return default if value is None else json.loads(value)
 
     def put(self, key: str, value: Any) -> None:
-        """Set one setting; `value` is anything that JSON can write."""
+        """Set one setting; `value` is anything that JSON can write, with text that UTF-8 can write.
+
+        Raises
+        ------
+        InputError
+            A text in it cannot be written as UTF-8. JSON would keep it, and whatever reads it later would fail.
+        """
+        require_writable(value, f"setting {key}")
         self.db.conn.execute(
             "INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
             (key, json.dumps(value)),
