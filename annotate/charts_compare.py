@@ -16,6 +16,7 @@ from annotate.charts_agreement import BLUE
 from annotate.widgets import NEUTRAL
 from collection.comparison import MORE_IS_BETTER_COSTS
 from collection.measures import parse
+from collection.records import in_natural_order
 
 ORANGE = "#e8590c"
 STANDINGS = {"best": ("diamond", ORANGE), "may be as good": ("circle", BLUE), "worse": ("triangle-down", NEUTRAL)}
@@ -124,7 +125,7 @@ def topics_chart(rows: pd.DataFrame, measure: str, a: str, b: str) -> alt.Chart:
     """
     # The field names are fixed, so that names of systems cannot be taken for paths into the data.
     pick = alt.selection_point(name=TOPIC, fields=["query_id"], empty=False)
-    order = rows.sort_values(["difference", "query_id"], ascending=[False, True])["query_id"].tolist()
+    order = in_natural_order(rows).sort_values("difference", ascending=False, kind="stable")["query_id"].tolist()
     chart = (
         alt.Chart(rows)
         .mark_bar(cursor="pointer", stroke=NEUTRAL)

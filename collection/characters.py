@@ -50,6 +50,18 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def natural_key(text: str) -> tuple[list[str | int], str]:
+    """A key that sorts texts with the numbers in them by size.
+
+    Examples
+    --------
+    >>> sorted(["q10", "q2", "q1"], key=natural_key)
+    ['q1', 'q2', 'q10']
+    """
+    parts = re.split("([0-9]+)", text)
+    return [int(part) if place % 2 else part for place, part in enumerate(parts)], text
+
+
 def for_terminal(text: str) -> str:
     r"""The text without anything that a terminal obeys; line feeds and tabs stay.
 

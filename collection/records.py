@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from collection.characters import require_writable
+from collection.characters import natural_key, require_writable
 from collection.errors import ColumnsError, InputError
 
 if TYPE_CHECKING:
@@ -277,6 +277,23 @@ GRADE_SCALES: dict[str, GradeScale] = {
         }
     ),
 }
+
+
+def in_natural_order(frame: pd.DataFrame, column: str = "query_id") -> pd.DataFrame:
+    """The rows in the order in which people read their ids: 1, 2, 10, and not 1, 10, 2.
+
+    For tables that people read; rows of the same id keep their order. Sort by other columns afterwards, with
+    ``kind="stable"``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> in_natural_order(pd.DataFrame({"query_id": ["10", "1", "2"]}))["query_id"].tolist()
+    ['1', '2', '10']
+    """
+    ids = frame[column].astype("str")
+    place = {text: number for number, text in enumerate(sorted(set(ids), key=natural_key))}
+    return frame.iloc[ids.map(place).argsort(kind="stable").to_numpy()]
 
 
 def require_columns(frame: pd.DataFrame, columns: Iterable[str], what: str) -> None:

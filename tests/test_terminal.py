@@ -14,6 +14,7 @@ import pytest
 
 import collection.cli
 from collection import Campaign
+from collection.campaign import MODES
 from collection.cli.printing import echo_data
 from tests.helpers import fails, ok, run
 
@@ -111,3 +112,60 @@ def test_every_command_prints_through_these_functions() -> None:
         calls = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)]
         raw = r"print|click\.s?echo|sys\.std(out|err)\.write(lines)?"
         assert [f"line {call.lineno}" for call in calls if re.fullmatch(raw, ast.unparse(call.func))] == [], file.name
+
+
+# --- order and names of columns -------------------------------------------------------------------------
+
+
+def test_topics_are_printed_in_natural_order(tmp_path: Path) -> None:
+    topics = ["10", "2", "1", "q10", "q9"]
+    (tmp_path / "qrels.txt").write_text("".join(f"{t} 0 d1 1\n{t} 0 d2 0\n" for t in topics))
+    for name, rank in (("a", 1), ("b", 2)):
+        lines = [f"{t} Q0 d{n} {n} {abs(rank - n)} {name}\n" for t in topics for n in (1, 2)]
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    files = [tmp_path / "qrels.txt", tmp_path / "a.run", tmp_path / "b.run"]
+    wanted = ["1", "2", "10", "q9", "q10"]
+    printed = ok("evaluate", *files, "-m", "AP", "--per-topic")
+    rows = [line.split()[0] for line in printed.splitlines() if line]
+    assert rows == ["a", "topic", *wanted, "all", "b", "topic", *wanted, "all"]
+    printed = ok("compare", *files, "-m", "AP", "--systems", "a", "b")
+    assert [line.split()[1] for line in printed.splitlines()[1:]] == wanted
+    # Programs get the order of the qrels, as before.
+    printed = ok("evaluate", *files[:2], "-m", "AP", "--per-topic", "--format", "tsv")
+    assert [line.split("\t")[1] for line in printed.splitlines()] == [*topics, "all"]
+
+
+def test_a_campaign_lists_topics_in_natural_order(tmp_path: Path) -> None:
+    topics = ["1", "10", "2"]
+    (tmp_path / "topics.tsv").write_text("".join(f"{t}\ttitle\n" for t in topics))
+    (tmp_path / "a.run").write_text("".join(f"{t} Q0 d{n} {n} {9 - n} a\n" for t in topics for n in (1, 2)))
+    (tmp_path / "b.run").write_text("".join(f"{t} Q0 d{n} {n} {9 - n} b\n" for t in topics for n in (1, 2)))
+    labels = [f"{who},{t},d{n},{n % 2}\n" for who in ("ann", "ben") for t in topics for n in (1, 2)]
+    (tmp_path / "labels.csv").write_text("annotator,query_id,doc_id,relevance\n" + "".join(labels))
+    with Campaign.create(tmp_path / "c", grades="0-1") as campaign:
+        campaign.import_files(
+            topics=tmp_path / "topics.tsv",
+            runs=[tmp_path / "a.run", tmp_path / "b.run"],
+            labels=tmp_path / "labels.csv",
+        )
+        campaign.pool("depth", depth=2)
+    for command in ("status", "assign", "recall"):
+        printed = ok(command, tmp_path / "c")
+        assert re.findall(r"^(\d+) +[a-z]", printed, re.M) == ["1", "2", "10"], printed
+    printed = ok("reusability", tmp_path / "c").partition("topics that decide most")[2]
+    assert re.findall(r"^(\d+) ", printed, re.M) == ["1", "2", "10"]
+    printed = ok("agreement", tmp_path / "c").partition("first\n")[2]
+    assert re.findall(r"^(\d+) ", printed, re.M)[:3] == ["1", "2", "10"]
+    assert ok("agreement", tmp_path / "c").splitlines()[4].split()[:2] == ["coefficient", "name"]
+
+
+def test_a_strategy_that_looks_at_judgements_points_to_the_loop(hostile: Path) -> None:
+    said = fails("pool", hostile / "c", "--strategy", "mtf", "--budget", "500")
+    command = f"cleverdon loop {hostile / 'c'} --mode loop --by mtf --topic-budget 500"
+    assert f"`{command}`" in said
+    ok(*command.split()[1:])  # it does what it says
+
+
+def test_help_names_every_mode() -> None:
+    printed = ok("loop", "--help")
+    assert all(re.search(rf"\b{mode}\b", printed) for mode in MODES)

@@ -13,6 +13,7 @@ from collection.agreement import COEFFICIENTS, MEASUREMENT, Labels
 from collection.campaign import Conclusion
 from collection.errors import CleverdonError
 from collection.measures import parse
+from collection.records import in_natural_order
 
 GRADED = [name for name, m in MEASUREMENT.items() if m != "binary"]
 BINARY = [name for name, m in MEASUREMENT.items() if m in ("nominal", "binary")]
@@ -270,7 +271,7 @@ elif look == "Annotators":
         pairs = against.merge(agreeing.disagreements(shown), on=["query_id", "doc_id"])
         cell = f"{annotator} differs from the majority of the others"
 elif look == "Topics":
-    table = of(seen_from(*args, "topics")).sort_values("value", kind="stable", na_position="last")
+    table = in_natural_order(of(seen_from(*args, "topics"))).sort_values("value", kind="stable", na_position="last")
     table = table.merge(campaign.topics()[["query_id", "title"]], on="query_id")
     listed = table["query_id"].tolist()
     table_event = elements.dataframe(

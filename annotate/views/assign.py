@@ -11,6 +11,7 @@ from collection.assignment import LEASES, MOST_ANNOTATORS
 from collection.campaign.reports import Workload
 from collection.campaign.settings import MODES
 from collection.errors import CleverdonError
+from collection.records import in_natural_order
 
 campaign = session.current().campaign
 settings = campaign.assignment_settings()
@@ -25,7 +26,7 @@ EVERYBODY = "everybody"
 
 st.title("Assign")
 st.write("How many annotators judge a pair, who judges which topic, and what everybody judges first.")
-topics = campaign.topics()
+topics = in_natural_order(campaign.topics())
 if topics.empty:
     st.write("There are no topics yet.")
     widgets.next_step(campaign.next_step())

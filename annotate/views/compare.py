@@ -11,6 +11,7 @@ from annotate import compared_systems as tables
 from annotate import elements, rule_choice, session, widgets
 from annotate.charts import downloadable
 from collection import comparison as comparing
+from collection.characters import natural_key
 from collection.comparison import DEFAULT_MEASURES, Comparison, Evaluation
 from collection.errors import CleverdonError
 from collection.measures import MEASURES, parse
@@ -157,7 +158,7 @@ except CleverdonError as error:
     st.stop()
 
 titles = campaign.topics().set_index("query_id")["title"]
-topics = titles.index[titles.index.isin(result.values["query_id"].unique())].tolist()
+topics = sorted(set(result.values["query_id"]) & set(titles.index), key=natural_key)
 sure = tables.confidence(found)
 rows = tables.standings(found, measure)
 order = rows["system"].tolist()

@@ -3,7 +3,9 @@
 import streamlit as st
 
 from annotate import elements, markdown, session, widgets
+from collection.characters import natural_key
 from collection.errors import CleverdonError
+from collection.records import in_natural_order
 
 now = session.current()
 campaign, manages = now.campaign, now.role == "manager"
@@ -51,7 +53,7 @@ def read_notes() -> None:
     shown = {query_id: note for query_id, note in notes.items() if query_id in mine}
     if shown:
         st.subheader("Notes for topics")
-    for query_id, note in shown.items():
+    for query_id, note in sorted(shown.items(), key=lambda topic: natural_key(topic[0])):
         with st.container(border=True):
             st.write(f"**{widgets.plain(query_id)}: {widgets.plain(topics[query_id])}**")
             st.text(widgets.upright(note))
@@ -93,7 +95,7 @@ def write() -> None:
 
 def write_notes() -> None:
     """A table of all topics with their notes."""
-    topics = campaign.topics()[["query_id", "title"]]
+    topics = in_natural_order(campaign.topics())[["query_id", "title"]].reset_index(drop=True)
     if topics.empty:
         st.write("There are no topics yet.")
         return

@@ -11,6 +11,7 @@ from collection.campaign import MODES
 from collection.errors import CleverdonError
 from collection.learners import LEARNERS
 from collection.pooling import ADAPTIVE
+from collection.records import in_natural_order
 
 campaign = session.current().campaign
 counts, settings = campaign.counts(), campaign.loop_settings()
@@ -119,7 +120,7 @@ if st.button("Save" if changes else "Saved", type="primary", disabled=not change
 
 if own := campaign.own_modes():
     st.subheader("Topic by topic")
-    topics = campaign.topics()[["query_id", "title"]]
+    topics = in_natural_order(campaign.topics())[["query_id", "title"]].reset_index(drop=True)
     topics["mode"] = [own[query_id] or USUAL for query_id in topics["query_id"]]
     labels: dict[Any, str] = {USUAL: "As the campaign", **WAYS}
     edited = elements.data_editor(

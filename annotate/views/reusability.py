@@ -7,6 +7,7 @@ from annotate import charts, elements, rule_choice, session, widgets
 from annotate import charts_reuse as drawn
 from collection.errors import CleverdonError
 from collection.measures import MEASURES, parse
+from collection.records import in_natural_order
 from collection.reusability import (
     CARE,
     DEFAULT_MEASURES,
@@ -276,7 +277,7 @@ if report.topics["without"].notna().any():
     )
 titles = campaign.topics()[["query_id", "title"]]
 elements.dataframe(
-    report.topics.merge(titles, on="query_id", how="left").sort_values("without", kind="stable"),
+    in_natural_order(report.topics.merge(titles, on="query_id", how="left")).sort_values("without", kind="stable"),
     hide_index=True,
     alt="The topics, those that decide most first",
     column_order=[

@@ -13,6 +13,7 @@ import pandas as pd
 from collection.agreement.coefficients import MET, Patterns
 from collection.agreement.labels import MISSING, Labels
 from collection.agreement.resampling import By, as_frame, rows_of, values
+from collection.records import in_natural_order
 
 WINDOWS = 10
 """Windows over time."""
@@ -315,8 +316,8 @@ def disagreements(
         {a: float(numbers[row, place]) for place, a in enumerate(asked.annotators) if there[row, place]} for row in rows
     ]
     found = asked.pairs.iloc[rows].assign(grades=pd.Series(said, index=rows, dtype=object), distance=distance[rows])
-    order = ["distance", "query_id", "doc_id"]
-    return found.sort_values(order, ascending=[False, True, True], kind="stable").reset_index(drop=True)
+    found = in_natural_order(found.sort_values("doc_id", kind="stable"))
+    return found.sort_values("distance", ascending=False, kind="stable").reset_index(drop=True)
 
 
 def _notes(labels: Labels, over_all: pd.DataFrame) -> Iterator[str]:

@@ -18,6 +18,7 @@ from collection.campaign.reading import Reading
 from collection.campaign.reports import Feedback, Workload
 from collection.characters import require_writable
 from collection.errors import CampaignError, InputError, UnknownNameError
+from collection.records import in_natural_order
 
 LONGEST_GUIDELINES = 200_000
 """Characters."""
@@ -145,7 +146,7 @@ class Assigning(Reading, Access):
         -------
         DataFrame
             ``query_id``, ``title``, ``accounts`` and ``groups`` (lists of names; both empty: everybody), ``pool``
-            (pairs), ``wanted`` and ``made`` (judgements of the pool's pairs), in the order of topics.
+            (pairs), ``wanted`` and ``made`` (judgements of the pool's pairs), in natural order.
         """
         progress = self.store.progress()
         given = self.store.assignments()
@@ -155,7 +156,7 @@ class Assigning(Reading, Access):
                 if of == kind:
                     names.setdefault(query_id, []).append(name)
             progress[column] = [names.get(query_id, []) for query_id in progress["query_id"]]
-        return progress[["query_id", "title", "accounts", "groups", "pool", "wanted", "made"]]
+        return in_natural_order(progress)[["query_id", "title", "accounts", "groups", "pool", "wanted", "made"]]
 
     def assignment_notices(self) -> list[str]:
         """What a manager should know of the assignment: topics that can never have the judgements that they want."""

@@ -149,8 +149,8 @@ class Pooling(Settling, Assigning, Carding):
     def _strategy(self, name: str, parameters: dict[str, Any]) -> Any:
         if name in pooling.ADAPTIVE and name not in pooling.STRATEGIES:
             raise InputError(
-                f"{name} asks for judgements as it goes, so it makes no pool beforehand; "
-                "the Loop page and `cleverdon loop` have it choose, and `cleverdon simulate` tries it out"
+                f"{name} asks for judgements as it goes, so it makes no pool beforehand: choose it on the Loop page or "
+                f"with `cleverdon loop DIR --mode loop --by {name}`; `cleverdon simulate` tries it out"
             )
         entry = pooling.STRATEGIES[name]
         for parameter in parameters:

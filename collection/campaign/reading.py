@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from collection.campaign.reports import NextStep
-from collection.records import Document, GradeScale
+from collection.records import Document, GradeScale, in_natural_order
 from collection.stopping.table import missing_texts
 from collection.store import Store
 
@@ -255,6 +255,7 @@ class Reading:
         """
         progress = self.progress()
         annotators = self.store.annotators()
+        progress = in_natural_order(progress)
         per_topic = progress.astype(object).where(progress.notna(), None).to_dict("records")
         sums = progress[["judged", "judged_in_pool", "cannot_judge", "made", "goal", "waiting", "without_text"]].sum()
         return {

@@ -17,6 +17,7 @@ from collection.campaign.looping import Looping
 from collection.campaign.reading import IN_POOL
 from collection.campaign.settings import LoopSettings
 from collection.errors import CleverdonError
+from collection.records import in_natural_order
 from collection.stopping import RULES, Decision, Estimate, Ledger, advice, betting, estimate
 from collection.stopping.table import count, missing_texts, percent, too_many
 
@@ -185,6 +186,7 @@ class Recalling(Looping):
             counts = (ledger.judged, ledger.found, ledger.unreachable)
             rows.append((query_id, title, mode, of, *counts, *known, stop, words))
         table = pd.DataFrame(rows, columns=list(TABLE)).astype(TABLE)
+        table = in_natural_order(table)
         worst = table.assign(begun=table["judged"] > 0).sort_values(["begun", "recall_low"], kind="stable")
         return worst[list(TABLE)].reset_index(drop=True)
 

@@ -13,6 +13,7 @@ import click
 from collection.cli.options import FILE, FORMAT
 from collection.cli.printing import echo, echo_data, print_notices, print_table, progress_line
 from collection.errors import InputError
+from collection.records import in_natural_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,7 +103,7 @@ def agreement(
     _print_values(found)
     _print_narrow("between", found.between, ["a", "b", "pairs"])
     by = found.topics[(found.topics["coefficient"] == coefficient)].drop_duplicates("query_id")
-    order = by.sort_values("value", kind="stable", na_position="last")["query_id"].tolist()
+    order = in_natural_order(by).sort_values("value", kind="stable", na_position="last")["query_id"].tolist()
     _print_narrow(f"topics, least {COEFFICIENTS[coefficient].label} first", found.topics, ["query_id", "pairs"], order)
     if len(found.annotators) > 2:
         _print_narrow("against the majority of the others", found.rest, ["annotator", "pairs", "difference"])
@@ -137,7 +138,7 @@ def _print_values(found: Agreement) -> None:
         cells = [rows_of.get(scale, "") for scale in ("graded", "binary")]
         notes = dict.fromkeys(note for note in of_entry["note"] if note)
         rows.append([entry.name, entry.label, *cells, "; ".join(notes)])
-    print_table(["coefficient", "", "graded", f"binary (from {found.level:g})", ""], rows)
+    print_table(["coefficient", "name", "graded", f"binary (from {found.level:g})", "note"], rows)
     if found.resamples:
         print_notices([f"in brackets: 95 % of {found.resamples:,} bootstrap samples of {found.by}"])
 
@@ -157,7 +158,7 @@ def _print_narrow(title: str, frame: pd.DataFrame, keys: list[str], order: list[
         [*(_key(key) for key in keyed), *("-" if isnan(value) else f"{value:.3f}" for value in row)]
         for keyed, row in zip(wide.index, wide.to_numpy().tolist(), strict=True)
     ]
-    print_table([*("" if k == "difference" else k for k in keys), *wide.columns], rows[:SHOWN])
+    print_table([*("higher by" if k == "difference" else k for k in keys), *wide.columns], rows[:SHOWN])
     if len(rows) > SHOWN:
         echo(f"... {len(rows) - SHOWN:,} more; --format json has all")
 
@@ -177,7 +178,7 @@ def _print_conclusions(conclusions: list[Conclusion], measure: str) -> None:
     rows = [
         [c.a, c.b, c.topics, c.pairs, c.runs, "-" if c.note else f"{c.tau:.3f}", c.swaps, c.note] for c in conclusions
     ]
-    print_table(["a", "b", "topics", "pairs", "runs", "Kendall's tau", "swaps", ""], rows)
+    print_table(["a", "b", "topics", "pairs", "runs", "Kendall's tau", "swaps", "note"], rows)
     for c in conclusions[:TABLES]:
         echo()
         cells = [

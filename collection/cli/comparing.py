@@ -356,7 +356,7 @@ def _print_tests(compared: Comparison) -> None:
             ]
             for row in tests.to_dict("records")
         ]  # fmt: skip
-        print_table([*header, "d_z", "p", "adjusted", "better/equal/worse", ""], rows, numbers=True)
+        print_table([*header, "d_z", "p", "adjusted", "better/equal/worse", "significant"], rows, numbers=True)
 
 
 def _print_pairs(compared: Comparison) -> None:
@@ -374,7 +374,7 @@ def _print_pairs(compared: Comparison) -> None:
             ]
             for row in pairs.to_dict("records")
         ]  # fmt: skip
-        print_table(["pair", "difference", confidence(compared.alpha), "d_z", "p", ""], rows, numbers=True)
+        print_table(["pair", "difference", confidence(compared.alpha), "d_z", "p", "significant"], rows, numbers=True)
 
 
 def _interval(low: float, high: float) -> str:

@@ -60,6 +60,6 @@ def duplicates(directory: Path, of: str, threshold: float, form: str) -> None:
         rows.append([len(group.doc_ids), f"{min(group.similarity):.2f}", ", ".join(group.doc_ids[:NAMED]) + more])
     if rows:
         echo()
-        print_table(["documents", "least similar to the first", ""], rows)
+        print_table(["documents", "least similar to the first", "ids"], rows)
     if len(found.groups) > SHOWN:
         print_notices([f"{len(found.groups) - SHOWN:,} more groups; --format json has all"])

@@ -47,7 +47,9 @@ def vectors(
 
 @click.command()
 @DIRECTORY
-@click.option("--mode", help="pool, pool-then-loop, loop, loop-in-pool, closed; campaign: a topic's own no more.")
+@click.option(
+    "--mode", help="pool, random, pool-then-loop, loop, loop-in-pool, closed; campaign: a topic's own no more."
+)
 @click.option("--topic", "topics", multiple=True, metavar="Q", help="Give only this topic the mode; may be repeated.")
 @click.option(
     "--by", metavar="S", help="What ranks: model, or a pooling strategy: mtf, maxmean, mm-ns, thompson, hedge."

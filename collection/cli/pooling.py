@@ -9,6 +9,7 @@ import click
 
 from collection.cli.options import FILE, with_folders
 from collection.cli.printing import counted, echo, print_notices, print_table, progress_line
+from collection.errors import InputError
 
 if TYPE_CHECKING:
     from collection.campaign import PoolReport
@@ -95,9 +96,16 @@ def pool(
     from collection.campaign import Campaign
     from collection.pooling import ADAPTIVE, STRATEGIES, read_parameters
 
+    if strategy in ADAPTIVE:
+        # It has no parameters here: --budget and the like belong to the loop.
+        budget = f" --topic-budget {short['budget']}" if short.get("budget") else ""
+        raise InputError(
+            f"{strategy} asks for judgements as it goes, so it makes no pool beforehand: "
+            f"`cleverdon loop {directory} --mode loop --by {strategy}{budget}` has it choose what is judged next, and "
+            "`cleverdon simulate` tries it out"
+        )
     given = [f"{name}={value}" for name, value in short.items() if value is not None]
-    table = ADAPTIVE if strategy in ADAPTIVE else STRATEGIES
-    parameters = read_parameters(table[strategy], [*given, *settings])
+    parameters = read_parameters(STRATEGIES[strategy], [*given, *settings])
     with Campaign(directory) as campaign, progress_line("pooling"):
         report = campaign.pool(
             strategy,

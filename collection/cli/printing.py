@@ -128,7 +128,9 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 
 def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_only: bool = False) -> None:
     """Values on stdout in one of the forms; what they do not rest on, on stderr."""
-    from collection.records import ALL_TOPICS
+    import pandas as pd
+
+    from collection.records import ALL_TOPICS, in_natural_order
 
     values = evaluation.values if per_topic else evaluation.values[evaluation.values["query_id"] == ALL_TOPICS]
     if form == "tsv":
@@ -151,7 +153,9 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_
         order = evaluation.means()
         if per_topic:
             for run in order.index:
-                of_run = evaluation.values[evaluation.values["run"] == run]
+                of_run = in_natural_order(evaluation.values[evaluation.values["run"] == run])
+                of_all = of_run["query_id"] == ALL_TOPICS
+                of_run = pd.concat([of_run[~of_all], of_run[of_all]])
                 echo(run)
                 _print_values("topic", of_run, "query_id", order.columns)
                 echo()

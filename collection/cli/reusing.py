@@ -12,6 +12,7 @@ import click
 from collection.cli.options import FILE, FORMAT, with_folders
 from collection.cli.printing import echo, echo_data, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
+from collection.records import in_natural_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -197,7 +198,7 @@ def _print(report: Reusability) -> None:
             ],
         )
     echo("\ntopics that decide most")
-    _print_topics(report.topics.sort_values("without", kind="stable").head(SHOWN))
+    _print_topics(in_natural_order(report.topics).sort_values("without", kind="stable").head(SHOWN))
     print_notices(estimate.assumption for estimate in report.missing)
 
 

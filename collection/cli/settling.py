@@ -79,7 +79,7 @@ def _print(found: RuleComparison) -> None:
         echo(f"\nGrades by {found.first} (rows) and by {found.second} (columns):")
         table = grades.confusion
         body = [[f"{grade:g}", *map(int, row)] for grade, row in zip(table.index, table.to_numpy(), strict=True)]
-        print_table(["", *(f"{grade:g}" for grade in table.columns)], body, numbers=True)
+        print_table(["grade", *(f"{grade:g}" for grade in table.columns)], body, numbers=True)
     if found.places is None:
         return
     echo(f"\n{found.places.measure} of each run by both, and its place:")

@@ -7,7 +7,7 @@ import pandas as pd
 
 from collection.comparison.evaluating import Evaluation
 from collection.errors import InputError, UnknownNameError
-from collection.records import Run
+from collection.records import Run, in_natural_order
 
 
 def differences(evaluation: Evaluation, a: str, b: str, measure: str) -> pd.DataFrame:
@@ -31,9 +31,10 @@ def differences(evaluation: Evaluation, a: str, b: str, measure: str) -> pd.Data
     ours, theirs = of.loc[of["run"] == a, "value"], of.loc[of["run"] == b, "value"]
     table = pd.DataFrame({"value_a": ours, "value_b": theirs.reindex(ours.index)})
     table["difference"] = table["value_a"] - table["value_b"]
-    # Rounded, so that topics that differ alike stay in the order of the qrels.
+    table = in_natural_order(table.rename_axis("query_id").reset_index())
+    # Rounded, so that topics that differ alike stay in natural order.
     far = -table["difference"].abs().round(12).to_numpy()
-    return table.iloc[np.argsort(far, kind="stable")].rename_axis("query_id").reset_index()
+    return table.iloc[np.argsort(far, kind="stable")].reset_index(drop=True)
 
 
 def side_by_side(a: Run, b: Run, qrels: pd.DataFrame, topic: str, depth: int = 10) -> pd.DataFrame:

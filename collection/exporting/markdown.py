@@ -72,7 +72,7 @@ def _material(facts: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     made_of = {"judgements": "graded", "choices": "chosen from lists", "preferences": "graded by preferences"}
     yield from _table(
-        ("", "count"),
+        ("content", "count"),
         [
             ("documents with a text", documents["with_text"]),
             (f"documents in corpus.jsonl ({documents['corpus']})", documents["exported"]),

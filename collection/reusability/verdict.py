@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 import pandas as pd
 
 from collection.measures import Measure
+from collection.records import in_natural_order
 from collection.reusability.depths import TAUS, Pooled, settled_at
 from collection.reusability.laying import DIGITS, Laid
 
@@ -301,7 +302,7 @@ def of_topics(topics: pd.DataFrame, measure: str) -> str:
     without = topics["without"]
     if without.isna().all():
         return "There are too few topics or runs to say which topics decide."
-    row = topics.sort_values("without", kind="stable").iloc[0]
+    row = in_natural_order(topics).sort_values("without", kind="stable").iloc[0]
     if row["without"] > 1 - 1e-9:
         return f"No topic decides: without any one of the {len(topics):,} the order by {measure} is the same."
     return (
