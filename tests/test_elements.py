@@ -17,6 +17,7 @@ from markdown_it import MarkdownIt
 import annotate
 from annotate import elements, widgets
 from annotate.charts_compare import means_chart
+from annotate.signing import forms
 
 BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 # Streamlit 1.67's frontend replaces these in source and in the text that Markdown gives.
@@ -88,3 +89,9 @@ def test_pages_draw_tables_and_charts_through_elements_only() -> None:
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Attribute) and node.attr in ("dataframe", "data_editor", "altair_chart"):
                 assert ast.unparse(node.value) == "elements", f"{file.name}:{node.lineno}"
+
+
+def test_the_sign_in_pages_have_no_name_that_reads_as_another() -> None:
+    page = bytes(forms.signin("safe_\u202egnp.exe", None).body).decode()
+    assert "safe_gnp.exe" in page
+    assert not re.search(f"[{BIDI}]", page)

@@ -7,6 +7,7 @@ from html import escape
 from starlette.responses import HTMLResponse
 
 from collection.accounts import SHORTEST_PASSWORD
+from collection.characters import without_bidi
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -49,6 +50,7 @@ def page(title: str, body: str, status: int = 200, **headers: str) -> HTMLRespon
         f"<title>Cleverdon: {escape(title)}</title><style>{_STYLE}</style>"
         f"<main><h1>{escape(title)}</h1>{body}</main></html>"
     )
+    html = without_bidi(html)
     return HTMLResponse(html, status, HEADERS | {name.replace("_", "-"): value for name, value in headers.items()})
 
 
