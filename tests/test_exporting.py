@@ -33,6 +33,7 @@ from annotate.session import DIRECTORY_VARIABLE
 from collection import Campaign, Judgement, exporting, formats
 from collection.errors import CampaignError, ColumnsError, InputError, UnknownNameError
 from collection.formats.beir import corpus_record
+from collection.formats.judgements import DETAILS
 from collection.measures import align, parse
 from collection.ranking import rank_run
 from collection.records import Choice, Document, Preference, Run
@@ -569,6 +570,107 @@ def test_imported_and_exported_again_it_has_the_same_bytes(whole: Path, tmp_path
         rows = [json.loads(line) for line in (folder / "judgements.jsonl").read_text().splitlines()]
         said.append({(r["annotator"], r["query_id"], r["doc_id"], r["relevance"]) for r in rows})
     assert said[0] == said[1]
+
+
+def test_zeros_of_either_sign_have_the_same_bytes_again(campaign: Campaign, tmp_path: Path) -> None:
+    lines = "1 Q0 d1 1 0.0 z\n1 Q0 d3 2 -0.0 z\n1 Q0 d2 3 0.0 z\n2 Q0 d4 1 -0.0 z\n2 Q0 d5 2 0.0 z\n2 Q0 d8 3 -0.0 z\n"
+    (tmp_path / "z.run").write_text(lines)
+    campaign.import_files(runs=[tmp_path / "z.run"])
+    say(campaign, "ann", "1 d1 1")
+    campaign.export_collection(tmp_path / "c", with_runs=True)
+    assert (tmp_path / "c" / "runs" / "z.run").read_text() == lines
+
+
+@pytest.mark.parametrize("name", ["log.jsonl", "log.csv"])
+def test_an_imported_log_keeps_what_it_says_beside_the_grades(
+    make_campaign: Callable[..., Campaign], tmp_path: Path, name: str
+) -> None:
+    """Times, seconds, ways, notes, flags and passages; in the order of the log, by which "latest" goes."""
+    first = make_campaign("first")
+    rows: list[tuple[str, str, str, int, dict[str, Any]]] = [
+        ("zoe", "1", "d1", 3, {"seconds": 4.25, "away": 0.5, "shown_at": "2026-01-02T03:04:05.678Z"}),
+        ("ann", "1", "d1", 1, {"seconds": 0.1, "note": 'a "note",\nin two lines', "passages": ((0, 8), (9, 13))}),
+        ("zoe", "1", "d2", 0, {"flagged": True, "judged_at": "2026-01-02T03:04:06.000+00:00"}),
+        ("ann", "2", "d4", 2, {}),
+        ("zoe", "2", "d4", 1, {"seconds": 1e-7}),
+        ("ann", "1", "d2", 2, {"away": 12.0}),
+    ]
+    for annotator, query_id, doc_id, grade, more in rows:
+        judgement = Judgement(str(uuid4()), annotator, query_id, doc_id, "graded", grade, source="key", **more)
+        assert not first.judge([judgement]).refused
+    first.export(judgements=tmp_path / name, qrels=tmp_path / "q.txt", rule="latest")
+    logs = [first.store.judgements(current=False)]
+    for number in (2, 3):
+        again = make_campaign(f"again {number}", pooled=False)
+        again.import_files(labels=tmp_path / name)
+        logs.append(again.store.judgements(current=False))
+        before, before_qrels = (tmp_path / name).read_bytes(), (tmp_path / "q.txt").read_bytes()
+        again.export(judgements=tmp_path / name, qrels=tmp_path / "q.txt", rule="latest")
+        assert (tmp_path / "q.txt").read_bytes() == before_qrels
+        assert number == 2 or (tmp_path / name).read_bytes() == before
+    assert logs[0]["strategy"].tolist() == ["depth"] * 6
+    assert set(logs[1]["source"]) == {"imported"}
+    for log in logs[1:]:
+        pd.testing.assert_frame_equal(log.drop(columns="source"), logs[0].drop(columns="source"))
+
+
+def test_a_log_may_be_imported_beside_its_own_campaign(judged: Campaign, tmp_path: Path) -> None:
+    """Under the names of the collection: what has its uuid already gets another."""
+    judged.export_collection(tmp_path / "c")
+    judged.set_assignment(annotators=4)
+    judged.import_files(labels=tmp_path / "c" / "judgements.jsonl")
+    assert judged.annotators()["judgements"].tolist() == [4, 5, 5, 4]
+    seconds = judged.store.judgements(annotator="a1")["seconds"]
+    assert seconds.tolist() == [4.0] * 4
+
+
+wholes = st.none() | st.integers(0, 10**6)
+reals = st.none() | st.floats(0, 1e9)
+notes = st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), min_size=1, max_size=9)
+places = st.lists(st.tuples(st.integers(0, 99), st.integers(100, 999)), max_size=2).map(tuple)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(ids, st.datetimes(), reals, reals, st.booleans(), notes, places, wholes), min_size=1))
+def test_a_log_is_read_as_it_was_written(rows: list[tuple[Any, ...]]) -> None:
+    said = [
+        Judgement(
+            str(n), "ann", "1", f"{doc_id}.{n}", "graded", n % 4, judged_at=f"{at.isoformat()}+00:00", seconds=seconds,
+            away=away, flagged=flagged, note=note, passages=passages, strategy="depth", pool_rank=rank,
+            model_round=rank, probability=None if rank is None else 1 / (1 + rank),
+        )
+        for n, (doc_id, at, seconds, away, flagged, note, passages, rank) in enumerate(rows)
+    ]  # fmt: skip
+    table = pd.DataFrame(said, columns=list(Judgement._fields), dtype=object)
+    with TemporaryDirectory() as folder:
+        for name in ("log.jsonl", "log.csv"):
+            formats.write_judgements(table, Path(folder) / name)
+            back = formats.read_labels(Path(folder) / name, details=True)
+            assert back[list(DETAILS)].values.tolist() == table[list(DETAILS)].values.tolist()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "wanted"),
+    [
+        ("judged_at", "yesterday", "a time as judged_at (ISO 8601), found 'yesterday'"),
+        ("seconds", -1, "seconds as a number from 0 to 1e+09, found '-1'"),
+        ("seconds", True, "seconds as a number from 0 to 1e+09, found 'True'"),
+        ("pool_rank", 1.5, "pool_rank as a whole number from 0 to 1e+09, found '1.5'"),
+        ("probability", 2, "probability as a number from 0 to 1, found '2'"),
+        ("flagged", "perhaps", "true or false as flagged, found 'perhaps'"),
+        ("passages", [[5, 2]], 'passages as a list of {"start": 0, "end": 5}, found'),
+        ("passages", "[", 'passages as a list of {"start": 0, "end": 5}, found'),
+        ("note", {}, "text in the field 'note'"),
+    ],
+)
+def test_what_a_log_cannot_say_is_refused_with_its_line(
+    campaign: Campaign, tmp_path: Path, field: str, value: Any, wanted: str
+) -> None:
+    row = {"annotator": "ann", "query_id": "1", "doc_id": "d1", "kind": "graded", "relevance": 1}
+    (tmp_path / "log.jsonl").write_text(f"{json.dumps(row)}\n{json.dumps(row | {'doc_id': 'd2', field: value})}\n")
+    said = fails("import", campaign.directory, "--labels", tmp_path / "log.jsonl")
+    assert f"log.jsonl:2: wanted {wanted}" in said
+    assert campaign.counts()["logged"] == 0
 
 
 json_values = st.recursive(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -303,14 +304,14 @@ class Importing:
         known, ignored = self._known_topics(frame, path)
         graded = known[known["relevance"] >= 0]
         annotator = f"{QRELS_ANNOTATOR}{formats.stem(path)}"
-        added, _ = self._grades(path, graded.assign(annotator=annotator), lambda *_: "judgement")
+        added, _ = self._grades(path, graded.assign(annotator=annotator, counts_as="judgement"))
         of_new = "pairs of the pool that it grades count as judged, and nobody is asked to judge them again"
         self._said(path, f"judgements, kept as {annotator!r}", added, ignored, of_new)
         if unjudged := len(known) - len(graded):
             self.notices.append(f"{path}: {unjudged:,} pairs with a grade below 0 are unjudged and left out")
 
     def _labels(self, path: Path | str) -> None:
-        frame = formats.read_labels(path)
+        frame = formats.read_labels(path, details=True)
         if frame.empty:
             raise InputError(f"{path}: wanted labels, found no grade in it")
         grades = self.campaign.grades
@@ -321,11 +322,7 @@ class Importing:
             raise FormatError(path, line, f"a grade of this campaign ({grades})", f"{row['relevance']}")
         known, ignored = self._known_topics(frame, path)
         self._require_one_spelling(path, map(str, known["annotator"].unique()))
-        # Of the labels of a pair the earliest count; those without a time come last, in the order of the file.
-        if "judged_at" in known:
-            times = pd.to_datetime(known["judged_at"], utc=True, format="ISO8601", errors="coerce")
-            known = known.loc[times.sort_values(kind="stable", na_position="last").index]
-        added, surplus = self._grades(path, known, self._label_counts_as())
+        added, surplus = self._grades(path, known.assign(counts_as=self._labels_count_as(known)))
         people = known["annotator"].nunique()
         what = f"judgements of {people:,} annotator{'' if people == 1 else 's'}"
         self._said(path, what, added, ignored, "each of them is one of the judgements that its pair is to get")
@@ -351,33 +348,48 @@ class Importing:
                     "alike if they are one person, or give one of them another name"
                 )
 
-    def _label_counts_as(self) -> Callable[[str, str, str], CountsAs]:
-        """What a new label counts as: annotator, topic, document -> "judgement" or "surplus".
+    def _labels_count_as(self, labels: pd.DataFrame) -> list[CountsAs]:
+        """What each new label counts as: of those of a pair, as many of the earliest as it wants count.
 
-        Of a pair that nobody asked for, outside the pool and any loop, every label counts.
+        Labels without a time come last, in the order of the file. Of a pair that nobody asked for, outside the pool
+        and any loop, every label counts.
+
+        Parameters
+        ----------
+        labels
+            ``annotator``, ``query_id``, ``doc_id`` and, where the file says it, ``first_judged_at``.
         """
+        self.store.add_document_ids(labels["doc_id"])
         pool, scopes = self.store.pool(), self.campaign.scopes()
         pooled = set(zip(pool["query_id"], pool["doc_id"], strict=True))
-
-        def counts_as(annotator: str, query_id: str, doc_id: str) -> CountsAs:
+        there = {name: self.store.last_grades(name) for name in labels["annotator"].unique()}
+        order = labels.reset_index(drop=True)
+        if "first_judged_at" in order:
+            times = pd.to_datetime(order["first_judged_at"], utc=True, format="ISO8601", errors="coerce")
+            order = order.loc[times.sort_values(kind="stable", na_position="last").index]
+        counts_as: list[CountsAs] = ["judgement"] * len(labels)
+        taken: Counter[tuple[str, str]] = Counter()
+        for row, annotator, *pair in order[["annotator", "query_id", "doc_id"]].itertuples(name=None):
+            query_id, doc_id = pair
             asked = (query_id, doc_id) in pooled or scopes[query_id] in EVERYWHERE
-            return "surplus" if asked and not self.campaign.has_room(annotator, query_id, doc_id) else "judgement"
-
+            if not asked or there[annotator].get((query_id, doc_id), (None, None))[1] == "judgement":
+                continue
+            if self.campaign.has_room(annotator, query_id, doc_id, taken[query_id, doc_id]):
+                taken[query_id, doc_id] += 1
+            else:
+                counts_as[row] = "surplus"
         return counts_as
 
-    def _grades(
-        self, path: Path | str, graded: pd.DataFrame, counts_as: Callable[[str, str, str], CountsAs]
-    ) -> tuple[Added, int]:
-        """Write grades that somebody gave elsewhere, in the order of the frame.
+    def _grades(self, path: Path | str, graded: pd.DataFrame) -> tuple[Added, int]:
+        """Write grades that people gave elsewhere, in the order of the rows, which the rule "latest" goes by.
 
         Parameters
         ----------
         path
             The file, for messages.
         graded
-            ``annotator``, ``query_id``, ``doc_id``, ``relevance``.
-        counts_as
-            What a grade counts as where its annotator has no judgement of the pair yet.
+            ``annotator``, ``query_id``, ``doc_id``, ``relevance``, ``counts_as`` (what a grade counts as where its
+            annotator has no judgement of the pair yet), and of a log what it says beside the grades.
 
         Returns
         -------
@@ -387,7 +399,11 @@ class Importing:
         self.store.add_document_ids(graded["doc_id"])
         there = {name: self.store.last_grades(name) for name in graded["annotator"].unique()}
         new = changed = same = surplus = 0
-        for annotator, query_id, doc_id, relevance in graded[LABEL].itertuples(index=False, name=None):
+        columns = [name for name in graded.columns if name != "first_judged_at"]
+        for row in graded[columns].itertuples(index=False, name=None):
+            details: dict[str, Any] = dict(zip(columns, row, strict=True))
+            annotator, query_id, doc_id, relevance = (details.pop(name) for name in LABEL)
+            counted: CountsAs = details.pop("counts_as")
             before, as_before = there[annotator].get((query_id, doc_id), (None, None))
             if before is not None and before != relevance and not self.replace:
                 thing = "file" if annotator.startswith(QRELS_ANNOTATOR) else "annotator"
@@ -395,24 +411,20 @@ class Importing:
                     f"{path}: topic {query_id!r}, document {doc_id!r}: {annotator!r} says {before} already, found "
                     f"{relevance}; give the {thing} another name, or --replace takes the new grade"
                 )
-            counted = "judgement" if as_before == "judgement" else counts_as(annotator, query_id, doc_id)
+            counted = "judgement" if as_before == "judgement" else counted
             surplus += counted == "surplus"
             if before == relevance and counted == as_before:
                 same += 1
                 continue
             new, changed = new + (before is None), changed + (before is not None)
-            self.campaign.write(
-                Judgement(
-                    str(uuid4()),
-                    annotator,
-                    query_id,
-                    doc_id,
-                    "graded",
-                    int(relevance),
-                    source="imported",
-                    counts_as=counted,
-                )
+            uuid = details.pop("uuid", None)
+            if uuid is None or self.store.logged(uuid) is not None:
+                uuid = str(uuid4())
+            grade = int(relevance)
+            judgement = Judgement(
+                uuid, annotator, query_id, doc_id, "graded", grade, source="imported", counts_as=counted
             )
+            self.campaign.write(judgement._replace(**{n: v for n, v in details.items() if v is not None}))
         return Added(new, changed, same), surplus
 
     def _said(self, path: Path | str, what: str, added: Added, ignored: list[str], of_new: str) -> None:

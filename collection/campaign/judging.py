@@ -284,15 +284,14 @@ class Judging(Looping, Assigning):
         if leased_only and pair.judgement is None:
             j, pair = self._if_wanted(j, pair)
         self._check_decision(j, pair)
-        self.store.append(
-            j._replace(
+        if j.source != "imported" or j.strategy is None:  # an imported log says itself how its pairs came up
+            j = j._replace(
                 strategy=pair.strategy,
                 pool_rank=pair.pool_rank,
                 model_round=pair.model_round,
                 probability=pair.probability,
-            ),
-            pair,
-        )
+            )
+        self.store.append(j, pair)
         # What is taken back is in the annotator's hands again.
         if leased_only and j.kind == "undone" and self.has_room(j.annotator, j.query_id, j.doc_id):
             until = time.time() + min(self.assignment_settings().lease * 60, LONGEST_IN_LOOP)
@@ -308,17 +307,17 @@ class Judging(Looping, Assigning):
             return j, pair
         return j._replace(counts_as="surplus"), surplus
 
-    def has_room(self, annotator: str, query_id: str, doc_id: str) -> bool:
+    def has_room(self, annotator: str, query_id: str, doc_id: str, coming: int = 0) -> bool:
         """Whether a pair still wants a judgement of an annotator, or they hold it.
 
         It does while fewer others than wanted have judged it or have it in hand, and nobody has adjudicated it; of
-        everybody where it is in the calibration set.
+        everybody where it is in the calibration set. `coming` judgements of others are about to be written.
         """
         demand = self.store.demand(query_id, doc_id, annotator, time.time())
         wanted = demand.wanted
         if wanted is None:
             wanted = int(self._wanted_outside(query_id, [doc_id])[0])
-        room = demand.others + demand.leased < wanted and not demand.adjudicated
+        room = demand.others + demand.leased + coming < wanted and not demand.adjudicated
         return demand.held or demand.calibration or room
 
     def _check_decision(self, j: Judgement, pair: Pair) -> None:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from collection.errors import FormatError, InputError
 from collection.formats import delimited, fields, source
+from collection.formats.judgements import DETAILS, details_of
 from collection.formats.lines import as_numbers, parse_grade
 from collection.formats.source import quote
 from collection.formats.write import replacing
@@ -35,10 +36,11 @@ class _Row(NamedTuple):
     doc_id: str
     relevance: int | float | None
     cannot: bool = False
-    judged_at: str | None = None
+    first_judged_at: str | None = None
+    details: Mapping[str, Any] = {}
 
 
-def read_labels(path: str | PathLike[str]) -> pd.DataFrame:
+def read_labels(path: str | PathLike[str], *, details: bool = False) -> pd.DataFrame:
     """Read labels, or a log of judgements.
 
     Parameters
@@ -48,14 +50,17 @@ def read_labels(path: str | PathLike[str]) -> pd.DataFrame:
         user), query_id (qid, topic), doc_id (docno, docid), relevance (grade, label, rel, score); others are passed
         over. With a column ``kind`` it is a log as ``cleverdon export --judgements`` writes it: of each annotator's
         rows for a pair the last counts, and only if it is a grade; adjudications and surplus judgements are left out.
+    details
+        Of a log also what it says beside the grades: a column for each of
+        :data:`collection.formats.judgements.DETAILS`.
 
     Returns
     -------
     DataFrame
         ``annotator``, ``query_id``, ``doc_id`` (str), ``relevance`` (int64; float64 if a grade has a fraction),
-        where the file says it ``judged_at`` (str; of a revised grade when the first was given), in the order of the
-        file. ``attrs["left_out"]`` counts what a log has besides grades: "adjudication", "surplus",
-        "cannot judge", as far as there are any.
+        where the file says it ``first_judged_at`` (str; of a revised grade when the first was given), in the order of
+        the file. ``attrs["left_out"]`` counts what a log has besides grades: "adjudication", "surplus", "cannot judge",
+        as far as there are any.
 
     Raises
     ------
@@ -73,10 +78,10 @@ def read_labels(path: str | PathLike[str]) -> pd.DataFrame:
         if log and not _counts(path, number, record):
             left_out[str(record["counts_as"])] += record["kind"] != "undone"
             continue
-        row = _row(path, number, record, log)
+        row = _row(path, number, record, log, details)
         before = kept.pop(row[1:4], None)
         if before is not None and (before.relevance is not None or before.cannot):
-            row = row._replace(judged_at=before.judged_at)
+            row = row._replace(first_judged_at=before.first_judged_at)
         if before is not None and not log:
             what = f"{quote(row.annotator)} on topic {quote(row.query_id)}, document {quote(row.doc_id)}"
             found = f"{what} a second time (first in line {before.line})"
@@ -87,8 +92,10 @@ def read_labels(path: str | PathLike[str]) -> pd.DataFrame:
     graded = [row for row in kept.values() if row.relevance is not None]
     frame = pd.DataFrame([row[1:4] for row in graded], columns=list(COLUMNS[:3]), dtype="str")
     labels = frame.assign(relevance=as_numbers([row.relevance for row in graded if row.relevance is not None]))
-    if any(row.judged_at for row in graded):
-        labels["judged_at"] = pd.Series([row.judged_at for row in graded], dtype="str")
+    if any(row.first_judged_at for row in graded):
+        labels["first_judged_at"] = pd.Series([row.first_judged_at for row in graded], dtype="str")
+    for name in DETAILS if any(row.details for row in graded) else ():
+        labels[name] = pd.Series([row.details[name] for row in graded], dtype=object)
     left_out["cannot judge"] = sum(row.cannot for row in kept.values())
     labels.attrs["left_out"] = {what: count for what, count in left_out.items() if count}
     return labels
@@ -178,7 +185,7 @@ def _records(path: str | PathLike[str]) -> Iterator[tuple[int, Mapping[str, Any]
 
 def _renamed(path: str | PathLike[str], number: int, record: Mapping[str, Any]) -> dict[str, Any]:
     """The record with our own column names."""
-    renamed: dict[str, Any] = {name: record[name] for name in ("kind", "counts_as", "judged_at") if name in record}
+    renamed: dict[str, Any] = {name: record[name] for name in ("kind", "counts_as", *DETAILS) if name in record}
     for column, aliases in ALIASES.items():
         name = next((alias for alias in aliases if alias in record), None)
         if name is None:
@@ -198,7 +205,7 @@ def _counts(path: str | PathLike[str], number: int, record: Mapping[str, Any]) -
     return counts_as == "judgement"
 
 
-def _row(path: str | PathLike[str], number: int, record: Mapping[str, Any], log: bool) -> _Row:
+def _row(path: str | PathLike[str], number: int, record: Mapping[str, Any], log: bool, details: bool) -> _Row:
     annotator = record["annotator"]
     if not isinstance(annotator, str) or not _is_name(annotator):
         wanted = "the name of an annotator, without blanks around it"
@@ -207,7 +214,9 @@ def _row(path: str | PathLike[str], number: int, record: Mapping[str, Any], log:
     at = str(record.get("judged_at") or "") or None
     if log and record["kind"] != "graded":
         return _Row(number, annotator, query_id, doc_id, None, record["kind"] == "cannot judge", at)
-    return _Row(number, annotator, query_id, doc_id, _grade(path, number, record["relevance"]), judged_at=at)
+    grade = _grade(path, number, record["relevance"])
+    more = details_of(path, number, record) if log and details else {}
+    return _Row(number, annotator, query_id, doc_id, grade, first_judged_at=at, details=more)
 
 
 def _is_name(name: str) -> bool:

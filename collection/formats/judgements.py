@@ -1,0 +1,91 @@
+"""What a log of judgements says of each beside the grade: times, seconds, how the pair came up, notes, passages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from os import PathLike
+from typing import Any
+
+from collection.errors import FormatError
+from collection.formats import fields
+from collection.formats.lines import parse_score
+from collection.formats.source import quote
+
+DETAILS = ("uuid", "judged_at", "shown_at", "seconds", "away", "strategy", "pool_rank", "model_round", "probability",
+           "note", "flagged", "passages")  # fmt: skip
+"""Fields of :class:`collection.records.Judgement` that :func:`details_of` reads."""
+
+_TEXTS = ("uuid", "judged_at", "shown_at", "strategy", "note")
+_HIGHEST = {"seconds": 1e9, "away": 1e9, "probability": 1.0, "pool_rank": 1e9, "model_round": 1e9}
+_WHOLE = ("pool_rank", "model_round")
+
+
+def details_of(path: str | PathLike[str], number: int, record: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a record, of the types that a judgement has; None where nothing is said.
+
+    Parameters
+    ----------
+    path, number
+        File and line, for messages.
+    record
+        A line of JSON; or of CSV, where everything is text, nulls are empty, and passages are JSON.
+
+    Returns
+    -------
+    dict
+        Each of :data:`DETAILS`; ``flagged`` is False and ``passages`` is () where nothing is said.
+
+    Raises
+    ------
+    FormatError
+        With path and line: a field is not what it should be.
+    """
+    found: dict[str, Any] = {name: fields.text_of(path, number, record, name) or None for name in _TEXTS}
+    if found["judged_at"] is not None:
+        found["judged_at"] = _time(path, number, found["judged_at"])
+    for name, highest in _HIGHEST.items():
+        found[name] = _number(path, number, record.get(name), name, highest)
+    flagged = record.get("flagged")
+    if str(flagged).lower() not in ("none", "", "true", "false"):
+        raise FormatError(path, number, "true or false as flagged", quote(str(flagged)))
+    found["flagged"] = str(flagged).lower() == "true"
+    found["passages"] = _passages(path, number, record.get("passages"))
+    return found
+
+
+def _time(path: str | PathLike[str], number: int, text: str) -> str:
+    """A time in UTC, as it is written if it is UTC already."""
+    try:
+        time = datetime.fromisoformat(text)
+        if time.utcoffset() == timedelta(0):
+            return text
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="milliseconds")
+    except (ValueError, OverflowError):
+        raise FormatError(path, number, "a time as judged_at (ISO 8601)", quote(text)) from None
+
+
+def _number(path: str | PathLike[str], number: int, value: Any, name: str, highest: float) -> float | int | None:
+    if value is None or value == "":
+        return None
+    found = None if isinstance(value, bool) else parse_score(str(value))
+    whole = name in _WHOLE
+    if found is None or not 0 <= found <= highest or (whole and found % 1):
+        wanted = f"{name} as a {'whole ' if whole else ''}number from 0 to {highest:g}"
+        raise FormatError(path, number, wanted, quote(str(value)))
+    return int(found) if whole else found
+
+
+def _passages(path: str | PathLike[str], number: int, value: Any) -> tuple[tuple[int, int], ...]:
+    """Passages as places: objects with start and end, or pairs of these."""
+    wanted = 'passages as a list of {"start": 0, "end": 5}'
+    try:
+        marked = json.loads(value) if isinstance(value, str) and value else value or ()
+        places = [(p["start"], p["end"]) if isinstance(p, dict) else (p[0], p[1]) for p in marked]
+    except (ValueError, TypeError, KeyError, IndexError, RecursionError):
+        raise FormatError(path, number, wanted, quote(str(value))) from None
+    for place in places:
+        if not all(type(end) is int and 0 <= end <= 1e9 for end in place) or place[0] >= place[1]:
+            raise FormatError(path, number, wanted, quote(str(value)))
+    return tuple(places)
