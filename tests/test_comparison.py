@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from collection import comparison, formats
+from collection import Campaign, comparison, formats
 from collection.comparison import (
     Evaluation,
     compare,
@@ -29,7 +30,7 @@ from collection.comparison import (
 from collection.errors import InputError, UnknownNameError
 from collection.measures import parse
 from collection.ranking import rank_run
-from collection.records import Run
+from collection.records import Judgement, Run
 from collection.significance import holm
 from tests.conftest import frame
 from tests.helpers import fails, ok, run
@@ -572,6 +573,67 @@ def test_the_command_writes_every_format(on_disk: Path) -> None:
     header, *rows = (line.split("\t") for line in ok(*asked, "tsv", "--all-pairs").splitlines())
     assert header[:2] == ["system_a", "system_b"]
     assert len(rows) == 2
+
+
+def test_evaluate_shows_seeds_as_compare_does(on_disk: Path) -> None:
+    files = (on_disk / "qrels.txt", on_disk / "runs")
+
+    def values(*options: str) -> dict[tuple[str, str], float]:
+        lines = ok("evaluate", *files, "-m", "AP", "--per-topic", "--format", "tsv", *options).splitlines()
+        return {(r, q): float(v) for r, q, _, v in (line.split("\t") for line in lines)}
+
+    separate, together = values("--separate-seeds"), values()
+    topics = {topic for _, topic in separate}
+    assert {run for run, _ in separate} == {"bm25", "dense#1", "dense#2"}
+    assert together == {
+        **{("bm25", q): separate["bm25", q] for q in topics},
+        **{("dense", q): pytest.approx((separate["dense#1", q] + separate["dense#2", q]) / 2) for q in topics},
+    }
+    result = run("evaluate", *files, "-m", "AP")
+    assert "dense is the mean of 2 runs, dense#...; --separate-seeds shows each" in result.stderr
+    assert "separate-seeds" not in run("evaluate", *files, "-m", "AP", "--separate-seeds").stderr
+    # The same default, the same option, the same digits in compare.
+    for options, systems in (([], {"bm25", "dense"}), (["--separate-seeds"], {"bm25", "dense#1", "dense#2"})):
+        board = json.loads(ok("compare", *files, "-m", "AP", "--format", "json", *options))["leaderboard"]
+        shown = {row["system"]: row["value"] for row in board}
+        assert shown.keys() == systems
+        known = values(*options)
+        assert shown == {system: pytest.approx(known[system, "all"]) for system in systems}
+
+
+def test_costs_of_a_system_are_those_of_its_seeds(on_disk: Path, tmp_path: Path) -> None:
+    files = (on_disk / "qrels.txt", on_disk / "runs", "-m", "AP")
+    costs = tmp_path / "systems.csv"
+    costs.write_text("run,latency_ms,hardware\nbm25,5,CPU\ndense,60,GPU\ndense#2,70,\nnobody,1,CPU\n")
+    result = run("evaluate", *files, "--costs", costs, "--format", "json")
+    found = {row["run"]: row for row in json.loads(result.stdout)["costs"]}
+    # Of dense#2 the latency is said by itself: the mean of 60 and 70.
+    assert found["dense"] == {"run": "dense", "latency_ms": 65.0, "hardware": "GPU"}
+    assert f"{costs}: no run or system is called 'nobody'" in result.stderr
+    result = run("evaluate", *files, "--costs", costs, "--format", "json", "--separate-seeds")
+    found = {row["run"]: row for row in json.loads(result.stdout)["costs"]}
+    assert (found["dense#1"]["latency_ms"], found["dense#2"]["latency_ms"]) == (60.0, 70.0)
+    result = run("compare", *files, "--costs", costs, "--frontier", "latency_ms", "--format", "json")
+    assert {row["system"]: row["latency_ms"] for row in json.loads(result.stdout)} == {"bm25": 5.0, "dense": 65.0}
+    assert "no run or system is called 'nobody'" in result.stderr
+    costs.write_text("run,latency_ms\nnobody,1\n")
+    assert "the costs name none of the runs" in fails("evaluate", *files, "--costs", costs)
+
+
+def test_imported_costs_of_a_system_are_those_of_its_seeds(campaign: Campaign, tmp_path: Path) -> None:
+    for n in (1, 2):
+        (tmp_path / f"{n}.run").write_text(f"1 Q0 d{n} 1 1.0 dense#{n}\n")
+    (tmp_path / "c.csv").write_text("run,latency_ms\ndense,60\nnobody,1\n")
+    report = campaign.import_files(runs=[tmp_path / "1.run", tmp_path / "2.run"], costs=tmp_path / "c.csv")
+    (notice,) = (n for n in report.notices if "called" in n)
+    assert notice.endswith("no run or system of the campaign is called 'nobody'")
+    campaign.judge([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
+    evaluation = campaign.evaluate([parse("AP")], runs=["dense#1", "dense#2"])
+    assert evaluation.costs is not None
+    assert evaluation.costs["latency_ms"].to_dict() == {"dense#1": 60.0, "dense#2": 60.0}
+    compared = campaign.compare([parse("AP")]).evaluation.costs
+    assert compared is not None
+    assert compared.loc["dense", "latency_ms"] == 60.0
 
 
 def test_the_command_shows_topics_costs_and_power(on_disk: Path) -> None:

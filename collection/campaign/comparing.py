@@ -34,7 +34,8 @@ class Comparing(Settling):
         measures, runs, rule, topics
             As for :meth:`evaluate`.
         **options
-            ``baseline``, ``test``, ``correction``, ``alpha``, ``seed``, ``all_pairs``.
+            ``baseline``, ``test``, ``correction``, ``alpha``, ``seed``, ``all_pairs``,
+            ``separate_seeds``.
 
         Raises
         ------

@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import pandas as pd
 
-from collection import formats, layout
+from collection import comparison, formats, layout
 from collection.campaign.images import Keeper
 from collection.campaign.reading import EVERYWHERE
 from collection.campaign.reports import ImportReport, Progress
@@ -264,9 +264,10 @@ class Importing:
                     )
             self.store.add_costs(str(run), costs)
         self.done.append(f"{path}: costs of {len(frame):,} runs ({', '.join(frame.columns)})")
-        strangers = sorted(set(frame.index) - set(self.store.runs()["run"]))
+        strangers = comparison.unknown_costs(self.store.runs()["run"], frame.reset_index())
         if strangers:
-            self.notices.append(f"{path}: no run of the campaign is called {', '.join(map(repr, strangers[:5]))}")
+            names = ", ".join(map(repr, sorted(strangers)[:5]))
+            self.notices.append(f"{path}: no run or system of the campaign is called {names}")
 
     def _clicks(self, path: Path | str) -> None:
         frame, ignored = self._known_topics(formats.read_clicks(path), path)

@@ -81,7 +81,9 @@ class Settling(Reading):
             raise CampaignError("there is no grade yet to evaluate by; judge some pairs first")
         evaluation = comparison.evaluate(self.runs(runs), qrels, measures, strangers=True)
         evaluated, costs = [c.run for c in evaluation.coverage], self.costs()
-        return evaluation if not costs["run"].isin(evaluated).any() else comparison.with_costs(evaluation, costs)
+        if len(comparison.unknown_costs(evaluated, costs)) == len(costs):
+            return evaluation
+        return comparison.with_costs(evaluation, costs)
 
     def explain(
         self,

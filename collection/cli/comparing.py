@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.evaluating import parse_measures, read_qrels_for
+from collection.cli.evaluating import parse_measures, print_unknown_costs, read_qrels_for
 from collection.cli.options import FILE, with_folders
 from collection.cli.printing import counted, echo, echo_data, print_notices, print_table, progress_line
 
@@ -47,6 +47,11 @@ def _two_runs(context: click.Context, option: click.Parameter, names: tuple[str,
 @click.option("--alpha", default=0.05, show_default=True, help="The level that p is held against.")
 @click.option("--all-pairs", is_flag=True, help="Test all pairs of systems, by the randomised Tukey HSD test.")
 @click.option("--seed", default=0, show_default=True, help="Of what is drawn at random: the same seed, the same p.")
+@click.option(
+    "--separate-seeds",
+    is_flag=True,
+    help="Compare runs called NAME#1, NAME#2 one by one, not as their mean, the system NAME.",
+)
 @click.option("--costs", type=FILE, help="What the runs cost: a CSV or TSV with a column run.")
 @click.option("--frontier", metavar="COST", help="Which systems are dominated: no better, and no cheaper by this cost.")
 @click.option(
@@ -83,6 +88,7 @@ def compare(
     alpha: float,
     all_pairs: bool,
     seed: int,
+    separate_seeds: bool,
     costs: Path | None,
     frontier: str | None,
     systems: tuple[str, str] | None,
@@ -125,6 +131,7 @@ def compare(
         ranks = comparison.side_by_side(a, b, judged, topic, depth)
         _print_topic(topic, comparison.evaluate([a, b], judged, parsed, version=version), ranks, systems, form)
         return
+    cost_table = None if costs is None else formats.read_costs(costs)
     with progress_line("evaluating") as progress:
         done = iter(range(1, len(runs) + 1))
         evaluation = comparison.evaluate(
@@ -133,8 +140,9 @@ def compare(
             parsed,
             lambda name: progress("runs", next(done), len(runs)),
             version=version,
-            costs=None if costs is None else formats.read_costs(costs),
+            costs=cost_table,
         )
+    print_unknown_costs([c.run for c in evaluation.coverage], costs, cost_table)
     if systems is not None:
         _print_frame(_topics(evaluation, systems), form)
         return
@@ -147,6 +155,7 @@ def compare(
             alpha=alpha,
             seed=seed,
             all_pairs=all_pairs,
+            separate_seeds=separate_seeds,
         )
     if frontier is not None:
         _print_frontier(compared, frontier, form)

@@ -56,6 +56,15 @@ def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | No
     return qrels
 
 
+def print_unknown_costs(runs: Sequence[str], path: Path | None, costs: pd.DataFrame | None) -> None:
+    """Say which rows of a table of costs are of no run."""
+    from collection.comparison import unknown_costs
+
+    if costs is not None and (unknown := unknown_costs(runs, costs)):
+        names = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
+        print_notices([f"{path}: no run or system is called {names}"])
+
+
 def _read_qrels(measures: Sequence[Measure], path: Path, form: QrelsForm | None) -> pd.DataFrame:
     from collection import formats
 
@@ -126,6 +135,11 @@ def _refuse_fifth_column(path: Path) -> None:
 @click.option("--explain", metavar="TOPIC", help="Show the calculation for this topic, rank by rank.")
 @click.option("--costs", type=FILE, help="What the runs cost: a CSV or TSV with a column run; shown beside the values.")
 @click.option(
+    "--separate-seeds",
+    is_flag=True,
+    help="Show runs called NAME#1, NAME#2 one by one, not as their mean, the system NAME.",
+)
+@click.option(
     "--compat",
     type=click.Choice(["9", "10"]),
     default="10",
@@ -151,11 +165,15 @@ def evaluate(
     bounds: bool,
     explain: str | None,
     costs: Path | None,
+    separate_seeds: bool,
     compat: str,
     qrels_form: QrelsForm | None,
     form: str,
 ) -> None:
-    """Evaluate RUNs by QRELS: means over all topics of the qrels; one that a run lacks is an empty ranking."""
+    """Evaluate RUNs by QRELS: means over all topics of the qrels; one that a run lacks is an empty ranking.
+
+    Runs called NAME#1, NAME#2 are seeds of the system NAME and are shown as their mean, as `cleverdon compare` does.
+    """
     from collection import comparison, formats
 
     runs = with_folders(runs)
@@ -170,6 +188,7 @@ def evaluate(
             raise click.UsageError("--explain goes without --bounds, --per-topic, --costs and --format")
         print_explanations(formats.read_runs(runs), judged, parsed, explain, version)
         return
+    cost_table = None if costs is None else formats.read_costs(costs)
     with progress_line("evaluating") as progress:
         done = iter(range(1, len(runs) + 1))
         evaluation = comparison.evaluate(
@@ -179,11 +198,21 @@ def evaluate(
             lambda name: progress("runs", next(done), len(runs)),
             version=version,
             with_bounds=bounds,
-            costs=None if costs is None else formats.read_costs(costs),
+            costs=cost_table,
         )
+    names = [c.run for c in evaluation.coverage]
+    if not separate_seeds:
+        evaluation, _ = comparison.systems_of(evaluation)
     # Rows carry each measure as it was asked for: a script finds what it wrote.
     evaluation.values["measure"] = evaluation.values["measure"].map(dict(zip(map(str, parsed), asked, strict=True)))
     print_evaluation(evaluation, per_topic, form, judged_only)
+    if not separate_seeds:
+        print_notices(
+            f"{system} is the mean of {len(members)} runs, {system}#...; --separate-seeds shows each"
+            for system, members in comparison.seeds(names).items()
+            if len(members) > 1
+        )
+    print_unknown_costs(names, costs, cost_table)
 
 
 @click.command()

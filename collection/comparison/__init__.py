@@ -12,10 +12,12 @@ from collection.comparison.evaluating import (
     direction,
     evaluate,
     explain,
+    unknown_costs,
     with_costs,
 )
 from collection.comparison.frontier import MORE_IS_BETTER_COSTS, frontier, number_costs
-from collection.comparison.grouping import seeds, systems_of
+from collection.comparison.grouping import systems_of
+from collection.comparison.system_names import seeds
 from collection.comparison.topics import differences, side_by_side
 from collection.comparison.writing import caption, latex, markdown
 
@@ -39,5 +41,6 @@ __all__ = [
     "seeds",
     "side_by_side",
     "systems_of",
+    "unknown_costs",
     "with_costs",
 ]

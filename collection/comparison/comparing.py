@@ -112,6 +112,7 @@ def compare(
     alpha: float = 0.05,
     seed: int = 0,
     all_pairs: bool = False,
+    separate_seeds: bool = False,
 ) -> Comparison:
     """Compare systems: a leaderboard with intervals, tests against a baseline, and perhaps all pairs.
 
@@ -132,6 +133,8 @@ def compare(
         Of whatever is drawn at random.
     all_pairs
         Also the randomised Tukey HSD test of all pairs; `like_best` then rests on it.
+    separate_seeds
+        Take runs called ``name#1``, ``name#2`` for systems of their own, not for seeds of one.
 
     Raises
     ------
@@ -152,7 +155,7 @@ def compare(
     else:
         evaluation = evaluate(runs, qrels, measures)
     named = [c.run for c in evaluation.coverage]
-    evaluation, of_seeds = systems_of(evaluation)
+    evaluation, of_seeds = systems_of(evaluation, separate_seeds=separate_seeds)
     systems, means = [c.run for c in evaluation.coverage], evaluation.means()
     if baseline is not None and baseline not in systems:
         raise UnknownNameError("system", baseline, systems)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from collection import measures as measuring
+from collection.comparison.system_names import seeds
 from collection.errors import InputError
 from collection.measures import Explanation, Floats, Measure, Version, align, bounds, index_qrels, rank_as
 from collection.records import ALL_TOPICS, VALUE_COLUMNS, Run
@@ -108,7 +109,8 @@ def evaluate(
         Also how far each value could move if the unjudged documents were judged
         (:func:`collection.measures.bounds`). It takes a while on long rankings.
     costs
-        ``run`` and any columns of what runs cost (:func:`collection.formats.read_costs`).
+        ``run`` and any columns of what runs or systems cost (:func:`collection.formats.read_costs`); see
+        :func:`with_costs`.
 
     Raises
     ------
@@ -200,17 +202,29 @@ def cutoff_of(measure: Measure) -> int | None:
 def with_costs(evaluation: Evaluation, costs: pd.DataFrame) -> Evaluation:
     """The same with what its runs cost; a run of which nothing is known has a row of missing values.
 
+    A row for a system, as ``dense`` of the seeds ``dense#1`` and ``dense#2``, holds for those of its seeds of which
+    nothing is said by themselves.
+
     Raises
     ------
     InputError
-        The costs name none of the runs.
+        The costs name none of the runs, nor of their systems.
     """
     runs, known = [c.run for c in evaluation.coverage], costs.set_index("run")
-    if not known.index.isin(runs).any():
+    if len(unknown_costs(runs, costs)) == len(known):
         raise InputError(
             f"the costs name none of the runs: they have {list(known.index[:3])}, the runs are called {runs[:3]}"
         )
-    return evaluation._replace(costs=known.reindex(runs))
+    system_of = {run: system for system, members in seeds(runs).items() for run in members}
+    own, of_system = known.reindex(runs), known.reindex([system_of[run] for run in runs])
+    return evaluation._replace(costs=own.where(own.notna(), of_system.set_axis(own.index)))
+
+
+def unknown_costs(runs: Iterable[str], costs: pd.DataFrame) -> list[str]:
+    """The names in a table of costs that neither a run nor a system of several seeds has, in their order."""
+    names = list(runs)
+    known = {*names, *seeds(names)}
+    return [run for run in costs["run"] if run not in known]
 
 
 def explain(run: Run, qrels: pd.DataFrame, measure: Measure, topic: str, version: Version = 10) -> Explanation:

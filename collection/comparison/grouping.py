@@ -9,42 +9,19 @@ import numpy as np
 import pandas as pd
 
 from collection.comparison.evaluating import Coverage, Evaluation
+from collection.comparison.system_names import seeds
 from collection.records import ALL_TOPICS
 
-MARK = "#"
 
-
-def seeds(names: Iterable[str]) -> dict[str, list[str]]:
-    """System -> its runs, in the order of `names`.
-
-    Runs are seeds of a system where two or more have the same name before the last ``#``, and no run is called so.
-    Any other run is a system by itself.
-
-    Examples
-    --------
-    >>> seeds(["bm25", "dense#1", "dense#2", "tuned#3"])
-    {'bm25': ['bm25'], 'dense': ['dense#1', 'dense#2'], 'tuned#3': ['tuned#3']}
-    """
-    runs = list(names)
-    before = {run: run.rpartition(MARK)[0] for run in runs if not run.endswith(MARK)}
-    shared = list(before.values())
-    found: dict[str, list[str]] = {}
-    for run in runs:
-        name = before.get(run, "")
-        of_several = name and shared.count(name) > 1 and name not in runs
-        found.setdefault(name if of_several else run, []).append(run)
-    return found
-
-
-def mistaken_seeds(names: Iterable[str]) -> list[str]:
-    """Names of runs that are also what several others are called before the ``#``."""
-    runs = list(names)
-    before = [run.rpartition(MARK)[0] for run in runs]
-    return [run for run in runs if before.count(run) > 1]
-
-
-def systems_of(evaluation: Evaluation) -> tuple[Evaluation, pd.DataFrame]:
+def systems_of(evaluation: Evaluation, *, separate_seeds: bool = False) -> tuple[Evaluation, pd.DataFrame]:
     """The evaluation with systems for runs, and how far the seeds of each are apart.
+
+    Parameters
+    ----------
+    evaluation
+        Of runs.
+    separate_seeds
+        Take every run for a system by itself, whatever its name.
 
     Returns
     -------
@@ -55,7 +32,8 @@ def systems_of(evaluation: Evaluation) -> tuple[Evaluation, pd.DataFrame]:
         ``system``, ``measure``, ``seeds`` (how many), ``spread`` (standard deviation of the seeds' values over all
         topics; nan for one), ``lowest_seed``, ``highest_seed``.
     """
-    groups = seeds(c.run for c in evaluation.coverage)
+    runs = [c.run for c in evaluation.coverage]
+    groups = {run: [run] for run in runs} if separate_seeds else seeds(runs)
     system_of = {run: system for system, runs in groups.items() for run in runs}
     overall = evaluation.values[evaluation.values["query_id"] == ALL_TOPICS]
     of_seeds = (

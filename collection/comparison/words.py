@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from collection.comparison.evaluating import Evaluation, direction
-from collection.comparison.grouping import MARK, mistaken_seeds
+from collection.comparison.system_names import MARK, mistaken_seeds
 from collection.errors import UnknownNameError
 from collection.measures import parse
 from collection.significance import CORRECTIONS

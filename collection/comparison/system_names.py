@@ -1,0 +1,36 @@
+"""Which runs are seeds of one system, by their names: ``name#1``, ``name#2``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+MARK = "#"
+
+
+def seeds(names: Iterable[str]) -> dict[str, list[str]]:
+    """System -> its runs, in the order of `names`.
+
+    Runs are seeds of a system where two or more have the same name before the last ``#``, and no run is called so.
+    Any other run is a system by itself.
+
+    Examples
+    --------
+    >>> seeds(["bm25", "dense#1", "dense#2", "tuned#3"])
+    {'bm25': ['bm25'], 'dense': ['dense#1', 'dense#2'], 'tuned#3': ['tuned#3']}
+    """
+    runs = list(names)
+    before = {run: run.rpartition(MARK)[0] for run in runs if not run.endswith(MARK)}
+    shared = list(before.values())
+    found: dict[str, list[str]] = {}
+    for run in runs:
+        name = before.get(run, "")
+        of_several = name and shared.count(name) > 1 and name not in runs
+        found.setdefault(name if of_several else run, []).append(run)
+    return found
+
+
+def mistaken_seeds(names: Iterable[str]) -> list[str]:
+    """Names of runs that are also what several others are called before the ``#``."""
+    runs = list(names)
+    before = [run.rpartition(MARK)[0] for run in runs]
+    return [run for run in runs if before.count(run) > 1]
