@@ -215,7 +215,7 @@ def test_costs_of_runs_are_kept_and_shown_beside_their_values(campaign: Campaign
     assert campaign.evaluate([parse("RR")]).costs is None
     (files / "costs.csv").write_text("run,latency_ms,hardware\nalpha,2.5,laptop\nother,1,\n")
     report = campaign.import_files(costs=files / "costs.csv")
-    assert "no run of the campaign is called 'other'" in report.notices[0]
+    assert "no run or system of the campaign is called 'other'" in report.notices[0]
     (files / "more.csv").write_text("run,price_usd\nalpha,0.5\nbeta,3\n")
     campaign.import_files(costs=files / "more.csv")
     costs = campaign.evaluate([parse("RR")]).costs

@@ -256,10 +256,10 @@ NEARLY = " ".join([*BASE[:57], "p", "q", "r"])  # 54 of 60 shingles
 
 @pytest.fixture
 def copies(campaign: Campaign, tmp_path: Path) -> Campaign:
-    """d1 and d2 have one text, d3 nearly the same, d4 no word of it, d5 has none, d6 and d7 a short one."""
+    """d1 and d2 have one text, d3 nearly the same, d4 no word of it, d5 has none, d6 and d7 a short one; one title."""
     texts = {"d1": " ".join(BASE), "d2": " ".join(BASE).upper(), "d3": NEARLY, "d4": "nothing like it", "d5": ""}
     texts |= {"d6": "Flow past a wing.", "d7": "flow past a wing"}
-    rows = [{"doc_id": d, "title": f"Title of {d}", "text": text} for d, text in texts.items()]
+    rows = [{"doc_id": d, "title": "A title", "text": text} for d, text in texts.items()]
     (tmp_path / "copies.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     campaign.import_files(documents=[tmp_path / "copies.jsonl"], replace=True)
     return campaign
@@ -274,14 +274,14 @@ def test_near_ones_that_were_judged_and_those_that_are_asked_about(client: TestC
     assert near["d1"] == [
         {
             "doc_id": "d2",
-            "title": "Title of d2",
+            "title": "A title",
             "similarity": 1.0,
             "said": {"kind": "graded", "relevance": 2, "reason": None},
         },
         {
             "doc_id": "d3",
-            "title": "Title of d3",
-            "similarity": 0.9,
+            "title": "A title",
+            "similarity": 0.903,  # 56 of 62 shingles, two of them with words of the title
             "said": {"kind": "cannot judge", "relevance": None, "reason": "No text"},
         },
     ]
