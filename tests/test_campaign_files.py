@@ -4,18 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+import resource
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from annotate.asgi import SCRIPT
+from annotate.judging.tokens import Tokens
+from annotate.session import DIRECTORY_VARIABLE
+from annotate.views import PAGES
 from collection import Campaign, Judgement, formats, layout
-from collection.errors import CleverdonError, FormatError, InputError
+from collection.errors import CampaignError, CleverdonError, FormatError, InputError
 from collection.formats.write import replacing, replacing_bytes
+from collection.measures import parse
+from tests.conftest import signed_in
 from tests.helpers import fails, ok
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(60)
@@ -325,3 +338,164 @@ def test_a_campaign_of_somebody_else_is_opened_as_it_is(judged: Campaign, monkey
 def test_an_error_inside_an_output_is_not_taken_for_one_of_writing(tmp_path: Path) -> None:
     with pytest.raises(CleverdonError, match="there is no folder"), replacing_bytes(tmp_path / "absent" / "x"):
         pass
+
+
+# --- files of runs ----------------------------------------------------------------------------------------
+
+
+def truncated(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-100])
+
+
+def beheaded(file: Path) -> None:
+    content = file.read_bytes()
+    file.write_bytes(bytes(200) + content[200:])
+
+
+def flipped(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[60] ^= 0xFF
+    file.write_bytes(content)
+
+
+def text(file: Path) -> None:
+    file.write_text("no Parquet")
+
+
+def empty(file: Path) -> None:
+    file.write_bytes(b"")
+
+
+def missing(file: Path) -> None:
+    file.unlink()
+
+
+def a_folder(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+def with_null_documents(file: Path) -> None:
+    rewritten(file, doc_id=lambda frame: frame["doc_id"].mask(frame["rank"] == 1))
+
+
+def with_null_topics(file: Path) -> None:
+    rewritten(file, query_id=lambda frame: frame["query_id"].mask(frame["rank"] == 1))
+
+
+def with_null_scores(file: Path) -> None:
+    rewritten(file, score=lambda frame: frame["score"].mask(frame["rank"] == 1))
+
+
+def of_other_types(file: Path) -> None:
+    rewritten(file, doc_id=lambda frame: range(len(frame)))
+
+
+def of_other_columns(file: Path) -> None:
+    rewritten(file, more=1)
+
+
+def of_other_ranks(file: Path) -> None:
+    rewritten(file, rank=lambda frame: frame["rank"] + 100)
+
+
+def with_more_rows(file: Path) -> None:
+    frame = pd.read_parquet(file)
+    pd.concat([frame, frame]).to_parquet(file, index=False)
+
+
+def that_expands(file: Path) -> None:
+    """A quarter of a megabyte, of which every row gets 100 MB."""
+    frame = pd.read_parquet(file)
+    table = pa.Table.from_pandas(frame.assign(doc_id="d"), preserve_index=False).replace_schema_metadata(None)
+    ids = pa.DictionaryArray.from_arrays(pa.array([0] * len(frame), pa.int32()), ["x" * 100_000_000])
+    pq.write_table(table.set_column(1, "doc_id", ids), file, compression="zstd")
+
+
+def that_expands_by_prefixes(file: Path) -> None:
+    table = pa.Table.from_pandas(pd.read_parquet(file), preserve_index=False)
+    pq.write_table(table, file, use_dictionary=["query_id"], column_encoding={"doc_id": "DELTA_BYTE_ARRAY"})
+
+
+def that_is_not_utf8(file: Path) -> None:
+    table = pa.Table.from_pandas(pd.read_parquet(file), preserve_index=False).replace_schema_metadata(None)
+    ids = pa.Array.from_buffers(
+        pa.large_string(), len(table), pa.array([b"\xff\xfe"] * len(table), pa.large_binary()).buffers()
+    )
+    pq.write_table(table.set_column(table.schema.get_field_index("doc_id"), "doc_id", ids), file)
+
+
+def rewritten(file: Path, **columns: Any) -> None:
+    pd.read_parquet(file).assign(**columns).to_parquet(file, index=False)
+
+
+DAMAGES = (
+    truncated, beheaded, flipped, text, empty, missing, a_folder, with_null_documents, with_null_topics,
+    with_null_scores, of_other_types, of_other_columns, of_other_ranks, with_more_rows, that_expands,
+    that_expands_by_prefixes, that_is_not_utf8,
+)  # fmt: skip
+
+
+def damaged(campaign: Campaign, damage: Callable[[Path], None]) -> str:
+    """Damage the file of the run alpha; what is then said of it, from the name of the run to the remedy."""
+    (name,) = campaign.run_table().query("run == 'alpha'")["file"]
+    damage(campaign.directory / "runs" / name)
+    return f"run 'alpha': runs/{re.escape(name)} .*`cleverdon import {campaign.directory} --run FILE --replace`"
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+def test_a_damaged_run_is_named_with_the_remedy(
+    campaign: Campaign, files: Path, damage: Callable[[Path], None]
+) -> None:
+    campaign.judge([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
+    before = [run.frame for run in campaign.runs()]
+    said = damaged(campaign, damage)
+    begin = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for read in (
+        lambda: list(campaign.runs()),
+        lambda: campaign.pool("depth", depth=9),
+        lambda: campaign.evaluate([parse("AP")]),
+    ):
+        with pytest.raises(CampaignError, match=said) as refusal:
+            read()
+        assert "\n" not in str(refusal.value)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < begin + 400_000  # kB
+    campaign.import_files(runs=[files / "a.run"], replace=True)
+    for now, then in zip(campaign.runs(), before, strict=True):
+        pd.testing.assert_frame_equal(now.frame, then)
+
+
+@pytest.mark.slow
+def test_every_command_and_page_says_which_run_is_damaged(
+    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for annotator in ("ann", "ben"):
+        for doc, grade in (("d1", 1), ("d2", 0), ("d6", 2)):
+            campaign.judge([Judgement(str(uuid4()), annotator, "1", doc, "graded", grade)])
+    campaign.update_vectors()
+    said = damaged(campaign, truncated)
+    directory = campaign.directory
+    for command in (
+        ("pool", directory, "--depth", 9),
+        ("export", directory, "--triples", tmp_path / "t.tsv", "--negatives", "hard"),
+        ("export", directory, "--collection", tmp_path / "c", "--with-runs"),
+        ("rules", directory, "--rule", "lowest", "--against", "highest", "-m", "AP"),
+        ("agreement", directory, "--measure", "AP"),
+        ("reusability", directory),
+    ):
+        assert re.search(said, fails(*command)), command
+    assert not (tmp_path / "c").exists()
+    for command in ("status", "loop", "recall", "assign", "people"):
+        ok(command, directory)
+    secret = signed_in(campaign)
+    monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(directory))
+    app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
+    refused = set()
+    for page in PAGES:
+        app.switch_page(f"views/{page.file}").run()
+        assert not app.exception, (page.file, app.exception)
+        shown = [re.sub(r"\\(.)", r"\1", error.value).replace("\u200b", "") for error in app.error]
+        if any(re.search(said, sentence) for sentence in shown):
+            refused.add(page.file)
+    assert {"compare.py", "reusability.py"} <= refused

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from collection import pooling
+from collection.campaign import run_files
 from collection.campaign.reading import IN_POOL
 from collection.campaign.rounds import Listed
 from collection.campaign.settings import LoopSettings
@@ -89,15 +90,10 @@ class Asking(Settling):
 
     def _runs_of(self, query_id: str) -> list[Run]:
         """Every run with its documents of one topic: not with all that a large one has."""
-        table, columns = self.store.runs(), ["query_id", "doc_id", "listed"]
+        columns, topic = ["query_id", "doc_id", "listed"], [("query_id", "==", query_id)]
         return [
-            Run(
-                name,
-                pd.read_parquet(
-                    self.directory / "runs" / file, columns=columns, filters=[("query_id", "==", query_id)]
-                ),
-            )
-            for name, file in zip(table["run"], table["file"], strict=True)
+            Run(recorded["run"], run_files.read(self.directory, recorded, columns=columns, filters=topic))
+            for recorded in self.store.runs().to_dict("records")
         ]
 
     def room(self, query_id: str, annotator: str | None = None) -> int | None:

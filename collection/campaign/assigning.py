@@ -13,6 +13,7 @@ import pandas as pd
 
 from collection import assignment
 from collection.assignment import AssignmentSettings
+from collection.campaign import run_files
 from collection.campaign.access import Access
 from collection.campaign.reading import Reading
 from collection.campaign.reports import Feedback, Workload
@@ -383,10 +384,9 @@ class Assigning(Reading, Access):
         """
         self._not_blind()
         rows = []
-        for name, file in self.store.runs()[["run", "file"]].itertuples(index=False):
-            frame = pd.read_parquet(
-                self.directory / "runs" / file, filters=[("query_id", "==", query_id), ("doc_id", "==", doc_id)]
-            )
+        pair = [("query_id", "==", query_id), ("doc_id", "==", doc_id)]
+        for recorded in self.store.runs().to_dict("records"):
+            name, frame = recorded["run"], run_files.read(self.directory, recorded, filters=pair)
             rows += [(name, int(rank), float(score)) for rank, score in zip(frame["rank"], frame["score"], strict=True)]
         found = pd.DataFrame(rows, columns=["run", "rank", "score"])
         return found.sort_values(["rank", "run"], kind="stable", ignore_index=True)

@@ -16,10 +16,11 @@ from uuid import uuid4
 import pandas as pd
 
 from collection import comparison, formats, layout
+from collection.campaign import run_files
 from collection.campaign.images import Keeper
 from collection.campaign.reading import EVERYWHERE
 from collection.campaign.reports import ImportReport, Progress
-from collection.errors import BusyError, ConflictError, FormatError, InputError
+from collection.errors import BusyError, CampaignError, ConflictError, FormatError, InputError
 from collection.records import ALL_TOPICS, QRELS_ANNOTATOR, CountsAs, Document, Judgement, Run, Topic
 from collection.store import Added
 
@@ -174,14 +175,18 @@ class Importing:
         there = self.store.runs().set_index("run")
         # The same file again is new if more of its topics are known by now.
         same = there.index[(there["sha256"] == digest) & (there["rows"] == len(frame))]
-        if len(same):
+        if len(same) and self._is_intact(same[0]):
             self.done.append(f"{path}: the run {same[0]!r} is in the campaign already")
             return
-        name = self._free_name(path, name, run, there, digest)
+        name = same[0] if len(same) else self._free_name(path, name, run, there, digest)
         unknown = self.store.without_text(frame["doc_id"].unique())
         topics = frame["query_id"].nunique()
         place = self._free_place(f"{quote(name, safe=' ')[:150]}.{digest[:8]}-{len(frame)}")
-        self._write(frame, place)
+        self.written += [place, place.with_suffix(".part")]
+        try:
+            run_files.write(frame, place)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
         self.store.add_run(name, place.name, digest, topics, len(frame), int(frame["rank"].max()))
         said = f"{path}: run {name!r}, {len(frame):,} lines, {topics:,} topics"
         if before := there.to_dict("index").get(name):
@@ -192,6 +197,12 @@ class Importing:
         if unknown:
             self.without_text[name] = len(unknown)
             self.texts_wanted |= unknown
+
+    def _is_intact(self, name: str) -> bool:
+        """Whether a run can be read; importing its file again repairs it."""
+        with suppress(CampaignError):
+            return len(list(self.campaign.runs([name]))) == 1
+        return False
 
     def _without_text(self) -> str:
         """How many documents, each once, and the runs that have most of them."""
@@ -223,17 +234,6 @@ class Importing:
         while os.path.lexists(place) or os.path.lexists(place.with_suffix(".part")):
             place = self.folder / f"{stem}-{secrets.token_hex(4)}.parquet"
         return place
-
-    def _write(self, frame: pd.DataFrame, target: Path) -> None:
-        """Write a run so that it is on disk, whole, before the database says that it is there."""
-        part = target.with_suffix(".part")
-        self.written += [target, part]
-        with layout.create_private(part) as file:
-            frame.to_parquet(file, index=False, compression="zstd")
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(target)
-        layout.sync_folder(self.folder)
 
     def _known_topics(self, frame: pd.DataFrame, path: Path | str) -> tuple[pd.DataFrame, list[str]]:
         """The rows whose topic the campaign has, and the topics that were left out."""

@@ -10,6 +10,7 @@ import pandas as pd
 
 from collection import adjudication, comparison
 from collection.adjudication import Chosen
+from collection.campaign import run_files
 from collection.campaign.reading import Reading
 from collection.errors import CampaignError, UnknownNameError
 from collection.measures import Explanation, Measure
@@ -22,12 +23,18 @@ class Settling(Reading):
     directory: Path
 
     def runs(self, names: Iterable[str] | None = None) -> Iterator[Run]:
-        """The imported runs, one at a time, by name; `names` chooses among them."""
+        """The imported runs, one at a time, by name; `names` chooses among them.
+
+        Raises
+        ------
+        CampaignError
+            The file of a run is missing, damaged, or another one.
+        """
         table = self.store.runs()
         wanted = set(table["run"] if names is None else names)
-        for name, file in zip(table["run"], table["file"], strict=True):
-            if name in wanted:
-                yield Run(name, pd.read_parquet(self.directory / "runs" / file))
+        for recorded in table.to_dict("records"):
+            if recorded["run"] in wanted:
+                yield Run(recorded["run"], run_files.read(self.directory, recorded))
 
     def qrels(self, rule: str | Chosen | None = None, **parameters: Any) -> pd.DataFrame:
         """The judgements settled into qrels: ``query_id``, ``doc_id``, ``relevance``; by topic, then document id.

@@ -1,0 +1,202 @@
+"""The Parquet files in which a campaign keeps its runs: written whole, and checked before they are read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from collection import layout
+from collection.errors import CampaignError, InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BYTES_OF_A_ROW, BYTES_BESIDE = 1024, 64 << 20
+"""A file may expand to so many bytes for each row that is recorded, and so many more: ids have some dozens each."""
+
+_ENCODINGS = {"PLAIN", "RLE", "RLE_DICTIONARY", "PLAIN_DICTIONARY", "BIT_PACKED"}
+"""What the import has ever written; others, such as prefixes, expand to far more than the metadata say."""
+
+
+def write(frame: pd.DataFrame, place: Path) -> None:
+    """Write a run so that it is on disk, whole, before the database says that it is there.
+
+    Parameters
+    ----------
+    frame
+        A run frame.
+    place
+        Where nothing is yet; ``place`` with the ending ``.part`` is the file while it is written.
+
+    Raises
+    ------
+    InputError
+        The ids are so long that the file would not be read again.
+    """
+    import pyarrow.parquet as pq
+
+    part = place.with_suffix(".part")
+    with layout.create_private(part) as file:
+        # Ids that are not encoded by a dictionary expand to no more than the metadata say.
+        frame.to_parquet(file, index=False, compression="zstd", use_dictionary=["query_id"], write_page_checksum=True)
+        file.flush()
+        os.fsync(file.fileno())
+    if _expanded(pq.read_metadata(part)) > _limit(len(frame)):
+        raise InputError(f"document ids have more than {BYTES_OF_A_ROW:,} characters on average; shorten them")
+    part.replace(place)
+    layout.sync_folder(place.parent)
+
+
+def read(
+    directory: Path,
+    recorded: Mapping[Any, Any],
+    *,
+    columns: Sequence[str] | None = None,
+    filters: Sequence[tuple[str, str, str]] | None = None,
+) -> pd.DataFrame:
+    """Read a run, after checking that its file is the one that the database recorded.
+
+    Parameters
+    ----------
+    directory
+        The campaign's.
+    recorded
+        A row of :meth:`collection.store.Store.runs`.
+    columns, filters
+        Only these columns of a run frame; only rows for which all of ``column, operator, value`` hold.
+
+    Raises
+    ------
+    CampaignError
+        The file is missing, damaged, larger than it can be, or another one. The message names the run and the remedy.
+    """
+    import pyarrow as pa
+
+    place = directory / layout.RUNS / recorded["file"]
+    try:
+        table = _table(place, recorded, columns, filters)
+        _refuse_nulls(table)
+        frame: pd.DataFrame = table.to_pandas()
+        if filters is None and columns is None:
+            _check_depth(frame, recorded)
+        return frame
+    except FileNotFoundError:
+        found = "is missing"
+    except _Foreign as error:
+        found = f"is not the file that was imported: {error}"
+    # ValueError: text that is not UTF-8, or metadata that make no sense; the others are Arrow's own.
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, MemoryError) as error:
+        found = f"is damaged ({str(error).splitlines()[0][:100] if str(error) else type(error).__name__})"
+    raise CampaignError(
+        f"run {recorded['run']!r}: {layout.RUNS}/{recorded['file']} {found}; import the run again: "
+        f"`cleverdon import {directory} --run FILE --replace`"
+    )
+
+
+class _Foreign(Exception):
+    """What shows that a file is not the recorded one."""
+
+
+def _table(
+    place: Path,
+    recorded: Mapping[Any, Any],
+    columns: Sequence[str] | None,
+    filters: Sequence[tuple[str, str, str]] | None,
+) -> pa.Table:
+    """The columns as they are in the file; nothing is expanded before the metadata were looked at."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows, size = int(recorded["rows"]), place.stat().st_size
+    if size > _limit(rows):
+        raise _Foreign(f"it has {size:,} bytes for {rows:,} rows")
+    file = pq.read_metadata(place)
+    if file.num_rows != rows:
+        raise _Foreign(f"it has {file.num_rows:,} rows, and {rows:,} were imported")
+    if _expanded(file) > _limit(rows):
+        raise _Foreign(f"it expands to {_expanded(file):,} bytes for {rows:,} rows")
+    _check_schema(file.schema.to_arrow_schema())
+    encodings = {e for chunk in _chunks(file) if chunk.path_in_schema == "doc_id" for e in chunk.encodings}
+    if not encodings <= _ENCODINGS:
+        raise _Foreign(f"its ids are encoded as {', '.join(sorted(encodings - _ENCODINGS))}")
+    # A dictionary of one long id and a million numbers is small, and huge once every row has its text.
+    coded = any("DICTIONARY" in encoding for encoding in encodings)
+    table = pq.read_table(
+        place,
+        columns=None if columns is None else list(columns),
+        filters=None if filters is None else list(filters),
+        read_dictionary=["query_id", "doc_id"] if coded else ["query_id"],
+        partitioning=None,
+        page_checksum_verification=True,
+    ).replace_schema_metadata(None)
+    table.validate(full=True)
+    if coded and "doc_id" in table.column_names:
+        at = table.schema.get_field_index("doc_id")
+        _check_lengths(table.column(at), rows)
+        table = table.set_column(at, "doc_id", table.column(at).cast(pa.large_string()))
+    return table
+
+
+def _check_schema(schema: pa.Schema) -> None:
+    from pyarrow import types
+
+    def is_text(kind: pa.DataType) -> bool:
+        kind = kind.value_type if types.is_dictionary(kind) else kind
+        return bool(types.is_string(kind) or types.is_large_string(kind))
+
+    wanted = {
+        "query_id": is_text,
+        "doc_id": is_text,
+        "score": types.is_float64,
+        "rank": types.is_int32,
+        "listed": types.is_int32,
+    }
+    if sorted(schema.names) != sorted(wanted):
+        raise _Foreign(f"it has the columns {', '.join(schema.names)[:100]}")
+    if wrong := [name for name, fits in wanted.items() if not fits(schema.field(name).type)]:
+        raise _Foreign(f"its column {wrong[0]} is of the type {schema.field(wrong[0]).type}")
+
+
+def _check_lengths(column: pa.ChunkedArray, rows: int) -> None:
+    import pyarrow.compute as pc
+
+    size = 0
+    for chunk in column.chunks:
+        lengths = pc.binary_length(chunk.dictionary).cast("int64")
+        size += pc.sum(lengths.take(chunk.indices)).as_py() or 0
+    if size > _limit(rows):
+        raise _Foreign(f"its ids expand to {size:,} bytes for {rows:,} rows")
+
+
+def _refuse_nulls(table: pa.Table) -> None:
+    import pyarrow.compute as pc
+
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if column.null_count or (name == "score" and pc.any(pc.is_nan(column)).as_py()):
+            raise _Foreign(f"its column {name} is empty in some rows")
+
+
+def _check_depth(frame: pd.DataFrame, recorded: Mapping[Any, Any]) -> None:
+    deepest, topics = frame["rank"].max(), frame["query_id"].nunique()
+    if deepest != recorded["deepest"] or topics != recorded["topics"]:
+        raise _Foreign(
+            f"it has {topics:,} topics to rank {deepest:,}, and {recorded['topics']:,} to rank "
+            f"{recorded['deepest']:,} were imported"
+        )
+
+
+def _chunks(file: Any) -> list[Any]:
+    groups = [file.row_group(number) for number in range(file.num_row_groups)]
+    return [group.column(number) for group in groups for number in range(group.num_columns)]
+
+
+def _expanded(file: Any) -> int:
+    return sum(chunk.total_uncompressed_size for chunk in _chunks(file))
+
+
+def _limit(rows: int) -> int:
+    return rows * BYTES_OF_A_ROW + BYTES_BESIDE
