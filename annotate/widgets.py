@@ -50,12 +50,16 @@ def plain(text: str) -> str:
 
 
 def style() -> None:
-    """What the theme cannot say: less empty space above a page, and a readable width for all of them."""
+    """What the theme cannot say: less empty space above a page, and a readable width for all of them.
+
+    The tables' own download goes, too: it writes formulas as they are (:mod:`collection.formats.spreadsheet`).
+    """
     st.html(
         "<style>"
         ".stMainBlockContainer { padding: 3rem 2rem 0.5rem; max-width: 1400px; }"
         "@media (max-width: 640px) { .stMainBlockContainer { padding: 4rem 1rem 0.5rem; } }"
         "h1 { font-size: 1.9rem !important; }"
+        '[data-testid="stElementToolbarButton"]:has([aria-label^="Download as CSV"]) { display: none; }'
         "</style>"
     )
 

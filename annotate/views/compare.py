@@ -14,6 +14,7 @@ from collection import comparison as comparing
 from collection.characters import natural_key
 from collection.comparison import DEFAULT_MEASURES, Comparison, Evaluation
 from collection.errors import CleverdonError
+from collection.formats.spreadsheet import tsv
 from collection.measures import MEASURES, parse
 from collection.significance import CORRECTIONS, DEFAULT_CORRECTION, DEFAULT_TEST, TESTS
 
@@ -32,11 +33,6 @@ if not counts["runs"] or not counts["judgements"]:
 
 # What values rest on: campaign, length of the log, runs, rule, topics, costs. Results are kept while it is the same.
 Key = tuple[str, int, str, str, tuple[str, ...] | None, str]
-
-
-def as_tsv(frame: pd.DataFrame) -> str:
-    """A table as the text of a file."""
-    return str(frame.to_csv(sep="\t", index=False))
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
@@ -329,8 +325,8 @@ elif known_costs is not None:
     elements.dataframe(known_costs.loc[order], alt="Costs of the systems")
 
 files: dict[str, tuple[str, Callable[[], str]]] = {
-    "values.tsv": ("Values, topic by topic", partial(as_tsv, result.values)),
-    "tests.tsv": ("Tests", partial(as_tsv, found.tests)),
+    "values.tsv": ("Values, topic by topic", partial(tsv, result.values)),
+    "tests.tsv": ("Tests", partial(tsv, found.tests)),
     "leaderboard.tex": ("Table for LaTeX", partial(comparing.latex, found)),
     "leaderboard.md": ("Table in Markdown", partial(comparing.markdown, found)),
 }

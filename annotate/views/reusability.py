@@ -6,6 +6,7 @@ import streamlit as st
 from annotate import charts, elements, rule_choice, session, widgets
 from annotate import charts_reuse as drawn
 from collection.errors import CleverdonError
+from collection.formats.spreadsheet import tsv
 from collection.measures import MEASURES, parse
 from collection.records import in_natural_order
 from collection.reusability import (
@@ -304,6 +305,4 @@ if report.missing:
     with st.expander("What the estimates of missing relevant documents rest on"):
         for estimate in report.missing:
             st.markdown(f"- {widgets.plain(estimate.sentence)} {widgets.plain(estimate.assumption)}")
-st.download_button(
-    "Download left-out.tsv", report.left_out.to_csv(sep="\t", index=False), "left-out.tsv", key="left-out-tsv"
-)
+st.download_button("Download left-out.tsv", tsv(report.left_out), "left-out.tsv", key="left-out-tsv")

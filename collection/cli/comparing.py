@@ -394,10 +394,12 @@ def _print_frame(frame: pd.DataFrame, form: str) -> None:
     """A frame as a table, as tab-separated values with a header, or as JSON records."""
     import pandas as pd
 
+    from collection.formats.spreadsheet import tsv
+
     if form == "json":
         echo_data(json.dumps(_records(frame), indent=2, ensure_ascii=False))
     elif form == "tsv":
-        echo_data(frame.to_csv(sep="\t", index=False), nl=False)
+        echo_data(tsv(frame), nl=False)
     else:
 
         def cell(value: Any) -> str:

@@ -136,10 +136,12 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_
     if form == "tsv":
         echo_data("".join("\t".join(map(_exact, row)) + "\n" for row in _rows(values)), nl=False)
     elif form == "csv":
+        from collection.formats.spreadsheet import escaped_frame
+
         written = StringIO()
         writer = csv.writer(written, lineterminator="\n")
         writer.writerow(values.columns)
-        writer.writerows(map(_exact, row) for row in _rows(values))
+        writer.writerows(map(_exact, row) for row in _rows(escaped_frame(values)))
         echo_data(written.getvalue(), nl=False)
     elif form == "json":
         found: dict[str, Any] = {

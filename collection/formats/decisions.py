@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from collection.errors import FormatError
-from collection.formats import delimited, fields, source
+from collection.formats import delimited, fields, source, spreadsheet
 from collection.formats.lines import parse_score
 from collection.formats.source import quote
 from collection.formats.write import write_log
@@ -111,7 +111,14 @@ def _records(path: Path, what: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     fields.check_header(path, number, names)
     for at, cells in records:
         fields.check_width(path, at, cells, names)
-        yield at, {name: cell or None for name, cell in zip(names, cells, strict=True)}
+        record = dict(zip(names, cells, strict=True))
+        yield (
+            at,
+            {
+                name: (cell if name in spreadsheet.IDS else spreadsheet.restored(cell)) or None
+                for name, cell in record.items()
+            },
+        )
 
 
 def _common(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from collection.errors import FormatError, InputError
-from collection.formats import delimited, fields, source
+from collection.formats import delimited, fields, source, spreadsheet
 from collection.formats.judgements import DETAILS, details_of
 from collection.formats.lines import as_numbers, parse_grade
 from collection.formats.source import quote
@@ -120,7 +120,9 @@ def write_labels(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
     frame
         ``annotator``, ``query_id``, ``doc_id``, ``relevance``; one row per annotator and pair.
     path
-        ``.csv`` or ``.tsv``, perhaps ``.gz`` after it. An existing file is replaced when all is written.
+        ``.csv`` or ``.tsv``, perhaps ``.gz`` after it; names that a spreadsheet would compute stand behind an
+        apostrophe (:mod:`collection.formats.spreadsheet`), which :func:`read_labels` takes off. An existing file is
+        replaced when all is written.
 
     Raises
     ------
@@ -149,6 +151,7 @@ def write_labels(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
         wrong = next((i for i in ids if not source.fits_a_column(str(i))), None)
         if wrong is not None:
             raise InputError(f"an id cannot be written if it is empty or has white space in it: {quote(str(wrong))}")
+    rows = [(spreadsheet.escaped(name), *more) for name, *more in rows]
     with replacing(path) as file:
         if separator == "\t":
             file.writelines("\t".join(map(_cell, row)) + "\n" for row in (COLUMNS, *rows))
@@ -180,7 +183,8 @@ def _records(path: str | PathLike[str]) -> Iterator[tuple[int, Mapping[str, Any]
     _renamed(path, number, dict.fromkeys(names, ""))
     for at, cells in records:
         fields.check_width(path, at, cells, names)
-        yield at, _renamed(path, at, dict(zip(names, cells, strict=True)))
+        record = _renamed(path, at, dict(zip(names, cells, strict=True)))
+        yield at, record | {"annotator": spreadsheet.restored(record["annotator"])}
 
 
 def _renamed(path: str | PathLike[str], number: int, record: Mapping[str, Any]) -> dict[str, Any]:

