@@ -88,7 +88,8 @@ def home(path: str | PathLike[str]) -> Path | None:
 
 
 def _homes(target: Path) -> list[Path]:
-    return [folder for folder in target.parents if os.path.isfile(folder / DATABASE)]  # noqa: PTH113 - never raises
+    # os.path asks quietly where a folder above may not be entered.
+    return [folder for folder in target.parents if os.path.isfile(folder / DATABASE)]  # noqa: PTH113
 
 
 def require_output(path: str | PathLike[str] | None, campaign: Path | None = None) -> None:
@@ -109,13 +110,14 @@ def require_output(path: str | PathLike[str] | None, campaign: Path | None = Non
     """
     if path is None:
         return
-    target = Path(path).resolve()
-    for directory in dict.fromkeys([*([campaign.resolve()] if campaign else []), *_homes(target)]):
-        if _is_own(target, directory):
-            raise InputError(
-                f"{path} belongs to the campaign in {directory}, whose files no output replaces; choose another place, "
-                f"such as {directory / EXPORTS / target.name}"
-            )
+    # As it is written, too: a folder of the campaign may be a link to another disk.
+    for target in dict.fromkeys([Path(path).resolve(), Path(os.path.abspath(path))]):  # noqa: PTH100
+        for directory in dict.fromkeys([*([campaign.resolve()] if campaign else []), *_homes(target)]):
+            if _is_own(target, directory):
+                raise InputError(
+                    f"{path} belongs to the campaign in {directory}, whose files no output replaces; choose another "
+                    f"place, such as {directory / EXPORTS / target.name}"
+                )
 
 
 def _is_own(target: Path, directory: Path) -> bool:
@@ -125,6 +127,8 @@ def _is_own(target: Path, directory: Path) -> bool:
         first, *more = (part.casefold() for part in target.relative_to(directory).parts)
         if first in (RUNS, IMAGES, VECTORS) or (not more and _TOP.fullmatch(first)):
             return True
+    if any(target.is_relative_to((directory / name).resolve()) for name in (RUNS, IMAGES, VECTORS, DATABASE, SECRET)):
+        return True
     with suppress(OSError):
         found = target.stat()
         if stat.S_ISREG(found.st_mode) and found.st_nlink > 1:

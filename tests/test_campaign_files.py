@@ -29,7 +29,7 @@ from collection.errors import CampaignError, CleverdonError, FormatError, InputE
 from collection.formats.write import replacing, replacing_bytes
 from collection.measures import parse
 from tests.conftest import signed_in
-from tests.helpers import fails, ok
+from tests.helpers import fails, ok, run
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(60)
 
@@ -195,6 +195,32 @@ def test_a_command_without_a_campaign_replaces_no_file_of_one_either(campaign: C
     with pytest.raises(InputError, match="belongs to the campaign"):
         formats.write_zip(files, campaign.directory / "campaign.db")
     assert contents(campaign.directory) == before
+
+
+def test_a_folder_of_the_campaign_that_lies_elsewhere_is_the_campaign_s(campaign: Campaign, tmp_path: Path) -> None:
+    (campaign.directory / "runs").rename(tmp_path / "disk")
+    (campaign.directory / "runs").symlink_to(tmp_path / "disk")
+    (run, *_) = (tmp_path / "disk").iterdir()
+    for path in (run, campaign.directory / "runs" / run.name, tmp_path / "disk" / "new.tsv"):
+        with pytest.raises(InputError, match="belongs to the campaign"):
+            campaign.export(pool=path)
+    assert "belongs to the campaign" in fails("export", campaign.directory, "--pool", campaign.directory / "runs" / "x")
+    assert [run.frame["doc_id"].size for run in campaign.runs()] == [5, 4]
+
+
+def test_no_campaign_is_made_among_the_files_of_another(campaign: Campaign) -> None:
+    for place in ("runs/new", "vectors", "files"):
+        assert "belongs to the campaign" in fails("new", campaign.directory / place)
+        assert "belongs to the campaign" in fails("demo", campaign.directory / place, "--build-only")
+    ok("new", campaign.directory / "exports" / "new")
+
+
+def test_two_outputs_are_two_files(judged: Campaign, tmp_path: Path) -> None:
+    (tmp_path / "link.txt").symlink_to(tmp_path / "out.txt")
+    for other in ("out.txt", "link.txt"):
+        given = ("export", judged.directory, "--qrels", tmp_path / "out.txt", "--pool", tmp_path / other)
+        assert "is named for two outputs" in run(*given).stderr
+    assert not (tmp_path / "out.txt").exists()
 
 
 def test_no_collection_takes_the_place_of_a_campaign_or_of_a_folder_around_it(judged: Campaign, tmp_path: Path) -> None:
@@ -461,6 +487,14 @@ def test_a_damaged_run_is_named_with_the_remedy(
         assert "\n" not in str(refusal.value)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < begin + 400_000  # kB
     campaign.import_files(runs=[files / "a.run"], replace=True)
+    for now, then in zip(campaign.runs(), before, strict=True):
+        pd.testing.assert_frame_equal(now.frame, then)
+
+
+def test_a_run_as_earlier_versions_wrote_it_is_read(campaign: Campaign) -> None:
+    before = [run.frame for run in campaign.runs()]
+    for file in (campaign.directory / "runs").iterdir():
+        pd.read_parquet(file).to_parquet(file, index=False, compression="zstd")
     for now, then in zip(campaign.runs(), before, strict=True):
         pd.testing.assert_frame_equal(now.frame, then)
 

@@ -145,7 +145,8 @@ class Campaign(Publishing, Finding, Schooling, Remembering, Pooling, Reusing, Co
         CampaignError
             The directory holds a campaign or other files already.
         FormatError, InputError
-            The file of grades is not such a dictionary, or a sentence or the title cannot be written as UTF-8.
+            The file of grades is not such a dictionary, a sentence or the title cannot be written as UTF-8, or the
+            directory belongs to another campaign.
         """
         require_writable(title, "title")
         scale = grades if isinstance(grades, GradeScale) else read_grades(grades)
@@ -154,6 +155,7 @@ class Campaign(Publishing, Finding, Schooling, Remembering, Pooling, Reusing, Co
             raise CampaignError(f"there is a campaign in {directory} already")
         if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
             raise CampaignError(f"{directory} is there already and not an empty directory; choose another name")
+        layout.require_output(directory)
         directory.mkdir(parents=True, exist_ok=True)
         directory.chmod(layout.PRIVATE_FOLDER)
         for sub in (layout.RUNS, layout.EXPORTS):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -89,6 +89,7 @@ def export(
     about = {name: options[name] for name in ABOUT if options[name] is not None}
     if not (any(plain.values()) or decided or about or collection or training.is_wanted(options)):
         raise click.UsageError("nothing to export: give --qrels, --judgements, --pool, --collection or another file")
+    _require_different(path for path in (*options.values(), collection) if isinstance(path, Path))
     chosen = parse(rule, ties=ties, annotator=annotator)
     qrels: Path | None = plain["qrels"]
     with Campaign(directory) as campaign, progress_line("exporting") as progress:
@@ -130,3 +131,12 @@ def export(
     if unsettled:
         print_notices([unsettled])
     print_notices(learnt.notices)
+
+
+def _require_different(paths: Iterable[Path]) -> None:
+    """Refuse two outputs in one file: the second would replace the first."""
+    seen = set[Path]()
+    for path in paths:
+        if path.resolve() in seen and (path.is_file() or not path.exists()):
+            raise click.UsageError(f"{path} is named for two outputs, and the second would replace the first")
+        seen.add(path.resolve())

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from collection import layout
 from collection.campaign import DATABASE, Campaign, ImportReport, Progress
 from collection.demo.documents import collect
 from collection.demo.systems import SYSTEMS, run_all
@@ -43,6 +44,7 @@ def build(directory: Path, progress: Progress | None = None) -> ImportReport:
     """
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise CampaignError(f"{directory} is there already and not an empty folder; choose another name")
+    layout.require_output(directory)
     tell = progress or (lambda what, done, total: None)
     directory.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=directory.parent, prefix=f".{directory.name}-") as scratch:

@@ -61,6 +61,12 @@ def test_a_reader_reads_the_verdict_and_takes_a_chart_away(
     expect(main.locator(".stVegaLiteChart svg")).to_have_count(4)
     assert main.evaluate("e => e.scrollWidth <= e.clientWidth")
 
+    # A table's own download would write formulas into a file for spreadsheets.
+    main.get_by_test_id("stDataFrame").first.hover()
+    expect(main.get_by_label(re.compile("^Search")).first).to_be_visible()
+    expect(main.get_by_label(re.compile("^Download as CSV")).first).to_be_attached()
+    expect(main.get_by_label(re.compile("^Download as CSV")).first).to_be_hidden()
+
     with page.expect_download() as waiting:
         main.get_by_role("button", name=re.compile("Save as SVG: Mean nDCG")).click()
     waiting.value.save_as(tmp_path / "chart.svg")
