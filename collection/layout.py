@@ -24,7 +24,7 @@ PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 """The database holds password hashes and addresses of people: only the owner of a campaign reads it."""
 
 _TOP = re.compile(r"campaign\.db(?:-wal|-shm|-journal)?|\.secret(?:-[0-9a-f]+)?|sso\.toml", re.I)
-_RUN = re.compile(r"[\w.~% -]+\.[0-9a-f]{8}-[0-9]+(?:-[0-9a-f]{8})?\.(?:parquet|part)", re.A)
+_RUN = re.compile(r"[\w.~% -]+\.[0-9a-f]{8}-[0-9]+(?:-[0-9a-f]{8})?(?:-[0-9a-f]{16})?\.(?:parquet|part)", re.A)
 _IMAGE = re.compile(r"[0-9a-f]{64}\.[a-z]+(?:(?:\.[0-9a-f]{8})?\.part)?")
 _VECTOR_FOLDER = re.compile(r"made-[a-z0-9_]{8}")
 _VECTOR = re.compile(r"(?:hashes|dense|[a-z]+\.[a-z]+)\.npy|[a-z]+\.terms\.txt|meta\.json")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import random
 import re
 import resource
 import stat
@@ -25,6 +26,7 @@ from annotate.judging.tokens import Tokens
 from annotate.session import DIRECTORY_VARIABLE
 from annotate.views import PAGES
 from collection import Campaign, Judgement, formats, layout
+from collection.campaign import run_files
 from collection.errors import CampaignError, CleverdonError, FormatError, InputError
 from collection.formats.write import replacing, replacing_bytes
 from collection.measures import parse
@@ -438,11 +440,6 @@ def that_expands(file: Path) -> None:
     pq.write_table(table.set_column(1, "doc_id", ids), file, compression="zstd")
 
 
-def that_expands_by_prefixes(file: Path) -> None:
-    table = pa.Table.from_pandas(pd.read_parquet(file), preserve_index=False)
-    pq.write_table(table, file, use_dictionary=["query_id"], column_encoding={"doc_id": "DELTA_BYTE_ARRAY"})
-
-
 def that_is_not_utf8(file: Path) -> None:
     table = pa.Table.from_pandas(pd.read_parquet(file), preserve_index=False).replace_schema_metadata(None)
     ids = pa.Array.from_buffers(
@@ -458,8 +455,18 @@ def rewritten(file: Path, **columns: Any) -> None:
 DAMAGES = (
     truncated, beheaded, flipped, text, empty, missing, a_folder, with_null_documents, with_null_topics,
     with_null_scores, of_other_types, of_other_columns, of_other_ranks, with_more_rows, that_expands,
-    that_expands_by_prefixes, that_is_not_utf8,
+    that_is_not_utf8,
 )  # fmt: skip
+
+
+def named_as_before(campaign: Campaign) -> None:
+    """Give the files of runs the names that earlier versions gave, without the digest of their content."""
+    for name, file in campaign.run_table()[["run", "file"]].itertuples(index=False):
+        before = re.sub(r"-[0-9a-f]{16}\.", ".", file)
+        assert before != file
+        (campaign.directory / "runs" / file).rename(campaign.directory / "runs" / before)
+        with campaign.store.transaction():
+            campaign.store.db.conn.execute("UPDATE runs SET file = ? WHERE run = ?", (before, name))
 
 
 def damaged(campaign: Campaign, damage: Callable[[Path], None]) -> str:
@@ -469,10 +476,13 @@ def damaged(campaign: Campaign, damage: Callable[[Path], None]) -> str:
     return f"run 'alpha': runs/{re.escape(name)} .*`cleverdon import {campaign.directory} --run FILE --replace`"
 
 
+@pytest.mark.parametrize("by_digest", [True, False])
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
 def test_a_damaged_run_is_named_with_the_remedy(
-    campaign: Campaign, files: Path, damage: Callable[[Path], None]
+    campaign: Campaign, files: Path, damage: Callable[[Path], None], by_digest: bool
 ) -> None:
+    if not by_digest:
+        named_as_before(campaign)
     campaign.judge([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
     before = [run.frame for run in campaign.runs()]
     said = damaged(campaign, damage)
@@ -493,10 +503,49 @@ def test_a_damaged_run_is_named_with_the_remedy(
 
 def test_a_run_as_earlier_versions_wrote_it_is_read(campaign: Campaign) -> None:
     before = [run.frame for run in campaign.runs()]
+    named_as_before(campaign)
     for file in (campaign.directory / "runs").iterdir():
         pd.read_parquet(file).to_parquet(file, index=False, compression="zstd")
     for now, then in zip(campaign.runs(), before, strict=True):
         pd.testing.assert_frame_equal(now.frame, then)
+
+
+def mutated(rng: random.Random, content: bytes) -> bytes:
+    """The bytes with some of them changed, removed or added, often among the metadata at the end."""
+    data = bytearray(content)
+    for _ in range(rng.choice([1, 1, 1, 2, 5, 30])):
+        at = rng.randrange(0 if rng.random() < 0.5 else max(0, len(data) - 2500), len(data))
+        kind = rng.random()
+        if kind < 0.6:
+            data[at] = rng.randrange(256)
+        elif kind < 0.7:
+            del data[at : at + rng.randrange(1, 50)]
+        elif kind < 0.8:
+            data[at:at] = rng.randbytes(rng.randrange(1, 20))
+        else:
+            data[at] ^= 1 << rng.randrange(8)
+    return bytes(data)
+
+
+@pytest.mark.slow
+def test_three_thousand_damaged_runs_are_refused_or_read_as_they_were(campaign: Campaign, files: Path) -> None:
+    lines = [f"{q} Q0 doc-{q}-{rank} {rank} {1000 - rank} wide" for q in (1, 2) for rank in range(1, 200)]
+    (files / "wide.run").write_text("\n".join(lines) + "\n")
+    campaign.import_files(runs=[files / "wide.run"])
+    recorded = campaign.run_table().query("run == 'wide'").to_dict("records")[0]
+    place = campaign.directory / "runs" / recorded["file"]
+    content, sound = place.read_bytes(), run_files.read(campaign.directory, recorded)
+    rng, refused = random.Random(7), list[str]()
+    for number in range(3000):
+        place.write_bytes(mutated(rng, content))
+        try:
+            found = run_files.read(campaign.directory, recorded)
+        except CampaignError as error:
+            refused.append(str(error))
+        else:
+            pd.testing.assert_frame_equal(found, sound, obj=f"mutation {number}")
+    assert len(refused) > 1500
+    assert not [sentence for sentence in refused if "\n" in sentence or "--replace" not in sentence]
 
 
 @pytest.mark.slow

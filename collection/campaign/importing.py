@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -170,8 +169,8 @@ class Importing:
     def _run(self, path: Path | str, name: str) -> None:
         run = formats.read_run(path)
         frame, ignored = self._known_topics(run.frame, path)
-        with Path(path).open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        with Path(path).open("rb") as source:
+            digest = hashlib.file_digest(source, "sha256").hexdigest()
         there = self.store.runs().set_index("run")
         # The same file again is new if more of its topics are known by now.
         same = there.index[(there["sha256"] == digest) & (there["rows"] == len(frame))]
@@ -182,12 +181,14 @@ class Importing:
         unknown = self.store.without_text(frame["doc_id"].unique())
         topics = frame["query_id"].nunique()
         place = self._free_place(f"{quote(name, safe=' ')[:150]}.{digest[:8]}-{len(frame)}")
-        self.written += [place, place.with_suffix(".part")]
+        self.written.append(place)
         try:
-            run_files.write(frame, place)
+            file = run_files.write(frame, place)
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
-        self.store.add_run(name, place.name, digest, topics, len(frame), int(frame["rank"].max()))
+        self.written.append(file)
+        layout.sync_folder(self.folder)
+        self.store.add_run(name, file.name, digest, topics, len(frame), int(frame["rank"].max()))
         said = f"{path}: run {name!r}, {len(frame):,} lines, {topics:,} topics"
         if before := there.to_dict("index").get(name):
             said += f" (in place of {before['rows']:,} lines, {before['topics']:,} topics)"
@@ -229,11 +230,12 @@ class Importing:
         return name
 
     def _free_place(self, stem: str) -> Path:
-        """Where a run is written: a place where nothing is yet."""
-        place = self.folder / f"{stem}.parquet"
-        while os.path.lexists(place) or os.path.lexists(place.with_suffix(".part")):
-            place = self.folder / f"{stem}-{secrets.token_hex(4)}.parquet"
-        return place
+        """Where a run is written, until its digest is known: a place where nothing is, under whatever digest."""
+        names = {file.name for file in self.folder.iterdir()}
+        named = stem
+        while any(name.startswith((f"{named}.", f"{named}-")) for name in names):
+            named = f"{stem}-{secrets.token_hex(4)}"
+        return self.folder / f"{named}.part"
 
     def _known_topics(self, frame: pd.DataFrame, path: Path | str) -> tuple[pd.DataFrame, list[str]]:
         """The rows whose topic the campaign has, and the topics that were left out."""
