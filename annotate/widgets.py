@@ -14,6 +14,7 @@ from annotate import elements, session, views
 from annotate.judging import showing
 from annotate.signing import gate
 from collection.campaign import Campaign, NextStep
+from collection.campaign.deciding import waiting_topics
 from collection.characters import one_line, without_bidi
 from collection.records import Document, GradeScale, Role
 from collection.showing import cut
@@ -166,6 +167,8 @@ def decisions(state: dict[str, Any]) -> None:
         state["made"] / goal if goal else 0.0,
         f"{state['decided']:,} of {state['topics']:,} {what} are decided{several}",
     )
+    if waiting := waiting_topics(state["waiting"]):
+        st.warning(waiting)
     found = state["agreement"]
     if found and lists:
         st.caption(

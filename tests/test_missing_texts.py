@@ -289,6 +289,28 @@ def test_lists_and_preferences_are_of_documents_with_a_text(partial: Campaign) -
     assert partial.prefer([preference], handed_out_only=True).refused[0].reason == result.refused[0].reason
 
 
+def test_topics_that_wait_for_texts_are_not_called_decided(partial: Campaign, tmp_path: Path) -> None:
+    """Topic 2 has no pooled document with a text: its list cannot be shown."""
+    (tmp_path / "more.tsv").write_text("2\theat\n")
+    (tmp_path / "b.run").write_text("2 Q0 d60 1 2 b\n2 Q0 d61 2 1 b\n")
+    partial.import_files(topics=tmp_path / "more.tsv", runs=[tmp_path / "b.run"])
+    partial.pool("depth", depth=2)
+    partial.set_card(task="list")
+    shown = tuple(partial.task_documents("1"))
+    partial.choose([Choice(str(uuid4()), "ann", "1", "chosen", shown=shown, chosen=shown[:1])])
+    state = partial.decisions_status()
+    assert state is not None
+    assert (state["topics"], state["decided"], state["waiting"]) == (1, 1, 1)
+    assert partial.next_step().sentence.startswith("Every topic that has enough texts is decided. 1 topic waits for")
+    assert "1 topic waits for the texts of pooled documents" in ok("status", partial.directory)
+
+
+def test_an_import_says_what_it_releases(partial: Campaign, tmp_path: Path) -> None:
+    write_documents(tmp_path / "later.tsv", [*POOL[WITH_TEXT:50], "elsewhere"])
+    done = partial.import_files(documents=[tmp_path / "later.tsv"]).done
+    assert done[-1].endswith("10 pooled pairs that waited for a text can be judged now")
+
+
 def test_a_reservation_of_before_lets_nobody_judge_what_has_no_text(partial: Campaign, client: TestClient) -> None:
     """An earlier version handed such documents out: cards that are open hold them still."""
     partial.store.lease("1", [Way("d60"), Way("d0")], "ann", time.time(), time.time() + 600)

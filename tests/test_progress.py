@@ -227,6 +227,16 @@ def test_every_place_shows_the_same_numbers(state: Campaign, opened: Callable[..
     table = app.dataframe[0].value
     assert int(table["judged"].sum()) == total["judged"]
 
+    # The Assign page, and its command.
+    work = json.loads(ok("assign", state.directory, "--format", "json"))
+    assert (work["workload"]["judgements"], work["workload"]["made"]) == (status["goal"], status["made"])
+    for row, other in zip(work["topics"], status["per_topic"], strict=True):
+        assert (row["wanted"], row["made"], row["left"]) == (other["goal"], other["made"], other["left"])
+    shown = tiles(opened(state, "assign.py"))
+    assert (shown["Judgements in all"], shown["Made"], shown["Left"]) == tuple(
+        str(status[name]) for name in ("goal", "made", "remaining")
+    )
+
     # The published card.
     facts = state.collection_facts()
     assert facts["pool"]["without_text"] == total["without_text"]

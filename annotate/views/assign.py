@@ -169,7 +169,6 @@ def who(accounts: list[str], groups: list[str]) -> str:
 def by_topic() -> None:
     table = campaign.assignments()
     table["who"] = [who(accounts, groups) for accounts, groups in zip(table["accounts"], table["groups"], strict=True)]
-    table["left"] = (table["wanted"] - table["made"]).clip(lower=0)
     st.caption("A topic is for everybody who may judge until it is given to somebody. Select rows to change them.")
     picked = elements.dataframe(
         table[["query_id", "title", "who", "pool", "wanted", "made", "left"]],

@@ -91,11 +91,20 @@ class Assigning(Reading, Access):
         return pool.assign(now=np.concatenate(numbers) if numbers else 0)
 
     def workload(self, **changes: Any) -> Workload:
-        """What the pool asks for in all under these settings, or with `changes` to them; nothing is written."""
+        """What the pool asks for in all under these settings, or with `changes` to them; nothing is written.
+
+        As :meth:`progress` counts it: a loop over the whole collection asks for no number of judgements, and a closed
+        topic for no more than it has.
+        """
         pool = self._wanted_by(self._with(changes))
         said = pool.merge(self._said(), on=["query_id", "doc_id"])
-        made = said["now"].where(said["ended"], said[["now", "said"]].min(axis=1))
-        return Workload(len(pool), int(pool["now"].sum()), int(made.sum()))
+        said = said.assign(made=said["now"].where(said["ended"], said[["now", "said"]].min(axis=1)))
+        progress = self.progress()
+        counted = progress.loc[progress["goal"].notna(), "query_id"]
+        closed = progress.loc[progress["mode"] == "closed", "query_id"]
+        asked = pool.loc[pool["query_id"].isin(counted) & ~pool["query_id"].isin(closed), "now"].sum()
+        made = said.loc[said["query_id"].isin(counted), "made"].sum()
+        return Workload(len(pool), int(asked + said.loc[said["query_id"].isin(closed), "made"].sum()), int(made))
 
     def _said(self) -> pd.DataFrame:
         """``query_id``, ``doc_id``, ``said`` (annotators), ``ended`` (adjudicated) of each pair that anybody judged."""
@@ -147,9 +156,10 @@ class Assigning(Reading, Access):
         -------
         DataFrame
             ``query_id``, ``title``, ``accounts`` and ``groups`` (lists of names; both empty: everybody), ``pool``
-            (pairs), ``wanted`` and ``made`` (judgements of the pool's pairs), in natural order.
+            (pairs), ``wanted``, ``made`` and ``left`` (judgements: ``goal``, ``made`` and ``left`` of
+            :meth:`progress`), in natural order.
         """
-        progress = self.store.progress()
+        progress = self.progress().rename(columns={"goal": "wanted"})
         given = self.store.assignments()
         for kind, column in (("account", "accounts"), ("group", "groups")):
             names: dict[str, list[str]] = {}
@@ -157,7 +167,8 @@ class Assigning(Reading, Access):
                 if of == kind:
                     names.setdefault(query_id, []).append(name)
             progress[column] = [names.get(query_id, []) for query_id in progress["query_id"]]
-        return in_natural_order(progress)[["query_id", "title", "accounts", "groups", "pool", "wanted", "made"]]
+        columns = ["query_id", "title", "accounts", "groups", "pool", "wanted", "made", "left"]
+        return in_natural_order(progress)[columns]
 
     def assignment_notices(self) -> list[str]:
         """What a manager should know of the assignment: topics that can never have the judgements that they want."""

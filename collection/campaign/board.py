@@ -178,6 +178,10 @@ class Board:
         decided = sum(made[topic] == room for topic, room in wanted.items())
         return sum(made.values()), sum(wanted.values()), decided, len(wanted)
 
+    def waiting(self) -> int:
+        """Topics, none that is closed, that nobody can decide on before more texts of their pool are here."""
+        return sum(row.waiting and topic not in self.closed for topic, row in self.topics.items())
+
     def _room(self, topic: int) -> int:
         row = self.topics[topic]
         return row.wanted if row.enough and topic not in self.closed else 0

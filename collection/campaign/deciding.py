@@ -18,6 +18,14 @@ from collection.errors import CampaignError
 from collection.preferences import PreferenceAgreement, PreferenceValues
 
 
+def waiting_topics(number: int) -> str:
+    """How many topics wait for the texts of their pools, in a sentence; empty where none does."""
+    if not number:
+        return ""
+    what = "1 topic waits" if number == 1 else f"{number:,} topics wait"
+    return f"{what} for the texts of pooled documents and cannot be decided yet."
+
+
 class Deciding(Settling, Tasking):
     """The part of a campaign that goes from choices and preferences to qrels and values."""
 
@@ -94,7 +102,8 @@ class Deciding(Settling, Tasking):
         """How far the campaign's task is, as plain data; None where it is to grade documents.
 
         ``task``; ``made`` and ``remaining`` (decisions on topics that are open), ``decided`` (topics that want no
-        more), ``topics`` (that are open); ``annotators`` (by name: ``annotator``, ``topics``); ``choices`` or
+        more), ``topics`` (that are open), ``waiting`` (topics that are not, as too few documents of their pool have a
+        text); ``annotators`` (by name: ``annotator``, ``topics``); ``choices`` or
         ``preferences`` (that stand), and ``agreement`` on topics that several decided: None where there is none, else
         the fields of :class:`~collection.choices.ChoiceAgreement` or
         :class:`~collection.preferences.PreferenceAgreement`.
@@ -117,6 +126,7 @@ class Deciding(Settling, Tasking):
             "remaining": wanted - made,
             "decided": decided,
             "topics": topics,
+            "waiting": board.waiting(),
             "annotators": [{"annotator": name, "topics": count} for name, count in sorted(board.made.items()) if count],
             what: self.decision_counts()[what],
             "agreement": agreement if found.comparisons else None,
@@ -132,14 +142,19 @@ class Deciding(Settling, Tasking):
         counts = self.store.counts()
         if settings.task == "grades" or not (counts["topics"] and counts["pool"] and counts["documents"]):
             return super().next_step()
-        made, wanted, _, topics = self._board().totals()
+        board = self._board()
+        made, wanted, _, topics = board.totals()
         if not topics:
             least = 1 if settings.task == "list" else 2
             return NextStep("import", f"Import the documents: no topic has {least} or more with a text in its pool.")
+        waiting = waiting_topics(board.waiting())
+        held = f" {waiting} Import their texts; the Export page lists the ids." if waiting else ""
         verb, what = ("Choose", "lists") if settings.task == "list" else ("Compare", "topics")
         if made < wanted:
             several = "" if wanted == topics else " decisions on"
-            return NextStep("judge", f"{verb}: {wanted - made:,} of {wanted:,}{several} {what} are left.")
+            return NextStep("judge", f"{verb}: {wanted - made:,} of {wanted:,}{several} {what} are left.{held}")
+        if held:
+            return NextStep("export", f"Every topic that has enough texts is decided.{held}")
         made_of = "sparse qrels" if settings.task == "list" else "preferences"
         return NextStep("export", f"Every topic is decided: export the {made_of}, and evaluate the runs.")
 

@@ -139,6 +139,7 @@ class Importing:
 
     def _documents(self, path: Path | str) -> None:
         images = Keeper(self.campaign.directory, self.written)
+        waiting = sum(self.store.without_text_in_pools().values())
         with _named(path):
             added = self.store.add_documents(self._counted(path, images), replace=self.replace)
         images.settle()
@@ -146,6 +147,10 @@ class Importing:
         if added.new or added.changed:  # what was made from the documents before is out of date
             self.store.put("documents_version", self.store.settings().get("documents_version", 0) + 1)
         self.done.append(_sentence(path, "documents", added))
+        released = waiting - sum(self.store.without_text_in_pools().values())
+        if released > 0:
+            pairs = "1 pooled pair" if released == 1 else f"{released:,} pooled pairs"
+            self.done.append(f"{path}: {pairs} that waited for a text can be judged now")
         if images.files:
             self.done.append(f"{path}: {len(images.files):,} images ({images.new:,} new)")
         allowed = self.campaign.card_settings().image_hosts

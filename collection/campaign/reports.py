@@ -128,7 +128,7 @@ class Workload(NamedTuple):
     pairs
         Of the pool.
     judgements
-        That these are to have.
+        That these are to have, without topics in a loop over the whole collection.
     made
         Those of them that there are.
     """

@@ -146,13 +146,14 @@ def _pairs(campaign: Campaign, calibration: str) -> list[tuple[str, str]]:
 def _show(campaign: Campaign, form: str) -> None:
     settings, work = campaign.assignment_settings(), campaign.workload()
     table, calibrated = campaign.assignments(), campaign.calibrated()
+    topics = table.astype(object).where(table.notna(), None).to_dict("records")
     size = len(campaign.calibration())
     if form == "json":
         calibrated["agree"] = calibrated["agree"].astype(object).where(calibrated["agree"].notna(), None)
         shown = {
             "settings": asdict(settings),
             "workload": work._asdict(),
-            "topics": table.to_dict("records"),
+            "topics": topics,
             "notices": campaign.assignment_notices(),
             "calibration": {"pairs": size, "annotators": calibrated.to_dict("records")},
         }
@@ -184,11 +185,10 @@ def _show(campaign: Campaign, form: str) -> None:
                 row["query_id"],
                 ", ".join([*row["accounts"], *(f"group {g}" for g in row["groups"])]) or "everybody",
                 row["pool"],
-                row["wanted"],
-                row["made"],
+                *("-" if row[name] is None else row[name] for name in ("wanted", "made")),
                 row["title"][:60],
             ]
-            for row in table.to_dict("records")
+            for row in topics
         ]
         print_table(["topic", "who", "pairs", "judgements", "made", "title"], rows)
     if size and len(calibrated):

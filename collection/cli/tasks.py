@@ -101,6 +101,8 @@ def _print_values(values: PreferenceValues, agreement: PreferenceAgreement, per_
 
 def print_decisions(decisions: dict[str, Any]) -> None:
     """How far a campaign is whose task is not to grade: what :meth:`Campaign.decisions_status` says."""
+    from collection.campaign.deciding import waiting_topics
+
     goal = decisions["made"] + decisions["remaining"]
     what = "lists" if decisions["task"] == "list" else "topics compared"
     several = f", {decisions['made']:,} of {goal:,} decisions made" if goal > decisions["topics"] else ""
@@ -108,6 +110,8 @@ def print_decisions(decisions: dict[str, Any]) -> None:
         f"  {what:<15}{decisions['topics']:>7,}, {decisions['decided']:,} decided{several}, "
         f"{decisions['remaining']:,} left"
     )
+    if waiting := waiting_topics(decisions["waiting"]):
+        click.echo(f"  {waiting}")
     for line in agreement_lines({**(decisions["agreement"] or {}), "task": decisions["task"]}):
         echo(f"  {line}")
     if decisions["annotators"]:

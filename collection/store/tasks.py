@@ -13,12 +13,17 @@ from collection.store.connection import Connection, now
 
 
 class TopicKey(NamedTuple):
-    """A topic as its tasks want it: the key, the id, how many are to decide on it, whether its pool is long enough."""
+    """A topic as its tasks want it.
+
+    Its key and id, how many are to decide on it, whether its pool has enough documents with a text, and if not, whether
+    it has enough in all.
+    """
 
     topic: int
     query_id: str
     wanted: int
     enough: bool
+    waiting: bool
 
 
 class Standing(NamedTuple):
@@ -46,12 +51,16 @@ class Tasks(Connection):
             """
             SELECT t.topic, t.query_id, coalesce((SELECT max(p.wanted) FROM pool AS p WHERE p.topic = t.topic), 1),
                    (SELECT count(*) FROM (SELECT 1 FROM pool AS p JOIN documents AS d USING (doc)
-                    WHERE p.topic = t.topic AND d.text IS NOT NULL LIMIT ?)) = ?
+                    WHERE p.topic = t.topic AND d.text IS NOT NULL LIMIT :least)) = :least,
+                   (SELECT count(*) FROM (SELECT 1 FROM pool AS p WHERE p.topic = t.topic LIMIT :least)) = :least
             FROM topics AS t ORDER BY t.topic
             """,
-            (least, least),
+            {"least": least},
         )
-        return [TopicKey(topic, query_id, wanted, bool(enough)) for topic, query_id, wanted, enough in rows]
+        return [
+            TopicKey(topic, query_id, wanted, bool(enough), bool(pooled and not enough))
+            for topic, query_id, wanted, enough, pooled in rows
+        ]
 
     def first_of_pool(self, query_id: str, count: int) -> list[str]:
         """The first documents of a topic's pool that have a text, in the order of the pool."""
