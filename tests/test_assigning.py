@@ -441,7 +441,7 @@ def test_labels_beyond_what_a_pair_wants_are_surplus_the_latest_first(campaign: 
     assert counted(campaign) == {
         ("y", "d0"): "judgement", ("z", "d0"): "surplus", ("x", "d0"): "surplus", ("x", "d1"): "judgement",
     }  # fmt: skip
-    assert "2 of them are surplus: their pairs have all judgements wanted" in notices[-1]
+    assert "2 of them are surplus: their pairs want no more judgements" in notices[-1]
     assert words(campaign) == {("1", "d0"): 1, ("1", "d1"): 1}
     assert campaign.progress("1").iloc[0][["judged", "made"]].tolist() == [2, 2]
     # Nothing that is said of the judgements looks at surplus.

@@ -268,6 +268,12 @@ def test_an_annotator_is_told_the_same_everywhere(state: Campaign, opened: Calla
     row = tables[0].set_index("name").loc["ann"]
     assert row["done"] == done
     assert pd.isna(row["left"]) if goal is None else row["left"] == goal - done
+    page = opened(state, "overview.py", "eve", "annotator")
+    done, goal = state.totals("eve")
+    if goal is not None:
+        (bar,) = page.get("progress")
+        assert bar.proto.text == f"{done:,} of {goal:,} pairs of your topics are done"
+    done, goal = state.totals("ann")
     if goal is not None:
         given = 0
         for query_id in (*state.store.calibration_left("ann"), *TOPICS):

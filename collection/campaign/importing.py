@@ -335,11 +335,11 @@ class Importing:
         what = f"judgements of {people:,} annotator{'' if people == 1 else 's'}"
         self._said(path, what, added, ignored, "each of them is one of the judgements that its pair is to get")
         if surplus:
-            are = "is surplus: its pair has" if surplus == 1 else "are surplus: their pairs have"
+            are = "is surplus: its pair wants" if surplus == 1 else "are surplus: their pairs want"
             self.notices.append(
-                f"{path}: {surplus:,} of them {are} all judgements wanted, or these are in hand. Surplus "
-                "is kept in the log and counts nowhere; to count it, ask for more judgements with "
-                f"`cleverdon assign {self.campaign.directory} --annotators K`, and import the file again"
+                f"{path}: {surplus:,} of them {are} no more judgements. Surplus is kept in the log and counts nowhere; "
+                f"to count it, ask for more judgements with `cleverdon assign {self.campaign.directory} "
+                "--annotators K`, and import the file again"
             )
         if left_out := frame.attrs["left_out"]:
             counts = ", ".join(f"{count:,} of the kind {what!r}" for what, count in left_out.items())

@@ -54,11 +54,12 @@ def held_back(doc: str) -> str:
     doc
         The column of the document's key.
     """
-    # Without the index SQLite would look the document up by its key, and read long texts for nothing.
+    # Without the index SQLite would look the document up by its key, and read long texts for nothing. Full-text search
+    # has a row for each document with a text: whether there is one is known without a walk through all documents.
     return (
         "(EXISTS (SELECT 1 FROM documents AS h INDEXED BY documents_without_text "
         f"WHERE h.doc = {doc} AND h.text IS NULL) "
-        "AND EXISTS (SELECT 1 FROM documents AS h WHERE h.text IS NOT NULL))"
+        "AND EXISTS (SELECT 1 FROM documents_fts_docsize))"
     )
 
 

@@ -179,6 +179,7 @@ class Desk:
     manager has written, None for a route that fails; `settled` and `surplus` say of which documents a judgement is
     answered with feedback, or kept without counting. `first` is the topic that alone is handed out. `said` is the
     sentence with which 401 and 403 are answered. `long_ago` are documents whose judgements the first answer leaves out.
+    `without_text` says of topics how many documents are held back, as their text is missing.
     """
 
     def __init__(self, topics: dict[str, list[dict[str, Any]]] | None = None) -> None:
@@ -211,6 +212,7 @@ class Desk:
         self.time: dict[str, Any] = TIME
         self.elsewhere: str | None = None
         self.long_ago: set[str] = set()
+        self.without_text: dict[str, int] = {}
 
     def current(self) -> dict[tuple[str, str], dict[str, Any]]:
         """The last word on each pair, oldest first; pairs taken back are not in it."""
@@ -248,6 +250,7 @@ class Desk:
                     "description": "How can a rolling mean be computed over a time series with gaps?",
                     "narrative": "A relevant document says how. One that only names it is related.",
                     **self.progress(query_id),
+                    "without_text": self.without_text.get(query_id, 0),
                 }
                 for query_id in self.pool
             ],

@@ -433,6 +433,20 @@ def test_topics_to_the_end(desk, make_card):
     assert len(desk.current()) == len(desk.log) == 47
 
 
+def test_what_is_held_back_is_not_called_judged(desk, make_card):
+    desk.pool = {topic: desk.pool[topic] for topic in ("t2", "t3")}
+    desk.without_text = {"t2": 5}
+    card = make_card().open(query_id="t2", first="d200")
+    card.press(*"012")
+    card.says("rest-title", "Topic done: 3 of 3")
+    card.says("rest-words", "The text of 5 more is missing.")
+    card.press("n")
+    card.shows("d300")
+    card.press(*"012")
+    card.says("rest-title", "Everything that has a text is judged")
+    card.says("rest-words", "come once it is imported")
+
+
 def test_the_undo_of_another_topic_goes_back_to_it(desk, make_card):
     card = make_card().open(query_id="t2", first="d200")
     card.press("1")
