@@ -82,6 +82,7 @@ def test_judging_all_that_has_a_text_ends_nothing(partial: Campaign) -> None:
         "system retrieved is outside."
     )
     assert partial.recall_table()["advice"].tolist() == ["import the missing texts"]
+    assert (known.next_percent, known.next_reason) == (None, "Every document that has a text is judged.")
     assert "all is judged" not in " ".join(known.rules["reason"])
     assert not (known.rules["says"] == "stop").loc[known.rules["promises"] != "nothing: a heuristic"].any()
     assert partial.topics_with_grades().finished == ()
@@ -98,6 +99,7 @@ def test_a_promise_that_holds_whatever_the_missing_texts_say(partial: Campaign) 
     say(partial, POOL[:90], 90)
     known = partial.recall("1")
     assert known.advice.stop
+    assert "certain" not in known.advice.reason
     assert known.promise == (
         "At least 90 % of the relevant documents in the pool are found, even if the 1 unjudged document is relevant; "
         "what no system retrieved is outside."

@@ -255,22 +255,24 @@ def _recent(ledger: Ledger) -> tuple[int, int]:
 def _next_percent(ledger: Ledger, known: Estimate) -> tuple[int | None, str]:
     """How many judgements the next 1 % of recall costs, and how that was computed."""
     hits, of = _recent(ledger)
-    if ledger.unjudged == 0:
-        return None, "Every document is judged." if ledger.size else "There is nothing to judge."
+    left = ledger.unjudged - ledger.unreachable
+    if left == 0:
+        judged = "Every document that has a text is judged." if ledger.unreachable else "Every document is judged."
+        return None, judged if ledger.size else "There is nothing to judge."
     if not ledger.found:
         return None, "No relevant document is found yet, so nobody can say what more would cost."
     if not hits:
         brings = f"None of the last {count(of, 'ranked document')} was relevant" if of else "Nothing was ranked yet"
         return None, f"{brings}: at this rate no number of judgements brings the next percent."
     relevant = ledger.found if isnan(known.relevant) else int(known.relevant)
-    cost = min(ceil(round(relevant / 100 / (hits / of), 9)), ledger.unjudged)
+    cost = min(ceil(round(relevant / 100 / (hits / of), 9)), left)
     number = f"{relevant:,} found so far" if isnan(known.relevant) else f"estimated {relevant:,} relevant documents"
     reason = (
         f"1 % of the {number} is {relevant / 100:g}; {hits:,} of the last {count(of, 'ranked document')} "
         f"{'was' if hits == 1 else 'were'} relevant, so it costs about {count(cost, 'judgement')}"
     )
     # 1 % may be less than a document: nobody finds a fifth of one.
-    whole = min(ceil(of / hits), ledger.unjudged)
+    whole = min(ceil(of / hits), left)
     return cost, f"{reason}, and the next whole document about {whole:,}." if relevant < 100 else f"{reason}."
 
 

@@ -96,6 +96,8 @@ def betting(ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95) ->
     goal = f"at least {percent(target)} of the relevant documents"
     found = f"{ledger.found:,} relevant are found"
     draws = count(len(ledger.draws), "random draw")
+    if isinf(money) and ledger.unreachable:
+        return Decision(True, f"{goal} are found, even if all of the {ledger.unjudged:,} unjudged ones are relevant", 0)
     if isinf(money):
         return Decision(True, f"{goal} are found for certain: {found} and only {ledger.unjudged:,} are unjudged", 0)
     odds = f"evidence {exp(min(money, 99.0)):.3g}, {exp(wanted):.3g} is wanted"
