@@ -256,8 +256,9 @@ def test_a_budget_ends_the_loop(tmp_path: Path, by: str) -> None:
         campaign.set_loop(topic_budget=7)
         assert len(judge_all(campaign)) == 2
         campaign.set_loop(topic_budget=0, budget=9)
-        assert len(judge_all(campaign, topic="2")) == 2
+        assert len(judge_all(campaign, topic="2")) == (2 if by == "mtf" else 1)  # topic 3 is in no run, but has texts
         assert judge_all(campaign) == ""
+        assert len(judge_all(campaign, topic="3")) == (0 if by == "mtf" else 1)
         campaign.set_loop(budget=0)
         assert campaign.room("1") is None
         assert len(judge_all(campaign)) == (9 if by == "mtf" else 12)
@@ -284,11 +285,11 @@ def test_what_is_held_in_other_topics_is_within_the_budget_of_all(bare: Campaign
     bob = bare.next_pairs("bob", "2", 4).order
     assert ann is not None
     assert bob is not None
-    assert (len(ann), len(bob)) == (4, 1)
-    assert (bare.room("1"), bare.room("1", "ann"), bare.room("1", "bob")) == (0, 4, 1)
+    assert (len(ann), len(bob)) == (3, 2)
+    assert (bare.room("1"), bare.room("1", "ann"), bare.room("1", "bob")) == (0, 3, 0)
     judge(bare, ann[0])
     judge(bare, bob[0], "bob", "2")
-    assert bare.next_pairs("bob", "2", 4).order == []
+    assert bare.next_pairs("bob", "2", 4, bob[1:]).order == bob[1:]
     assert bare.next_pairs("ann", "1", 4, ann[1:]).order == ann[1:]
 
 

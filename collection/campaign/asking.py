@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import time
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import fields
 
 import numpy as np
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 
 from collection import pooling
 from collection.campaign import run_files
-from collection.campaign.reading import IN_POOL
+from collection.campaign.reading import IN_POOL, LOOPS
 from collection.campaign.rounds import Listed
 from collection.campaign.settings import LoopSettings
 from collection.campaign.settling import Settling
@@ -28,6 +30,7 @@ class Asking(Settling):
     id: str
 
     _listed: dict[str, tuple[tuple[object, ...], Listed]]
+    _most: tuple[tuple[object, ...], dict[str, int]] | None = None
 
     def loop_settings(self) -> LoopSettings:
         """How the loop works here."""
@@ -96,15 +99,69 @@ class Asking(Settling):
             for recorded in self.store.runs().to_dict("records")
         ]
 
-    def room(self, query_id: str, annotator: str | None = None) -> int | None:
+    def room(self, query_id: str, annotator: str | None = None, *, alone: bool = True) -> int | None:
         """How many more documents of a topic may be handed out by the loop's budgets; None where there is no budget.
 
-        What is on lease will soon be judged and counts, in whatever topic; but not what this annotator holds.
+        What is on lease will soon be judged and counts, in whatever topic; but not what this annotator holds. The
+        budget of all topics is shared by :func:`shares`.
+
+        Parameters
+        ----------
+        query_id, annotator
+            The topic, and for whom; for everybody if left out.
+        alone
+            Whether the annotator gives back what they hold in other topics; if not, that counts as well.
         """
         settings, at = self.loop_settings(), time.time()
-        budgets = ((settings.topic_budget, query_id), (settings.budget, None))
-        rooms = [most - self.store.spoken_for(at, of, but=annotator) for most, of in budgets if most]
+        rooms = []
+        if settings.topic_budget:
+            rooms.append(settings.topic_budget - self.store.spoken_for(at, query_id, but=annotator))
+        if settings.budget:
+            taken = self.store.spoken_for_topics(at, annotator, None if alone else query_id)
+            rooms.append(self._shares(taken)[query_id] - taken.get(query_id, 0))
         return max(min(rooms), 0) if rooms else None
+
+    def _shares(self, taken: dict[str, int]) -> dict[str, int]:
+        """How many documents of each topic may be judged by the budget of all topics, given those that are taken."""
+        most = self.most_in_loop()
+        given = shares(self.loop_settings().budget, [taken.get(q, 0) for q in most], list(most.values()))
+        return dict(zip(most, given.tolist(), strict=True))
+
+    def most_in_loop(self) -> dict[str, int]:
+        """Documents that each topic's loop could hand out in all, within its own budget; 0 where there is no loop."""
+        settings, modes = self.loop_settings(), self.modes()
+        documents = (self.store.setting("documents_version", 0), self.store.document_rows())
+        made_of = (documents, self.store.runs_signature(), self.store.versions()[0], settings, modes)
+        if self._most is None or self._most[0] != made_of:
+            listed = {} if settings.by_model else self._listed_rows()  # which may add rows
+            allowed = np.flatnonzero(self._judgeable_in_loop())
+            most = dict.fromkeys(modes, 0)
+            for query_id, mode in modes.items():
+                if mode in LOOPS:
+                    rows = allowed
+                    if mode in IN_POOL:
+                        rows = np.intersect1d(rows, self.store.pool_rows(query_id))
+                    if not settings.by_model:
+                        rows = np.intersect1d(rows, listed.get(query_id, []))
+                    most[query_id] = min(len(rows), settings.topic_budget or len(rows))
+            self._most = (made_of, most)
+        return self._most[1]
+
+    def _listed_rows(self) -> dict[str, NDArray[np.int64]]:
+        """Matrix rows of what the runs have, by topic; where no document has a text, those without a row get one."""
+        pairs = [run.frame[["query_id", "doc_id"]].astype("str") for run in self.runs()]
+        if not pairs:
+            return {}
+        every = pd.concat(pairs).drop_duplicates()
+        if self.store.document_rows() == len(self.store.without_text_rows()):
+            at = self.store.rows_of(every["doc_id"].unique())
+            missing = dict.fromkeys(doc_id for doc_id in every["doc_id"] if doc_id not in at)
+            if missing:
+                with self.store.transaction():
+                    self.store.add_document_ids(missing)
+        every["row"] = every["doc_id"].map(self.store.rows_of(every["doc_id"].unique()))
+        known = every.dropna().astype({"row": "int64"})
+        return {str(query_id): part["row"].to_numpy() for query_id, part in known.groupby("query_id")}
 
     def universe(self, query_id: str, decisions: pd.DataFrame, judgeable: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """(documents,) bool: the scope of a topic, which its recall and its unjudged documents are of.
@@ -134,14 +191,19 @@ class Asking(Settling):
         The pool, or every document; of those that can be judged, and that the model can read. The first `size`
         documents, all if left out.
         """
-        judgeable = self.judgeable(size)
-        if self.loop_settings().by_model:
-            judgeable[[row for row in self.store.without_text_rows() if row < len(judgeable)]] = False
+        judgeable = self._judgeable_in_loop(size)
         if self.scopes()[query_id] not in IN_POOL:
             return judgeable
         scope = np.zeros(len(judgeable), dtype=np.bool_)
         scope[[row for row in self.store.pool_rows(query_id) if row < len(scope)]] = True
         return scope & judgeable
+
+    def _judgeable_in_loop(self, size: int | None = None) -> NDArray[np.bool_]:
+        """(documents,) bool: :meth:`judgeable`, without those that the model cannot read where it chooses."""
+        judgeable = self.judgeable(size)
+        if self.loop_settings().by_model:
+            judgeable[[row for row in self.store.without_text_rows() if row < len(judgeable)]] = False
+        return judgeable
 
     def judgeable(self, size: int | None = None) -> NDArray[np.bool_]:
         """(documents,) bool: those that have a text. Where none has, all.
@@ -155,6 +217,43 @@ class Asking(Settling):
         if len(without) < rows:
             some[without] = False
         return some
+
+
+def shares(budget: int, taken: Sequence[int], most: Sequence[int]) -> NDArray[np.int64]:
+    """Share a budget equally among topics; what a topic cannot use goes to the others.
+
+    Every topic may come to the same number of documents, the highest with which the budget suffices. A topic that has
+    more already keeps them, one that has fewer to judge takes those, and single documents that are left over go to the
+    first topics.
+
+    Parameters
+    ----------
+    budget
+        Documents in all.
+    taken
+        (topics,) documents that are judged or handed out.
+    most
+        (topics,) documents that there are; less than `taken` means that the topic gets no more.
+
+    Returns
+    -------
+    ndarray
+        (topics,) how many each may come to.
+
+    Examples
+    --------
+    >>> shares(10, [0, 0, 0], [50, 50, 50]).tolist()
+    [4, 3, 3]
+    >>> shares(10, [6, 0, 0], [50, 1, 50]).tolist()
+    [6, 1, 3]
+    """
+    low = np.asarray(taken, dtype=np.int64)
+    high = np.maximum(low, most)
+    level = bisect_right(range(budget + 1), budget, key=lambda n: int(np.clip(n, low, high).sum())) - 1
+    given = np.clip(max(level, 0), low, high)
+    over = max(budget - int(given.sum()), 0)
+    given[np.flatnonzero((given == level) & (given < high))[:over]] += 1
+    return given
 
 
 def seed_of(*parts: object) -> int:

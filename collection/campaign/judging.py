@@ -187,7 +187,7 @@ class Judging(Looping, Assigning):
             # What is on screen came up by an earlier round, and its lease says so.
             on_screen = [d for d in holding[:1] if d in open_]
             others = [d for d in open_ if d in ways and d not in on_screen]
-            room = self.room(query_id, annotator)
+            room = self.room(query_id, annotator, alone=let_go)
             if room is not None:
                 others = _within(others, second, room - len(set(on_screen).difference(second)))
             order = on_screen + others[: max(length - len(on_screen), 0)]

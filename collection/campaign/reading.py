@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -10,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from collection.campaign.reports import NextStep
+from collection.campaign.reports import BudgetState, NextStep
 from collection.records import Document, GradeScale, in_natural_order
 from collection.stopping.table import missing_texts
 from collection.store import Store
@@ -26,6 +27,9 @@ PROGRESS = (
     "without_text",
 )  # fmt: skip
 """Columns of :meth:`Reading.progress`."""
+
+LOOPS = {*EVERYWHERE, "loop-in-pool"}
+"""Modes in which judgements decide what comes next, and budgets hold."""
 
 OTHERS_AFTER = 10.0
 """Seconds after which what others did is counted anew for an annotator's progress in all topics."""
@@ -247,6 +251,16 @@ class Reading:
         pairs.logged = logged
         return known.topics[query_id][0], len(pairs.done), len(pairs.judged)
 
+    def budget_state(self) -> BudgetState:
+        """How much of the loop's judgement budgets is used, and where."""
+        settings, modes = self.store.setting("loop", {}), self.modes()
+        return BudgetState(
+            settings.get("budget", 0),
+            settings.get("topic_budget", 0),
+            self.store.spoken_for_topics(math.inf),  # no lease lasts so long: only what is judged
+            [query_id for query_id, mode in modes.items() if mode in LOOPS],
+        )
+
     def status(self) -> dict[str, Any]:
         """Everything at a glance, as plain data: what `cleverdon status` and the Overview page show.
 
@@ -267,6 +281,7 @@ class Reading:
             "remaining": int(progress["left"].sum()),
             "in_loop": int(progress["goal"].isna().sum()),
             "missing_documents": len(self.store.missing_documents()),
+            "budget": self.budget_state().words,
             "per_topic": per_topic,
             "annotators": annotators.astype(object).where(annotators.notna(), None).to_dict("records"),
             "next": self.next_step()._asdict(),
@@ -286,8 +301,11 @@ class Reading:
         others = f", and {remaining:,} {unit} of the other topics' pools{with_text}" if remaining else ""
         missing = missing_texts(progress["without_text"])
         held = f" {missing} Import their texts; the Export page lists the ids." if missing else ""
+        used_up = self.budget_state().words if counts["documents"] or counts["runs"] else ""
         steps = [
             (not counts["topics"], "import", "Import the topics: what people are looking for."),
+            (used_up and not free, "loop", f"{used_up}{held}"),
+            (used_up, "judge", f"Judge: {remaining:,} {unit} of pools are left{with_text}. {used_up}{held}"),
             (
                 in_loop and counts["documents"],
                 "judge",

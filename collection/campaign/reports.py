@@ -138,6 +138,62 @@ class Workload(NamedTuple):
     made: int
 
 
+class BudgetState(NamedTuple):
+    """How much of the loop's judgement budgets is used.
+
+    Attributes
+    ----------
+    budget, topic_budget
+        Of all topics together, and of each; 0 where there is none.
+    judged
+        Documents judged, by topic; only topics that have any.
+    looping
+        Topics that are in a loop now.
+    """
+
+    budget: int
+    topic_budget: int
+    judged: dict[str, int]
+    looping: list[str]
+
+    @property
+    def used_up(self) -> bool:
+        """Whether no loop hands out anything more: for a budget, and not because there is no loop."""
+        return bool(self.looping) and (self.total_used_up or all(map(self.topic_used_up, self.looping)))
+
+    @property
+    def total_used_up(self) -> bool:
+        """Whether the budget of all topics is used up."""
+        return 0 < self.budget <= sum(self.judged.values())
+
+    def topic_used_up(self, query_id: str) -> bool:
+        """Whether the budget that each topic has is used up in this one."""
+        return 0 < self.topic_budget <= self.judged.get(query_id, 0)
+
+    @property
+    def words(self) -> str:
+        """What is used up, where it went, and how to raise it; empty while there is something left."""
+        if not self.used_up:
+            return ""
+        total = self.total_used_up
+        whole = f"The judgement budget of this campaign ({self.budget:,}) is used up"
+        each = f"The judgement budget of each topic ({self.topic_budget:,}) is used up in every loop"
+        option = "--budget" if total else "--topic-budget"
+        most = sorted(self.judged.items(), key=lambda item: -item[1])
+        parts = [f"{count:,} in topic {query_id}" for query_id, count in most[:NAMED]]
+        if rest := most[NAMED:]:
+            topics = "1 other topic" if len(rest) == 1 else f"{len(rest):,} other topics"
+            parts.append(f"{sum(count for _, count in rest):,} in {topics}")
+        return (
+            f"{whole if total else each}: {', '.join(parts)}. "
+            f"Raise it on the Loop page or with `cleverdon loop DIR {option} N`, or export the qrels."
+        )
+
+
+NAMED = 5
+"""Topics that are named where a budget went; the others are summed up."""
+
+
 class NextStep(NamedTuple):
     """What to do next: the page on which it is done, and a sentence."""
 

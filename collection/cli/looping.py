@@ -63,13 +63,15 @@ def vectors(
 @click.option("--control", type=float, metavar="SHARE", help="Least share of random draws from the beginning.")
 @click.option("--target", type=float, metavar="SHARE", help="The recall that the stop advice is to promise.")
 @click.option("--confidence", type=float, metavar="SHARE", help="With how much confidence.")
-@click.option(
-    "--budget", type=int, metavar="N", help="Documents to judge in all topics, then the loop ends; 0: no budget."
-)
-@click.option("--topic-budget", type=int, metavar="N", help="The same for each topic.")
+@click.option("--budget", type=int, metavar="N", help="Documents to judge in all topics together (0: unlimited).")
+@click.option("--topic-budget", type=int, metavar="N", help="Documents to judge in each topic (0: unlimited).")
 @click.option("--explain", help="What annotators see who ask why: terms, 'terms and runs' or nothing.")
 def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
-    """Show how documents are chosen in DIR, or change it."""
+    """Show how documents are chosen in DIR, or change it.
+
+    The topics in their loop share --budget equally: each may come to the same number of judged documents, and what a
+    topic cannot use (closed, nothing left, --topic-budget reached) goes to the others.
+    """
     from dataclasses import asdict
 
     from collection.campaign import MODES, Campaign
@@ -88,6 +90,7 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
             raise click.UsageError("what of these topics? give --mode")
         settings = asdict(campaign.loop_settings())
         modes = campaign.modes()
+        used_up = campaign.budget_state().words
     rows = [[name.replace("_", "-"), "automatic" if value is None else str(value)] for name, value in settings.items()]
     print_table(["setting", "value"], rows)
     echo()
@@ -98,6 +101,8 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
         if some
     ]
     print_table(["topics", "mode", "which"], named)
+    if used_up:
+        echo(f"\n{used_up}")
 
 
 @click.command()

@@ -111,7 +111,7 @@ def print_decisions(decisions: dict[str, Any]) -> None:
         f"{decisions['remaining']:,} left"
     )
     if waiting := waiting_topics(decisions["waiting"]):
-        click.echo(f"  {waiting}")
+        echo(f"  {waiting}")
     for line in agreement_lines({**(decisions["agreement"] or {}), "task": decisions["task"]}):
         echo(f"  {line}")
     if decisions["annotators"]:

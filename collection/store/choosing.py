@@ -302,6 +302,20 @@ class Choosing(Connection):
             )
         )
 
+    def spoken_for_topics(self, at: float, but: str | None = None, query_id: str | None = None) -> dict[str, int]:
+        """The same for each topic that has any; with `query_id` only the leases that `but` has there are left out."""
+        rows = self.db.conn.execute(
+            """
+            SELECT t.query_id, count(*) FROM (
+                SELECT topic, doc FROM words
+                UNION SELECT l.topic, l.doc FROM leases AS l JOIN topics AS o USING (topic)
+                WHERE l.until > :at AND NOT (l.annotator IS :but AND (:query_id IS NULL OR o.query_id = :query_id))
+            ) JOIN topics AS t USING (topic) GROUP BY t.topic ORDER BY t.topic
+            """,
+            {"at": at, "but": but, "query_id": query_id},
+        )
+        return dict(rows.fetchall())
+
     def judged_since(self, query_id: str, annotator: str, count: int) -> float:
         """When the annotator made the last but `count` judgement of the topic, seconds since 1970; 0 before."""
         judged_at: str | None = self._value(

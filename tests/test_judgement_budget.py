@@ -1,0 +1,115 @@
+"""The budget of all topics: how it is shared among them, and where people are told that it is used up."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from collection import Campaign
+from collection.campaign.asking import shares
+from tests.helpers import ok
+from tests.test_adaptive_loop import judge, judge_all, made
+
+TEXTS = "abcdefghijklmnopxyz"
+
+
+def shared_one_by_one(budget: int, taken: Sequence[int], most: Sequence[int]) -> list[int]:
+    """Each document of the budget in turn, to the topic that has fewest of those that can use one."""
+    have = list(taken)
+    for _ in range(budget - sum(taken)):
+        free = [place for place, count in enumerate(have) if count < most[place]]
+        if not free:
+            break
+        have[min(free, key=have.__getitem__)] += 1
+    return have
+
+
+@given(st.integers(0, 60), st.lists(st.tuples(st.integers(0, 20), st.integers(0, 30)), min_size=1, max_size=6))
+def test_a_share_is_what_one_by_one_gives(budget: int, topics: list[tuple[int, int]]) -> None:
+    taken, most = zip(*topics, strict=True)
+    given_ = shares(budget, taken, most).tolist()
+    assert given_ == shared_one_by_one(budget, taken, most)
+    assert sum(given_) <= max(budget, sum(taken))
+
+
+def judged(campaign: Campaign) -> dict[str, int]:
+    return {topic: len(campaign.judgements(query_id=topic)["doc_id"].unique()) for topic in ("1", "2", "3")}
+
+
+@pytest.mark.slow
+def test_a_budget_is_shared_equally_and_can_be_raised(tmp_path: Path) -> None:
+    with made(tmp_path, texts=TEXTS, by="mtf", budget=12) as campaign:  # topic 2 has 4 documents, topic 3 none
+        for topic in ("1", "2", "3"):
+            judge_all(campaign, topic=topic)
+        assert judged(campaign) == {"1": 8, "2": 4, "3": 0}
+        campaign.set_loop(budget=14)
+        for topic in ("3", "2", "1"):
+            judge_all(campaign, topic=topic)
+        assert judged(campaign) == {"1": 10, "2": 4, "3": 0}
+
+
+def test_the_share_of_a_closed_topic_goes_to_the_others(tmp_path: Path) -> None:
+    with made(tmp_path, texts=TEXTS, by="model", budget=9) as campaign:
+        assert len(judge_all(campaign, topic="1")) == 3
+        campaign.set_loop(topics=["2"], mode="closed")
+        assert len(judge_all(campaign, topic="1")) == 2
+        assert len(judge_all(campaign, topic="3")) == 4
+
+
+@pytest.mark.slow
+def test_annotators_at_once_stay_within_the_budget(tmp_path: Path) -> None:
+    with made(tmp_path, texts=TEXTS, by="mtf", budget=11) as campaign:
+        directory = campaign.directory
+        judge_all(campaign, 1, topic="2")
+
+    def work(name: str, order: Sequence[str]) -> None:
+        with Campaign(directory) as own:
+            for topic in order:
+                while documents := own.next_pairs(name, topic, 3).documents:
+                    judge(own, documents[0].doc_id, name, topic)
+
+    people = [threading.Thread(target=work, args=(f"ann{n}", order)) for n, order in enumerate(("12", "21", "12"))]
+    for person in people:
+        person.start()
+    for person in people:
+        person.join()
+    with Campaign(directory) as campaign:
+        assert sum(judged(campaign).values()) <= 11
+        for topic in ("2", "1"):  # what was held when somebody came to the end is free again
+            judge_all(campaign, topic=topic, annotator="late")
+        assert judged(campaign) == {"1": 7, "2": 4, "3": 0}
+
+
+def test_it_is_said_that_the_budget_is_used_up(tmp_path: Path) -> None:
+    with made(tmp_path, texts=TEXTS, by="mtf", budget=6) as campaign:
+        assert campaign.next_step().page == "judge"
+        assert campaign.budget_state().words == ""
+        for topic in ("1", "2"):
+            judge_all(campaign, topic=topic)
+        step = campaign.next_step()
+        assert step.page == "loop"
+        directory = campaign.directory
+    words = (
+        "The judgement budget of this campaign (6) is used up: 3 in topic 1, 3 in topic 2. Raise it on the Loop page "
+        "or with `cleverdon loop DIR --budget N`, or export the qrels."
+    )
+    assert step.sentence == words
+    assert f"Next: {words}" in ok("status", directory)
+    assert words in ok("loop", directory)
+    assert words not in ok("loop", directory, "--budget", "9")
+
+
+def test_it_is_said_that_the_budget_of_every_topic_is_used_up(tmp_path: Path) -> None:
+    with made(tmp_path, texts=TEXTS, by="mtf", topic_budget=1) as campaign:
+        for topic in ("1", "2"):
+            judge_all(campaign, topic=topic)
+        assert not campaign.budget_state().used_up  # topic 3 has judged nothing
+        campaign.set_loop(topics=["3"], mode="closed")
+        assert campaign.next_step().sentence.startswith(
+            "The judgement budget of each topic (1) is used up in every loop: 1 in topic 1, 1 in topic 2. Raise it"
+        )
