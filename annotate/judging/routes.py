@@ -206,7 +206,8 @@ def _topics(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     for topic in topics:
         done, goal = campaign.standing(topic["query_id"], annotator)
         topic |= {"pool": goal, "judged": done, "without_text": without_text.get(topic["query_id"], 0)}
-    return {"topics": topics, "last": campaign.last_topic(annotator)}
+    work = campaign.topic_with_work(annotator) if topics else None
+    return {"topics": topics, "last": campaign.last_topic(annotator), "work": work}
 
 
 def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
@@ -284,6 +285,11 @@ def _exchange(
                 behind.append(query_id)
             answer |= {"order": pairs.order, "model_round": pairs.model_round}
             answer |= {"behind": not current and problem is None, "problem": problem}
+        in_hand = set(holding) - set(pairs.closed)
+        if want > 0 and not (pairs.documents or in_hand or pairs.first or answer.get("behind")):
+            tried = [_text({"tried": topic}, "tried") for topic in _list(payload, "tried")]
+            answer["next"] = campaign.topic_with_work(annotator, query_id, tried)
+            answer["budget"] = campaign.out_of_budget(query_id)
     return answer, pairs
 
 

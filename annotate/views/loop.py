@@ -61,6 +61,8 @@ st.write(
     "most likely relevant; random draws in between tell how much is still missing. Or a pooling strategy looks at "
     "every judgement, and chooses from what the systems retrieved."
 )
+if used_up := campaign.budget_state().words:
+    st.warning(widgets.plain(used_up))
 wanted: dict[str, Any] = {}
 left, right = st.columns(2, gap="large")
 with left:
@@ -98,7 +100,10 @@ with right:
     for name, of in (("budget", "in all"), ("topic_budget", "of each topic")):
         wanted[name] = st.number_input(f"Documents to judge {of}, 0 for no limit", 0, None, set_now[name], key=name)
     if wanted["budget"] or wanted["topic_budget"]:
-        st.caption("Then the loop hands out no more. A document counts once, however many judge it.")
+        st.caption(
+            "The topics in their loop share the budget in all equally; what a topic cannot use (closed, nothing left, "
+            "its own limit reached) goes to the others. A document counts once, however many judge it."
+        )
 if by_model:
     with st.expander("How the model learns"):
         for name, label, words in (

@@ -37,7 +37,8 @@ goal = None if state["in_loop"] else state["goal"]
 if decisions := state["decisions"]:
     widgets.decisions(decisions)
 elif goal is None:
-    st.caption(f"{judged:,} pairs are judged; a loop over the whole collection ends when Recall says so.")
+    until = "no loop hands out more" if state["budget"] else "a loop over the whole collection ends when Recall says so"
+    st.caption(f"{judged:,} pairs are judged; {until}.")
 elif goal:
     several = goal > state["pool"]
     cannot = f", {state['cannot_judge']:,} {'pairs' if several else 'of them'} cannot be judged"

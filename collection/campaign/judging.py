@@ -14,6 +14,7 @@ from collection.campaign.looping import Looping
 from collection.campaign.reading import IN_POOL
 from collection.campaign.reports import Feedback, JudgeResult, NextPairs, Refused
 from collection.campaign.rounds import Round
+from collection.campaign.settings import LOOPING
 from collection.characters import require_writable
 from collection.errors import JudgementError
 from collection.records import Candidate, CountsAs, Judgement
@@ -95,6 +96,55 @@ class Judging(Looping, Assigning):
         length = len(holding) + count if in_loop is None else in_loop
         made = made or self.retrain(query_id)
         return self._from_loop(annotator, query_id, length, holding, at, made, let_go=alone and not holding)
+
+    def topic_with_work(self, annotator: str, after: str | None = None, but: Sequence[str] = ()) -> str | None:
+        """A topic in which something can be handed out to the annotator now; None where there is none.
+
+        Parameters
+        ----------
+        annotator
+            Who judges.
+        after
+            The topics behind this one are looked at first, then those before it; it is left out itself.
+        but
+            Topics that are left out as well.
+        """
+        if first := self.store.calibration_left(annotator):
+            return next((query_id for query_id in first if query_id not in {*but, after}), None)
+        mine, modes, at = self.store.topics_for(annotator), self.modes(), time.time()
+        start = mine.index(after) + 1 if after in mine else 0
+        standings = self._standings(annotator, None)
+        for query_id in mine[start:] + mine[:start]:
+            if query_id in {*but, after} or modes[query_id] == "closed":
+                continue
+            pool, done, judged = standings[query_id]
+            pooled = modes[query_id] not in ("loop", "loop-in-pool") and done < pool
+            if pooled and assignment.next_pairs(self._candidates(query_id, annotator, at)):
+                return query_id
+            if modes[query_id] in LOOPING and self._loop_has_work(query_id, annotator, judged, at):
+                return query_id
+        return None
+
+    def _loop_has_work(self, query_id: str, annotator: str, judged: int, at: float) -> bool:
+        """Whether a topic's loop has second opinions to ask for, or unjudged documents within the budgets."""
+        if self._second_opinions(query_id, annotator, at, 1):
+            return True
+        free = self.most_in_loop()[query_id] - judged - self.store.held(query_id, at, but=annotator)
+        return free > 0 and self.room(query_id, annotator) != 0
+
+    def out_of_budget(self, query_id: str) -> str:
+        """The budget that is used up where a topic's loop has no more, as a short sentence; empty where none is."""
+        settings = self.loop_settings()
+        if self.mode(query_id) not in LOOPING or not (settings.budget or settings.topic_budget):
+            return ""
+        state = self.budget_state()
+        if state.total_used_up:
+            return f"The judgement budget of this campaign ({state.budget:,}) is used up"
+        if state.topic_used_up(query_id):
+            return f"The judgement budget of this topic ({state.topic_budget:,}) is used up"
+        if settings.budget and state.judged.get(query_id, 0) >= (share := self._shares(state.judged)[query_id]):
+            return f"This topic's share ({share:,}) of the judgement budget ({state.budget:,}) is used up"
+        return ""
 
     def _from_pool(
         self,

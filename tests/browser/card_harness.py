@@ -196,6 +196,8 @@ class Desk:
         self.signed_in = True
         self.refuse: dict[str, str] = {}
         self.held: set[str] = set()
+        self.moves_on = False  # whether a topic is named that has something, where one has nothing
+        self.budget = ""
         self.order: list[str] | None = None
         self.behind = 0
         self.why: dict[str, dict[str, Any]] = {}
@@ -295,6 +297,21 @@ class Desk:
                 found[doc_id] = rows
         return {"near": found}
 
+    def next_topic(self, query_id: str, tried: list[str]) -> str | None:
+        """Where something is free, of the topics behind this one, if the desk says so at all."""
+        current = self.current()
+        others = [topic for topic in self.pool if topic > query_id] + [topic for topic in self.pool if topic < query_id]
+        return next(
+            (
+                topic
+                for topic in others
+                if self.moves_on
+                and topic not in tried
+                and any(d not in self.held and (topic, d) not in current for d in self.pool[topic])
+            ),
+            None,
+        )
+
     def sync(self, ask: dict[str, Any]) -> dict[str, Any]:
         """Save what is new, in order, and hand out documents."""
         saved, refused, surplus, feedback = [], [], [], []
@@ -340,6 +357,8 @@ class Desk:
             "surplus": surplus,
             "feedback": feedback,
             "first": self.first,
+            "next": self.next_topic(query_id, ask["tried"]) if not free and not ask["holding"] else None,
+            "budget": self.budget if not free and not ask["holding"] else "",
             "query_id": query_id,
             "documents": [self.shown(query_id, doc_id) for doc_id in free[: ask["want"]]],
             "closed": [d for d in ask["holding"] if (query_id, d) in current],

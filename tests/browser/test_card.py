@@ -488,6 +488,40 @@ def test_documents_held_by_others_are_asked_for_again(desk, make_card):
     card.shows("d201")
 
 
+def test_the_card_moves_on_to_a_topic_that_has_work(desk, make_card):
+    desk.held, desk.moves_on = {*desk.pool["t1"], *desk.pool["t2"]} - {"d100"}, True
+    card = make_card().open(first="d100")
+    card.press("1")  # t1: others hold the rest; t2: others hold all of it
+    card.shows("d300")
+    card.says("notice", "Nothing is free here just now: going on with the next topic that has documents for you.")
+    card.says("topic-title", "rolling mean t3")
+    card.saved()
+    card.part("topics").select_option("t2")  # who chooses a topic stays there
+    card.says("rest-title", "No document of this topic is free just now")
+    card.press("n")
+    card.shows("d300")
+
+
+def test_nothing_free_is_said_where_it_is_true_for_all_topics(desk, make_card):
+    desk.held, desk.moves_on = {doc_id for pool in desk.pool.values() for doc_id in pool} - {"d100"}, True
+    card = make_card()
+    card.page.clock.install()
+    card.open(first="d100")
+    card.press("1")
+    card.says("rest-title", "No document is free just now")
+    card.saved()
+    desk.held -= {"d200"}
+    card.page.clock.fast_forward(10_500)
+    card.shows("d200")
+
+
+def test_a_budget_that_is_used_up_is_said(desk, make_card):
+    desk.order, desk.budget = [], "The judgement budget of this campaign (500) is used up"
+    card = make_card().open(first=None)
+    card.says("rest-title", "The judgement budget of this campaign (500) is used up")
+    card.says("rest-words", "A manager can raise it on the Loop page")
+
+
 # --------------------------------------------------------------------------------------------- drawing
 
 

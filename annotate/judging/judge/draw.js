@@ -80,6 +80,12 @@ function restOf(state) {
     return ["Everything in the pool is judged", "Thank you. What is settled from all judgements is written as qrels on the Export page.", false];
   }
   const { judged, pool } = countOf(state, topic);
+  if (state.exhausted && state.budget) {
+    const words = state.nextTopic === null
+      ? "Thank you. A manager can raise it on the Loop page: new documents then appear here by themselves."
+      : "Go on with the next topic.";
+    return [state.budget, words, state.nextTopic !== null];
+  }
   if (pool === null && state.exhausted && state.problem) {
     return ["The model cannot choose documents just now", `Asking again every 10 seconds. It says: ${state.problem}`, true];
   }
@@ -96,10 +102,10 @@ function restOf(state) {
     return [`Topic done: ${figure(judged)} of ${figure(pool)}`, words, true];
   }
   if (!state.exhausted) return [ONE_MOMENT, "The next documents are being fetched.", false];
-  return [
-    "No document is free just now",
-    "Other annotators hold what is left of this topic. Asking again every 10 seconds.", true,
-  ];
+  if (state.nextTopic !== null) {
+    return ["No document of this topic is free just now", "Other annotators hold what is left of it. Go on with the next topic.", true];
+  }
+  return ["No document is free just now", "Other annotators hold what is left. Asking again every 10 seconds.", true];
 }
 
 function renderRest(state, view, item) {
@@ -121,6 +127,7 @@ function renderRest(state, view, item) {
 
 function askOnce(state) {
   state.askAgain = null;
+  state.tried.clear();
   state.due = true;
   pump(state);
   refresh(state);

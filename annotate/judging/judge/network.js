@@ -13,9 +13,9 @@ function needsSync(state) {
 async function exchange(state) {
   if (!state.topics || state.topicsDue) {
     const counted = savedByOthers(state);
-    const { topics, last = null } = await post(state, "topics", {});
+    const { topics, last = null, work = null } = await post(state, "topics", {});
     for (const { item } of counted) state.tabs.told.delete(item.judgement.uuid); // these counts have them
-    takeTopics(state, topics, last);
+    takeTopics(state, topics, last, work);
     refresh(state); // it may be another topic
   }
   state.topicsDue = false;
@@ -26,6 +26,7 @@ async function exchange(state) {
     ...outgoing(state, batch),
     want: wanted(state),
     recent: state.wantsRecent,
+    tried: [...state.tried],
   };
   const { visit, due, returned = null } = state;
   state.returned = null;
@@ -93,19 +94,21 @@ function keepLast(state, queryId) {
   write(state, "last", JSON.stringify(queryId));
 }
 
-function takeTopics(state, topics, lastThere = null) {
+function takeTopics(state, topics, lastThere = null, work = null) {
   state.topics = topics;
   state.byId = new Map(topics.map((topic) => [topic.query_id, topic]));
   const current = state.byId.get(state.queryId);
   const { arriving } = state;
   state.arriving = false;
   if (current && !(arriving && isDone(state, current))) return; // whoever comes back comes to work
-  // The topic that was asked for; else the one of last time, unless it is done by now; else the first that is not.
+  // The topic that was asked for; else the one of last time, unless it is done by now; else the first that has work.
   const last = lastTopic(state, lastThere);
   if (lastThere !== null) keepLast(state, lastThere);
-  const first = topics.find((topic) => !isDone(state, topic)) ?? topics[0];
+  const first = state.byId.get(work) ?? topics.find((topic) => !isDone(state, topic)) ?? topics[0];
   const start = state.byId.has(state.asked) ? state.asked : (last && !isDone(state, last) ? last : first)?.query_id;
-  if (start !== undefined) openTopic(state, start);
+  if (start === undefined) return;
+  openTopic(state, start);
+  state.chosen = start === state.asked;
 }
 
 function takeReply(state, ask, batch, visit, reply) {
@@ -120,12 +123,43 @@ function takeReply(state, ask, batch, visit, reply) {
   if (reply.query_id !== ask.query_id) throw new Failure(-1);
   if (ask.recent) takeRecent(state, reply.recent ?? [], judged);
   state.inLoop = Array.isArray(reply.order);
-  if (state.inLoop) return takeOrder(state, reply, judged, batch.length > 0);
+  if (state.inLoop) takeOrder(state, reply, judged, batch.length > 0);
+  else takeMore(state, ask, reply, judged);
+  if (ask.want > 0) goWhereWorkIs(state, reply);
+}
+
+/** More of a pool: what is held stays, and new documents come behind it. */
+function takeMore(state, ask, reply, judged) {
   const closed = new Set(reply.closed); // judged elsewhere meanwhile; what is on screen stays there
   state.queue = state.queue.filter((doc, place) => place === 0 || doc.taken || !closed.has(doc.doc_id));
   const fresh = takeDocuments(state, reply.documents, judged);
   if (ask.want > 0) state.exhausted = fresh < ask.want;
   if (reply.first && reply.first !== state.queryId && onScreen(state) === null) calibrateFirst(state, reply.first);
+}
+
+/**
+ * Where the topic has nothing for the annotator, another one that has is opened, and that is said. It stays open where
+ * they chose it themselves, or have come to its end.
+ */
+function goWhereWorkIs(state, { documents, next = null, budget = "" }) {
+  if (documents.some((doc) => !doc.calibration)) state.brought = false;
+  if (onScreen(state) !== null || documents.length) {
+    state.tried.clear();
+    state.chosen = false;
+  }
+  state.nextTopic = next;
+  state.budget = budget;
+  const topic = state.byId.get(state.queryId);
+  if (next === null || onScreen(state) !== null || state.chosen || (isDone(state, topic) && !state.brought)) return;
+  if (!state.byId.has(next)) {
+    state.topicsDue = true; // new since the topics were fetched
+    return;
+  }
+  const why = budget || (isDone(state, topic) ? "Done here" : "Nothing is free here just now");
+  state.tried.add(state.queryId);
+  openTopic(state, next);
+  state.wantsRecent = true;
+  say(state, `${why}: going on with the next topic that has documents for you.`);
 }
 
 /**

@@ -38,6 +38,7 @@ function calibrateFirst(state, queryId) {
     return;
   }
   openTopic(state, queryId);
+  state.brought = true;
   state.wantsRecent = true;
   say(state, "Calibration comes first: everybody judges these documents.");
 }

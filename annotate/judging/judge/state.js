@@ -9,11 +9,14 @@
  * the former clean-up): listeners are then replaced and the state is kept.
  *
  * Routes, all POST with JSON and the header X-Cleverdon-Token; a 401 is answered by `token` and one retry.
- *   topics   {} -> {topics: Topic[], last: ?query_id}: the topic of the annotator's newest judgement
- *   sync     {judgements: Judgement[], skips: Pair[], query_id, holding: doc_id[], want, recent, alone}
+ *   topics   {} -> {topics: Topic[], last: ?query_id, work: ?query_id}: the topic of the annotator's newest judgement, and
+ *            the first one that has something for them
+ *   sync     {judgements: Judgement[], skips: Pair[], query_id, holding: doc_id[], want, recent, alone, tried: query_id[]}
  *            -> {saved: uuid[], refused: {uuid, reason}[], query_id, documents: Doc[], closed: doc_id[],
  *                recent?: Recent[], progress, order?: doc_id[], model_round?, behind?: boolean, surplus?: uuid[],
- *                feedback?: {uuid, doc_id, title, relevance, settled, note}[], first?: query_id}
+ *                feedback?: {uuid, doc_id, title, relevance, settled, note}[], first?: query_id, next?: ?query_id, budget?: string}
+ *            Where the topic has nothing for the annotator, `next` is one that has and is not in `tried` (null: none has), and
+ *            `budget` says which budget is used up, if one is
  *            `closed` are those of `holding` that need no judgement any more. In the loop, `order` is all that is to be
  *            held from now on, by the model of that round; `behind`: a newer one is on its way, ask again
  *            `surplus` are those of `saved` that came when the pair had all that were wanted; `feedback` says what is settled
@@ -69,7 +72,7 @@ function stateFor(data) {
       id, annotator: data.annotator, store, storeFails: store === null, order: 0,
       topics: null, byId: new Map(), all: null, queryId: null,
       visit: 0, queue: [], exhausted: false, inLoop: false, looks: 0, lookAgain: null, skips: [], history: [], look: null,
-      wantsRecent: true, due: false, topicsDue: false, arriving: false,
+      tried: new Set(), nextTopic: null, budget: "", chosen: false, brought: false, wantsRecent: true, due: false, topicsDue: false, arriving: false,
       pending: loadPending(store, id), refused: readJson(store, `${id}refused`) ?? [],
       inFlight: false, retry: null, failures: 0, failingSince: 0, trouble: null, detail: "",
       renewing: null,

@@ -126,6 +126,9 @@ function openTopic(state, queryId) {
   state.apart.delete(queryId);
   state.exhausted = false;
   state.problem = null;
+  state.nextTopic = null;
+  state.budget = "";
+  state.chosen = false;
   state.inLoop = false;
   state.looks = 0;
   clearTimeout(state.lookAgain);
@@ -135,9 +138,12 @@ function openTopic(state, queryId) {
   write(state, "topic", queryId);
 }
 
-function changeTopic(state, queryId) {
+function changeTopic(state, queryId, chosen = true) {
   if (!state.byId.has(queryId)) return;
   openTopic(state, queryId);
+  state.tried.clear();
+  state.chosen = chosen;
+  state.brought = false;
   state.wantsRecent = true;
   state.notice = null;
   refresh(state);
@@ -152,8 +158,9 @@ function stepTopic(state, step) {
   if (next) changeTopic(state, next.query_id);
 }
 
-/** The next topic with something left, after the present one and then from the start. */
+/** The topic that the server says has work; else the next with something left, after the present one and then from the start. */
 function nextUnfinished(state) {
+  if (state.byId.has(state.nextTopic)) return state.byId.get(state.nextTopic);
   const topics = state.topics ?? [];
   const at = topics.findIndex((topic) => topic.query_id === state.queryId);
   return [...topics.slice(at + 1), ...topics.slice(0, at)].find((topic) => !isDone(state, topic)) ?? null;
@@ -161,7 +168,7 @@ function nextUnfinished(state) {
 
 function goOn(state) {
   const next = nextUnfinished(state);
-  if (next) changeTopic(state, next.query_id);
+  if (next) changeTopic(state, next.query_id, false);
 }
 
 function wordsFor(state, { kind, relevance, reason }) {

@@ -1,0 +1,93 @@
+"""Where an annotator goes whose topic has nothing for them: to one that has, as long as there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from annotate.judging.routes import JudgingService
+from annotate.judging.tokens import TOKEN_HEADER
+from collection import Campaign, Judgement
+from tests.conftest import judging_token
+from tests.helpers import fill, post
+
+DOCUMENTS = [f"d{n}" for n in range(6)]
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Iterator[Campaign]:
+    """Three topics with six pairs each; the first pair of each is everybody's."""
+    with Campaign.create(tmp_path / "campaign", grades="0-3") as campaign:
+        fill(campaign, tmp_path, ["1", "2", "3"], DOCUMENTS)
+        campaign.set_calibration([(topic, "d0") for topic in ("1", "2", "3")])
+        yield campaign
+
+
+@pytest.fixture
+def client(campaign: Campaign) -> Iterator[TestClient]:
+    service = JudgingService(campaign.directory)
+    with TestClient(Starlette(routes=service.routes(), lifespan=service.lifespan)) as client:
+        client.headers[TOKEN_HEADER] = judging_token(campaign, "ben")
+        yield client
+
+
+def judge(client: TestClient, query_id: str, doc_id: str) -> dict[str, Any]:
+    judgement = {"uuid": str(uuid4()), "query_id": query_id, "doc_id": doc_id, "kind": "graded", "relevance": 1}
+    return post(client, "sync", judgements=[judgement], query_id=query_id, want=24)
+
+
+def calibrate(campaign: Campaign, name: str) -> None:
+    judgements = [Judgement(str(uuid4()), name, topic, "d0", "graded", 1) for topic in ("1", "2", "3")]
+    assert not campaign.judge(judgements).refused
+
+
+def test_after_the_calibration_set_a_topic_with_work_is_named(client: TestClient, campaign: Campaign) -> None:
+    calibrate(campaign, "ann")
+    assert len(campaign.next_pairs("ann", "3", 24).documents) == 5  # ann holds all that the last topic has left
+    assert post(client, "topics")["work"] == "1"
+    for topic, then in (("1", "2"), ("2", "3")):
+        assert [d["doc_id"] for d in post(client, "sync", query_id=topic, want=24)["documents"]] == ["d0"]
+        assert judge(client, topic, "d0")["first"] == then
+    post(client, "sync", query_id="3", want=24)
+    answer = judge(client, "3", "d0")
+    assert (answer["documents"], answer["next"]) == ([], "1")
+    assert post(client, "sync", query_id="3", want=24, tried=["1"])["next"] == "2"
+    assert post(client, "topics")["work"] == "1"
+    assert len(post(client, "sync", query_id="1", want=24)["documents"]) == 5
+    campaign.next_pairs("cai", "2", 24)
+    calibrate(campaign, "cai")
+    campaign.next_pairs("cai", "2", 24)
+    assert post(client, "sync", query_id="3", want=24, tried=["1"])["next"] is None
+
+
+def test_only_own_topics_that_are_open_are_named(campaign: Campaign) -> None:
+    calibrate(campaign, "ben")
+    campaign.add_account("ann", "annotator")
+    campaign.assign(["1"], ["ann"])
+    assert campaign.topic_with_work("ben") == "2"
+    campaign.set_loop(topics=["2"], mode="closed")
+    assert campaign.topic_with_work("ben") == "3"
+    assert campaign.topic_with_work("ben", "3") is None
+
+
+@pytest.mark.slow
+def test_a_loop_is_named_while_its_budget_lasts(campaign: Campaign) -> None:
+    calibrate(campaign, "ben")
+    campaign.set_loop(mode="loop", by="mtf", topic_budget=2)
+    assert campaign.topic_with_work("ben", "3") == "1"
+    (document,) = campaign.next_pairs("ben", "1", 9).documents
+    campaign.judge([Judgement(str(uuid4()), "ben", "1", document.doc_id, "graded", 1)], leased_only=True)
+    assert campaign.topic_with_work("ben", "3") == "2"
+    assert campaign.out_of_budget("1") == "The judgement budget of this topic (2) is used up"
+    assert campaign.out_of_budget("2") == ""
+    campaign.set_loop(topic_budget=0, budget=6)
+    assert campaign.out_of_budget("1") == "This topic's share (2) of the judgement budget (6) is used up"
+    campaign.set_loop(budget=4)
+    assert campaign.out_of_budget("1") == "The judgement budget of this campaign (4) is used up"
+    assert campaign.topic_with_work("ben", "3") is None
