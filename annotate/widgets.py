@@ -84,7 +84,7 @@ def next_step(step: NextStep) -> None:
     """What to do now, as a link to the page on which it is done; who may not do it is told whose it is."""
     page = next(page for page in views.PAGES if page.url_path == step.page)
     with st.container(border=True):
-        st.write(f"**Next.** {step.sentence}")
+        st.write(f"**Next.** {plain(step.sentence)}")  # it may name topics
         if session.current().role in page.roles:
             page_link(page.file)
         else:

@@ -9,11 +9,21 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+from streamlit.testing.v1 import AppTest
 
+from annotate.asgi import SCRIPT
+from annotate.judging import trainer
+from annotate.judging.routes import JudgingService
+from annotate.judging.tokens import Tokens
+from annotate.session import DIRECTORY_VARIABLE
 from collection import Campaign
 from collection.campaign.asking import shares
+from tests import test_loop_routes
+from tests.conftest import signed_in
 from tests.helpers import ok
-from tests.test_adaptive_loop import judge, judge_all, made
+from tests.test_adaptive_loop import judge, judge_all, made, relevant
 
 TEXTS = "abcdefghijklmnopxyz"
 
@@ -113,3 +123,42 @@ def test_it_is_said_that_the_budget_of_every_topic_is_used_up(tmp_path: Path) ->
         assert campaign.next_step().sentence.startswith(
             "The judgement budget of each topic (1) is used up in every loop: 1 in topic 1, 1 in topic 2. Raise it"
         )
+
+
+def test_a_card_is_told_that_the_budget_is_used_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trainer, "start_child", test_loop_routes.Beside)
+    monkeypatch.setattr(test_loop_routes, "relevant", lambda doc_id: bool(relevant(doc_id)))
+    with made(tmp_path, texts=TEXTS, by="mtf", budget=6) as campaign:
+        service = JudgingService(campaign.directory)
+        app = Starlette(routes=service.routes(), lifespan=service.lifespan)
+        app.state.service = service
+        with TestClient(app) as client:
+            card = test_loop_routes.Card(client, "ann")
+            card.settle()
+            order = [card.judge() for _ in range(3)]
+            assert len(set(order)) == 3
+            assert (card.holding, card.last["next"]) == ([], "2")
+            assert card.last["budget"] == "This topic's share (3) of the judgement budget (6) is used up"
+            judge_all(campaign, topic="2")
+            answer = card.post("sync", want=1)
+            assert answer["budget"] == "The judgement budget of this campaign (6) is used up"
+            assert answer["next"] is None
+
+
+@pytest.mark.slow
+def test_overview_and_the_loop_page_say_that_the_budget_is_used_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with made(tmp_path, texts=TEXTS, by="mtf", budget=2) as campaign:
+        for topic in ("1", "2"):
+            judge_all(campaign, topic=topic)
+        secret = signed_in(campaign)
+        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
+        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
+        app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
+        words = "The judgement budget of this campaign (2) is used up: 1 in topic 1, 1 in topic 2"
+        assert any(words in element.value.replace("\\", "") for element in app.markdown)
+        assert not any("Recall says" in element.value for element in app.caption)
+        app.switch_page("views/loop.py").run()
+        assert words in app.warning[0].value.replace("\\", "")
+        assert any("share the budget in all equally" in element.value for element in app.caption)

@@ -515,6 +515,17 @@ def test_nothing_free_is_said_where_it_is_true_for_all_topics(desk, make_card):
     card.shows("d200")
 
 
+def test_after_calibration_the_card_moves_on(harness, make_card):
+    pools = {"t1": [document(100)], "t2": [document(200)], "t3": [document(300)]}
+    desk = harness.desk = Desk(pools)
+    desk.held, desk.settled, desk.first, desk.moves_on = {"d100"}, {"d200": (1, None)}, "t2", True
+    card = make_card().open(first="d200")
+    desk.first = None
+    card.press("1")
+    card.shows("d300")
+    card.says("notice", "Done here: going on with the next topic that has documents for you.")
+
+
 def test_a_budget_that_is_used_up_is_said(desk, make_card):
     desk.order, desk.budget = [], "The judgement budget of this campaign (500) is used up"
     card = make_card().open(first=None)
