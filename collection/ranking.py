@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from collection.errors import InputError
-from collection.records import RUN_COLUMNS, require_columns
+from collection.records import RUN_COLUMNS, require_columns, require_ids
 
 Ints = npt.NDArray[np.integer[Any]]
 Floats = npt.NDArray[np.float64]
@@ -45,7 +45,7 @@ def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
     ColumnsError
         If a column is missing.
     InputError
-        If a score is NaN or no number: it has no place in an order.
+        If a score is NaN or no number: it has no place in an order. If an id is missing.
 
     Examples
     --------
@@ -54,6 +54,7 @@ def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
     ['c', 'b', 'a']
     """
     require_columns(frame, RUN_COLUMNS[:3], "a ranking")
+    require_ids(frame, "a ranking")
     try:
         score = frame["score"].astype(np.float64)
     except (TypeError, ValueError) as error:

@@ -301,3 +301,11 @@ def require_columns(frame: pd.DataFrame, columns: Iterable[str], what: str) -> N
     missing = [c for c in columns if c not in frame.columns]
     if missing:
         raise ColumnsError(what, missing, map(str, frame.columns))
+
+
+def require_ids(frame: pd.DataFrame, what: str, columns: Iterable[str] = ("query_id", "doc_id")) -> None:
+    """Raise :class:`InputError` if a row of `frame` has no id: it would become a document that is called "nan"."""
+    for column in columns:
+        missing = frame[column].isna().to_numpy()
+        if missing.any():
+            raise InputError(f"{what}: row {int(missing.argmax()) + 1:,} has no {column}")

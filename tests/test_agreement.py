@@ -610,7 +610,8 @@ HEADER = "annotator,query_id,doc_id,relevance\n"
     ("text", "line", "said"),
     [
         ("", None, "an empty file"),
-        (HEADER, None, "a header and nothing below it"),
+        (HEADER, 1, "a header and nothing below it"),
+        ('""\n', 1, "wanted labels: a header that names the columns"),
         ("annotator,query_id,relevance\na,1,2\n", 1, "no doc_id among"),
         ("a,1,d1,2\n", 1, "no annotator among"),
         (HEADER + "a,1,d1,high\n", 2, "wanted a grade (a number), found 'high'"),

@@ -149,7 +149,8 @@ def test_evaluate_shows_costs(evaluated: tuple[Path, Path], tmp_path: Path) -> N
     data = json.loads(ok("evaluate", *evaluated, "-m", "RR", "--costs", tmp_path / "costs.tsv", "--format", "json"))
     assert data["costs"] == [{"run": "bm25", "latency_ms": 12.5, "hardware": "1 CPU"}]
     (tmp_path / "costs.tsv").write_text("run\tlatency_ms\nother\t1\n")
-    assert "the costs name none of the runs" in fails("evaluate", *evaluated, "--costs", tmp_path / "costs.tsv")
+    said = fails("evaluate", *evaluated, "--costs", tmp_path / "costs.tsv")
+    assert "costs.tsv:2: wanted costs of one of the runs" in said
 
 
 def test_evaluate_takes_the_qrels_that_a_measure_needs(evaluated: tuple[Path, Path]) -> None:

@@ -587,7 +587,8 @@ BAD_COSTS = {
     "a short row": ("run,price\na,1\nb\n", 3, "2 columns .run, price."),
     "a long row": ("run,price\na,1,2\n", 2, "2 columns"),
     "a quotation mark left open": ('run,price\na,"1\n', 2, "CSV"),
-    "a header alone": ("run,price\n", None, "nothing below"),
+    "a header alone": ("run,price\n", 1, "nothing below"),
+    "an empty field alone": ('""\n', 1, "a header that names the columns"),
     "an empty file": ("", None, "an empty file"),
     "Latin-1": (b"run,price\ncaf\xe9,1\n", 2, "byte 0xE9"),
 }
@@ -601,8 +602,8 @@ def test_bad_costs(write, case, name):
 
 
 def test_costs_in_a_file_of_no_known_ending(write):
-    refused(read_costs, write(COSTS, "costs.txt"), None, r"\.csv or \.tsv")
-    refused(read_costs, write(COSTS, "costs"), None, "ending ''")
+    refused(read_costs, write(COSTS, "costs.txt"), 1, r"\.csv or \.tsv")
+    refused(read_costs, write(COSTS, "costs"), 1, "ending ''")
 
 
 # Topics ---------------------------------------------------------------------------------------------
@@ -757,7 +758,7 @@ BAD_DOCUMENTS = {
     "tsv with a tab too many": ("1\tx\n2\ty\tz\n", 2, "2 columns"),
     "tsv of five": ("1\t2\t3\t4\t5\n", 1, "2, 3 or 4 columns"),
     "no form at all": ("once upon a time\n", 1, "JSONL"),
-    "a header alone": ("id\ttext\n", None, "nothing below"),
+    "a header alone": ("id\ttext\n", 1, "nothing below"),
 }
 
 

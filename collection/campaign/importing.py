@@ -265,8 +265,9 @@ class Importing:
             known = there.get(str(run), {})
             for name, value in costs.items():
                 if not self.replace and pd.notna(known.get(name)) and known[name] != value:
+                    line = formats.line_of_run(path, str(run))
                     raise ConflictError(
-                        f"{path}: {name} of run {str(run)!r} is {known[name]} in the campaign and {value} here; "
+                        f"{path}:{line}: {name} of run {str(run)!r} is {known[name]} in the campaign and {value} here; "
                         "--replace takes the new one"
                     )
             self.store.add_costs(str(run), costs)
@@ -414,10 +415,16 @@ class Importing:
             counted: CountsAs = details.pop("counts_as")
             before, as_before = there[annotator].get((query_id, doc_id), (None, None))
             if before is not None and before != relevance and not self.replace:
-                thing = "file" if annotator.startswith(QRELS_ANNOTATOR) else "annotator"
+                of_qrels = annotator.startswith(QRELS_ANNOTATOR)
+                thing = "file" if of_qrels else "annotator"
+                line = (
+                    formats.line_of_pair(path, query_id, doc_id)
+                    if of_qrels
+                    else formats.line_of_label(path, annotator, query_id, doc_id)
+                )
                 raise ConflictError(
-                    f"{path}: topic {query_id!r}, document {doc_id!r}: {annotator!r} says {before} already, found "
-                    f"{relevance}; give the {thing} another name, or --replace takes the new grade"
+                    f"{path}:{line}: topic {query_id!r}, document {doc_id!r}: {annotator!r} says {before} already, "
+                    f"found {relevance}; give the {thing} another name, or --replace takes the new grade"
                 )
             counted = "judgement" if as_before == "judgement" else counted
             surplus += counted == "surplus"

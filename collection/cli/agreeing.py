@@ -12,7 +12,7 @@ import click
 
 from collection.cli.options import FILE, FORMAT
 from collection.cli.printing import echo, echo_data, print_notices, print_table, progress_line
-from collection.errors import InputError
+from collection.errors import FormatError, InputError
 from collection.records import in_natural_order
 
 if TYPE_CHECKING:
@@ -92,8 +92,13 @@ def agreement(
         if measure is not None:
             raise InputError(f"--measure needs the runs of a campaign, and {source} is not its directory")
         labels = agreeing.chosen(formats.read_labels(source), topics=topics, without=without)
-        with progress_line("computing agreement"):
-            found = agreeing.agreement(labels, level=1 if level is None else level, grades=scale, **options)
+        if scale is not None:
+            _require_grades_of(scale, labels, source)
+        try:
+            with progress_line("computing agreement"):
+                found = agreeing.agreement(labels, level=1 if level is None else level, grades=scale, **options)
+        except InputError as error:
+            raise InputError(f"{source}: {error}") from None
     if form == "json":
         echo_data(json.dumps(_plain(found, conclusions), indent=2, ensure_ascii=False, allow_nan=False))
         return
@@ -111,6 +116,18 @@ def agreement(
     if conclusions is not None:
         _print_conclusions(conclusions, str(measure))
     print_notices(found.notes)
+
+
+def _require_grades_of(scale: list[float], labels: pd.DataFrame, path: Path) -> None:
+    """Refuse the first label whose grade is not of the scale, with its line."""
+    from collection import formats
+
+    outside = labels[~labels["relevance"].isin(scale)]
+    if len(outside):
+        row = outside.iloc[0]
+        line = formats.line_of_label(path, row["annotator"], row["query_id"], row["doc_id"])
+        wanted = f"a grade of the scale ({', '.join(f'{grade:g}' for grade in scale)})"
+        raise FormatError(path, line, wanted, f"{row['relevance']:g}")
 
 
 def _scale(written: str) -> list[float]:

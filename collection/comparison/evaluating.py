@@ -212,8 +212,10 @@ def with_costs(evaluation: Evaluation, costs: pd.DataFrame) -> Evaluation:
     """
     runs, known = [c.run for c in evaluation.coverage], costs.set_index("run")
     if len(unknown_costs(runs, costs)) == len(known):
+        place = costs.attrs.get("place", "costs")
         raise InputError(
-            f"the costs name none of the runs: they have {list(known.index[:3])}, the runs are called {runs[:3]}"
+            f"{place}: wanted costs of one of the runs ({', '.join(runs[:3])}), "
+            f"found those of {', '.join(map(str, known.index[:3]))}"
         )
     system_of = {run: system for system, members in seeds(runs).items() for run in members}
     own, of_system = known.reindex(runs), known.reindex([system_of[run] for run in runs])

@@ -14,7 +14,7 @@ from collection.formats.beir import (
     write_topics,
 )
 from collection.formats.clicks import read_clicks, write_clicks
-from collection.formats.costs import read_costs
+from collection.formats.costs import line_of_run, read_costs
 from collection.formats.decisions import read_preferences, write_choices, write_preferences
 from collection.formats.documents import read_documents
 from collection.formats.folder import CHECKSUMS, WrittenFile, file_in, files_in, replacing_folder, write_zip
@@ -52,6 +52,7 @@ __all__ = [
     "host_of",
     "line_of_label",
     "line_of_pair",
+    "line_of_run",
     "query_text",
     "read_clicks",
     "read_costs",

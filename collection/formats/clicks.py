@@ -59,9 +59,7 @@ def read_clicks(path: str | PathLike[str]) -> pd.DataFrame:
     """
     places: dict[tuple[str, str, int], int] = {}
     shown, clicked = array("q"), array("q")
-    rows = 0
     for number, record in _records(path):
-        rows += 1
         query_id, doc_id = (fields.check_id(path, number, record[name]) for name in ("query_id", "doc_id"))
         rank = _count(path, number, record, "rank", least=1)
         seen, hits = (_count(path, number, record, name) for name in ("shown", "clicked"))
@@ -74,8 +72,6 @@ def read_clicks(path: str | PathLike[str]) -> pd.DataFrame:
         else:
             shown[place] += seen
             clicked[place] += hits
-    if not rows:
-        raise FormatError(path, None, WANTED, "a header and nothing below it")
     frame = pd.DataFrame(list(places), columns=["query_id", "doc_id", "rank"])
     frame = frame.astype({"query_id": "str", "doc_id": "str", "rank": "int64"})
     return frame.assign(shown=np.array(shown, np.int64), clicked=np.array(clicked, np.int64))
@@ -116,13 +112,9 @@ def _records(path: str | PathLike[str]) -> Iterator[tuple[int, Mapping[str, Any]
             yield at, {column: record[name] for column, name in _names(path, at, record).items()}
         return
     separator = "\t" if suffix == ".tsv" or (suffix != ".csv" and "\t" in line) else ","
-    records = delimited.records(path, WANTED, separator)
-    number, header = next(records)
-    names = [name.strip().lower() for name in header]
-    fields.check_header(path, number, names)
+    number, names, records = delimited.headed(path, WANTED, separator)
     wanted = {column: names.index(name) for column, name in _names(path, number, dict.fromkeys(names)).items()}
     for at, cells in records:
-        fields.check_width(path, at, cells, names)
         yield at, {column: cells[place].strip() for column, place in wanted.items()}
 
 

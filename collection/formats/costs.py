@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from os import PathLike
 from typing import Any
 
@@ -41,7 +42,8 @@ def read_costs(path: str | PathLike[str]) -> pd.DataFrame:
     -------
     DataFrame
         ``run`` (str), then the other columns in the order of the file, in lower case: float64 where every
-        value that is there is a finite number, else str. An empty cell is missing (NaN).
+        value that is there is a finite number, else str. An empty cell is missing (NaN). ``attrs["place"]`` is the path
+        and the line of the first row, for errors that are only seen beyond the file.
 
     Raises
     ------
@@ -56,34 +58,40 @@ def read_costs(path: str | PathLike[str]) -> pd.DataFrame:
     0      bm25        12.5    1 CPU
     1  reranked       480.0    1 GPU
     """
-    suffix = source.suffix(path)
-    if suffix not in (".csv", ".tsv"):
-        raise FormatError(path, None, f"{WANTED} in a file that ends in .csv or .tsv", f"the ending {suffix!r}")
-    records = delimited.records(path, WANTED, "," if suffix == ".csv" else "\t")
-    number, first = next(records, (0, []))
-    if not first:
-        raise source.nothing_in(path, WANTED)
-    names = fields.header_of(first, RUN)
-    if names is None or "" in names:
-        wanted = f"a header that names every column, one of them {' or '.join(RUN)}"
-        raise FormatError(path, number, wanted, quote(" | ".join(first)))
-    fields.check_header(path, number, names)
-    place = names.index(next(name for name in RUN if name in names))
+    place, names, records = _table(path)
     seen = fields.Seen(path, "run")
     rows = []
     for number, record in records:
-        fields.check_width(path, number, record, names)
         cells = [cell.strip() for cell in record]
         run = cells.pop(place)
         if not run:
             raise FormatError(path, number, "the name of a run in every row", f"none: {quote(' | '.join(record))}")
         seen.add(run, number)
         rows.append([run, *cells])
-    if not rows:
-        raise FormatError(path, None, WANTED, "a header and nothing below it")
     del names[place]
     frame = pd.DataFrame(rows, columns=["run", *names], dtype="str")
-    return frame.assign(**{name: _numbers_or_text(frame[name]) for name in names})
+    costs = frame.assign(**{name: _numbers_or_text(frame[name]) for name in names})
+    costs.attrs["place"] = f"{path}:{seen.line(rows[0][0])}"
+    return costs
+
+
+def line_of_run(path: str | PathLike[str], run: str) -> int | None:
+    """The line of a run's costs; for errors that are only seen beyond the file."""
+    place, _, records = _table(path)
+    return next((number for number, record in records if record[place].strip() == run), None)
+
+
+def _table(path: str | PathLike[str]) -> tuple[int, list[str], Iterator[tuple[int, list[str]]]]:
+    """Where the run's name stands, the columns, and the rows."""
+    suffix = source.suffix(path)
+    if suffix not in (".csv", ".tsv"):
+        number, _ = fields.first_line(path, WANTED)
+        raise FormatError(path, number, f"{WANTED} in a file that ends in .csv or .tsv", f"the ending {suffix!r}")
+    number, names, records = delimited.headed(path, WANTED, "," if suffix == ".csv" else "\t")
+    if "" in names or not any(name in RUN for name in names):
+        wanted = f"a header that names every column, one of them {' or '.join(RUN)}"
+        raise FormatError(path, number, wanted, quote(" | ".join(names)))
+    return names.index(next(name for name in RUN if name in names)), names, records
 
 
 def _numbers_or_text(column: pd.Series[Any]) -> pd.Series[Any]:

@@ -87,8 +87,6 @@ def read_preferences(path: Path) -> pd.DataFrame:
         if row["left"] == row["right"]:
             raise FormatError(path, at, "two documents to compare", f"{quote(row['left'])} twice")
         rows.append(row)
-    if not rows:
-        raise FormatError(path, None, "preferences", "a header and nothing below it")
     return pd.DataFrame(rows, columns=list(Preference._fields))
 
 
@@ -105,12 +103,8 @@ def _records(path: Path, what: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
         for at, text in fields.data_lines(path, what):
             yield at, fields.json_object(path, at, text)
         return
-    records = delimited.records(path, what, "\t" if suffix == ".tsv" else ",")
-    number, header = next(records)
-    names = [name.strip().lower() for name in header]
-    fields.check_header(path, number, names)
+    _, names, records = delimited.headed(path, what, "\t" if suffix == ".tsv" else ",")
     for at, cells in records:
-        fields.check_width(path, at, cells, names)
         record = dict(zip(names, cells, strict=True))
         yield (
             at,

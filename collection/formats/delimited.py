@@ -40,6 +40,39 @@ def records(path: str | PathLike[str], what: str, separator: str) -> Iterator[tu
             yield number, record
 
 
+def headed(
+    path: str | PathLike[str], what: str, separator: str
+) -> tuple[int, list[str], Iterator[tuple[int, list[str]]]]:
+    """The header's line and its names in lower case, and the records below it: one at least, each as wide.
+
+    Raises
+    ------
+    FormatError
+        There is no header, or it names a column twice. While records are read: one does not fit, or there is none.
+    """
+    all_records = records(path, what, separator)
+    first = next(all_records, None)
+    if first is None:
+        number, line = fields.first_line(path, what)
+        raise FormatError(path, number, f"{what}: a header that names the columns", source.quote(line))
+    number, header = first
+    names = [name.strip().lower() for name in header]
+    fields.check_header(path, number, names)
+    return number, names, _below(path, what, number, names, all_records)
+
+
+def _below(
+    path: str | PathLike[str], what: str, number: int, names: list[str], records: Iterator[tuple[int, list[str]]]
+) -> Iterator[tuple[int, list[str]]]:
+    empty = True
+    for at, cells in records:
+        empty = False
+        fields.check_width(path, at, cells, names)
+        yield at, cells
+    if empty:
+        raise FormatError(path, number, what, "a header and nothing below it")
+
+
 def named_records(
     path: str | PathLike[str], what: str, separator: str, id_names: tuple[str, ...], bare: Mapping[int, Sequence[str]]
 ) -> Iterator[tuple[int, dict[str, str]]]:
@@ -60,6 +93,7 @@ def named_records(
         There is no header where one is needed, or a record does not fit.
     """
     names: Sequence[str] = ()
+    empty = True
     for number, record in records(path, what, separator):
         if not names:
             header = fields.header_of(record, id_names)
@@ -76,4 +110,9 @@ def named_records(
                 raise FormatError(path, number, wanted, source.quote(separator.join(record)))
             names = bare[len(record)]
         fields.check_width(path, number, record, list(names))
+        empty = False
         yield number, dict(zip(names, record, strict=True))
+    if empty:
+        number, line = fields.first_line(path, what)
+        found = "a header and nothing below it" if names else source.quote(line)
+        raise FormatError(path, number, what, found)

@@ -68,9 +68,7 @@ def _documents(
     path: str | PathLike[str], records: Iterator[tuple[int, dict[str, Any]]], *, with_images: bool = False
 ) -> Iterator[tuple[int, Document]]:
     seen = fields.Seen(path, "document")
-    empty = True
     for number, record in records:
-        empty = False
         id_name, doc_id = fields.identifier(path, number, record, ID)
         seen.add(doc_id, number)
         text_name = fields.pick(record, TEXT)
@@ -82,8 +80,6 @@ def _documents(
         if pictures:
             metadata["images"] = pictures
         yield number, Document(doc_id, title, text, metadata)
-    if empty:
-        raise FormatError(path, None, WANTED, "a header and nothing below it")
 
 
 def _from_json(path: str | PathLike[str]) -> Iterator[tuple[int, dict[str, Any]]]:

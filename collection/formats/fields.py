@@ -44,6 +44,7 @@ def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
     """One line of JSONL."""
     try:
         value = json.loads(line, parse_constant=_refuse_constant, parse_float=_finite)
+        written = json.dumps(value, ensure_ascii=False) if _SUSPECT.search(line) else ""
     except json.JSONDecodeError as error:
         found = f"{error.msg} at column {error.colno} of {quote(line)}"
         raise FormatError(path, number, "one JSON object a line", found) from None
@@ -51,8 +52,7 @@ def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
         raise FormatError(path, number, "one JSON object a line", f"{error} in {quote(line)}") from None
     if not isinstance(value, dict):
         raise FormatError(path, number, "one JSON object a line", quote(line))
-    if _SUSPECT.search(line):
-        _refuse_bad_characters(path, number, value)
+    _refuse_bad_characters(path, number, written)
     return value
 
 
@@ -67,8 +67,7 @@ def _finite(text: str) -> float:
     return value
 
 
-def _refuse_bad_characters(path: Path, number: int, value: dict[str, Any]) -> None:
-    written = json.dumps(value, ensure_ascii=False)
+def _refuse_bad_characters(path: Path, number: int, written: str) -> None:
     try:
         written.encode()
     except UnicodeEncodeError as error:
@@ -151,3 +150,7 @@ class Seen:
         if first != number:
             found = f"{self._thing} {quote(identity)} a second time (first in line {first})"
             raise FormatError(self._path, number, f"each {self._thing} once", found)
+
+    def line(self, identity: str) -> int:
+        """Where an id was first."""
+        return self._lines[identity]

@@ -16,7 +16,7 @@ from collection.formats.judgements import DETAILS, details_of
 from collection.formats.lines import as_numbers, parse_grade
 from collection.formats.source import quote
 from collection.formats.write import replacing
-from collection.records import COUNTS_AS, KINDS, require_columns
+from collection.records import COUNTS_AS, KINDS, require_columns, require_ids
 
 WANTED = "labels"
 COLUMNS = ("annotator", "query_id", "doc_id", "relevance")
@@ -70,10 +70,8 @@ def read_labels(path: str | PathLike[str], *, details: bool = False) -> pd.DataF
         nothing at all.
     """
     kept: dict[tuple[str, str, str], _Row] = {}
-    rows = 0
     left_out: Counter[str] = Counter()
     for number, record in _records(path):
-        rows += 1
         log = "kind" in record
         if log and not _counts(path, number, record):
             left_out[str(record["counts_as"])] += record["kind"] != "undone"
@@ -87,8 +85,6 @@ def read_labels(path: str | PathLike[str], *, details: bool = False) -> pd.DataF
             found = f"{what} a second time (first in line {before.line})"
             raise FormatError(path, number, "each annotator and pair once", found)
         kept[row[1:4]] = row
-    if not rows:
-        raise FormatError(path, None, WANTED, "a header and nothing below it")
     graded = [row for row in kept.values() if row.relevance is not None]
     frame = pd.DataFrame([row[1:4] for row in graded], columns=list(COLUMNS[:3]), dtype="str")
     labels = frame.assign(relevance=as_numbers([row.relevance for row in graded if row.relevance is not None]))
@@ -138,6 +134,7 @@ def write_labels(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
         raise InputError(f"{path}: labels are written as .csv or .tsv (perhaps .gz after it)")
     require_columns(frame, COLUMNS, "writing labels")
     given = frame[list(COLUMNS)]
+    require_ids(given, "writing labels", COLUMNS[:3])
     if given["relevance"].isna().any():
         raise InputError("labels need a grade in every row; leave pairs without one out")
     if given.duplicated(list(COLUMNS[:3])).any():
@@ -176,13 +173,9 @@ def _records(path: str | PathLike[str]) -> Iterator[tuple[int, Mapping[str, Any]
             yield at, _renamed(path, at, record)
         return
     separator = "\t" if suffix == ".tsv" or (suffix != ".csv" and "\t" in line) else ","
-    records = delimited.records(path, WANTED, separator)
-    number, header = next(records)
-    names = [name.strip().lower() for name in header]
-    fields.check_header(path, number, names)
+    number, names, records = delimited.headed(path, WANTED, separator)
     _renamed(path, number, dict.fromkeys(names, ""))
     for at, cells in records:
-        fields.check_width(path, at, cells, names)
         record = _renamed(path, at, dict(zip(names, cells, strict=True)))
         yield at, record | {"annotator": spreadsheet.restored(record["annotator"])}
 

@@ -87,7 +87,7 @@ def columns_of(line: str) -> list[str]:
 
 def data_lines(path: str | PathLike[str], what: str) -> Iterator[tuple[int, str, list[str]]]:
     """Line number, line and columns of every line that is not blank and no comment (#)."""
-    for number, line in source.lines(path, what):
+    for number, line in source.lines(path, what, source.LONGEST_ROW):
         if "\r" in line:
             raise FormatError(
                 path,

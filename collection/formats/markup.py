@@ -33,7 +33,13 @@ _LEADING_WORD = {
 
 def parse(path: str | PathLike[str], what: str) -> Iterator[tuple[int, Topic]]:
     """Line and topic, for both kinds of markup."""
-    lines = [line for _, line in source.lines(path, what)]
+    lines, size = [], 0
+    for number, line in source.lines(path, what):
+        size += len(line) + 1
+        if size > source.LONGEST_LINE:  # a document between angle brackets is parsed in one piece
+            wanted = f"at most {source.LONGEST_LINE >> 20:,} MiB of topics in markup"
+            raise FormatError(path, number, wanted, "more", "are these documents?")
+        lines.append(line)
     text = "\n".join(lines)
     return _sgml(path, text) if re.search(r"(?i)<top\s*>", text) else _xml(path, text)
 

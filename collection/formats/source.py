@@ -11,6 +11,7 @@ import gzip
 import os
 import zlib
 from collections.abc import Iterator
+from functools import partial
 from io import BufferedIOBase
 from pathlib import Path
 from typing import cast
@@ -25,6 +26,13 @@ Bytes = npt.NDArray[np.uint8]
 BOM = b"\xef\xbb\xbf"
 CHUNK = 4 << 20
 """Bytes read at a time: large enough that a block costs nothing, small enough that several are in work at once."""
+
+LONGEST_LINE = 128 << 20
+"""Bytes in one line, 20 times the works of Shakespeare: a document may be long, but a small gzip file that expands to
+one endless line must not fill the memory."""
+
+LONGEST_ROW = 1 << 20
+"""Bytes in one line of a run or qrels: ids and numbers, no texts."""
 
 BROKEN = (EOFError, zlib.error, OSError)
 """What a damaged gzip file, or a disk, can raise in the middle of reading."""
@@ -73,8 +81,17 @@ class _Unzipped(gzip.GzipFile):
 
 
 def stem(path: str | os.PathLike[str]) -> str:
-    """The file's name without .gz and without one ending that run files commonly have."""
+    """The file's name without .gz and without one ending that run files commonly have; it becomes a name in a campaign.
+
+    Raises
+    ------
+    FormatError
+        The name is not UTF-8 and could not be written into any other file.
+    """
     name = Path(path).name.removesuffix(".gz")
+    if not name.isascii() and any(0xD800 <= ord(c) <= 0xDFFF for c in name):
+        shown = ascii(str(path))[1:-1]
+        raise FormatError(shown, None, "a file whose name is UTF-8", quote(ascii(name)[1:-1]), "rename the file")
     for ending in (".run", ".txt", ".trec"):
         if name.endswith(ending) and name != ending:
             return name.removesuffix(ending)
@@ -99,7 +116,8 @@ def chunks(path: str | os.PathLike[str], wanted: str) -> Iterator[Bytes]:
     """Blocks of whole lines, as they are in the file, without a byte order mark.
 
     Arrays, not bytes: whoever looks at them can do so in threads, since numpy leaves Python's lock alone.
-    Raises what is in :data:`BROKEN` where the file breaks off: it has no line numbers to offer.
+    Raises what is in :data:`BROKEN` where the file breaks off or a line is longer than :data:`LONGEST_ROW`: it has no
+    line numbers to offer.
     """
     with open_bytes(path, wanted) as file:
         rest: Bytes = np.frombuffer(file.read(len(BOM)).removeprefix(BOM), np.uint8)
@@ -114,6 +132,8 @@ def chunks(path: str | os.PathLike[str], wanted: str) -> Iterator[Bytes]:
             if not count:
                 return
             rest = block[cut:].copy()
+            if len(rest) > LONGEST_ROW:
+                raise OSError("a line is too long")
 
 
 def _last_line_end(block: Bytes) -> int:
@@ -125,19 +145,22 @@ def _last_line_end(block: Bytes) -> int:
     return 0
 
 
-def lines(path: str | os.PathLike[str], wanted: str) -> Iterator[tuple[int, str]]:
+def lines(path: str | os.PathLike[str], wanted: str, longest: int | None = None) -> Iterator[tuple[int, str]]:
     """Every line with its 1-based number, decoded, without LF, CRLF or a byte order mark.
 
     Raises
     ------
     FormatError
-        Where a line is not UTF-8 or holds a NUL byte, or where the file breaks off.
+        Where a line is not UTF-8, holds a NUL byte or has more than `longest` bytes (:data:`LONGEST_LINE` if left out),
+        or where the file breaks off.
     """
-    number = 0
+    number, longest = 0, longest or LONGEST_LINE
     with open_bytes(path, wanted) as file:
         try:
-            for raw in file:
+            for raw in iter(partial(file.readline, longest + 1), b""):
                 number += 1
+                if len(raw) > longest:
+                    raise too_long(path, number, longest, raw)
                 line = raw.removeprefix(BOM) if number == 1 else raw
                 yield number, _decoded(path, number, line)
         except BROKEN as error:
@@ -166,6 +189,17 @@ def _decoded(path: str | os.PathLike[str], number: int, line: bytes) -> str:
             f"byte 0x{line[start]:02X} near {quote(around)}",
             "save the file as UTF-8 (it may be Latin-1 or UTF-16)",
         ) from None
+
+
+def too_long(path: str | os.PathLike[str], number: int, longest: int, begin: bytes) -> FormatError:
+    """The error for a line, or a text, that has more than `longest` bytes and begins so."""
+    return FormatError(
+        path,
+        number,
+        f"at most {longest >> 20:,} MiB in a line",
+        f"more, beginning with {quote(begin[:100].decode('utf-8', 'replace'))}",
+        "the file may lack line ends, or be damaged",
+    )
 
 
 def nothing_in(path: str | os.PathLike[str], wanted: str) -> FormatError:

@@ -22,7 +22,7 @@ from collection import layout
 from collection.errors import InputError
 from collection.formats import source, spreadsheet
 from collection.formats.qrels import QrelsForm
-from collection.records import POOL_COLUMNS, QRELS_COLUMNS, RUN_COLUMNS, Judgement, Run, require_columns
+from collection.records import POOL_COLUMNS, QRELS_COLUMNS, RUN_COLUMNS, Judgement, Run, require_columns, require_ids
 
 _WHOLE = ("relevance", "pool_rank", "model_round")
 """Fields of a judgement that are whole numbers; a null among them makes pandas hold floats."""
@@ -306,6 +306,7 @@ def write_run(run: Run, path: str | PathLike[str]) -> None:
         Compressed if it ends in ``.gz``. An existing file is replaced when all is written.
     """
     require_columns(run.frame, RUN_COLUMNS, "writing a run")
+    require_ids(run.frame, "writing a run")
     tag = "_".join(run.name.split()) or "run"
     order = run.frame.assign(_=pd.factorize(run.frame["query_id"])[0]).sort_values(["_", "listed"], kind="stable")
     columns = (order[name].tolist() for name in ("query_id", "doc_id", "listed", "score"))

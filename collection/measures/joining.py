@@ -15,7 +15,7 @@ import pandas as pd
 from collection.errors import InputError
 from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Floats, Grades, Ints, Sample, Subtopics, Version
 from collection.ranking import rank_run
-from collection.records import QRELS_COLUMNS, require_columns
+from collection.records import QRELS_COLUMNS, require_columns, require_ids
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,7 @@ class QrelsIndex:
 def index_qrels(qrels: pd.DataFrame) -> QrelsIndex:
     """Make qrels ready for :func:`align`, which says what they are; worth it for more than one run."""
     require_columns(qrels, QRELS_COLUMNS, "qrels")
+    require_ids(qrels, "qrels")
     topic_of_qrel, topics = pd.factorize(qrels["query_id"].astype("str"))
     doc_of_qrel, documents = pd.factorize(qrels["doc_id"].astype("str"))
     width = max(1, len(documents))
@@ -106,8 +107,8 @@ def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Versi
     ColumnsError
         A frame lacks a column.
     InputError
-        A grade that is no number, a judged document twice in a topic of the run, a row without its stratum
-        or probability, or a probability that is not above 0 and at most 1.
+        An id that is missing, a grade that is no number, a judged document twice in a topic of the run, a row without
+        its stratum or probability, or a probability that is not above 0 and at most 1.
     """
     index = qrels if isinstance(qrels, QrelsIndex) else index_qrels(qrels)
     ranked = rank_as(run, version)
