@@ -17,7 +17,7 @@ Anything else that escapes is a defect of ours and keeps its traceback.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from os import PathLike
 
 
@@ -65,9 +65,21 @@ NAMED = 80
 
 
 class UnknownNameError(InputError):
-    """A name that a table does not hold; the message lists what it does hold."""
+    """A name that a table does not hold; the message lists what it does hold.
 
-    def __init__(self, kind: str, name: str, choices: Iterable[str]) -> None:
+    Parameters
+    ----------
+    kind
+        What the table holds.
+    name
+        What was asked for.
+    choices
+        The names that there are.
+    written
+        Name -> how it is suggested, where the name alone could not be asked for.
+    """
+
+    def __init__(self, kind: str, name: str, choices: Iterable[str], written: Mapping[str, str] | None = None) -> None:
         self.kind, self.name, self.choices = kind, name, sorted(choices)
         near = difflib.get_close_matches(name.lower(), [c.lower() for c in self.choices], n=1, cutoff=0.6)
         meant = next((c for c in self.choices if near and c.lower() == near[0]), None)
@@ -75,7 +87,7 @@ class UnknownNameError(InputError):
             f", ... ({len(self.choices):,} in all)" if self.choices[NAMED:] else ""
         )
         choice = f"choose from {listed}" if self.choices else "there are none"
-        guess = f"did you mean {meant!r}? " if meant else ""
+        guess = f"did you mean {(written or {}).get(meant, meant)!r}? " if meant else ""
         super().__init__(f"there is no {kind} {name!r}; {guess}{choice}")
 
 

@@ -79,7 +79,7 @@ class Recipe:
 
     learner: str = "svm"
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    level: int = 1
+    level: float = 1
     grades: GradeUse = "weights"
     presumed: int = 100
     topic: float | None = None

@@ -1012,7 +1012,7 @@ def test_the_command_fails_by_name(judged: Campaign, tmp_path: Path) -> None:
         assert "the level is a grade" in fails("agreement", path, "--level", level, "--format", "json")
     for scale in ("0", "x", "0,nan", "3-0"):
         assert "--grades wants two grades or more, as 0-3" in fails("agreement", path, "--grades", scale)
-    assert "grades of the scale (2, 3), found 1" in fails("agreement", path, "--grades", "2-3")
+    assert "a grade of the scale (2, 3), found 1" in fails("agreement", path, "--grades", "2-3")
     assert "which has its own" in fails("agreement", judged.directory, "--grades", "0-3")
     assert "did you mean" in fails("agreement", judged.directory, "--measure", "nDGC@10")
 

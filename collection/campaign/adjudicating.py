@@ -12,7 +12,7 @@ from collection.adjudication import Chosen, Difference
 from collection.campaign.places import side_by_side
 from collection.campaign.settling import Settling
 from collection.errors import CampaignError
-from collection.measures import Measure, parse
+from collection.measures import Measure, as_measure
 from collection.store.connection import now
 
 RULE_FILE = ".rule.json"
@@ -155,7 +155,7 @@ class Adjudicating(Settling):
         qrels = self.qrels(a), self.qrels(b)
         places = None
         if measure is not None and all(map(len, qrels)):
-            asked = parse(measure) if isinstance(measure, str) else measure
+            asked = as_measure(measure)
             if not len(self.store.runs()):
                 raise CampaignError("there is no run whose place could change; import some with --run")
             values = [comparison.evaluate(self.runs(), frame, [asked], strangers=True) for frame in qrels]

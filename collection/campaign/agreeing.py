@@ -14,7 +14,7 @@ from collection.agreement import Agreement, Labels
 from collection.campaign.looping import Looping
 from collection.campaign.places import side_by_side
 from collection.errors import InputError
-from collection.measures import Measure
+from collection.measures import Measure, as_measure
 from collection.records import QRELS_ANNOTATOR, Run
 
 LABELS = ("annotator", "query_id", "doc_id", "relevance", "judged_at", "seconds", "note", "source")
@@ -125,7 +125,12 @@ class Agreeing(Looping):
         return repr((self.store.versions(), self.loop_settings().level, list(runs["run"] + runs["sha256"])))
 
     def conclusions(
-        self, measure: Measure, *, topics: Sequence[str] = (), without: Sequence[str] = (), most: int | None = None
+        self,
+        measure: Measure | str,
+        *,
+        topics: Sequence[str] = (),
+        without: Sequence[str] = (),
+        most: int | None = None,
     ) -> list[Conclusion]:
         """Whether the grades of every two annotators put the imported runs into the same order.
 
@@ -135,7 +140,7 @@ class Agreeing(Looping):
         Parameters
         ----------
         measure
-            From :func:`collection.measures.parse`.
+            As text or from :func:`collection.measures.parse`.
         topics, without
             As for :meth:`labels`.
         most
@@ -152,6 +157,7 @@ class Agreeing(Looping):
         InputError
             The measure needs more of qrels than grades.
         """
+        measure = as_measure(measure)
         if measure.entry.needs:
             raise InputError(f"{measure} needs qrels with {measure.entry.needs}, which annotators' grades do not have")
         labels = self.labels(topics=topics, without=without)

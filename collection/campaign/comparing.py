@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -20,7 +20,7 @@ class Comparing(Settling):
 
     def compare(
         self,
-        measures: Sequence[Measure],
+        measures: Measure | str | Iterable[Measure | str],
         *,
         runs: Iterable[str] | None = None,
         rule: str | Chosen | None = None,

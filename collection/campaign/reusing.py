@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from collection import reusability
@@ -73,7 +73,7 @@ class Reusing(Settling):
 
     def reusability(
         self,
-        measures: Sequence[Measure] = (),
+        measures: Measure | str | Iterable[Measure | str] = (),
         *,
         rule: str | Chosen | None = None,
         topics: Iterable[str] | None = None,
@@ -103,5 +103,12 @@ class Reusing(Settling):
         if not len(qrels):
             raise CampaignError("there is no grade yet; judge some pairs first")
         return reusability.look(
-            self.runs(), qrels, measures, groups=groups, depth=depth, rel=rel, with_bounds=with_bounds
+            self.runs(),
+            qrels,
+            measures,
+            groups=groups,
+            depth=depth,
+            rel=rel,
+            with_bounds=with_bounds,
+            grades=self.grades.sentences,
         )

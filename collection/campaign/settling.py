@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -66,27 +66,36 @@ class Settling(Reading):
 
     def evaluate(
         self,
-        measures: Sequence[Measure],
+        measures: Measure | str | Iterable[Measure | str],
         *,
         runs: Iterable[str] | None = None,
         rule: str | Chosen | None = None,
         topics: Iterable[str] | None = None,
+        with_bounds: bool = False,
     ) -> comparison.Evaluation:
         """Evaluate the imported runs by the campaign's own qrels.
 
         Parameters
         ----------
         measures
-            From :func:`collection.measures.parse`.
+            As text (``["nDCG@10", "map"]``) or from :func:`collection.measures.parse`.
         runs, topics
             Only these; all runs, and all topics that have a grade, if left out.
         rule
             How several annotators' judgements become one grade, as :meth:`qrels` takes it.
+        with_bounds
+            Also how far each value could move if the unjudged documents had any grade of the campaign's scale.
+
+        Examples
+        --------
+        >>> campaign.evaluate(["nDCG@10", "map"]).means()  # doctest: +SKIP
         """
         qrels = self._qrels_of(rule, topics)
         if not len(qrels):
             raise CampaignError("there is no grade yet to evaluate by; judge some pairs first")
-        evaluation = comparison.evaluate(self.runs(runs), qrels, measures, strangers=True)
+        evaluation = comparison.evaluate(
+            self.runs(runs), qrels, measures, strangers=True, with_bounds=with_bounds, grades=self.grades.sentences
+        )
         evaluated, costs = [c.run for c in evaluation.coverage], self.costs()
         if len(comparison.unknown_costs(evaluated, costs)) == len(costs):
             return evaluation
@@ -94,7 +103,7 @@ class Settling(Reading):
 
     def explain(
         self,
-        measure: Measure,
+        measure: Measure | str,
         run: str,
         query_id: str,
         *,

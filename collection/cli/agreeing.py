@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
-from math import isfinite, isnan
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.options import FILE, FORMAT
+from collection.cli.evaluating import parse_one
+from collection.cli.options import FILE, FORMAT, SCALE
 from collection.cli.printing import echo, echo_data, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
 from collection.records import in_natural_order
@@ -40,6 +40,7 @@ COLUMNS = ("observed", "cohen", "cohen-quadratic", "alpha-ordinal", "ac1")
 @click.option(
     "--grades",
     metavar="SCALE",
+    type=SCALE,
     help="All grades that there are, as 0-3 or 0,1,2,3; if left out, a campaign's own, and those that a file has.",
 )
 @click.option("--topic", "topics", multiple=True, metavar="Q", help="Only this topic; may be repeated.")
@@ -61,7 +62,7 @@ def agreement(
     source: Path,
     form: str,
     level: float | None,
-    grades: str | None,
+    grades: list[float] | None,
     topics: tuple[str, ...],
     without: tuple[str, ...],
     measure: str | None,
@@ -76,27 +77,26 @@ def agreement(
     from collection import formats
     from collection.agreement import COEFFICIENTS
     from collection.campaign import Campaign
-    from collection.measures import parse
 
     _ = COEFFICIENTS[coefficient]  # an unknown name is told before the work
     conclusions: list[Conclusion] | None = None
-    scale = None if grades is None else _scale(grades)
+    asked = None if measure is None else parse_one(measure)
     if source.is_dir():
-        if scale is not None:
+        if grades is not None:
             raise InputError(f"--grades is for a file of labels, and {source} is a campaign, which has its own")
         with Campaign(source) as campaign, progress_line("computing agreement"):
             found = campaign.agreement(topics=topics, without=without, level=level, **options)
-            if measure is not None:
-                conclusions = campaign.conclusions(parse(measure), topics=topics, without=without)
+            if asked is not None:
+                conclusions = campaign.conclusions(asked, topics=topics, without=without)
     else:
         if measure is not None:
             raise InputError(f"--measure needs the runs of a campaign, and {source} is not its directory")
         labels = agreeing.chosen(formats.read_labels(source), topics=topics, without=without)
-        if scale is not None:
-            _require_grades_of(scale, labels, source)
+        if grades is not None:
+            _require_grades_of(grades, labels, source)
         try:
             with progress_line("computing agreement"):
-                found = agreeing.agreement(labels, level=1 if level is None else level, grades=scale, **options)
+                found = agreeing.agreement(labels, level=1 if level is None else level, grades=grades, **options)
         except InputError as error:
             raise InputError(f"{source}: {error}") from None
     if form == "json":
@@ -114,7 +114,7 @@ def agreement(
         _print_narrow("against the majority of the others", found.rest, ["annotator", "pairs", "difference"])
     _print_narrow("as pairs were finished", found.windows, ["window", "pairs", "last_at"])
     if conclusions is not None:
-        _print_conclusions(conclusions, str(measure))
+        _print_conclusions(conclusions, str(asked))
     print_notices(found.notes)
 
 
@@ -128,20 +128,6 @@ def _require_grades_of(scale: list[float], labels: pd.DataFrame, path: Path) -> 
         line = formats.line_of_label(path, row["annotator"], row["query_id"], row["doc_id"])
         wanted = f"a grade of the scale ({', '.join(f'{grade:g}' for grade in scale)})"
         raise FormatError(path, line, wanted, f"{row['relevance']:g}")
-
-
-def _scale(written: str) -> list[float]:
-    """The grades of ``0-3`` or ``0,1,2,3``."""
-    if ends := re.fullmatch(r"(\d{1,2})-(\d{1,2})", written.strip()):
-        scale = [float(grade) for grade in range(int(ends[1]), int(ends[2]) + 1)]
-    else:
-        try:
-            scale = [float(grade) for grade in written.split(",")]
-        except ValueError:
-            scale = []
-    if len(scale) < 2 or not all(map(isfinite, scale)):
-        raise InputError(f"--grades wants two grades or more, as 0-3 or 0,1,2,3, found {written!r}")
-    return scale
 
 
 def _print_values(found: Agreement) -> None:

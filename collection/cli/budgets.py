@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from collection.cli.evaluating import parse_one
 from collection.cli.printing import echo, echo_data, print_notices, print_table, progress_line
 from collection.errors import InputError
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from collection.measures import Measure
     from collection.records import Document, Run
 
 
@@ -46,11 +48,11 @@ def compare_pools(
     from collection import formats
     from collection.campaign import Campaign
 
-    shares = [read_share(budget) for budget in budgets]
+    shares, asked = [read_share(budget) for budget in budgets], parse_one(measure)
     known = formats.read_qrels(qrels)
     from_files = list(formats.read_runs(runs))
     if directory is None:
-        table = _compared(from_files, known, measure, shares, None, None)
+        table = _compared(from_files, known, asked, shares, None, None)
     else:
         with Campaign(directory) as campaign:
             mine: list[Run] = from_files or list(campaign.runs())
@@ -58,7 +60,7 @@ def compare_pools(
             documents = list(campaign.documents(wanted).values())
             topics = campaign.topics()
         with_text = any(document.text is not None for document in documents)
-        table = _compared(mine, known, measure, shares, documents if with_text else None, topics if with_text else None)
+        table = _compared(mine, known, asked, shares, documents if with_text else None, topics if with_text else None)
     _print(in_order(table), form)
 
 
@@ -123,7 +125,7 @@ def _listed(run: Run) -> pd.Series[str]:
 
 
 def _compared(
-    runs: list[Run], qrels: pd.DataFrame, measure: str, shares: list[float],
+    runs: list[Run], qrels: pd.DataFrame, measure: Measure, shares: list[float],
     documents: Iterable[Document] | None, topics: pd.DataFrame | None,
 ) -> pd.DataFrame:  # fmt: skip
     from collection.simulation.budgets import compare

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.evaluating import parse_measures, print_unknown_costs, read_qrels_for
-from collection.cli.options import FILE, with_folders
+from collection.cli.options import FILE, LEVEL, with_folders
 from collection.cli.printing import counted, echo, echo_data, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def _two_runs(context: click.Context, option: click.Parameter, names: tuple[str,
 @click.command()
 @click.argument("qrels", type=FILE)
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=FILE)
-@click.option("-m", "--measure", "measures", multiple=True, metavar="M", help="As nDCG@10, AP; may be repeated.")
+@click.option("-m", "--measure", "measures", multiple=True, metavar="M", help="As nDCG@10, AP, map; may be repeated.")
 @click.option("--baseline", metavar="B", help="The system that all others are tested against; if left out, the best.")
 @click.option(
     "--test",
@@ -64,7 +64,7 @@ def _two_runs(context: click.Context, option: click.Parameter, names: tuple[str,
 @click.option("--topic", metavar="Q", help="The two runs of --systems in this topic: values, and rank by rank.")
 @click.option("--depth", default=10, show_default=True, help="So many ranks of --topic.")
 @click.option("--power", metavar="D", type=float, help="How many topics it takes to see a difference of D.")
-@click.option("--relevance-level", type=click.IntRange(min=1), help="Lowest grade that counts as relevant.")
+@click.option("--relevance-level", type=LEVEL, help="Lowest grade that counts as relevant.")
 @click.option("--compat", type=click.Choice(["9", "10"]), default="10", show_default=True, help="As for evaluate.")
 @click.option(
     "--qrels-form",
@@ -95,7 +95,7 @@ def compare(
     topic: str | None,
     depth: int,
     power: float | None,
-    relevance_level: int | None,
+    relevance_level: float | None,
     compat: str,
     qrels_form: QrelsForm | None,
     form: str,
@@ -119,7 +119,7 @@ def compare(
         raise click.UsageError("there is no file in the folder: name a run")
     # What is unjudged stands beside every value here.
     chosen = measures or [m for m in comparison.DEFAULT_MEASURES if not m.startswith("Judged")]
-    parsed = parse_measures(chosen, relevance_level)
+    parsed = list(parse_measures(chosen, relevance_level))
     version: Version = 9 if compat == "9" else 10
     judged = read_qrels_for(parsed, qrels, qrels_form)
     if systems is not None and topic is not None:
@@ -128,6 +128,7 @@ def compare(
             if name not in found:
                 raise click.UsageError(f"no run is called {name}")
         a, b = (found[name] for name in systems)
+        print_notices(comparison.out_of_reach(parsed, judged))
         ranks = comparison.side_by_side(a, b, judged, topic, depth)
         _print_topic(topic, comparison.evaluate([a, b], judged, parsed, version=version), ranks, systems, form)
         return
@@ -143,6 +144,7 @@ def compare(
             costs=cost_table,
         )
     print_unknown_costs([c.run for c in evaluation.coverage], costs, cost_table)
+    print_notices(evaluation.notes if views else ())  # a comparison has them among its own
     if systems is not None:
         _print_frame(_topics(evaluation, systems), form)
         return

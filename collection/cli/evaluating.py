@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from collection.cli.options import FILE, with_folders
+from collection.cli.options import FILE, LEVEL, SCALE, with_folders
 from collection.cli.printing import (
     echo,
     echo_data,
@@ -28,28 +28,40 @@ if TYPE_CHECKING:
     from collection.measures import Measure, Version
 
 
-def parse_measures(asked: Sequence[str], relevance_level: int | None, judged_only: bool = False) -> list[Measure]:
-    """The measures of a command line; one that is asked for twice is a mistake."""
-    from collection.measures import parse
+def parse_measures(
+    asked: Sequence[str], relevance_level: float | None, judged_only: bool = False
+) -> dict[Measure, str]:
+    """The measures of a command line, and how whoever asked calls each; one that is asked for twice is a mistake.
 
-    parsed = [parse(m, relevance_level) for m in asked]
-    if judged_only:
-        parsed = [m(judged_only=True) for m in parsed]
-    twice = next((text for n, text in enumerate(asked) if parsed[n] in parsed[:n]), None)
-    if twice is not None:
-        raise click.UsageError(f"the measure {twice} is asked for twice")
-    return parsed
+    Which measures other tools' names became is told once, on stderr.
+    """
+    from collection.measures import read
+
+    labels: dict[Measure, str] = {}
+    notes = []
+    for text in asked:
+        found = read(text, relevance_level)
+        notes += [found.note] if found.note else []
+        for plain, label in zip(found.measures, found.labels, strict=True):
+            measure = plain(judged_only=True) if judged_only else plain
+            if measure in labels:
+                raise click.UsageError(f"the measure {label} is asked for twice")
+            labels[measure] = label
+    print_notices(["; ".join(notes)] if notes else [])
+    return labels
+
+
+def parse_one(asked: str, relevance_level: float | None = None) -> Measure:
+    """The measure of an option that takes one."""
+    measure, *others = parse_measures([asked], relevance_level)
+    if others:
+        raise click.UsageError(f"{asked} names {1 + len(others)} measures, and one is wanted here: name it alone")
+    return measure
 
 
 def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | None) -> pd.DataFrame:
     """Qrels with the columns that the measures need, unless `form` says what the columns are."""
     qrels = _read_qrels(measures, path, form)
-    highest = qrels["relevance"].max()
-    print_notices(
-        f"no grade of the qrels is {m.parameters['rel']} or more, as {m} wants: the highest is {highest:g}"
-        for m in measures
-        if (m.parameters.get("rel") or 0) > highest
-    )
     topics = qrels["relevance"].groupby(qrels["query_id"], observed=True).max()
     if ungraded := int((topics < 0).sum()):
         print_notices([f"{path}: {ungraded} of {len(topics)} topics have no judged document and count as 0"])
@@ -122,16 +134,17 @@ def _refuse_fifth_column(path: Path) -> None:
     "measures",
     multiple=True,
     metavar="M",
-    help="As nDCG@10, AP, P@5, AP(rel=2)@100; may be repeated.",
+    help="As nDCG@10, AP, P@5, AP(rel=2)@100, or as other tools call it: map, P_5; may be repeated.",
 )
 @click.option("--per-topic", is_flag=True, help="The value of every topic, not only the mean.")
 @click.option(
     "--relevance-level",
-    type=click.IntRange(min=1),
-    help="Lowest grade that counts as relevant (1 if left out); measures of grades look at all of them.",
+    type=LEVEL,
+    help="Lowest grade that counts as relevant, as 1 or 0.5 (1 if left out); measures of grades look at all of them.",
 )
 @click.option("--judged-only", is_flag=True, help="Take unjudged documents out of every ranking first.")
 @click.option("--bounds", is_flag=True, help="How far each value could move if the unjudged documents were judged.")
+@click.option("--grades", metavar="G", type=SCALE, help="The scale, for --bounds: 0-3 or 0,1,2,3 (those of the qrels).")
 @click.option("--explain", metavar="TOPIC", help="Show the calculation for this topic, rank by rank.")
 @click.option("--costs", type=FILE, help="What the runs cost: a CSV or TSV with a column run; shown beside the values.")
 @click.option(
@@ -160,9 +173,10 @@ def evaluate(
     runs: tuple[Path, ...],
     measures: tuple[str, ...],
     per_topic: bool,
-    relevance_level: int | None,
+    relevance_level: float | None,
     judged_only: bool,
     bounds: bool,
+    grades: list[float] | None,
     explain: str | None,
     costs: Path | None,
     separate_seeds: bool,
@@ -178,14 +192,18 @@ def evaluate(
 
     runs = with_folders(runs)
     asked = list(measures or comparison.DEFAULT_MEASURES)
-    parsed = parse_measures(asked, relevance_level, judged_only)
+    labels = parse_measures(asked, relevance_level, judged_only)
+    parsed = list(labels)
     if not runs:
         raise click.UsageError("there is no file in the folder: name a run")
     version: Version = 9 if compat == "9" else 10
+    if grades is not None and not bounds:
+        raise click.UsageError("--grades is for --bounds")
     judged = read_qrels_for(parsed, qrels, qrels_form)
     if explain is not None:
         if bounds or per_topic or costs is not None or form != "table":
             raise click.UsageError("--explain goes without --bounds, --per-topic, --costs and --format")
+        print_notices(comparison.out_of_reach(parsed, judged))
         print_explanations(formats.read_runs(runs), judged, parsed, explain, version)
         return
     cost_table = None if costs is None else formats.read_costs(costs)
@@ -198,13 +216,14 @@ def evaluate(
             lambda name: progress("runs", next(done), len(runs)),
             version=version,
             with_bounds=bounds,
+            grades=grades,
             costs=cost_table,
         )
     names = [c.run for c in evaluation.coverage]
     if not separate_seeds:
         evaluation, _ = comparison.systems_of(evaluation)
     # Rows carry each measure as it was asked for: a script finds what it wrote.
-    evaluation.values["measure"] = evaluation.values["measure"].map(dict(zip(map(str, parsed), asked, strict=True)))
+    evaluation.values["measure"] = evaluation.values["measure"].map({str(m): label for m, label in labels.items()})
     print_evaluation(evaluation, per_topic, form, judged_only)
     if not separate_seeds:
         print_notices(

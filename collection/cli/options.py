@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
+from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from collection import layout
+from collection.errors import InputError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,6 +34,43 @@ class _Written(click.Path):
 
 
 WRITTEN = _Written(path_type=Path)
+
+
+class _Level(click.ParamType[float]):
+    """A grade above 0, with a fraction or without: labels that are inferred from clicks have fractions."""
+
+    name = "grade"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            level = float(value)
+        except ValueError:
+            level = 0.0
+        if not 0 < level < 2**31:
+            self.fail(f"{value!r} is not a grade above 0", param, ctx)
+        return int(level) if level.is_integer() else level
+
+
+class _Scale(click.ParamType[list[float]]):
+    """All grades that can be given, as ``0-3`` or ``0,1,2,3``."""
+
+    name = "grades"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[float]:
+        if ends := re.fullmatch(r"(\d{1,2})-(\d{1,2})", value.strip()):
+            scale = [float(grade) for grade in range(int(ends[1]), int(ends[2]) + 1)]
+        else:
+            try:
+                scale = [float(grade) for grade in value.split(",")]
+            except ValueError:
+                scale = []
+        if len(scale) < 2 or not all(map(isfinite, scale)):
+            raise InputError(f"--grades wants two grades or more, as 0-3 or 0,1,2,3, found {value!r}")
+        return scale
+
+
+LEVEL = _Level()
+SCALE = _Scale()
 FORMAT = click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 
 

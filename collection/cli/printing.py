@@ -169,6 +169,7 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_
         unknown = evaluation.costs.index[evaluation.costs.isna().all(axis=1)].tolist()
         if unknown:
             print_notices([f"nothing is known of the costs of {', '.join(unknown[:5])}"])
+    print_notices(evaluation.notes)
     _print_coverage(evaluation, "are left out" if judged_only else "count as not relevant")
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.options import FILE, FORMAT, with_folders
+from collection.cli.evaluating import parse_measures
+from collection.cli.options import FILE, FORMAT, LEVEL, SCALE, with_folders
 from collection.cli.printing import echo, echo_data, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
 from collection.records import in_natural_order
@@ -71,7 +72,7 @@ def read_groups(path: Path) -> dict[str, str]:
 )
 @click.option(
     "--relevance-level",
-    type=click.IntRange(min=1),
+    type=LEVEL,
     help="Lowest grade that counts as relevant (a campaign's own, else 1).",
 )
 @click.option("--rule", help="Of a campaign: how several grades become one; `cleverdon rules` lists the ways.")
@@ -81,6 +82,7 @@ def read_groups(path: Path) -> dict[str, str]:
     help="Of a campaign: all topics with a grade, or those judged to the end (taken once half are).",
 )
 @click.option("--bounds", is_flag=True, help="How far each value could move if the unjudged documents were judged.")
+@click.option("--grades", metavar="G", type=SCALE, help="The scale, for --bounds of QRELS: 0-3 or 0,1,2,3.")
 @FORMAT
 def reusability(
     source: Path,
@@ -88,16 +90,17 @@ def reusability(
     measures: tuple[str, ...],
     grouping: str,
     depth: int | None,
-    relevance_level: int | None,
+    relevance_level: float | None,
     rule: str | None,
     topics: str | None,
     bounds: bool,
+    grades: list[float] | None,
     form: str,
 ) -> None:
     """Whether a new system can be compared fairly: by the campaign in DIR, or by QRELS and the RUNs pooled for them."""
     from collection import formats
     from collection.campaign import Campaign
-    from collection.measures import parse
+    from collection.comparison import out_of_reach
     from collection.reusability import DEFAULT_MEASURES, groups_by_prefix, look
 
     groups: Groups = groups_by_prefix if grouping == "names" else None
@@ -110,6 +113,8 @@ def reusability(
             raise InputError(
                 f"{source} is a directory, so a campaign, which has its runs; name only it, or QRELS and RUNs"
             )
+        if grades is not None:
+            raise InputError(f"--grades is for QRELS, and {source} is a campaign, which has its own")
         with Campaign(source) as campaign, progress_line("leaving runs out"):
             rel = relevance_level or campaign.loop_settings().level
             there = campaign.topics_with_grades(rule)
@@ -118,7 +123,7 @@ def reusability(
                     f"none of the {len(there.graded):,} topics with a grade is judged to the end; take --topics all"
                 )
             taken = there.usual if topics is None else there.finished if topics == "finished" else None
-            report = campaign.reusability([parse(m, rel) for m in asked], rule=rule, topics=taken, rel=rel, **options)
+            report = campaign.reusability(list(parse_measures(asked, rel)), rule=rule, topics=taken, rel=rel, **options)
         if taken is not None:
             print_notices(
                 [
@@ -136,8 +141,10 @@ def reusability(
         if not paths:
             raise click.UsageError("name the runs behind the qrels: cleverdon reusability QRELS RUN...")
         rel = relevance_level or 1
+        chosen = list(parse_measures(asked, rel))
+        print_notices(out_of_reach(chosen, qrels))
         with progress_line("leaving runs out"):
-            report = look(formats.read_runs(paths), qrels, [parse(m, rel) for m in asked], rel=rel, **options)
+            report = look(formats.read_runs(paths), qrels, chosen, rel=rel, grades=grades, **options)
     if form == "json":
         echo_data(json.dumps(_plain(report), indent=2, ensure_ascii=False, allow_nan=False))
         return

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from collection.cli.evaluating import parse_one
 from collection.cli.options import FORMAT
 from collection.cli.printing import echo, echo_data, print_notices, print_table, progress_line
 
@@ -37,8 +38,9 @@ def rules(directory: Path | None, rule: str | None, against: str | None, measure
 
     if against is None:
         raise click.UsageError("give --against RULE: the rule to compare with")
+    asked = None if measure is None else parse_one(measure)
     with Campaign(directory) as campaign, progress_line("comparing rules"):
-        found = campaign.compare_rules(rule or DEFAULT_RULE, against, measure)
+        found = campaign.compare_rules(rule or DEFAULT_RULE, against, asked)
     if form == "json":
         echo_data(json.dumps(_plain(found), indent=2, ensure_ascii=False, allow_nan=False))
         return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.options import FILE, WRITTEN, with_folders
+from collection.cli.options import FILE, LEVEL, WRITTEN, with_folders
 from collection.cli.printing import echo, echo_data, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     metavar="1,1|none|FILE",
     help="Grades known beforehand: so many relevant, irrelevant drawn by lot, or lines `query_id doc_id [seed]`.",
 )
-@click.option("--relevance-level", type=click.IntRange(min=1), default=1, show_default=True, help="Relevant from here.")
+@click.option("--relevance-level", type=LEVEL, default=1, show_default=True, help="Relevant from here.")
 @click.option(
     "--min-relevant", type=click.IntRange(min=1), default=1, show_default=True, help="Leave topics with fewer out."
 )
@@ -66,7 +66,7 @@ def simulate(
     batch: str,
     seeds: int,
     priors: str,
-    relevance_level: int,
+    relevance_level: float,
     min_relevant: int,
     scope: str,
     form: str,
@@ -160,7 +160,7 @@ def _figure(measure: object, value: float) -> str:
     return f"{value:,.0f}" if counted else f"{value:.3f}"
 
 
-def _priors(text: str, level: int) -> Priors:
+def _priors(text: str, level: float) -> Priors:
     """What `--priors` says: nothing, numbers to be drawn, or a file."""
     from collection.errors import FormatError, InputError
     from collection.simulation.simulating import drawn_priors, listed_priors

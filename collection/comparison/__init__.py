@@ -12,6 +12,7 @@ from collection.comparison.evaluating import (
     direction,
     evaluate,
     explain,
+    out_of_reach,
     unknown_costs,
     with_costs,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "latex",
     "markdown",
     "number_costs",
+    "out_of_reach",
     "seeds",
     "side_by_side",
     "systems_of",

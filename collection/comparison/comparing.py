@@ -104,7 +104,7 @@ class Comparison(NamedTuple):
 def compare(
     runs: Evaluation | Iterable[Run],
     qrels: pd.DataFrame | None = None,
-    measures: Sequence[Measure] = (),
+    measures: Measure | str | Iterable[Measure | str] = (),
     *,
     baseline: str | None = None,
     test: str = DEFAULT_TEST,
@@ -119,7 +119,7 @@ def compare(
     Parameters
     ----------
     runs
-        An evaluation; or runs, with `qrels` and `measures` to evaluate them by.
+        An evaluation; or runs, with `qrels` and `measures` to evaluate them by (:func:`evaluate` says how).
     baseline
         The system that all others are tested against; None: the best of each measure.
     test, correction
@@ -213,7 +213,7 @@ def compare(
         pd.concat(leaderboards, ignore_index=True),
         _together(all_tests, TESTED),
         _together(all_tukeys, PAIRED) if all_pairs else None,
-        said.sentences(),
+        (*evaluation.notes, *said.sentences()),
         baseline,
         test,
         correction,

@@ -11,7 +11,18 @@ import pandas as pd
 from collection import measures as measuring
 from collection.comparison.system_names import seeds
 from collection.errors import InputError
-from collection.measures import Explanation, Floats, Measure, Version, align, bounds, index_qrels, rank_as
+from collection.measures import (
+    Explanation,
+    Floats,
+    Measure,
+    Version,
+    align,
+    as_measure,
+    as_measures,
+    bounds,
+    index_qrels,
+    rank_as,
+)
 from collection.records import ALL_TOPICS, VALUE_COLUMNS, Run
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
@@ -52,12 +63,15 @@ class Evaluation(NamedTuple):
     unjudged
         ``run``, ``measure``, ``cutoff`` (Int64; missing where the measure looks at the whole ranking), ``unjudged``:
         which share of the documents that the run has up to the measure's own cut-off nobody judged.
+    notes
+        What to know about all values: that no grade reaches the relevance level, which grades the bounds assume.
     """
 
     values: pd.DataFrame
     coverage: list[Coverage]
     costs: pd.DataFrame | None = None
     unjudged: pd.DataFrame | None = None
+    notes: tuple[str, ...] = ()
 
     def means(self) -> pd.DataFrame:
         """Runs x measures: the mean of each; rows and columns in the order in which they were given."""
@@ -80,12 +94,13 @@ class Evaluation(NamedTuple):
 def evaluate(
     runs: Iterable[Run],
     qrels: pd.DataFrame,
-    measures: Sequence[Measure],
+    measures: Measure | str | Iterable[Measure | str],
     progress: Callable[[str], None] | None = None,
     *,
     strangers: bool = False,
     version: Version = 10,
     with_bounds: bool = False,
+    grades: Iterable[float] | None = None,
     costs: pd.DataFrame | None = None,
 ) -> Evaluation:
     """Evaluate runs by qrels.
@@ -97,7 +112,7 @@ def evaluate(
     qrels
         ``query_id``, ``doc_id``, ``relevance``; for some measures more, see :func:`collection.measures.align`.
     measures
-        From :func:`collection.measures.parse`; each once.
+        As text (``"nDCG@10"``, ``"map"``) or from :func:`collection.measures.parse`; each once.
     progress
         Called with the run's name when it is done.
     strangers
@@ -108,6 +123,8 @@ def evaluate(
     with_bounds
         Also how far each value could move if the unjudged documents were judged
         (:func:`collection.measures.bounds`). It takes a while on long rankings.
+    grades
+        The scale, for bounds: an unjudged document may have any of these grades. Those of the qrels if left out.
     costs
         ``run`` and any columns of what runs or systems cost (:func:`collection.formats.read_costs`); see
         :func:`with_costs`.
@@ -118,6 +135,8 @@ def evaluate(
         The qrels have no judgement or a topic called "all", two runs carry one name, a run shares no
         topic with the qrels, none of the runs is among the costs, or a measure is given twice.
     """
+    measures = as_measures(measures)
+    scale = None if grades is None else tuple(grades)
     if not len(qrels):
         raise InputError("the qrels hold no judgement; judge some pairs first")
     if (qrels["query_id"] == ALL_TOPICS).any():
@@ -141,7 +160,7 @@ def evaluate(
             )
         for measure in measures:
             values = measure(aligned)
-            columns = (values, *bounds(measure, aligned)) if with_bounds else (values,)
+            columns = (values, *bounds(measure, aligned, grades=scale)) if with_bounds else (values,)
             for kept, column in zip(numbers.values(), columns, strict=False):
                 kept.append(np.append(column, measure.summarise(column)))
         share = {k: aligned.unjudged(k).sum() / max(1, aligned.within(k).sum()) for k in set(cutoffs)}
@@ -176,11 +195,46 @@ def evaluate(
             "unjudged": np.array(unjudged, dtype=np.float64),
         }
     )
-    evaluation = Evaluation(table, coverage, unjudged=beside)
+    notes = out_of_reach(measures, qrels)
+    if with_bounds:
+        assumed = index.levels if scale is None else scale
+        of = "of the qrels, since the scale is not known" if scale is None else "of the scale"
+        shown = ", ".join(f"{grade:g}" for grade in sorted({0, *assumed}))
+        notes.append(f"bounds: an unjudged document may have the grades {of} ({shown})")
+    evaluation = Evaluation(table, coverage, unjudged=beside, notes=tuple(notes))
     return evaluation if costs is None else with_costs(evaluation, costs)
 
 
-def direction(measure: Measure) -> int:
+def out_of_reach(measures: Sequence[Measure], qrels: pd.DataFrame) -> list[str]:
+    """What to say where no grade of the qrels is relevant to a measure, so that it is 0 whatever a run retrieved.
+
+    Examples
+    --------
+    >>> from collection.measures import parse
+    >>> qrels = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "relevance": [0.62, 0.1]})
+    >>> out_of_reach([parse("AP"), parse("AP(rel=0.5)")], qrels)
+    ['no label reaches relevance level 1 (AP); the highest is 0.62. Try --relevance-level 0.5, or AP(rel=0.5)']
+    """
+    highest = float(qrels["relevance"].max())
+    if highest < 0:
+        return [f"no label is 0 or more: nothing counts as judged; the highest is {highest:g}"]
+    out: dict[float, list[Measure]] = {}
+    for measure in measures:
+        level = measure.parameters.get("rel", measure.entry.parameters.get("rel"))
+        if level is not None and level > highest:
+            out.setdefault(level, []).append(measure)
+    notes = []
+    for level, those in out.items():
+        names = ", ".join(map(str, those))
+        note = f"no label reaches relevance level {level:g} ({names}); the highest is {highest:g}"
+        if highest > 0:
+            lower = 0.5 if 0.5 <= highest < 1 else highest
+            note += f". Try --relevance-level {lower:g}, or {those[0](rel=lower)}"
+        notes.append(note)
+    return notes
+
+
+def direction(measure: Measure | str) -> int:
     """1 if a system is the better for a larger value, -1 if for a smaller one, 0 if the value says no such thing.
 
     Examples
@@ -189,13 +243,15 @@ def direction(measure: Measure) -> int:
     >>> [direction(parse(m)) for m in ("alpha_nDCG@10", "Effort@0.95", "Judged@10")]
     [1, -1, 0]
     """
+    measure = as_measure(measure)
     if measure.name in DESCRIPTIVE:
         return 0
     return -1 if measure.entry.monotone < 0 else 1
 
 
-def cutoff_of(measure: Measure) -> int | None:
+def cutoff_of(measure: Measure | str) -> int | None:
     """The rank that the measure looks down to; None for the whole ranking."""
+    measure = as_measure(measure)
     return int(measure.level) if measure.level is not None and measure.entry.level == "cutoff" else None
 
 
@@ -229,7 +285,7 @@ def unknown_costs(runs: Iterable[str], costs: pd.DataFrame) -> list[str]:
     return [run for run in costs["run"] if run not in known]
 
 
-def explain(run: Run, qrels: pd.DataFrame, measure: Measure, topic: str, version: Version = 10) -> Explanation:
+def explain(run: Run, qrels: pd.DataFrame, measure: Measure | str, topic: str, version: Version = 10) -> Explanation:
     """The calculation of one topic's value, rank by rank, with the documents' ids.
 
     Raises

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from collection.errors import InputError
 from collection.expecting.grades import chances, draw
 from collection.expecting.model import believe, fitted
 from collection.expecting.pairs import Floats, Pairs
-from collection.measures import Measure
+from collection.measures import Measure, as_measures
 from collection.measures.completing import complete_all, to_its_depth
 
 
@@ -42,7 +42,7 @@ def expected_gains(pairs: Pairs, grades: Floats, levels: Sequence[float] | None 
 def expected_values(
     pairs: Pairs,
     grades: Floats,
-    measures: Sequence[Measure],
+    measures: Measure | str | Iterable[Measure | str],
     *,
     levels: Sequence[float] | None = None,
     draws: int = 200,
@@ -87,6 +87,7 @@ def expected_values(
         Nothing is judged, a grade is none of the levels, a measure reads more than grades, or a number is out of
         range.
     """
+    measures = as_measures(measures)
     for measure in measures:
         if measure.entry.needs:
             raise InputError(f"{measure} has no expected value: it reads {measure.entry.needs} beside grades")

@@ -31,7 +31,7 @@ from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Floats, Fou
 from collection.measures.bounding import Bounds, bounds
 from collection.measures.explaining import Explanation, explain
 from collection.measures.joining import QrelsIndex, align, from_grades, index_qrels, rank_as
-from collection.measures.measure import Measure, parse, parse_name
+from collection.measures.measure import Measure, as_measure, as_measures, parse, parse_name, read
 from collection.measures.table import MEASURES, MeasureEntry
 from collection.measures.tracing import divide, show
 
@@ -49,6 +49,8 @@ __all__ = [
     "QrelsIndex",
     "Version",
     "align",
+    "as_measure",
+    "as_measures",
     "bounds",
     "divide",
     "explain",
@@ -57,6 +59,7 @@ __all__ = [
     "parse",
     "parse_name",
     "rank_as",
+    "read",
     "show",
 ]
 

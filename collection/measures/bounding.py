@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
@@ -11,7 +12,7 @@ import numpy as np
 from collection.errors import InputError
 from collection.measures.aligned import UNJUDGED, Aligned, Floats, Ints
 from collection.measures.graded import gain_of
-from collection.measures.measure import Measure, parse
+from collection.measures.measure import Measure, as_measure
 
 TRY_ALL = 4096
 """So many completions of a topic are all tried, for measures that look at grades."""
@@ -27,12 +28,13 @@ class Bounds(NamedTuple):
     highest: Floats
 
 
-def bounds(measure: Measure | str, aligned: Aligned) -> Bounds:
+def bounds(measure: Measure | str, aligned: Aligned, *, grades: Iterable[float] | None = None) -> Bounds:
     """The lowest and highest value over what the unjudged documents of the ranking could be.
 
-    All of them are judged, each with any grade that the qrels have anywhere or 0 (and where no grade would be
-    relevant, one that is), or none is, so that the value itself always lies between. What the run did not
-    retrieve stays as it is: of the rest of the collection nothing can be said.
+    All of them are judged, each with any grade of the scale, or none is, so that the value itself always lies between.
+    Where the scale is not known, the grades are those that the qrels have anywhere and 0 (and where no grade would be
+    relevant, one that is). What the run did not retrieve stays as it is: of the rest of the collection nothing can be
+    said. A measure whose `max_rel` is left out keeps the highest grade of the qrels for it.
 
     For a given number of documents of each grade a measure is highest where the better ones stand above
     and lowest where they stand below (it is *monotone* in the table). So only those arrangements are
@@ -47,6 +49,8 @@ def bounds(measure: Measure | str, aligned: Aligned) -> Bounds:
         Any measure over plain qrels, or how it is written.
     aligned
         T topics.
+    grades
+        The scale, where it is known: all grades that can be given, those that nobody has given yet among them.
 
     Raises
     ------
@@ -59,9 +63,10 @@ def bounds(measure: Measure | str, aligned: Aligned) -> Bounds:
     >>> bounds(P @ 4, from_grades([[1, None, 0, None]]))
     Bounds(lowest=array([0.25]), highest=array([0.75]))
     """
-    measure = parse(measure) if isinstance(measure, str) else measure
+    measure = as_measure(measure)
     if measure.entry.needs:
         raise InputError(f"{measure} has no bounds: it reads {measure.entry.needs}, which the unjudged do not have")
+    scale = () if grades is None else tuple(float(grade) for grade in grades if grade > 0)
     values = measure(aligned)
     lowest, highest = values.copy(), values.copy()
     for row, topic in enumerate(aligned.topics):
@@ -69,7 +74,7 @@ def bounds(measure: Measure | str, aligned: Aligned) -> Bounds:
         (places,) = np.nonzero(one.grades[0] <= UNJUDGED)
         if not len(places):
             continue
-        levels = _levels(measure, one)
+        levels = _levels(measure, one, scale)
         proven = measure.entry.monotone and not measure.entry.graded
         if measure.entry.found_only and not measure.parameters.get("relative"):
             found = _values(measure, one, places, np.outer(levels[[0, -1]], np.ones(len(places))))
@@ -88,10 +93,10 @@ def _ways(measure: Measure, places: Ints) -> list[tuple[Ints, int]]:
     return {1: ways[:2], -1: ways[2:], 0: ways}[measure.entry.monotone]
 
 
-def _levels(measure: Measure, one: Aligned) -> Floats:
+def _levels(measure: Measure, one: Aligned, scale: tuple[float, ...]) -> Floats:
     """The grades that an unjudged document may turn out to have, 0 among them, the least gain first."""
     if measure.entry.graded and "rel" not in measure.parameters:
-        levels = np.array([0.0, *(one.levels or (1.0,))])
+        levels = np.unique([0.0, *one.levels, *scale] if scale else [0.0, *(one.levels or (1.0,))])
         gains = measure.parameters.get("gains")
         return levels[np.argsort(gain_of(levels, gains=gains), kind="stable")] if gains else levels
     # Only whether it is relevant counts.

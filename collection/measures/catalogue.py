@@ -64,6 +64,7 @@ def describe(entry: MeasureEntry) -> str:
     lines.append(f"range: {bottom} to {top}; over topics: {entry.summary}")
     if entry.needs:
         lines.append(f"needs qrels with {entry.needs}")
+    lines += [f"differs from {tool}: {how}" for tool, how in entry.differs.items()]
     if entry.source:
         lines.append(f"source: {entry.source}")
     return "\n".join(lines)

@@ -60,12 +60,13 @@ def _discounted(gain: Floats, rank_based: bool) -> Floats:
 @MEASURES.add(
     "alpha_DCG", label="alpha-DCG", description="Discounted gain where what was seen before counts less.",
     highest=np.inf, needs="subtopics", monotone=0,
+    differs={"ir_measures": "divides by the DCG of documents that are relevant to everything (ndeval)"},
 )  # fmt: skip
 def alpha_dcg(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1, alpha: Share = 0.5) -> Floats:
     """alpha_DCG = sum over ranks i of n_i / log2(i + 1); n_i = sum of (1 - alpha)^(times seen).
 
-    n_i is over the subtopics of the document, "times seen" counts relevant documents above it. (ndeval divides
-    by the DCG of documents relevant to everything, too.) Source: Clarke et al., SIGIR 2008.
+    n_i is over the subtopics of the document, "times seen" counts relevant documents above it.
+    Source: Clarke et al., SIGIR 2008.
     """
     covers, _, _ = _covers(aligned, rel, cutoff)
     return _discounted(_novelty(covers, alpha), rank_based=False)

@@ -11,7 +11,7 @@ import pandas as pd
 from collection.errors import InputError, UnknownNameError
 from collection.measures.aligned import UNJUDGED, Aligned
 from collection.measures.joining import from_grades
-from collection.measures.measure import Measure, parse
+from collection.measures.measure import Measure, as_measure
 from collection.measures.tracing import listening
 
 ALWAYS_SHOWN = 10
@@ -89,7 +89,7 @@ def explain(
     R = 2
     AP = 0.833333
     """
-    measure = parse(measure) if isinstance(measure, str) else measure
+    measure = as_measure(measure)
     aligned = ranking if isinstance(ranking, Aligned) else from_grades([ranking])
     if topic is None:
         if len(aligned.topics) != 1:

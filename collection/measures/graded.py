@@ -20,6 +20,9 @@ from collection.measures.tracing import divide, show
 
 Dcg = Literal["log2", "exp-log2"]
 
+BY_CWL_EVAL = "keeps equal scores in the order of the file (cwl_eval), and max_rel has to be named"
+"""Where ir_measures has cwl_eval compute a measure."""
+
 
 def gain_of(grades: Grades, dcg: Dcg = "log2", gains: Gains | None = None) -> Floats:
     """The gain of each grade, same shape: the grade itself, 2^grade - 1, or what `gains` names; 0 below 0."""
@@ -72,7 +75,11 @@ def ideal_dcg(ideal: Floats, cutoff: int | None) -> Floats:
 
 
 @MEASURES.add(
-    "nDCG", label="nDCG", description="Discounted gain of the ranking as a share of the ideal one.", graded=True
+    "nDCG",
+    label="nDCG",
+    description="Discounted gain of the ranking as a share of the ideal one.",
+    graded=True,
+    differs={"ir_measures": "nDCG(dcg='exp-log2')@k has five decimals (gdeval.pl)"},
 )
 def ndcg(aligned: Aligned, *, cutoff: int | None = None, dcg: Dcg = "log2", gains: Gains | None = None) -> Floats:
     """nDCG = DCG / ideal DCG, DCG = sum over ranks i of gain_i / log2(i + 1), gain_i = grade.
@@ -117,6 +124,7 @@ SCALED_DEPTH = 1_000_000
     description="DCG as a share of what only top grades would give.",
     graded=True,
     found_only=True,
+    differs={"ir_measures": BY_CWL_EVAL},
 )
 def scaled_dcg(aligned: Aligned, *, cutoff: int, max_rel: Positive | None = None) -> Floats:
     """SDCG@k = sum over i <= k of (grade_i / max_rel) / log2(i + 1), divided by the sum of 1 / log2(i + 1).
@@ -164,11 +172,15 @@ def _err(grades: Grades, max_rel: float, named: str = "") -> Floats:
     description="1 / rank at which a reader who goes on until content stops, as expected.",
     graded=True,
     found_only=True,
+    differs={
+        "ir_measures": "the highest grade is always 4 (gdeval.pl), whatever the qrels have; its ERR@20 is"
+        " ERR(max_rel=4)@20 here, to five decimals"
+    },
 )
 def expected_reciprocal_rank(aligned: Aligned, *, cutoff: int | None = None, max_rel: Positive | None = None) -> Floats:
     """ERR = sum over ranks i of (1/i) s_i * product over j < i of (1 - s_j), s = (2^grade - 1) / 2^max_rel.
 
-    max_rel is the highest grade of the qrels, if left out; gdeval.pl, and so ir_measures, always take 4. Source:
+    max_rel is the highest grade of the qrels, if left out. Source:
     Chapelle, Metzler, Zhang & Grinspan, CIKM 2009.
     """
     return _err(aligned.top(cutoff), max_rel or aligned.top_grade)
@@ -186,14 +198,20 @@ def normalised_err(aligned: Aligned, *, cutoff: int | None = None, max_rel: Posi
 
 @MEASURES.add(
     "RBP", label="Rank-biased precision", description="Gain per document of a reader who goes on with probability p.",
-    graded=True, found_only=True)  # fmt: skip
+    graded=True, found_only=True,
+    differs={
+        "trec_eval 10": "its rbp reads memory that it never set, so its number says nothing",
+        "ir_measures": "keeps equal scores in the order of the file (cwl_eval), and needs rel",
+        "ranx": "is always binary; its rbp.95 is RBP(p=0.95,rel=1) here",
+    },
+)  # fmt: skip
 def rank_biased_precision(
     aligned: Aligned, *, cutoff: int | None = None, p: Persistence = 0.8, max_rel: Positive | None = None
 ) -> Floats:
     """RBP = (1 - p) * sum over ranks i of gain_i p^(i - 1), gain_i = grade / max_rel.
 
     max_rel is the highest grade of the qrels, if left out. With rel=n it is binary, as in the paper. Its value is a
-    lower bound: see RBPResidual. (trec_eval 10's rbp reads memory that it never set; it is nobody's oracle.)
+    lower bound: see RBPResidual.
     Source: Moffat & Zobel, TOIS 2008.
     """
     topic, rank, gain = _ranked_gain(aligned, cutoff, "log2", None)
@@ -316,7 +334,7 @@ def _adaptive(aligned: Aligned, T: float, max_rel: float | None, adapts: bool) -
 
 @MEASURES.add(
     "INST", label="INST", description="Gain per document of a reader who stops sooner the more is found.",
-    graded=True, monotone=0,
+    graded=True, monotone=0, differs={"ir_measures": BY_CWL_EVAL},
 )  # fmt: skip
 def inst(aligned: Aligned, *, T: Hoped = 1.0, max_rel: Positive | None = None) -> Floats:
     """INST = sum of w_i gain_i, w_i as likely as rank i is read; on from i with ((i + T + T_i - 1) / (i + T + T_i))^2.
@@ -328,7 +346,11 @@ def inst(aligned: Aligned, *, T: Hoped = 1.0, max_rel: Positive | None = None) -
 
 
 @MEASURES.add(
-    "INSQ", label="INSQ", description="Gain per document of a reader who hopes for T relevant ones.", graded=True
+    "INSQ",
+    label="INSQ",
+    description="Gain per document of a reader who hopes for T relevant ones.",
+    graded=True,
+    differs={"ir_measures": BY_CWL_EVAL},
 )
 def insq(aligned: Aligned, *, T: Hoped = 1.0, max_rel: Positive | None = None) -> Floats:
     """INSQ = sum of w_i gain_i, w_i as likely as rank i is read; on from i with ((i + 2T - 1) / (i + 2T))^2.

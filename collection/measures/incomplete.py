@@ -15,7 +15,12 @@ EPSILON = 1e-5
 """What keeps a precision of nothing out of nothing from being undefined (trec_eval's INFAP_EPSILON)."""
 
 
-@MEASURES.add("bpref", label="bpref", description="How often judged nonrelevant documents stand above relevant ones.")
+@MEASURES.add(
+    "bpref",
+    label="bpref",
+    description="How often judged nonrelevant documents stand above relevant ones.",
+    differs={"ranx": "has no number for a topic without a document that is judged not relevant"},
+)
 def bpref(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     """bpref = (1/R) * sum over retrieved relevant d of 1 - min(n above d, R) / min(N, R).
 

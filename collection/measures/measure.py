@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from collection.errors import InputError, UnknownNameError
 from collection.measures.aligned import Aligned, Floats
+from collection.measures.names import bare, translate
 from collection.measures.table import DEEPEST, MEASURES, MeasureEntry
 
 _WRITTEN = re.compile(
@@ -22,18 +24,6 @@ _WRITTEN = re.compile(
     r"\s*(?:@\s*(?P<level>\d{1,25}(?:\.\d{0,17})?|\.\d{1,17})\s*(?P<percent>%?))?\s*",
     re.S | re.ASCII,
 )
-
-_ELSEWHERE = {
-    "map": "AP", "mrr": "RR@{}", "recip_rank": "RR", "map_cut": "AP@{}", "ndcg_cut": "nDCG@{}", "p": "P@{}",
-    "precision": "P@{}", "recall": "R@{}", "relative_p": "P(relative=True)@{}", "iprec_at_recall": "IPrec@{}",
-    "11pt_avg": "IPrec", "gm_map": "GMAP", "num_q": "NumQ", "num_ret": "NumRet", "num_rel": "NumRel",
-    "num_rel_ret": "NumRelRet", "set_p": "SetP", "set_recall": "SetR", "set_f": "SetF (their number is beta squared)",
-    "set_map": "SetAP", "set_relative_p": "SetP(relative=True)", "setrelp": "SetP(relative=True)", "unj": "Unjudged@{}",
-    "rprec_mult": "Rprec(mult={})", "success": "Success@{}", "hit": "Success@{}", "hits": "Success@{}",
-    "hitrate": "Success@{}", "map_ia": "AP_IA", "strec": "StRecall@{}", "rbp": "RBP(p={})", "rbp_resid": "RBPResidual",
-    "r": "R@{}", "ndcg": "nDCG@{}", "rr": "RR@{}", "err": "ERR@{}", "judged": "Judged@{}", "f1": "F@10",
-}  # fmt: skip
-"""What trec_eval, ir_measures and others call a measure -> how it is written here; {} stands for their number."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +125,8 @@ class Measure:
 def parse(text: str, rel: float | None = None) -> Measure:
     """Read a measure as ir_measures writes it: ``nDCG@10``, ``AP(rel=2)@100``, ``IPrec@0.1``.
 
-    Names are found without regard to upper and lower case and hyphens; the measure carries the table's spelling.
+    Names are found without regard to upper and lower case and hyphens; the measure carries the table's spelling. What
+    trec_eval, pytrec_eval, ir_measures and ranx call a measure is read too: ``map``, ``ndcg_cut_10``, ``hit_rate@5``.
 
     Parameters
     ----------
@@ -159,13 +150,99 @@ def parse(text: str, rel: float | None = None) -> Measure:
     >>> parse("AP(rel=2)@100") == parse("AP(rel=2)") @ 100
     True
     """
-    written = _WRITTEN.fullmatch(text)
-    if written is None:
-        _refuse_foreign(text.strip())
+    measures = read(text, rel).measures
+    if len(measures) > 1:
+        raise InputError(f"{text!r} names {len(measures)} measures: {', '.join(map(str, measures))}; name one of them")
+    return measures[0]
+
+
+class ReadMeasures(NamedTuple):
+    """What a text names.
+
+    Attributes
+    ----------
+    measures
+        One, or several where another tool's name stands for several (``P.5,10``).
+    labels
+        How whoever wrote the text calls each of them.
+    note
+        Which measures another tool's name became: ``map: computed as AP``; '' for a name of the table.
+    """
+
+    measures: tuple[Measure, ...]
+    labels: tuple[str, ...]
+    note: str
+
+
+def read(text: str, rel: float | None = None) -> ReadMeasures:
+    """Read a measure as :func:`parse` does, or what trec_eval, pytrec_eval, ir_measures or ranx call one or several.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        As :func:`parse`; or there is no such measure here, and the message names the nearest.
+
+    Examples
+    --------
+    >>> read("P.5,10").note
+    'P.5,10: computed as P@5, P@10'
+    """
+    if not isinstance(text, str):
+        raise InputError(f"a measure is a text like nDCG@10, or what parse made of one, found {text!r}")
+    plain = text.replace("α", "alpha")  # ir_measures writes it either way
+    written = _WRITTEN.fullmatch(plain)
+    own = _own_names()
+    if written is not None and bare(written["name"]) in own:
+        return ReadMeasures((_read(plain, rel),), (text,), "")
+    translation = translate(plain, own)
+    if translation is None:
+        if written is not None:
+            raise _unknown(written["name"], written["level"])
         hint = "; name each measure by itself" if "," in text else ""
         raise InputError(f"a measure is written like nDCG@10 or AP(rel=2)@100, found {text!r}{hint}")
-    name = _table_name(written["name"], written["level"] or "")
+    measures = tuple(_read(each, rel) for each in translation.written)
+    note = f"{text.strip()}: computed as {', '.join(map(str, measures))}"
+    return ReadMeasures(measures, translation.labels, note + (f" ({translation.note})" if translation.note else ""))
+
+
+def as_measures(measures: Measure | str | Iterable[Measure | str], rel: float | None = None) -> list[Measure]:
+    """Measures as every function takes them: as text, as :class:`Measure`, one or many.
+
+    Parameters
+    ----------
+    measures
+        A text may name several, as ``P.5,10``.
+    rel
+        The lowest relevant grade of a text that does not name one.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        As :func:`parse`.
+
+    Examples
+    --------
+    >>> [str(m) for m in as_measures(["map", "P.5,10"])]
+    ['AP', 'P@5', 'P@10']
+    """
+    given = [measures] if isinstance(measures, Measure | str) else measures
+    return [m for each in given for m in ([each] if isinstance(each, Measure) else read(each, rel).measures)]
+
+
+def as_measure(measure: Measure | str) -> Measure:
+    """The measure, whether it is given as text or read already."""
+    return measure if isinstance(measure, Measure) else parse(measure)
+
+
+def _read(text: str, rel: float | None) -> Measure:
+    """A measure as it is written here."""
+    written = _WRITTEN.fullmatch(text)
+    if written is None:
+        raise InputError(f"a measure is written like nDCG@10 or AP(rel=2)@100, found {text!r}")
+    name = _own_names()[bare(written["name"])]
     parameters = _parameters(written["params"] or "", text)
+    if parameters.get("min_rel") == 0:
+        del parameters["min_rel"]  # ir_measures says so of INST, INSQ and SDCG, whose lowest gain is 0 here anyway
     if rel is not None and MEASURES[name].parameters.get("rel") is not None:
         parameters = {"rel": rel, **parameters}
     level = written["level"]
@@ -202,35 +279,26 @@ def _level_word(entry: MeasureEntry) -> str:
 
 
 def parse_name(text: str) -> MeasureEntry:
-    """The row of the table that `text` names: ``ndcg``, or a whole measure as ``nDCG@10``."""
-    written = _WRITTEN.fullmatch(text)
-    return MEASURES[_table_name(written["name"] if written else text)]
+    """The row of the table that `text` names: ``ndcg``, a whole measure as ``nDCG@10``, or another tool's ``map``."""
+    written, own = _WRITTEN.fullmatch(text), _own_names()
+    if written is not None and bare(written["name"]) in own:
+        return MEASURES[own[bare(written["name"])]]
+    return read(text).measures[0].entry
 
 
-def _table_name(name: str, level: str = "") -> str:
-    spelling = {_bare(entry.name): entry.name for entry in MEASURES}
-    if _bare(name) in spelling:
-        return spelling[_bare(name)]
-    _refuse_foreign(name, level)
-    raise UnknownNameError("measure", name, spelling.values())
+def _own_names() -> dict[str, str]:
+    """How a name is looked up -> how the table spells it."""
+    return {bare(entry.name): entry.name for entry in MEASURES}
 
 
-def _bare(name: str) -> str:
-    return name.lower().replace("-", "").replace("_", "")
-
-
-def _refuse_foreign(name: str, level: str = "") -> None:
-    """Raise if this is what other tools call a measure that is here under another name."""
-    exact = _ELSEWHERE.get(name.lower())
-    stem, separator, number = re.fullmatch(r"(.*?)([_.]?)(\d*(?:\.\d+)?)", name.lower(), re.S).groups()  # type: ignore[union-attr]
-    ours = exact or (_ELSEWHERE.get(stem) if separator and number else None)
-    if ours is not None:
-        given = ("" if exact else number) or level
-        if "{}" not in ours and given:
-            ours += f"@{given}"
-        elif not given and ours.endswith("@{}") and not MEASURES[ours.removesuffix("@{}").split("(")[0]].needs_level:
-            ours = ours.removesuffix("@{}")
-        raise InputError(f"{name!r} is what other tools call it; it is written {ours.format(given or '10')} here")
+def _unknown(name: str, level: str | None) -> UnknownNameError:
+    """The error for a name that nobody uses; what it suggests can be written as it stands."""
+    written = {e.name: e.example for e in MEASURES}
+    for entry in MEASURES if level is not None else ():
+        with suppress(InputError):
+            _checked_level(entry, float(str(level)))
+            written[entry.name] = f"{entry.name}@{level}"
+    return UnknownNameError("measure", name, written, written)
 
 
 def _normal(value: Any) -> Any:

@@ -76,7 +76,15 @@ def success(aligned: Aligned, *, cutoff: int, rel: Positive = 1) -> Floats:
     return (hits > 0).astype(np.float64)
 
 
-@MEASURES.add("RR", label="Reciprocal rank", description="1 / rank of the first relevant document.", found_only=True)
+@MEASURES.add(
+    "RR",
+    label="Reciprocal rank",
+    description="1 / rank of the first relevant document.",
+    found_only=True,
+    differs={
+        "ir_measures": "RR@k puts equal scores in ascending order of document ids (MS MARCO's script), RR does not"
+    },
+)
 def reciprocal_rank(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) -> Floats:
     """RR = 1 / rank of the first relevant document; 0 where there is none (in the first k).
 
@@ -148,12 +156,19 @@ def r_precision(aligned: Aligned, *, rel: Positive = 1, mult: Positive = 1.0) ->
     return divide(above, depth)
 
 
-@MEASURES.add("IPrec", label="Interpolated precision", description="Best precision at a recall or beyond it.")
+@MEASURES.add(
+    "IPrec",
+    label="Interpolated precision",
+    description="Best precision at a recall or beyond it.",
+    differs=dict.fromkeys(
+        ("trec_eval 9", "pytrec_eval", "ir_measures"), "cuts r * R + .9 instead of rounding r * R, as --compat 9 does"
+    ),
+)
 def interpolated_precision(aligned: Aligned, *, recall: Share | None = None, rel: Positive = 1) -> Floats:
     """IPrec@r = the highest P@i over the ranks i where r * R relevant documents, rounded, are found or more.
 
-    Without ``@`` the mean over the eleven recalls 0, .1, .2, ... 1 (trec_eval's 11pt_avg). trec_eval 9 cuts
-    r * R + .9 instead of rounding. Source: Harman, TREC-2 appendix, 1994; Salton & McGill, 1983.
+    Without ``@`` the mean over the eleven recalls 0, .1, .2, ... 1 (trec_eval's 11pt_avg).
+    Source: Harman, TREC-2 appendix, 1994; Salton & McGill, 1983.
     """
     found = aligned.found(rel)
     show("P at i", found.nth / found.rank, found.rank)
@@ -186,6 +201,10 @@ def _interpolated(aligned: Aligned, recall: float, rel: float) -> Floats:
     label="Accuracy",
     description="How often a relevant document stands above one that is not relevant.",
     monotone=0,
+    differs={
+        "ir_measures": "leaves topics without a relevant document in the ranking out of the mean, here they are 0; and"
+        " keeps equal scores in the order of the file"
+    },
 )
 def accuracy(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) -> Floats:
     """Accuracy = share of the pairs (relevant, not relevant) in the ranking that stand in the right order.
@@ -203,12 +222,18 @@ def accuracy(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) 
     return np.where(hits > 0, 1.0 - wrong, 0.0)
 
 
-@MEASURES.add("Judged", label="Judged", description="Share of the first k documents that somebody judged.", monotone=0)
+@MEASURES.add(
+    "Judged",
+    label="Judged",
+    description="Share of the first k documents that somebody judged.",
+    monotone=0,
+    differs={
+        "ir_measures": "puts equal scores in ascending order of document ids, and leaves topics that the run lacks out"
+        " of the mean, here they are 0"
+    },
+)
 def judged(aligned: Aligned, *, cutoff: int | None = None) -> Floats:
-    """Judged@k = judged in the first k / min(k, retrieved): how far the other values can be trusted.
-
-    ir_measures divides alike, but keeps ties in another order.
-    """
+    """Judged@k = judged in the first k / min(k, retrieved): how far the other values can be trusted."""
     within, unjudged = aligned.within(cutoff), aligned.unjudged(cutoff)
     show("min(k, retrieved)", within)
     show("judged of them", within - unjudged)

@@ -13,14 +13,14 @@ from collection.errors import InputError
 from collection.measures.aligned import UNJUDGED, Aligned, Bools, Floats, Grades, Ints, Sample
 from collection.measures.completing import complete, number_rows, to_its_depth
 from collection.measures.joining import align, index_qrels
-from collection.measures.measure import Measure
+from collection.measures.measure import Measure, as_measure
 from collection.records import Run, require_columns
 
 INTERVAL_COLUMNS = ("run", "value", "lowest", "highest", "error", "bias")
 
 
 def sampling_interval(
-    measure: Measure,
+    measure: Measure | str,
     runs: Iterable[Run],
     qrels: pd.DataFrame,
     *,
@@ -83,6 +83,7 @@ def sampling_interval(
     """
     from scipy.special import ndtri
 
+    measure = as_measure(measure)
     if measure.entry.needs != "strata":
         raise InputError(f"a sampling interval is of a measure that reads strata (xinfAP, infNDCG), found {measure}")
     if not 0 < confidence < 1 or replicates < 2:

@@ -14,6 +14,9 @@ from collection.measures.tracing import divide, show
 
 Documents = Annotated[int, Within(1)]
 
+LACKING = "is 0 for a topic that the run lacks"
+"""What ir_measures counts of the qrels."""
+
 
 def collection_size(aligned: Aligned, documents: int | None) -> Ints:
     """(T,): N, the documents of the collection: `documents`, or those that the run or the judgements know of."""
@@ -51,12 +54,19 @@ def set_recall(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     return divide(hits, number)
 
 
-@MEASURES.add("SetF", label="Set F-measure", description="Precision and recall of the retrieved set in one number.")
+@MEASURES.add(
+    "SetF",
+    label="Set F-measure",
+    description="Precision and recall of the retrieved set in one number.",
+    differs={
+        "trec_eval": "its set_F.x has x in the place of beta^2: set_F.2 is SetF(beta=1.4142135623730951) here",
+        "ir_measures": "its beta is trec_eval's x, beta^2: their SetF(beta=4) is SetF(beta=2) here",
+    },
+)
 def set_f(aligned: Aligned, *, rel: Positive = 1, beta: Positive = 1.0) -> Floats:
     """SetF = (1 + beta^2) SetP SetR / (beta^2 SetP + SetR).
 
-    This is van Rijsbergen's F-beta. What trec_eval writes set_F.x, and ir_measures SetF(beta=x), has x in
-    the place of beta^2: their 2 is not F2. Source: van Rijsbergen, Information Retrieval, 2nd edition, 1979.
+    This is van Rijsbergen's F-beta. Source: van Rijsbergen, Information Retrieval, 2nd edition, 1979.
     """
     p, r = set_precision(aligned, rel=rel), set_recall(aligned, rel=rel)
     show("P", p)
@@ -107,7 +117,15 @@ def number_retrieved(aligned: Aligned, *, rel: Positive | None = None) -> Floats
     return (aligned.retrieved if rel is None else aligned.count(rel)).astype(np.float64)
 
 
-@MEASURES.add("NumRel", label="Relevant", description="Relevant documents.", summary="sum", highest=np.inf, monotone=0)
+@MEASURES.add(
+    "NumRel",
+    label="Relevant",
+    description="Relevant documents.",
+    summary="sum",
+    highest=np.inf,
+    monotone=0,
+    differs={"ir_measures": LACKING},
+)
 def number_relevant(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     """NumRel = R, the number of relevant documents that are judged. A sum over topics."""
     return aligned.relevant(rel).astype(np.float64)
@@ -120,6 +138,7 @@ def number_relevant(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     summary="sum",
     highest=np.inf,
     found_only=True,
+    differs={"ranx": "its hits has the mean over topics, here it is the sum"},
 )
 def number_relevant_retrieved(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) -> Floats:
     """NumRelRet = number of relevant documents retrieved (to k). A sum over topics."""
@@ -140,7 +159,14 @@ def number_nonrelevant_retrieved(aligned: Aligned, *, cutoff: int | None = None,
     return np.count_nonzero((grades > UNJUDGED) & (grades < rel), axis=1).astype(np.float64)
 
 
-@MEASURES.add("NumQ", label="Topics", description="Topics of the qrels.", summary="sum", monotone=0)
+@MEASURES.add(
+    "NumQ",
+    label="Topics",
+    description="Topics of the qrels.",
+    summary="sum",
+    monotone=0,
+    differs={"ir_measures": LACKING},
+)
 def number_of_topics(aligned: Aligned) -> Floats:
     """NumQ = 1 for every topic of the qrels, those that the run lacks included. A sum over topics."""
     return np.ones(len(aligned.topics))

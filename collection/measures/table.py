@@ -6,7 +6,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -82,6 +82,8 @@ class MeasureEntry(Entry[Function]):
         What the qrels must say besides grades.
     found_only
         Whether it asks only for what was found, not for what there was: every better document then raises it.
+    differs
+        Tool -> where the measure that has this name there has another value, and how its value is written here.
     """
 
     summary: Summary = "mean"
@@ -91,6 +93,7 @@ class MeasureEntry(Entry[Function]):
     monotone: Literal[-1, 0, 1] = 1
     needs: Needs = ""
     found_only: bool = False
+    differs: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -203,16 +206,14 @@ class MeasureTable(Registry[Function]):
         monotone: Literal[-1, 0, 1] = 1,
         needs: Needs = "",
         found_only: bool = False,
+        differs: Mapping[str, str] | None = None,
     ) -> Callable[[Function], Function]:
         """Decorator: put the function into the table; see :class:`MeasureEntry` for the traits."""
         if not re.fullmatch(r"[A-Za-z]\w*", name):
             raise InputError(f"the name of a measure is a letter and then letters, digits or _, found {name!r}")
 
-        return lambda function: self._register(
-            MeasureEntry(
-                name, label, description, function, summary, lowest, highest, graded, monotone, needs, found_only
-            )
-        )
+        traits = (summary, lowest, highest, graded, monotone, needs, found_only, differs or {})
+        return lambda function: self._register(MeasureEntry(name, label, description, function, *traits))
 
     def __getitem__(self, name: str) -> MeasureEntry:
         return cast(MeasureEntry, super().__getitem__(name))

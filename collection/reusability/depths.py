@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from collection.errors import InputError
-from collection.measures import Floats, Measure
+from collection.measures import Floats, Measure, as_measures
 from collection.reusability.laying import NOWHERE, Bools, Laid, means, tau
 from collection.reusability.leaving import brought_alone
 
@@ -127,7 +127,7 @@ def judged_curves(
 
 
 def settling(
-    laid: Laid, measures: Sequence[Measure], deepest: int = 1000, *, before: Floats | None = None
+    laid: Laid, measures: Measure | str | Iterable[Measure | str], deepest: int = 1000, *, before: Floats | None = None
 ) -> pd.DataFrame:
     """How the order of the systems by a shallower pool agrees with that by all judgements.
 
@@ -148,6 +148,7 @@ def settling(
     DataFrame
         ``depth``, ``pairs`` (judgements kept), ``measure``, ``tau`` (Kendall's tau-b; nan where there is no order).
     """
+    measures = as_measures(measures)
     before = laid.values(measures) if before is None else before
     full = means(measures, before)
     shallowest = laid.places.min(axis=1)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
 from collection.errors import InputError, UnknownNameError
-from collection.measures import Floats, Measure
+from collection.measures import Floats, Measure, as_measures
 from collection.reusability.laying import Bools, Laid, means, places_of
 
 _SEPARATOR = re.compile(r"[-_.#/: ]")
@@ -68,7 +68,12 @@ def brought_alone(laid: Laid, members: Bools, depth: int) -> Bools:
 
 
 def leave_out(
-    laid: Laid, measures: Sequence[Measure], groups: Sequence[str], depth: int, *, before: Floats | None = None
+    laid: Laid,
+    measures: Measure | str | Iterable[Measure | str],
+    groups: Sequence[str],
+    depth: int,
+    *,
+    before: Floats | None = None,
 ) -> pd.DataFrame:
     """Each group in turn: its unique judgements are taken away, and all runs are valued anew by what is left.
 
@@ -99,6 +104,7 @@ def leave_out(
         ``measure``, ``before``, ``after``, ``change`` (after - before), ``place_before``, ``place_after`` (1 is best),
         ``moved`` (after - before: above 0 is worse): one row per run and measure.
     """
+    measures = as_measures(measures)
     before = laid.values(measures) if before is None else before
     mean_before = means(measures, before)
     place_before = places_of(measures, mean_before)

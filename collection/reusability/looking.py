@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from collection.errors import InputError
-from collection.measures import Measure, bounds, parse
+from collection.measures import Measure, as_measures, bounds, parse
 from collection.records import Run
 from collection.reusability import verdict as judging
 from collection.reusability.depths import Pooled, judged_curves, pooled, settling
@@ -71,12 +71,13 @@ class Reusability(NamedTuple):
 def look(
     runs: Iterable[Run],
     qrels: pd.DataFrame,
-    measures: Sequence[Measure] = (),
+    measures: Measure | str | Iterable[Measure | str] = (),
     *,
     groups: Groups = groups_by_prefix,
     depth: int | None = None,
     rel: float = 1,
     with_bounds: bool = False,
+    grades: Iterable[float] | None = None,
     resamples: int = 1000,
     seed: int = 0,
 ) -> Reusability:
@@ -102,6 +103,8 @@ def look(
         The lowest grade that counts as relevant, for what counts documents. Measures have a parameter of their own.
     with_bounds
         Also the bounds of each measure: seconds a run where rankings are long.
+    grades
+        The scale, for the bounds; the grades of the qrels if left out.
     resamples, seed
         Of the interval of the missing.
 
@@ -110,7 +113,7 @@ def look(
     InputError
         As :func:`lay` and :func:`group_of` say; or a measure reads strata or subtopics.
     """
-    measures = list(dict.fromkeys(measures)) or [parse(m, rel) for m in DEFAULT_MEASURES]
+    measures = list(dict.fromkeys(as_measures(measures, rel))) or as_measures(DEFAULT_MEASURES, rel)
     for measure in measures:
         if measure.entry.needs:
             raise InputError(
@@ -168,12 +171,14 @@ def look(
         settled,
         topics,
         missing,
-        bounds_of(everything, measures) if with_bounds else None,
+        bounds_of(everything, measures, grades) if with_bounds else None,
     )
 
 
-def bounds_of(laid: Laid, measures: Sequence[Measure]) -> pd.DataFrame:
-    """How far each mean could move if the unjudged documents of the runs were judged.
+def bounds_of(
+    laid: Laid, measures: Measure | str | Iterable[Measure | str], grades: Iterable[float] | None = None
+) -> pd.DataFrame:
+    """How far each mean could move if the unjudged documents of the runs were judged, with grades of the scale.
 
     Returns
     -------
@@ -181,10 +186,11 @@ def bounds_of(laid: Laid, measures: Sequence[Measure]) -> pd.DataFrame:
         ``run``, ``measure``, ``value``, ``lowest``, ``highest``; see :func:`collection.measures.bounds`.
     """
     rows = []
+    measures, scale = as_measures(measures), None if grades is None else tuple(grades)
     for number, run in enumerate(laid.runs):
         aligned = laid.only(np.arange(len(laid.runs)) == number).aligned()
         for measure in measures:
-            found = bounds(measure, aligned)
+            found = bounds(measure, aligned, grades=scale)
             rows.append((run, str(measure), *map(measure.summarise, (measure(aligned), found.lowest, found.highest))))
     return pd.DataFrame(rows, columns=["run", "measure", "value", "lowest", "highest"])
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from collection.measures import Floats, Measure
+from collection.measures import Floats, Measure, as_measure
 from collection.reusability.laying import Laid, means, tau
 
 
-def by_topic(laid: Laid, measure: Measure, *, before: Floats | None = None) -> pd.DataFrame:
+def by_topic(laid: Laid, measure: Measure | str, *, before: Floats | None = None) -> pd.DataFrame:
     """What each topic is like for these systems.
 
     Parameters
@@ -29,6 +29,7 @@ def by_topic(laid: Laid, measure: Measure, *, before: Floats | None = None) -> p
         values, ``agrees`` (tau-b between the order by this topic alone and that by all; low: it contradicts the rest),
         ``without`` (tau-b between the order by all other topics and that by all; low: it decides).
     """
+    measure = as_measure(measure)
     before = laid.values([measure]) if before is None else before
     (values,), (overall,) = before, means([measure], before)
     count = len(laid.topics)

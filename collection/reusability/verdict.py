@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import floor
 from typing import Literal, NamedTuple
 
 import pandas as pd
 
-from collection.measures import Measure
+from collection.measures import Measure, as_measures
 from collection.records import in_natural_order
 from collection.reusability.depths import TAUS, Pooled, settled_at
 from collection.reusability.laying import DIGITS, Laid
@@ -110,7 +110,9 @@ class Rung(NamedTuple):
     broken: tuple[str, ...]
 
 
-def rungs(left_out: pd.DataFrame, curves: pd.DataFrame, measures: Sequence[Measure]) -> list[Rung]:
+def rungs(
+    left_out: pd.DataFrame, curves: pd.DataFrame, measures: Measure | str | Iterable[Measure | str]
+) -> list[Rung]:
     """Each depth of the ladder by the rules.
 
     Parameters
@@ -123,7 +125,7 @@ def rungs(left_out: pd.DataFrame, curves: pd.DataFrame, measures: Sequence[Measu
         One measure at each depth, shallowest first.
     """
     found = []
-    for measure in measures:
+    for measure in as_measures(measures):
         depth = int(measure.level or 0)
         rows = left_out[left_out["measure"] == str(measure)]
         at = curves[(curves["depth"] == depth) & curves["left_out"].notna()]

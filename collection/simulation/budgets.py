@@ -16,7 +16,7 @@ from collection.correlation import kendall, tau_ap
 from collection.errors import InputError, UnknownNameError
 from collection.expecting import Pairs, deciding, describe, expected_values
 from collection.loop import Evidence, Recipe, Space, topic_text
-from collection.measures import Measure, align, index_qrels, parse
+from collection.measures import Measure, align, as_measure, index_qrels
 from collection.measures.completing import complete_all, to_its_depth
 from collection.pooling import Indices
 from collection.records import QRELS_COLUMNS, TOPIC_COLUMNS, Document, Run, require_columns
@@ -106,7 +106,7 @@ def compare(
     UnknownNameError
         There is no such strategy.
     """
-    measure = parse(measure) if isinstance(measure, str) else measure
+    measure = as_measure(measure)
     material = _Material.of(runs, qrels, depth, documents, topics)
     wanted = _wanted(strategies, material)
     if not budgets or not all(0 < share <= 1 for share in budgets) or seeds < 1:

@@ -55,7 +55,7 @@ def cases(
     *,
     scope: Scope = "all",
     pools: Sequence[str] = (),
-    level: int = 1,
+    level: float = 1,
     least: int = 1,
     notice: Callable[[str], None] | None = None,
 ) -> Iterator[Case]:

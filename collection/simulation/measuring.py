@@ -22,7 +22,7 @@ AFTER = ((1, 0), (2, 100), (4, 1000))
 """(a, b) of recall at aR+b, as in TREC's total recall track."""
 
 
-def measure(case: Case, played: Played, level: int = 1) -> dict[str, float]:
+def measure(case: Case, played: Played, level: float = 1) -> dict[str, float]:
     """What an order cost.
 
     Priors cost nothing, and neither they nor the relevant among them count: N and R are of the other documents.
@@ -51,7 +51,7 @@ def measure(case: Case, played: Played, level: int = 1) -> dict[str, float]:
 
 
 def measure_stop(
-    case: Case, played: Played, rule: str, parameters: Mapping[str, Any], level: int = 1, target: float = 0.9
+    case: Case, played: Played, rule: str, parameters: Mapping[str, Any], level: float = 1, target: float = 0.9
 ) -> dict[str, float]:
     """What a stopping rule would have done with an order that goes on to the end.
 
@@ -77,7 +77,7 @@ def measure_stop(
     }
 
 
-def curve(case: Case, played: Played, level: int = 1) -> pd.DataFrame:
+def curve(case: Case, played: Played, level: float = 1) -> pd.DataFrame:
     """``judged`` and ``found`` at the start, at each relevant document, and at the end."""
     places = _places(case, played, level)
     at = np.unique(np.concatenate(([0], places, [len(played.order)])))
@@ -98,7 +98,7 @@ def _stops_at(ledger: Ledger, rule: str, parameters: Mapping[str, Any]) -> int:
     return ledger.judged
 
 
-def _places(case: Case, played: Played, level: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _places(case: Case, played: Played, level: float) -> np.ndarray[Any, np.dtype[np.int64]]:
     return np.flatnonzero(case.grades[played.order] >= level) + 1
 
 

@@ -54,13 +54,13 @@ class Played(NamedTuple):
     reached: NDArray[np.float64]
     seconds: float
 
-    def ledger(self, case: Case, level: int) -> Ledger:
+    def ledger(self, case: Case, level: float) -> Ledger:
         """The same as a ledger for stopping rules; priors are not in its scope."""
         size = int(case.space.allowed.sum()) - int(case.space.allowed[self.priors].sum())
         relevant = case.grades[self.order] >= level
         return Ledger.of(relevant, size, drawn=self.drawn, batch=self.rounds, reached=self.reached)
 
-    def until_found(self, case: Case, level: int) -> Played:
+    def until_found(self, case: Case, level: float) -> Played:
         """The same to the end of the round that found the last relevant document."""
         found = np.flatnonzero(case.grades[self.order] >= level)
         end = int(np.searchsorted(self.rounds, self.rounds[found[-1]], side="right")) if len(found) else 0
@@ -189,7 +189,7 @@ def play_loop(
     )
 
 
-def play_pooling(case: Case, strategy: str, seed: int, *, level: int = 1, priors: Indices | None = None) -> Played:
+def play_pooling(case: Case, strategy: str, seed: int, *, level: float = 1, priors: Indices | None = None) -> Played:
     """Let a pooling strategy choose; what no run retrieved comes behind, in an order drawn by lot.
 
     `strategy` is a name of :data:`collection.pooling.STRATEGIES` or :data:`collection.pooling.ADAPTIVE`.

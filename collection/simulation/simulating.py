@@ -186,7 +186,7 @@ class _Player:
         return measure_stop(case, self._whole(case, way, positives), rule, {}, self.recipe.level, target)
 
 
-def drawn_priors(relevant: int, irrelevant: int, level: int = 1) -> Callable[[Case, int], Indices]:
+def drawn_priors(relevant: int, irrelevant: int, level: float = 1) -> Callable[[Case, int], Indices]:
     """Priors drawn by lot: so many relevant and so many irrelevant documents of each case."""
 
     def draw(case: Case, seed: int) -> Indices:

@@ -1,0 +1,213 @@
+"""What trec_eval, pytrec_eval, ir_measures and ranx call their measures, and how these are written here.
+
+Source: trec_eval 10 (its list of measures), pytrec_eval 0.5, the registry of ir_measures 0.4, and the documentation of
+ranx 0.3 (docs/metrics.md).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from collection.errors import InputError
+
+CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
+"""Where trec_eval cuts a ranking if it is told nothing else."""
+
+
+class Foreign(NamedTuple):
+    """A measure of another tool.
+
+    Attributes
+    ----------
+    whole
+        How it is written here without a number; '' where there is no such measure here.
+    at
+        How it is written with a number, which stands for {}; '' where it takes none.
+    usual
+        The numbers that it is computed for where none is given.
+    note, whole_note
+        What the value or the mean means, where that may surprise; and what it means without a number.
+    why
+        Why it is refused without a number, and what is nearest.
+    """
+
+    whole: str = ""
+    at: str = ""
+    usual: tuple[str, ...] = ()
+    note: str = ""
+    whole_note: str = ""
+    why: str = ""
+
+
+class Translation(NamedTuple):
+    """Measures as they are written here, how another tool calls each in its output, and what to know about them."""
+
+    written: tuple[str, ...]
+    labels: tuple[str, ...]
+    note: str
+
+
+_SUCCESS = Foreign(at="Success@{}", why="it needs a cut-off; write Success@10")
+
+NAMES: dict[str, Foreign] = {
+    # trec_eval and pytrec_eval
+    "map": Foreign("AP", "AP@{}"),
+    "mapcut": Foreign(at="AP@{}", usual=CUTOFFS),
+    "gmmap": Foreign("GMAP"),
+    "reciprank": Foreign("RR", "RR@{}"),
+    "p": Foreign(at="P@{}"),
+    "recall": Foreign(
+        at="R@{}", why="it is ambiguous: trec_eval has nine cut-offs, ranx everything retrieved; write R@100 or SetR"
+    ),
+    "ndcg": Foreign(at="nDCG@{}"),
+    "ndcgcut": Foreign(at="nDCG@{}", usual=CUTOFFS),
+    "relativep": Foreign(at="P(relative=True)@{}", usual=CUTOFFS),
+    "success": _SUCCESS,
+    "iprecatrecall": Foreign(at="IPrec@{}", usual=tuple(f"{i / 10:.2f}" for i in range(11))),
+    "11ptavg": Foreign("IPrec"),
+    "rprecmult": Foreign(at="Rprec(mult={})", usual=tuple(f"{i / 5:.2f}" for i in range(1, 11))),
+    "unj": Foreign(at="Unjudged@{}", usual=("5", "10", "20")),
+    "setrecall": Foreign("SetR"),
+    "setmap": Foreign("SetAP"),
+    "setrelativep": Foreign("SetP(relative=True)"),
+    "numnonreljudgedret": Foreign("NumNonrelRet"),
+    # ir_measures
+    "mrr": Foreign("RR", "RR@{}"),
+    "precision": Foreign("SetP", "P@{}", whole_note="without a cut-off it is over everything retrieved"),
+    "mapia": Foreign("AP_IA"),
+    "setrelp": Foreign("SetP(relative=True)"),
+    # ranx
+    "hits": Foreign(
+        "NumRelRet", "NumRelRet@{}",
+        note="as in ranx, the number of relevant documents; over topics their sum, not their mean. The hit rate is"
+        " Success@10",
+    ),
+    "hitrate": _SUCCESS,
+    "f1": Foreign("SetF", "F@{}"),
+    "rprecision": Foreign("Rprec"),
+    "dcgburges": Foreign("DCG(dcg='exp-log2')", "DCG(dcg='exp-log2')@{}"),
+    "ndcgburges": Foreign("nDCG(dcg='exp-log2')", "nDCG(dcg='exp-log2')@{}"),
+    # others
+    "hit": _SUCCESS,
+    "strec": Foreign("StRecall", "StRecall@{}"),
+}  # fmt: skip
+"""Name in lower case without hyphens and underscores -> what it is; names that are the same here are left out."""
+
+_SEVERAL = ("several measures under one name", "nDCG@10")
+_PREFERENCES = ("computed from preferences between documents, which qrels do not have", "bpref")
+_GROUPS = ("computed from several groups of judgements, which qrels do not have", "AP")
+_CWL = ("a user model of C/W/L with another normalisation", "nERR")
+
+REFUSED: dict[str, tuple[str, str]] = {
+    "runid": ("a text, the name of the run", "NumQ"),
+    "relstring": ("a text, the grades of the first documents", "P@10"),
+    "gmbpref": ("a geometric mean of bpref, which is not computed here", "bpref"),
+    "rbpresid": ("undefined in trec_eval 10, which computes it from memory that it never set", "RBPResidual"),
+    "bpm": ("the bejeweled player model, which is not computed here", "INST"),
+    "compat": ("a rank-biased overlap with an ideal ranking, which is not computed here", "nDCG"),
+    "nnrbp": ("NRBP as a share of the ideal ranking's, which is not computed here", "NRBP"),
+    **dict.fromkeys(("nerr8", "nerr9", "nerr10", "nerr11"), _CWL),
+    **dict.fromkeys(("official", "alltrec", "set", "prefs", "allprefs", "qrelsjg"), _SEVERAL),
+    **dict.fromkeys(("mapavgjg", "pavgjg", "rprecmultavgjg"), _GROUPS),
+}
+"""Name as in :data:`NAMES` -> what it is, and the nearest measure here."""
+
+_NUMBER = r"-?(?:\d+(?:\.\d+)?|\.\d+)"
+_ASKED = re.compile(
+    r"(?P<name>\w[\w-]*?)"
+    rf"(?:[._](?P<numbers>{_NUMBER}(?:=[\d.]+)?(?:,{_NUMBER}(?:=[\d.]+)?)*))?"
+    r"(?:\((?P<parameters>.*)\))?"
+    r"(?:@(?P<level>\d{1,25}(?:\.\d{1,17})?))?"
+    r"(?:-l(?P<rel>\d{1,3}))?",
+    re.S | re.ASCII,
+)
+
+
+def bare(name: str) -> str:
+    """A name as it is looked up: without case, hyphens and underscores."""
+    return name.lower().replace("-", "").replace("_", "")
+
+
+def translate(text: str, own: dict[str, str]) -> Translation | None:
+    """What another tool's name for a measure, with its numbers, is here; None where no tool calls a measure so.
+
+    Parameters
+    ----------
+    text
+        As ``map``, ``P.5,10``, ``MRR(rel=2)@10``, ``rbp.95``, ``precision@5-l2``.
+    own
+        The names here, by how they are looked up.
+
+    Raises
+    ------
+    InputError
+        The measure is not computed here; the message says why, and what is nearest.
+    """
+    asked = _ASKED.fullmatch(text.strip())
+    if asked is None:
+        return None
+    key = bare(asked["name"])
+    if key in REFUSED or key.startswith("prefs"):
+        what, nearest = REFUSED.get(key, _PREFERENCES)
+        raise InputError(f"{text!r} is {what}; the nearest is {nearest}")
+    written, note = _written(text, asked, key, own)
+    if not written:
+        return None
+    labels = (text,) if len(written) == 1 else tuple(f"{asked['name']}_{number}" for number in written)
+    return Translation(tuple(_joined(m, asked["parameters"], asked["rel"]) for m in written.values()), labels, note)
+
+
+def _written(text: str, asked: re.Match[str], key: str, own: dict[str, str]) -> tuple[dict[str, str], str]:
+    """Number -> the measure here, without further parameters; and what to know. Empty where no tool calls one so."""
+    numbers = asked["numbers"] or asked["level"]
+    if (special := _special(key, asked["numbers"] or "")) is not None:
+        return {"": special[0]}, special[1]
+    foreign = NAMES.get(key)
+    if foreign is None:
+        # Also a name that is the same here, with a relevance level as ranx writes it.
+        same = key in own and asked["rel"] is not None and not asked["numbers"]
+        return ({"": own[key] + (f"@{numbers}" if numbers else "")} if same else {}), ""
+    if numbers is None and foreign.whole:
+        return {"": foreign.whole}, foreign.note or foreign.whole_note
+    several = numbers.split(",") if numbers else foreign.usual
+    if several and foreign.at:
+        return {number: foreign.at.format(number) for number in several}, foreign.note
+    if several:
+        raise InputError(f"{text!r}: it takes no number; write {foreign.whole}")
+    if key in own:
+        return {"": own[key]}, ""
+    raise InputError(f"{text!r}: {foreign.why}")
+
+
+def _special(key: str, numbers: str) -> tuple[str, str] | None:
+    """Measures whose numbers are no cut-offs: how they are written here, and what to know."""
+    if key == "setf" and re.fullmatch(r"\d+(\.\d+)?|\.\d+", numbers):
+        beta = float(numbers) ** 0.5
+        return f"SetF(beta={int(beta) if beta.is_integer() else beta!r})", f"trec_eval's {numbers} is beta squared"
+    if key == "rbp" and re.fullmatch(r"\d+", numbers):
+        return f"RBP(p=0.{numbers},rel=1)", "as in ranx, binary with that persistence"
+    if key == "rbp" and re.fullmatch(r"0?\.\d+", numbers):
+        raise InputError(f"the persistence of RBP is written as in RBP(p={float(numbers):g}), found {numbers!r}")
+    if key == "utility" and numbers.count(",") == 3:
+        a, b, c, d = (float(n) for n in numbers.split(","))
+        return f"Utility(a={a!r},b={b!r},c={c!r},d={d!r})", ""
+    if key in ("ndcg", "g", "ndcgrel", "rndcg") and "=" in numbers:
+        name = {"ndcg": "nDCG", "g": "G", "ndcgrel": "nDCG_rel", "rndcg": "RnDCG"}[key]
+        return f"{name}(gains={{{numbers.replace('=', ':')}}})", ""
+    return None
+
+
+def _joined(written: str, parameters: str | None, rel: str | None) -> str:
+    """The measure with further parameters, and with the relevance level that ranx writes behind ``-l``."""
+    name, inside, level = re.fullmatch(r"([^(@]+)(?:\((.*)\))?(@.*)?", written, re.S).groups()  # type: ignore[union-attr]
+    given: list[str] = [text for text in (inside, parameters) if text]
+    if rel is not None and name in ("nDCG", "DCG"):
+        # ranx keeps the grades from that level on as gains.
+        given.append(f"gains={{{','.join(f'{grade}:0' for grade in range(1, int(rel)))}}}" if int(rel) > 1 else "")
+    elif rel is not None:
+        given = [text.replace("rel=1", f"rel={rel}") if text == inside else text for text in given]
+        if not any("rel=" in g for g in given):
+            given.append(f"rel={rel}")
+    joined = ",".join(g for g in given if g)
+    return name + (f"({joined})" if joined else "") + (level or "")
