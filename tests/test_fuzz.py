@@ -1,11 +1,18 @@
-"""Twelve thousand malformed files: each is read, or refused with its path and the line; nothing else may happen."""
+"""Malformed files by the thousand: each is read, or refused with its path and the line; nothing else may happen.
+
+CLEVERDON_FUZZ sets how many files each reader of records is given.
+"""
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
+import json
+import os
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +32,19 @@ WORDS = (
 BYTES = (b"\x00", b"\xff", b"\xe9", b"\xef\xbb\xbf", b"\r", b"\n", b"\t", b" ", b"\x1a", b"\xc3", b"\xed\xa0\x80", b"#")
 
 
+MUTATIONS = int(os.environ.get("CLEVERDON_FUZZ", "300"))
+"""Malformed files for each reader of records."""
+
 FORMS = ("run", "judged", "judged", "judged", "strata", "subtopics", "probabilities")
 
 
 def sound(rng: random.Random, form: str) -> list[list[str]]:
-    """Rows of a file that nothing is wrong with."""
+    """Rows of a file that nothing is wrong with; now and then all its grades are negative."""
     rows = []
+    highest = rng.choice([3] * 9 + [-1])
     for topic in range(rng.randint(1, 3)):
         for place, doc in enumerate(rng.sample(range(12), rng.randint(1, 8))):
-            row = [str(topic), "0", f"d{doc}", str(rng.randint(-2, 3))]
+            row = [str(topic), "0", f"d{doc}", str(rng.randint(-2, highest))]
             if form == "run":
                 row = [str(topic), "Q0", f"d{doc}", str(place + 1), f"{9 - place / 2:.3f}", "tag"]
             elif form == "strata":
@@ -141,6 +152,174 @@ def test_malformed_files_are_read_or_refused(tmp_path: Path, seed: int) -> None:
         assert time.monotonic() - begun < 20, f"{case}: hangs"
         count["value" if found == "value" else "refused"] += 1
     assert min(count.values()) > 200, f"the cases should be of both kinds: {count}"
+
+
+# Readers of records ---------------------------------------------------------------------------------
+
+RECORDS: dict[str, dict[str, Any]] = {
+    "topics": {"query_id": "1", "title": "wings", "description": "flow", "narrative": ""},
+    "documents": {"doc_id": "d1", "title": "wings", "text": "flow past a wing", "year": 1957},
+    "labels": {"annotator": "ann", "query_id": "1", "doc_id": "d1", "relevance": 2},
+    "log": {
+        "annotator": "ann", "query_id": "1", "doc_id": "d1", "relevance": 2, "kind": "graded", "counts_as": "judgement",
+    },
+    "clicks": {"query_id": "1", "doc_id": "d1", "rank": 1, "shown": 9, "clicked": 3},
+    "costs": {"run": "bm25", "latency_ms": 12.5, "hardware": "1 CPU"},
+    "preferences": {"annotator": "ann", "query_id": "1", "left": "d1", "right": "d2", "kind": "left", "seconds": 2.5},
+}  # fmt: skip
+"""Reader -> a record that is in order."""
+
+RECORD_READERS: dict[str, Callable[[Path], Any]] = {
+    "topics": formats.read_topics,
+    "documents": lambda path: [document for _, document in formats.read_documents(path)],
+    "labels": formats.read_labels,
+    "log": formats.read_labels,
+    "clicks": formats.read_clicks,
+    "costs": formats.read_costs,
+    "preferences": formats.read_preferences,
+}
+ODD: tuple[Any, ...] = (
+    None, True, False, -1, 0, 1.5, 1e300, 10**30, "", " ", "nan", "null", "\ud800", "a\udfff", "\U0001f600", "\0", "\r",
+    "a b", [], {}, [None], {"a": "\udc00"}, [["\ud83d"]], "=1+1", "\u202e", *WORDS,
+)  # fmt: skip
+"""What a field may hold instead."""
+
+FIRST = (
+    b'""\n',
+    b'""',
+    b"\n\n",
+    b"''\n",
+    b"{}\n",
+    b"[]\n",
+    b"null\n",
+    b'"x"\n',
+    b'{"a":\n',
+    b"\xef\xbb\xbf\n",
+    b",,\n",
+    b"\t\n",
+    b"<\n",
+)
+"""What may stand before the first record."""
+
+
+def records(rng: random.Random, reader: str) -> list[dict[str, Any]]:
+    """Records of a file, with one to three things done to them."""
+    rows = []
+    for number in range(rng.randint(0 if rng.random() < 0.1 else 1, 5)):
+        row = dict(RECORDS[reader])
+        for name in ("query_id", "doc_id", "run", "left"):
+            if name in row:
+                row[name] = f"{row[name]}{number}"
+        rows.append(row)
+    if "relevance" in RECORDS[reader] and rng.random() < 0.1:
+        rows = [{**row, "relevance": -rng.randint(1, 3)} for row in rows]
+    for _ in range(rng.randint(0, 3)):
+        row = rng.choice(rows) if rows else {}
+        name = rng.choice([*RECORDS[reader], "kind", "images", "other"])
+        edit = rng.randrange(6)
+        if edit < 3:
+            row[name] = rng.choice(ODD)
+        elif edit == 3:
+            row.pop(name, None)
+        elif edit == 4:
+            row[str(rng.choice([*WORDS, "a\ud800", name.upper()]))] = row.pop(name, 1)
+        elif rows:
+            rows.insert(rng.randrange(len(rows) + 1), dict(rng.choice(rows)))
+    return rows
+
+
+def written(rng: random.Random, reader: str, form: str) -> bytes:
+    """A file of records in a form, then perhaps damaged as bytes."""
+    rows = records(rng, reader)
+    if form == ".jsonl":
+        text = "".join(json.dumps(row, ensure_ascii=rng.random() < 0.7) + "\n" for row in rows)
+    elif form == ".xml":
+        start, end = rng.choice(
+            [("<top>\n<num> {} <title> {}\n", "</top>\n"), ("<topic number='{}'><title>{}", "</title></topic>\n")]
+        )
+        text = "".join(start.format(row.get("query_id"), row.get("title")) + end for row in rows)
+        text = f"<topics>{text}</topics>" if rng.random() < 0.5 else text
+    else:
+        file = io.StringIO()
+        writer = csv.writer(file, delimiter="," if form == ".csv" else "\t", quoting=rng.choice([0, 0, 1]))
+        try:
+            writer.writerows([list(rows[0] if rows else RECORDS[reader])] * (rng.random() < 0.95))
+            writer.writerows([list(row.values()) for row in rows])
+        except csv.Error:
+            pass  # what the module cannot write is written half
+        text = file.getvalue()
+    data = text.encode("utf-8", rng.choice(["replace", "surrogatepass"]))
+    if rng.random() < 0.15:
+        data = rng.choice(FIRST) + (data if rng.random() < 0.5 else b"")
+    for _ in range(rng.choice([0, 0, 0, 1, 3])):
+        at = rng.randrange(len(data) + 1)
+        data = (
+            data[:at]
+            + rng.choice([*BYTES, b'"', b",", b"{", b"}", b"<", b"&#x110000;", b"\\ud800"])
+            + data[at + rng.randint(0, 2) :]
+        )
+    if rng.random() < 0.1:
+        data = data[: rng.randrange(len(data) + 1)]
+    if rng.random() < 0.05:  # one endless line
+        data = data.replace(b"\n", b" ").replace(b"\r", b" ") + rng.choice([b"a", b"[", b'"', b"1,"]) * LONGEST
+    if rng.random() < 0.15:
+        data = gzip.compress(data, 1, mtime=0)
+        if rng.random() < 0.3:
+            at = rng.randrange(2, len(data))
+            data = rng.choice([data[:at], data[:at] + b"\x99" + data[at + 1 :]])
+    return data
+
+
+LONGEST = 200_000
+"""Bytes in a line while readers are tried: their own limit would take minutes to reach so often."""
+
+
+def texts(found: Any) -> Iterator[str]:
+    """Every text in what was read."""
+    if isinstance(found, str):
+        yield found
+    elif isinstance(found, dict):
+        for key, value in found.items():
+            yield from texts(key)
+            yield from texts(value)
+    elif isinstance(found, list | tuple):
+        for value in found:
+            yield from texts(value)
+    elif hasattr(found, "to_dict"):
+        yield from texts(found.to_dict("records"))
+
+
+def read_or_refused(reader: str, path: Path) -> tuple[Any, str, bool]:
+    """What was read; or the error's text, and whether it names a line."""
+    try:
+        return RECORD_READERS[reader](path), "", False
+    except FormatError as error:
+        return None, str(error), error.line is not None
+
+
+@pytest.mark.parametrize("reader", RECORDS)
+def test_malformed_records_are_read_or_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: str) -> None:
+    """What is read can be written again; what is refused has a path and, unless the whole file is meant, a line."""
+    monkeypatch.setattr("collection.formats.source.LONGEST_LINE", LONGEST // 2)
+    rng = random.Random(reader)
+    count = {"read": 0, "refused": 0}
+    for number in range(MUTATIONS):
+        form = rng.choice([".jsonl", ".csv", ".tsv"] + [".xml"] * (reader == "topics"))
+        path = tmp_path / f"file{rng.choice([form, form, form, '.txt'])}{rng.choice(['', '', '.gz'])}"
+        path.write_bytes(written(rng, reader, form))
+        case, begun = f"case {number} of {reader}{form}", time.monotonic()
+        found, said, placed = read_or_refused(reader, path)
+        if said:
+            assert said.startswith(str(path)), f"{case}: {said}"
+            assert "\n" not in said, f"{case}: {said}"
+            assert placed or any(w in said for w in ("empty file", "nothing but", "no topic in")), f"{case}: {said}"
+        for text in texts(found):
+            text.encode()  # half a surrogate pair could not be written
+            assert "\0" not in text, case
+        count["refused" if said else "read"] += 1
+        assert time.monotonic() - begun < 20, f"{case}: hangs"
+        path.unlink()
+    assert min(count.values()) > MUTATIONS / 20, f"the cases should be of both kinds: {count}"
 
 
 @pytest.mark.parametrize("seed", range(3))
