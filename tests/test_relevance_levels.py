@@ -74,6 +74,8 @@ def test_simulations_and_reusability_take_fractions(tmp_path: Path) -> None:
     result = run("reusability", qrels, *runs, "-m", "AP", "--relevance-level", "0.5")
     assert result.exit_code == 0, result.output
     assert "reaches" not in result.stderr
+    known = run("reusability", qrels, *runs[:2], "-m", "P@3", "--relevance-level", "0.5", "--bounds", "--grades", "0,1")
+    assert "bounds: an unjudged document may have the grades of the scale (0, 1)" in known.stderr
     assert "no label reaches relevance level 1 (AP)" in run("reusability", qrels, *runs, "-m", "AP").stderr
 
 

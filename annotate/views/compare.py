@@ -15,7 +15,7 @@ from collection.characters import natural_key
 from collection.comparison import DEFAULT_MEASURES, Comparison, Evaluation
 from collection.errors import CleverdonError
 from collection.formats.spreadsheet import tsv
-from collection.measures import MEASURES, parse
+from collection.measures import MEASURES, as_measures, parse
 from collection.significance import CORRECTIONS, DEFAULT_CORRECTION, DEFAULT_TEST, TESTS
 
 ALPHAS = [0.05, 0.01, 0.1]
@@ -85,10 +85,10 @@ written = st.multiselect(
     help="Write any measure as AP(rel=2)@100; `cleverdon measures` describes them. There are: "
     + ", ".join(m.name for m in MEASURES if not m.needs),
 )
-parsed = []
+parsed: list[str] = []
 for text in written:
     try:
-        parsed.append(str(parse(text)))
+        parsed += map(str, as_measures(text))
     except CleverdonError as error:  # the others are shown all the same
         st.error(widgets.plain(str(error)))
 measures = tuple(dict.fromkeys(parsed))

@@ -7,7 +7,7 @@ from annotate import charts, elements, rule_choice, session, widgets
 from annotate import charts_reuse as drawn
 from collection.errors import CleverdonError
 from collection.formats.spreadsheet import tsv
-from collection.measures import MEASURES, parse
+from collection.measures import MEASURES, as_measures, parse
 from collection.records import in_natural_order
 from collection.reusability import (
     CARE,
@@ -117,10 +117,10 @@ with st.expander("How it is asked"):
         grouping = tuple(zip(names, own.where(own != "", edited["run"]), strict=True))
     with_bounds = st.toggle("Bounds over the unjudged: seconds for each run with long rankings", False)
 
-parsed = []
+parsed: list[str] = []
 for text in written:
     try:
-        parsed.append(str(parse(text)))
+        parsed += map(str, as_measures(text))
     except CleverdonError as error:  # the others are looked at all the same
         st.error(widgets.plain(str(error)))
 measures = tuple(dict.fromkeys(parsed))
@@ -253,7 +253,7 @@ if report.bounds is not None:
     charts.downloadable(
         drawn.bounds_chart(bounds, measure),
         "bounds",
-        f"Lowest and highest mean {measure} over what the unjudged documents of a run could turn out to be; the dot is "
+        f"Lowest and highest mean {measure} if the unjudged documents of a run had any grade of the scale; the dot is "
         "the value with all of them unjudged.",
         width="stretch",
     )

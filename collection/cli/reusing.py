@@ -100,7 +100,7 @@ def reusability(
     """Whether a new system can be compared fairly: by the campaign in DIR, or by QRELS and the RUNs pooled for them."""
     from collection import formats
     from collection.campaign import Campaign
-    from collection.comparison import out_of_reach
+    from collection.comparison import assumed_grades, out_of_reach
     from collection.reusability import DEFAULT_MEASURES, groups_by_prefix, look
 
     groups: Groups = groups_by_prefix if grouping == "names" else None
@@ -143,6 +143,8 @@ def reusability(
         rel = relevance_level or 1
         chosen = list(parse_measures(asked, rel))
         print_notices(out_of_reach(chosen, qrels))
+        if bounds:
+            print_notices([assumed_grades(grades, qrels.loc[qrels["relevance"] > 0, "relevance"])])
         with progress_line("leaving runs out"):
             report = look(formats.read_runs(paths), qrels, chosen, rel=rel, grades=grades, **options)
     if form == "json":

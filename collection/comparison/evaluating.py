@@ -197,12 +197,16 @@ def evaluate(
     )
     notes = out_of_reach(measures, qrels)
     if with_bounds:
-        assumed = index.levels if scale is None else scale
-        of = "of the qrels, since the scale is not known" if scale is None else "of the scale"
-        shown = ", ".join(f"{grade:g}" for grade in sorted({0, *assumed}))
-        notes.append(f"bounds: an unjudged document may have the grades {of} ({shown})")
+        notes.append(assumed_grades(scale, index.levels))
     evaluation = Evaluation(table, coverage, unjudged=beside, notes=tuple(notes))
     return evaluation if costs is None else with_costs(evaluation, costs)
+
+
+def assumed_grades(scale: Iterable[float] | None, levels: Iterable[float]) -> str:
+    """Which grades bounds let an unjudged document have: those of the scale or, unknown, the levels of the qrels."""
+    of = "of the qrels, since the scale is not known" if scale is None else "of the scale"
+    shown = ", ".join(f"{grade:g}" for grade in sorted({0, *(levels if scale is None else scale)}))
+    return f"bounds: an unjudged document may have the grades {of} ({shown})"
 
 
 def out_of_reach(measures: Sequence[Measure], qrels: pd.DataFrame) -> list[str]:
