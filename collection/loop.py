@@ -107,11 +107,11 @@ class Recipe:
         for name, value in self.parameters.items():
             if not isinstance(value, (int, float)) or not 0 < value < float("inf"):
                 raise InputError(f"the parameter {name} of {self.learner} is a number above 0, found {value!r}")
-        if self.level < 1 or self.presumed < 0 or not 0 <= (self.topic or 0) < float("inf"):
+        if self.level <= 0 or self.presumed < 0 or not 0 <= (self.topic or 0) < float("inf"):
             found = f"level {self.level}, presumed {self.presumed}" + (
                 "" if self.topic is None else f", topic {self.topic}"
             )
-            raise InputError(f"wanted a relevance level of 1 or more and 0 or more presumed documents, found {found}")
+            raise InputError(f"wanted a relevance level above 0 and 0 or more presumed documents, found {found}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -62,7 +62,20 @@ def test_fractions_are_levels(clicked: tuple[Path, Path]) -> None:
         assert run("evaluate", *clicked, "--relevance-level", wrong).exit_code == 2
 
 
-def test_simulations_and_reusability_take_fractions(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_simulations_keep_fractions(tmp_path: Path) -> None:
+    documents, topics, qrels = tmp_path / "d.tsv", tmp_path / "t.tsv", tmp_path / "qrels"
+    documents.write_text("".join(f"d{n}\t{'wing' if n < 8 else 'jet'} flow {n}\n" for n in range(20)))
+    topics.write_text("1\twing\n")
+    qrels.write_text("".join(f"1 0 d{n} {0.62 if n < 6 else 0.2}\n" for n in range(20)))
+    files = ("--documents", documents, "--topics", topics, "--qrels", qrels, "--seeds", "1")
+    result = run("simulate", *files, "--relevance-level", "0.5")
+    assert result.exit_code == 0, result.output
+    assert "means over 1 topic" in result.stdout
+    assert "no topic has enough relevant documents" in fails("simulate", *files)
+
+
+def test_reusability_takes_fractions(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     rows = [(t, d, round(0.9 * float(rng.random()), 2)) for t in range(6) for d in range(30)]
     qrels = tmp_path / "qrels"

@@ -41,7 +41,7 @@ class Case:
 
     query_id: str
     doc_ids: pd.Index[str]
-    grades: NDArray[np.int64]
+    grades: NDArray[Any]
     space: Space
     pools: dict[str, Indices]
     rankings: list[Indices]
@@ -102,7 +102,9 @@ def cases(
         if scope == "prefix":
             inside = np.flatnonzero(ids.str.startswith(f"{query_id}-"))
         doc_ids = ids if scope == "all" else ids[inside]
-        grades = _spread(doc_ids, judged, "relevance").astype(np.int64).clip(min=0)
+        grades = _spread(doc_ids, judged, "relevance").clip(min=0)
+        if judged["relevance"].dtype.kind != "f":  # labels that are inferred from clicks have fractions
+            grades = grades.astype(np.int64)
         number = int((grades >= level).sum())
         missing += int((judged["relevance"] >= level).sum()) - number
         if number < least:
