@@ -18,6 +18,8 @@ from collection.cli import main
 from collection.ranking import rank_run
 from collection.records import Document, Run, Topic
 
+AS_JSON = {"Content-Type": "application/json"}
+
 
 def run(*arguments: object) -> Result:
     return CliRunner().invoke(main, [str(a) for a in arguments])
@@ -41,7 +43,7 @@ def fails(*arguments: object) -> str:
 
 def post(client: TestClient, route: str, status: int = 200, **payload: Any) -> dict[str, Any]:
     """Post to a judging route; what it answers."""
-    answer = client.post(f"{PREFIX}/{route}", content=json.dumps(payload))
+    answer = client.post(f"{PREFIX}/{route}", content=json.dumps(payload), headers=AS_JSON)
     assert answer.status_code == status, answer.text
     return dict(answer.json())
 

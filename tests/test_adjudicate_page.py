@@ -19,6 +19,7 @@ from collection import Campaign, Judgement, formats
 from collection.adjudication import estimating
 from collection.errors import InputError
 from tests.conftest import judging_token, signed_in
+from tests.helpers import AS_JSON
 
 
 @pytest.fixture
@@ -344,7 +345,7 @@ def test_the_card_s_route_cannot_adjudicate(campaign: Campaign) -> None:
     """What a browser sends is a judgement of the annotator's own, whatever it calls itself."""
     service = JudgingService(campaign.directory)
     with TestClient(Starlette(routes=service.routes(), lifespan=service.lifespan)) as client:
-        headers = {TOKEN_HEADER: judging_token(campaign)}
+        headers = AS_JSON | {TOKEN_HEADER: judging_token(campaign)}
         handed = client.post(f"{PREFIX}/sync", headers=headers, content=json.dumps({"query_id": "1", "want": 1})).json()
         item = {"uuid": str(uuid4()), "query_id": "1", "doc_id": handed["documents"][0]["doc_id"], "kind": "graded"}
         item |= {"relevance": 2, "counts_as": "adjudication"}

@@ -25,7 +25,7 @@ from collection.campaign import remembering
 from collection.errors import InputError, UnknownNameError
 from collection.records import Choice
 from tests.conftest import judging_token, signed_in
-from tests.helpers import ok, post
+from tests.helpers import AS_JSON, ok, post
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 ROUTES = ("history", "near", "time", "settings")
@@ -109,7 +109,7 @@ def test_only_those_who_judge_are_answered(client: TestClient, campaign: Campaig
         ("settings", {"settings": [1]}, "settings as a JSON object"),
         ("settings", {"settings": {"keys": "x" * 20_000}}, "20,000 bytes at most"),
         ("settings", {"settings": {"keys": "\ud800"}}, "plain JSON"),
-        ("settings", {"settings": {"size": float("nan")}}, "plain JSON"),
+        ("settings", {"settings": {"size": float("nan")}}, "found NaN"),
     ],
 )
 @pytest.mark.slow
@@ -218,7 +218,7 @@ def test_words_in_text_title_id_and_note(client: TestClient, campaign: Campaign,
         "^",
         "title:x",
         "*",
-        "\0",
+        "\x01",
         "-",
         "'; --",
         "a" * 600,
@@ -484,7 +484,7 @@ def test_a_second_card_gets_what_the_first_one_holds_first(
     assert second[TOKEN_HEADER] != client.headers[TOKEN_HEADER]
 
     def sync(**payload: Any) -> dict[str, Any]:
-        answer = client.post(f"{PREFIX}/sync", content=json.dumps(payload), headers=second)
+        answer = client.post(f"{PREFIX}/sync", content=json.dumps(payload), headers=AS_JSON | second)
         assert answer.status_code == 200, answer.text
         return dict(answer.json())
 

@@ -17,7 +17,7 @@ from annotate.judging.tokens import TOKEN_HEADER, Tokens, cookie_name
 from collection import Campaign, Document, Judgement
 from collection.errors import BusyError
 from tests.conftest import judging_token, signed_in
-from tests.helpers import post
+from tests.helpers import AS_JSON, post
 
 
 @pytest.fixture
@@ -193,8 +193,8 @@ def test_a_busy_campaign_is_answered_503_and_nothing_is_lost(
 
 
 def test_a_body_that_is_no_json(client: TestClient) -> None:
-    assert client.post(f"{PREFIX}/sync", content=b"{").status_code == 400
-    assert client.post(f"{PREFIX}/sync", content=b"[]").status_code == 400
+    assert client.post(f"{PREFIX}/sync", content=b"{", headers=AS_JSON).status_code == 400
+    assert client.post(f"{PREFIX}/sync", content=b"[]", headers=AS_JSON).status_code == 400
 
 
 # --- who may --------------------------------------------------------------------------------------

@@ -26,7 +26,8 @@ import pandas as pd
 from starlette.requests import Request
 from starlette.routing import Route
 
-from annotate.judging.routes import PREFIX, BadRequest, Payload, _list, _text
+from annotate.judging.routes import PREFIX, Payload, _list, _text
+from annotate.request_bodies import BadRequest
 from collection.campaign import Campaign
 from collection.pace import Session
 

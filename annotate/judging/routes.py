@@ -24,6 +24,7 @@ from annotate.judging import showing
 from annotate.judging.tokens import TOKEN_HEADER, Bearer, Tokens, cookie_name
 from annotate.judging.trainer import NotLearned, Trainer
 from annotate.markdown import to_html
+from annotate.request_bodies import BadRequest, read_json
 from collection.campaign import Campaign, NextPairs, Refused
 from collection.errors import BusyError, CleverdonError, InputError
 from collection.records import KINDS, Document, Judgement
@@ -41,6 +42,8 @@ MOST_PASSAGES = 100
 """Passages that one judgement marks."""
 LONGEST_TEXT = 1 << 40
 """Characters; no document has more."""
+LONGEST_TOKEN_REQUEST = 10_000
+"""Bytes; the card sends a name."""
 FOUND = 30
 """Documents that a search shows."""
 A_DAY = 24 * 3600
@@ -51,10 +54,6 @@ Payload = dict[str, Any]
 
 SIGNED_OUT = "reload this page to sign in again; where that is refused, your account is locked"
 """Why a request is refused, after the card's own words that one is signed out."""
-
-
-class BadRequest(Exception):
-    """The card, or somebody in its name, sent what it cannot have meant."""
 
 
 class SignedOut(Exception):
@@ -129,8 +128,12 @@ class JudgingService:
         # Another origin can make a browser post here with the cookie, but not with this header.
         if person is None or TOKEN_HEADER.lower() not in request.headers:
             return JSONResponse({"error": SIGNED_OUT}, status_code=401)
+        try:
+            payload = await read_json(request, LONGEST_TOKEN_REQUEST)
+        except BadRequest as error:
+            return JSONResponse({"error": str(error)}, status_code=error.status)
         # Somebody else may have signed in on this browser while the card was open: what waits in it is not theirs.
-        if (await _payload(request)).get("annotator") != person.name:
+        if payload.get("annotator") != person.name:
             return JSONResponse({"error": "somebody else is signed in on this browser"}, status_code=401)
         if person.role not in JUDGES:
             return JSONResponse({"error": str(NotAllowed(person.role))}, status_code=403)
@@ -149,7 +152,7 @@ class JudgingService:
             if bearer is None:
                 return JSONResponse({"error": "the judging token is missing or has expired"}, status_code=401)
             try:
-                payload = await _payload(request)
+                payload = await read_json(request)
                 work = partial(_answer, handler, bearer, payload)
                 answer, timing = await self.run(partial(_timed, work), aside=aside)
                 return JSONResponse(answer, headers={"Server-Timing": timing})
@@ -158,7 +161,8 @@ class JudgingService:
             except NotAllowed as error:
                 return JSONResponse({"error": str(error)}, status_code=403)
             except (BadRequest, InputError) as error:
-                return JSONResponse({"error": str(error)}, status_code=400)
+                status = error.status if isinstance(error, BadRequest) else 400
+                return JSONResponse({"error": str(error)}, status_code=status)
             except CleverdonError as error:  # the card keeps what it has and tries again
                 return JSONResponse({"error": str(error)}, status_code=503)
 
@@ -186,16 +190,6 @@ def _answer(
     if person.role not in JUDGES:
         raise NotAllowed(person.role)
     return handler(campaign, bearer.annotator, payload)
-
-
-async def _payload(request: Request) -> Payload:
-    try:
-        payload = await request.json()
-    except (ValueError, RecursionError):
-        raise BadRequest("wanted JSON") from None
-    if not isinstance(payload, dict):
-        raise BadRequest("wanted a JSON object")
-    return payload
 
 
 def _topics(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
@@ -412,6 +406,8 @@ def _text(item: Any, name: str) -> str:
         raise BadRequest(f"wanted {name} as a string")
     if any("\ud800" <= c <= "\udfff" for c in value):
         raise BadRequest(f"wanted {name} as text, found half of a surrogate pair")
+    if "\0" in value:
+        raise BadRequest(f"wanted {name} as text, found a NUL character")
     return value
 
 

@@ -49,8 +49,9 @@ from typing import Any
 
 from starlette.routing import Route
 
-from annotate.judging.routes import PREFIX, BadRequest, Payload, _list, _note, _seconds, _text
+from annotate.judging.routes import PREFIX, Payload, _list, _note, _seconds, _text
 from annotate.judging.showing import shown
+from annotate.request_bodies import BadRequest
 from collection.campaign import Campaign, JudgeResult, NextTopics, Refused
 from collection.errors import BusyError
 from collection.preferences import Ahead
