@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import getpass
+import ipaddress
 import socket
 import threading
 import webbrowser
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import click
 
@@ -51,14 +53,52 @@ def login_name() -> str:
         return "annotator"
 
 
+def clean_address(address: str) -> str:
+    """The address of the app behind a proxy, without a slash at its end; raises :class:`CannotServe` for another."""
+    from annotate.origins import origin_of
+
+    parts = urlsplit(address)
+    if origin_of(address) is None or parts.path.strip("/") or parts.query or parts.fragment:
+        raise CannotServe(
+            f"--public-address: expected an address such as https://judging.example.org, found {address!r}"
+        )
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def require_network(proxy: str) -> None:
+    """Raise :class:`CannotServe` for what is no IP address and no network."""
+    try:
+        ipaddress.ip_network(proxy, strict=False)
+    except ValueError:
+        raise CannotServe(
+            f"--trusted-proxy: expected an IP address or a network such as 10.0.0.0/8, found {proxy!r}"
+        ) from None
+
+
 @click.command()
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--host", default="127.0.0.1")
 @click.option("--port", type=int)
 @click.option("--as", "annotator")
 @click.option("--no-browser", is_flag=True)
-def main(directory: Path, host: str, port: int | None, annotator: str | None, no_browser: bool) -> None:
+@click.option("--public-address")
+@click.option("--trusted-proxy", "trusted_proxies", multiple=True)
+@click.option("--max-upload", type=int)
+def main(
+    directory: Path,
+    host: str,
+    port: int | None,
+    annotator: str | None,
+    no_browser: bool,
+    public_address: str | None,
+    trusted_proxies: tuple[str, ...],
+    max_upload: int | None,
+) -> None:
     """Serve the app on the campaign in DIR."""
+    public = None if public_address is None else clean_address(public_address)
+    for proxy in trusted_proxies:
+        require_network(proxy)
+
     from annotate.judging.trainer import Trainer
     from collection.campaign import Campaign
 
@@ -66,6 +106,7 @@ def main(directory: Path, host: str, port: int | None, annotator: str | None, no
     with suppress(CleverdonError), Campaign(directory) as campaign:
         trainer.start(campaign)  # it takes a second, as what follows does
 
+    from annotate import uploads
     from annotate.asgi import create_app
     from annotate.signing import provider
 
@@ -77,9 +118,16 @@ def main(directory: Path, host: str, port: int | None, annotator: str | None, no
             # The same port as last time: a browser keeps unsent judgements under the address where they were made.
             sock = bind(host, port, campaign.port(person))
             campaign.keep_port(person, sock.getsockname()[1])
-            address = known.address if known else f"http://{shown}:{sock.getsockname()[1]}"
+            local = f"http://{shown}:{sock.getsockname()[1]}"
+            address = public or (known.address if known else local)
             campaign.keep_address(address)
-        app = create_app(directory, trainer)
+        app = create_app(
+            directory,
+            trainer,
+            host=host,
+            public_addresses=[public] if public else [],
+            max_upload=max_upload or uploads.USUAL_MEGABYTES,
+        )
     except CleverdonError as error:
         raise CannotServe(str(error)) from error
     if known is not None and known.readable:
@@ -90,7 +138,16 @@ def main(directory: Path, host: str, port: int | None, annotator: str | None, no
 
     link = f"{address}/signin?token={link_token}"
     server = uvicorn.Server(
-        uvicorn.Config(app, log_config=None, access_log=False, ws="websockets-sansio", timeout_graceful_shutdown=3)
+        uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            ws="websockets-sansio",
+            timeout_graceful_shutdown=3,
+            # Else anybody on this machine could call themselves by any address.
+            proxy_headers=bool(trusted_proxies),
+            forwarded_allow_ips=list(trusted_proxies),
+        )
     )
 
     def announce() -> None:
@@ -100,7 +157,7 @@ def main(directory: Path, host: str, port: int | None, annotator: str | None, no
                 return
             threading.Event().wait(0.05)
         click.echo(f"Cleverdon serves {directory} at {address}")
-        click.echo(f"Open this link, once, to sign in as {person}:\n\n    {link}\n")
+        click.echo(f"Open this link and press its button to sign in as {person}; it works once:\n\n    {link}\n")
         click.echo(
             "A browser that has signed in stays signed in. Stop with Ctrl+C; judgements are saved as they are made."
         )

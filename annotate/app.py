@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from annotate import session, views, widgets
+from annotate import session, uploads, views, widgets
 from annotate.signing import gate
 from collection.errors import CleverdonError
 
@@ -14,6 +14,7 @@ widgets.style()
 try:
     with session.opened() as signed_in:
         if signed_in is None:
+            uploads.page_drawn(has_uploader=False)
             st.navigation(gate.pages(), position="hidden").run()
         else:
             page = st.navigation(views.navigation(signed_in.role), expanded=True)

@@ -6,29 +6,55 @@ the judging routes keep their writer in a thread of it.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import streamlit as st
 from starlette.middleware import Middleware
+from streamlit import config
+from streamlit.runtime import Runtime
 
+from annotate import uploads
+from annotate.door import Door
 from annotate.guarding import declared
 from annotate.judging.routes import JudgingService
 from annotate.judging.trainer import Trainer
+from annotate.origins import Origins
 from annotate.session import DIRECTORY_VARIABLE
 from annotate.signing import provider
-from annotate.signing.routes import Door, SigningService
+from annotate.signing.routes import SigningService
 from annotate.views import PAGES
 from collection.campaign import Campaign
 
 SCRIPT = Path(__file__).with_name("app.py")
 
 
-def create_app(directory: Path, trainer: Trainer | None = None) -> st.App:
-    """The app on one campaign; with what learns in its loop, if that is there already.
+def create_app(
+    directory: Path,
+    trainer: Trainer | None = None,
+    *,
+    host: str = "localhost",
+    public_addresses: Sequence[str] = (),
+    max_upload: int = uploads.USUAL_MEGABYTES,
+) -> st.App:
+    """The app on one campaign.
+
+    Parameters
+    ----------
+    directory
+        The campaign's directory.
+    trainer
+        What learns in its loop, if that is there already.
+    host
+        The address or name that the server listens on.
+    public_addresses
+        Where browsers find the app behind a proxy, such as ``https://judging.example.org``.
+    max_upload
+        Megabytes of files that one session may hold.
 
     Raises
     ------
@@ -38,12 +64,17 @@ def create_app(directory: Path, trainer: Trainer | None = None) -> st.App:
         Its ``sso.toml`` is not what it should be.
     """
     known = provider.read(directory)
-    judging, signing = JudgingService(directory, trainer), SigningService(directory, known)
+    origins = Origins([*public_addresses, *([known.address] if known else [])], host)
+    judging, signing = JudgingService(directory, trainer), SigningService(directory, known, origins)
 
     @asynccontextmanager
     async def lifespan(app: object) -> AsyncIterator[None]:
-        async with judging.lifespan(app), signing.lifespan(app):
-            yield
+        freeing = asyncio.create_task(_free_uploads())
+        try:
+            async with judging.lifespan(app), signing.lifespan(app):
+                yield
+        finally:
+            freeing.cancel()
 
     with Campaign(directory) as campaign:
         secrets = None if known is None else known.secrets(campaign.secret())
@@ -52,10 +83,19 @@ def create_app(directory: Path, trainer: Trainer | None = None) -> st.App:
     sys.setswitchinterval(0.0005)
     os.environ[DIRECTORY_VARIABLE] = str(directory.resolve())
     pages = frozenset("" if page.default else page.url_path for page in PAGES)
-    return st.App(
+    app = st.App(
         SCRIPT,
         routes=declared([*judging.routes(), *signing.routes()]),
-        middleware=[Middleware(Door, service=signing, pages=pages)],
+        middleware=[Middleware(Door, service=signing, pages=pages, origins=origins, max_upload=max_upload * 2**20)],
         lifespan=lifespan,
         secrets=secrets,
     )
+    config.set_option("server.maxUploadSize", max_upload)  # of one file; the app has read its configuration by now
+    return app
+
+
+async def _free_uploads() -> None:
+    while True:
+        await asyncio.sleep(uploads.KEPT_SECONDS / 4)
+        if Runtime.exists():
+            uploads.free(Runtime.instance())

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 from uuid import uuid4
 
 import pytest
@@ -24,7 +26,7 @@ from annotate.__main__ import main as serve
 from annotate.asgi import create_app
 from annotate.guarding import ANYBODY, declared, roles_of
 from annotate.judging.routes import PREFIX
-from annotate.judging.tokens import TOKEN_HEADER, Tokens, cookie_name
+from annotate.judging.tokens import TOKEN_HEADER, Tokens, browser_cookie_name, cookie_name
 from annotate.signing import attempts
 from annotate.signing.attempts import Attempts
 from collection import Campaign, Judgement, accounts
@@ -33,8 +35,10 @@ from collection.cli import main
 from collection.errors import CampaignError, ConflictError, InputError, UnknownNameError
 from collection.records import ROLES, Role
 from tests.conftest import judging_token, signed_in
+from tests.helpers import AS_JSON
 
 PASSWORD = "wing flow heat slab"
+AS_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 # --- names and passwords --------------------------------------------------------------------------
@@ -424,13 +428,49 @@ def test_attempts_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(counted._failures) == 5
 
 
+def test_guesses_from_many_addresses_close_a_name_for_unknown_browsers_only() -> None:
+    counted = Attempts(clock=lambda: 0.0)
+    for n in range(attempts.MOST_OF_ACCOUNT):
+        assert counted.wait("ann", f"10.0.0.{n}") == 0
+        counted.failed("Ann", f"10.0.0.{n}")
+    assert counted.wait("ann", "10.0.1.1") == attempts.WITHIN
+    assert counted.wait("bob", "10.0.0.1") == 0
+    assert counted.wait("ann", "a browser of hers", is_known=True) == 0
+    for _ in range(attempts.MOST):
+        counted.failed("ann", "a browser of hers", is_known=True)
+    assert counted.wait("ann", "a browser of hers", is_known=True) == attempts.WITHIN
+
+
+def test_a_sign_in_that_succeeds_does_not_count_against_the_account() -> None:
+    counted = Attempts(clock=lambda: 0.0)
+    for n in range(3 * attempts.MOST_OF_ACCOUNT):
+        counted.failed("ann", f"10.0.0.{n}")
+        counted.succeeded("ann", f"10.0.0.{n}")
+    assert counted.wait("ann", "10.0.0.1") == 0
+
+
+def test_places_in_the_queue_of_passwords_are_limited_and_come_back() -> None:
+    queue = attempts.Queue()
+    with ExitStack() as taken:
+        for _ in range(attempts.MOST_WAITING_OF_SOURCE):
+            taken.enter_context(queue.place("a"))
+        with pytest.raises(attempts.Busy), queue.place("a"):
+            pass
+        for n in range(attempts.MOST_WAITING - attempts.MOST_WAITING_OF_SOURCE):
+            taken.enter_context(queue.place(f"b{n}"))
+        with pytest.raises(attempts.Busy), queue.place("c"):
+            pass
+    with queue.place("a"), queue.place("c"):
+        pass
+
+
 # --- every route ----------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def client(campaign: Campaign) -> Iterator[TestClient]:
     """The app's own routes, behind its own door; in the place of Streamlit a page that says that it is inside."""
-    app = create_app(campaign.directory)
+    app = create_app(campaign.directory, public_addresses=["http://judging.test"])
 
     async def inside(request: Request) -> PlainTextResponse:
         return PlainTextResponse(f"inside {request.url.path}")
@@ -453,7 +493,8 @@ def enter(client: TestClient, campaign: Campaign, role: Role | None) -> dict[str
     tokens = Tokens(campaign.secret(), campaign.id)
     client.cookies.set(cookie_name(campaign.id), tokens.cookie(signed_in(campaign, f"some {role}", role)))
     body = {"query_id": "1", "doc_id": "d1", "words": "text", "annotator": f"some {role}"}
-    return {"headers": {TOKEN_HEADER: judging_token(campaign, f"some {role}", role)}, "content": json.dumps(body)}
+    headers = AS_JSON | {TOKEN_HEADER: judging_token(campaign, f"some {role}", role)}
+    return {"headers": headers, "content": json.dumps(body)}
 
 
 @pytest.mark.parametrize("role", [*ROLES, None])
@@ -468,7 +509,7 @@ def test_every_route_answers_its_roles_and_refuses_the_others(
         for method in (route.methods or set()) - {"HEAD"}:
             status = client.request(method, route.path, **request).status_code
             if roles == ANYBODY:
-                assert status in (200, 303, 403), route.path
+                assert status in (200, 303, 403, 415), route.path  # no token, or JSON in the place of a form
             elif role in roles:
                 assert status in (200, 400) or (status, "{" in route.path) == (404, True), (route.path, status)
             else:
@@ -492,7 +533,7 @@ def test_a_route_that_does_not_say_whose_it_is_is_not_served() -> None:
 
 
 def judge_one(client: TestClient, token: str) -> Any:
-    return client.post(f"{PREFIX}/topics", headers={TOKEN_HEADER: token}, content="{}")
+    return client.post(f"{PREFIX}/topics", headers=AS_JSON | {TOKEN_HEADER: token}, content="{}")
 
 
 def test_a_lock_counts_with_the_next_request(client: TestClient, campaign: Campaign) -> None:
@@ -515,10 +556,12 @@ def test_nothing_is_saved_for_somebody_who_is_locked(client: TestClient, campaig
     token = judging_token(campaign, "bob", "annotator")
     item = {"uuid": "u", "query_id": "1", "doc_id": "d2", "kind": "graded", "relevance": 1}
     body = json.dumps({"query_id": "1", "want": 1, "judgements": [item]})
-    client.post(f"{PREFIX}/sync", headers={TOKEN_HEADER: token}, content=json.dumps({"query_id": "1", "want": 3}))
+    client.post(
+        f"{PREFIX}/sync", headers=AS_JSON | {TOKEN_HEADER: token}, content=json.dumps({"query_id": "1", "want": 3})
+    )
     campaign.add_account("ann", "manager")
     campaign.lock("bob")
-    assert client.post(f"{PREFIX}/sync", headers={TOKEN_HEADER: token}, content=body).status_code == 401
+    assert client.post(f"{PREFIX}/sync", headers=AS_JSON | {TOKEN_HEADER: token}, content=body).status_code == 401
     assert campaign.judgements().empty
 
 
@@ -575,6 +618,11 @@ def post(client: TestClient, path: str, /, headers: dict[str, str] | None = None
     return client.post(path, data=fields, headers=headers)
 
 
+def press(client: TestClient, link: str) -> Any:
+    """Press the button on the page of a sign-in link."""
+    return post(client, "/signin", token=link.partition("token=")[2].partition("&")[0])
+
+
 def is_safe(answer: Any) -> bool:
     """Not kept by caches, not sent on to other sites, not framed."""
     policy = answer.headers["content-security-policy"]
@@ -589,24 +637,56 @@ def is_safe(answer: Any) -> bool:
 def test_the_sign_in_link_works_once(client: TestClient, campaign: Campaign) -> None:
     campaign.add_account("bob", "annotator")
     link = f"/signin?token={campaign.make_signin_link('bob')}"
-    answer = client.get(link)
+    answer = press(client, link)
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
-    cookie = answer.headers["set-cookie"].lower()
-    assert "httponly" in cookie
-    assert "samesite=lax" in cookie
-    assert "secure" not in cookie
+    cookies = [cookie.lower() for cookie in answer.headers.get_list("set-cookie")]
+    assert len(cookies) == 2  # of the session, and of the browser
+    for cookie in cookies:
+        assert "httponly" in cookie
+        assert "samesite=lax" in cookie
+        assert "secure" not in cookie
     assert client.get("/").text == "inside /"
     assert client.get(link).status_code == 303  # their own link again, in the browser that it signed in
     client.cookies.clear()
-    refused = client.get(link)
-    assert refused.status_code == 403
-    assert "cleverdon serve" in refused.text
-    assert is_safe(refused)
+    for refused in (client.get(link), press(client, link)):
+        assert refused.status_code == 403
+        assert "cleverdon serve" in refused.text
+        assert is_safe(refused)
+
+
+def test_looking_at_a_sign_in_link_does_not_use_it_up(client: TestClient, campaign: Campaign) -> None:
+    """Programs that show messages fetch the links in them."""
+    name = "bob <i>"
+    campaign.add_account(name, "annotator")
+    link = f"/signin?token={campaign.make_signin_link(name)}"
+    for method in ("HEAD", "GET", "HEAD", "OPTIONS"):
+        seen = client.request(method, link)
+        assert "set-cookie" not in seen.headers
+        assert seen.status_code == (405 if method == "OPTIONS" else 200)
+    page = client.get(link)
+    assert is_safe(page)
+    assert "Sign in as bob &lt;i&gt;" in page.text
+    assert "<script" not in page.text  # programs that look at links run scripts, too
+    enter(client, campaign, "manager")
+    assert "signed in as some manager, who is signed out" in client.get(link).text
+    assert press(client, link).status_code == 303
+    assert client.get("/").text == "inside /"
 
 
 def test_over_https_the_cookie_stays_there(client: TestClient, campaign: Campaign) -> None:
     campaign.add_account("bob", "annotator")
-    answer = client.get(f"https://judging.test/signin?token={campaign.make_signin_link('bob')}")
+    token = campaign.make_signin_link("bob")
+    answer = client.post("https://judging.test/signin", data={"token": token})
+    assert "secure" in answer.headers["set-cookie"].lower()
+
+
+def test_behind_a_proxy_that_speaks_https_the_cookie_stays_there_too(campaign: Campaign) -> None:
+    """The proxy speaks http to the server; the public address says what the browser speaks."""
+    campaign.add_account("bob", "annotator")
+    app = create_app(campaign.directory, public_addresses=["https://judging.test"])
+    routes = Starlette(routes=app._user_routes, middleware=app._user_middleware, lifespan=app._user_lifespan)
+    with TestClient(routes, follow_redirects=False, base_url="http://judging.test") as client:
+        answer = client.post("/signin", data={"token": campaign.make_signin_link("bob")})
     assert "secure" in answer.headers["set-cookie"].lower()
 
 
@@ -649,6 +729,102 @@ def test_ten_wrong_passwords_and_one_waits(client: TestClient, campaign: Campaig
     assert "set-cookie" not in answer.headers
 
 
+def close_the_name(client: TestClient, name: str) -> None:
+    """Wrong passwords from many addresses."""
+    counted = client.app.user_middleware[0].kwargs["service"].attempts  # type: ignore[attr-defined]
+    for n in range(attempts.MOST_OF_ACCOUNT):
+        counted.failed(name, f"10.0.0.{n}")
+
+
+def test_who_has_signed_in_here_before_gets_in_while_others_guess(client: TestClient, campaign: Campaign) -> None:
+    for name in ("ann", "bob"):
+        campaign.add_account(name, "manager")
+        campaign.set_password(name, PASSWORD)
+    assert post(client, "/signin", name="ann", password=PASSWORD).status_code == 303
+    campaign.end_sessions("ann")
+    for name in ("ann", "bob"):
+        close_the_name(client, name)
+    assert post(client, "/signin", name="bob", password=PASSWORD).status_code == 429  # hers is no browser of bob's
+    answer = post(client, "/signin", name=" ANN", password=PASSWORD)
+    assert answer.status_code == 303
+    client.cookies.clear()
+    answer = post(client, "/signin", name="ann", password=PASSWORD)
+    assert answer.status_code == 429
+    assert 290 < int(answer.headers["retry-after"]) <= 300
+    assert press(client, f"/signin?token={campaign.make_signin_link('ann')}").status_code == 303  # a link always works
+
+
+def test_the_cookie_of_a_known_browser_opens_nothing(client: TestClient, campaign: Campaign) -> None:
+    campaign.add_account("ann", "manager")
+    campaign.set_password("ann", PASSWORD)
+    known = Tokens(campaign.secret(), campaign.id).browser_cookie("ann")
+    for name in (browser_cookie_name(campaign.id), cookie_name(campaign.id)):
+        client.cookies.set(name, known)
+    assert client.get("/").status_code == 303
+    assert post(client, "/signin", name="ann", password="wrong wrong wrong").status_code == 403
+    forged = Tokens(b"guess", campaign.id).browser_cookie("ann")
+    client.cookies.set(browser_cookie_name(campaign.id), forged)
+    close_the_name(client, "ann")
+    assert post(client, "/signin", name="ann", password=PASSWORD).status_code == 429
+
+
+async def ask(app: Any, address: str, cookies: dict[str, str], path: str = "/signin", **fields: str) -> int:
+    """Post a form from an address; the status of the answer."""
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": urlencode(fields).encode(), "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = {"host": "localhost", "cookie": "; ".join(map("=".join, cookies.items()))} | AS_FORM
+    scope = {"type": "http", "method": "POST", "path": path, "scheme": "http", "query_string": b""}
+    scope |= {"client": (address, 1), "headers": [(k.lower().encode(), v.encode()) for k, v in headers.items()]}
+    await app(scope, receive, send)
+    return int(sent[0]["status"])
+
+
+def test_strangers_who_guess_do_not_delay_who_is_known_or_has_a_link(campaign: Campaign, files: Path) -> None:
+    """Passwords of strangers take for ever here; everybody else gets in meanwhile, and more strangers are refused."""
+    for name in ("ann", "bob"):
+        campaign.add_account(name, "manager")
+        campaign.set_password(name, PASSWORD)
+    invitation = campaign.invite("cai", "annotator")
+    app = create_app(campaign.directory)
+    tokens, link = Tokens(campaign.secret(), campaign.id), campaign.make_signin_link("bob")
+    goes_on, check = threading.Event(), Campaign.check_password
+
+    def slow(self: Campaign, name: str, password: str) -> str | None:
+        if name.startswith("guess"):
+            goes_on.wait(30)
+        return check(self, name, password)
+
+    async def attack() -> tuple[list[int], list[int]]:
+        everything = Starlette(routes=app._user_routes, middleware=app._user_middleware)
+        guesses = [
+            asyncio.create_task(ask(everything, f"10.0.0.{n}", {}, name=f"guess{n}", password="x")) for n in range(100)
+        ]
+        while len([guess for guess in guesses if guess.done()]) < 100 - attempts.MOST_WAITING:
+            await asyncio.sleep(0.001)
+        known = {browser_cookie_name(campaign.id): tokens.browser_cookie("ann")}
+        let_in = [
+            await ask(everything, "10.0.0.1", known, name="ann", password=PASSWORD),
+            await ask(everything, "10.0.0.1", {}, token=link),
+            await ask(
+                everything, "10.0.0.1", {}, path="/invitation", token=invitation, password=PASSWORD, again=PASSWORD
+            ),
+        ]
+        goes_on.set()
+        return [await guess for guess in guesses], let_in
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Campaign, "check_password", slow)
+        guessed, let_in = asyncio.run(attack())
+    assert let_in == [303, 303, 303]
+    assert sorted(guessed) == [403] * attempts.MOST_WAITING + [503] * (100 - attempts.MOST_WAITING)
+
+
 FOREIGN = [
     {"sec-fetch-site": "cross-site"},
     {"sec-fetch-site": "same-site"},
@@ -673,17 +849,21 @@ def test_a_form_of_another_site_does_nothing(client: TestClient, campaign: Campa
         assert post(client, "/signin", headers_of_our_own, name="ann", password=PASSWORD).status_code == 303
 
 
-@pytest.mark.parametrize("body", [b"\xff\xfe", b"a=1&" * 50, b"name=" + b"x" * 30_000, b"{}", b""])
-def test_what_is_no_form_is_refused(client: TestClient, campaign: Campaign, body: bytes) -> None:
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [(b"\xff\xfe", 400), (b"a=1&" * 50, 400), (b"name=" + b"x" * 30_000, 413), (b"{}", 403), (b"", 403)],
+)
+def test_what_is_no_form_is_refused(client: TestClient, campaign: Campaign, body: bytes, status: int) -> None:
     for path in ("/signin", "/invitation"):
-        assert client.post(path, content=body).status_code == 403
+        assert client.post(path, content=body, headers=AS_FORM).status_code == status
+        assert client.post(path, content=body, headers=AS_JSON).status_code == 415
 
 
 @pytest.mark.slow
 def test_odd_names_and_passwords_are_answered(client: TestClient, campaign: Campaign) -> None:
     campaign.add_account("ann", "manager")
     for name in ("<b>", "%00", "%ED%A0%80", "x" * 5000, "qrels:a"):
-        answer = client.post("/signin", content=f"name={name}&password=%ED%A0%80".encode())
+        answer = client.post("/signin", content=f"name={name}&password=%ED%A0%80".encode(), headers=AS_FORM)
         assert answer.status_code == 403
         assert "<b>" not in answer.text
 
@@ -722,7 +902,7 @@ def test_no_redirect_leads_elsewhere(client: TestClient, campaign: Campaign) -> 
     answer = client.post(f"/signin?{query}", data={"name": "ann", "password": PASSWORD, "next": "//evil.test"})
     assert answer.headers["location"] == "/"
     link = f"/signin?token={campaign.make_signin_link('ann')}&{query}"
-    assert client.get(link).headers["location"] == "/"
+    assert client.post(link, data={"token": link[14:].partition("&")[0]}).headers["location"] == "/"
 
 
 # --- the command ----------------------------------------------------------------------------------

@@ -1,18 +1,21 @@
 """Signed cookies and tokens: what a browser and a judging card show, so that the store is asked for nobody's guesses.
 
-Two kinds, each with its own salt so that one can never pass for the other: the cookie of a browser that signed in,
-and the short-lived token with which the card posts judgements. The cookie carries the secret of a session; the token
-names one annotator, one campaign and the session, by its digest. Whether that session is still open says the store.
+Three kinds, each with its own salt so that one can never pass for the other: the cookie of a browser that signed in,
+the short-lived token with which the card posts judgements, and a cookie that tells a browser in which a person has
+signed in before from one that is unknown. The first carries the secret of a session; the token names one annotator, one
+campaign and the session, by its digest. Whether that session is still open says the store.
 """
 
 from __future__ import annotations
 
+import secrets
 from typing import NamedTuple
 
 from itsdangerous import BadData, URLSafeTimedSerializer
 
 COOKIE_SECONDS = 30 * 24 * 3600
 TOKEN_SECONDS = 15 * 60
+BROWSER_SECONDS = 365 * 24 * 3600
 
 TOKEN_HEADER = "X-Cleverdon-Token"
 """A header, not a cookie: a page of another origin cannot set it, so it cannot post for somebody."""
@@ -21,6 +24,18 @@ TOKEN_HEADER = "X-Cleverdon-Token"
 def cookie_name(campaign_id: str) -> str:
     """Cookies do not tell ports apart, so two campaigns served from one machine need two names."""
     return f"cleverdon-{campaign_id}"
+
+
+def browser_cookie_name(campaign_id: str) -> str:
+    """The name of the cookie of a browser in which somebody has signed in before."""
+    return f"cleverdon-browser-{campaign_id}"
+
+
+class Browser(NamedTuple):
+    """A browser in which a person has signed in before. That opens nothing: it only tells it from unknown ones."""
+
+    name: str
+    key: str
 
 
 class Bearer(NamedTuple):
@@ -45,6 +60,7 @@ class Tokens:
         self._campaign_id = campaign_id
         self._cookie = URLSafeTimedSerializer(secret, salt="cleverdon sign-in")
         self._token = URLSafeTimedSerializer(secret, salt="cleverdon judging")
+        self._browser = URLSafeTimedSerializer(secret, salt="cleverdon browser")
 
     def cookie(self, secret: str) -> str:
         """The value of the sign-in cookie for a session's secret."""
@@ -53,6 +69,15 @@ class Tokens:
     def token(self, annotator: str, session: str) -> str:
         """A token with which the card may post judgements of this annotator for a quarter of an hour."""
         return str(self._token.dumps([self._campaign_id, annotator, session]))
+
+    def browser_cookie(self, name: str) -> str:
+        """The value of the cookie of a browser in which this person has just signed in."""
+        return str(self._browser.dumps([self._campaign_id, name, secrets.token_hex(8)]))
+
+    def read_browser_cookie(self, value: str | None) -> Browser | None:
+        """Who has signed in before in the browser with this cookie; None if it is absent, forged or too old."""
+        found = self._read(self._browser, value, BROWSER_SECONDS, 2)
+        return None if found is None else Browser(*found)
 
     def read_cookie(self, value: str | None) -> str | None:
         """The secret of the session in a cookie; None if it is absent, forged, too old or of another campaign."""

@@ -1,21 +1,36 @@
-"""How often somebody may try a password."""
+"""How often somebody may try a password, and how many passwords are checked at once."""
 
 from __future__ import annotations
 
 import time
 import unicodedata
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 MOST = 10
-"""Failures of one name from one address that are allowed within :data:`WITHIN`."""
+"""Failures of one name from one source that are allowed within :data:`WITHIN`."""
+MOST_OF_ACCOUNT = 50
+"""Failures of one name from all unknown sources together that are allowed within :data:`WITHIN`."""
 WITHIN = 5 * 60.0
 """Seconds."""
 KEPT = 10_000
-"""Pairs of name and address that are remembered; the oldest are forgotten first."""
+"""Counts that are remembered; the oldest are forgotten first."""
+MOST_WAITING = 16
+"""Checks of passwords under way or waiting; each takes a tenth of a second."""
+MOST_WAITING_OF_SOURCE = 8
+"""The same from one source, so that the others have places left."""
+
+_EVERYWHERE = "*"
+"""In the place of a source: all unknown ones together."""
 
 
 class Attempts:
-    """Failed attempts, by name and address. Kept in memory: a new process begins at none.
+    """Failed attempts, by name and source. Kept in memory: a new process begins at none.
+
+    A source is an address, or a browser in which the person has signed in before and which has a cookie that says so
+    ("device cookie", OWASP, Slow Down Online Guessing Attacks with Device Cookies). Guesses from many addresses close
+    a name for unknown sources only: the person still gets in from their browser, or by a one-time link.
 
     Parameters
     ----------
@@ -35,27 +50,70 @@ class Attempts:
         self._clock = clock
         self._failures: dict[tuple[str, str], list[float]] = {}
 
-    def wait(self, name: str, address: str) -> float:
-        """Seconds until this name may be tried again from this address; 0 where it may now."""
-        recent = self._recent(name, address)
-        return max(0.0, recent[-MOST] + WITHIN - self._clock()) if len(recent) >= MOST else 0.0
+    def wait(self, name: str, source: str, *, is_known: bool = False) -> float:
+        """Seconds until this name may be tried again from this source; 0 where it may now."""
+        return max(self._wait(key, most) for key, most in _counts(name, source, is_known))
 
-    def failed(self, name: str, address: str) -> None:
+    def failed(self, name: str, source: str, *, is_known: bool = False) -> None:
         """Count a failure."""
-        recent = [*self._recent(name, address), self._clock()]
-        key = _key(name, address)
-        self._failures.pop(key, None)
-        while len(self._failures) >= KEPT:
-            del self._failures[next(iter(self._failures))]
-        self._failures[key] = recent[-MOST:]
+        for key, most in _counts(name, source, is_known):
+            recent = [*self._recent(key), self._clock()]
+            self._failures.pop(key, None)
+            while len(self._failures) >= KEPT:
+                del self._failures[next(iter(self._failures))]
+            self._failures[key] = recent[-most:]
 
-    def succeeded(self, name: str, address: str) -> None:
-        """Forget the failures of a name from an address."""
-        self._failures.pop(_key(name, address), None)
+    def succeeded(self, name: str, source: str, *, is_known: bool = False) -> None:
+        """Forget the failures of a name from a source; those from other sources still count."""
+        for key, _ in _counts(name, source, is_known):
+            if key[1] == source:
+                self._failures.pop(key, None)
+            elif self._failures.get(key):
+                self._failures[key].pop()  # the one that was counted for this attempt
 
-    def _recent(self, name: str, address: str) -> list[float]:
-        return [at for at in self._failures.get(_key(name, address), ()) if at > self._clock() - WITHIN]
+    def _wait(self, key: tuple[str, str], most: int) -> float:
+        recent = self._recent(key)
+        return max(0.0, recent[-most] + WITHIN - self._clock()) if len(recent) >= most else 0.0
+
+    def _recent(self, key: tuple[str, str]) -> list[float]:
+        return [at for at in self._failures.get(key, ()) if at > self._clock() - WITHIN]
 
 
-def _key(name: str, address: str) -> tuple[str, str]:
-    return unicodedata.normalize("NFC", name).strip().casefold()[:64], address
+class Busy(Exception):
+    """No place is free."""
+
+
+class Queue:
+    """The places of passwords that are checked or wait for it. Who finds none is told to come back."""
+
+    def __init__(self) -> None:
+        self._taken: Counter[str] = Counter()
+
+    @contextmanager
+    def place(self, source: str) -> Iterator[None]:
+        """Hold a place inside the context; raises :class:`Busy` where there is none."""
+        if self._taken.total() >= MOST_WAITING or self._taken[source] >= MOST_WAITING_OF_SOURCE:
+            raise Busy
+        self._taken[source] += 1
+        try:
+            yield
+        finally:
+            self._taken[source] -= 1
+            if not self._taken[source]:
+                del self._taken[source]
+
+
+def same_name(one: str, other: str) -> bool:
+    """Whether two names are one account's, as somebody may type it."""
+    return _folded(one) == _folded(other)
+
+
+def _counts(name: str, source: str, is_known: bool) -> list[tuple[tuple[str, str], int]]:
+    """What an attempt counts for, and how many failures each of them allows."""
+    folded = _folded(name)
+    mine = ((folded, source), MOST)
+    return [mine] if is_known else [mine, ((folded, _EVERYWHERE), MOST_OF_ACCOUNT)]
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", name).strip().casefold()[:64]

@@ -77,15 +77,26 @@ def signin(campaign: str, provider: str | None, wrong: str = "", name: str = "",
     )
 
 
+def link(campaign: str, name: str, token: str, instead_of: str = "") -> HTMLResponse:
+    """The button of a one-time link. The link is used up when it is pressed, not when the page is looked at."""
+    return page(
+        "Sign in",
+        f"<p>This link signs you in to <b>{escape(campaign)}</b> as <b>{escape(name)}</b>. It works once.</p>"
+        f"{_alert(_leaving(instead_of))}"
+        '<form method="post" action="/signin">'
+        f'<input type="hidden" name="token" value="{escape(token)}">'
+        f"<button autofocus>Sign in as {escape(name)}</button></form>",
+    )
+
+
 def invitation(
     campaign: str, name: str, token: str, wrong: str = "", status: int = 200, instead_of: str = ""
 ) -> HTMLResponse:
     """Choose a password. The link is used up when the form is sent, not when it is looked at."""
-    leaving = f"This browser is signed in as {instead_of}, who is signed out by this." if instead_of else ""
     return page(
         "Choose a password",
         f"<p>You are invited to <b>{escape(campaign)}</b>. With this name and a password of yours you sign in.</p>"
-        f"{_alert(wrong)}{_alert(leaving)}"
+        f"{_alert(wrong)}{_alert(_leaving(instead_of))}"
         '<form method="post" action="/invitation">'
         f'<input type="hidden" name="token" value="{escape(token)}">'
         '<label for="name">Name</label>'
@@ -119,6 +130,10 @@ def spent() -> HTMLResponse:
 def refused(why: str, status: int = 403) -> HTMLResponse:
     """A request that is not answered, and why."""
     return page("Not done", f"<p>{escape(why)}</p><p><a href='/signin'>Sign in</a></p>", status)
+
+
+def _leaving(instead_of: str) -> str:
+    return f"This browser is signed in as {instead_of}, who is signed out by this." if instead_of else ""
 
 
 def _alert(wrong: str) -> str:

@@ -37,7 +37,7 @@ def signed_out() -> None:
                     token = campaign.admit(newcomer.email, newcomer.role, newcomer.name)
                     if token is None:
                         raise InputError(f"the account of {newcomer.email} is locked; ask a manager of the campaign")
-                    go_to(f"/signin?token={quote(token)}", "Go on")
+                    use_link(token)
                     return
             except InputError as error:
                 _refused(str(error), known.title)
@@ -77,6 +77,17 @@ def go_to(address: str, label: str) -> None:
     """Leave for an address of this server, made here; the link is for browsers that do not go by themselves."""
     st.html(
         f'<p><a href="{address}" target="_self">{label}</a></p><script>window.location.replace("{address}")</script>',
+        unsafe_allow_javascript=True,
+    )
+
+
+def use_link(token: str) -> None:
+    """Spend a one-time link that was made here for this browser, and go on; the link is for where that fails."""
+    address, form = f"/signin?token={quote(token)}", f'new URLSearchParams({{token: "{quote(token)}"}})'
+    st.html(
+        f'<p><a href="{address}" target="_self">Go on</a></p><script>'
+        f'fetch("/signin", {{method: "POST", body: {form}, redirect: "manual"}})'
+        f'.then(() => window.location.replace("{address}"))</script>',
         unsafe_allow_javascript=True,
     )
 

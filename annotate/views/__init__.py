@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from annotate import uploads
 from annotate.guarding import EVERYBODY, JUDGES, MANAGERS, READERS
 from collection.records import Role
 
@@ -29,6 +30,8 @@ class PageEntry(NamedTuple):
     url_path: str
     roles: tuple[Role, ...]
     default: bool = False
+    has_uploader: bool = False
+    """Whether people choose files there that their browser sends."""
 
 
 PAGES: tuple[PageEntry, ...] = (
@@ -37,7 +40,7 @@ PAGES: tuple[PageEntry, ...] = (
     PageEntry("my_judgements.py", "My judgements", ":material/history:", "Judge", "my-judgements", JUDGES),
     PageEntry("adjudicate.py", "Adjudicate", ":material/balance:", "Judge", "adjudicate", MANAGERS),
     PageEntry("guidelines.py", "Guidelines", ":material/menu_book:", "Judge", "guidelines", EVERYBODY),
-    PageEntry("import_files.py", "Import", ":material/upload:", "Build", "import", MANAGERS),
+    PageEntry("import_files.py", "Import", ":material/upload:", "Build", "import", MANAGERS, has_uploader=True),
     PageEntry("pool.py", "Pool", ":material/stacks:", "Build", "pool", MANAGERS),
     PageEntry("card.py", "Judging page", ":material/view_carousel:", "Build", "judging-page", MANAGERS),
     PageEntry("loop.py", "Loop", ":material/autorenew:", "Build", "loop", MANAGERS),
@@ -102,6 +105,7 @@ def refusal(page: PageEntry) -> Callable[[], None]:
 def run(page: st.Page, role: Role) -> None:
     """Run the page that was chosen, after one more look at whose it is."""
     chosen = next(entry for entry in PAGES if page.url_path == ("" if entry.default else entry.url_path))
+    uploads.page_drawn(has_uploader=chosen.has_uploader and role in chosen.roles)
     if role in chosen.roles:
         page.run()
     else:

@@ -241,6 +241,11 @@ class Access(Serving):
             self._not_locked(clean := self._known(name))
             return self._link(clean)
 
+    def signin_link_account(self, token: str) -> str | None:
+        """Whom a sign-in link is for; None where it was used, is too old, or was never made. Nothing is used up."""
+        link = self.store.signin_link(digest(token))
+        return None if link is None or link.invitation else link.account
+
     def use_signin_link(self, token: str) -> str | None:
         """The secret of the session that the token opens, the first time that it is used; None afterwards."""
         with self.store.transaction():

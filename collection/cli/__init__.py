@@ -160,9 +160,9 @@ def import_(
 @main.command()
 @DIRECTORY
 @serving
-def serve(directory: Path, port: int | None, host: str, annotator: str | None, no_browser: bool) -> None:
+def serve(directory: Path, **options: Any) -> None:
     """Open the app on the campaign in DIR."""
-    _serve(directory, port, host, annotator, no_browser)
+    _serve(directory, options)
 
 
 @main.command()
@@ -282,9 +282,7 @@ def judge(
 @click.argument("directory", metavar="[DIR]", type=FILE, default=Path("demo-campaign"))
 @serving
 @click.option("--build-only", is_flag=True, help="Build the campaign, do not open the app.")
-def demo(
-    directory: Path, port: int | None, host: str, annotator: str | None, no_browser: bool, build_only: bool
-) -> None:
+def demo(directory: Path, build_only: bool, **options: Any) -> None:
     """Build the demo campaign in DIR (demo-campaign), unless it is there, and open the app on it."""
     from collection.demo import build, is_built
 
@@ -295,27 +293,28 @@ def demo(
             echo(one_line(line))
         print_notices(report.notices)
     if not build_only:
-        _serve(directory, port, host, annotator, no_browser)
+        _serve(directory, options)
 
 
-def _serve(directory: Path, port: int | None, host: str, annotator: str | None, no_browser: bool) -> None:
+def _serve(directory: Path, options: dict[str, Any]) -> None:
+    """Become the server; `options` are those of :func:`collection.cli.options.serving`."""
     from collection.campaign import Campaign
 
     # Opened once here, so that a wrong directory is one line and not a server that cannot start.
     Campaign(directory).close()
-    command = [
-        sys.executable,
-        "-m",
-        "annotate",
-        str(directory),
-        "--host",
-        host,
-    ]
-    if annotator is not None:
-        command += ["--as", annotator]
-    if port is not None:
-        command += ["--port", str(port)]
-    if no_browser:
+    command = [sys.executable, "-m", "annotate", str(directory)]
+    for name, option in (
+        ("host", "--host"),
+        ("port", "--port"),
+        ("annotator", "--as"),
+        ("public_address", "--public-address"),
+        ("max_upload", "--max-upload"),
+    ):
+        if options[name] is not None:
+            command += [option, str(options[name])]
+    for proxy in options["trusted_proxies"]:
+        command += ["--trusted-proxy", proxy]
+    if options["no_browser"]:
         command.append("--no-browser")
     sys.stdout.flush()
     # The library must not import the app. Replacing this process leaves none behind to outlive it.

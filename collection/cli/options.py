@@ -119,6 +119,24 @@ def serving(command: F) -> F:
             help="Whose sign-in link is printed; your login name if left out. The first start makes this account.",
         ),
         click.option("--no-browser", is_flag=True, help="Print the sign-in link, open no browser."),
+        click.option(
+            "--public-address",
+            metavar="URL",
+            help="Address of the app behind a proxy, such as https://judging.example.org.",
+        ),
+        click.option(
+            "--trusted-proxy",
+            "trusted_proxies",
+            metavar="ADDRESS",
+            multiple=True,
+            help="IP address or network of a proxy whose X-Forwarded-For and X-Forwarded-Proto are trusted.",
+        ),
+        click.option(
+            "--max-upload",
+            type=click.IntRange(1, 100_000),
+            metavar="MB",
+            help="Size of all files that one session may upload on the Import page; 500 if left out.",
+        ),
     ]
     for option in reversed(options):
         command = option(command)

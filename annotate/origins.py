@@ -1,0 +1,100 @@
+"""The names and origins of this server: which requests are meant for it, and which come from its own pages."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Iterable
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from starlette.requests import HTTPConnection
+
+_PORTS = {"http": 80, "https": 443}
+
+
+class Origin(NamedTuple):
+    """Scheme, host and port, as browsers compare them."""
+
+    scheme: str
+    host: str
+    port: int
+
+
+def origin_of(address: str) -> Origin | None:
+    """The origin of an http or https address; None for anything else, such as ``null``.
+
+    Examples
+    --------
+    >>> origin_of("https://Judging.example.org")
+    Origin(scheme='https', host='judging.example.org', port=443)
+    """
+    try:
+        parts = urlsplit(address)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in _PORTS or not host or "@" in parts.netloc:
+        return None
+    return Origin(parts.scheme, host.rstrip("."), port or _PORTS[parts.scheme])
+
+
+class Origins:
+    """Where browsers find this server.
+
+    It answers to ``localhost``, to this machine's name, to IP addresses, which no foreign name can stand for (DNS
+    rebinding needs a name), and to its public addresses.
+
+    Parameters
+    ----------
+    public
+        Addresses behind a proxy, such as ``https://judging.example.org``.
+    host
+        The address or name that the server listens on.
+    """
+
+    def __init__(self, public: Iterable[str] = (), host: str = "localhost") -> None:
+        self._public = {origin for address in public if (origin := origin_of(address)) is not None}
+        machine = socket.gethostname().lower()
+        short = machine.partition(".")[0]
+        self._names = {"localhost", host.lower(), machine, short, f"{short}.local", *(o.host for o in self._public)}
+
+    def is_meant(self, request: HTTPConnection) -> bool:
+        """Whether the request names this server as its host."""
+        asked = _asked(request)
+        if asked is None:
+            return False
+        try:
+            ipaddress.ip_address(asked.host)
+        except ValueError:
+            return asked.host in self._names
+        return True
+
+    def is_own(self, request: HTTPConnection) -> bool:
+        """Whether the request comes from a page of this server, or from no browser.
+
+        Cookies do not tell ports apart, and a browser sends them along with requests of other sites' pages.
+        """
+        site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+        if site not in (None, "same-origin", "none"):
+            return False
+        if origin is None:  # browsers name the origin of every WebSocket and of every form that is posted
+            return True
+        if origin == "null":
+            return site == "same-origin"
+        found = origin_of(origin)
+        return found is not None and (found == _asked(request) or found in self._public)
+
+    def is_https(self, request: HTTPConnection) -> bool:
+        """Whether the browser speaks https, to this server or to the proxy before it."""
+        return request.scope["scheme"] in ("https", "wss") or _asked(request, "https") in self._public
+
+
+def _asked(request: HTTPConnection, scheme: str | None = None) -> Origin | None:
+    """The origin that the request is sent to, by its Host header."""
+    if scheme is None:
+        scheme = "https" if request.scope["scheme"] in ("https", "wss") else "http"
+    hosts = request.headers.getlist("host")
+    if len(hosts) != 1 or any(c in hosts[0] for c in "/?#\\ "):
+        return None
+    return origin_of(f"{scheme}://{hosts[0]}")

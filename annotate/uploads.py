@@ -1,0 +1,78 @@
+"""Files on their way into an import: which sessions may upload, how much, and when the memory is freed.
+
+Streamlit takes files for every session at any time and keeps them in memory while the session lasts. Here only a
+session whose page has an uploader may send some; they go when it leaves the page, or has been disconnected for long.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+if TYPE_CHECKING:
+    from streamlit.runtime import Runtime
+
+USUAL_MEGABYTES = 500
+"""Of all files that one session holds; `cleverdon import` reads larger ones from the disk."""
+KEPT_SECONDS = 120.0
+"""For which files of a disconnected session are kept; after a short loss of the network they are still there."""
+
+_open: dict[str, float | None] = {}
+"""Sessions whose page has an uploader, and since when they have been disconnected."""
+_arriving: Counter[str] = Counter()
+"""Bytes of requests that are being read, by session."""
+
+
+def page_drawn(*, has_uploader: bool) -> None:
+    """Open the session of this script run for uploads, or close it and free what it has uploaded."""
+    context = get_script_run_ctx()
+    if context is None:
+        return
+    if has_uploader:
+        _open[context.session_id] = None
+    elif context.session_id in _open:
+        del _open[context.session_id]
+        context.uploaded_file_mgr.remove_session_files(context.session_id)
+
+
+def is_open(session_id: str) -> bool:
+    """Whether the session's page has an uploader."""
+    return session_id in _open
+
+
+@contextmanager
+def arriving(session_id: str, size: int, limit: int, runtime: Runtime) -> Iterator[bool]:
+    """Whether the session may hold `size` bytes more, which count from now on; `limit` is in bytes."""
+    storage = runtime.uploaded_file_mgr.file_storage  # type: ignore[attr-defined]
+    held = sum(len(file.data) for file in list(storage.get(session_id, {}).values()))
+    if held + _arriving[session_id] + size > limit:
+        yield False
+        return
+    _arriving[session_id] += size
+    try:
+        yield True
+    finally:
+        _arriving[session_id] -= size
+        if not _arriving[session_id]:
+            del _arriving[session_id]
+
+
+def free(runtime: Runtime, at: float | None = None) -> None:
+    """Free the files of sessions that have been disconnected for long; called now and then.
+
+    Streamlit forgets such a session, and its files, only when another one is disconnected.
+    """
+    at = time.monotonic() if at is None else at
+    for session_id, since in list(_open.items()):
+        if runtime.is_active_session(session_id):
+            _open[session_id] = None
+        elif since is None:
+            _open[session_id] = at
+        elif at - since >= KEPT_SECONDS:
+            del _open[session_id]
+            runtime.uploaded_file_mgr.remove_session_files(session_id)
