@@ -16,9 +16,10 @@ from argon2 import PasswordHasher
 from hypothesis import settings
 from streamlit.components.v2 import manifest_scanner
 
+import collection.clock
 from annotate.judging.tokens import Tokens
 from collection import accounts
-from collection.campaign import Campaign, judging
+from collection.campaign import Campaign
 from collection.records import Role
 from tests.helpers import Clock
 
@@ -47,7 +48,7 @@ def shared() -> Path:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """What judging takes for the time."""
     clock = Clock()
-    monkeypatch.setattr(judging.time, "time", lambda: clock.at)
+    monkeypatch.setattr(collection.clock, "seconds", lambda: clock.at)
     return clock
 
 

@@ -29,7 +29,7 @@ from annotate.judging.routes import PREFIX
 from annotate.judging.tokens import TOKEN_HEADER, Tokens, browser_cookie_name, cookie_name
 from annotate.signing import attempts
 from annotate.signing.attempts import Attempts
-from collection import Campaign, Judgement, accounts
+from collection import Campaign, Judgement, accounts, clock
 from collection.campaign import access
 from collection.cli import main
 from collection.errors import CampaignError, ConflictError, InputError, UnknownNameError
@@ -260,9 +260,9 @@ def test_a_session_that_a_lock_left_behind_opens_nothing(campaign: Campaign) -> 
 def test_a_session_is_over_after_thirty_days(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     secret = signed_in(campaign)
     now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + 29.9 * 24 * 3600)
+    monkeypatch.setattr(clock, "seconds", lambda: now + 29.9 * 24 * 3600)
     assert campaign.session(secret) is not None
-    monkeypatch.setattr(time, "time", lambda: now + 30.1 * 24 * 3600)
+    monkeypatch.setattr(clock, "seconds", lambda: now + 30.1 * 24 * 3600)
     assert campaign.session(secret) is None
     campaign.open_session("ann")
     assert campaign.accounts()["sessions"].tolist() == [1]
@@ -310,7 +310,7 @@ def test_links_are_void_when_a_new_one_of_their_kind_is_made_or_after_a_week(
     assert campaign.use_signin_link(old) is None
     assert campaign.invited(invitation) == "ann"
     now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + 7.1 * 24 * 3600)
+    monkeypatch.setattr(clock, "seconds", lambda: now + 7.1 * 24 * 3600)
     assert campaign.use_signin_link(new) is None
     assert campaign.invited(invitation) is None
 

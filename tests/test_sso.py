@@ -12,7 +12,7 @@ import pytest
 from annotate.asgi import create_app
 from annotate.signing import provider
 from annotate.signing.provider import Newcomer, Provider
-from collection import Campaign, accounts
+from collection import Campaign, accounts, clock
 from collection.errors import CampaignError, CleverdonError, FormatError, InputError
 from tests.conftest import signed_in
 
@@ -234,5 +234,5 @@ def test_the_link_of_who_is_let_in_lives_a_minute(campaign: Campaign, monkeypatc
     token = campaign.admit("mia@x.org", "reader")
     assert token is not None
     now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + 61)
+    monkeypatch.setattr(clock, "seconds", lambda: now + 61)
     assert campaign.use_signin_link(token) is None

@@ -11,7 +11,9 @@ from __future__ import annotations
 import secrets
 from typing import NamedTuple
 
-from itsdangerous import BadData, URLSafeTimedSerializer
+from itsdangerous import BadData, TimestampSigner, URLSafeTimedSerializer
+
+from collection import clock
 
 COOKIE_SECONDS = 30 * 24 * 3600
 TOKEN_SECONDS = 15 * 60
@@ -45,6 +47,13 @@ class Bearer(NamedTuple):
     session: str
 
 
+class _Signer(TimestampSigner):
+    """Signs with the campaign's time: a clock that is set back makes no signature one of the future."""
+
+    def get_timestamp(self) -> int:
+        return int(clock.seconds())
+
+
 class Tokens:
     """Makes and reads the cookie and the token of one campaign.
 
@@ -58,9 +67,10 @@ class Tokens:
 
     def __init__(self, secret: bytes, campaign_id: str) -> None:
         self._campaign_id = campaign_id
-        self._cookie = URLSafeTimedSerializer(secret, salt="cleverdon sign-in")
-        self._token = URLSafeTimedSerializer(secret, salt="cleverdon judging")
-        self._browser = URLSafeTimedSerializer(secret, salt="cleverdon browser")
+        self._cookie, self._token, self._browser = (
+            URLSafeTimedSerializer(secret, salt=f"cleverdon {use}", signer=_Signer)
+            for use in ("sign-in", "judging", "browser")
+        )
 
     def cookie(self, secret: str) -> str:
         """The value of the sign-in cookie for a session's secret."""
@@ -80,8 +90,11 @@ class Tokens:
         return None if found is None else Browser(*found)
 
     def read_cookie(self, value: str | None) -> str | None:
-        """The secret of the session in a cookie; None if it is absent, forged, too old or of another campaign."""
-        found = self._read(self._cookie, value, COOKIE_SECONDS, 1)
+        """The secret of the session in a cookie; None if it is absent, forged or of another campaign.
+
+        Its age is not looked at: the store knows until when the session is open.
+        """
+        found = self._read(self._cookie, value, None, 1)
         return None if found is None else found[0]
 
     def read_token(self, value: str | None) -> Bearer | None:
@@ -89,7 +102,9 @@ class Tokens:
         found = self._read(self._token, value, TOKEN_SECONDS, 2)
         return None if found is None else Bearer(*found)
 
-    def _read(self, serializer: URLSafeTimedSerializer, value: str | None, max_age: int, size: int) -> list[str] | None:
+    def _read(
+        self, serializer: URLSafeTimedSerializer, value: str | None, max_age: int | None, size: int
+    ) -> list[str] | None:
         try:
             campaign_id, *rest = serializer.loads(value or "", max_age=max_age)
         except (BadData, ValueError, TypeError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import time
 from collections.abc import Iterable
 from contextlib import suppress
 from shlex import quote
@@ -12,7 +11,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from collection import accounts
+from collection import accounts, clock
 from collection.campaign.serving import Serving
 from collection.errors import CampaignError, ConflictError, InputError, UnknownNameError
 from collection.records import Role
@@ -402,12 +401,12 @@ class Access(Serving):
     def _open_session(self, name: str) -> str:
         self._not_locked(name)
         secret = secrets.token_urlsafe(24)
-        self.store.add_session(digest(secret), name, time.time() + SESSION_DAYS * A_DAY)
+        self.store.add_session(digest(secret), name, clock.seconds() + SESSION_DAYS * A_DAY)
         return secret
 
     def _link(self, name: str, seconds: float = LINK_DAYS * A_DAY, *, invitation: bool = False) -> str:
         token = secrets.token_urlsafe(24)
-        self.store.add_signin_link(digest(token), name, until=time.time() + seconds, invitation=invitation)
+        self.store.add_signin_link(digest(token), name, until=clock.seconds() + seconds, invitation=invitation)
         return token
 
 

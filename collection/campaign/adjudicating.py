@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from collection import adjudication, comparison, conduct
+from collection import adjudication, clock, comparison, conduct
 from collection.adjudication import Chosen, Difference
 from collection.campaign.places import side_by_side
 from collection.campaign.settling import Settling
 from collection.errors import CampaignError
 from collection.measures import Measure, as_measure
-from collection.store.connection import now
 
 RULE_FILE = ".rule.json"
 """What is put behind the name of a qrels file for the file that says which rule made it."""
@@ -135,7 +134,7 @@ class Adjudicating(Settling):
             },
             "campaign": self.title,
             "cleverdon": importlib.metadata.version("cleverdon"),
-            "made_at": now(),
+            "made_at": clock.now(),
         }
 
     def compare_rules(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import fields
@@ -12,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from collection import pooling
+from collection import clock, pooling
 from collection.campaign import run_files
 from collection.campaign.reading import IN_POOL, LOOPS
 from collection.campaign.rounds import Listed
@@ -112,7 +111,7 @@ class Asking(Settling):
         alone
             Whether the annotator gives back what they hold in other topics; if not, that counts as well.
         """
-        settings, at = self.loop_settings(), time.time()
+        settings, at = self.loop_settings(), clock.seconds()
         rooms = []
         if settings.topic_budget:
             rooms.append(settings.topic_budget - self.store.spoken_for(at, query_id, but=annotator))

@@ -13,14 +13,13 @@ from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
-from collection import adjudication, exporting, formats
+from collection import adjudication, clock, exporting, formats
 from collection.adjudication import Chosen
 from collection.agreement import COEFFICIENTS
 from collection.campaign.exporting import Exporting
 from collection.campaign.recalling import Recalling
 from collection.characters import is_web_address
 from collection.errors import CampaignError, InputError, UnknownNameError
-from collection.store.connection import now
 
 Corpus = Literal["all", "judged", "none"]
 CORPORA: dict[Corpus, str] = {
@@ -203,7 +202,7 @@ class Describing(Exporting, Recalling):
             "name": _name_of(name, self.title),
             "title": self.title,
             **asdict(self.about()),
-            "made_at": now(),
+            "made_at": clock.now(),
             "cleverdon": version("cleverdon"),
             "documents": {
                 "with_text": self.counts()["documents"],

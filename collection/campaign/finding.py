@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from collection import assignment, pooling
+from collection import assignment, clock, pooling
 from collection.campaign.card import Carding
 from collection.campaign.judging import Judging
 from collection.campaign.rounds import Reasons
@@ -147,7 +146,7 @@ class Finding(Judging, Carding):
             raise InputError(f"topic {query_id!r} is assigned to others")
         if first := next(iter(self.store.calibration_left(annotator)), None):
             raise InputError(f"the calibration set comes first, in topic {first!r}")
-        at = time.time()
+        at = clock.seconds()
         with self.store.transaction():
             # What they have judged themselves can be had again, to look at and to change.
             state = self._candidates(query_id, annotator, at, [doc_id])

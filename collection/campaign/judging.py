@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from collection import assignment
+from collection import assignment, clock
 from collection.campaign.assigning import Assigning
 from collection.campaign.looping import Looping
 from collection.campaign.reading import IN_POOL
@@ -75,7 +74,7 @@ class Judging(Looping, Assigning):
         NextPairs
             What is new, what need not be judged any more, and in the loop the order of all.
         """
-        mode, at = self.mode(query_id), time.time()
+        mode, at = self.mode(query_id), clock.seconds()
         if mode == "closed":
             return NextPairs([], list(holding), [], None)
         first = self.store.calibration_left(annotator)
@@ -111,7 +110,7 @@ class Judging(Looping, Assigning):
         """
         if first := self.store.calibration_left(annotator):
             return next((query_id for query_id in first if query_id not in {*but, after}), None)
-        mine, modes, at = self.store.topics_for(annotator), self.modes(), time.time()
+        mine, modes, at = self.store.topics_for(annotator), self.modes(), clock.seconds()
         start = mine.index(after) + 1 if after in mine else 0
         standings = self._standings(annotator, None)
         for query_id in mine[start:] + mine[:start]:
@@ -259,7 +258,7 @@ class Judging(Looping, Assigning):
     def skip(self, annotator: str, query_id: str, doc_id: str) -> None:
         """Put a pair off: it comes again for this annotator when the topic's others are done."""
         with self.store.transaction():
-            self.store.skip(query_id, doc_id, annotator, time.time())
+            self.store.skip(query_id, doc_id, annotator, clock.seconds())
 
     def judge(self, judgements: Sequence[Judgement], *, leased_only: bool = False) -> JudgeResult:
         """Write judgements to the log, in their order; when this returns, those in `saved` are on disk.
@@ -344,7 +343,7 @@ class Judging(Looping, Assigning):
         self.store.append(j, pair)
         # What is taken back is in the annotator's hands again.
         if leased_only and j.kind == "undone" and self.has_room(j.annotator, j.query_id, j.doc_id):
-            until = time.time() + min(self.assignment_settings().lease * 60, LONGEST_IN_LOOP)
+            until = clock.seconds() + min(self.assignment_settings().lease * 60, LONGEST_IN_LOOP)
             self.store.prolong(j.query_id, [j.doc_id], j.annotator, until)
         return j.counts_as
 
@@ -363,7 +362,7 @@ class Judging(Looping, Assigning):
         It does while fewer others than wanted have judged it or have it in hand, and nobody has adjudicated it; of
         everybody where it is in the calibration set. `coming` judgements of others are about to be written.
         """
-        demand = self.store.demand(query_id, doc_id, annotator, time.time())
+        demand = self.store.demand(query_id, doc_id, annotator, clock.seconds())
         wanted = demand.wanted
         if wanted is None:
             wanted = int(self._wanted_outside(query_id, [doc_id])[0])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from collection import loop, pooling, vectors
+from collection import clock, loop, pooling, vectors
 from collection.campaign.asking import Asking, seed_of
 from collection.campaign.ledgers import Known, ledger_of, settled
 from collection.campaign.reports import Progress
@@ -280,7 +279,7 @@ class Looping(Asking):
         return ledger_of(decisions, universe, self.loop_settings().level, judgeable)
 
     def _usual_count(self, query_id: str) -> int:
-        return 100 + self.store.held(query_id, time.time())
+        return 100 + self.store.held(query_id, clock.seconds())
 
     def _rows_of_embeddings(self) -> int | None:
         """How many rows the embeddings have that the vectors hold; None where there are none."""

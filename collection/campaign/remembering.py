@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from collection import pace
+from collection import clock, pace
 from collection.campaign.nearing import Nearing
 from collection.campaign.reading import _standing
 from collection.campaign.tasks import Tasking
@@ -201,7 +201,7 @@ class Remembering(Nearing, Tasking):
         now
             The time, for tests.
         """
-        at = pd.Timestamp(now or datetime.now(UTC)).tz_convert("UTC")
+        at = pd.Timestamp(now or clock.now()).tz_convert("UTC")
         since = at.floor("D") if day is None else pd.Timestamp(day).tz_convert("UTC")
         entries = self._entries(annotator)
         today = entries[entries["at"] >= since]

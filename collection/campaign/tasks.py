@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
-from collection import preferences
+from collection import clock, preferences
 from collection.assignment import lots
 from collection.campaign.assigning import Assigning
 from collection.campaign.board import Board
@@ -78,7 +77,7 @@ class Tasking(Assigning, Carding):
         holding
             Ids of topics that they have in hand.
         """
-        at, lease = time.time(), self.assignment_settings().lease * 60
+        at, lease = clock.seconds(), self.assignment_settings().lease * 60
         if self.card_settings().task == "grades":
             return NextTopics([], list(holding), True)
         with self.store.transaction():
@@ -277,7 +276,7 @@ class Tasking(Assigning, Carding):
         """A topic whose decision is taken back is in the annotator's hands again, where there is room."""
         if decision.kind != "undone" or not handed_out:
             return
-        at, lease = time.time(), self.assignment_settings().lease * 60
+        at, lease = clock.seconds(), self.assignment_settings().lease * 60
         claims = self.store.claims_on([standing.topic], at)
         if _may_have(self._board(), standing.topic, decision.annotator, claims):
             self.store.claim([standing.topic], decision.annotator, at + lease)

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import pandas as pd
 
-from collection import clicks, duplicates, formats, layout, pooling, training
+from collection import clicks, clock, duplicates, formats, layout, pooling, training
 from collection.adjudication import Chosen
 from collection.adjudication import parse as parse_rule
 from collection.campaign.adjudicating import RULE_FILE
@@ -19,7 +19,6 @@ from collection.campaign.texts import Texts
 from collection.clicks import SMOOTHING, ClickEstimate
 from collection.errors import CampaignError, InputError, UnknownNameError
 from collection.records import QRELS_COLUMNS
-from collection.store.connection import now
 from collection.training import Examples
 
 PAIR = ["query_id", "doc_id"]
@@ -207,7 +206,7 @@ class Schooling(Deciding, Nearing):
             "counts": made.counts,
             "campaign": self.title,
             "cleverdon": importlib.metadata.version("cleverdon"),
-            "made_at": now(),
+            "made_at": clock.now(),
         }
 
     def _queries(self) -> dict[str, str]:
@@ -352,7 +351,7 @@ class Schooling(Deciding, Nearing):
             "cautions": clicks.cautions(found),
             "campaign": self.title,
             "cleverdon": importlib.metadata.version("cleverdon"),
-            "made_at": now(),
+            "made_at": clock.now(),
         }
 
 

@@ -7,7 +7,6 @@ import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,11 +21,6 @@ from collection.schema import migrations
 BUSY_SECONDS = 15.0
 """How long a writer waits for another one; a large import holds the lock for seconds. Shorter than the
 judging card waits for an answer: it is told that the campaign is busy, keeps its judgements, and tries again."""
-
-
-def now() -> str:
-    """The time in UTC, ISO 8601 with milliseconds."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def held_by_others(topic: str, doc: str) -> str:

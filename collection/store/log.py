@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from collection import clock
 from collection.records import CountsAs, Judgement
-from collection.store.connection import Connection, held_back, now
+from collection.store.connection import Connection, held_back
 
 
 class Pair(NamedTuple):
@@ -78,7 +79,7 @@ class Log(Connection):
     def append(self, judgement: Judgement, pair: Pair) -> None:
         """Write one judgement to the log; it revises the annotator's current one on the pair, if any."""
         row = judgement._asdict() | {"topic": pair.topic, "doc": pair.doc, "revises": pair.judgement}
-        row["judged_at"] = judgement.judged_at or now()
+        row["judged_at"] = judgement.judged_at or clock.now()
         row["passages"] = json.dumps(judgement.passages) if judgement.passages else None
         del row["query_id"], row["doc_id"]
         columns, places = ", ".join(row), ", ".join(f":{name}" for name in row)

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
+from collection import clock
 from collection.errors import ConflictError
 from collection.records import Document, Topic
-from collection.store.connection import Connection, now
+from collection.store.connection import Connection
 
 T = TypeVar("T")
 
@@ -134,7 +135,7 @@ class Material(Connection):
         """Record an imported run; one of the same name is replaced."""
         self.db.conn.execute(
             "INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (name, file, sha256, topics, rows, deepest, now()),
+            (name, file, sha256, topics, rows, deepest, clock.now()),
         )
 
     def costs(self) -> pd.DataFrame:
@@ -201,7 +202,7 @@ class Material(Connection):
         pairs = pairs.drop(left_out.index)
         cursor = self.db.conn.execute(
             "INSERT INTO pool_rounds (strategy, parameters, runs, pairs, made_at) VALUES (?, ?, ?, ?, ?)",
-            (strategy, json.dumps(dict(parameters)), json.dumps(list(runs)), len(pairs), now()),
+            (strategy, json.dumps(dict(parameters)), json.dumps(list(runs)), len(pairs), clock.now()),
         )
         position = pairs.groupby("query_id", sort=False).cumcount()
         self.db.conn.executemany(

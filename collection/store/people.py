@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
 import pandas as pd
 
+from collection import clock
 from collection.records import Role
-from collection.store.connection import Connection, now
+from collection.store.connection import Connection
 
 
 class Account(NamedTuple):
@@ -41,7 +41,7 @@ class People(Connection):
     def add_account(self, name: str, role: Role, email: str | None) -> None:
         """A new account without a password."""
         self.db.conn.execute(
-            "INSERT INTO accounts (name, role, email, made_at) VALUES (?, ?, ?, ?)", (name, role, email, now())
+            "INSERT INTO accounts (name, role, email, made_at) VALUES (?, ?, ?, ?)", (name, role, email, clock.now())
         )
 
     def account(self, name: str) -> Account | None:
@@ -88,7 +88,7 @@ class People(Connection):
                    a.made_at
             FROM accounts AS a ORDER BY a.name
             """,
-            {"now": time.time()},  # type: ignore[arg-type]
+            {"now": clock.seconds()},  # type: ignore[arg-type]
         )
         groups: dict[str, list[str]] = {}
         rows = self.db.conn.execute(
@@ -163,9 +163,10 @@ class People(Connection):
 
     def add_session(self, digest: str, name: str, until: float) -> None:
         """Open a session of an account until this time (seconds of the epoch); those that are over are dropped."""
-        self.db.conn.execute("DELETE FROM sessions WHERE until <= ?", (time.time(),))
+        self.db.conn.execute("DELETE FROM sessions WHERE until <= ?", (clock.seconds(),))
         self.db.conn.execute(
-            "INSERT INTO sessions (digest, account, opened_at, until) VALUES (?, ?, ?, ?)", (digest, name, now(), until)
+            "INSERT INTO sessions (digest, account, opened_at, until) VALUES (?, ?, ?, ?)",
+            (digest, name, clock.now(), until),
         )
 
     def session(self, digest: str) -> tuple[str, Role] | None:
@@ -173,7 +174,7 @@ class People(Connection):
         row: tuple[str, Role] | None = self.db.conn.execute(
             "SELECT a.name, a.role FROM sessions AS s JOIN accounts AS a ON a.name = s.account "
             "WHERE s.digest = ? AND s.until > ? AND NOT a.locked",
-            (digest, time.time()),
+            (digest, clock.seconds()),
         ).fetchone()
         return row
 
@@ -197,7 +198,7 @@ class People(Connection):
         )
         self.db.conn.execute(
             "INSERT INTO signin_links (digest, annotator, made_at, until, invitation) VALUES (?, ?, ?, ?, ?)",
-            (digest, annotator, now(), until, invitation),
+            (digest, annotator, clock.now(), until, invitation),
         )
 
     def signin_link(self, digest: str) -> Link | None:
@@ -205,13 +206,13 @@ class People(Connection):
         row = self.db.conn.execute(
             "SELECT a.name, l.invitation FROM signin_links AS l JOIN accounts AS a ON a.name = l.annotator "
             "WHERE l.digest = ? AND l.used_at IS NULL AND (l.until IS NULL OR l.until > ?) AND NOT a.locked",
-            (digest, time.time()),
+            (digest, clock.seconds()),
         ).fetchone()
         return None if row is None else Link(row[0], bool(row[1]))
 
     def use_signin_link(self, digest: str) -> None:
         """Nobody can use the link again."""
-        self.db.conn.execute("UPDATE signin_links SET used_at = ? WHERE digest = ?", (now(), digest))
+        self.db.conn.execute("UPDATE signin_links SET used_at = ? WHERE digest = ?", (clock.now(), digest))
 
     def void_signin_links(self, name: str) -> None:
         """No link of this person can be used any more."""

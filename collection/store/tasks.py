@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from collection import clock
 from collection.records import Choice, Preference
-from collection.store.connection import Connection, now
+from collection.store.connection import Connection
 
 
 class TopicKey(NamedTuple):
@@ -155,7 +156,7 @@ class Tasks(Connection):
     def append_choice(self, choice: Choice, standing: Standing, docs: Sequence[int]) -> None:
         """Write one choice to the log; `docs` are the keys of what was shown, in its order."""
         row = choice._asdict() | {"topic": standing.topic, "revises": standing.entry}
-        row["judged_at"] = choice.judged_at or now()
+        row["judged_at"] = choice.judged_at or clock.now()
         for name in ("query_id", "shown", "chosen"):
             del row[name]
         columns, places = ", ".join(row), ", ".join(f":{name}" for name in row)
@@ -244,7 +245,7 @@ class Tasks(Connection):
     def append_preference(self, preference: Preference, standing: Standing, left: int, right: int) -> None:
         """Write one preference to the log."""
         row = preference._asdict() | {"topic": standing.topic, "revises": standing.entry}
-        row |= {"left_doc": left, "right_doc": right, "judged_at": preference.judged_at or now()}
+        row |= {"left_doc": left, "right_doc": right, "judged_at": preference.judged_at or clock.now()}
         for name in ("query_id", "left", "right"):
             del row[name]
         columns, places = ", ".join(row), ", ".join(f":{name}" for name in row)

@@ -45,7 +45,7 @@ from collection import Campaign
 from tests.benchmarks.bench_judging import TOPICS, annotate, build, high
 from tests.browser.chromium import HELP, find
 from tests.browser.conftest import ARGUMENTS
-from tests.browser.serving import free_port
+from tests.browser.serving import free_port, use_link
 
 BESIDE = (0, 9, 19)
 LOOK = 0.3
@@ -146,7 +146,7 @@ class Server:
     def open(self, page: Page) -> None:
         """Sign in, and have the card with a document on screen."""
         page.add_init_script(WATCH)
-        page.goto(f"http://127.0.0.1:{self.port}/signin?token={self.link}")
+        use_link(page, f"http://127.0.0.1:{self.port}/signin?token={self.link}")
         page.goto(f"http://127.0.0.1:{self.port}/judge?topic=0")
         page.wait_for_function("window.shown?.()", timeout=60_000)
 

@@ -29,7 +29,7 @@ from collection import Campaign  # noqa: E402
 from tests.benchmarks.evaluation_files import dense  # noqa: E402
 from tests.browser.chromium import find  # noqa: E402
 from tests.browser.conftest import ARGUMENTS  # noqa: E402
-from tests.browser.serving import Serving  # noqa: E402
+from tests.browser.serving import Serving, use_link  # noqa: E402, use_link
 
 ALLOWED = 2.0
 PATIENCE = 120_000
@@ -134,7 +134,7 @@ def main() -> None:
         try:
             page = browser.new_page(viewport={"width": 1280, "height": 900})
             page.set_default_timeout(PATIENCE)
-            page.goto(serving.link)
+            use_link(page, serving.link)
             expect(page.get_by_role("heading", name="Dense")).to_be_visible()
             address = f"{serving.url}/compare"
             rounds = [round_of(page, address) for _ in range(options.repeats + 1)]

@@ -73,6 +73,12 @@ class Serving:
         self.process.wait(20)
 
 
+def use_link(page: Page, link: str) -> None:
+    """Open a one-time sign-in link and press its button."""
+    page.goto(link)
+    page.get_by_role("button", name=re.compile("^Sign in as ")).click()
+
+
 def shown(page: Page) -> str:
     return page.locator("[data-part=doc-id]").inner_text()
 

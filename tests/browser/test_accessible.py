@@ -12,6 +12,7 @@ from collection import Campaign
 from collection.records import Document, Topic
 from tests.browser.card_harness import document
 from tests.browser.card_page import words
+from tests.browser.serving import use_link
 
 pytestmark = pytest.mark.browser
 
@@ -109,7 +110,7 @@ def built(tmp_path_factory):
 def test_axe_finds_nothing_serious_on_the_real_page(serving, browser, scheme):
     context = browser.new_context(viewport={"width": 1280, "height": 800}, color_scheme=scheme)
     page = context.new_page()
-    page.goto(serving.link)
+    use_link(page, serving.link)
     page.goto(f"{serving.url}/judge")
     expect(page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty()
     page.keyboard.press("2")

@@ -18,7 +18,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign, Judgement, formats
-from tests.browser.serving import CRANFIELD, WATCH_KEYS, Serving, press, saved, shown
+from tests.browser.serving import CRANFIELD, WATCH_KEYS, Serving, press, saved, shown, use_link
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -68,7 +68,7 @@ def open_card(page: Page, serving: Serving) -> None:
     """Sign in and open the Judge page. Keys are watched from before the card is there, so that what is noted is
     what was on screen when the key went down, not what the card showed then."""
     page.add_init_script(WATCH_KEYS)
-    page.goto(serving.link)
+    use_link(page, serving.link)
     expect(page.get_by_text("pairs are left")).to_be_visible()
     page.goto(f"{serving.url}/judge")
     expect(page.locator("[data-part=doc-id]")).not_to_be_empty()

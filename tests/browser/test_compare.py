@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from collection import Campaign
-from tests.browser.serving import Serving
+from tests.browser.serving import Serving, use_link
 from tests.test_compare_page import SYSTEMS, TOPICS, write
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -35,7 +35,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
 def page(serving: Serving, context: Any) -> Page:
     """The page, with its first chart drawn."""
     page = context.new_page()
-    page.goto(serving.link)
+    use_link(page, serving.link)
     expect(page.get_by_role("heading", name="Four")).to_be_visible()
     page.goto(f"{serving.url}/compare")
     expect(chart(page, "means")).to_be_visible()

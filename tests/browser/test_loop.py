@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from collection import Campaign, formats
-from tests.browser.serving import CRANFIELD, WATCH_KEYS, Serving, press, saved, shown
+from tests.browser.serving import CRANFIELD, WATCH_KEYS, Serving, press, saved, shown, use_link
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -47,7 +47,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, dict[str
 
 
 def open_topic(page: Page, serving: Serving, topic: str) -> None:
-    page.goto(serving.link)
+    use_link(page, serving.link)
     expect(page.get_by_text("in the loop")).to_be_visible()
     page.goto(f"{serving.url}/judge?topic={topic}")
     expect(page.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty()
@@ -112,7 +112,7 @@ def test_two_annotators_on_one_topic_never_get_the_same_pair(
     try:
         ann, bob = context.new_page(), other.new_page()
         open_topic(ann, serving, topic)
-        bob.goto(f"{serving.url}/signin?token={link}")
+        use_link(bob, f"{serving.url}/signin?token={link}")
         bob.goto(f"{serving.url}/judge?topic={topic}")
         expect(bob.locator("[data-part=document]:not([hidden]) [data-part=doc-id]")).not_to_be_empty()
         for _ in range(8):

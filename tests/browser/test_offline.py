@@ -12,7 +12,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from collection import Campaign
 from collection.records import Document, Topic
-from tests.browser.serving import WATCH_KEYS, Serving, saved, shown
+from tests.browser.serving import WATCH_KEYS, Serving, saved, shown, use_link
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -45,11 +45,11 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     return (directory,)
 
 
-def open_card(context: BrowserContext, serving: Serving, *, sign_in: bool = True, topic: str = "1") -> Page:
+def open_card(context: BrowserContext, serving: Serving, *, use_link: bool = True, topic: str = "1") -> Page:
     page = context.new_page()
     page.add_init_script(WATCH_KEYS)
-    if sign_in:
-        page.goto(serving.link)
+    if use_link:
+        use_link(page, serving.link)
         expect(page.get_by_role("heading").first).to_be_visible()
     page.goto(f"{serving.url}/judge?topic={topic}")
     ready(page)
@@ -154,7 +154,7 @@ def test_keys_scroll_the_document_while_a_link_of_the_page_has_the_focus(
         campaign.store.add_documents([Document("d00", "Wing 0", "a long one\n" * 400)], replace=True)
     page = context.new_page()
     page.add_init_script(WATCH_KEYS)
-    page.goto(serving.link)
+    use_link(page, serving.link)
     page.get_by_role("link", name="Judge", exact=True).first.click()
     ready(page)
     assert shown(page) == "d00"
@@ -177,7 +177,7 @@ def test_two_tabs_take_turns(serving: Serving, context: BrowserContext, mode: st
     if mode == "loop":
         with Campaign(serving.directory) as campaign:
             campaign.set_loop(mode="loop")
-    tabs = [open_card(context, serving), open_card(context, serving, sign_in=False)]
+    tabs = [open_card(context, serving), open_card(context, serving, use_link=False)]
     for page in tabs:
         page.wait_for_function(f"{STATE}.tabs.others.size === 1")
     done: list[tuple[str, int]] = []

@@ -14,7 +14,7 @@ from collection import Campaign
 from collection.records import Role
 from tests.browser.chromium import PATIENCE
 from tests.browser.oidc import CLIENT_ID, CLIENT_SECRET, Provider
-from tests.browser.serving import Serving, free_port, saved
+from tests.browser.serving import Serving, free_port, saved, use_link
 from tests.conftest import DOCUMENTS, RUN_A, RUN_B, TOPICS
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -59,7 +59,7 @@ def enter(page: Page, serving: Serving, name: str, role: Role) -> None:
         if name not in campaign.accounts()["name"].tolist():
             campaign.add_account(name, role)
         link = campaign.make_signin_link(name)
-    page.goto(f"{serving.url}/signin?token={link}")
+    use_link(page, f"{serving.url}/signin?token={link}")
     expect(page.get_by_text("signed in as")).to_be_visible()
 
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from collection import Campaign
-from tests.browser.serving import Serving
+from tests.browser.serving import Serving, use_link
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -50,7 +50,7 @@ def test_a_reader_reads_the_verdict_and_takes_a_chart_away(
         campaign.add_account("rae", "reader")
         link = campaign.make_signin_link("rae")
         verdict = campaign.reusability().verdict
-    page.goto(f"{serving.url}/signin?token={link}")
+    use_link(page, f"{serving.url}/signin?token={link}")
     expect(page.get_by_text("Small").first).to_be_attached()
     page.goto(f"{serving.url}/reusability")
     main = page.get_by_test_id("stMain")

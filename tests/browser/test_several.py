@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from collection import Campaign, agreement, formats
 from collection.records import Document, Topic
 from tests.browser.chromium import PATIENCE
-from tests.browser.serving import CRANFIELD, Serving
+from tests.browser.serving import CRANFIELD, Serving, use_link
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -110,7 +110,7 @@ def test_two_annotators_and_a_manager(serving: Serving, built: tuple[Path], brow
 
     windows = [window() for _ in range(3)]
     manager = windows[0].new_page()
-    manager.goto(serving.link)
+    use_link(manager, serving.link)
     links = [invite(manager, serving, name) for name in ("ben", "cai")]
     with Campaign(serving.directory) as campaign:
         campaign.set_assignment(annotators=2)

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from collection import Campaign, Judgement
 from collection.showing import markup
-from tests.browser.serving import Serving
+from tests.browser.serving import Serving, use_link
 from tests.test_images import PNG
 from tests.test_showing import EVIL, NASTY
 
@@ -81,7 +81,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
 def page(context: BrowserContext, serving: Serving) -> Iterator[Page]:
     """Signed in as ann, who manages."""
     page = context.new_page()
-    page.goto(serving.link)
+    use_link(page, serving.link)
     expect(page.get_by_role("heading").first).to_be_visible()
     yield page
     assert page.evaluate("window.done") is None, "something of a document was executed"

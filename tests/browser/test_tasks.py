@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from collection import Campaign
 from collection.records import Document, Topic
-from tests.browser.serving import CRANFIELD, Serving, saved
+from tests.browser.serving import CRANFIELD, Serving, saved, use_link
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -70,7 +70,7 @@ def count(page: Page, words: str) -> None:
 def test_lists_are_decided_and_survive_a_killed_server(serve, context):
     serving = serve(task="list", most_chosen=2, list_size=SIZE)
     page = context.new_page()
-    page.goto(serving.link)
+    use_link(page, serving.link)
     page.goto(f"{serving.url}/judge")
     count(page, "0 of 12")
     ticks = page.locator("[data-do=choose]")
@@ -86,7 +86,7 @@ def test_lists_are_decided_and_survive_a_killed_server(serve, context):
     count(page, "4 of 12")
     expect(page.locator("[data-part=status]")).not_to_have_text("Saved")
     serving.start()
-    page.goto(serving.link)
+    use_link(page, serving.link)
     page.goto(f"{serving.url}/judge")
     count(page, "4 of 12")
     saved(page)
@@ -109,7 +109,7 @@ def test_lists_are_decided_and_survive_a_killed_server(serve, context):
 def test_preferences_lead_through_the_topics(serve, context):
     serving = serve(task="preference", preference_size=3)
     page = context.new_page()
-    page.goto(serving.link)
+    use_link(page, serving.link)
     page.goto(f"{serving.url}/judge")
     count(page, "0 of 12")
     for key in ["ArrowLeft", "ArrowRight", "="] * 4:

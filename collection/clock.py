@@ -1,0 +1,82 @@
+"""The time that Cleverdon writes and compares: the machine's clock, without its jumps.
+
+A process follows the machine's clock while that goes on as time does, or is corrected by up to a minute, and never goes
+back for such a correction. When the clock is set by more, time goes on from where it was; only a change that has lasted
+for :data:`LASTING` seconds counts, as after a machine was suspended, or started with a wrong clock. So a clock that is
+set by mistake, and set right again, signs nobody out and writes no time of the future.
+
+All times of a campaign come from here. Only what another machine says, such as a provider of sign-ins, is compared
+with the machine's clock as it is.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+JUMP = 60.0
+"""Seconds by which the machine's clock may be corrected at once."""
+LASTING = 10 * 60.0
+"""Seconds after which a larger change counts."""
+
+
+def _steady() -> float:
+    """Seconds that nobody can set and that go on while the machine sleeps, where the system has such a clock."""
+    boot = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if boot is None else time.clock_gettime(boot)
+
+
+class Clock:
+    """A clock that does not jump.
+
+    Parameters
+    ----------
+    wall
+        The machine's clock: seconds of the epoch.
+    steady
+        Seconds that only go forward.
+    """
+
+    def __init__(self, wall: Callable[[], float], steady: Callable[[], float]) -> None:
+        self._wall, self._steady = wall, steady
+        self._at, self._steady_at = wall(), steady()
+        self._jumped_at: float | None = None
+        """By the steady clock, when the machine's clock was found to be set."""
+        self._lock = threading.Lock()
+
+    def seconds(self) -> float:
+        """The time in seconds of the epoch."""
+        with self._lock:
+            wall, steady = self._wall(), self._steady()
+            expected = self._at + (steady - self._steady_at)
+            if abs(wall - expected) <= JUMP:
+                self._at, self._jumped_at = max(wall, self._at), None
+            elif self._jumped_at is None or steady - self._jumped_at < LASTING:
+                if self._jumped_at is None:
+                    self._jumped_at = steady
+                    logging.getLogger(__name__).warning(
+                        "The machine's clock was set by %+.0f seconds; that counts if it lasts for %.0f minutes.",
+                        wall - expected,
+                        LASTING / 60,
+                    )
+                self._at = expected
+            else:
+                self._at, self._jumped_at = wall, None
+            self._steady_at = steady
+            return self._at
+
+
+_CLOCK = Clock(time.time, _steady)
+
+
+def seconds() -> float:
+    """The time in seconds of the epoch."""
+    return _CLOCK.seconds()
+
+
+def now() -> str:
+    """The time in UTC, ISO 8601 with milliseconds."""
+    return datetime.fromtimestamp(_CLOCK.seconds(), UTC).isoformat(timespec="milliseconds")
