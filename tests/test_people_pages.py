@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from annotate import views
+from annotate import uploads, views
 from annotate.asgi import SCRIPT
 from annotate.judging.tokens import Tokens
 from annotate.session import DIRECTORY_VARIABLE
@@ -286,6 +287,23 @@ def test_sign_out_ends_the_session_on_the_server(opened: Open, campaign: Campaig
     assert campaign.accounts()["sessions"].tolist() == [left]
     app.run()
     assert [t.value for t in app.title] == ["Sign in"]
+
+
+def test_a_session_takes_files_only_while_its_page_has_an_uploader(
+    opened: Open, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(views.__file__).parent
+    with_uploader = {entry.file for entry in views.PAGES if "file_uploader(" in (folder / entry.file).read_text()}
+    assert with_uploader == {entry.file for entry in views.PAGES if entry.has_uploader} == {"import_files.py"}
+    monkeypatch.setattr(uploads, "_open", {})
+    opened(campaign, "account.py", "manager")
+    assert not uploads._open
+    opened(campaign, "import_files.py", "manager")
+    assert len(uploads._open) == 1
+    for page, role in (("account.py", "manager"), ("import_files.py", "annotator"), ("import_files.py", None)):
+        uploads._open |= {"test session id": None}
+        opened(campaign, page, role)
+        assert not uploads._open, (page, role)
 
 
 def submit(app: AppTest, label: str) -> None:

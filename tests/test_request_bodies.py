@@ -90,11 +90,26 @@ def test_only_short_bodies_are_parsed_on_the_event_loop(monkeypatch: pytest.Monk
     threads = []
     parse = request_bodies._parse
     monkeypatch.setattr(
-        request_bodies, "_parse", lambda body: threads.append(threading.current_thread()) or parse(body)
+        request_bodies, "_parse", lambda *given: threads.append(threading.current_thread()) or parse(*given)
     )
     assert read(b'{"a": "', b"x" * 100, b'"}') == {"a": "x" * 100}
     assert len(read(json.dumps({"a": "x" * 100_000}).encode())["a"]) == 100_000
     assert [thread is threading.main_thread() for thread in threads] == [True, False]
+
+
+def test_a_long_body_is_parsed_where_others_get_the_interpreter_in_between() -> None:
+    """The parser in C would keep it; the event loop goes on while the one in Python works."""
+    body = b'{"x": [' + b"1," * 200_000 + b"1]}"
+
+    async def ticks() -> int:
+        reading, count = asyncio.create_task(read_json(request(body, content_type="application/json"))), 0
+        while not reading.done():
+            await asyncio.sleep(0)
+            count += 1
+        assert len((await reading)["x"]) == 200_001
+        return count
+
+    assert asyncio.run(ticks()) > 5
 
 
 def test_forms_are_read_within_their_limit() -> None:

@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 import streamlit as st
+from streamlit import config
 
 from annotate import session, widgets
 from collection.errors import CleverdonError
@@ -13,7 +14,8 @@ campaign = session.current().campaign
 
 st.title("Import")
 st.write(
-    "All that you choose is imported together: if one file is wrong, nothing is changed, and you are told its line."
+    "All that you choose is imported together: if one file is wrong, nothing is changed, and you are told its line. "
+    f"{config.get_option('server.maxUploadSize'):,} MB fit in one import here; `cleverdon import` has no limit."
 )
 with st.form("files", border=False):
     left, right = st.columns(2)
