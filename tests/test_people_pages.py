@@ -15,6 +15,7 @@ from annotate import uploads, views
 from annotate.asgi import SCRIPT
 from annotate.judging.tokens import Tokens
 from annotate.session import DIRECTORY_VARIABLE
+from annotate.signing import attempts
 from annotate.views import PAGES, SECTIONS, PageEntry
 from collection import Campaign, Judgement
 from collection.records import ROLES, Role
@@ -275,6 +276,25 @@ def test_choose_and_change_the_password(opened: Open, campaign: Campaign, role: 
     again.set_value(PASSWORD + "!")
     submit(app, "Keep it")
     assert "old password" in app.error[0].value
+    assert campaign.check_password("ann", PASSWORD) == "ann"
+
+
+def test_the_old_password_cannot_be_guessed_from_an_open_browser(
+    opened: Open, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempts, "MOST", 2)
+    campaign.add_account("ann", "manager")
+    campaign.set_password("ann", PASSWORD)
+    app = opened(campaign, "account.py", "manager", "ann")
+    said = []
+    for guess in ("wrong wrong wrong", "wrong again again", PASSWORD):
+        for field, text in zip(app.text_input, (guess, PASSWORD + "!", PASSWORD + "!"), strict=True):
+            field.set_value(text)
+        submit(app, "Keep it")
+        said.append(app.error[0].value)
+    assert "old password" in said[0]
+    assert "old password" in said[1]
+    assert said[2] == "Too many attempts: try again in 5 minutes."
     assert campaign.check_password("ann", PASSWORD) == "ann"
 
 

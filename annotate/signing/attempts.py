@@ -79,6 +79,16 @@ class Attempts:
         return [at for at in self._failures.get(key, ()) if at > self._clock() - WITHIN]
 
 
+OLD_PASSWORDS = Attempts()
+"""Failures on the Account page, by session: whoever finds an open browser must not find the password as well."""
+
+
+def too_many(wait: float) -> str:
+    """What somebody is told who has to wait, in seconds."""
+    minutes = int(wait // 60) + 1
+    return f"Too many attempts: try again in {minutes} minute{'' if minutes == 1 else 's'}."
+
+
 class Busy(Exception):
     """No place is free."""
 

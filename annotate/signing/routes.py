@@ -17,7 +17,7 @@ from annotate.judging.tokens import BROWSER_SECONDS, COOKIE_SECONDS, Browser, To
 from annotate.origins import Origins
 from annotate.request_bodies import BadRequest, read_form
 from annotate.signing import forms
-from annotate.signing.attempts import Attempts, Busy, Queue, same_name
+from annotate.signing.attempts import Attempts, Busy, Queue, same_name, too_many
 from annotate.signing.provider import Provider
 from collection.accounts import LONGEST_PASSWORD
 from collection.campaign import Campaign
@@ -111,9 +111,7 @@ class SigningService:
         is_known = browser is not None and same_name(browser.name, name)
         source = browser.key if browser is not None and is_known else _address(request)
         if (wait := self.attempts.wait(name, source, is_known=is_known)) > 0:
-            minutes = int(wait // 60) + 1
-            say = f"Too many attempts: try again in {minutes} minute{'' if minutes == 1 else 's'}."
-            return self._form(say, name, 429, retry_after=int(wait) + 1)
+            return self._form(too_many(wait), name, 429, retry_after=int(wait) + 1)
         try:
             queue, desk = (self._waiting, self._slow) if is_known else (self._waiting_strangers, self._strangers)
             with queue.place(source):

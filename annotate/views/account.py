@@ -4,6 +4,7 @@ import streamlit as st
 
 from annotate import session, widgets
 from annotate.signing import gate
+from annotate.signing.attempts import OLD_PASSWORDS, too_many
 from collection.accounts import SHORTEST_PASSWORD
 from collection.errors import CleverdonError
 from collection.records import ROLES
@@ -35,9 +36,13 @@ with st.form("password", clear_on_submit=True, width=460):
     if st.form_submit_button("Keep it", type="primary"):
         if new != again:
             st.error("The two passwords are not the same.")
+        elif (wait := OLD_PASSWORDS.wait(now.annotator, now.digest, is_known=True)) > 0:
+            st.error(too_many(wait))
         else:
+            OLD_PASSWORDS.failed(now.annotator, now.digest, is_known=True)
             try:
                 campaign.change_password(now.annotator, old, new, keep=now.digest)
+                OLD_PASSWORDS.succeeded(now.annotator, now.digest, is_known=True)
                 st.success("Changed. In other browsers you are signed out.")
             except CleverdonError as error:
                 st.error(widgets.plain(f"{str(error)[0].upper()}{str(error)[1:]}."))
