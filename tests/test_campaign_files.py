@@ -181,8 +181,9 @@ def test_no_option_of_export_replaces_the_database_or_a_run(judged: Campaign, tm
     (run, *_) = (judged.directory / "runs").iterdir()
     before = contents(judged.directory)
     (tmp_path / "hard").hardlink_to(judged.directory / "campaign.db")
+    other = "--qrels" if option == "pool" else "--pool"
     for path in (judged.directory / "campaign.db", run, judged.directory / "runs" / "new.tsv", tmp_path / "hard"):
-        said = fails("export", judged.directory, "--pool", tmp_path / "pool.tsv", f"--{option}", path)
+        said = fails("export", judged.directory, other, tmp_path / "other.txt", f"--{option}", path)
         assert f"{path} belongs to the campaign in {judged.directory}" in said
     assert contents(judged.directory) == before
 

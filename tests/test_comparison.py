@@ -617,7 +617,9 @@ def test_costs_of_a_system_are_those_of_its_seeds(on_disk: Path, tmp_path: Path)
     assert {row["system"]: row["latency_ms"] for row in json.loads(result.stdout)} == {"bm25": 5.0, "dense": 65.0}
     assert "no run or system is called 'nobody'" in result.stderr
     costs.write_text("run,latency_ms\nnobody,1\n")
-    assert "the costs name none of the runs" in fails("evaluate", *files, "--costs", costs)
+    assert "wanted costs of one of the runs (bm25, dense#1, dense#2), found those of nobody" in fails(
+        "evaluate", *files, "--costs", costs
+    )
 
 
 def test_imported_costs_of_a_system_are_those_of_its_seeds(campaign: Campaign, tmp_path: Path) -> None:

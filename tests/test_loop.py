@@ -228,7 +228,7 @@ def test_a_recipe_explains_what_it_does_not_know(arguments: dict[str, object], m
 
 
 def test_a_recipe_refuses_senseless_numbers() -> None:
-    with pytest.raises(InputError, match="level of 1 or more"):
+    with pytest.raises(InputError, match="level above 0"):
         Recipe(level=0)
 
 

@@ -177,7 +177,7 @@ def _records(path: str | PathLike[str]) -> Iterator[tuple[int, Mapping[str, Any]
     _renamed(path, number, dict.fromkeys(names, ""))
     for at, cells in records:
         record = _renamed(path, at, dict(zip(names, cells, strict=True)))
-        yield at, record | {"annotator": spreadsheet.restored(record["annotator"])}
+        yield at, {n: c if n in spreadsheet.IDS else spreadsheet.restored(c) for n, c in record.items()}
 
 
 def _renamed(path: str | PathLike[str], number: int, record: Mapping[str, Any]) -> dict[str, Any]:
