@@ -257,8 +257,9 @@ class GradeScale:
         return ", ".join(map(str, self.sentences))
 
     def label(self, grade: int) -> str:
-        """The part of the sentence before the first colon, or all of a short sentence."""
-        return self.sentences[grade].split(":", 1)[0].strip()
+        """The part of the sentence before the first colon, or all of a short sentence; never empty."""
+        sentence = self.sentences[grade]
+        return sentence.split(":", 1)[0].strip() or sentence.strip(": ") or str(grade)
 
 
 GRADE_SCALES: dict[str, GradeScale] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -18,6 +19,7 @@ from annotate.session import DIRECTORY_VARIABLE
 from collection import Campaign, Judgement, formats
 from collection.adjudication import estimating
 from collection.errors import InputError
+from collection.records import GradeScale
 from tests.conftest import judging_token, signed_in
 from tests.helpers import AS_JSON
 
@@ -48,206 +50,95 @@ def differing(campaign: Campaign) -> Campaign:
     return campaign
 
 
-def shown(app: AppTest) -> str:
-    """The doc_id on screen; the fixture's titles are "Title 1", its ids "d1"."""
-    return next("d" + t.value.removeprefix("Title ") for t in app.text if t.value.startswith("Title "))
-
-
-def press(app: AppTest, label: str) -> AppTest:
-    return next(b for b in app.button if b.label == label).click().run()
-
-
 def said(app: AppTest) -> str:
     return "\n".join(m.value for kind in (app.markdown, app.caption) for m in kind)
 
 
-def test_one_click_ends_the_pair_and_shows_the_next(opened: Callable[..., AppTest], differing: Campaign) -> None:
-    app = opened(differing, "adjudicate.py")
-    assert shown(app) == "d1"
-    assert "3 of 3 disagreements are left" in said(app)
-    press(app, "Relevant")
-    assert not app.exception
-    assert shown(app) == "d2"
-    assert "2 of 3 disagreements are left" in said(app)
-    written = differing.adjudications()
-    assert written[["annotator", "query_id", "doc_id", "relevance"]].values.tolist() == [["ann", "1", "d1", 2]]
-    assert dict(zip(differing.qrels()["doc_id"], differing.qrels()["relevance"], strict=True))["d1"] == 2
+def card(app: AppTest) -> dict[str, Any]:
+    """What the page tells the card."""
+    (found,) = app.get("bidi_component")
+    return dict(json.loads(found.proto.json))  # type: ignore[attr-defined]
 
 
-@pytest.mark.slow
-def test_pairs_of_the_calibration_set_are_settled_here_too(opened: Callable[..., AppTest], differing: Campaign) -> None:
-    differing.set_calibration([("1", "d1"), ("1", "d6"), ("2", "d5")])  # differ, agree, nobody has judged
-    queue = differing.to_adjudicate()
-    assert queue[["doc_id", "grades", "why"]].values.tolist()[3:] == [
-        ["d6", "2 2", "calibration"],
-        ["d5", "", "calibration"],
-    ]
-    app = opened(differing, "adjudicate.py")
-    assert "3 of 3 disagreements are left" in said(app)
-    assert "2 pairs of the calibration set to settle" in said(app)
-    app.selectbox(key="why").set_value("calibration").run()
-    assert shown(app) == "d6"
-    press(app, "Perfect")
-    assert shown(app) == "d5"
-    assert "Nobody has judged this pair" in said(app)
-    press(app, "Related")
-    assert differing.calibration()["settled"].fillna(-1).tolist() == [-1, 3, 1]
+def adjudicated(campaign: Campaign, doc_id: str, grade: int, who: str = "eve", query_id: str = "1") -> None:
+    judgement = Judgement(str(uuid4()), who, query_id, doc_id, "graded", grade, counts_as="adjudication")
+    assert campaign.adjudicate([judgement]).saved
 
 
-def test_a_note_goes_with_the_grade(opened: Callable[..., AppTest], differing: Campaign) -> None:
-    app = opened(differing, "adjudicate.py")
-    app.text_input[0].set_value("the second sentence answers it")
-    press(app, "Perfect")
-    assert differing.adjudications()[["doc_id", "relevance", "note"]].values.tolist() == [
-        ["d1", 3, "the second sentence answers it"]
-    ]
-    assert app.text_input[0].value in ("", None)
-
-
-def test_sides_are_blind_until_one_asks(opened: Callable[..., AppTest], differing: Campaign) -> None:
-    app = opened(differing, "adjudicate.py")
-    text = said(app)
-    assert "0 · Not relevant" in text.replace("\\", "")
-    assert "3 · Perfect" in text.replace("\\", "")
-    assert "7.5 s" in text
-    assert "bob says so" in text
-    assert "Annotator A" in text
-    assert "Annotator A, 7.5" in text.replace("\\", "")
-    assert ":gray[cat" not in text
-    app.toggle(key="named").set_value(True).run()
-    assert ":gray[bob" in said(app)
-    assert ":gray[cat" in said(app)
-
-
-@pytest.mark.slow
-def test_skipped_pairs_come_again_behind_the_others(opened: Callable[..., AppTest], differing: Campaign) -> None:
-    app = opened(differing, "adjudicate.py")
-    seen = [shown(app)]
-    for _ in range(4):
-        press(app, "Skip")
-        seen.append(shown(app))
-    assert seen == ["d1", "d2", "d4", "d1", "d2"]
-    assert differing.adjudications().empty
-
-
-def test_cannot_judge_ends_the_pair_without_a_grade(opened: Callable[..., AppTest], differing: Campaign) -> None:
-    app = opened(differing, "adjudicate.py")
-    press(app, "Cannot judge")
-    assert differing.adjudications()[["doc_id", "kind", "reason"]].values.tolist() == [
-        ["d1", "cannot judge", "no grade can be given"]
-    ]
-    assert "d1" not in set(differing.qrels()["doc_id"])
-
-
-@pytest.mark.slow
-def test_undo_takes_the_last_one_back_and_shows_it_again(opened: Callable[..., AppTest], differing: Campaign) -> None:
-    app = opened(differing, "adjudicate.py")
-    press(app, "Relevant")
-    press(app, "Related")
-    undo = next(b for b in app.button if b.label.startswith("Undo"))
-    assert "d2" in undo.label
-    undo.click().run()
-    assert shown(app) == "d2"
-    assert differing.adjudications()["doc_id"].tolist() == ["d1"]
-    next(b for b in app.button if b.label.startswith("Undo")).click().run()
-    assert shown(app) == "d1"
-    assert differing.adjudications().empty
-    assert not [b for b in app.button if b.label.startswith("Undo")]
-
-
-def test_a_click_on_a_pair_that_somebody_ended_meanwhile_is_told_and_grades_nothing(
-    opened: Callable[..., AppTest], differing: Campaign
-) -> None:
-    """eve ends d1 while it is on screen here: what is clicked then must reach neither d1 nor d2, and ann is told."""
-    app = opened(differing, "adjudicate.py")
-    button = next(b for b in app.button if b.label == "Perfect")
-    other = Judgement(str(uuid4()), "eve", "1", "d1", "graded", 1, counts_as="adjudication")
-    assert differing.judge([other]).saved
-    button.click().run()
-    assert not app.exception
-    assert [w.value.replace("\\", "") for w in app.warning] == [
-        "d1 of topic 1 was ended meanwhile by eve; your click was not taken."
-    ]
-    assert differing.adjudications("ann").empty
-    assert differing.adjudications()[["annotator", "doc_id", "relevance"]].values.tolist() == [["eve", "d1", 1]]
-    assert shown(app) == "d2"
-    press(app, "Perfect")  # the next click is an ordinary one
-    assert not app.warning
-    assert differing.adjudications("ann")[["doc_id", "relevance"]].values.tolist() == [["d2", 3]]
-
-
-def test_a_click_on_the_last_pair_that_somebody_ended_meanwhile_is_told_too(
+def test_the_card_gets_the_scale_and_a_token_and_no_text_of_anybody(
     opened: Callable[..., AppTest], differing: Campaign
 ) -> None:
     app = opened(differing, "adjudicate.py")
-    button = next(b for b in app.button if b.label == "Cannot judge")
-    for query_id, doc_id in (("1", "d1"), ("1", "d2"), ("2", "d4")):
-        other = Judgement(str(uuid4()), "eve", query_id, doc_id, "graded", 1, counts_as="adjudication")
-        assert differing.judge([other]).saved
-    button.click().run()
     assert not app.exception
-    assert "ended meanwhile by eve; your click was not taken" in app.warning[0].value
-    assert "Nothing is left" in app.success[0].value
+    data = card(app)
+    assert [(each["grade"], each["label"]) for each in data["scale"]] == [
+        (0, "Not relevant"), (1, "Related"), (2, "Relevant"), (3, "Perfect"),
+    ]  # fmt: skip
+    assert data["token"]
+    assert (data["annotator"], data["pair"], data["picked"]) == ("ann", None, 0)
+    assert data["filter"] == {"why": None, "query_id": None, "distance": None, "names": []}
+    assert "bob says so" not in json.dumps(data)
 
 
-def test_a_click_on_a_pair_on_which_nobody_differs_any_more_is_told(
+def test_the_filter_goes_to_the_card(opened: Callable[..., AppTest], differing: Campaign) -> None:
+    differing.set_calibration([("1", "d6")])
+    app = opened(differing, "adjudicate.py")
+    assert app.selectbox(key="topic").options == ["All topics", "1: running average", "2: read a table"]
+    assert app.selectbox(key="distance").options[1:] == ["3", "2", "1", "0: a grade and a “cannot judge”"]
+    app.selectbox(key="why").set_value("disagreement")
+    app.selectbox(key="topic").set_value("2")
+    app.selectbox(key="distance").set_value(1)
+    app.multiselect(key="people").set_value(["cat"]).run()
+    assert not app.exception
+    assert card(app)["filter"] == {"why": "disagreement", "query_id": "2", "distance": 1, "names": ["cat"]}
+
+
+def test_the_queue_lists_what_is_left_and_a_row_shows_its_pair(
     opened: Callable[..., AppTest], differing: Campaign
 ) -> None:
     app = opened(differing, "adjudicate.py")
-    button = next(b for b in app.button if b.label == "Perfect")
-    assert differing.judge([Judgement(str(uuid4()), "bob", "1", "d1", "graded", 3)]).saved  # as cat has it
-    button.click().run()
-    assert (
-        "was judged anew meanwhile and is none of these pairs any more; your click was not taken"
-        in app.warning[0].value
-    )
-    assert differing.adjudications().empty
+    assert not app.dataframe
+    app.session_state["queue-open"] = True
+    app.run()
+    assert app.dataframe[0].value[["doc_id", "distance", "grades"]].values.tolist() == [
+        ["d1", 3, "0 3"], ["d2", 2, "1 3"], ["d4", 1, "0 1"],
+    ]  # fmt: skip
+    adjudicated(differing, "d1", 2)
+    app.selectbox(key="topic").set_value("1").run()
+    assert app.dataframe[0].value["doc_id"].tolist() == ["d2"]
 
 
-@pytest.mark.slow
-def test_what_is_chosen_narrows_the_queue(opened: Callable[..., AppTest], differing: Campaign) -> None:
-    j = Judgement(str(uuid4()), "dan", "1", "d6", "graded", 1)
-    assert differing.judge([j]).saved
+def test_what_is_done_is_listed_newest_first(opened: Callable[..., AppTest], differing: Campaign) -> None:
+    adjudicated(differing, "d1", 2)
+    out = Judgement(str(uuid4()), "eve", "1", "d2", "cannot judge", reason="broken", note="\u202eabc")
+    assert differing.adjudicate([out]).saved
     app = opened(differing, "adjudicate.py")
-    app.selectbox(key="topic").set_value("2").run()
-    assert shown(app) == "d4"
-    assert "1 as chosen" in said(app)
-    app.selectbox(key="topic").set_value("").run()
-    app.selectbox(key="distance").set_value(2).run()
-    assert shown(app) == "d2"
-    app.selectbox(key="distance").set_value(-1).run()
-    app.multiselect(key="people").set_value(["cat", "dan"]).run()
-    assert shown(app) == "d6"
-    app.selectbox(key="distance").set_value(3).run()
-    assert "No pair that is left is like that" in app.info[0].value
+    app.session_state["done-open"] = True
+    app.run()
+    assert app.dataframe[0].value[["doc_id", "grade", "annotator", "note"]].values.tolist() == [
+        ["d2", "cannot judge", "eve", "abc"], ["d1", "2 · Relevant", "eve", ""],
+    ]  # fmt: skip
 
 
 def test_an_empty_queue_says_why(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     app = opened(campaign, "adjudicate.py")
-    assert "No pair was graded by several annotators yet" in said(app)
+    assert "no pair has judgements by two or more annotators yet" in said(app)
+    assert not app.get("bidi_component")
     for who in ("bob", "cat"):
         assert campaign.judge([Judgement(str(uuid4()), who, "1", "d1", "graded", 2)]).saved
     app.run()
-    assert "1 pairs were graded by several annotators, who agree on all of them" in said(app)
+    assert "The only pair with two or more judgements: the annotators agree." in said(app)
     assert campaign.judge([Judgement(str(uuid4()), "dan", "1", "d1", "graded", 0)]).saved
-    press(app.run(), "Relevant")
-    assert "Nothing is left: all 1 disagreements are ended" in app.success[0].value
-    assert [b for b in app.button if b.label.startswith("Undo")]
+    app.run()
+    assert card(app)
+    adjudicated(campaign, "d1", 2)
+    app.run()
+    assert card(app), "what is done can be looked at and taken back"
 
 
-def test_texts_of_a_campaign_are_no_markup(opened: Callable[..., AppTest], differing: Campaign) -> None:
-    hostile = "**bold** :red[r] [link](javascript:alert(1))"
-    for who, grade in (("**who**", 3), ("x", 0)):
-        j = Judgement(str(uuid4()), who, "2", "d7", "graded", grade, note=hostile)
-        assert differing.judge([j]).saved
-    app = opened(differing, "adjudicate.py")
-    app.selectbox(key="topic").set_value("2").run()
-    assert shown(app) == "d7"
-    app.toggle(key="named").set_value(True).run()
-    text = said(app)
-    assert "**bold**" not in text
-    assert "](javascript" not in text
-    assert "**who**" not in text
+def test_a_grade_whose_sentence_begins_with_a_colon_has_a_label() -> None:
+    scale = GradeScale({0: ":material/home: no", 1: "Yes: it does", 2: ":"})
+    assert [scale.label(grade) for grade in (0, 1, 2)] == ["material/home: no", "Yes", "2"]
 
 
 def test_annotators_are_shown_with_what_is_out_of_the_ordinary(

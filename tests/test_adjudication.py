@@ -26,6 +26,7 @@ from collection.adjudication import (
     dawid_skene,
     disagreements,
     estimating,
+    filtered,
     parse,
     queue,
     settle,
@@ -520,6 +521,55 @@ def test_an_adjudication_revises_the_adjudicator_s_former_one_and_not_their_judg
     assert grades(differing, "annotator(annotator=ann)")["d1"] == 3
 
 
+def adjudication_of(doc_id: str, grade: int | None, who: str = "eve", query_id: str = "1", **more: Any) -> Judgement:
+    kind = more.pop("kind", "graded" if grade is not None else "cannot judge")
+    reason = "broken" if kind == "cannot judge" else None
+    return Judgement(str(uuid4()), who, query_id, doc_id, kind, grade, reason=reason, **more)
+
+
+def test_nobody_s_adjudication_is_replaced_unseen(differing: Campaign) -> None:
+    first = adjudication_of("d1", 2)
+    assert differing.adjudicate([first]).saved == [first.uuid]
+    late = adjudication_of("d1", 0, "dan")
+    assert differing.adjudicate([late]).refused == [(late.uuid, "eve has adjudicated this pair meanwhile, as 2")]
+    again = adjudication_of("d1", None)  # one's own
+    assert differing.adjudicate([first, again]).saved == [first.uuid, again.uuid]
+    reason = "eve has adjudicated this pair meanwhile, as one that cannot be judged"
+    assert differing.adjudicate([late]).refused[0].reason == reason
+    undo = adjudication_of("d1", None, kind="undone")
+    assert differing.adjudicate([undo, late]).saved == [undo.uuid, late.uuid]
+    assert differing.adjudications()[["annotator", "relevance"]].values.tolist() == [["dan", 0]]
+    assert len(differing.judgements(current=False).query("counts_as == 'adjudication'")) == 4
+
+
+def test_only_a_pair_that_wants_an_adjudication_takes_one(differing: Campaign) -> None:
+    agreed, unknown = adjudication_of("d2", 1), adjudication_of("d99", 1)
+    result = differing.adjudicate([agreed, unknown])
+    assert [refused.reason for refused in result.refused] == [
+        "annotators no longer differ on this pair", "annotators no longer differ on this pair",
+    ]  # fmt: skip
+    differing.set_calibration([("1", "d2")])
+    assert differing.adjudicate([agreed]).saved
+    assert differing.to_adjudicate(ended=True).query("why == 'calibration'")["ended"].tolist() == [True]
+
+
+def test_what_cannot_be_written_is_refused_and_the_rest_is_saved(differing: Campaign) -> None:
+    bad, good = adjudication_of("d1", 7), adjudication_of("d4", 1, query_id="2")
+    result = differing.adjudicate([bad, good])
+    assert (result.saved, result.refused[0].uuid) == ([good.uuid], bad.uuid)
+    assert "found 7" in result.refused[0].reason
+
+
+def test_a_queue_is_filtered(differing: Campaign) -> None:
+    found = differing.to_adjudicate()
+    assert filtered(found)["doc_id"].tolist() == ["d1", "d4"]
+    assert filtered(found, query_id="2")["doc_id"].tolist() == ["d4"]
+    assert filtered(found, distance=3)["doc_id"].tolist() == ["d1"]
+    assert filtered(found, names=["ann", "bob"], why="disagreement")["doc_id"].tolist() == ["d1", "d4"]
+    assert filtered(found, names=["eve"]).empty
+    assert filtered(found, why="calibration").empty
+
+
 def test_an_adjudication_ends_the_pair_for_those_who_have_not_judged_it(differing: Campaign) -> None:
     differing.set_assignment(annotators=3)
     assert "d1" in {d.doc_id for d in differing.next_pairs("cat", "1", count=9).documents}
@@ -613,7 +663,7 @@ def test_calibration_pairs_that_cannot_be_judged_leave_the_queue(differing: Camp
         ["d4", "disagreement"], ["d5", "calibration"],
     ]  # fmt: skip
     assert differing.to_adjudicate(ended=True)[["doc_id", "ended"]].values.tolist() == [
-        ["d1", True], ["d4", False], ["d5", False],
+        ["d1", True], ["d4", False], ["d6", True], ["d5", False],
     ]  # fmt: skip
     adjudicate(differing, "1", "d6", None)
     assert "d6" in differing.to_adjudicate()["doc_id"].tolist()

@@ -61,6 +61,14 @@ SOUND: dict[str, list[dict[str, Any]]] = {
     ],
     "task/recent": [{"task": "list", "limit": 5}, {"task": "preference", "limit": 5}],
     "task/unit": [{"task": "list", "query_id": "1"}, {"task": "preference", "query_id": "1"}],
+    "adjudicate/sync": [
+        {
+            "decisions": [JUDGEMENT], "holding": ['["1", "d1"]'], "want": 3, "due": True,
+            "filter": {"why": "disagreement", "query_id": "1", "distance": 1, "names": ["ann"]},
+        },
+    ],
+    "adjudicate/recent": [{"limit": 5}],
+    "adjudicate/unit": [{"pair": '["1", "d1"]'}],
     "history": [{"query_id": "1", "grade": 2, "words": "text", "before": 9, "limit": 5}],
     "near": [{"query_id": "1", "doc_ids": ["d1", "d2"]}],
     "time": [{"day": "2026-01-01T00:00:00+00:00"}],

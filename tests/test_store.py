@@ -96,6 +96,25 @@ def test_current_is_the_last_word_and_the_log_keeps_all(store: Store) -> None:
     assert str(log["relevance"].dtype) == "Int64"
 
 
+def test_one_topic_s_judgements_do_not_read_the_whole_log(store: Store) -> None:
+    """The work grows with the topic, not with the log: counted in steps of SQLite's virtual machine."""
+    with store.transaction():
+        store.add_documents([Document(f"d{n}", "", "text") for n in range(1000)])
+    for topic, documents in (("1", range(1000)), ("2", range(20))):
+        with store.transaction():
+            for n in documents:
+                pair = store.pair(topic, f"d{n}", "ann")
+                assert pair is not None
+                store.append(Judgement(f"{topic} {n}", "ann", topic, f"d{n}", "graded", 1), pair)
+    steps: list[None] = []
+    store.db.conn.set_progress_handler(lambda: steps.append(None), 1)
+    assert len(store.judgements(query_id="2")) == 20
+    assert store.judgements(query_id="2", doc_id="d7")["uuid"].tolist() == ["2 7"]
+    assert len(store.judgements(query_id="2", annotator="ann", last=3)) == 3
+    store.db.conn.set_progress_handler(None, 0)
+    assert len(steps) < 10_000
+
+
 def test_progress_counts_pairs_not_judgements(store: Store) -> None:
     say(store, "a", relevance=2)
     say(store, "a", relevance=1, annotator="bob")

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
+
+    from collection.records import GradeScale
 
 HERE = Path(__file__).parent
 
@@ -25,6 +27,11 @@ class GradeButton(TypedDict):
     sentence: str
 
 
+def grade_buttons(scale: GradeScale) -> list[GradeButton]:
+    """The buttons of a scale, lowest grade first."""
+    return [{"grade": g, "label": scale.label(g), "sentence": words} for g, words in scale.sentences.items()]
+
+
 class CardData(TypedDict):
     """What the card is told when it is mounted; everything else it asks the routes for.
 
@@ -32,6 +39,9 @@ class CardData(TypedDict):
     the one this annotator had open last. `text_cap` is the number of characters after which the routes cut
     a document's text. `routes` is the path under which the judging routes answer. `card` is what the manager has set
     (:class:`~collection.campaign.CardSettings`), `own` how the annotator has arranged it, None where they have not.
+
+    The card for adjudication also has `filter`, which pairs to ask for, and `pair`, ``(query_id, doc_id)`` of one to
+    show now, each time that the number `picked` has changed.
     """
 
     token: str
@@ -44,6 +54,9 @@ class CardData(TypedDict):
     routes: str
     card: dict[str, Any]
     own: dict[str, Any] | None
+    filter: NotRequired[dict[str, Any]]
+    pair: NotRequired[tuple[str, str] | None]
+    picked: NotRequired[int]
 
 
 class Card(NamedTuple):
@@ -82,6 +95,7 @@ SHARED = (
 JUDGE = Card(
     "judge",
     (
+        "parts/grades",
         "state",
         "drafts",
         "verbs",
@@ -107,13 +121,16 @@ JUDGE = Card(
 )
 
 UNITS = ("units", "exchange", "remarks", "unitcard", "page")
+"""Parts of the cards that hold units of decision: whole topics, or pairs to adjudicate."""
+
+TOPICS = ("topics", *UNITS)
 """Parts of the cards whose topics are decided as a whole."""
 
 CHOOSE = Card(
     "choose",
     ("units", "actions", "judge/settings", "draw"),
     ("frame", "topic", "document", "reading", "marks", "bar", "panels", "narrow", "desk", "fit", "units", "choose"),
-    UNITS,
+    TOPICS,
     ("guidelines", "note", "reasons", "settings"),
 )
 
@@ -121,7 +138,15 @@ PREFER = Card(
     "prefer",
     ("units", "actions", "judge/settings", "draw"),
     ("frame", "topic", "document", "reading", "marks", "bar", "panels", "narrow", "desk", "fit", "units", "prefer"),
-    UNITS,
+    TOPICS,
+    ("guidelines", "note", "reasons", "settings"),
+)
+
+ADJUDICATE = Card(
+    "adjudicate",
+    ("units", "actions", "judge/settings", "draw"),
+    ("frame", "topic", "document", "reading", "marks", "bar", "panels", "narrow", "desk", "fit", "units", "adjudicate"),
+    (*UNITS, "grades"),
     ("guidelines", "note", "reasons", "settings"),
 )
 

@@ -27,7 +27,7 @@ from annotate.markdown import to_html
 from annotate.request_bodies import BadRequest, read_json
 from collection.campaign import Campaign, NextPairs, Refused
 from collection.errors import BusyError, CleverdonError, InputError
-from collection.records import KINDS, Document, Judgement
+from collection.records import KINDS, Document, Judgement, Role
 
 PREFIX = showing.PREFIX
 TEXT_CAP = showing.TEXT_CAP
@@ -61,10 +61,12 @@ class SignedOut(Exception):
 
 
 class NotAllowed(Exception):
-    """The role of whoever asks does not judge."""
+    """The role of whoever asks does not do this."""
 
-    def __init__(self, role: str) -> None:
-        super().__init__(f"a {role} does not judge; a manager of the campaign can change your role")
+    def __init__(self, role: str, roles: tuple[Role, ...] = JUDGES) -> None:
+        does = "judge" if "annotator" in roles else "adjudicate"
+        who = "an annotator" if role == "annotator" else f"a {role}"
+        super().__init__(f"{who} does not {does}; a manager of the campaign can change your role")
 
 
 class JudgingService:
@@ -104,7 +106,7 @@ class JudgingService:
 
     def routes(self) -> list[Route]:
         """All routes of this service."""
-        from annotate.judging import past, tasks  # which stand on this module
+        from annotate.judging import adjudicating, past, tasks  # which stand on this module
 
         return [
             Route(f"{PREFIX}/token", self.token, methods=["POST"]),
@@ -117,6 +119,7 @@ class JudgingService:
             Route(f"{PREFIX}/guidelines", self._guarded(_guidelines), methods=["POST"]),
             *tasks.routes(self._guarded),
             *past.routes(self._guarded),
+            *adjudicating.routes(self._guarded),
             showing.file_route(self),
         ]
 
@@ -142,18 +145,22 @@ class JudgingService:
     # --- judging ----------------------------------------------------------------------------------
 
     def _guarded(
-        self, handler: Callable[[Campaign, str, Payload], Payload], *, aside: bool = False
+        self,
+        handler: Callable[[Campaign, str, Payload], Payload],
+        *,
+        aside: bool = False,
+        roles: tuple[Role, ...] = JUDGES,
     ) -> Callable[[Request], Any]:
         """A route that needs a valid token of an open session and a JSON object, and answers with one."""
 
-        @open_to(JUDGES)
+        @open_to(roles)
         async def endpoint(request: Request) -> Response:
             bearer = self.tokens.read_token(request.headers.get(TOKEN_HEADER))
             if bearer is None:
                 return JSONResponse({"error": "the judging token is missing or has expired"}, status_code=401)
             try:
                 payload = await read_json(request)
-                work = partial(_answer, handler, bearer, payload)
+                work = partial(_answer, handler, roles, bearer, payload)
                 answer, timing = await self.run(partial(_timed, work), aside=aside)
                 return JSONResponse(answer, headers={"Server-Timing": timing})
             except SignedOut:
@@ -181,14 +188,18 @@ def _timed(work: Callable[[Campaign], T], campaign: Campaign) -> tuple[T, str]:
 
 
 def _answer(
-    handler: Callable[[Campaign, str, Payload], Payload], bearer: Bearer, payload: Payload, campaign: Campaign
+    handler: Callable[[Campaign, str, Payload], Payload],
+    roles: tuple[Role, ...],
+    bearer: Bearer,
+    payload: Payload,
+    campaign: Campaign,
 ) -> Payload:
-    """What the handler says, if the session is open still and its role judges."""
+    """What the handler says, if the session is open still and has one of the roles."""
     person = campaign.session_of(bearer.session)
     if person is None or person.name != bearer.annotator:
         raise SignedOut
-    if person.role not in JUDGES:
-        raise NotAllowed(person.role)
+    if person.role not in roles:
+        raise NotAllowed(person.role, roles)
     return handler(campaign, bearer.annotator, payload)
 
 

@@ -5,7 +5,7 @@ from dataclasses import asdict
 import streamlit as st
 
 from annotate import session, widgets
-from annotate.judging.card import CARDS, CardData, mount
+from annotate.judging.card import CARDS, CardData, grade_buttons, mount
 from annotate.judging.routes import PREFIX, TEXT_CAP
 from collection.campaign import CANNOT_JUDGE_REASONS
 
@@ -23,10 +23,7 @@ else:
             token=now.token(),
             campaign=now.campaign.id,
             annotator=now.annotator,
-            scale=[
-                {"grade": grade, "label": now.campaign.grades.label(grade), "sentence": sentence}
-                for grade, sentence in now.campaign.grades.sentences.items()
-            ],
+            scale=grade_buttons(now.campaign.grades) if settings.task == "grades" else [],
             reasons=list(CANNOT_JUDGE_REASONS),
             query_id=st.query_params.get("topic"),
             text_cap=TEXT_CAP,

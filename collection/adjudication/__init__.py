@@ -10,7 +10,7 @@ how far two rules' qrels lie apart.
 """
 
 from collection.adjudication.comparing import Difference, compare
-from collection.adjudication.disagreeing import Disagreements, disagreements, queue, sides
+from collection.adjudication.disagreeing import Disagreements, disagreements, filtered, queue, sides
 from collection.adjudication.estimating import DawidSkene, dawid_skene
 from collection.adjudication.rules import RULES
 from collection.adjudication.settling import DEFAULT_RULE, Chosen, caution, parse, settle
@@ -31,6 +31,7 @@ __all__ = [
     "compare",
     "dawid_skene",
     "disagreements",
+    "filtered",
     "parse",
     "queue",
     "settle",

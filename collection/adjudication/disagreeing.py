@@ -11,7 +11,9 @@ import pandas as pd
 from collection.adjudication.words import ADJUDICATION, Bools
 from collection.records import require_columns
 
-SIDES = ("uuid", "annotator", "kind", "relevance", "reason", "note", "seconds", "judged_at", "source")
+SIDES = (
+    "uuid", "annotator", "kind", "relevance", "reason", "note", "seconds", "judged_at", "source", "flagged", "passages",
+)  # fmt: skip
 """What :func:`sides` tells of each judgement, as far as the frame has it."""
 
 
@@ -110,6 +112,39 @@ def queue(judgements: pd.DataFrame, topics: Sequence[str] | None = None, *, ende
     return result[columns].astype({"ended": bool}).reset_index(drop=True)
 
 
+def filtered(
+    queue: pd.DataFrame,
+    *,
+    why: str | None = None,
+    query_id: str | None = None,
+    distance: int | None = None,
+    names: Sequence[str] = (),
+) -> pd.DataFrame:
+    """The rows of a queue that meet every condition given; their order is kept.
+
+    Parameters
+    ----------
+    queue
+        As from :func:`queue`; for `why` with the column of
+        :meth:`collection.campaign.Campaign.to_adjudicate`.
+    why
+        Only "disagreement" or only "calibration".
+    query_id
+        Only this topic.
+    distance
+        Only this distance between the highest and the lowest grade.
+    names
+        Only pairs that all of these annotators judged.
+    """
+    wanted = np.ones(len(queue), dtype=np.bool_)
+    for column, value in (("why", why), ("query_id", query_id), ("distance", distance)):
+        if value is not None:
+            wanted &= (queue[column] == value).to_numpy(dtype=np.bool_)
+    if names:
+        wanted &= np.array([set(names) <= set(each) for each in queue["names"]], dtype=np.bool_)
+    return queue[wanted].reset_index(drop=True)
+
+
 def _ended(judgements: pd.DataFrame) -> pd.DataFrame:
     if "counts_as" not in judgements:
         return judgements.loc[judgements.index[:0], ["query_id", "doc_id"]]
@@ -124,7 +159,7 @@ def sides(judgements: pd.DataFrame, query_id: str, doc_id: str) -> pd.DataFrame:
     -------
     DataFrame
         ``annotator``, ``kind``, ``relevance``, ``reason``, ``note``, ``seconds``, ``judged_at``, ``source``, ``uuid``,
-        as far as `judgements` has them; no adjudications.
+        ``flagged``, ``passages``, as far as `judgements` has them; no adjudications.
     """
     mine = (judgements["query_id"] == query_id) & (judgements["doc_id"] == doc_id)
     said = judgements[mine.to_numpy(dtype=np.bool_) & _said_by_annotators(judgements)]

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import importlib.metadata
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from collection import adjudication, clock, comparison, conduct
 from collection.adjudication import Chosen, Difference
+from collection.campaign.judging import Judging
 from collection.campaign.places import side_by_side
-from collection.campaign.settling import Settling
-from collection.errors import CampaignError
+from collection.campaign.reports import JudgeResult, Refused
+from collection.errors import CampaignError, JudgementError
 from collection.measures import Measure, as_measure
+from collection.records import Judgement
 
 RULE_FILE = ".rule.json"
 """What is put behind the name of a qrels file for the file that says which rule made it."""
@@ -55,10 +58,11 @@ class RuleComparison(NamedTuple):
     """What is to be known of the rules' qrels; see :func:`collection.adjudication.caution`."""
 
 
-class Adjudicating(Settling):
+class Adjudicating(Judging):
     """The part of a campaign in which disagreements are looked at and ended.
 
-    An adjudication is a judgement with ``counts_as="adjudication"``, written by ``judge`` like any other.
+    An adjudication is a judgement with ``counts_as="adjudication"``. ``judge`` writes one on any pair, for scripts;
+    :meth:`adjudicate` only on a pair that wants one.
     """
 
     def to_adjudicate(self, *, ended: bool = False) -> pd.DataFrame:
@@ -71,25 +75,67 @@ class Adjudicating(Settling):
         -------
         DataFrame
             The columns of :func:`collection.adjudication.queue`, and ``why``: "disagreement" or "calibration". `ended`
-            adds the disagreements that are ended.
+            adds the pairs of both kinds that an adjudication has ended.
         """
         said = self.store.judgements()
         pair = ["query_id", "doc_id"]
         queue = adjudication.queue(said, self.topics()["query_id"].tolist(), ended=ended).assign(why="disagreement")
-        unsettled = self.store.calibration().query("settled.isna()")[pair]
         # An adjudicator who could not judge a pair has ended it too, though it has no grade.
-        adjudicated = said.loc[said["counts_as"] == adjudication.ADJUDICATION, pair]
-        known = pd.MultiIndex.from_frame(pd.concat([queue[pair], adjudicated]))
-        unsettled = unsettled[~pd.MultiIndex.from_frame(unsettled).isin(known)] if len(unsettled) else unsettled
-        if unsettled.empty:
-            return queue
+        over = said.loc[said["counts_as"] == adjudication.ADJUDICATION, pair]
+        adjudicated, known = set(over.itertuples(index=False)), set(queue[pair].itertuples(index=False))
         rows = []
-        for query_id, doc_id in unsettled.itertuples(index=False):
+        for query_id, doc_id, settled in self.store.calibration()[[*pair, "settled"]].itertuples(index=False):
+            is_over = (query_id, doc_id) in adjudicated
+            if (query_id, doc_id) in known or (is_over and not ended) or (not is_over and not pd.isna(settled)):
+                continue
             sides = adjudication.sides(said, query_id, doc_id)
             grades = " ".join("?" if pd.isna(grade) else str(grade) for grade in sides["relevance"])
             names = tuple(sides["annotator"])
-            rows.append((query_id, doc_id, 0, len(sides), grades, names, False, "calibration"))
-        return pd.concat([queue, pd.DataFrame(rows, columns=queue.columns)], ignore_index=True)
+            rows.append((query_id, doc_id, 0, len(sides), grades, names, is_over, "calibration"))
+        return pd.concat([queue, pd.DataFrame(rows, columns=queue.columns)], ignore_index=True) if rows else queue
+
+    def adjudicate(self, judgements: Sequence[Judgement]) -> JudgeResult:
+        """Write adjudications to the log, in their order; when this returns, those in `saved` are on disk.
+
+        Idempotent by uuid, as :meth:`judge`.
+
+        Parameters
+        ----------
+        judgements
+            What adjudicators decided; each counts as an adjudication, whatever it says itself. Refused are a pair that
+            somebody else has adjudicated since it was shown, so that nobody's word is replaced unseen, and a pair that
+            wants no adjudication: annotators agree on it, and it is not waiting in the calibration set. One's own
+            adjudication can be revised and taken back.
+        """
+        saved: list[str] = []
+        refused: list[Refused] = []
+        with self.store.transaction():
+            for judgement in judgements:
+                try:
+                    self._check_open(judgement)
+                    self.write(judgement._replace(counts_as="adjudication"))
+                    saved.append(judgement.uuid)
+                except JudgementError as error:
+                    refused.append(Refused(judgement.uuid, str(error)))
+        return JudgeResult(saved, refused)
+
+    def _check_open(self, judgement: Judgement) -> None:
+        """Raise JudgementError if an adjudication by this person would end nothing, or replace somebody else's."""
+        j = judgement
+        if j.kind == "undone" or self.store.logged(j.uuid) is not None:
+            return
+        said = self.store.judgements(query_id=j.query_id, doc_id=j.doc_id)
+        over = said[said["counts_as"] == adjudication.ADJUDICATION]
+        if len(over):
+            last = over.iloc[-1]
+            if last["annotator"] != j.annotator:
+                found = f"as {last['relevance']}" if last["kind"] == "graded" else "as one that cannot be judged"
+                raise JudgementError(f"{last['annotator']} has adjudicated this pair meanwhile, {found}")
+            return
+        if adjudication.queue(said).empty:
+            waiting = self.store.calibration().query("settled.isna()")[["query_id", "doc_id"]]
+            if (j.query_id, j.doc_id) not in set(waiting.itertuples(index=False)):
+                raise JudgementError("annotators no longer differ on this pair")
 
     def sides(self, query_id: str, doc_id: str) -> pd.DataFrame:
         """What each annotator said of a pair, lowest grade first; see :func:`collection.adjudication.sides`."""

@@ -91,6 +91,7 @@ class Log(Connection):
         current: bool = True,
         annotator: str | None = None,
         query_id: str | None = None,
+        doc_id: str | None = None,
         last: int | None = None,
     ) -> pd.DataFrame:
         """The log, oldest first: a column for every field of :class:`~collection.records.Judgement`.
@@ -102,21 +103,27 @@ class Log(Connection):
         current
             Only each annotator's last word on each pair, without what was taken back or was not wanted any more
             ("surplus"); else the whole log.
-        annotator, query_id
-            Only theirs; only this topic's.
+        annotator, query_id, doc_id
+            Only theirs; only this topic's; only this document's.
         last
             Only so many of the newest.
         """
-        table = "current_judgements" if current else "judgements"
-        tests = [("j.annotator = ?", annotator), ("t.query_id = ?", query_id)]
+        tests = [
+            ("annotator = ?", annotator),
+            ("topic = (SELECT topic FROM topics WHERE query_id = ?)", query_id),
+            ("doc = (SELECT doc FROM documents WHERE doc_id = ?)", doc_id),
+        ]
         used = [(test, value) for test, value in tests if value is not None]
         where = "WHERE " + " AND ".join(test for test, _ in used) if used else ""
+        # Found by the key of the words: a join of the view on the topic would read all words for each judgement.
+        table = "words" if current else "judgements"
+        which = f"SELECT {'judgement' if current else 'id'} FROM {table} {where}"
         frame = self._frame(
             "SELECT j.uuid, j.annotator, t.query_id, d.doc_id, j.kind, j.relevance, j.reason, j.judged_at, j.shown_at, "
             "j.seconds, j.source, j.strategy, j.pool_rank, j.model_round, j.probability, r.uuid AS revises, "
             "j.note, j.counts_as, j.away, j.flagged, j.passages "
-            f"FROM {table} AS j JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
-            f"LEFT JOIN judgements AS r ON r.id = j.revises {where} ORDER BY j.id DESC LIMIT ?",
+            "FROM judgements AS j JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
+            f"LEFT JOIN judgements AS r ON r.id = j.revises WHERE j.id IN ({which}) ORDER BY j.id DESC LIMIT ?",
             [*(value for _, value in used), -1 if last is None else last],
         )
         # Whole numbers stay whole beside nulls.

@@ -1,4 +1,4 @@
-"""A page with a card for lists or for preferences, and a stand-in of its routes, for these cards' own tests.
+"""A page with a card for lists, for preferences or for adjudication, and a stand-in of its routes, for their own tests.
 
 The stand-in keeps everything in memory and can be told to fail, to be slow and to refuse. It is a test double: the
 real routes are tested with a real campaign elsewhere.
@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from annotate.judging.card import CARDS, script
+from annotate.judging.card import ADJUDICATE, CARDS, script
 from collection.preferences import Ahead, ahead, plan
 from tests.browser.card_harness import REASONS, Harness, page_of
 from tests.browser.card_page import Card
@@ -27,12 +27,14 @@ from tests.browser.chromium import PATIENCE
 
 CAP = 4000
 AHEAD = 3
+KNOWN = {**CARDS, "adjudication": ADJUDICATE}
 
 WATCH = """
-// The topic on screen; for preferences the two documents as well.
+// The topic on screen; for preferences the two documents as well, for adjudication the one.
 window.onScreen = () => {
   if (!window.part("rest").hidden) return null;
-  const ids = [...root.querySelectorAll("[data-side]:not([hidden]) [data-name=id]")].map((node) => node.textContent);
+  const shown = ":is([data-side], [data-part=document]):not([hidden]) [data-name=id]";
+  const ids = [...root.querySelectorAll(shown)].map((node) => node.textContent);
   return [window.part("topic-title").textContent, ...ids].join(" ");
 };
 
@@ -88,6 +90,8 @@ class Desk:
         self.guidelines, self.notes = "<p>Choose what answers it.</p>", dict[str, str]()
         self.card: dict[str, Any] = {"task": task, "list_size": 10, "most_chosen": most_chosen, "preference_size": 5}
         self.own: dict[str, Any] | None = None
+        self.scale: list[dict[str, Any]] = []
+        self.filter: dict[str, Any] | None = None
 
     def subject(self, decision: dict[str, Any]) -> tuple[str, ...]:
         """What a decision is about."""
@@ -201,11 +205,14 @@ class Desk:
             return Response(status_code=401)
         if isinstance(self.fail, int):
             return Response(status_code=self.fail)
+        reply = self.routes()[name](ask)
+        return Response(status_code=502) if self.fail == "after" else JSONResponse(reply)
+
+    def routes(self) -> dict[str, Any]:
+        """What answers each route."""
         routes = {"task/sync": self.sync, "task/recent": self.recent, "document": self.whole, "settings": self.arranged}
         routes["task/unit"] = lambda ask: self.unit(ask["query_id"])
-        routes["guidelines"] = lambda _: {"html": self.guidelines, "notes": self.notes}
-        reply = routes[name](ask)
-        return Response(status_code=502) if self.fail == "after" else JSONResponse(reply)
+        return routes | {"guidelines": lambda _: {"html": self.guidelines, "notes": self.notes}}
 
 
 class TaskHarness(Harness):
@@ -224,26 +231,28 @@ class TaskHarness(Harness):
     async def script(self, request: Request) -> Response:
         """The card's module, as it is on disk."""
         return Response(
-            script(next(c for c in CARDS.values() if c.folder == request.path_params["folder"])),
+            script(next(c for c in KNOWN.values() if c.folder == request.path_params["folder"])),
             media_type="text/javascript",
         )
 
     async def page(self, request: Request) -> HTMLResponse:
         """The page. Queries: root (shadow, div), theme, padding, query_id, annotator."""
-        query, card = request.query_params, CARDS[self.desk.task]
+        query, card = request.query_params, KNOWN[self.desk.task]
         data = {
             "token": "first",
             "campaign": "rivers: 2026",
             "annotator": query.get("annotator", "ada"),
-            "scale": [],
+            "scale": self.desk.scale,
             "reasons": REASONS,
             "query_id": query.get("query_id"),
             "text_cap": CAP,
             "routes": f"/api/judging/{len(self.desks) - 1}",
             "card": self.desk.card,
             "own": self.desk.own,
+            "filter": self.desk.filter,
         }
-        return HTMLResponse(page_of(card, data, query, WATCH, "documents"))
+        changes = "document" if self.desk.task == "adjudication" else "documents"
+        return HTMLResponse(page_of(card, data, query, WATCH, changes))
 
 
 class TaskCard(Card):

@@ -55,7 +55,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
         )
         campaign.pool("depth", depth=3)
         said = [
-            Judgement(f"{who}-{q}-{d}", who, q, d, "graded", (n + len(who)) % 4, note=f":material/home: \u202e{d}")
+            Judgement(f"{who}-{q}-{d}", who, q, d, "graded", (n + len(who) // 4) % 4, note=f":material/home: \u202e{d}")
             for who in ("ann", ":material/home:", ":streamlit:")
             for n, (q, d) in enumerate((q, d) for q in TOPICS for d in DOCUMENTS)
         ]
@@ -83,7 +83,7 @@ def test_no_name_is_an_icon_or_reads_as_another(serving: Serving, context: Any) 
     page.goto(serving.link)
     for path, heading in {
         "": ":\u2060material/home: & :\u2060streamlit: gnp.exe",
-        "adjudicate": "Adjudicate",
+        "adjudicate": "Opinions",
         "agreement": "Agreement",
         "annotators": "Annotators",
         "assign": "Assign",

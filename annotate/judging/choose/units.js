@@ -28,7 +28,7 @@ function wordsFor(state, { kind, shown, chosen, reason }) {
 }
 
 function takeUnit(unit) {
-  return Object.assign(unit, { chosen: new Set(unit.former?.chosen), before: null, at: -1, open: -1 });
+  return Object.assign(unit, { id: unit.topic.query_id, chosen: new Set(unit.former?.chosen), before: null, at: -1, open: -1 });
 }
 
 function decidedBefore(unit) {
@@ -40,7 +40,7 @@ const itemOf = shownIn;
 const lookedAt = ({ unit }) => shownIn(unit);
 
 function openAgain({ unit, decision }) {
-  Object.assign(unit, { chosen: new Set(decision.chosen), at: -1, open: -1 });
+  Object.assign(unit, { id: unit.topic.query_id, chosen: new Set(decision.chosen), at: -1, open: -1 });
 }
 
 function pass(state, { unit, entry }) {

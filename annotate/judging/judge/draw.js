@@ -58,11 +58,6 @@ function renderMarks(view, item) {
   setMark(view.cannotJudge, mark === "cannot judge", item);
 }
 
-function setMark(button, marked, item) {
-  button.setAttribute("aria-pressed", String(marked));
-  button.classList.toggle("cd-former", marked && !item.entry);
-}
-
 /** Whether the open topic is done, as far as is known without asking. */
 const doneHere = (state, topic) => Boolean(topic && isDone(state, topic));
 
@@ -184,31 +179,12 @@ function renderProgress(state, view) {
   view.drawn.touched = new Set(outstanding(state).map((item) => state.byId.get(item.judgement.query_id)));
 }
 
-/** The annotator's own key for a grade, beside its digit. */
-function ownCap(grade) {
-  const cap = make("kbd", { hidden: true });
-  cap.dataset.key = `digit:${grade}`;
-  return cap;
-}
-
 function fillButtons(state, view) {
   const key = JSON.stringify([state.scale, state.reasons]);
   if (view.drawn.buttons === key) return;
   view.drawn.buttons = key;
-  const count = state.scale.length;
-  view.grades.style.setProperty("--cd-grades", count);
-  view.grades.style.setProperty("--cd-grades-narrow", count <= 4 ? count : Math.ceil(count / 2));
-  view.grades.replaceChildren(...state.scale.map(({ grade, label, sentence }) => {
-    const button = labelled(grade, label, `${grade} ${sentence}`, { do: "grade", grade });
-    button.append(ownCap(grade));
-    return button;
-  }));
+  fillGrades(state, view);
   view.drawn.keys = undefined;
   fillReasons(state, view);
   view.drawn.mark = undefined;
-  view.gradeKeys.replaceChildren(...state.scale.flatMap(({ grade, sentence }) => {
-    const key = make("dt");
-    key.append(make("kbd", { textContent: grade }), " ", ownCap(grade));
-    return [key, make("dd", { className: "cd-apart", textContent: forward(sentence) })];
-  }));
 }

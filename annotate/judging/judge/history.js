@@ -308,16 +308,6 @@ function pastRow(state, row) {
   return node;
 }
 
-/** The grade in a box that is the fuller the higher the grade is. */
-function gradeBadge(state, { kind, relevance }) {
-  const badge = make("span", { className: "cd-grade", textContent: kind === "graded" ? String(relevance) : "\u00d7" });
-  const most = Math.max(1, ...state.scale.map(({ grade }) => grade));
-  if (kind !== "graded") badge.classList.add("cd-grade-none");
-  badge.style.setProperty("--cd-share", kind === "graded" ? Math.min(1, relevance / most) : 0);
-  badge.setAttribute("aria-hidden", "true"); // the words say it
-  return badge;
-}
-
 action("history", "l", "the last judgements, of all topics: \u2191 \u2193 choose, Enter opens one again", (state) => openPast(state),
   { panel: "history" });
 panel("history", {

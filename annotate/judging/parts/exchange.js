@@ -1,4 +1,4 @@
-// What goes to the routes of tasks, and what comes back. Part of the cards for lists and for preferences.
+// What goes to a card's routes, and what comes back. Part of the cards for lists, for preferences and for adjudication.
 
 const RECENT = 40; // older decisions that a fresh card can look back at
 
@@ -17,7 +17,7 @@ function wanted(state) {
 
 function outgoing(state, batch) {
   return {
-    task: TASK, decisions: batch.map((item) => item.decision), holding: state.queue.map((unit) => unit.topic.query_id), want: 0,
+    task: TASK, decisions: batch.map((item) => item.decision), holding: state.queue.map((unit) => unit.id), want: 0, filter: state.filter,
   };
 }
 
@@ -25,13 +25,13 @@ async function exchange(state) {
   if (state.view && !state.guidelines.asked && !state.guidelines.trouble) askGuidelines(state); // nothing waits for them
   const batch = [...state.pending];
   if (batch.length || state.due || wanted(state) > 0 || state.queue.some(isWaiting)) {
-    const ask = { ...outgoing(state, batch), want: wanted(state) };
     const { due, returned = null } = state;
+    const ask = { ...outgoing(state, batch), want: wanted(state), due };
     state.returned = null;
     state.due = false; // what becomes due from here on is not answered by this
     let reply;
     try {
-      reply = await post(state, "task/sync", ask);
+      reply = await post(state, `${ROUTE}/sync`, ask);
     } catch (error) {
       state.due ||= due;
       state.returned ??= returned;
@@ -43,22 +43,22 @@ async function exchange(state) {
   }
   if (!state.view || state.asksFor !== TASK) return;
   if (state.asked !== undefined) await takeAsked(state);
-  if (state.wantsRecent) takeRecent(state, (await post(state, "task/recent", { task: TASK, limit: RECENT })).decisions);
+  if (state.wantsRecent) takeRecent(state, (await post(state, `${ROUTE}/recent`, { task: TASK, limit: RECENT })).decisions);
 }
 
 /** Who comes back (to this item) may have decided it on another device: it goes, unless something was done to it here. */
 function leaveClosed(state, returned, closed) {
   const item = onScreen(state);
   if (!returned || !item || item.entry || state.panel === "note" || state.notes.has(item.key) || item.unit.chosen?.size) return;
-  if (drawnAs(item) !== returned || state.clock?.pair !== returned || !closed.includes(item.queryId)) return;
-  if (state.pending.some(({ decision }) => decision.query_id === item.queryId)) return;
+  if (drawnAs(item) !== returned || state.clock?.pair !== returned || !closed.includes(item.unit.id)) return;
+  if (state.pending.some(({ decision }) => idOf(decision) === item.unit.id)) return;
   state.queue = state.queue.filter((unit) => unit !== item.unit);
-  say(state, ": decided meanwhile, it is not open any more", nameOfTopic(item.unit.topic));
+  say(state, ": decided meanwhile, it is not open any more", titleOf(item.unit));
 }
 
 function takeReply(state, ask, batch, reply) {
   takeAnswers(state, batch, reply);
-  state.progress = reply.progress;
+  state.progress = reply.progress ?? grown(state, batch, reply);
   state.asksFor = reply.task;
   const shown = state.look === null ? onScreen(state)?.unit : null;
   if (reply.task !== TASK) { // what is on screen can be decided still; nothing else of this will be asked for
@@ -66,22 +66,26 @@ function takeReply(state, ask, batch, reply) {
     return;
   }
   const closed = new Set(reply.closed); // decided elsewhere meanwhile; what is on screen stays there
-  const busy = new Set(state.pending.map(({ decision }) => decision.query_id));
-  state.queue = state.queue.filter((unit) => unit === shown || !closed.has(unit.topic.query_id) || busy.has(unit.topic.query_id));
+  const busy = new Set(state.pending.map(({ decision }) => idOf(decision)));
+  state.queue = state.queue.filter((unit) => unit === shown || !closed.has(unit.id) || busy.has(unit.id));
   takePlans(state, batch, reply);
-  const held = new Set(state.queue.map((unit) => unit.topic.query_id));
-  for (const unit of reply.units) {
-    const { query_id } = unit.topic;
-    if (!held.has(query_id) && !busy.has(query_id)) putInLine(state, takeUnit(unit));
-  }
+  if (ask.filter !== state.filter) return; // what came was chosen by the former one
+  const held = new Set(state.queue.map((unit) => unit.id));
+  for (const unit of reply.units.map(takeUnit)) if (!held.has(unit.id) && !busy.has(unit.id)) putInLine(state, unit);
   if (ask.want > 0) state.exhausted = reply.exhausted;
+}
+
+/** The progress, where the server did not count anew: what it has saved now is done. */
+function grown({ progress }, batch, { saved }) {
+  const done = batch.reduce((sum, { decision, delta }) => sum + (saved.includes(decision.uuid) ? delta : 0), progress?.done ?? 0);
+  return progress && { ...progress, done };
 }
 
 /** A new unit goes before the skipped ones. */
 function putInLine(state, unit) {
   const { query_id, note } = unit.topic;
   if (note) state.guidelines.notes.set(query_id, note);
-  unit.skipped = state.skipped.has(query_id);
+  unit.skipped = state.skipped.has(unit.id);
   const at = unit.skipped ? -1 : state.queue.findIndex((each) => each.skipped);
   state.queue.splice(at < 0 ? state.queue.length : at, 0, unit);
 }
@@ -135,19 +139,19 @@ function takeRecent(state, decisions) {
   if (state.look !== null) state.look += older.length;
 }
 
-/** The topic that the page was opened for: the next one, or what was decided of it. */
+/** The unit that the page was opened for: the next one, or what was decided of it. */
 async function takeAsked(state) {
-  const queryId = state.asked;
-  const at = state.queue.findIndex((unit) => unit.topic.query_id === queryId);
+  const id = state.asked;
+  const at = state.queue.findIndex((unit) => unit.id === id);
   let unit = state.queue[at];
   let trouble = "";
   try {
-    if (at < 0) unit = takeUnit(await post(state, "task/unit", { task: TASK, query_id: queryId }));
+    if (at < 0) unit = takeUnit(await post(state, `${ROUTE}/unit`, { task: TASK, ...askFor(id) }));
   } catch (error) {
     if (!(error instanceof Failure) || error.status < 400 || error.status >= 500 || error.status === 401) throw error;
     trouble = causeOf(error);
   }
-  state.asked = undefined;
+  if (state.asked === id) state.asked = undefined;
   const entry = unit && decidedBefore(unit);
   if (entry) {
     lookBackAt(state, entry);
@@ -157,12 +161,12 @@ async function takeAsked(state) {
     state.due = true; // tells the server what is in hand
   }
   refresh(state); // now: a key acts on what is drawn
-  if (trouble) tell(state, `The topic that was asked for cannot be shown: ${trouble}.`);
+  if (trouble) tell(state, `${TEXTS.asked} cannot be shown: ${trouble}.`);
 }
 
 /** The page goes away: one last request, beside the one that may be under way (saving is idempotent). */
 function sendLast(state) {
-  if (state.pending.length) send(state, "task/sync", outgoing(state, state.pending)).catch(() => {});
+  if (state.pending.length) send(state, `${ROUTE}/sync`, outgoing(state, state.pending)).catch(() => {});
 }
 
 // Another tab of the same annotator: what is decided in one is gone from the other.
@@ -187,5 +191,5 @@ function decidedElsewhere(state, decision, saved) {
   const before = onScreen(state);
   changeHistory(state, state.history.filter((entry) => subjectOf(entry.decision) !== subjectOf(decision)));
   dropDecided(state, decision, saved);
-  if (before && onScreen(state)?.key !== before.key) say(state, ": decided in another tab", nameOfTopic(before.unit.topic));
+  if (before && onScreen(state)?.key !== before.key) say(state, ": decided in another tab", titleOf(before.unit));
 }

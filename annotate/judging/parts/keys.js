@@ -5,7 +5,7 @@
 // `state.own.keys` has those that differ from the ones given here, by the name of the action.
 
 const SCROLL = { ArrowUp: -1, ArrowDown: 1, PageUp: -2, PageDown: 2, " ": 2, Home: -3, End: 3 };
-const FOREIGN = "[role=dialog],[role=menu],[role=listbox],[role=combobox],[role=slider],[role=radiogroup]";
+const FOREIGN = "[role=dialog],[role=menu],[role=listbox],[role=combobox],[role=slider],[role=radiogroup],[role=grid],[data-testid=stPopoverBody]";
 
 /**
  * What the card can do, in the order in which the list of keys names it.

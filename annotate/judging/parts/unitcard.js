@@ -1,4 +1,4 @@
-// Drawing and attaching, as far as the cards for lists and for preferences do it alike. A card draws its item itself
+// Drawing and attaching, as far as the cards for lists, for preferences and for adjudication do it alike. A card draws its item itself
 // (`renderItem`), says what digits mean, and attaches what is its own (`attachOwn`).
 
 /** Brings the screen up to date. Everything is compared first, so calling it often costs nothing. */
@@ -47,22 +47,22 @@ function sayAloud(state, item) {
   }, PAUSE_ALOUD);
 }
 
-/** What stands in place of a topic when there is none: title and words. */
+/** What stands in place of a unit when there is none: title and words. */
 function restOf(state) {
   if (state.asksFor !== TASK) return ["This campaign now asks for something else", "Load this page again to go on with it."];
   const used = !state.progress || !state.exhausted || state.queue.some(isWaiting) || state.asked !== undefined;
   if (isCutOff(state) && used) return CUT_OFF;
-  if (!state.progress) return [ONE_MOMENT, "The first topics are being fetched."];
-  if (state.asked !== undefined) return [ONE_MOMENT, "The topic that was asked for is being fetched."];
+  if (!state.progress) return [ONE_MOMENT, TEXTS.first];
+  if (state.asked !== undefined) return [ONE_MOMENT, `${TEXTS.asked} is being fetched.`];
   const { done, goal } = countOf(state);
-  if (!goal) return ["Nothing to decide yet", "Topics appear here once topics and a pool are made, and once topics are assigned to you."];
-  if (done >= goal) return ["Everything is decided", "Thank you. What follows from all decisions is on the Export page."];
+  if (!goal) return TEXTS.nothing;
+  if (done >= goal) return TEXTS.done;
   if (state.queue.some(isWaiting) || !state.exhausted) return [ONE_MOMENT, "What comes next is being fetched."];
-  return ["No topic is free just now", "Other annotators hold what is left. Asking again every 10 seconds."];
+  return TEXTS.busy;
 }
 
 function renderRest(state, view, item) {
-  view.answers.classList.toggle("cd-idle", item === null); // they stay where they are, and say that nothing is there
+  (view.answers ?? view.grades).classList.toggle("cd-idle", item === null); // they stay where they are, and say that nothing is there
   setHidden(view.rest, item !== null);
   const title = item ? "" : restOf(state)[0];
   if (item || title === ONE_MOMENT || !state.exhausted) {
@@ -125,6 +125,7 @@ function attach(state, data, root) {
 
 /** On a new page the reservations and the counts are brought up to date, and the page may ask for a topic. */
 function start(state, data, view) {
+  const asked = askedIn(state, data, view.isNew);
   if (view.isNew) {
     view.isNew = false;
     state.panel = null;
@@ -132,18 +133,19 @@ function start(state, data, view) {
     state.due = true;
     state.exhausted = false;
     state.asksFor = TASK;
-    state.asked = data.query_id ?? undefined;
+    state.asked = undefined;
   }
+  state.asked = asked ?? state.asked;
   runClock(state);
   refresh(state);
   pump(state);
 }
 
-// ------------------------------------------------------------------------- what both cards can do
+// ------------------------------------------------------------------------- what all of them can do
 
 function addSharedActions({ back, forward }) {
   action("undo", "u", "take the last decision back, again and again", undo);
-  action("skip", "s", "skip: the topic comes again after the others", skip);
+  action("skip", "s", "skip: it comes again after the others", skip);
   action("cannot-judge", "x", "cannot judge, with a reason", (state) => openReasons(state), { panel: "reasons" });
   action("back", back, "look back at what was decided; another answer revises it, undo takes it back", (state) => look(state, -1));
   action("forward", forward, "forward again, to the open one", (state) => look(state, 1));

@@ -1,8 +1,12 @@
-// Topics that are decided as a whole: which are held, what is on screen, and what a decision does. Part of the cards for
-// lists and for preferences.
+// Units of decision, topics or pairs: which are held, what is on screen, and what a decision does. Part of the cards for
+// lists, for preferences and for adjudication.
 //
-// The routes are `task/sync`, `task/recent` and `task/unit`, described in tasks.py. A card says itself what its task is
-// (`TASK`, `NOUN`, `SEVERAL`: whether a topic takes several decisions, `LOW`, `FULL`) and, with the functions of its own units.js, what an item of it is:
+// The routes are `sync`, `recent` and `unit` under a card's `ROUTE`, described in tasks.py and adjudicating.py. A card says itself what its task is
+// (`TASK`, `NOUN`, `SEVERAL`: whether a unit takes several decisions, `LOW`, `FULL`, and its `TEXTS`) and, with the functions of its own units.js, what an item of it is:
+//   idOf(decision)                the id of its unit; `takeUnit` gives the unit the same
+//   askFor(id)                    fields that ask the route for a unit
+//   askedIn(state, data, isNew)   the id of the unit that the page asks for, undefined for none
+//   titleOf(unit)                 how a unit is called
 //   subjectOf(decision)           what it is about: a later decision with the same key replaces it
 //   aboutOf(decision), saidOf(decision)  its fields that say what it is about, and what was said
 //   wordsFor(state, decision)     what was decided, in a few words
@@ -23,7 +27,7 @@
 // forgotten only when the server names its uuid.
 
 /**
- * @typedef {{topic: {query_id: string, title: string, description: string, narrative: string, note: string},
+ * @typedef {{id: string, topic: {query_id: string, title: string, description: string, narrative: string, note: string},
  *            documents: Doc[], skipped: ?boolean}} Unit and what each card adds
  * @typedef {{uuid: string, query_id: string, kind: string, reason: ?string, note: ?string, shown_at: string, seconds: number,
  *            away: number, source: "key"|"click"}} Decision and what each card adds
@@ -32,7 +36,7 @@
  * @typedef {{queryId: string, key: string, unit: Unit, entry: ?Entry, about: Object, kept: ?Object}} Item what is on screen:
  *            `about` are fields of its decision that are known before it is made, `kept` what its entry is to remember
  * @typedef {{decision: Decision, order: number, delta: number, title: string}} Pending `delta` is what the decision adds to
- *            the number of topics done
+ *            the number of units done
  */
 
 const HISTORY = 300; // decisions kept for looking back
@@ -50,7 +54,7 @@ function stateFor(data) {
       inFlight: false, retry: null, failures: 0, failingSince: 0, trouble: null, detail: "", renewing: null,
       clock: null, panel: null, notice: null, askAgain: null, view: null,
       guidelines: { asked: false, html: null, notes: new Map(), trouble: "" }, notes: loadNotes(store, id), noted: null,
-      own: loadOwn(store, id, data.own), keyMap: new Map(), aloud: { timer: null, notice: null, key: null },
+      own: loadOwn(store, id, data.own), keyMap: new Map(), aloud: { timer: null, notice: null, key: null }, filter: undefined,
     };
     listenToTabs(state);
     mapKeys(state);
@@ -62,11 +66,18 @@ function stateFor(data) {
     if (state.trouble === 401 || state.trouble === 403) wake(state);
   }
   state.routes = data.routes;
-  state.scale = []; // no grades
+  state.scale = data.scale;
   state.rekey ??= null;
   state.reasons = data.reasons ?? [];
   state.card = data.card ?? {};
+  setFilter(state, data.filter);
   return state;
+}
+
+/** Which units the page wants: where that changes, others are asked for. */
+function setFilter(state, filter) {
+  if (JSON.stringify(filter) === JSON.stringify(state.filter)) return;
+  Object.assign(state, { filter, queue: [], exhausted: false, due: true });
 }
 
 const nameOf = (doc) => doc.title || doc.doc_id;
@@ -91,7 +102,7 @@ const drawnAs = (item) => item && item.key + (item.entry ? "\u0000back" : "");
 
 const shownTopicId = (state) => onScreen(state)?.queryId ?? openUnit(state)?.topic.query_id ?? null;
 
-/** Topics done and to be done, with what is on its way counted in. */
+/** Units done and to be done, with what is on its way counted in. */
 function countOf(state) {
   if (!state.progress) return null;
   const { done, goal } = state.progress;
@@ -111,7 +122,7 @@ function record(state, fields, title) {
 
 function keep(state, item, delta) {
   item.delta = delta;
-  if (state.skipped.delete(item.decision.query_id)) write(state, "skipped", JSON.stringify([...state.skipped]));
+  if (state.skipped.delete(idOf(item.decision))) write(state, "skipped", JSON.stringify([...state.skipped]));
   write(state, `pending:${item.order}:${item.decision.uuid}`, JSON.stringify(item));
   tellTabs(state, item.decision, false);
 }
@@ -122,7 +133,7 @@ function judge(state, kind, { reason = null, source, ...said }) {
   if (!item) return oneMoment(state);
   if (drawnAs(item) !== state.clock?.pair) return justCome(state);
   const { queryId, unit, entry } = item;
-  const title = nameOfTopic(unit.topic);
+  const title = titleOf(unit);
   const pending = record(state, {
     query_id: queryId, kind, ...item.about, ...said, reason, note: noteOf(state, item), shown_at: state.clock.shownAt,
     ...readClock(state), source,
@@ -168,19 +179,19 @@ async function undo(state, source) {
   return pumpSoon(state);
 }
 
-/** Puts the open topic behind the others. */
+/** Puts the open unit behind the others. */
 function skip(state) {
   const item = onScreen(state);
   if (!item) return oneMoment(state);
   const forward = capFor(state, "forward");
   if (item.entry) return tell(state, `This one is decided already${forward && `: ${forward} goes forward`}.`);
-  if (state.queue.length === 1 && state.exhausted) return tell(state, "This is the only topic left.");
+  if (state.queue.length === 1 && state.exhausted) return tell(state, TEXTS.only);
   const unit = state.queue.shift();
   unit.skipped = true;
   state.queue.push(unit);
-  state.skipped.add(item.queryId);
+  state.skipped.add(unit.id);
   write(state, "skipped", JSON.stringify([...state.skipped]));
-  say(state, ": skipped, it comes again after the others", nameOfTopic(unit.topic));
+  say(state, ": skipped, it comes again after the others", titleOf(unit));
   refresh(state);
   return pumpSoon(state);
 }
@@ -204,7 +215,7 @@ async function look(state, step) {
   return refresh(state);
 }
 
-/** What was decided of a topic that the page was opened for. */
+/** What was decided of a unit that the page was opened for. */
 function lookBackAt(state, entry) {
   state.history = [...state.history.filter((each) => subjectOf(each.decision) !== subjectOf(entry.decision)), entry];
   state.look = state.history.length - 1;
@@ -216,7 +227,7 @@ function lookBackAt(state, entry) {
 async function fetchUnit(state, entry) {
   tell(state, "One moment: it is being fetched.");
   try {
-    entry.fetching ??= post(state, "task/unit", { task: TASK, query_id: entry.decision.query_id });
+    entry.fetching ??= post(state, `${ROUTE}/unit`, { task: TASK, ...askFor(idOf(entry.decision)) });
     const unit = await entry.fetching;
     entry.unit ??= takeUnit(unit);
   } catch (error) {
@@ -228,7 +239,7 @@ async function fetchUnit(state, entry) {
   return true;
 }
 
-/** The line above the buttons: a topic's title (kept apart, so that it cannot turn the line round) and words. */
+/** The line above the buttons: a unit's title (kept apart, so that it cannot turn the line round) and words. */
 function say(state, words, title = "") {
   state.notice = { title, words, urgent: false };
 }

@@ -31,7 +31,7 @@ function wordsFor(state, { kind, left, right, reason }) {
 
 function takeUnit(unit) {
   const { next, done, expected } = unit.plan;
-  return Object.assign(unit, { next, done, expected, before: null });
+  return Object.assign(unit, { id: unit.topic.query_id, next, done, expected, before: null });
 }
 
 function decidedBefore(unit) {
@@ -122,6 +122,6 @@ function dropDecided(state, decision, saved) {
   const unit = unitOf(state, decision.query_id);
   if (!unit) return;
   const next = decision.kind === "undone" ? undefined : follow(unit.next, decision);
-  if (next) Object.assign(unit, { next, done: unit.done + 1 });
+  if (next) Object.assign(unit, { id: unit.topic.query_id, next, done: unit.done + 1 });
   else if (saved && unit.next?.pair && samePair(unit.next.pair, [decision.left, decision.right])) unit.next = undefined;
 }

@@ -1,0 +1,330 @@
+"""The card for adjudication in a real Chromium, against a stand-in of its routes (adjudicate_desk.py)."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.adjudicate_desk import PAYLOAD, AdjudicationDesk, hostile, opinion, said
+from tests.browser.task_harness import TaskCard, TaskHarness, document, faults, make_cards
+
+pytestmark = pytest.mark.browser
+
+SIZES = [(390, 844), (640, 400), (1280, 800)]
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[TaskHarness]:
+    with TaskHarness() as running:
+        yield running
+
+
+@pytest.fixture
+def desk(running: TaskHarness) -> AdjudicationDesk:
+    running.desk = AdjudicationDesk()
+    return running.desk
+
+
+@pytest.fixture
+def make_card(browser: Browser, running: TaskHarness) -> Iterator[Callable[..., TaskCard]]:
+    yield from make_cards(browser, running)
+
+
+@pytest.fixture
+def card(desk: AdjudicationDesk, make_card: Callable[..., TaskCard]) -> TaskCard:
+    return make_card().open()
+
+
+def answers(card: TaskCard) -> list[tuple[str, str]]:
+    """What the digits so far must have said."""
+    return [(key["shown"], key["key"]) for key in card.pressed() if key["shown"] and key["key"].isdigit()]
+
+
+# ---------------------------------------------------------------------------------------- adjudicating
+
+
+@pytest.mark.parametrize("every", [0, 30, 100, 250])
+def test_every_key_is_recorded_on_the_pair_that_was_on_screen(card, desk, every):
+    card.press(*"01233210" * 3, every=every)
+    card.saved()
+    assert said(desk) == answers(card)
+    assert len(desk.log) == 24
+    assert len({row["uuid"] for row in desk.log}) == len(set(desk.current())) == 24
+    card.says("all-count", "24 of 60")
+
+
+def test_a_slow_server_delays_no_key(card, desk):
+    desk.delay = 0.4
+    card.press(*"0123" * 5, every=60)
+    assert len(answers(card)) == 20
+    card.saved()
+    assert said(desk) == answers(card)
+    latencies = card.page.evaluate("window.latencies")
+    assert statistics.median(latencies[-20:]) < 50
+
+
+def test_lost_answers_are_asked_for_again_and_nothing_counts_twice(card, desk):
+    desk.fail = "after"
+    card.press(*"012")
+    card.until(lambda: len(desk.log) >= 1)
+    desk.fail = 503
+    card.press(*"301")
+    card.says("status", "not saved yet")
+    assert card.stored() == 6
+    desk.fail = None
+    card.saved()
+    assert said(desk) == answers(card)
+    assert len(desk.log) == 6
+
+
+def test_a_reload_sends_what_was_not_saved(card, desk):
+    desk.fail = 503
+    card.press(*"0123")
+    expected = answers(card)
+    assert card.stored() == 4
+    desk.fail = None
+    card.open("Topic t0 d004")
+    card.saved()
+    assert said(desk) == expected
+    assert card.stored() == 0
+    card.says("all-count", "4 of 60")
+
+
+def test_the_buttons_do_the_same(card, desk):
+    card.grade(2).click()
+    card.grade(0).click()
+    card.press(" ")  # scrolls; it must not press the clicked button again
+    card.saved()
+    assert [(row["doc_id"], row["relevance"], row["source"]) for row in desk.log] == [
+        ("d000", 2, "click"), ("d001", 0, "click"),
+    ]  # fmt: skip
+
+
+def test_undo_brings_the_pair_back_and_looking_back_revises(card, desk):
+    card.press("1", "2", "u")
+    card.shows("Topic t0 d001")
+    expect(card.grade(2)).to_have_attribute("aria-pressed", "true")
+    card.press("3", "ArrowLeft")
+    card.shows("Topic t0 d001")
+    card.says("notice", "River 1: 3 Perfect – another answer revises it")
+    card.press("0")
+    card.shows("Topic t0 d002")
+    card.saved()
+    assert [(row["doc_id"], row["kind"], row.get("relevance")) for row in desk.log] == [
+        ("d000", "graded", 1), ("d001", "graded", 2), ("d001", "undone", None), ("d001", "graded", 3),
+        ("d001", "graded", 0),
+    ]  # fmt: skip
+    card.says("all-count", "2 of 60")
+
+
+def test_what_was_adjudicated_before_a_reload_can_be_taken_back(card, desk):
+    card.press("1", "2")
+    card.saved()
+    card.open("Topic t0 d002").page.wait_for_function("window.answered['adjudicate/recent'] > 0")
+    card.press("u")
+    card.shows("Topic t0 d001")
+    card.press("u")
+    card.shows("Topic t0 d000")
+    card.saved()
+    assert desk.current() == {}
+
+
+def test_skipping_cannot_judge_and_notes(card, desk):
+    card.press("s", "x", "2", "m")
+    card.page.keyboard.type("the 2nd sentence")
+    card.press("Enter", "3")
+    card.saved()
+    assert [(row["doc_id"], row["kind"], row["reason"], row["note"]) for row in desk.log] == [
+        ("d001", "cannot judge", "The text is broken or empty", None),
+        ("d002", "graded", None, "the 2nd sentence"),
+    ]  # fmt: skip
+    card.shows("Topic t0 d003")
+
+
+def test_skipped_pairs_come_again_after_the_others(running, make_card):
+    desk = running.desk = AdjudicationDesk({"t0": [document(0), document(1), document(2)]})
+    card = make_card().open()
+    card.press("s", "1", "1")
+    card.shows("Topic t0 d000")
+    card.press("s")
+    card.says("notice", "This is the only pair left.")
+    card.press("2")
+    card.says("rest-title", "Every pair is adjudicated")
+    card.saved()
+    assert [row["doc_id"] for row in desk.log] == ["d001", "d002", "d000"]
+
+
+def test_a_pair_that_somebody_adjudicated_meanwhile_is_told(card, desk):
+    desk.refuse["d000"] = "eve has adjudicated this pair meanwhile, as 1"
+    desk.ended.add("d000")
+    card.press("3")
+    card.says("refused", "Refused: River 0: 3 Perfect. eve has adjudicated this pair meanwhile, as 1")
+    card.press("2")
+    card.saved()
+    assert said(desk) == [("Topic t0 d001", "2")]
+    card.says("all-count", "2 of 60")
+    card.button("dismiss").click()
+    expect(card.part("refused")).to_be_empty()
+
+
+def test_what_others_adjudicated_leaves_the_queue(card, desk):
+    desk.ended |= {"d002", "d003"}
+    card.page.evaluate("(() => { const { state } = part('card').cleverdon; state.due = true; })()")
+    card.press("0")
+    card.saved()
+    card.press("1")
+    card.shows("Topic t0 d004")
+    card.saved()
+    assert [row["doc_id"] for row in desk.log] == ["d000", "d001"]
+
+
+# ------------------------------------------------------------------------------------ filter and names
+
+
+def test_another_filter_asks_for_other_pairs(card, desk):
+    card.press("1")
+    card.page.evaluate("window.run({ filter: { query_id: 't2' } })")
+    card.shows("Topic t2 d200")
+    card.says("all-count", "0 of 20")
+    card.press("2")
+    card.saved()
+    card.page.evaluate("window.run({ filter: {} })")
+    card.shows("Topic t0 d001")
+    assert said(desk) == answers(card)
+
+
+def test_a_picked_pair_comes_next_once(card, desk):
+    card.page.evaluate("window.run({ pair: ['t1', 'd107'], picked: 1 })")
+    card.shows("Topic t1 d107")
+    card.page.evaluate("window.run({ pair: ['t1', 'd107'], picked: 1 })")
+    card.press("2")
+    card.shows("Topic t0 d000")
+    card.page.evaluate("window.run({ pair: ['t0', 'd003'], picked: 2 })")
+    card.shows("Topic t0 d003")
+    card.press("1")
+    card.saved()
+    assert said(desk) == [("Topic t1 d107", "2"), ("Topic t0 d003", "1")]
+
+
+def test_names_are_hidden_until_one_asks(card):
+    text = card.part("opinions")
+    expect(text).to_contain_text("Annotator A")
+    expect(text).to_contain_text("7.5 s")
+    expect(text).to_contain_text("It names it only.")
+    expect(text).not_to_contain_text("bob")
+    expect(text).not_to_contain_text("2026")
+    card.press("w")
+    expect(text).to_contain_text("bob")
+    expect(text).to_contain_text("2026-03-12 14:05")
+    card.button("names").click()
+    expect(text).not_to_contain_text("bob")
+
+
+def test_marked_passages_flags_and_reasons_are_shown(running, make_card):
+    desk = running.desk = AdjudicationDesk()
+    desk.opinions["d000"] = [
+        opinion(0, reason=None, passages=[[0, 7]], quotes=["Passage"], flagged=True),
+        opinion(None, 1),
+    ]
+    desk.opinions["d001"] = []
+    card = make_card().open()
+    card.highlights("cd-passage", "Passage")
+    expect(card.part("opinion-list").locator("q")).to_have_text("Passage")
+    expect(card.part("opinions")).to_contain_text("Flagged")
+    expect(card.part("opinions")).to_contain_text("Cannot judge")
+    expect(card.part("opinions")).to_contain_text("Not in a language I read")
+    card.press("1")
+    expect(card.part("nobody")).to_be_visible()
+    card.highlights("cd-passage")
+
+
+# ---------------------------------------------------------------------------------------------- layout
+
+
+def outside(card: TaskCard, width: int, height: int) -> list[str]:
+    """The buttons of the bar that are not wholly in the window."""
+    return card.page.evaluate(
+        """([width, height]) => [...part('card').querySelectorAll('.cd-bar button')].filter((node) => node.offsetParent)
+          .map((node) => [node.outerHTML.slice(0, 80), node.getBoundingClientRect()])
+          .filter(([, box]) => box.left < 0 || box.top < 0 || box.right > width || box.bottom > height)
+          .map(([html]) => html)""",
+        [width, height],
+    )
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_hostile_opinions_move_no_button_and_run_nothing(running, make_card, width, height):
+    long = document(0, title="long title " * 300)
+    desk = running.desk = AdjudicationDesk({"t0": [long, *map(document, range(1, 9))]})
+    desk.opinions["d001"] = hostile()
+    desk.opinions["d002"] = [opinion(0, n, annotator=PAYLOAD) for n in range(12)]
+    desk.notes["t0"] = PAYLOAD * 20
+    card = make_card(viewport={"width": width, "height": height}).open(padding="60px 16px 12px")
+    places = "[...part('card').querySelectorAll('.cd-bar button')].map((n) => n.getBoundingClientRect().toJSON())"
+    tops = [[box["top"] for box in card.page.evaluate(places)]]
+    for key in "123":
+        card.press(key)
+        card.press("w")
+        tops.append([box["top"] for box in card.page.evaluate(places)])
+        assert outside(card, width, height) == []
+    card.press("ArrowLeft", "ArrowLeft")
+    card.shows("Topic t0 d001")
+    card.page.locator("[data-do=open-opinion]").first.click()
+    tops.append([box["top"] for box in card.page.evaluate(places)])
+    assert all(each == tops[0] for each in tops), "no button moves"
+    assert outside(card, width, height) == []
+    assert card.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert card.page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+    text = card.part("opinions-place").text_content()
+    assert PAYLOAD in text
+    assert "\u202e" not in text
+    assert card.page.evaluate("window.broken") is None
+    # What is painted beyond an opinion's place would lie over the next one.
+    spill = """[...part('opinion-list').children].filter((row) => !/paint|content/.test(getComputedStyle(row).contain)
+      || row.getBoundingClientRect().right > part('opinions-place').getBoundingClientRect().right).length"""
+    assert card.page.evaluate(spill) == 0
+    assert card.part("scroller").bounding_box()["height"] >= (140 if height > 500 else 60), "there is room to read"
+
+
+def test_folded_notes_open_and_close(running, make_card):
+    desk = running.desk = AdjudicationDesk()
+    desk.opinions["d000"] = hostile()
+    card = make_card().open()
+    row = card.page.locator(".cd-opinion").nth(3)
+    before = row.bounding_box()["height"]
+    assert before < 250
+    row.get_by_role("button", name="Show all").click()
+    assert row.bounding_box()["height"] > 5000
+    row.get_by_role("button", name="Show less").click()
+    assert row.bounding_box()["height"] == before
+
+
+def test_grades_whose_sentence_begins_oddly_have_words(running, make_card):
+    desk = running.desk = AdjudicationDesk()
+    desk.scale = [
+        {"grade": 0, "label": "**no**", "sentence": "**no**: not"},
+        {"grade": 1, "label": "material/home", "sentence": ":material/home: yes"},
+    ]
+    card = make_card().open()
+    expect(card.grade(0)).to_contain_text("**no**")
+    expect(card.grade(1)).to_contain_text("material/home")
+    card.press("?")
+    expect(card.part("grade-keys")).to_contain_text(":material/home: yes")
+
+
+@pytest.mark.parametrize(("theme", "width"), [("dark", 1280), ("light", 390)])
+def test_axe_finds_nothing_and_screen_readers_hear_what_happens(running, make_card, theme, width):
+    desk = running.desk = AdjudicationDesk()
+    desk.opinions["d001"] = hostile()[5:]
+    card = make_card(viewport={"width": width, "height": 800}).open(theme=theme, padding="8px")
+    card.press("2")
+    expect(card.part("spoken")).to_contain_text("River 0: 2 Relevant – undo (u). River 1, for Topic t0: 7 opinions")
+    card.saved()
+    assert faults(card) == []
+    for key in ("?", "g", "m", "x", ","):
+        card.press(key)
+        assert faults(card) == [], key
+        card.press("Escape")

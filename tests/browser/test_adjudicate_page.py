@@ -1,0 +1,156 @@
+"""The Adjudicate page in the browser, against `cleverdon serve`: what is pressed is in the log, once, on its pair."""
+
+from __future__ import annotations
+
+import signal
+from contextlib import suppress
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from collection import Campaign, Judgement
+from collection.records import Document, Topic
+from tests.browser.adjudicate_desk import PAYLOAD, ZALGO
+from tests.browser.serving import Serving, saved, use_link
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+TOPICS, SIZE = ("1", "2", "3"), 20
+SHOWN = "[data-part=document]:not([hidden]) [data-name=id]"
+NOTES = [PAYLOAD, ZALGO, "\u202egnp.exe", ":material/home: **x**", "\n".join(["line"] * 5000)]
+
+WATCH = """
+window.pressed = [];
+window.addEventListener("keydown", (event) => {
+  const id = "[data-part=document]:not([hidden]) [data-name=id]";
+  const deep = (root) => root.querySelector(id) ?? [...root.querySelectorAll("*")].reduce(
+    (found, { shadowRoot }) => found ?? (shadowRoot && deep(shadowRoot)), null);
+  window.pressed.push([event.key, deep(document)?.textContent]);
+}, true);
+"""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
+    """Sixty pairs on which bob and cat differ, each document in one topic; d0 has twelve long opinions."""
+    directory = tmp_path_factory.mktemp("adjudicating") / "campaign"
+    ids = {topic: [f"d{SIZE * t + n}" for n in range(SIZE)] for t, topic in enumerate(TOPICS)}
+    with Campaign.create(directory, title="Wings") as campaign:
+        with campaign.store.transaction():
+            campaign.store.add_topics([Topic(topic, f"wing flow {topic}") for topic in TOPICS])
+            titles = {d: f"Wing {d} " * (200 if d == "d0" else 1) for each in ids.values() for d in each}
+            campaign.store.add_documents([Document(d, title, "Flow.") for d, title in titles.items()])
+        said = [
+            Judgement(str(uuid4()), who, topic, doc_id, "graded", grade, seconds=5.0)
+            for topic, each in ids.items()
+            for doc_id in each
+            for who, grade in (("bob", 0), ("cat", 3 if doc_id == "d0" else 2))
+        ]
+        said += [
+            Judgement(str(uuid4()), f"annotator {n}", "1", "d0", "graded", n % 4, note=NOTES[n % 5]) for n in range(10)
+        ]
+        assert not campaign.judge(said).refused
+    return (directory,)
+
+
+def opened(context: BrowserContext, serving: Serving) -> Page:
+    page = context.new_page()
+    page.add_init_script(WATCH)
+    use_link(page, serving.link)
+    page.goto(f"{serving.url}/adjudicate")
+    expect(page.locator(SHOWN)).to_have_text("d0")
+    return page
+
+
+def adjudicated(serving: Serving) -> list[tuple[str, str]]:
+    """The keys that the log has, each with its document."""
+    with Campaign(serving.directory) as campaign:
+        rows = campaign.judgements(current=False).query("counts_as == 'adjudication'")
+        assert rows["uuid"].is_unique
+        return [(str(grade), doc_id) for grade, doc_id in zip(rows["relevance"], rows["doc_id"], strict=True)]
+
+
+@pytest.mark.parametrize("every", [30, 100, 250])
+def test_each_of_twenty_presses_counts(serving: Serving, context: BrowserContext, every: int) -> None:
+    page = opened(context, serving)
+    for key in "01233210120313021203":
+        page.keyboard.press(key)
+        page.wait_for_timeout(every)
+    saved(page)
+    pressed = [tuple(each) for each in page.evaluate("window.pressed")]
+    assert len(pressed) == len({doc_id for _, doc_id in pressed}) == 20
+    assert adjudicated(serving) == pressed
+    expect(page.locator("[data-part=all-count]")).to_have_text("20 of 60")
+
+
+def test_nothing_is_lost_or_doubled_when_the_server_is_killed(serving: Serving, context: BrowserContext) -> None:
+    page = opened(context, serving)
+    for key in "0123":
+        page.keyboard.press(key)
+    saved(page)
+    for key in "32":
+        page.keyboard.press(key)
+    serving.stop(signal.SIGKILL)
+    for key in "102":
+        page.keyboard.press(key)
+    expect(page.locator("[data-part=status]")).not_to_have_text("Saved")
+    pressed = [tuple(each) for each in page.evaluate("window.pressed")]
+    assert len(pressed) == 9
+    assert set(pressed[:4]) <= set(adjudicated(serving))
+    serving.start()
+    use_link(page, serving.link)
+    page.goto(f"{serving.url}/adjudicate")
+    expect(page.locator("[data-part=all-count]")).to_have_text("9 of 60")
+    saved(page)
+    assert adjudicated(serving) == pressed
+    expect(page.locator(SHOWN)).to_have_text("d9")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_every_button_is_in_the_window_whatever_annotators_wrote(
+    serving: Serving, context: BrowserContext, width: int, height: int
+) -> None:
+    page = opened(context, serving)
+    page.set_viewport_size({"width": width, "height": height})
+    bar = page.locator(".cd-bar button:visible")
+    expect(page.locator(".cd-opinion")).to_have_count(12)
+    page.keyboard.press("w")
+    page.wait_for_function("height => innerHeight === height", arg=height)
+    expect(page.locator("[data-part=names]")).to_have_attribute("aria-pressed", "true")
+    fits = """(nodes, [w, h]) => nodes.map((node) => node.getBoundingClientRect())
+      .filter((box) => box.left < 0 || box.top < 0 || box.right > w || box.bottom > h).length"""
+    expect(bar.first).to_be_in_viewport(ratio=1)
+    assert bar.evaluate_all(fits, [width, height]) == 0
+    assert page.evaluate("window.broken") is None
+    page.keyboard.press("2")
+    expect(page.locator(SHOWN)).to_have_text("d1")
+    assert bar.evaluate_all(fits, [width, height]) == 0
+    saved(page)
+    assert adjudicated(serving) == [("2", "d0")]
+
+
+def test_filter_and_queue_choose_the_pair(serving: Serving, context: BrowserContext) -> None:
+    page = opened(context, serving)
+    page.get_by_role("button", name="Filter").click()
+    page.get_by_role("combobox", name="Topic").click()
+    page.get_by_role("option", name="3: wing flow 3").click()
+    expect(page.locator(SHOWN)).to_have_text("d40")
+    expect(page.locator("[data-part=all-count]")).to_have_text("0 of 20")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Queue").click()
+    table = page.get_by_test_id("stDataFrame")
+    expect(table).to_be_visible()
+    for _ in range(20):  # the table draws itself on a canvas and does not say when it takes a click
+        table.click(position={"x": 17, "y": 35 * 3 + 17})
+        with suppress(AssertionError):
+            expect(page.locator(SHOWN)).to_have_text("d42", timeout=3_000)
+            break
+    expect(page.locator(SHOWN)).to_have_text("d42")
+    page.keyboard.press("Escape")
+    page.locator("[data-part=card]").click(position={"x": 5, "y": 5})
+    page.keyboard.press("1")
+    expect(page.locator(SHOWN)).to_have_text("d40")
+    saved(page)
+    assert adjudicated(serving) == [("1", "d42")]

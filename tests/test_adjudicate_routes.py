@@ -1,0 +1,209 @@
+"""The routes of the Adjudicate page: what they hand out, what they take, and whom they refuse."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from annotate.judging import adjudicating
+from annotate.judging.routes import JudgingService
+from annotate.judging.tokens import TOKEN_HEADER
+from collection import Campaign, Judgement
+from tests.conftest import judging_token
+from tests.helpers import post
+
+Payload = dict[str, Any]
+
+
+@pytest.fixture
+def differing(campaign: Campaign) -> Campaign:
+    """bob and cat differ on d1 (by 3), d2 (by 2) and d4 (by 1), and agree on d6."""
+    grades = {("1", "d1"): (0, 3), ("1", "d2"): (3, 1), ("2", "d4"): (1, 0), ("1", "d6"): (2, 2)}
+    for (query_id, doc_id), pair in grades.items():
+        for who, grade in zip(("bob", "cat"), pair, strict=True):
+            j = Judgement(str(uuid4()), who, query_id, doc_id, "graded", grade, seconds=7.46, note=f"{who} says so")
+            assert campaign.judge([j._replace(passages=((4, 8),), flagged=who == "cat")]).saved
+    return campaign
+
+
+@pytest.fixture
+def client(differing: Campaign) -> Iterator[TestClient]:
+    service = JudgingService(differing.directory)
+    with TestClient(Starlette(routes=service.routes(), lifespan=service.lifespan)) as client:
+        client.headers[TOKEN_HEADER] = judging_token(differing)
+        yield client
+
+
+def sync(client: TestClient, status: int = 200, **payload: Any) -> Payload:
+    return post(client, "adjudicate/sync", status, **payload)
+
+
+def grade(doc_id: str, relevance: int | None, query_id: str = "1", **more: Any) -> Payload:
+    kind = "graded" if relevance is not None else "undone"
+    base = {"uuid": str(uuid4()), "query_id": query_id, "doc_id": doc_id, "kind": kind, "relevance": relevance}
+    return base | {"note": None, "seconds": 2.34567, "away": 1, "source": "key"} | more
+
+
+def name(query_id: str, doc_id: str) -> str:
+    return json.dumps([query_id, doc_id])
+
+
+def ids(answer: Payload) -> list[str]:
+    return [unit["documents"][0]["doc_id"] for unit in answer["units"]]
+
+
+def test_pairs_come_largest_distance_first_with_what_everybody_said(client: TestClient, differing: Campaign) -> None:
+    differing.set_topic_note("1", "Windows only.")
+    first = sync(client, want=2)
+    assert set(first) == {"task", "saved", "refused", "units", "closed", "exhausted", "progress"}
+    assert (ids(first), first["exhausted"]) == (["d1", "d2"], False)
+    assert first["progress"] == {"done": 0, "goal": 3}
+    unit = first["units"][0]
+    assert unit["topic"] == {
+        "query_id": "1", "title": "running average", "description": "Smooth a series.", "narrative": "A window.",
+        "note": "Windows only.",
+    }  # fmt: skip
+    assert unit["documents"][0]["text"] == "The text of document 1."
+    assert unit["former"] is None
+    bob, cat = unit["opinions"]
+    assert cat.pop("judged_at") >= bob.pop("judged_at") > "2026"
+    common = {"kind": "graded", "reason": None, "passages": [[4, 8]], "quotes": ["text"], "seconds": 7.5}
+    assert bob == common | {"annotator": "bob", "relevance": 0, "note": "bob says so", "flagged": False}
+    assert cat == common | {"annotator": "cat", "relevance": 3, "note": "cat says so", "flagged": True}
+    second = sync(client, holding=[name("1", "d1"), name("1", "d2")], want=5)
+    assert (ids(second), second["exhausted"], second["closed"]) == (["d4"], True, [])
+
+
+def test_a_decision_is_on_disk_when_it_is_acknowledged_and_counts_once(client: TestClient, differing: Campaign) -> None:
+    item = grade("d1", 2, note="the second sentence")
+    for _ in range(3):
+        answer = sync(client, decisions=[item], holding=[name("1", "d2")])
+        assert (answer["saved"], answer["units"], answer["closed"]) == ([item["uuid"]], [], [])
+        assert "progress" not in answer
+    with Campaign(differing.directory) as other:
+        log = other.judgements(current=False).query("counts_as == 'adjudication'")
+    assert log[["uuid", "annotator", "doc_id", "relevance", "note", "seconds", "away"]].values.tolist() == [
+        [item["uuid"], "ann", "d1", 2, "the second sentence", 2.346, 1.0]
+    ]
+    assert sync(client, want=5)["progress"] == {"done": 1, "goal": 3}
+    assert dict(zip(differing.qrels()["doc_id"], differing.qrels()["relevance"], strict=True))["d1"] == 2
+
+
+def test_the_second_of_two_managers_is_told_and_replaces_nothing(client: TestClient, differing: Campaign) -> None:
+    mine, theirs = grade("d1", 2), grade("d1", 0)
+    assert sync(client, decisions=[mine])["saved"]
+    eve = {TOKEN_HEADER: judging_token(differing, "eve")}
+    body = {"decisions": [theirs], "holding": [name("1", "d1"), name("1", "d2")], "want": 1}
+    answer = client.post("/api/judging/adjudicate/sync", headers=eve, json=body).json()
+    assert answer["refused"] == [{"uuid": theirs["uuid"], "reason": "ann has adjudicated this pair meanwhile, as 2"}]
+    assert answer["closed"] == [name("1", "d1")]
+    assert differing.adjudications()[["annotator", "relevance"]].values.tolist() == [["ann", 2]]
+
+
+def test_two_managers_are_handed_different_pairs_while_there_are_enough(
+    client: TestClient, differing: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    eve = {TOKEN_HEADER: judging_token(differing, "eve")}
+
+    def handed_to_eve() -> list[str]:
+        return ids(client.post("/api/judging/adjudicate/sync", headers=eve, json={"want": 3}).json())
+
+    assert ids(sync(client, want=1)) == ["d1"]
+    assert handed_to_eve() == ["d2", "d4", "d1"]
+    later = time.monotonic() + adjudicating.HELD_FOR + 1
+    monkeypatch.setattr(adjudicating.time, "monotonic", lambda: later)
+    assert handed_to_eve() == ["d1", "d2", "d4"]
+
+
+def test_a_pair_on_which_nobody_differs_any_more_is_refused_and_closed(client: TestClient, differing: Campaign) -> None:
+    assert differing.judge([Judgement(str(uuid4()), "bob", "1", "d1", "graded", 3)]).saved  # as cat has it
+    item = grade("d1", 3)
+    answer = sync(client, decisions=[item], holding=[name("1", "d1")], due=True)
+    assert answer["refused"] == [{"uuid": item["uuid"], "reason": "annotators no longer differ on this pair"}]
+    assert answer["closed"] == [name("1", "d1")]
+    assert differing.adjudications().empty
+
+
+def test_undo_opens_the_pair_again(client: TestClient, differing: Campaign) -> None:
+    sync(client, decisions=[grade("d1", 2)])
+    assert ids(sync(client, want=1)) == ["d2"]
+    answer = sync(client, decisions=[grade("d1", None)], want=1)
+    assert (ids(answer), answer["progress"]["done"]) == (["d1"], 0)
+    assert "no judgement of 'd1' to take back" in sync(client, decisions=[grade("d1", None)])["refused"][0]["reason"]
+
+
+def test_the_last_adjudications_and_one_pair(client: TestClient, differing: Campaign) -> None:
+    sync(client, decisions=[grade("d1", 2), grade("d4", 0, "2")])
+    recent = post(client, "adjudicate/recent", limit=20)["decisions"]
+    assert [(row["doc_id"], row["relevance"], row["title"]) for row in recent] == [
+        ("d4", 0, "Title 4"), ("d1", 2, "Title 1"),
+    ]  # fmt: skip
+    assert len(post(client, "adjudicate/recent", limit=1)["decisions"]) == 1
+    unit = post(client, "adjudicate/unit", pair=name("1", "d1"))
+    assert unit["former"]["relevance"] == 2
+    assert [opinion["relevance"] for opinion in unit["opinions"]] == [0, 3]
+    assert post(client, "adjudicate/unit", pair=name("2", "d8"))["opinions"] == []
+
+
+def test_calibration_pairs_come_last_and_are_filtered(client: TestClient, differing: Campaign) -> None:
+    differing.set_calibration([("1", "d6"), ("2", "d5")])
+    assert ids(sync(client, want=9)) == ["d1", "d2", "d4", "d6", "d5"]
+    only = sync(client, want=9, filter={"why": "calibration"})
+    assert (ids(only), only["progress"]) == (["d6", "d5"], {"done": 0, "goal": 2})
+    assert only["units"][1]["opinions"] == []
+    assert ids(sync(client, want=9, filter={"distance": 2, "names": ["bob"]})) == ["d2"]
+    assert ids(sync(client, want=9, filter={"query_id": "2", "why": "disagreement", "distance": None})) == ["d4"]
+    after = sync(client, decisions=[grade("d6", 3)], want=9, filter={"why": "calibration"})
+    assert (ids(after), after["progress"]) == (["d5"], {"done": 1, "goal": 2})
+
+
+def test_one_odd_decision_does_not_keep_the_others(client: TestClient, differing: Campaign) -> None:
+    good, odd = grade("d1", 1), [grade("d2", 9), grade("d9", 1), grade("d2", 1, kind="chosen"), grade("d4", True, "2")]
+    answer = sync(client, decisions=[*odd, good])
+    assert answer["saved"] == [good["uuid"]]
+    assert {refused["uuid"] for refused in answer["refused"]} == {item["uuid"] for item in odd}
+    assert differing.adjudications()["doc_id"].tolist() == ["d1"]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"want": "2"}, {"want": True}, {"holding": "d1"}, {"holding": ["d1"]}, {"holding": ['["1"]']},
+        {"holding": ['["1", 2]']}, {"holding": ["[" * 9999]}, {"holding": [name("1", "d1")] * 201},
+        {"decisions": {}}, {"decisions": [1]}, {"filter": [1]}, {"filter": {"distance": -1}},
+        {"filter": {"distance": 10**30}}, {"filter": {"distance": []}}, {"filter": {"names": [1]}},
+        {"filter": {"why": 3}}, {"filter": {"query_id": {"a": 1}}},
+    ],
+)  # fmt: skip
+def test_what_cannot_be_meant_is_a_bad_request(client: TestClient, odd: Payload) -> None:
+    assert sync(client, 400, **odd)["error"].startswith("wanted")
+
+
+@pytest.mark.parametrize("pair", [None, 3, "", "d1", '["1", "d99"]', '["9", "d1"]', '{"1": 2, "3": 4}', "null"])
+def test_an_unknown_pair_is_a_bad_request(client: TestClient, pair: object) -> None:
+    post(client, "adjudicate/unit", 400, pair=pair)
+
+
+def test_the_routes_are_for_managers(client: TestClient, differing: Campaign) -> None:
+    for who, role, does in (("bob", "annotator", 403), ("rea", "reader", 403), ("max", "manager", 200)):
+        called = f"a{'n' * (role == 'annotator')} {role}"
+        client.headers[TOKEN_HEADER] = judging_token(differing, who, role)  # type: ignore[arg-type]
+        answer = sync(client, does, decisions=[grade("d1", 2)] if does == 403 else [])
+        post(client, "adjudicate/recent", does)
+        post(client, "adjudicate/unit", does, pair=name("1", "d1"))
+        if does == 403:
+            assert answer["error"] == f"{called} does not adjudicate; a manager of the campaign can change your role"
+    assert differing.adjudications().empty
+
+
+def test_long_texts_are_cut(client: TestClient, differing: Campaign) -> None:
+    long = Judgement(str(uuid4()), "dan", "1", "d1", "graded", 1, note="x" * 50_000)
+    assert differing.judge([long]).saved
+    assert len(sync(client, want=1)["units"][0]["opinions"][1]["note"]) == adjudicating.LONGEST_NOTE
