@@ -22,9 +22,12 @@ from collection.stopping import table
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!<>~|$:&])")
 _ADDRESS = re.compile(r"://|www\.|@", re.I)
-_DIRECTIVE = re.compile(r":(?=[\w+-]+(?:[:/]|\Z))|(?<!\S)(?:<->|->|<-|--|>=|<=|~=)(?!\S)")
+_DIRECTIVE = re.compile(
+    r":(?=(?:100|1234|[\w+-]*[^\W\d][\w+-]*|[+-]1)(?:[:/]|\Z))|(?<!\S)(?:<->|->|<-|--|>=|<=|~=)(?!\S)"
+)
 """What Streamlit replaces in text even where every sign is escaped: icons and emoji (:material/home:, :streamlit:,
-:smile:), of which a page may add the last colon, and arrows and dashes between blanks."""
+:smile:, :100:, but not the line of an error, a.run:2:), of which a page may add the last colon, and arrows and dashes
+between blanks."""
 _JOINER, _BREAK = "\u2060", "\u200b"
 """Characters without width: the word joiner, where no line breaks, and the space, where one may."""
 
