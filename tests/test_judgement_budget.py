@@ -22,7 +22,7 @@ from collection import Campaign
 from collection.campaign.asking import shares
 from tests import test_loop_routes
 from tests.conftest import signed_in
-from tests.helpers import ok
+from tests.helpers import ok, run
 from tests.test_adaptive_loop import judge, judge_all, made, relevant
 
 TEXTS = "abcdefghijklmnopxyz"
@@ -105,13 +105,16 @@ def test_it_is_said_that_the_budget_is_used_up(tmp_path: Path) -> None:
         assert step.page == "loop"
         directory = campaign.directory
     words = (
-        "The judgement budget of this campaign (6) is used up: 3 in topic 1, 3 in topic 2. Raise it on the Loop page "
-        "or with `cleverdon loop DIR --budget N`, or export the qrels."
+        "The judgement budget of this campaign (6) is used up: 3 in topic 1, 3 in topic 2. Raise the budget (Loop "
+        "page, or cleverdon loop DIR --budget N), or export the qrels."
     )
     assert step.sentence == words
     assert f"Next: {words}" in ok("status", directory)
     assert words in ok("loop", directory)
+    assert words in ok("recall", directory)
     assert words not in ok("loop", directory, "--budget", "9")
+    said = run("loop", directory, "--mode", "pool").stderr
+    assert "no topic is in a loop: budgets take effect with --mode loop" in said
 
 
 def test_it_is_said_that_the_budget_of_every_topic_is_used_up(tmp_path: Path) -> None:
@@ -121,7 +124,7 @@ def test_it_is_said_that_the_budget_of_every_topic_is_used_up(tmp_path: Path) ->
         assert not campaign.budget_state().used_up  # topic 3 has judged nothing
         campaign.set_loop(topics=["3"], mode="closed")
         assert campaign.next_step().sentence.startswith(
-            "The judgement budget of each topic (1) is used up in every loop: 1 in topic 1, 1 in topic 2. Raise it"
+            "The judgement budget of each topic (1) is used up in every loop: 1 in topic 1, 1 in topic 2. Raise the"
         )
 
 

@@ -237,7 +237,7 @@ else:
             widgets.page_link("adjudicate.py", "Look at the disagreements")
     by_grade = settled["relevance"].value_counts().sort_index()
     st.write(
-        f"{len(settled):,} pairs of {settled['query_id'].nunique():,} topics: "
+        f"{len(settled):,} pairs in {settled['query_id'].nunique():,} of {len(campaign.topics()):,} topics: "
         + ", ".join(f"{n:,} of grade {g:g}" for g, n in by_grade.items())
         + "."
     )

@@ -49,6 +49,8 @@ widgets.metrics(
         "Relevant found": f"{int(table['found'].sum()):,}",
     }
 )
+if used_up := campaign.budget_state().words:
+    st.warning(widgets.plain(used_up))
 widgets.missing_texts(table["without_text"])
 shown = table
 some = f"{int(begun.sum()):,} topic{'' if begun.sum() == 1 else 's'}"

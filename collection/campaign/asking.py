@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from collection import clock, pooling
 from collection.campaign import run_files
-from collection.campaign.reading import IN_POOL, LOOPS
+from collection.campaign.reading import IN_POOL
 from collection.campaign.rounds import Listed
-from collection.campaign.settings import LoopSettings
+from collection.campaign.settings import LOOPING, LoopSettings
 from collection.campaign.settling import Settling
 from collection.records import Run
 
@@ -136,7 +136,7 @@ class Asking(Settling):
             allowed = np.flatnonzero(self._judgeable_in_loop())
             most = dict.fromkeys(modes, 0)
             for query_id, mode in modes.items():
-                if mode in LOOPS:
+                if mode in LOOPING:
                     rows = allowed
                     if mode in IN_POOL:
                         rows = np.intersect1d(rows, self.store.pool_rows(query_id))

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from collection.campaign.reports import BudgetState, NextStep
+from collection.campaign.settings import LOOPING
 from collection.records import Document, GradeScale, in_natural_order
 from collection.stopping.table import missing_texts
 from collection.store import Store
@@ -27,9 +28,6 @@ PROGRESS = (
     "without_text",
 )  # fmt: skip
 """Columns of :meth:`Reading.progress`."""
-
-LOOPS = {*EVERYWHERE, "loop-in-pool"}
-"""Modes in which judgements decide what comes next, and budgets hold."""
 
 OTHERS_AFTER = 10.0
 """Seconds after which what others did is counted anew for an annotator's progress in all topics."""
@@ -258,7 +256,7 @@ class Reading:
             settings.get("budget", 0),
             settings.get("topic_budget", 0),
             self.store.spoken_for_topics(math.inf),  # no lease lasts so long: only what is judged
-            [query_id for query_id, mode in modes.items() if mode in LOOPS],
+            [query_id for query_id, mode in modes.items() if mode in LOOPING],
         )
 
     def status(self) -> dict[str, Any]:

@@ -180,13 +180,13 @@ class BudgetState(NamedTuple):
         each = f"The judgement budget of each topic ({self.topic_budget:,}) is used up in every loop"
         option = "--budget" if total else "--topic-budget"
         most = sorted(self.judged.items(), key=lambda item: -item[1])
-        parts = [f"{count:,} in topic {query_id}" for query_id, count in most[:NAMED]]
-        if rest := most[NAMED:]:
-            topics = "1 other topic" if len(rest) == 1 else f"{len(rest):,} other topics"
-            parts.append(f"{sum(count for _, count in rest):,} in {topics}")
+        named = len(most) if len(most) == NAMED + 1 else NAMED
+        parts = [f"{count:,} in topic {query_id}" for query_id, count in most[:named]]
+        if rest := most[named:]:
+            parts.append(f"{sum(count for _, count in rest):,} in {len(rest):,} other topics")
         return (
             f"{whole if total else each}: {', '.join(parts)}. "
-            f"Raise it on the Loop page or with `cleverdon loop DIR {option} N`, or export the qrels."
+            f"Raise the budget (Loop page, or cleverdon loop DIR {option} N), or export the qrels."
         )
 
 

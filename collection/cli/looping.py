@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from collection.cli.options import DIRECTORY, FILE, FORMAT
-from collection.cli.printing import counted, echo, echo_data, print_table, progress_line
+from collection.cli.printing import counted, echo, echo_data, print_notices, print_table, progress_line
 
 NAMED = 10
 """Topics of a mode that are named."""
@@ -74,7 +74,7 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
     """
     from dataclasses import asdict
 
-    from collection.campaign import MODES, Campaign
+    from collection.campaign import LOOPING, MODES, Campaign
 
     given = {name: value for name, value in changes.items() if value is not None}
     if "run" in given:
@@ -103,6 +103,8 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
     print_table(["topics", "mode", "which"], named)
     if used_up:
         echo(f"\n{used_up}")
+    elif (settings["budget"] or settings["topic_budget"]) and not LOOPING & set(modes.values()):
+        print_notices(["no topic is in a loop: budgets take effect with --mode loop, loop-in-pool or pool-then-loop"])
 
 
 @click.command()
@@ -116,6 +118,7 @@ def recall(directory: Path, form: str) -> None:
     with Campaign(directory) as campaign, progress_line("estimating recall"):
         table = campaign.recall_table()
         settings = campaign.loop_settings()
+        used_up = campaign.budget_state().words
     if form == "json":
         echo_data(table.to_json(orient="records", indent=2, force_ascii=False))
         return
@@ -137,6 +140,8 @@ def recall(directory: Path, form: str) -> None:
     print_table(header, rows)
     ready = int(table["stop"].sum())
     echo(f"\n{ready:,} of {counted(len(table), 'topic is', 'topics are')} ready to stop")
+    if used_up:
+        echo(used_up)
     if missing := missing_texts(table["without_text"]):
         echo(f"{missing} `cleverdon export {directory} --missing-documents FILE` lists the ids")
     echo(
