@@ -138,7 +138,7 @@ def test_compare_shows_the_library_s_values_and_explains_a_wrong_measure(
 def test_export_offers_what_the_command_writes(opened: Callable[..., AppTest], campaign: Campaign) -> None:
     say(campaign, "1", "d1", 2)
     app = opened(campaign, "export.py")
-    assert any("1 pairs of 1 topics: 1 of grade 2" in m.value for m in app.markdown)
+    assert any("1 pairs in 1 of 2 topics: 1 of grade 2" in m.value for m in app.markdown)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from collection import Campaign, Judgement
-from tests.browser.serving import Serving
+from tests.browser.serving import Serving, use_link
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -80,7 +80,7 @@ def is_harmless(page: Page, where: str) -> None:
 
 def test_no_name_is_an_icon_or_reads_as_another(serving: Serving, context: Any) -> None:
     page = context.new_page()
-    page.goto(serving.link)
+    use_link(page, serving.link)
     for path, heading in {
         "": ":\u2060material/home: & :\u2060streamlit: gnp.exe",
         "adjudicate": "Opinions",

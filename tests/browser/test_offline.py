@@ -45,10 +45,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     return (directory,)
 
 
-def open_card(context: BrowserContext, serving: Serving, *, use_link: bool = True, topic: str = "1") -> Page:
+def open_card(context: BrowserContext, serving: Serving, *, sign_in: bool = True, topic: str = "1") -> Page:
     page = context.new_page()
     page.add_init_script(WATCH_KEYS)
-    if use_link:
+    if sign_in:
         use_link(page, serving.link)
         expect(page.get_by_role("heading").first).to_be_visible()
     page.goto(f"{serving.url}/judge?topic={topic}")
@@ -177,7 +177,7 @@ def test_two_tabs_take_turns(serving: Serving, context: BrowserContext, mode: st
     if mode == "loop":
         with Campaign(serving.directory) as campaign:
             campaign.set_loop(mode="loop")
-    tabs = [open_card(context, serving), open_card(context, serving, use_link=False)]
+    tabs = [open_card(context, serving), open_card(context, serving, sign_in=False)]
     for page in tabs:
         page.wait_for_function(f"{STATE}.tabs.others.size === 1")
     done: list[tuple[str, int]] = []
