@@ -33,6 +33,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import pandas as pd
@@ -49,6 +50,7 @@ TASK = "adjudication"
 MOST_UNITS = 36
 """Pairs that are handed out at once."""
 MOST_HELD = 200
+"""Pairs of one manager that the others get last; those at the end of what a card holds, it has skipped."""
 MOST_RECENT = 100
 HELD_FOR = 300.0
 """Seconds for which the others see what a manager holds last; a card in front renews it every two minutes."""
@@ -75,17 +77,15 @@ def routes(guarded: Callable[..., Callable[..., Any]]) -> list[Route]:
 
 def _sync(held: Held, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """Take adjudications, then hand out what is wanted."""
+    decisions, refused = _judgements(annotator, _list(payload, "decisions"))
+    # On disk before anything else of the request is read: nothing odd in it keeps a decision from being saved.
+    result = campaign.adjudicate(decisions)
     want = payload.get("want", 0)
     if not isinstance(want, int) or isinstance(want, bool):
         raise BadRequest("wanted want as a whole number")
     holding = _list(payload, "holding")
-    if len(holding) > MOST_HELD:
-        raise BadRequest(f"wanted {MOST_HELD} pairs at most in holding, found {len(holding)}")
     pairs = [_pair(name) for name in holding]
     conditions = _filter(payload.get("filter") or {})
-    decisions, refused = _judgements(annotator, _list(payload, "decisions"))
-    # On disk before anything is read for what comes next: no decision waits for that, or is lost with it.
-    result = campaign.adjudicate(decisions)
     answer: Payload = {
         "task": TASK,
         "saved": result.saved,
@@ -98,17 +98,18 @@ def _sync(held: Held, campaign: Campaign, annotator: str, payload: Payload) -> P
         return answer
     queue = campaign.to_adjudicate(ended=True)
     chosen = filtered(queue, **conditions)
-    open_now = _pairs(queue[~queue["ended"]])
+    open_now = set(_pairs(queue[~queue["ended"]]))
     waiting = _pairs(chosen[~chosen["ended"]])
-    mine = [pair for pair in pairs if pair in set(open_now)]
+    mine = dict.fromkeys(pair for pair in pairs if pair in open_now)
     others = _held_by_others(held, annotator)
-    fresh = [pair for pair in waiting if pair not in set(mine)]
+    fresh = [pair for pair in waiting if pair not in mine]
     fresh.sort(key=lambda pair: pair in others)
     handed = fresh[: min(max(want, 0), MOST_UNITS)]
-    held |= dict.fromkeys((*mine, *handed), (annotator, time.monotonic() + HELD_FOR))
+    reserved = (*islice(mine, MOST_HELD), *handed)
+    held |= dict.fromkeys(reserved, (annotator, time.monotonic() + HELD_FOR))
     return answer | {
         "units": _units(campaign, annotator, handed),
-        "closed": [name for name, pair in zip(holding, pairs, strict=True) if pair not in set(open_now)],
+        "closed": [name for name, pair in zip(holding, pairs, strict=True) if pair not in open_now],
         "exhausted": len(handed) == len(fresh),
         "progress": {"done": int(chosen["ended"].sum()), "goal": len(chosen)},
     }
