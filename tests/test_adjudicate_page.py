@@ -108,6 +108,18 @@ def test_the_queue_lists_what_is_left_and_a_row_shows_its_pair(
     assert app.dataframe[0].value["doc_id"].tolist() == ["d2"]
 
 
+def test_what_other_pages_keep_is_no_pair_of_the_card(opened: Callable[..., AppTest], differing: Campaign) -> None:
+    app = opened(differing, "adjudicate.py")
+    for others in ({"picked": str(uuid4()), "listed": ["x"], "pair": 2}, {"picked": None}):
+        for key, value in others.items():
+            app.session_state[key] = value
+        app.session_state["queue-open"] = True
+        app.run()
+        assert not app.exception
+        assert (card(app)["pair"], card(app)["picked"]) == (None, 0)
+        assert app.session_state["listed"] == ["x"]
+
+
 def test_what_is_done_is_listed_newest_first(opened: Callable[..., AppTest], differing: Campaign) -> None:
     adjudicated(differing, "d1", 2)
     out = Judgement(str(uuid4()), "eve", "1", "d2", "cannot judge", reason="broken", note="\u202eabc")

@@ -14,7 +14,8 @@ from collection.campaign import CANNOT_JUDGE_REASONS
 
 now = session.current()
 campaign, scale = now.campaign, now.campaign.grades
-picked = st.session_state.get("picked", 0)
+PAIR, LISTED, PICKED = (f"adjudicate-{name}" for name in ("pair", "listed", "picked"))
+picked = st.session_state.get(PICKED, 0)
 
 WHY = {"disagreement": "Disagreements", "calibration": "Calibration set, not settled"}
 
@@ -29,8 +30,8 @@ def pick(table: str) -> None:
     """Show the pair of the selected row: the pair is kept, not the row in which it stood."""
     rows = st.session_state[table]["selection"]["rows"]
     if rows:
-        st.session_state["picked"] = picked + 1
-        st.session_state["pair"] = st.session_state["listed"][rows[0]]
+        st.session_state[PICKED] = picked + 1
+        st.session_state[PAIR] = st.session_state[LISTED][rows[0]]
 
 
 everything = queue_of(
@@ -89,7 +90,7 @@ with above.popover("Filter", icon=":material/filter_list:"):
 with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queue-open") as listed:
     if listed.open:
         left = filtered(everything[~everything["ended"]], **conditions)
-        st.session_state["listed"] = list(zip(left["query_id"], left["doc_id"], strict=True))
+        st.session_state[LISTED] = list(zip(left["query_id"], left["doc_id"], strict=True))
         elements.dataframe(
             left[["query_id", "doc_id", "distance", "grades"]],
             hide_index=True,
@@ -132,7 +133,7 @@ mount(
         card={},
         own=campaign.card_of(now.annotator),
         filter=conditions,
-        pair=st.session_state.get("pair"),
+        pair=st.session_state.get(PAIR),
         picked=picked,
     ),
     ADJUDICATE,
