@@ -8,10 +8,12 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+import streamlit as st
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
+from annotate import elements
 from annotate.asgi import SCRIPT
 from annotate.judging.routes import PREFIX, JudgingService
 from annotate.judging.tokens import TOKEN_HEADER, Tokens
@@ -75,7 +77,7 @@ def test_the_card_gets_the_scale_and_a_token_and_no_text_of_anybody(
         (0, "Not relevant"), (1, "Related"), (2, "Relevant"), (3, "Perfect"),
     ]  # fmt: skip
     assert data["token"]
-    assert (data["annotator"], data["pair"], data["picked"]) == ("ann", None, 0)
+    assert (data["annotator"], data["pair"], data["picked"]) == ("ann", None, "")
     assert data["filter"] == {"why": None, "query_id": None, "distance": None, "names": []}
     assert "bob says so" not in json.dumps(data)
 
@@ -108,6 +110,26 @@ def test_the_queue_lists_what_is_left_and_a_row_shows_its_pair(
     assert app.dataframe[0].value["doc_id"].tolist() == ["d2"]
 
 
+def test_a_row_that_is_selected_after_a_restart_is_not_taken_for_one_before(
+    opened: Callable[..., AppTest], differing: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def select(*_: object, key: str, on_select: Callable[[], None], **__: object) -> None:
+        st.session_state[key] = {"selection": {"rows": [1]}}
+        on_select()
+
+    picked = []
+    for _ in range(2):  # the card in the browser lives on, the session on the server does not
+        app = opened(differing, "adjudicate.py")
+        app.session_state["queue-open"] = True
+        with monkeypatch.context() as patched:
+            patched.setattr(elements, "dataframe", select)
+            app.run()
+        app.run()
+        assert card(app)["pair"] == ["1", "d2"]
+        picked.append(card(app)["picked"])
+    assert len({*picked, ""}) == 3
+
+
 def test_what_other_pages_keep_is_no_pair_of_the_card(opened: Callable[..., AppTest], differing: Campaign) -> None:
     app = opened(differing, "adjudicate.py")
     for others in ({"picked": str(uuid4()), "listed": ["x"], "pair": 2}, {"picked": None}):
@@ -116,7 +138,7 @@ def test_what_other_pages_keep_is_no_pair_of_the_card(opened: Callable[..., AppT
         app.session_state["queue-open"] = True
         app.run()
         assert not app.exception
-        assert (card(app)["pair"], card(app)["picked"]) == (None, 0)
+        assert (card(app)["pair"], card(app)["picked"]) == (None, "")
         assert app.session_state["listed"] == ["x"]
 
 

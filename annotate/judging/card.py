@@ -56,7 +56,7 @@ class CardData(TypedDict):
     own: dict[str, Any] | None
     filter: NotRequired[dict[str, Any]]
     pair: NotRequired[tuple[str, str] | None]
-    picked: NotRequired[int]
+    picked: NotRequired[str]
 
 
 class Card(NamedTuple):

@@ -2,6 +2,7 @@
 
 from functools import partial
 from typing import Any
+from uuid import uuid4
 
 import pandas as pd
 import streamlit as st
@@ -15,7 +16,7 @@ from collection.campaign import CANNOT_JUDGE_REASONS
 now = session.current()
 campaign, scale = now.campaign, now.campaign.grades
 PAIR, LISTED, PICKED = (f"adjudicate-{name}" for name in ("pair", "listed", "picked"))
-picked = st.session_state.get(PICKED, 0)
+picked = st.session_state.get(PICKED, "")
 
 WHY = {"disagreement": "Disagreements", "calibration": "Calibration set, not settled"}
 
@@ -30,7 +31,7 @@ def pick(table: str) -> None:
     """Show the pair of the selected row: the pair is kept, not the row in which it stood."""
     rows = st.session_state[table]["selection"]["rows"]
     if rows:
-        st.session_state[PICKED] = picked + 1
+        st.session_state[PICKED] = str(uuid4())  # the open card tells it from those of a session before this one
         st.session_state[PAIR] = st.session_state[LISTED][rows[0]]
 
 

@@ -197,12 +197,12 @@ def test_another_filter_asks_for_other_pairs(card, desk):
 
 
 def test_a_picked_pair_comes_next_once(card, desk):
-    card.page.evaluate("window.run({ pair: ['t1', 'd107'], picked: 1 })")
+    card.page.evaluate("window.run({ pair: ['t1', 'd107'], picked: 'a' })")
     card.shows("Topic t1 d107")
-    card.page.evaluate("window.run({ pair: ['t1', 'd107'], picked: 1 })")
+    card.page.evaluate("window.run({ pair: ['t1', 'd107'], picked: 'a' })")
     card.press("2")
     card.shows("Topic t0 d000")
-    card.page.evaluate("window.run({ pair: ['t0', 'd003'], picked: 2 })")
+    card.page.evaluate("window.run({ pair: ['t0', 'd003'], picked: 'b' })")
     card.shows("Topic t0 d003")
     card.press("1")
     card.saved()
