@@ -130,6 +130,20 @@ def test_a_row_that_is_selected_after_a_restart_is_not_taken_for_one_before(
     assert len({*picked, ""}) == 3
 
 
+def test_the_page_says_how_many_pairs_wait_for_a_text(opened: Callable[..., AppTest], differing: Campaign) -> None:
+    app = opened(differing, "adjudicate.py")
+    assert "wait" not in said(app)
+    differing.store.db.conn.execute("UPDATE documents SET text = NULL WHERE doc_id = 'd1'")
+    app.session_state["queue-open"] = True
+    app.run()
+    assert "1 pair waits for the text of the document and cannot be adjudicated before it is imported." in said(app)
+    assert app.dataframe[0].value["doc_id"].tolist() == ["d2", "d4"]
+    differing.store.db.conn.execute("UPDATE documents SET text = NULL WHERE doc_id IN ('d2', 'd4')")
+    app.run()
+    assert "3 pairs wait for the text of the document" in said(app)
+    assert not app.get("bidi_component")
+
+
 def test_what_other_pages_keep_is_no_pair_of_the_card(opened: Callable[..., AppTest], differing: Campaign) -> None:
     app = opened(differing, "adjudicate.py")
     for others in ({"picked": str(uuid4()), "listed": ["x"], "pair": 2}, {"picked": None}):

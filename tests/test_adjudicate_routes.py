@@ -172,6 +172,28 @@ def test_one_odd_decision_does_not_keep_the_others(client: TestClient, differing
     assert differing.adjudications()["doc_id"].tolist() == ["d1"]
 
 
+def without_text(campaign: Campaign, doc_ids: str) -> None:
+    campaign.store.db.conn.execute(f"UPDATE documents SET text = NULL WHERE {doc_ids}")
+
+
+def test_a_pair_waits_for_the_text_of_its_document(client: TestClient, differing: Campaign) -> None:
+    sync(client, decisions=[grade("d2", 2)])
+    without_text(differing, "doc_id IN ('d1', 'd2')")
+    item, revised = grade("d1", 2), grade("d2", 1)
+    answer = sync(client, decisions=[item, revised], holding=[name("1", "d1")], want=9)
+    missing = "the text of document 'd1' is missing, so it cannot be judged yet"
+    assert answer["refused"] == [{"uuid": item["uuid"], "reason": missing}]
+    assert answer["saved"] == [revised["uuid"]], "what was adjudicated before can be revised"
+    assert (ids(answer), answer["closed"]) == (["d4"], [name("1", "d1")])
+    assert answer["progress"] == {"done": 1, "goal": 2}
+
+
+def test_without_any_text_pairs_are_adjudicated_by_their_ids(client: TestClient, differing: Campaign) -> None:
+    without_text(differing, "TRUE")
+    assert ids(sync(client, want=9)) == ["d1", "d2", "d4"]
+    assert sync(client, decisions=[grade("d1", 2)])["saved"]
+
+
 def test_a_decision_is_saved_whatever_else_the_request_says(client: TestClient, differing: Campaign) -> None:
     sync(client, 400, decisions=[grade("d2", 2)], holding=["d1"], want="2")
     assert differing.adjudications()["doc_id"].tolist() == ["d2"]

@@ -9,7 +9,8 @@ named by the JSON text of ``[query_id, doc_id]``, made by the card.
 
 - A decision: ``{uuid, query_id, doc_id, kind, relevance, reason, note, shown_at, seconds, away, source}``; kind is
   "graded", "cannot judge" (with a reason) or "undone". It is in `saved` when its transaction is on disk. Refused is one
-  on a pair that another manager has adjudicated meanwhile, or on which annotators no longer differ.
+  on a pair that another manager has adjudicated meanwhile, on which annotators no longer differ, or whose document has
+  no text yet; such pairs are not handed out, and not counted in `progress`.
 - A unit: ``{topic: {query_id, title, description, narrative, note}, documents: [document], opinions, former}``.
   An opinion is ``{annotator, kind, relevance, reason, note, flagged, passages, quotes, seconds, judged_at}``, lowest
   grade first; `passages` are places in the text, `quotes` their words. `former` is this manager's adjudication that
@@ -97,6 +98,7 @@ def _sync(held: Held, campaign: Campaign, annotator: str, payload: Payload) -> P
     if want <= 0 and (decisions or refused) and payload.get("due") is not True:
         return answer
     queue = campaign.to_adjudicate(ended=True)
+    queue = queue[~queue["held_back"]]
     chosen = filtered(queue, **conditions)
     open_now = set(_pairs(queue[~queue["ended"]]))
     waiting = _pairs(chosen[~chosen["ended"]])

@@ -22,8 +22,8 @@ WHY = {"disagreement": "Disagreements", "calibration": "Calibration set, not set
 
 
 @st.cache_data(show_spinner="Looking for disagreements", max_entries=4)
-def queue_of(campaign_id: str, logged: int, calibration: int) -> pd.DataFrame:
-    """The queue with the pairs that are ended; kept while nobody judges."""
+def queue_of(campaign_id: str, logged: int, texts: int, calibration: int) -> pd.DataFrame:
+    """The queue with the pairs that are ended; kept while nobody judges and no text is imported."""
     return session.current().campaign.to_adjudicate(ended=True)
 
 
@@ -35,14 +35,24 @@ def pick(table: str) -> None:
         st.session_state[PAIR] = st.session_state[LISTED][rows[0]]
 
 
+counts = campaign.counts()
 everything = queue_of(
     campaign.id,
-    campaign.counts()["logged"],
+    counts["logged"],
+    counts["documents"],
     hash(tuple(campaign.calibration()[["query_id", "doc_id"]].agg(" ".join, axis=1))),
 )
 
+waiting = int(everything["held_back"].sum())
+everything = everything[~everything["held_back"]].reset_index(drop=True)
+pairs_wait = "1 pair waits" if waiting == 1 else f"{waiting:,} pairs wait"
+for_texts = f"{pairs_wait} for the text of the document and cannot be adjudicated before it is imported."
+
 if everything.empty:
     st.title("Adjudicate")
+    if waiting:
+        st.write(for_texts)
+        st.stop()
     several = campaign.disagreements().pairs
     if several:
         pairs = "The only pair" if several == 1 else f"All {several:,} pairs"
@@ -121,6 +131,8 @@ with above.popover("Done", icon=":material/done_all:", on_change="rerun", key="d
         )
         st.caption("Newest first. On the card, u takes back your last one, and ← looks back at yours.")
 
+if waiting:
+    st.caption(for_texts)
 mount(
     CardData(
         token=now.token(),

@@ -74,9 +74,15 @@ class Adjudicating(Judging):
         Returns
         -------
         DataFrame
-            The columns of :func:`collection.adjudication.queue`, and ``why``: "disagreement" or "calibration". `ended`
-            adds the pairs of both kinds that an adjudication has ended.
+            The columns of :func:`collection.adjudication.queue`, ``why``: "disagreement" or "calibration", and
+            ``held_back``: whether the pair is not ended and cannot be adjudicated before the text of its document is
+            imported. `ended` adds the pairs of both kinds that an adjudication has ended.
         """
+        queue = self._queue(ended)
+        missing = self.store.held_back(queue["doc_id"].unique().tolist())
+        return queue.assign(held_back=queue["doc_id"].isin(missing) & ~queue["ended"])
+
+    def _queue(self, ended: bool) -> pd.DataFrame:
         said = self.store.judgements()
         pair = ["query_id", "doc_id"]
         queue = adjudication.queue(said, self.topics()["query_id"].tolist(), ended=ended).assign(why="disagreement")
@@ -103,9 +109,9 @@ class Adjudicating(Judging):
         ----------
         judgements
             What adjudicators decided; each counts as an adjudication, whatever it says itself. Refused are a pair that
-            somebody else has adjudicated since it was shown, so that nobody's word is replaced unseen, and a pair that
-            wants no adjudication: annotators agree on it, and it is not waiting in the calibration set. One's own
-            adjudication can be revised and taken back.
+            somebody else has adjudicated since it was shown, so that nobody's word is replaced unseen, a pair that
+            wants no adjudication: annotators agree on it, and it is not waiting in the calibration set, and a pair that
+            waits for the text of its document. One's own adjudication can be revised and taken back.
         """
         saved: list[str] = []
         refused: list[Refused] = []
@@ -136,6 +142,8 @@ class Adjudicating(Judging):
             waiting = self.store.calibration().query("settled.isna()")[["query_id", "doc_id"]]
             if (j.query_id, j.doc_id) not in set(waiting.itertuples(index=False)):
                 raise JudgementError("annotators no longer differ on this pair")
+        if self.store.held_back([j.doc_id]):
+            raise JudgementError(f"the text of document {j.doc_id!r} is missing, so it cannot be judged yet")
 
     def sides(self, query_id: str, doc_id: str) -> pd.DataFrame:
         """What each annotator said of a pair, lowest grade first; see :func:`collection.adjudication.sides`."""

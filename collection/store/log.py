@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import pandas as pd
@@ -203,6 +204,15 @@ class Log(Connection):
             "GROUP BY p.topic ORDER BY p.topic"
         )
         return dict(rows.fetchall())
+
+    def held_back(self, doc_ids: Sequence[str]) -> set[str]:
+        """Which of these documents cannot be judged yet; see :func:`collection.store.connection.held_back`."""
+        rows = self.db.conn.execute(
+            "SELECT d.doc_id FROM documents AS d WHERE d.doc_id IN (SELECT value FROM json_each(?)) "
+            f"AND {held_back('d.doc')} ORDER BY d.doc",
+            (json.dumps(list(doc_ids)),),
+        )
+        return {doc_id for (doc_id,) in rows}
 
     def versions(self) -> tuple[tuple[object, ...], int]:
         """What differs where topics, the pool, assignments or texts differ, and the number of the log's last entry."""
