@@ -130,15 +130,22 @@ def test_a_row_that_is_selected_after_a_restart_is_not_taken_for_one_before(
     assert len({*picked, ""}) == 3
 
 
+def without_text(campaign: Campaign, *doc_ids: str) -> None:
+    with campaign.store.transaction():
+        for doc_id in doc_ids:
+            campaign.store.db.conn.execute("UPDATE documents SET text = NULL WHERE doc_id = ?", (doc_id,))
+        campaign.store.put("documents_version", campaign.store.setting("documents_version", 0) + 1)
+
+
 def test_the_page_says_how_many_pairs_wait_for_a_text(opened: Callable[..., AppTest], differing: Campaign) -> None:
     app = opened(differing, "adjudicate.py")
     assert "wait" not in said(app)
-    differing.store.db.conn.execute("UPDATE documents SET text = NULL WHERE doc_id = 'd1'")
+    without_text(differing, "d1")
     app.session_state["queue-open"] = True
     app.run()
     assert "1 pair waits for the text of the document and cannot be adjudicated before it is imported." in said(app)
     assert app.dataframe[0].value["doc_id"].tolist() == ["d2", "d4"]
-    differing.store.db.conn.execute("UPDATE documents SET text = NULL WHERE doc_id IN ('d2', 'd4')")
+    without_text(differing, "d2", "d4")
     app.run()
     assert "3 pairs wait for the text of the document" in said(app)
     assert not app.get("bidi_component")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -170,6 +171,46 @@ def test_one_odd_decision_does_not_keep_the_others(client: TestClient, differing
     assert answer["saved"] == [good["uuid"]]
     assert {refused["uuid"] for refused in answer["refused"]} == {item["uuid"] for item in odd}
     assert differing.adjudications()["doc_id"].tolist() == ["d1"]
+
+
+def test_the_log_is_read_again_only_where_something_has_changed(
+    client: TestClient, differing: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    whole = Campaign.to_adjudicate
+    monkeypatch.setattr(Campaign, "to_adjudicate", lambda *a, **k: (read.append(1), whole(*a, **k))[1])
+
+    def fetched() -> tuple[int, int]:
+        goal = sync(client, due=True)["progress"]["goal"]
+        return goal, len(read)
+
+    assert [fetched(), fetched()] == [(3, 1), (3, 1)]
+    assert differing.judge([Judgement(str(uuid4()), "dan", "1", "d6", "graded", 0)]).saved
+    assert [fetched(), fetched()] == [(4, 2), (4, 2)]
+    differing.set_calibration([("2", "d5")])
+    assert [fetched(), fetched()] == [(5, 3), (5, 3)]
+
+
+def test_a_search_does_not_wait_for_what_is_adjudicated(
+    client: TestClient, differing: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: dict[str, str] = {}
+
+    def note(method: str) -> None:
+        whole = getattr(Campaign, method)
+
+        def noted(*args: Any, **more: Any) -> Any:
+            threads[method] = threading.current_thread().name.rpartition("_")[0]
+            return whole(*args, **more)
+
+        monkeypatch.setattr(Campaign, method, noted)
+
+    for method in ("to_adjudicate", "search", "topics_for"):
+        note(method)
+    sync(client, want=1)
+    post(client, "search", query_id="1", words="average")
+    post(client, "topics")
+    assert threads == {"to_adjudicate": "adjudicating", "search": "aside", "topics_for": "judging"}
 
 
 def without_text(campaign: Campaign, doc_ids: str) -> None:

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -66,17 +66,32 @@ Held = dict[Pair, tuple[str, float]]
 """Who holds a pair, and until when."""
 
 
+class Queue:
+    """The pairs to adjudicate and those that are ended, read from the log again only where that may have changed."""
+
+    def __init__(self) -> None:
+        self._version: Hashable = None
+        self._pairs = pd.DataFrame()
+
+    def read(self, campaign: Campaign) -> pd.DataFrame:
+        """What :meth:`~collection.campaign.Campaign.to_adjudicate` says; callers do not change it."""
+        version = campaign.adjudication_version()
+        if version != self._version:
+            self._pairs = campaign.to_adjudicate(ended=True)
+            self._version = version
+        return self._pairs
+
+
 def routes(guarded: Callable[..., Callable[..., Any]]) -> list[Route]:
-    """The routes of this module; `guarded` makes an endpoint of a handler. They run in the thread for slow reads."""
-    held: Held = {}
-    handlers = {"sync": partial(_sync, held), "recent": _recent, "unit": _unit}
+    """The routes of this module; `guarded` makes an endpoint of a handler. They run in a thread of their own."""
+    handlers = {"sync": partial(_sync, {}, Queue()), "recent": _recent, "unit": _unit}
     return [
-        Route(f"{PREFIX}/adjudicate/{name}", guarded(handler, aside=True, roles=MANAGERS), methods=["POST"])
+        Route(f"{PREFIX}/adjudicate/{name}", guarded(handler, desk="adjudicating", roles=MANAGERS), methods=["POST"])
         for name, handler in handlers.items()
     ]
 
 
-def _sync(held: Held, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+def _sync(held: Held, known: Queue, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """Take adjudications, then hand out what is wanted."""
     decisions, refused = _judgements(annotator, _list(payload, "decisions"))
     # On disk before anything else of the request is read: nothing odd in it keeps a decision from being saved.
@@ -97,7 +112,7 @@ def _sync(held: Held, campaign: Campaign, annotator: str, payload: Payload) -> P
     }
     if want <= 0 and (decisions or refused) and payload.get("due") is not True:
         return answer
-    queue = campaign.to_adjudicate(ended=True)
+    queue = known.read(campaign)
     queue = queue[~queue["held_back"]]
     chosen = filtered(queue, **conditions)
     open_now = set(_pairs(queue[~queue["ended"]]))

@@ -47,7 +47,8 @@ def routes(guarded: Callable[..., Callable[[Request], Any]]) -> list[Route]:
     """The routes; `guarded` makes an endpoint of a handler, for those who judge, in the thread beside."""
     handlers: dict[str, Handler] = {"history": _history, "near": _near, "time": _time, "settings": _settings}
     return [
-        Route(f"{PREFIX}/{name}", guarded(handler, aside=True), methods=["POST"]) for name, handler in handlers.items()
+        Route(f"{PREFIX}/{name}", guarded(handler, desk="aside"), methods=["POST"])
+        for name, handler in handlers.items()
     ]
 
 

@@ -47,6 +47,8 @@ LONGEST_TOKEN_REQUEST = 10_000
 FOUND = 30
 """Documents that a search shows."""
 A_DAY = 24 * 3600
+DESKS = ("judging", "aside", "adjudicating")
+"""Threads with a connection each: for judging, for slow reads, and for adjudicating."""
 
 T = TypeVar("T")
 Payload = dict[str, Any]
@@ -70,7 +72,7 @@ class NotAllowed(Exception):
 
 
 class JudgingService:
-    """The routes' half of a campaign: one thread with one connection, and one more for searches.
+    """The routes' half of a campaign: the threads of :data:`DESKS`, with one connection each.
 
     Parameters
     ----------
@@ -82,7 +84,7 @@ class JudgingService:
 
     def __init__(self, directory: Path, trainer: Trainer | None = None) -> None:
         self.directory = directory
-        self._desks = {aside: Desk(directory, "aside" if aside else "judging") for aside in (False, True)}
+        self._desks = {name: Desk(directory, name) for name in DESKS}
         self.trainer = trainer or Trainer(directory)
         with Campaign(directory) as campaign:
             self.campaign_id = campaign.id
@@ -100,9 +102,9 @@ class JudgingService:
             for desk in self._desks.values():
                 await desk.close()
 
-    async def run(self, work: Callable[[Campaign], T], *, aside: bool = False) -> T:
-        """Run `work` with the campaign in the service's thread; `aside`: in another, for slow reads."""
-        return await self._desks[aside].run(work)
+    async def run(self, work: Callable[[Campaign], T], *, desk: str = "judging") -> T:
+        """Run `work` with the campaign in one of the service's threads, a name of :data:`DESKS`."""
+        return await self._desks[desk].run(work)
 
     def routes(self) -> list[Route]:
         """All routes of this service."""
@@ -113,8 +115,8 @@ class JudgingService:
             Route(f"{PREFIX}/topics", self._guarded(_topics), methods=["POST"]),
             Route(f"{PREFIX}/sync", self._guarded(partial(_sync, self.trainer)), methods=["POST"]),
             Route(f"{PREFIX}/document", self._guarded(_document), methods=["POST"]),
-            Route(f"{PREFIX}/why", self._guarded(partial(_why, self.trainer), aside=True), methods=["POST"]),
-            Route(f"{PREFIX}/search", self._guarded(_search, aside=True), methods=["POST"]),
+            Route(f"{PREFIX}/why", self._guarded(partial(_why, self.trainer), desk="aside"), methods=["POST"]),
+            Route(f"{PREFIX}/search", self._guarded(_search, desk="aside"), methods=["POST"]),
             Route(f"{PREFIX}/take", self._guarded(_take), methods=["POST"]),
             Route(f"{PREFIX}/guidelines", self._guarded(_guidelines), methods=["POST"]),
             *tasks.routes(self._guarded),
@@ -148,7 +150,7 @@ class JudgingService:
         self,
         handler: Callable[[Campaign, str, Payload], Payload],
         *,
-        aside: bool = False,
+        desk: str = "judging",
         roles: tuple[Role, ...] = JUDGES,
     ) -> Callable[[Request], Any]:
         """A route that needs a valid token of an open session and a JSON object, and answers with one."""
@@ -161,7 +163,7 @@ class JudgingService:
             try:
                 payload = await read_json(request)
                 work = partial(_answer, handler, roles, bearer, payload)
-                answer, timing = await self.run(partial(_timed, work), aside=aside)
+                answer, timing = await self.run(partial(_timed, work), desk=desk)
                 return JSONResponse(answer, headers={"Server-Timing": timing})
             except SignedOut:
                 return JSONResponse({"error": SIGNED_OUT}, status_code=401)

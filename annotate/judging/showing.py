@@ -123,7 +123,7 @@ def file_route(service: JudgingService) -> Route:
     async def file(request: Request) -> Response:
         secret = service.tokens.read_cookie(request.cookies.get(cookie_name(service.campaign_id)))
         name = request.path_params["name"]
-        signed_in, place = await service.run(partial(_find, secret, name), aside=True)
+        signed_in, place = await service.run(partial(_find, secret, name), desk="aside")
         if not signed_in:
             return PlainTextResponse("You are not signed in.", 401)
         if place is None:

@@ -1,5 +1,6 @@
 """Adjudicate: the pairs on which annotators differ, on the card; one grade ends each."""
 
+from collections.abc import Hashable
 from functools import partial
 from typing import Any
 from uuid import uuid4
@@ -22,7 +23,7 @@ WHY = {"disagreement": "Disagreements", "calibration": "Calibration set, not set
 
 
 @st.cache_data(show_spinner="Looking for disagreements", max_entries=4)
-def queue_of(campaign_id: str, logged: int, texts: int, calibration: int) -> pd.DataFrame:
+def queue_of(campaign_id: str, version: tuple[Hashable, ...]) -> pd.DataFrame:
     """The queue with the pairs that are ended; kept while nobody judges and no text is imported."""
     return session.current().campaign.to_adjudicate(ended=True)
 
@@ -35,14 +36,7 @@ def pick(table: str) -> None:
         st.session_state[PAIR] = st.session_state[LISTED][rows[0]]
 
 
-counts = campaign.counts()
-everything = queue_of(
-    campaign.id,
-    counts["logged"],
-    counts["documents"],
-    hash(tuple(campaign.calibration()[["query_id", "doc_id"]].agg(" ".join, axis=1))),
-)
-
+everything = queue_of(campaign.id, campaign.adjudication_version())
 waiting = int(everything["held_back"].sum())
 everything = everything[~everything["held_back"]].reset_index(drop=True)
 pairs_wait = "1 pair waits" if waiting == 1 else f"{waiting:,} pairs wait"

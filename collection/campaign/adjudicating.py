@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -81,6 +81,11 @@ class Adjudicating(Judging):
         queue = self._queue(ended)
         missing = self.store.held_back(queue["doc_id"].unique().tolist())
         return queue.assign(held_back=queue["doc_id"].isin(missing) & ~queue["ended"])
+
+    def adjudication_version(self) -> tuple[Hashable, ...]:
+        """What differs where :meth:`to_adjudicate` may differ, without a look at the judgements."""
+        calibration = self.store.calibration()[["query_id", "doc_id"]]
+        return *self.store.versions(), tuple(calibration.itertuples(index=False, name=None))
 
     def _queue(self, ended: bool) -> pd.DataFrame:
         said = self.store.judgements()
