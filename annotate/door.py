@@ -122,8 +122,9 @@ class Door:
         announced = request.headers.get("content-length", "")
         if not uploads.is_open(session_id):
             answer = PlainTextResponse("The page of this session takes no files.", 403)
-        elif not announced.isdecimal():
-            answer = PlainTextResponse("An upload needs a Content-Length.", 411)
+        elif not announced.isdecimal() or "transfer-encoding" in request.headers:
+            # With a Transfer-Encoding, the server reads chunks to their end, whatever Content-Length says.
+            answer = PlainTextResponse("An upload needs a Content-Length and no Transfer-Encoding.", 411)
         else:
             size = int(announced[:16])
             with uploads.arriving(session_id, size, self.max_upload, Runtime.instance()) as fits:

@@ -276,6 +276,9 @@ def test_a_session_holds_so_much_and_no_more(
         assert put(client, 1) == 413  # two at once are not more than one after the other
     parts = client.put("/_stcore/upload_file/mine/file", content=iter([b"x"]))
     assert parts.status_code == 411
+    headers = {"Content-Length": "5", "Transfer-Encoding": "chunked"}
+    parts = client.put("/_stcore/upload_file/mine/file", content=iter([b"x" * 2**21]), headers=headers)
+    assert parts.status_code == 411
 
 
 def test_what_was_uploaded_is_freed_with_the_page_and_with_the_session(
