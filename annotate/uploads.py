@@ -47,7 +47,10 @@ def is_open(session_id: str) -> bool:
 
 @contextmanager
 def arriving(session_id: str, size: int, limit: int, runtime: Runtime) -> Iterator[bool]:
-    """Whether the session may hold `size` bytes more, which count from now on; `limit` is in bytes."""
+    """Whether the session may hold `size` bytes more, which count from now on; `limit` is in bytes.
+
+    If the session leaves the page meanwhile, its files are freed on exit.
+    """
     storage = runtime.uploaded_file_mgr.file_storage  # type: ignore[attr-defined]
     held = sum(len(file.data) for file in list(storage.get(session_id, {}).values()))
     if held + _arriving[session_id] + size > limit:
@@ -60,6 +63,8 @@ def arriving(session_id: str, size: int, limit: int, runtime: Runtime) -> Iterat
         _arriving[session_id] -= size
         if not _arriving[session_id]:
             del _arriving[session_id]
+        if not is_open(session_id):  # the files that it had were freed before this one was added
+            runtime.uploaded_file_mgr.remove_session_files(session_id)
 
 
 def free(runtime: Runtime, at: float | None = None) -> None:

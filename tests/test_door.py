@@ -281,6 +281,19 @@ def test_a_session_holds_so_much_and_no_more(
     assert parts.status_code == 411
 
 
+def test_a_file_that_arrives_after_its_page_was_left_is_not_kept(runtime: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_page(monkeypatch, runtime, "mine", has_uploader=True)
+    with uploads.arriving("mine", 10, 2**20, runtime) as fits:
+        assert fits
+        on_page(monkeypatch, runtime, "mine", has_uploader=False)
+        hold(runtime, 10)
+    assert not runtime.uploaded_file_mgr.file_storage
+    on_page(monkeypatch, runtime, "mine", has_uploader=True)
+    with uploads.arriving("mine", 10, 2**20, runtime):
+        hold(runtime, 10)
+    assert list(runtime.uploaded_file_mgr.file_storage) == ["mine"]
+
+
 def test_what_was_uploaded_is_freed_with_the_page_and_with_the_session(
     runtime: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
