@@ -6,6 +6,7 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 
 from google.protobuf.message import DecodeError
+from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -71,7 +72,7 @@ class Door:
             await self._stream(scope, receive, send)
         elif scope["type"] == "http":
             with suppress(ClientDisconnect):  # somebody sent half a body and left: that is no error of the server
-                await self._answer_or_pass(Request(scope), scope, receive, send)
+                await self._answer_or_pass(Request(scope), scope, receive, _unframed(send))
         else:
             await self.app(scope, receive, send)
 
@@ -162,6 +163,22 @@ class Door:
         if kind == "backend_operation_request":
             kind = told.backend_operation_request.WhichOneof("payload")
         return kind in MESSAGES or (kind in MESSAGES_INSIDE and await self.service.signed_in(request) is not None)
+
+
+def _unframed(send: Send) -> Send:
+    """Send answers that pages of other origins cannot show in a frame, where clicks could be led onto them.
+
+    An answer with a policy of its own keeps that.
+    """
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.setdefault("Content-Security-Policy", "frame-ancestors 'self'")
+            headers.setdefault("X-Frame-Options", "SAMEORIGIN")
+        await send(message)
+
+    return sent
 
 
 def _of_its_own_host(scope: Scope, request: HTTPConnection) -> Scope:

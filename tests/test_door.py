@@ -217,6 +217,17 @@ def test_streamlit_runs_without_a_developer_in_front_of_it(client: TestClient) -
     assert config.get_option("server.maxUploadSize") == 1
 
 
+def test_pages_cannot_be_framed_by_another_origin(client: TestClient, campaign: Campaign) -> None:
+    """Another port of this machine is another origin, but gets the same cookies."""
+    assert "frame-ancestors 'none'" in client.get("/signin").headers["Content-Security-Policy"]
+    enter(client, campaign, "manager")
+    for path in ("/", "/people", "/static/index.html"):
+        headers = client.get(path).headers
+        assert headers.get_list("Content-Security-Policy") == ["frame-ancestors 'self'"]
+        assert headers.get_list("X-Frame-Options") == ["SAMEORIGIN"]
+    assert config.get_option("client.allowedOrigins") == []  # parents whose messages control the page
+
+
 # --- uploads --------------------------------------------------------------------------------------
 
 
