@@ -4,7 +4,8 @@
     ├── InputError                 something given from outside is wrong; nothing was changed
     │   ├── FormatError            a file, with its path and line
     │   ├── ColumnsError           a frame without the columns that a function needs
-    │   └── UnknownNameError       a name that no table holds, with the nearest names
+    │   ├── UnknownNameError       a name that no table holds, with the nearest names
+    │   └── WrongPasswordError     the old password, which has to be given to change it, is wrong
     ├── CampaignError              the campaign is not there, is there already, or is not ready for this
     │   ├── ConflictError          something of that name is there already with other content
     │   └── BusyError              another writer holds the database; try again
@@ -89,6 +90,10 @@ class UnknownNameError(InputError):
         choice = f"choose from {listed}" if self.choices else "there are none"
         guess = f"did you mean {(written or {}).get(meant, meant)!r}? " if meant else ""
         super().__init__(f"there is no {kind} {name!r}; {guess}{choice}")
+
+
+class WrongPasswordError(InputError):
+    """The old password, which has to be given to change it, is wrong."""
 
 
 class CampaignError(CleverdonError):

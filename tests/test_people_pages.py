@@ -279,6 +279,28 @@ def test_choose_and_change_the_password(opened: Open, campaign: Campaign, role: 
     assert campaign.check_password("ann", PASSWORD) == "ann"
 
 
+def test_new_passwords_that_are_refused_are_no_guesses_of_the_old_one(
+    opened: Open, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attempts, "MOST", 2)
+    campaign.add_account("ann", "manager")
+    campaign.set_password("ann", PASSWORD)
+    app = opened(campaign, "account.py", "manager", "ann")
+    for new in ("short", "short", "short", PASSWORD + "!"):
+        for field, text in zip(app.text_input, (PASSWORD, new, new), strict=True):
+            field.set_value(text)
+        submit(app, "Keep it")
+        assert [error.value for error in app.error if "10 characters" not in error.value] == []
+    assert campaign.check_password("ann", PASSWORD + "!") == "ann"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "minutes"), [(0.1, "1 minute."), (60.0, "1 minute."), (60.1, "2 minutes."), (300.0, "5 minutes.")]
+)
+def test_the_minutes_to_wait_are_rounded_up(seconds: float, minutes: str) -> None:
+    assert attempts.too_many(seconds) == f"Too many attempts: try again in {minutes}"
+
+
 def test_the_old_password_cannot_be_guessed_from_an_open_browser(
     opened: Open, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import unicodedata
 from collections import Counter
@@ -85,7 +86,7 @@ OLD_PASSWORDS = Attempts()
 
 def too_many(wait: float) -> str:
     """What somebody is told who has to wait, in seconds."""
-    minutes = int(wait // 60) + 1
+    minutes = math.ceil(wait / 60)
     return f"Too many attempts: try again in {minutes} minute{'' if minutes == 1 else 's'}."
 
 

@@ -6,7 +6,7 @@ from annotate import session, widgets
 from annotate.signing import gate
 from annotate.signing.attempts import OLD_PASSWORDS, too_many
 from collection.accounts import SHORTEST_PASSWORD
-from collection.errors import CleverdonError
+from collection.errors import CleverdonError, InputError, WrongPasswordError
 from collection.records import ROLES
 
 now = session.current()
@@ -42,10 +42,14 @@ with st.form("password", clear_on_submit=True, width=460):
             OLD_PASSWORDS.failed(now.annotator, now.digest, is_known=True)
             try:
                 campaign.change_password(now.annotator, old, new, keep=now.digest)
+            except CleverdonError as error:
+                # Where only the new password is refused, the old one was right.
+                if isinstance(error, InputError) and not isinstance(error, WrongPasswordError):
+                    OLD_PASSWORDS.succeeded(now.annotator, now.digest, is_known=True)
+                st.error(widgets.plain(f"{str(error)[0].upper()}{str(error)[1:]}."))
+            else:
                 OLD_PASSWORDS.succeeded(now.annotator, now.digest, is_known=True)
                 st.success("Changed. In other browsers you are signed out.")
-            except CleverdonError as error:
-                st.error(widgets.plain(f"{str(error)[0].upper()}{str(error)[1:]}."))
 
 st.subheader("Sign out")
 others = int(mine["sessions"]) - 1

@@ -13,7 +13,7 @@ import pandas as pd
 
 from collection import accounts, clock
 from collection.campaign.serving import Serving
-from collection.errors import CampaignError, ConflictError, InputError, UnknownNameError
+from collection.errors import CampaignError, ConflictError, InputError, UnknownNameError, WrongPasswordError
 from collection.records import Role
 
 A_DAY = 24 * 3600.0
@@ -171,11 +171,13 @@ class Access(Serving):
 
         Raises
         ------
+        WrongPasswordError
+            The old password is another.
         InputError
-            The old password is another, or the new one is no good.
+            The new one is no good.
         """
         if self.has_password(name) and self.check_password(name, old) is None:
-            raise InputError("the old password is another")
+            raise WrongPasswordError("the old password is another")
         self.set_password(name, new, keep)
 
     def check_password(self, name: str, password: str) -> str | None:
