@@ -55,14 +55,14 @@ def login_name() -> str:
 
 def clean_address(address: str) -> str:
     """The address of the app behind a proxy, without a slash at its end; raises :class:`CannotServe` for another."""
-    from annotate.origins import origin_of
+    from annotate.origins import ascii_address, origin_of
 
     parts = urlsplit(address)
     if origin_of(address) is None or parts.path.strip("/") or parts.query or parts.fragment:
         raise CannotServe(
             f"--public-address: expected an address such as https://judging.example.org, found {address!r}"
         )
-    return f"{parts.scheme}://{parts.netloc}"
+    return ascii_address(f"{parts.scheme}://{parts.netloc}")
 
 
 def require_network(proxy: str) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+import idna
 from starlette.requests import HTTPConnection
 
 _PORTS = {"http": 80, "https": 443}
@@ -24,6 +25,8 @@ class Origin(NamedTuple):
 def origin_of(address: str) -> Origin | None:
     """The origin of an http or https address; None for anything else, such as ``null``.
 
+    An international name is encoded in ASCII (IDNA, UTS 46), as browsers send it.
+
     Examples
     --------
     >>> origin_of("https://Judging.example.org")
@@ -32,11 +35,27 @@ def origin_of(address: str) -> Origin | None:
     try:
         parts = urlsplit(address)
         host, port = parts.hostname, parts.port
+        if host and not host.isascii():
+            host = idna.encode(host, uts46=True).decode("ascii")
     except ValueError:
         return None
     if parts.scheme not in _PORTS or not host or "@" in parts.netloc:
         return None
     return Origin(parts.scheme, host.rstrip("."), port or _PORTS[parts.scheme])
+
+
+def ascii_address(address: str) -> str:
+    """An address without a path, its international name encoded in ASCII.
+
+    Examples
+    --------
+    >>> ascii_address("https://bücher.example:8443")
+    'https://xn--bcher-kva.example:8443'
+    """
+    parts, origin = urlsplit(address), origin_of(address)
+    if origin is None or parts.netloc.isascii():
+        return address
+    return f"{parts.scheme}://{origin.host}" + (f":{parts.port}" if parts.port else "")
 
 
 class Origins:

@@ -169,6 +169,15 @@ def test_the_name_of_this_machine_is_its_own(monkeypatch: pytest.MonkeyPatch) ->
     assert not origins.is_meant(HTTPConnection(twice))
 
 
+def test_browsers_name_an_international_address_in_ascii() -> None:
+    origins = Origins(["https://bücher.example"])
+    for host in ("xn--bcher-kva.example", "127.0.0.1:8501"):
+        headers = [(b"host", host.encode()), (b"origin", b"https://xn--bcher-kva.example")]
+        request = HTTPConnection({"type": "http", "scheme": "http", "headers": headers})
+        assert origins.is_meant(request)
+        assert origins.is_own(request)
+
+
 # --- messages -------------------------------------------------------------------------------------
 
 

@@ -29,6 +29,10 @@ def test_the_first_free_port_is_taken_and_a_busy_one_is_named() -> None:
         ("https://judging.example.org", "https://judging.example.org"),
         ("https://judging.example.org/", "https://judging.example.org"),
         ("http://10.0.0.7:8501", "http://10.0.0.7:8501"),
+        ("https://bücher.example", "https://xn--bcher-kva.example"),
+        ("https://Faß.example:8443/", "https://xn--fa-hia.example:8443"),  # UTS 46, as in the URL Standard
+        ("https://[::1]:8443", "https://[::1]:8443"),
+        (f"https://{'ü' * 70}.example", None),
         ("judging.example.org", None),
         ("https://example.org/judging", None),
         ("https://ann@example.org", None),

@@ -46,6 +46,12 @@ def test_no_file_no_provider(tmp_path: Path) -> None:
     assert provider.read(tmp_path) is None
 
 
+def test_an_international_address_is_encoded_for_the_provider(write: Write) -> None:
+    known = provider.read(write(address='"https://bücher.example"'))
+    assert known is not None
+    assert known.secrets(b"key")["auth"]["redirect_uri"] == "https://xn--bcher-kva.example/oauth2callback"
+
+
 def test_a_setup(write: Write) -> None:
     known = provider.read(write(groups_claim='"realm_access.roles"'))
     assert known is not None

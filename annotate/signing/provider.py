@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from annotate.origins import ascii_address
 from collection.accounts import claimed_groups, clean_role, role_of
 from collection.errors import CampaignError, FormatError, InputError
 from collection.records import Role
@@ -133,6 +134,7 @@ def read(directory: Path) -> Provider | None:
         _require_safe(path, key, text[key])
     if urlsplit(text["address"]).path:
         raise FormatError(path, None, "an address without a path", text["address"])
+    text["address"] = ascii_address(text["address"])
     more = {key: _text(path, content, key) for key in ("scope", "email_claim", "groups_claim") if key in content}
     unknown = set(content) - {*text, *more, "title", "roles"}
     if unknown:
