@@ -91,3 +91,22 @@ def test_a_loop_is_named_while_its_budget_lasts(campaign: Campaign) -> None:
     campaign.set_loop(budget=4)
     assert campaign.out_of_budget("1") == "The judgement budget of this campaign (4) is used up"
     assert campaign.topic_with_work("ben", "3") is None
+
+
+@pytest.mark.parametrize("budget", [0, 30])
+def test_labels_outside_the_pool_leave_the_work_of_a_loop_within_it(
+    campaign: Campaign, tmp_path: Path, budget: int
+) -> None:
+    calibrate(campaign, "ben")
+    rows = "".join(f"zoe,{topic},elsewhere{n},1\n" for topic in ("1", "2", "3") for n in range(8))
+    (tmp_path / "labels.csv").write_text("annotator,query_id,doc_id,relevance\n" + rows)
+    campaign.import_files(labels=tmp_path / "labels.csv")
+    campaign.set_loop(mode="loop-in-pool", by="mtf", budget=budget)
+    assert campaign.topic_with_work("ben", "3") == "1"
+    # Of a budget of 30, labels and the calibration set use 27: one more document for each topic.
+    for number in range(1 if budget else 5):
+        assert campaign.out_of_budget("1") == ""
+        (document,) = campaign.next_pairs("ben", "1", 1).documents
+        campaign.judge([Judgement(str(uuid4()), "ben", "1", document.doc_id, "graded", number % 2)], leased_only=True)
+    assert campaign.topic_with_work("ben", "3") == "2"
+    assert campaign.next_pairs("ben", "1", 1).documents == []

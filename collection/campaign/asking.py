@@ -29,7 +29,8 @@ class Asking(Settling):
     id: str
 
     _listed: dict[str, tuple[tuple[object, ...], Listed]]
-    _most: tuple[tuple[object, ...], dict[str, int]] | None = None
+    _in_loop: tuple[tuple[object, ...], dict[str, NDArray[np.int64]]] | None = None
+    _outside: tuple[dict[str, NDArray[np.int64]], int, dict[str, int]] | None = None
 
     def loop_settings(self) -> LoopSettings:
         """How the loop works here."""
@@ -127,14 +128,25 @@ class Asking(Settling):
         return dict(zip(most, given.tolist(), strict=True))
 
     def most_in_loop(self) -> dict[str, int]:
-        """Documents that each topic's loop could hand out in all, within its own budget; 0 where there is no loop."""
+        """Documents that can be judged in each topic in all, within its own budget; 0 where there is no loop.
+
+        They are those that the loop can hand out, and those that are judged although it cannot: imported labels and
+        what was found by searching, which use up the budget as well.
+        """
+        settings, outside = self.loop_settings(), self._judged_outside_loop()
+        sizes = {query_id: len(rows) + outside[query_id] for query_id, rows in self.loop_rows().items()}
+        limited = {query_id: min(size, settings.topic_budget or size) for query_id, size in sizes.items()}
+        return {query_id: limited.get(query_id, 0) for query_id in self.modes()}
+
+    def loop_rows(self) -> dict[str, NDArray[np.int64]]:
+        """Matrix rows of the documents that the loop can hand out, judged or not, of each topic that is in a loop."""
         settings, modes = self.loop_settings(), self.modes()
         documents = (self.store.setting("documents_version", 0), self.store.document_rows())
         made_of = (documents, self.store.runs_signature(), self.store.versions()[0], settings, modes)
-        if self._most is None or self._most[0] != made_of:
+        if self._in_loop is None or self._in_loop[0] != made_of:
             listed = {} if settings.by_model else self._listed_rows()  # which may add rows
             allowed = np.flatnonzero(self._judgeable_in_loop())
-            most = dict.fromkeys(modes, 0)
+            found: dict[str, NDArray[np.int64]] = {}
             for query_id, mode in modes.items():
                 if mode in LOOPING:
                     rows = allowed
@@ -142,9 +154,22 @@ class Asking(Settling):
                         rows = np.intersect1d(rows, self.store.pool_rows(query_id))
                     if not settings.by_model:
                         rows = np.intersect1d(rows, listed.get(query_id, []))
-                    most[query_id] = min(len(rows), settings.topic_budget or len(rows))
-            self._most = (made_of, most)
-        return self._most[1]
+                    found[query_id] = rows
+            self._in_loop = (made_of, found)
+        return self._in_loop[1]
+
+    def _judged_outside_loop(self) -> dict[str, int]:
+        """How many judged documents are not in :meth:`loop_rows`, by topic; counted anew where the log has changed."""
+        rows, logged = self.loop_rows(), self.store.versions()[1]
+        if self._outside is None or self._outside[0] is not rows:
+            self._outside = (rows, 0, dict.fromkeys(rows, 0))
+        _, before, counts = self._outside
+        if before != logged:
+            for query_id in rows.keys() & set(self.store.topics_since(before)):
+                judged = self.store.judged_rows(query_id)
+                counts[query_id] = len(judged) - int(np.isin(judged, rows[query_id]).sum())
+            self._outside = (rows, logged, counts)
+        return counts
 
     def _listed_rows(self) -> dict[str, NDArray[np.int64]]:
         """Matrix rows of what the runs have, by topic; where no document has a text, those without a row get one."""

@@ -116,20 +116,21 @@ class Judging(Looping, Assigning):
         for query_id in mine[start:] + mine[:start]:
             if query_id in {*but, after} or modes[query_id] == "closed":
                 continue
-            pool, done, judged = standings[query_id]
+            pool, done, _ = standings[query_id]
             pooled = modes[query_id] not in ("loop", "loop-in-pool") and done < pool
             if pooled and assignment.next_pairs(self._candidates(query_id, annotator, at)):
                 return query_id
-            if modes[query_id] in LOOPING and self._loop_has_work(query_id, annotator, judged, at):
+            if modes[query_id] in LOOPING and self._loop_has_work(query_id, annotator, at):
                 return query_id
         return None
 
-    def _loop_has_work(self, query_id: str, annotator: str, judged: int, at: float) -> bool:
+    def _loop_has_work(self, query_id: str, annotator: str, at: float) -> bool:
         """Whether a topic's loop has second opinions to ask for, or unjudged documents within the budgets."""
         if self._second_opinions(query_id, annotator, at, 1):
             return True
-        free = self.most_in_loop()[query_id] - judged - self.store.held(query_id, at, but=annotator)
-        return free > 0 and self.room(query_id, annotator) != 0
+        rows = self.loop_rows()[query_id]
+        taken = np.isin(self.store.out_of_reach_rows(query_id, at, annotator), rows)  # not labels from elsewhere
+        return len(rows) > int(taken.sum()) and self.room(query_id, annotator) != 0
 
     def out_of_budget(self, query_id: str) -> str:
         """The budget that is used up where a topic's loop has no more, as a short sentence; empty where none is."""

@@ -290,6 +290,33 @@ class Choosing(Connection):
             )
         )
 
+    def judged_rows(self, query_id: str) -> list[int]:
+        """Matrix rows of the documents of a topic that somebody has judged, ascending."""
+        rows = self.db.conn.execute(
+            "SELECT DISTINCT doc - 1 FROM words WHERE topic = (SELECT topic FROM topics WHERE query_id = ?) ORDER BY 1",
+            (query_id,),
+        )
+        return [row for (row,) in rows]
+
+    def out_of_reach_rows(self, query_id: str, at: float, annotator: str) -> list[int]:
+        """Matrix rows of what a topic's loop does not bring to an annotator now, ascending.
+
+        These documents are judged, on lease to others, or skipped by the annotator.
+        """
+        rows = self.db.conn.execute(
+            """
+            WITH t AS (SELECT topic FROM topics WHERE query_id = :query_id)
+            SELECT doc - 1 FROM (
+                SELECT doc FROM words WHERE topic = (SELECT topic FROM t)
+                UNION SELECT doc FROM leases
+                WHERE topic = (SELECT topic FROM t) AND until > :at AND annotator <> :annotator
+                UNION SELECT doc FROM skips WHERE topic = (SELECT topic FROM t) AND annotator = :annotator
+            ) ORDER BY doc
+            """,
+            {"query_id": query_id, "at": at, "annotator": annotator},
+        )
+        return [row for (row,) in rows]
+
     def spoken_for(self, at: float, query_id: str | None = None, but: str | None = None) -> int:
         """Documents that are judged or on lease now, of a topic, or pairs of all; leases of one can be left out."""
         # An index finds the rows of a topic only where the condition names nothing else.
