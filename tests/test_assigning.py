@@ -480,14 +480,18 @@ def test_labels_that_are_imported_again_change_nothing_until_more_are_wanted(
     assert words(campaign) == {("1", "d0"): 2}
 
 
-def test_labels_of_what_is_adjudicated_or_in_hand_are_surplus(campaign: Campaign, tmp_path: Path) -> None:
+def test_labels_of_what_is_adjudicated_are_surplus_and_those_of_what_is_in_hand_count(
+    campaign: Campaign, tmp_path: Path
+) -> None:
     campaign.judge([Judgement(str(uuid4()), "boss", "1", "d0", "graded", 2, counts_as="adjudication")])
     assert take(campaign, "ann") == "d1"
     campaign.set_calibration([("1", "d2")])
-    labels(campaign, tmp_path / "l.csv", "x d0 3 30\nx d1 3 31\nx d2 3 32\ny d2 3 33")
+    labels(campaign, tmp_path / "l.csv", "x d0 3 30\nx d1 3 31\nann d1 3 32\nx d2 3 32\ny d2 3 33")
     assert {pair: counts for pair, counts in counted(campaign).items() if pair[0] != "boss"} == {
-        ("x", "d0"): "surplus", ("x", "d1"): "surplus", ("x", "d2"): "judgement", ("y", "d2"): "judgement",
+        ("x", "d0"): "surplus", ("x", "d1"): "judgement", ("ann", "d1"): "surplus", ("x", "d2"): "judgement",
+        ("y", "d2"): "judgement",
     }  # fmt: skip
+    assert words(campaign)["1", "d1"] == 1
 
 
 def test_labels_of_what_nobody_asked_for_all_count(campaign: Campaign, tmp_path: Path) -> None:

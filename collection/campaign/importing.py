@@ -383,7 +383,8 @@ class Importing:
             asked = (query_id, doc_id) in pooled or scopes[query_id] in EVERYWHERE
             if not asked or there[annotator].get((query_id, doc_id), (None, None))[1] == "judgement":
                 continue
-            if self.campaign.has_room(annotator, query_id, doc_id, taken[query_id, doc_id]):
+            # A reservation may end without a judgement, and the pair would have none but a surplus one.
+            if self.campaign.has_room(annotator, query_id, doc_id, taken[query_id, doc_id], reservations=False):
                 taken[query_id, doc_id] += 1
             else:
                 counts_as[row] = "surplus"

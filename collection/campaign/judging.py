@@ -357,18 +357,22 @@ class Judging(Looping, Assigning):
             return j, pair
         return j._replace(counts_as="surplus"), surplus
 
-    def has_room(self, annotator: str, query_id: str, doc_id: str, coming: int = 0) -> bool:
+    def has_room(
+        self, annotator: str, query_id: str, doc_id: str, coming: int = 0, *, reservations: bool = True
+    ) -> bool:
         """Whether a pair still wants a judgement of an annotator, or they hold it.
 
         It does while fewer others than wanted have judged it or have it in hand, and nobody has adjudicated it; of
-        everybody where it is in the calibration set. `coming` judgements of others are about to be written.
+        everybody where it is in the calibration set. `coming` judgements of others are about to be written. Without
+        `reservations` it makes no difference who has it in hand.
         """
         demand = self.store.demand(query_id, doc_id, annotator, clock.seconds())
         wanted = demand.wanted
         if wanted is None:
             wanted = int(self._wanted_outside(query_id, [doc_id])[0])
-        room = demand.others + demand.leased + coming < wanted and not demand.adjudicated
-        return demand.held or demand.calibration or room
+        taken = demand.others + coming + (demand.leased if reservations else 0)
+        room = taken < wanted and not demand.adjudicated
+        return (demand.held and reservations) or demand.calibration or room
 
     def _check_decision(self, j: Judgement, pair: Pair) -> None:
         if j.kind == "graded" and (j.relevance is None or j.relevance not in self.grades):
