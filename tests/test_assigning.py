@@ -494,6 +494,21 @@ def test_labels_of_what_is_adjudicated_are_surplus_and_those_of_what_is_in_hand_
     assert words(campaign)["1", "d1"] == 1
 
 
+@pytest.mark.parametrize("first", ["labels", "qrels"])
+def test_qrels_and_labels_count_beside_each_other_in_any_order(campaign: Campaign, tmp_path: Path, first: str) -> None:
+    (tmp_path / "nist.txt").write_text("1 0 d0 1\n")
+    if first == "qrels":
+        campaign.import_files(qrels=tmp_path / "nist.txt")
+    labels(campaign, tmp_path / "l.csv", "qrels:old d0 2 10\nx d0 3 20\ny d0 0 30")
+    if first == "labels":
+        campaign.import_files(qrels=tmp_path / "nist.txt")
+    assert counted(campaign) == {
+        ("qrels:nist", "d0"): "judgement", ("qrels:old", "d0"): "judgement", ("x", "d0"): "judgement",
+        ("y", "d0"): "surplus",
+    }  # fmt: skip
+    assert take(campaign, "ann") == "d1"
+
+
 def test_labels_of_what_nobody_asked_for_all_count(campaign: Campaign, tmp_path: Path) -> None:
     rows = "x outside 3 30\ny outside 0 10\nz outside 1 20"
     labels(campaign, tmp_path / "l.csv", rows)

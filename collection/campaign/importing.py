@@ -361,7 +361,7 @@ class Importing:
         """What each new label counts as: of those of a pair, as many of the earliest as it wants count.
 
         Labels without a time come last, in the order of the file. Of a pair that nobody asked for, outside the pool
-        and any loop, every label counts.
+        and any loop, every label counts, and so does every one of imported qrels.
 
         Parameters
         ----------
@@ -383,8 +383,9 @@ class Importing:
             asked = (query_id, doc_id) in pooled or scopes[query_id] in EVERYWHERE
             if not asked or there[annotator].get((query_id, doc_id), (None, None))[1] == "judgement":
                 continue
-            # A reservation may end without a judgement, and the pair would have none but a surplus one.
-            if self.campaign.has_room(annotator, query_id, doc_id, taken[query_id, doc_id], reservations=False):
+            if annotator.startswith(QRELS_ANNOTATOR):  # of a log that has imported qrels
+                continue
+            if self.campaign.has_room_for_label(annotator, query_id, doc_id, taken[query_id, doc_id]):
                 taken[query_id, doc_id] += 1
             else:
                 counts_as[row] = "surplus"

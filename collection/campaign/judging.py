@@ -17,7 +17,7 @@ from collection.campaign.settings import LOOPING
 from collection.characters import require_writable
 from collection.errors import JudgementError
 from collection.records import Candidate, CountsAs, Judgement
-from collection.store import Pair, Way
+from collection.store import Demand, Pair, Way
 
 LONGEST_IN_LOOP = 600.0
 """Seconds that a pair is reserved in the loop at most, where what is held is the best that there is; a card in front
@@ -357,22 +357,30 @@ class Judging(Looping, Assigning):
             return j, pair
         return j._replace(counts_as="surplus"), surplus
 
-    def has_room(
-        self, annotator: str, query_id: str, doc_id: str, coming: int = 0, *, reservations: bool = True
-    ) -> bool:
+    def has_room(self, annotator: str, query_id: str, doc_id: str) -> bool:
         """Whether a pair still wants a judgement of an annotator, or they hold it.
 
         It does while fewer others than wanted have judged it or have it in hand, and nobody has adjudicated it; of
-        everybody where it is in the calibration set. `coming` judgements of others are about to be written. Without
-        `reservations` it makes no difference who has it in hand.
+        everybody where it is in the calibration set.
         """
         demand = self.store.demand(query_id, doc_id, annotator, clock.seconds())
+        return demand.held or self._is_wanted(query_id, doc_id, demand, demand.others + demand.leased)
+
+    def has_room_for_label(self, annotator: str, query_id: str, doc_id: str, coming: int) -> bool:
+        """Whether a pair still wants a label from elsewhere; `coming` labels of others are about to be written.
+
+        Unlike :meth:`has_room`, who has the pair in hand makes no difference: their reservation may end without a
+        judgement. Nor do imported qrels: the order in which files are imported does not decide what counts.
+        """
+        demand = self.store.demand(query_id, doc_id, annotator, clock.seconds())
+        return self._is_wanted(query_id, doc_id, demand, demand.others - demand.qrels + coming)
+
+    def _is_wanted(self, query_id: str, doc_id: str, demand: Demand, taken: int) -> bool:
+        """Whether a pair wants one more judgement where it has, or will have, so many."""
         wanted = demand.wanted
         if wanted is None:
             wanted = int(self._wanted_outside(query_id, [doc_id])[0])
-        taken = demand.others + coming + (demand.leased if reservations else 0)
-        room = taken < wanted and not demand.adjudicated
-        return (demand.held and reservations) or demand.calibration or room
+        return demand.calibration or (taken < wanted and not demand.adjudicated)
 
     def _check_decision(self, j: Judgement, pair: Pair) -> None:
         if j.kind == "graded" and (j.relevance is None or j.relevance not in self.grades):

@@ -16,8 +16,8 @@ class Demand(NamedTuple):
 
     Attributes
     ----------
-    others, leased
-        How many others have judged it, and how many more hold it now.
+    others, qrels, leased
+        How many others have judged it, how many of these are imported qrels, and how many more hold it now.
     held
         Whether the annotator holds it now.
     wanted
@@ -27,6 +27,7 @@ class Demand(NamedTuple):
     """
 
     others: int
+    qrels: int
     leased: int
     held: bool
     wanted: int | None
@@ -142,6 +143,8 @@ class Assigning(Connection):
             f"""
             SELECT (SELECT count(*) FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
                       AND w.annotator <> :annotator AND w.counts_as = 'judgement'),
+                   (SELECT count(*) FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
+                      AND w.annotator <> :annotator AND w.counts_as = 'judgement' AND w.annotator GLOB :qrels),
                    {held_by_others("t.topic", "d.doc")},
                    EXISTS (SELECT 1 FROM leases AS l WHERE l.topic = t.topic AND l.doc = d.doc
                       AND l.annotator = :annotator AND l.until > :at),
@@ -151,10 +154,16 @@ class Assigning(Connection):
                    EXISTS (SELECT 1 FROM calibration AS c WHERE c.topic = t.topic AND c.doc = d.doc)
             FROM topics AS t, documents AS d WHERE t.query_id = :query_id AND d.doc_id = :doc_id
             """,
-            {"query_id": query_id, "doc_id": doc_id, "annotator": annotator, "at": at},
+            {
+                "query_id": query_id,
+                "doc_id": doc_id,
+                "annotator": annotator,
+                "at": at,
+                "qrels": f"{QRELS_ANNOTATOR}*",
+            },
         ).fetchone()
-        others, leased, held, wanted, adjudicated, calibration = row
-        return Demand(others, leased, bool(held), wanted, bool(adjudicated), bool(calibration))
+        others, qrels, leased, held, wanted, adjudicated, calibration = row
+        return Demand(others, qrels, leased, bool(held), wanted, bool(adjudicated), bool(calibration))
 
     def begun(self, query_id: str, annotator: str, at: float) -> list[tuple[str, int, int | None]]:
         """Pairs that others have judged, this annotator has not, and nobody has ended, the oldest first.
