@@ -14,11 +14,13 @@ LONGEST_FIELD = 64 << 20
 would let a forgotten quotation mark read the rest of a corpus into memory."""
 
 
-def records(path: str | PathLike[str], what: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+def records(
+    path: str | PathLike[str], what: str, separator: str, *, keep_ends: bool = False
+) -> Iterator[tuple[int, list[str]]]:
     """Line number and fields of every record that is not blank.
 
     A tab-separated line is one record and quotation marks are text, as MS MARCO and BEIR write it;
-    comma-separated fields may be quoted and then hold commas and line ends.
+    comma-separated fields may be quoted and then hold commas and line ends, CR and LF as LF unless `keep_ends`.
     """
     if separator == "\t":
         for number, line in fields.data_lines(path, what):
@@ -26,7 +28,9 @@ def records(path: str | PathLike[str], what: str, separator: str) -> Iterator[tu
         return
     if csv.field_size_limit() < LONGEST_FIELD:
         csv.field_size_limit(LONGEST_FIELD)
-    reader = csv.reader((line + "\n" for _, line in source.lines(path, what)), delimiter=separator, strict=True)
+    end = "" if keep_ends else "\n"
+    lines = (line + end for _, line in source.lines(path, what, keep_ends=keep_ends))
+    reader = csv.reader(lines, delimiter=separator, strict=True)
     while True:
         number = reader.line_num + 1
         try:
@@ -50,7 +54,7 @@ def headed(
     FormatError
         There is no header, or it names a column twice. While records are read: one does not fit, or there is none.
     """
-    all_records = records(path, what, separator)
+    all_records = records(path, what, separator, keep_ends=True)
     first = next(all_records, None)
     if first is None:
         number, line = fields.first_line(path, what)

@@ -145,8 +145,10 @@ def _last_line_end(block: Bytes) -> int:
     return 0
 
 
-def lines(path: str | os.PathLike[str], wanted: str, longest: int | None = None) -> Iterator[tuple[int, str]]:
-    """Every line with its 1-based number, decoded, without LF, CRLF or a byte order mark.
+def lines(
+    path: str | os.PathLike[str], wanted: str, longest: int | None = None, *, keep_ends: bool = False
+) -> Iterator[tuple[int, str]]:
+    """Every line with its 1-based number, decoded, without a byte order mark; LF or CRLF only if `keep_ends`.
 
     Raises
     ------
@@ -162,7 +164,7 @@ def lines(path: str | os.PathLike[str], wanted: str, longest: int | None = None)
                 if len(raw) > longest:
                     raise too_long(path, number, longest, raw)
                 line = raw.removeprefix(BOM) if number == 1 else raw
-                yield number, _decoded(path, number, line)
+                yield number, _decoded(path, number, line if keep_ends else line.rstrip(b"\r\n"))
         except BROKEN as error:
             raise FormatError(
                 path,
@@ -174,7 +176,6 @@ def lines(path: str | os.PathLike[str], wanted: str, longest: int | None = None)
 
 
 def _decoded(path: str | os.PathLike[str], number: int, line: bytes) -> str:
-    line = line.rstrip(b"\r\n")
     if b"\0" in line:
         raise FormatError(path, number, "text", f"a NUL byte in {quote(line.decode('utf-8', 'replace'))}")
     try:

@@ -244,11 +244,15 @@ def write_log(
                 file.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
         else:
             writer = csv.writer(file, lineterminator="\n")
+            # Before Python 3.13 a carriage return alone does not make the writer quote a cell, and no reader takes it.
+            quoting = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
             writer.writerow(names)
             texts = [name not in spreadsheet.IDS for name in names]
             for row in rows:
                 cells = zip(map(_cell, row), texts, strict=True)
-                writer.writerow([spreadsheet.escaped(cell) if is_text else cell for cell, is_text in cells])
+                written = [spreadsheet.escaped(cell) if is_text else cell for cell, is_text in cells]
+                returns = any(isinstance(cell, str) and "\r" in cell for cell in written)
+                (quoting if returns else writer).writerow(written)
 
 
 def _write_parquet(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
