@@ -44,7 +44,7 @@ def two(low: int = 0, high: int = 3) -> list[dict[str, Any]]:
 class AdjudicationDesk(Desk):
     """The stand-in: topics with one list of disputed documents each; see :class:`Desk` for its moods.
 
-    `refuse` is by document here; `opinions` are those of a document, else :func:`two`.
+    `refuse` and `held` are by document here; `opinions` are those of a document, else :func:`two`.
     """
 
     def __init__(self, pool: dict[str, list[dict[str, Any]]] | None = None, scale: str = "0-3") -> None:
@@ -88,7 +88,7 @@ class AdjudicationDesk(Desk):
         wanted = [pair for pair in self.pairs() if ask["filter"].get("query_id") in (None, pair[0])]
         open_now = [p for p in wanted if p not in self.current() and p[1] not in self.ended]
         holding = {tuple(json.loads(name)): name for name in ask["holding"]}
-        fresh = [pair for pair in open_now if pair not in holding]
+        fresh = [pair for pair in open_now if pair not in holding and pair[1] not in self.held]
         over = set(self.current()) | {pair for pair in holding if pair[1] in self.ended}
         return reply | {
             "units": [self.unit_of(*pair) for pair in fresh[: ask["want"]]],

@@ -157,6 +157,32 @@ def test_skipped_pairs_come_again_after_the_others(running, make_card):
     assert [row["doc_id"] for row in desk.log] == ["d001", "d002", "d000"]
 
 
+def test_a_card_with_nothing_left_asks_again_only_where_others_hold_pairs(running, make_card):
+    desk = running.desk = AdjudicationDesk({"t0": [document(0), document(1)]})
+    desk.held = {"d001"}
+    card = make_card()
+    card.page.clock.install()
+    card.open()
+    card.press("1")
+    card.says("rest-title", "Nothing to adjudicate just now")
+    card.saved()
+    desk.held = set()
+    card.page.clock.fast_forward(11_000)
+    card.shows("Topic t0 d001")
+    card.press("1")
+    card.says("rest-title", "Every pair is adjudicated")
+    card.saved()
+    asked = len(desk.requests)
+    card.page.clock.fast_forward(11_000)
+    card.page.clock.run_for(1_000)
+    assert len(desk.requests) == asked
+    desk.pool["t0"].append(document(2))
+    card.page.clock.fast_forward(120_000)
+    card.says("rest-title", "Nothing to adjudicate just now")
+    card.page.clock.fast_forward(11_000)
+    card.shows("Topic t0 d002")
+
+
 def test_a_pair_that_somebody_adjudicated_meanwhile_is_told(card, desk):
     desk.refuse["d000"] = "eve has adjudicated this pair meanwhile, as 1"
     desk.ended.add("d000")

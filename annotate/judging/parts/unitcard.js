@@ -64,16 +64,16 @@ function restOf(state) {
 function renderRest(state, view, item) {
   (view.answers ?? view.grades).classList.toggle("cd-idle", item === null); // they stay where they are, and say that nothing is there
   setHidden(view.rest, item !== null);
-  const title = item ? "" : restOf(state)[0];
-  if (item || title === ONE_MOMENT || !state.exhausted) {
+  const rest = item ? null : restOf(state);
+  if (rest !== TEXTS.busy) { // where all is done, the heartbeat finds what is new
     clearTimeout(state.askAgain);
     state.askAgain = null;
   } else if (state.askAgain === null) {
     state.askAgain = setTimeout(() => askOnce(state), ASK_AGAIN);
   }
   if (item) return;
-  setText(view, "restTitle", title);
-  setText(view, "restWords", restOf(state)[1]);
+  setText(view, "restTitle", rest[0]);
+  setText(view, "restWords", rest[1]);
 }
 
 function askOnce(state) {
