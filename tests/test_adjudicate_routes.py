@@ -126,8 +126,11 @@ def test_two_managers_are_handed_different_pairs_while_there_are_enough(
 def test_a_pair_on_which_nobody_differs_any_more_is_refused_and_closed(client: TestClient, differing: Campaign) -> None:
     assert differing.judge([Judgement(str(uuid4()), "bob", "1", "d1", "graded", 3)]).saved  # as cat has it
     item = grade("d1", 3)
-    answer = sync(client, decisions=[item], holding=[name("1", "d1")], due=True)
-    assert answer["refused"] == [{"uuid": item["uuid"], "reason": "annotators no longer differ on this pair"}]
+    agreed = grade("d6", 1)
+    answer = sync(client, decisions=[item, agreed], holding=[name("1", "d1")], due=True)
+    assert answer["refused"] == [
+        {"uuid": each["uuid"], "reason": "annotators do not differ on this pair"} for each in (item, agreed)
+    ]
     assert answer["closed"] == [name("1", "d1")]
     assert differing.adjudications().empty
 
@@ -137,7 +140,7 @@ def test_undo_opens_the_pair_again(client: TestClient, differing: Campaign) -> N
     assert ids(sync(client, want=1)) == ["d2"]
     answer = sync(client, decisions=[grade("d1", None)], want=1)
     assert (ids(answer), answer["progress"]["done"]) == (["d1"], 0)
-    assert "no judgement of 'd1' to take back" in sync(client, decisions=[grade("d1", None)])["refused"][0]["reason"]
+    assert "no adjudication of 'd1' to take back" in sync(client, decisions=[grade("d1", None)])["refused"][0]["reason"]
 
 
 def test_the_last_adjudications_and_one_pair(client: TestClient, differing: Campaign) -> None:
@@ -253,7 +256,7 @@ def test_a_card_that_has_skipped_hundreds_of_pairs_goes_on(client: TestClient, d
     "odd",
     [
         {"want": "2"}, {"want": True}, {"holding": "d1"}, {"holding": ["d1"]}, {"holding": ['["1"]']},
-        {"holding": ['["1", 2]']}, {"holding": ["[" * 9999]},
+        {"holding": ['"1d"']}, {"holding": ['["1", 2]']}, {"holding": ["[" * 9999]},
         {"decisions": {}}, {"decisions": [1]}, {"filter": [1]}, {"filter": {"distance": -1}},
         {"filter": {"distance": 10**30}}, {"filter": {"distance": []}}, {"filter": {"names": [1]}},
         {"filter": {"why": 3}}, {"filter": {"query_id": {"a": 1}}},
@@ -263,7 +266,7 @@ def test_what_cannot_be_meant_is_a_bad_request(client: TestClient, odd: Payload)
     assert sync(client, 400, **odd)["error"].startswith("wanted")
 
 
-@pytest.mark.parametrize("pair", [None, 3, "", "d1", '["1", "d99"]', '["9", "d1"]', '{"1": 2, "3": 4}', "null"])
+@pytest.mark.parametrize("pair", [None, 3, "", "d1", '"1d"', '["1", "d99"]', '["9", "d1"]', '{"1": 2, "3": 4}', "null"])
 def test_an_unknown_pair_is_a_bad_request(client: TestClient, pair: object) -> None:
     post(client, "adjudicate/unit", 400, pair=pair)
 
@@ -283,4 +286,4 @@ def test_the_routes_are_for_managers(client: TestClient, differing: Campaign) ->
 def test_long_texts_are_cut(client: TestClient, differing: Campaign) -> None:
     long = Judgement(str(uuid4()), "dan", "1", "d1", "graded", 1, note="x" * 50_000)
     assert differing.judge([long]).saved
-    assert len(sync(client, want=1)["units"][0]["opinions"][1]["note"]) == adjudicating.LONGEST_NOTE
+    assert len(sync(client, want=1)["units"][0]["opinions"][1]["note"]) == adjudicating.LONGEST_OPINION

@@ -546,7 +546,7 @@ def test_only_a_pair_that_wants_an_adjudication_takes_one(differing: Campaign) -
     agreed, unknown = adjudication_of("d2", 1), adjudication_of("d99", 1)
     result = differing.adjudicate([agreed, unknown])
     assert [refused.reason for refused in result.refused] == [
-        "annotators no longer differ on this pair", "annotators no longer differ on this pair",
+        "annotators do not differ on this pair", "annotators do not differ on this pair",
     ]  # fmt: skip
     differing.set_calibration([("1", "d2")])
     assert differing.adjudicate([agreed]).saved
@@ -591,13 +591,13 @@ def test_what_the_card_sends_is_never_an_adjudication(differing: Campaign) -> No
 def test_nothing_to_take_back_is_refused(differing: Campaign) -> None:
     undo = Judgement(str(uuid4()), "ann", "1", "d1", "undone", counts_as="adjudication")
     assert "nothing to take back" in differing.judge([undo]).refused[0].reason.replace(
-        "no judgement of 'd1'", "nothing"
+        "no adjudication of 'd1'", "nothing"
     )
-    assert len(differing.sides("1", "d1")) == 2
+    assert len(sides(differing.judgements(), "1", "d1")) == 2
 
 
 def test_sides_of_a_pair_have_notes_and_seconds(differing: Campaign) -> None:
-    found = differing.sides("1", "d1")
+    found = sides(differing.judgements(), "1", "d1")
     assert found[["annotator", "relevance", "seconds", "note"]].values.tolist() == [
         ["bob", 0, 4.0, "bob on d1"], ["ann", 3, 4.0, "ann on d1"],
     ]  # fmt: skip

@@ -9,8 +9,8 @@ named by the JSON text of ``[query_id, doc_id]``, made by the card.
 
 - A decision: ``{uuid, query_id, doc_id, kind, relevance, reason, note, shown_at, seconds, away, source}``; kind is
   "graded", "cannot judge" (with a reason) or "undone". It is in `saved` when its transaction is on disk. Refused is one
-  on a pair that another manager has adjudicated meanwhile, on which annotators no longer differ, or whose document has
-  no text yet; such pairs are not handed out, and not counted in `progress`.
+  on a pair that another manager has adjudicated meanwhile, on which annotators do not differ, or whose document has
+  no text yet; pairs that wait for a text are not handed out, and not counted in `progress`.
 - A unit: ``{topic: {query_id, title, description, narrative, note}, documents: [document], opinions, former}``.
   An opinion is ``{annotator, kind, relevance, reason, note, flagged, passages, quotes, seconds, judged_at}``, lowest
   grade first; `passages` are places in the text, `quotes` their words. `former` is this manager's adjudication that
@@ -55,7 +55,7 @@ MOST_HELD = 200
 MOST_RECENT = 100
 HELD_FOR = 300.0
 """Seconds for which the others see what a manager holds last; a card in front renews it every two minutes."""
-LONGEST_NOTE = 20_000
+LONGEST_OPINION = 20_000
 """Characters of an opinion's note that travel; one that was imported may be longer than the card takes."""
 MOST_GRADES = 1000
 LONGEST_QUOTE = 300
@@ -205,7 +205,7 @@ def _former(row: dict[Any, Any]) -> Payload:
 
 
 def _words(value: Any) -> str | None:
-    return value[:LONGEST_NOTE] if isinstance(value, str) else None
+    return value[:LONGEST_OPINION] if isinstance(value, str) else None
 
 
 def _pairs(queue: pd.DataFrame) -> list[Pair]:
@@ -215,9 +215,12 @@ def _pairs(queue: pd.DataFrame) -> list[Pair]:
 def _pair(name: Any) -> Pair:
     """The topic and the document that a pair's name says."""
     try:
-        query_id, doc_id = json.loads(_text({"pair": name}, "pair"))
-    except (ValueError, TypeError, RecursionError):
-        raise BadRequest("wanted a pair as the JSON text of [query_id, doc_id]") from None
+        parts = json.loads(_text({"pair": name}, "pair"))
+    except (ValueError, RecursionError):
+        parts = None
+    if not isinstance(parts, list) or len(parts) != 2:
+        raise BadRequest("wanted a pair as the JSON text of [query_id, doc_id]")
+    query_id, doc_id = parts
     return _text({"query_id": query_id}, "query_id"), _text({"doc_id": doc_id}, "doc_id")
 
 

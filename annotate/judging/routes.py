@@ -1,8 +1,9 @@
 """The routes of the judging card: hand out pairs and take judgements.
 
-A judgement is acknowledged after its transaction is on disk, never before. All database work of these
-routes runs in one thread with one connection: writers then never wait for each other's locks, and the
-event loop, which also serves the pages, is never blocked by a disk.
+A judgement is acknowledged after its transaction is on disk, never before. Database work runs in the threads of
+:data:`DESKS`, each with one connection, so that the disk never blocks the event loop, which also serves the pages.
+All judgements are written in one of them and do not wait for each other's locks; slow reads and adjudication have
+threads of their own.
 """
 
 from __future__ import annotations

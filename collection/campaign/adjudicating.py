@@ -146,13 +146,9 @@ class Adjudicating(Judging):
         if adjudication.queue(said).empty:
             waiting = self.store.calibration().query("settled.isna()")[["query_id", "doc_id"]]
             if (j.query_id, j.doc_id) not in set(waiting.itertuples(index=False)):
-                raise JudgementError("annotators no longer differ on this pair")
+                raise JudgementError("annotators do not differ on this pair")
         if self.store.held_back([j.doc_id]):
             raise JudgementError(f"the text of document {j.doc_id!r} is missing, so it cannot be judged yet")
-
-    def sides(self, query_id: str, doc_id: str) -> pd.DataFrame:
-        """What each annotator said of a pair, lowest grade first; see :func:`collection.adjudication.sides`."""
-        return adjudication.sides(self.store.judgements(query_id=query_id), query_id, doc_id)
 
     def adjudications(self, annotator: str | None = None) -> pd.DataFrame:
         """The adjudications that stand, oldest first; only those by `annotator` if one is named."""

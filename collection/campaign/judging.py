@@ -390,7 +390,8 @@ class Judging(Looping, Assigning):
         if j.kind != "graded" and j.relevance is not None:
             raise JudgementError(f"a judgement that says {j.kind!r} carries no grade, found {j.relevance}")
         if j.kind == "undone" and pair.judgement is None:
-            raise JudgementError(f"{j.annotator} has no judgement of {j.doc_id!r} to take back")
+            what = "adjudication" if j.counts_as == "adjudication" else "judgement"
+            raise JudgementError(f"{j.annotator} has no {what} of {j.doc_id!r} to take back")
 
 
 def _within(documents: Sequence[str], judged: Sequence[str], room: int) -> list[str]:

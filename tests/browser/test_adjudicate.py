@@ -56,6 +56,15 @@ def test_every_key_is_recorded_on_the_pair_that_was_on_screen(card, desk, every)
     card.says("all-count", "24 of 60")
 
 
+def test_a_key_before_the_next_pair_is_here_decides_nothing_and_says_so(card, desk):
+    desk.delay = 3.0
+    card.press(*"1" * 40, every=5)
+    card.says("notice", "One moment: what comes next is being fetched.")
+    desk.delay = 0.0
+    card.saved()
+    assert said(desk) == answers(card)
+
+
 def test_a_slow_server_delays_no_key(card, desk):
     desk.delay = 0.4
     card.press(*"0123" * 5, every=60)

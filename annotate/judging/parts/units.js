@@ -246,7 +246,7 @@ function say(state, words, title = "") {
 
 function oneMoment(state) {
   const coming = restOf(state)[0] === ONE_MOMENT;
-  tell(state, coming ? "One moment: the next documents are on their way." : "There is nothing on screen to decide on.");
+  tell(state, coming ? "One moment: what comes next is being fetched." : "There is nothing on screen to decide on.");
 }
 
 /** Fetches a document that was cut, whole. */
