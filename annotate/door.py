@@ -15,7 +15,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime import Runtime
 
 from annotate import uploads
-from annotate.origins import Origins
+from annotate.origins import Origins, origin_of
 from annotate.signing import forms
 from annotate.signing.routes import SigningService
 from annotate.views import PAGES
@@ -96,10 +96,22 @@ class Door:
             return PlainTextResponse(f"{words} {remedy}", 421)
         if request.method in SAFE_METHODS or self.origins.is_own(request):
             return None
-        words = "This request was sent by a page of another site; nothing was done."
+        words = self._why_refused(request)
         if "text/html" in request.headers.get("accept", ""):
             return forms.refused(words)
         return JSONResponse({"error": words}, 403)
+
+    @staticmethod
+    def _why_refused(request: Request) -> str:
+        """Which page sent the request, and what helps if that is the app's own page behind a proxy."""
+        origin, host = (request.headers.get(name, "")[:200] for name in ("origin", "host"))
+        if origin_of(origin) is None:
+            return "This request was sent by a page of another site; nothing was done."
+        return (
+            f"This request was sent by a page of {origin}, and this server was reached with the Host {host}: they are "
+            "different sites, and nothing was done. If the page is one of this app, behind a proxy, the operator can "
+            f"name its address: cleverdon serve DIR --public-address {origin}"
+        )
 
     async def _answer(self, request: Request) -> Response | None:
         path = request.scope["path"]

@@ -178,6 +178,20 @@ def test_browsers_name_an_international_address_in_ascii() -> None:
         assert origins.is_own(request)
 
 
+def test_a_refused_form_names_both_origins_and_the_option_for_a_proxy(client: TestClient) -> None:
+    headers = {"Host": "10.0.0.7", "Origin": "https://10.0.0.7", "Accept": "text/html"}
+    for path, accept in (("/signin", "text/html"), ("/anything", "*/*")):
+        answer = client.post(path, headers={**headers, "Accept": accept})
+        assert answer.status_code == 403
+        for named in ("a page of https://10.0.0.7,", "the Host 10.0.0.7:", "--public-address https://10.0.0.7"):
+            assert named in answer.text
+    answer = client.post("/anything", headers={"Sec-Fetch-Site": "cross-site", "Accept": "text/html"})
+    assert "a page of another site" in answer.text
+    answer = client.post("/anything", headers={"Origin": "<b>" + "x" * 9000, "Accept": "text/html"})
+    assert "<b>" not in answer.text
+    assert len(answer.text) < 5000
+
+
 # --- messages -------------------------------------------------------------------------------------
 
 
