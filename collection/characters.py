@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from collection.errors import CleverdonError, InputError
+from collection.errors import InputError
 
 _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Characters that change the direction of writing: marks, embeddings, overrides, isolates (Unicode UAX 9)."""
@@ -145,7 +145,7 @@ def writable(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "")
 
 
-def require_writable(value: Any, what: str, error: type[CleverdonError] = InputError) -> None:
+def require_writable(value: Any, what: str, error: type[Exception] = InputError) -> None:
     r"""Refuse text that cannot be stored or written as UTF-8: halves of surrogate pairs, and NUL.
 
     Parameters

@@ -148,4 +148,5 @@ def test_every_route_that_takes_json_refuses_what_is_none(client: TestClient, bo
 
 def test_a_name_with_a_character_that_files_cannot_hold_is_refused(client: TestClient) -> None:
     answer = client.post(f"{PREFIX}/sync", content=b'{"query_id": "1\\u0000"}', headers=AS_JSON)
-    assert (answer.status_code, answer.json()["error"]) == (400, "wanted query_id as text, found a NUL character")
+    found = "expected text that can be written as UTF-8, found a NUL character (\\u0000) at character 2"
+    assert (answer.status_code, answer.json()["error"]) == (400, f"query_id: {found}")

@@ -27,6 +27,7 @@ from annotate.judging.trainer import NotLearned, Trainer
 from annotate.markdown import to_html
 from annotate.request_bodies import BadRequest, read_json
 from collection.campaign import Campaign, NextPairs, Refused
+from collection.characters import require_writable, writable
 from collection.errors import BusyError, CleverdonError, InputError
 from collection.records import KINDS, Document, Judgement, Role
 
@@ -418,10 +419,7 @@ def _text(item: Any, name: str) -> str:
     value = item.get(name) if isinstance(item, dict) else None
     if not isinstance(value, str) or not value:
         raise BadRequest(f"wanted {name} as a string")
-    if any("\ud800" <= c <= "\udfff" for c in value):
-        raise BadRequest(f"wanted {name} as text, found half of a surrogate pair")
-    if "\0" in value:
-        raise BadRequest(f"wanted {name} as text, found a NUL character")
+    require_writable(value, name, BadRequest)
     return value
 
 
@@ -435,8 +433,7 @@ def _note(value: Any) -> str | None:
     """A note as it can be kept: no judgement is lost for an odd one, nor for one that is too long."""
     if not isinstance(value, str) or not value.strip():
         return None
-    whole = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "")
-    return whole.strip()[:LONGEST_NOTE] or None
+    return writable(value).strip()[:LONGEST_NOTE] or None
 
 
 def _passages(value: Any) -> tuple[tuple[int, int], ...]:
