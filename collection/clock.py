@@ -25,8 +25,9 @@ LASTING = 10 * 60.0
 
 def _steady() -> float:
     """Seconds that nobody can set and that go on while the machine sleeps, where the system has such a clock."""
-    boot = getattr(time, "CLOCK_BOOTTIME", None)
-    return time.monotonic() if boot is None else time.clock_gettime(boot)
+    # On macOS CLOCK_MONOTONIC goes on while the machine sleeps; time.monotonic(), which reads another clock, stops.
+    clock = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
+    return time.monotonic() if clock is None else time.clock_gettime(clock)
 
 
 class Clock:

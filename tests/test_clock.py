@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from uuid import uuid4
 
 import pytest
@@ -105,3 +106,10 @@ def test_a_cookie_is_valid_after_a_restart_with_an_earlier_clock(
     monkeypatch.setattr(clock, "_CLOCK", Clock(lambda: restarted.wall, lambda: 0.0))
     assert tokens.read_cookie(cookie) == secret
     assert campaign.session(secret) is not None
+
+
+@pytest.mark.skipif(not hasattr(time, "CLOCK_MONOTONIC"), reason="the system has no such clock")
+def test_without_a_boot_clock_the_one_that_goes_on_in_sleep_on_macos_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(time, "CLOCK_BOOTTIME", raising=False)
+    monkeypatch.setattr(time, "clock_gettime", lambda which: (which, "read"))
+    assert clock._steady() == (time.CLOCK_MONOTONIC, "read")  # type: ignore[comparison-overlap]
