@@ -441,7 +441,9 @@ def test_labels_beyond_what_a_pair_wants_are_surplus_the_latest_first(campaign: 
     assert counted(campaign) == {
         ("y", "d0"): "judgement", ("z", "d0"): "surplus", ("x", "d0"): "surplus", ("x", "d1"): "judgement",
     }  # fmt: skip
-    assert "2 of them are surplus: their pairs want no more judgements" in notices[-1]
+    counting, surplus = notices
+    assert counting.endswith("l.csv: 2 of them count as judgements of their pairs")
+    assert "l.csv: 2 of them are surplus: their pairs want no more judgements. " in surplus
     assert words(campaign) == {("1", "d0"): 1, ("1", "d1"): 1}
     assert campaign.progress("1").iloc[0][["judged", "made"]].tolist() == [2, 2]
     # Nothing that is said of the judgements looks at surplus.
@@ -468,6 +470,11 @@ def test_labels_that_are_imported_again_change_nothing_until_more_are_wanted(
     rows = "x d0 3 30\ny d0 0 10\nz d0 1 20"
     labels(campaign, tmp_path / "l.csv", rows)
     logged = campaign.counts()["logged"]
+    assert labels(campaign, tmp_path / "late.csv", "w d0 1 40")[0].startswith(
+        f"{tmp_path / 'late.csv'}: 1 of them is surplus: its pair wants no more judgements. "
+    )
+    assert campaign.counts()["logged"] == logged + 1
+    logged += 1
     labels(campaign, tmp_path / "l.csv", rows)
     assert campaign.counts()["logged"] == logged
     with pytest.raises(ConflictError, match="'x' says 3 already, found 2"):
@@ -476,7 +483,9 @@ def test_labels_that_are_imported_again_change_nothing_until_more_are_wanted(
     assert counted(campaign)["x", "d0"] == "surplus"
     campaign.set_assignment(annotators=2)
     labels(campaign, tmp_path / "l.csv", rows.replace("x d0 3", "x d0 2"))
-    assert counted(campaign) == {("y", "d0"): "judgement", ("z", "d0"): "judgement", ("x", "d0"): "surplus"}
+    assert counted(campaign) == {
+        ("y", "d0"): "judgement", ("z", "d0"): "judgement", ("x", "d0"): "surplus", ("w", "d0"): "surplus",
+    }  # fmt: skip
     assert words(campaign) == {("1", "d0"): 2}
 
 
@@ -511,7 +520,9 @@ def test_qrels_and_labels_count_beside_each_other_in_any_order(campaign: Campaig
 
 def test_labels_of_what_nobody_asked_for_all_count(campaign: Campaign, tmp_path: Path) -> None:
     rows = "x outside 3 30\ny outside 0 10\nz outside 1 20"
-    labels(campaign, tmp_path / "l.csv", rows)
+    assert labels(campaign, tmp_path / "l.csv", rows) == [
+        f"{tmp_path / 'l.csv'}: 3 of them count as judgements of their pairs"
+    ]
     assert set(counted(campaign).values()) == {"judgement"}
     campaign.set_loop(mode="loop")
     labels(campaign, tmp_path / "l.csv", rows.replace("outside", "elsewhere"))

@@ -334,7 +334,11 @@ class Importing:
         added, surplus = self._grades(path, known.assign(counts_as=self._labels_count_as(known)))
         people = known["annotator"].nunique()
         what = f"judgements of {people:,} annotator{'' if people == 1 else 's'}"
-        self._said(path, what, added, ignored, "each of them is one of the judgements that its pair is to get")
+        count = len(known) - surplus
+        counting = "1 of them counts as a judgement of its pair"
+        if count != 1:
+            counting = f"{count:,} of them count as judgements of their pairs" if count else ""
+        self._said(path, what, added, ignored, counting)
         if surplus:
             are = "is surplus: its pair wants" if surplus == 1 else "are surplus: their pairs want"
             self.notices.append(
@@ -445,7 +449,7 @@ class Importing:
         return Added(new, changed, same), surplus
 
     def _said(self, path: Path | str, what: str, added: Added, ignored: list[str], of_new: str) -> None:
-        if added.new:
+        if added.new and of_new:
             self.notices.append(f"{path}: {of_new}")
         self.done.append(_sentence(path, what, added))
         if ignored:
