@@ -198,6 +198,24 @@ def test_documents_without_text_are_pooled_and_wanted(campaign: Campaign, files:
     assert "m1" in [d.doc_id for d in campaign.next_pairs("ann", "1", 9).documents]
 
 
+def test_blank_documents_are_counted_at_import(campaign: Campaign, files: Path, tmp_path: Path) -> None:
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    records = [
+        {"id": "e1"},
+        {"id": "e2", "title": " ", "text": "\u00a0\n"},
+        {"id": "e3", "title": "only a title"},
+        {"id": "e4", "text": "only a text"},
+        {"id": "e5", "images": "picture.png"},
+    ]
+    path = tmp_path / "blank.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    report = campaign.import_files(documents=[path, files / "documents.jsonl"])
+    assert report.notices == [f"{path}: 2 documents have neither a title nor a text: annotators see an empty card"]
+    path.write_text('{"id": "e6"}\n')
+    (notice,) = campaign.import_files(documents=[path]).notices
+    assert notice.startswith(f"{path}: 1 document has neither a title nor a text")
+
+
 def test_imported_qrels_are_an_annotator_of_their_own(campaign: Campaign, files: Path) -> None:
     (files / "nist.txt").write_text("1 0 d1 2\n1 0 d2 -1\n2 0 d4 1\n9 0 d1 1\n")
     report = campaign.import_files(qrels=files / "nist.txt")

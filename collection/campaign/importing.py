@@ -54,6 +54,7 @@ class Importing:
         self.written: list[Path] = []
         self.without_text: dict[str, int] = {}
         self.texts_wanted: set[str] = set()
+        self.blank = 0
 
     def files(
         self,
@@ -140,6 +141,7 @@ class Importing:
     def _documents(self, path: Path | str) -> None:
         images = Keeper(self.campaign.directory, self.written)
         waiting = sum(self.store.without_text_in_pools().values())
+        self.blank = 0
         with _named(path):
             added = self.store.add_documents(self._counted(path, images), replace=self.replace)
         images.settle()
@@ -153,6 +155,9 @@ class Importing:
             self.done.append(f"{path}: {pairs} that waited for a text can be judged now")
         if images.files:
             self.done.append(f"{path}: {len(images.files):,} images ({images.new:,} new)")
+        if self.blank:
+            have = "1 document has" if self.blank == 1 else f"{self.blank:,} documents have"
+            self.notices.append(f"{path}: {have} neither a title nor a text: annotators see an empty card")
         allowed = self.campaign.card_settings().image_hosts
         if links := {host: count for host, count in images.links.items() if host not in allowed}:
             self.notices.append(
@@ -169,6 +174,7 @@ class Importing:
                 kept = images.kept(path, line, named)
                 yield document._replace(metadata={**document.metadata, "images": kept})
             else:
+                self.blank += not (document.title.strip() or (document.text or "").strip())
                 yield document
 
     def _run(self, path: Path | str, name: str) -> None:
