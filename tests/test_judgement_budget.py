@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ from annotate.judging.tokens import Tokens
 from annotate.session import DIRECTORY_VARIABLE
 from collection import Campaign
 from collection.campaign.asking import shares
+from collection.records import Run
 from tests import test_loop_routes
 from tests.conftest import signed_in
 from tests.helpers import ok, run
@@ -69,6 +70,24 @@ def test_the_share_of_a_closed_topic_goes_to_the_others(tmp_path: Path) -> None:
         campaign.set_loop(topics=["2"], mode="closed")
         assert len(judge_all(campaign, topic="1")) == 2
         assert len(judge_all(campaign, topic="3")) == 4
+
+
+@pytest.mark.parametrize("texts", [TEXTS, ""])
+@pytest.mark.parametrize(("settings", "reads"), [({"budget": 9}, 1), ({"topic_budget": 9}, 0), ({}, 0)])
+def test_runs_are_read_for_a_budget_alone_and_before_anybody_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: str, settings: dict[str, int], reads: int
+) -> None:
+    with made(tmp_path, texts=texts, by="mtf", **settings) as campaign:
+        in_transaction = []
+        read = campaign.runs
+
+        def noted(*names: Sequence[str]) -> Iterator[Run]:
+            in_transaction.append(campaign.store.db.conn.in_transaction)
+            return read(*names)
+
+        monkeypatch.setattr(campaign, "runs", noted)
+        assert judge_all(campaign, 2, topic="1")
+        assert in_transaction == [False] * reads
 
 
 @pytest.mark.slow

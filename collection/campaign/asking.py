@@ -141,10 +141,10 @@ class Asking(Settling):
     def loop_rows(self) -> dict[str, NDArray[np.int64]]:
         """Matrix rows of the documents that the loop can hand out, judged or not, of each topic that is in a loop."""
         settings, modes = self.loop_settings(), self.modes()
-        documents = (self.store.setting("documents_version", 0), self.store.document_rows())
-        made_of = (documents, self.store.runs_signature(), self.store.versions()[0], settings, modes)
-        if self._in_loop is None or self._in_loop[0] != made_of:
+        made_of = (self.store.runs_signature(), self.store.versions()[0], settings, modes)
+        if self._in_loop is None or self._in_loop[0] != (self.store.document_rows(), *made_of):
             listed = {} if settings.by_model else self._listed_rows()  # which may add rows
+            documents = self.store.document_rows()
             allowed = np.flatnonzero(self._judgeable_in_loop())
             found: dict[str, NDArray[np.int64]] = {}
             for query_id, mode in modes.items():
@@ -155,7 +155,7 @@ class Asking(Settling):
                     if not settings.by_model:
                         rows = np.intersect1d(rows, listed.get(query_id, []))
                     found[query_id] = rows
-            self._in_loop = (made_of, found)
+            self._in_loop = ((documents, *made_of), found)
         return self._in_loop[1]
 
     def _judged_outside_loop(self) -> dict[str, int]:

@@ -217,6 +217,8 @@ class Judging(Looping, Assigning):
         let_go: bool,
     ) -> NextPairs:
         """Hand out of a round; `let_go`: what the annotator holds in other topics is no longer theirs."""
+        if self.loop_settings().budget:
+            self.most_in_loop()  # which may read all runs, for seconds in which nobody else could write
         with self.store.transaction():
             out_of_reach = self.store.held(query_id, at, but=annotator)
             # So many are enough, and this is the one thing that takes time in a save.
