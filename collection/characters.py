@@ -50,7 +50,7 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def natural_key(text: str) -> tuple[list[str | int], str]:
+def natural_key(text: str) -> tuple[list[str | tuple[int, str]], str]:
     """A key that sorts texts with the numbers in them by size.
 
     Examples
@@ -59,7 +59,8 @@ def natural_key(text: str) -> tuple[list[str | int], str]:
     ['q1', 'q2', 'q10']
     """
     parts = re.split("([0-9]+)", text)
-    return [int(part) if place % 2 else part for place, part in enumerate(parts)], text
+    # Numbers by how many digits they have, then by the digits: int() refuses more than 4,300.
+    return [(len(n := part.lstrip("0")), n) if place % 2 else part for place, part in enumerate(parts)], text
 
 
 def for_terminal(text: str) -> str:

@@ -19,6 +19,7 @@ from collection.characters import (
     for_terminal,
     is_web_address,
     markdown_code,
+    natural_key,
     require_writable,
     sanitised_markdown,
 )
@@ -216,3 +217,8 @@ def test_the_card_links_to_the_address_and_keeps_the_paragraphs(facts: dict[str,
     page = Elements(RENDERER.render(written))
     assert page.links == ["https://example.org/wings"]
     assert "\nOne.\n\nTwo \\*stars\\*.\n" in written
+
+
+def test_numbers_in_names_sort_by_size_however_long() -> None:
+    names = ["1", "q007", "q7", "q8", "q10", "q10a2", "q10a10", "q" + "9" * 5000, "q1" + "0" * 5000, "r0", "r00", "r1"]
+    assert sorted(set(names), key=natural_key) == names
