@@ -279,7 +279,8 @@ def by_ranx(name: str, grades: dict[str, int], documents: list[str]) -> float:
         "set_recall": "SetR", "utility_1,-1,-1,0.001": "Utility(c=-1,d=0.001)", "MAP(rel=2)@10": "AP(rel=2)@10",
         "ndcg_1=1,2=3,3=7": "nDCG(gains={1:1,2:3,3:7})", "SetRelP(rel=2)": "SetP(rel=2,relative=True)",
         "α_nDCG@5": "alpha_nDCG@5", "INST(T=1.0,min_rel=0,max_rel=3)": "INST(max_rel=3)",
-        "success.1,5": "Success@1 Success@5",
+        "success.1,5": "Success@1 Success@5", "rbp.95@3": "RBP(p=0.95,rel=1)@3", "rbp.95(rel=2)": "RBP(p=0.95,rel=2)",
+        "ndcg.1=3,2=9@10": "nDCG(gains={1:3,2:9})@10", "ndcg_1=3@5": "nDCG(gains={1:3})@5",
     }.items(),
 )  # fmt: skip
 def test_translations(text: str, written: str) -> None:
@@ -303,6 +304,20 @@ def test_whatever_is_suggested_can_be_written(text: str) -> None:
         assert read(name).measures
     if "there is no measure" not in said:
         assert suggested(said), said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        *((name, "has numbers and a cut-off") for name in (
+            "P_5@10", "ndcg_cut_10@5", "recall_100@10", "utility_1,-1,0,0@10", "set_F.0.5@10", "map_cut_10(rel=2)@5",
+        )),
+        ("rbp.95(p=0.5)", "sets p twice"), ("set_F.4(beta=1)", "sets beta twice"),
+        ("ndcg_1=3(gains={1:4})", "sets gains twice"),
+    ],
+)  # fmt: skip
+def test_no_number_of_a_name_is_passed_over(text: str, said: str) -> None:
+    assert refusal(text).startswith(f"{text!r} {said}; write ")
 
 
 def test_parse_takes_one_measure() -> None:

@@ -154,8 +154,13 @@ def translate(text: str, own: dict[str, str]) -> Translation | None:
     written, note = _written(text, asked, key, own)
     if not written:
         return None
+    if asked["numbers"] and asked["level"]:
+        if key != "rbp" and "=" not in asked["numbers"]:
+            raise InputError(f"{text!r} has numbers and a cut-off; write one of them")
+        written = {number: f"{measure}@{asked['level']}" for number, measure in written.items()}
     labels = (text,) if len(written) == 1 else tuple(f"{asked['name']}_{number}" for number in written)
-    return Translation(tuple(_joined(m, asked["parameters"], asked["rel"]) for m in written.values()), labels, note)
+    joined = tuple(_joined(text, measure, asked["parameters"], asked["rel"]) for measure in written.values())
+    return Translation(joined, labels, note)
 
 
 def _written(text: str, asked: re.Match[str], key: str, own: dict[str, str]) -> tuple[dict[str, str], str]:
@@ -198,16 +203,21 @@ def _special(key: str, numbers: str) -> tuple[str, str] | None:
     return None
 
 
-def _joined(written: str, parameters: str | None, rel: str | None) -> str:
+def _joined(text: str, written: str, parameters: str | None, rel: str | None) -> str:
     """The measure with further parameters, and with the relevance level that ranx writes behind ``-l``."""
     name, inside, level = re.fullmatch(r"([^(@]+)(?:\((.*)\))?(@.*)?", written, re.S).groups()  # type: ignore[union-attr]
-    given: list[str] = [text for text in (inside, parameters) if text]
+    if inside and re.search(r"\brel\s*=", parameters or ""):
+        inside = inside.removesuffix(",rel=1")  # nobody wrote that
+    given: list[str] = [part for part in (inside, parameters) if part]
     if rel is not None and name in ("nDCG", "DCG"):
         # ranx keeps the grades from that level on as gains.
         given.append(f"gains={{{','.join(f'{grade}:0' for grade in range(1, int(rel)))}}}" if int(rel) > 1 else "")
     elif rel is not None:
-        given = [text.replace("rel=1", f"rel={rel}") if text == inside else text for text in given]
+        given = [part.replace("rel=1", f"rel={rel}") if part == inside else part for part in given]
         if not any("rel=" in g for g in given):
             given.append(f"rel={rel}")
+    names = re.findall(r"(\w+)\s*=", ",".join(given))
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"{text!r} sets {twice} twice; write it once")
     joined = ",".join(g for g in given if g)
     return name + (f"({joined})" if joined else "") + (level or "")
