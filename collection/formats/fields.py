@@ -46,7 +46,7 @@ def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
         value = json.loads(line, parse_constant=_refuse_constant, parse_float=_finite)
         written = json.dumps(value, ensure_ascii=False) if _SUSPECT.search(line) else ""
     except json.JSONDecodeError as error:
-        found = f"{error.msg} at column {error.colno} of {quote(line)}"
+        found = f"{error.msg.removesuffix(' at')} at column {error.colno} of {quote(line)}"
         raise FormatError(path, number, "one JSON object a line", found) from None
     except (ValueError, RecursionError) as error:
         raise FormatError(path, number, "one JSON object a line", f"{error} in {quote(line)}") from None
