@@ -25,14 +25,19 @@ PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 
 _TOP = re.compile(r"campaign\.db(?:-wal|-shm|-journal)?|\.secret(?:-[0-9a-f]+)?|sso\.toml", re.I)
 _RUN = re.compile(r"[\w.~% -]+\.[0-9a-f]{8}-[0-9]+(?:-[0-9a-f]{8})?(?:-[0-9a-f]{16})?\.(?:parquet|part)", re.A)
+_RUN_OF_TODAY = re.compile(r"[\w.~% -]+\.[0-9a-f]{8}-[0-9]+(?:-[0-9a-f]{8})?(?:-[0-9a-f]{16}\.parquet|\.part)", re.A)
+"""With a digest of its content, which no name has by chance; earlier versions wrote none."""
 _IMAGE = re.compile(r"[0-9a-f]{64}\.[a-z]+(?:(?:\.[0-9a-f]{8})?\.part)?")
 _VECTOR_FOLDER = re.compile(r"made-[a-z0-9_]{8}")
 _VECTOR = re.compile(r"(?:hashes|dense|[a-z]+\.[a-z]+)\.npy|[a-z]+\.terms\.txt|meta\.json")
 
 
 def is_run_file(name: str) -> bool:
-    """Whether a file in ``runs/`` has a name as the import gives it."""
-    return bool(_RUN.fullmatch(name))
+    """Whether a file in ``runs/`` has a name as the import gives it, and may be removed when no run is kept in it.
+
+    Without a digest it may be the user's own, such as ``bm25.20240101-1530.parquet``.
+    """
+    return bool(_RUN_OF_TODAY.fullmatch(name))
 
 
 def is_partial_image(name: str) -> bool:

@@ -56,7 +56,15 @@ def judged(campaign: Campaign) -> Campaign:
 # --- what an import removes -------------------------------------------------------------------------------
 
 
-USERS = ("notes.txt", "bm25.parquet", "alpha.parquet", "left.part", "alpha.run.bak", ".hidden")
+USERS = (
+    "notes.txt",
+    "bm25.parquet",
+    "bm25.20240101-1530.parquet",
+    "alpha.parquet",
+    "left.part",
+    "alpha.run.bak",
+    ".hidden",
+)
 
 
 def users_files(directory: Path) -> dict[str, str | None]:
@@ -72,7 +80,8 @@ def users_files(directory: Path) -> dict[str, str | None]:
 
 def test_a_refused_import_leaves_the_directory_as_it_was(campaign: Campaign, files: Path) -> None:
     campaign.import_files(topics=files / "topics.jsonl")
-    (campaign.directory / "runs" / "stranger.0123abcd-5.parquet").write_text("of an import that was killed")
+    killed = campaign.directory / "runs" / "stranger.0123abcd-5-0123456789abcdef.parquet"
+    killed.write_text("of an import that was killed")
     (files / "new.run").write_text("1 Q0 d1 1 2.0 new\n")
     (files / "bad.run").write_text("broken\n")
     (files / "a.png").write_bytes(PNG)
@@ -107,7 +116,7 @@ def test_files_and_folders_of_the_user_survive_every_import_and_stop_none(campai
 
 
 def test_a_link_in_runs_is_not_removed(campaign: Campaign, files: Path) -> None:
-    link = campaign.directory / "runs" / "alpha.0123abcd-5.parquet"
+    link = campaign.directory / "runs" / "alpha.0123abcd-5-0123456789abcdef.parquet"
     link.symlink_to(files / "a.run")
     campaign.import_files(topics=files / "topics.jsonl")
     assert link.is_symlink()
