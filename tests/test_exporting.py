@@ -649,6 +649,23 @@ def test_a_log_is_read_as_it_was_written(rows: list[tuple[Any, ...]]) -> None:
             assert back[list(DETAILS)].values.tolist() == table[list(DETAILS)].values.tolist()
 
 
+@pytest.mark.parametrize(
+    ("written", "read"),
+    {
+        "2026-W01-1T00:00Z": "2025-12-29T00:00:00.000+00:00",
+        "20260101T000000Z": "2026-01-01T00:00:00.000+00:00",
+        "2026-01-01": "2026-01-01T00:00:00.000+00:00",
+        "2026-01-01T01:00:00+01:00": "2026-01-01T00:00:00.000+00:00",
+        "2026-01-01T00:00:00.000+00:00": "2026-01-01T00:00:00.000+00:00",
+    }.items(),
+)
+def test_times_of_a_log_are_stored_in_one_form(tmp_path: Path, written: str, read: str) -> None:
+    row = {"annotator": "ann", "query_id": "1", "doc_id": "d1", "kind": "graded", "relevance": 1}
+    (tmp_path / "log.jsonl").write_text(json.dumps(row | {"judged_at": written, "shown_at": written}))
+    found = formats.read_labels(tmp_path / "log.jsonl", details=True)
+    assert found[["judged_at", "shown_at"]].values.tolist() == [[read, read]]
+
+
 @pytest.mark.parametrize("note", ["a\rb", "a\r\nb", "\r=1", "ends\r"])
 def test_a_carriage_return_in_a_note_is_read_back_from_csv(campaign: Campaign, tmp_path: Path, note: str) -> None:
     """Python's csv module before 3.13 leaves a cell with a carriage return unquoted, and then refuses to read it."""
@@ -663,6 +680,7 @@ def test_a_carriage_return_in_a_note_is_read_back_from_csv(campaign: Campaign, t
     ("field", "value", "wanted"),
     [
         ("judged_at", "yesterday", "a time as judged_at (ISO 8601), found 'yesterday'"),
+        ("shown_at", "2026-13-01", "a time as shown_at (ISO 8601), found '2026-13-01'"),
         ("seconds", -1, "seconds as a number from 0 to 1e+09, found '-1'"),
         ("seconds", True, "seconds as a number from 0 to 1e+09, found 'True'"),
         ("pool_rank", 1.5, "pool_rank as a whole number from 0 to 1e+09, found '1.5'"),

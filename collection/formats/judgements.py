@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from os import PathLike
 from typing import Any
 
@@ -43,8 +43,9 @@ def details_of(path: str | PathLike[str], number: int, record: Mapping[str, Any]
         With path and line: a field is not what it should be.
     """
     found: dict[str, Any] = {name: fields.text_of(path, number, record, name) or None for name in _TEXTS}
-    if found["judged_at"] is not None:
-        found["judged_at"] = _time(path, number, found["judged_at"])
+    for name in ("judged_at", "shown_at"):
+        if found[name] is not None:
+            found[name] = _time(path, number, found[name], name)
     for name, highest in _HIGHEST.items():
         found[name] = _number(path, number, record.get(name), name, highest)
     flagged = record.get("flagged")
@@ -55,15 +56,17 @@ def details_of(path: str | PathLike[str], number: int, record: Mapping[str, Any]
     return found
 
 
-def _time(path: str | PathLike[str], number: int, text: str) -> str:
-    """A time in UTC, as it is written if it is UTC already."""
+def _time(path: str | PathLike[str], number: int, text: str, name: str) -> str:
+    """A time in UTC as a campaign writes it; other forms of ISO 8601 sort wrongly, or pandas does not read them."""
     try:
         time = datetime.fromisoformat(text)
-        if time.utcoffset() == timedelta(0):
-            return text
-        return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="milliseconds")
+        time = (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise FormatError(path, number, "a time as judged_at (ISO 8601)", quote(text)) from None
+        raise FormatError(path, number, f"a time as {name} (ISO 8601)", quote(text)) from None
+    thousandths = time.isoformat(timespec="milliseconds")
+    # A browser, which says what was shown when, writes Z.
+    own = (thousandths, time.isoformat(), *([thousandths.replace("+00:00", "Z")] if name == "shown_at" else ()))
+    return text if text in own else thousandths
 
 
 def _number(path: str | PathLike[str], number: int, value: Any, name: str, highest: float) -> float | int | None:
