@@ -87,9 +87,23 @@ def _regular_files(folder: Path) -> list[Path]:
 # --- outputs ----------------------------------------------------------------------------------------------
 
 
+def resolved(path: str | PathLike[str]) -> Path:
+    """The path without links.
+
+    Raises
+    ------
+    InputError
+        A link leads to itself, or a folder above cannot be read.
+    """
+    try:
+        return Path(path).resolve()
+    except (OSError, RuntimeError) as error:  # Python before 3.13 says RuntimeError of a link that leads to itself
+        raise InputError(f"{path}: the links in it cannot be followed ({error})") from error
+
+
 def home(path: str | PathLike[str]) -> Path | None:
     """The nearest campaign directory above a path; None if the path lies in no campaign."""
-    return next(iter(_homes(Path(path).resolve())), None)
+    return next(iter(_homes(resolved(path))), None)
 
 
 def _homes(target: Path) -> list[Path]:
@@ -116,8 +130,8 @@ def require_output(path: str | PathLike[str] | None, campaign: Path | None = Non
     if path is None:
         return
     # As it is written, too: a folder of the campaign may be a link to another disk.
-    for target in dict.fromkeys([Path(path).resolve(), Path(os.path.abspath(path))]):  # noqa: PTH100
-        for directory in dict.fromkeys([*([campaign.resolve()] if campaign else []), *_homes(target)]):
+    for target in dict.fromkeys([resolved(path), Path(os.path.abspath(path))]):  # noqa: PTH100
+        for directory in dict.fromkeys([*([resolved(campaign)] if campaign else []), *_homes(target)]):
             if _is_own(target, directory):
                 raise InputError(
                     f"{path} belongs to the campaign in {directory}, whose files no output replaces; choose another "
@@ -132,7 +146,7 @@ def _is_own(target: Path, directory: Path) -> bool:
         first, *more = (part.casefold() for part in target.relative_to(directory).parts)
         if first in (RUNS, IMAGES, VECTORS) or (not more and _TOP.fullmatch(first)):
             return True
-    if any(target.is_relative_to((directory / name).resolve()) for name in (RUNS, IMAGES, VECTORS, DATABASE, SECRET)):
+    if any(target.is_relative_to(resolved(directory / name)) for name in (RUNS, IMAGES, VECTORS, DATABASE, SECRET)):
         return True
     with suppress(OSError):
         found = target.stat()

@@ -268,6 +268,20 @@ def test_a_failed_output_leaves_the_old_file_and_nothing_else(
     assert contents(tmp_path) == {name: hashlib.sha256(b"old").hexdigest()}
 
 
+def test_an_output_at_a_link_that_leads_to_itself_is_refused(judged: Campaign, tmp_path: Path) -> None:
+    loop = tmp_path / "loop.txt"
+    loop.symlink_to(loop)
+    for refused in (
+        lambda: judged.export(qrels=loop),
+        lambda: judged.export_collection(loop),
+        lambda: formats.write_lines(["x"], loop),
+        lambda: layout.home(loop),
+    ):
+        with pytest.raises(InputError, match="loop.txt: the links in it cannot be followed"):
+            refused()
+    assert "the links in it cannot be followed" in fails("export", judged.directory, "--qrels", loop, "--pool", loop)
+
+
 def test_a_file_that_is_replaced_keeps_its_permissions_and_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "out.txt").write_text("old")
     (tmp_path / "out.txt").chmod(0o640)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from collection import layout
 from collection.cli import tasks, training
 from collection.cli.options import DIRECTORY, WRITTEN
 from collection.cli.printing import counted, echo, print_notices, progress_line
@@ -137,6 +138,7 @@ def _require_different(paths: Iterable[Path]) -> None:
     """Refuse two outputs in one file: the second would replace the first."""
     seen = set[Path]()
     for path in paths:
-        if path.resolve() in seen and (path.is_file() or not path.exists()):
+        target = layout.resolved(path)
+        if target in seen and (path.is_file() or not path.exists()):
             raise click.UsageError(f"{path} is named for two outputs, and the second would replace the first")
-        seen.add(path.resolve())
+        seen.add(target)

@@ -50,7 +50,7 @@ def replacing_folder(path: str | PathLike[str], *, replace: bool = False, known_
         It cannot be written, or belongs to a campaign.
     """
     layout.require_output(path)
-    target = Path(path).resolve()
+    target = layout.resolved(path)
     _require_free(path, target, replace, known_by)
     part = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}.part")
     try:

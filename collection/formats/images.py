@@ -156,8 +156,8 @@ def read_image(path: str | PathLike[str], number: int, name: str) -> tuple[bytes
             found = f"{quote(name)} with {place.stat().st_size:,}"
             raise FormatError(path, number, f"an image of {LARGEST:,} bytes at most", found)
         content = place.read_bytes()
-    except OSError as error:
-        found = f"a file that cannot be read ({error.strerror or error})"
+    except (OSError, RuntimeError) as error:  # RuntimeError: a link that leads to itself, before Python 3.13
+        found = f"a file that cannot be read ({getattr(error, 'strerror', None) or error})"
         raise FormatError(path, number, f"the image {quote(name)}", found) from None
     kind = kind_of(content)
     if kind is None:

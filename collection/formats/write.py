@@ -41,7 +41,7 @@ def replacing_bytes(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
         If the file cannot be written, or belongs to a campaign (:func:`collection.layout.require_output`).
     """
     layout.require_output(path)
-    target = Path(path).resolve()  # a link stays a link: what it points to is replaced
+    target = layout.resolved(path)  # a link stays a link: what it points to is replaced
     try:
         if (descriptor := _descriptor(path)) is not None:
             with os.fdopen(os.dup(descriptor), "wb") as raw:
@@ -86,7 +86,7 @@ def _descriptor(path: str | PathLike[str]) -> int | None:
 def replacing(path: str | PathLike[str]) -> Iterator[IO[str]]:
     """The same for text; compressed if the name ends in ``.gz``."""
     with replacing_bytes(path) as raw:
-        if Path(path).resolve().name.endswith(".gz"):
+        if layout.resolved(path).name.endswith(".gz"):
             # No name and no time inside: the same content gives the same bytes.
             with (
                 gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as zipped,
