@@ -687,6 +687,8 @@ def test_a_carriage_return_in_a_note_is_read_back_from_csv(campaign: Campaign, t
         ("probability", 2, "probability as a number from 0 to 1, found '2'"),
         ("flagged", "perhaps", "true or false as flagged, found 'perhaps'"),
         ("passages", [[5, 2]], 'passages as a list of {"start": 0, "end": 5}, found'),
+        ("passages", [[0, 5, 9]], 'passages as a list of {"start": 0, "end": 5}, found'),
+        ("passages", [[0]], 'passages as a list of {"start": 0, "end": 5}, found'),
         ("passages", "[", 'passages as a list of {"start": 0, "end": 5}, found'),
         ("note", {}, "text in the field 'note'"),
     ],

@@ -85,10 +85,11 @@ def _passages(path: str | PathLike[str], number: int, value: Any) -> tuple[tuple
     wanted = 'passages as a list of {"start": 0, "end": 5}'
     try:
         marked = json.loads(value) if isinstance(value, str) and value else value or ()
-        places = [(p["start"], p["end"]) if isinstance(p, dict) else (p[0], p[1]) for p in marked]
-    except (ValueError, TypeError, KeyError, IndexError, RecursionError):
+        places = [(p["start"], p["end"]) if isinstance(p, dict) else tuple(p) for p in marked]
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise FormatError(path, number, wanted, quote(str(value))) from None
     for place in places:
-        if not all(type(end) is int and 0 <= end <= 1e9 for end in place) or place[0] >= place[1]:
+        ends = len(place) == 2 and all(type(end) is int and 0 <= end <= 1e9 for end in place)
+        if not ends or place[0] >= place[1]:
             raise FormatError(path, number, wanted, quote(str(value)))
     return tuple(places)
