@@ -331,7 +331,7 @@ def test_pooling_twice_at_once_adds_every_pair_once(make_campaign: Callable[...,
 
 
 def test_a_wrong_parameter_of_a_strategy_is_named(campaign: Campaign) -> None:
-    with pytest.raises(InputError, match="no parameter of depth 'deep'; did you mean 'depth'"):
+    with pytest.raises(InputError, match="no depth parameter 'deep'; did you mean 'depth'"):
         campaign.pool("depth", deep=3)
 
 

@@ -249,7 +249,7 @@ def test_the_command_takes_any_parameter(large: Campaign) -> None:
     assert "1 topic has no pair" not in said
     rounds = large.pool_rounds()
     assert json.loads(rounds["runs"].iloc[0]) == ["a"]
-    assert "no parameter of rbp 'depth'" in say("pool", directory, "--strategy", "rbp", "--depth", 3, code=2)
+    assert "no rbp parameter 'depth'" in say("pool", directory, "--strategy", "rbp", "--depth", 3, code=2)
     assert "did you mean 'stratified'" in say("pool", directory, "--strategy", "stratifed", code=2)
     assert "asks for judgements as it goes" in say("pool", directory, "--strategy", "mtf", code=2)
     assert "--run and --at belong to --compare" in say("pool", directory, "--at", "10%", code=2)

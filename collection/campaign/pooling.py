@@ -155,7 +155,7 @@ class Pooling(Settling, Assigning, Carding):
         entry = pooling.STRATEGIES[name]
         for parameter in parameters:
             if parameter not in entry.parameters:
-                raise UnknownNameError(f"parameter of {name}", parameter, entry.parameters)
+                raise UnknownNameError(f"{name} parameter", parameter, entry.parameters)
         return entry
 
     def _contributing(self, names: Sequence[str] | None) -> list[Run]:

@@ -33,7 +33,7 @@ def read_parameters(entry: Entry[Any], settings: Iterable[str]) -> dict[str, Any
     {'budget': 50, 'p': 0.95}
     >>> read_parameters(STRATEGIES["rbp"], ["depth=50"])
     Traceback (most recent call last):
-    collection.errors.UnknownNameError: there is no parameter of rbp 'depth'; choose from budget, p, total
+    collection.errors.UnknownNameError: there is no rbp parameter 'depth'; choose from budget, p, total
     """
     types = get_type_hints(entry.function)
     read: dict[str, Any] = {}
@@ -42,7 +42,7 @@ def read_parameters(entry: Entry[Any], settings: Iterable[str]) -> dict[str, Any
         if not equals or not name:
             raise InputError(f"a parameter is written NAME=VALUE, as in budget=50; found {setting!r}")
         if name not in entry.parameters:
-            raise UnknownNameError(f"parameter of {entry.name}", name, entry.parameters)
+            raise UnknownNameError(f"{entry.name} parameter", name, entry.parameters)
         if name in read:
             raise InputError(f"the parameter {name} of {entry.name} is given more than once")
         choices = {str(choice): choice for choice in entry.choices.get(name, ())}
