@@ -216,7 +216,7 @@ def test_annotators_are_shown_with_what_is_out_of_the_ordinary(
 def test_export_settles_by_the_chosen_rule_and_compares_it(opened: Callable[..., AppTest], differing: Campaign) -> None:
     app = opened(differing, "export.py")
     assert "differ on 3 of them" in said(app)
-    assert "4 pairs of 2 topics: 2 of grade 0, 1 of grade 1, 1 of grade 2" in said(app)
+    assert "4 pairs in 2 of 2 topics: 2 of grade 0, 1 of grade 1, 1 of grade 2" in said(app)
     app.selectbox(key="rule-rule").set_value("majority").run()
     app.selectbox(key="rule-majority-ties").set_value("higher").run()
     assert "4 pairs of 2 topics: 1 of grade 1, 1 of grade 2, 2 of grade 3" in said(app)
