@@ -219,7 +219,7 @@ def test_export_settles_by_the_chosen_rule_and_compares_it(opened: Callable[...,
     assert "4 pairs in 2 of 2 topics: 2 of grade 0, 1 of grade 1, 1 of grade 2" in said(app)
     app.selectbox(key="rule-rule").set_value("majority").run()
     app.selectbox(key="rule-majority-ties").set_value("higher").run()
-    assert "4 pairs of 2 topics: 1 of grade 1, 1 of grade 2, 2 of grade 3" in said(app)
+    assert "4 pairs in 2 of 2 topics: 1 of grade 1, 1 of grade 2, 2 of grade 3" in said(app)
     app.selectbox(key="rule-rule").set_value("mean").run()
     assert "1 of grade 0.5, 1 of grade 1.5, 2 of grade 2" in said(app)
     app.selectbox(key="rule-rule").set_value("annotator").run()
