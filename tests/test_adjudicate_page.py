@@ -224,7 +224,7 @@ def test_export_settles_by_the_chosen_rule_and_compares_it(opened: Callable[...,
     assert "1 of grade 0.5, 1 of grade 1.5, 2 of grade 2" in said(app)
     app.selectbox(key="rule-rule").set_value("annotator").run()
     app.selectbox(key="rule-annotator").set_value("cat").run()
-    assert "4 pairs of 2 topics: 1 of grade 0, 1 of grade 1, 1 of grade 2, 1 of grade 3" in said(app)
+    assert "4 pairs in 2 of 2 topics: 1 of grade 0, 1 of grade 1, 1 of grade 2, 1 of grade 3" in said(app)
     app.toggle(key="compare").set_value(True).run()
     app.selectbox(key="other-rule").set_value("highest").run()
     assert not app.exception
