@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -18,6 +20,7 @@ from collection.cli import main
 from collection.ranking import rank_run
 from collection.records import Document, Run, Topic
 
+T = TypeVar("T")
 AS_JSON = {"Content-Type": "application/json"}
 
 
@@ -46,6 +49,16 @@ def post(client: TestClient, route: str, status: int = 200, **payload: Any) -> d
     answer = client.post(f"{PREFIX}/{route}", content=json.dumps(payload), headers=AS_JSON)
     assert answer.status_code == status, answer.text
     return dict(answer.json())
+
+
+def awaited(work: Coroutine[Any, Any, T]) -> T:
+    """What the coroutine returns; it runs in a thread of its own.
+
+    Playwright keeps an event loop running in the thread of the tests from the first browser test on, and asyncio
+    allows one loop per thread.
+    """
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()  # noqa: TID251
 
 
 class Clock:

@@ -35,7 +35,7 @@ from collection.cli import main
 from collection.errors import CampaignError, ConflictError, InputError, UnknownNameError
 from collection.records import ROLES, Role
 from tests.conftest import judging_token, signed_in
-from tests.helpers import AS_JSON
+from tests.helpers import AS_JSON, awaited
 
 PASSWORD = "wing flow heat slab"
 AS_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -822,7 +822,7 @@ def test_strangers_who_guess_do_not_delay_who_is_known_or_has_a_link(campaign: C
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Campaign, "check_password", slow)
-        guessed, let_in = asyncio.run(attack())
+        guessed, let_in = awaited(attack())
     assert let_in == [303, 303, 303]
     assert sorted(guessed) == [403] * attempts.MOST_WAITING + [503] * (100 - attempts.MOST_WAITING)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -29,6 +28,7 @@ from annotate.origins import Origins
 from collection import Campaign
 from collection.records import Role
 from tests.conftest import signed_in
+from tests.helpers import awaited
 
 STREAM = "/_stcore/stream"
 
@@ -376,5 +376,5 @@ def test_who_leaves_in_the_middle_of_a_body_causes_no_error(campaign: Campaign, 
     headers = [(b"host", b"localhost"), (b"content-type", b"application/x-www-form-urlencoded")]
     scope = {"type": "http", "method": "POST", "path": path, "headers": headers, "scheme": "http", "query_string": b""}
     routes = [*app._user_routes, Route("/anything", body, methods=["POST"])]
-    asyncio.run(Starlette(routes=routes, middleware=app._user_middleware)(scope, receive, send))
+    awaited(Starlette(routes=routes, middleware=app._user_middleware)(scope, receive, send))
     assert sent == []

@@ -5,7 +5,6 @@ Few of them in a usual run; `CLEVERDON_FUZZ=3000 pytest tests/test_fuzz_routes.p
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import json
 import os
@@ -25,6 +24,7 @@ from annotate.judging.routes import PREFIX
 from annotate.judging.tokens import TOKEN_HEADER, Tokens, browser_cookie_name, cookie_name
 from collection import Campaign
 from tests.conftest import signed_in
+from tests.helpers import awaited
 
 REQUESTS = int(os.environ.get("CLEVERDON_FUZZ", "40"))
 """To every route."""
@@ -253,7 +253,7 @@ def test_malformed_requests_are_answered_and_break_nothing(campaign: Campaign, t
                     if status is not None and status >= 500:
                         wrong.append((scope, parts, str(status)))
 
-    asyncio.run(all_of_them())
+    awaited(all_of_them())
     for name, counts in seen.items():
         print(name, sum(counts.values()), dict(sorted(counts.items(), key=str)))
     assert not wrong, (len(wrong), wrong[:3])

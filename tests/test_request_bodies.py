@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +18,7 @@ from annotate.judging.tokens import TOKEN_HEADER, cookie_name
 from annotate.request_bodies import LONGEST_JSON, BadRequest, read_form, read_json
 from collection import Campaign
 from tests.conftest import judging_token, signed_in
-from tests.helpers import AS_JSON
+from tests.helpers import AS_JSON, awaited
 
 FORM = "application/x-www-form-urlencoded"
 
@@ -38,7 +37,7 @@ def request(*parts: bytes, **headers: str) -> Request:
 
 
 def read(*parts: bytes, **headers: str) -> dict[str, Any]:
-    return asyncio.run(read_json(request(*parts, **{"content_type": "application/json"} | headers)))
+    return awaited(read_json(request(*parts, **{"content_type": "application/json"} | headers)))
 
 
 @pytest.mark.parametrize(
@@ -68,13 +67,13 @@ def test_what_is_no_json_object_is_refused_and_located(body: bytes, words: str) 
 def test_a_long_body_is_not_read_to_its_end() -> None:
     long = request(*[b" " * 2**20] * 100, content_type="application/json")
     with pytest.raises(BadRequest, match="8,388,608 bytes") as caught:
-        asyncio.run(read_json(long))
+        awaited(read_json(long))
     assert caught.value.status == 413
     assert len(long.scope["waiting"]) == 100 - LONGEST_JSON // 2**20 - 1
     for announced in (str(LONGEST_JSON + 1), "9" * 5000):
         unread = request(b"{}", content_type="application/json", content_length=announced)
         with pytest.raises(BadRequest, match="bytes"):
-            asyncio.run(read_json(unread))
+            awaited(read_json(unread))
         assert len(unread.scope["waiting"]) == 1
 
 
@@ -92,9 +91,15 @@ def test_only_short_bodies_are_parsed_on_the_event_loop(monkeypatch: pytest.Monk
     monkeypatch.setattr(
         request_bodies, "_parse", lambda *given: threads.append(threading.current_thread()) or parse(*given)
     )
-    assert read(b'{"a": "', b"x" * 100, b'"}') == {"a": "x" * 100}
-    assert len(read(json.dumps({"a": "x" * 100_000}).encode())["a"]) == 100_000
-    assert [thread is threading.main_thread() for thread in threads] == [True, False]
+
+    async def thread_of_the_loop() -> threading.Thread:
+        for length in (100, 100_000):
+            body = request(b'{"a": "', b"x" * length, b'"}', content_type="application/json")
+            assert await read_json(body) == {"a": "x" * length}
+        return threading.current_thread()
+
+    loop = awaited(thread_of_the_loop())
+    assert [thread is loop for thread in threads] == [True, False]
 
 
 def test_a_long_body_is_parsed_where_others_get_the_interpreter_in_between() -> None:
@@ -109,15 +114,15 @@ def test_a_long_body_is_parsed_where_others_get_the_interpreter_in_between() -> 
         assert len((await reading)["x"]) == 200_001
         return count
 
-    assert asyncio.run(ticks()) > 5
+    assert awaited(ticks()) > 5
 
 
 def test_forms_are_read_within_their_limit() -> None:
     form = request(b"name=%C3%89mile&pass", b"word=a+b", content_type=FORM)
-    assert asyncio.run(read_form(form, 100)) == {"name": "Émile", "password": "a b"}
+    assert awaited(read_form(form, 100)) == {"name": "Émile", "password": "a b"}
     for body, status in ((b"a=1&" * 20, 400), (b"\xff", 400), (b"a" * 101, 413)):
         with pytest.raises(BadRequest) as caught:
-            asyncio.run(read_form(request(body, content_type=FORM), 100))
+            awaited(read_form(request(body, content_type=FORM), 100))
         assert caught.value.status == status
 
 

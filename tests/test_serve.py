@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import click
@@ -13,6 +12,7 @@ from click.testing import CliRunner
 from annotate import __main__ as serving
 from annotate.__main__ import bind, clean_address
 from collection import Campaign
+from tests.helpers import awaited
 
 
 def test_the_first_free_port_is_taken_and_a_busy_one_is_named() -> None:
@@ -80,7 +80,7 @@ def client_of(config: uvicorn.Config, peer: str, forwarded: str) -> tuple[str, s
     config.load()
     headers = [(b"x-forwarded-for", forwarded.encode()), (b"x-forwarded-proto", b"https")]
     scope = {"type": "http", "scheme": "http", "client": (peer, 1), "headers": headers, "asgi": {"version": "3.0"}}
-    asyncio.run(config.loaded_app(scope, None, None))  # type: ignore[arg-type]
+    awaited(config.loaded_app(scope, None, None))  # type: ignore[arg-type]
     return seen[0]["client"][0], seen[0]["scheme"]
 
 
