@@ -191,12 +191,14 @@ def poisoned(facts: dict[str, Any], text: str) -> dict[str, Any]:
 @example(text="``<script>alert(1)</script>")
 @example(text="![x](http://evil.example/x.png)")
 @example(text="```\n# Forged")
+@example(text="http://![x](http://evil.example/x.png)")
 def test_nothing_in_the_card_of_a_collection_is_executed_or_loaded(facts: dict[str, Any], text: str) -> None:
     written = card(poisoned(facts, text))
     page = Elements(RENDERER.render(written))
     assert not {"script", "img"} & set(page.found)
     own = written.partition("\n## Guidelines that annotators had")[0]
-    assert "a" not in Elements(RENDERER.render(own)).found
+    # The collection's address is the one text that is meant to be a link.
+    assert Elements(RENDERER.render(own)).found.count("a") == is_web_address(text)
     assert all(re.match("https?://|mailto:", link) for link in page.links)
     assert not re.search(f"[\x00-\x08\x0b-\x1f\x7f-\x9f{BIDI}]", written)
     # The card's own headings, and no other: no value ends or begins a section.

@@ -159,7 +159,7 @@ def forms(name: str) -> Iterator[str]:
         more.remove("beta=2.0")
     for parameter in ["", *more]:
         inside = ",".join(p for p in (needed, parameter) if p)
-        for at in {level, ""}:
+        for at in ("", level):
             yield name + (f"({inside})" if inside else "") + at
 
 

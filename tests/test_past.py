@@ -638,21 +638,25 @@ def test_nothing_is_flagged(opened: Callable[..., AppTest], campaign: Campaign) 
 
 @pytest.mark.slow
 def test_twenty_thousand_judgements_are_looked_through_quickly(campaign: Campaign, tmp_path: Path) -> None:
-    """Measured with room to spare: about 28 ms for a word that few documents have, among 100,000 documents."""
+    """Counted in instructions of SQLite's machine, of which it executes some millions in a tenth of a second."""
     rows = [{"doc_id": f"n{n}", "title": f"number {n}", "text": f"words common{n % 7} rare{n}"} for n in range(20_000)]
     (tmp_path / "many.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     campaign.import_files(documents=[tmp_path / "many.jsonl"])
     with campaign.together():
         for n in range(20_000):
             said(campaign, f"n{n}", n % 4, judged_at=at(n * 20), seconds=10 + n % 5)
+    steps = 0
+
+    def count() -> None:
+        nonlocal steps
+        steps += 1000
+
+    campaign.store.db.conn.set_progress_handler(count, 1000)
     for which in ({}, {"words": "rare19999"}, {"words": "common3"}, {"grade": 2, "words": "zzz"}, {"grade": "flagged"}):
-        times = []
-        for _ in range(5):
-            began = time.perf_counter()
-            campaign.history("ann", **which)
-            times.append(time.perf_counter() - began)
-        assert min(times) < 0.15, which
+        steps = 0
+        campaign.history("ann", **which)
+        assert steps < 1_000_000, which
     campaign.time_of("ann")
-    began = time.perf_counter()
+    steps = 0
     campaign.time_of("ann")
-    assert time.perf_counter() - began < 0.5
+    assert steps < 1_000_000

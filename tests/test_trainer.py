@@ -134,7 +134,7 @@ def test_stopping_ends_it_whatever_it_does(looping: Campaign, monkeypatch: pytes
     trainer.stop()
     assert process is not None
     assert not is_there(process)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 30  # it learns for a minute
     trainer.request("1")  # comes to nothing, and to no harm
 
 
