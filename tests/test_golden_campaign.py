@@ -12,6 +12,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,13 @@ def test_the_log_has_optional_fields(directory: Path) -> None:
         assert query(directory, f"SELECT 1 FROM judgements WHERE {column} IS NOT NULL LIMIT 1"), column
 
 
+def test_new_campaigns_have_the_same_schema(directory: Path, tmp_path: Path) -> None:
+    ok("status", directory)  # opening it runs the migrations that came later
+    ok("new", tmp_path / "new")
+    schema = "SELECT type, name, sql FROM sqlite_master ORDER BY type, name"
+    assert query(directory, schema) == query(tmp_path / "new", schema)
+
+
 def test_neither_keys_nor_open_transactions_are_kept() -> None:
     names = {file.name for file in KEPT.rglob("*")}
     assert "campaign.db" in names
@@ -231,12 +239,20 @@ def test_documents_are_imported_and_pairs_pooled(directory: Path, tmp_path: Path
 # --- HTTP routes --------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def client(directory: Path) -> Iterator[TestClient]:
-    """The app's own routes on the copy, without Streamlit's pages."""
+@contextmanager
+def serving(directory: Path) -> Iterator[TestClient]:
+    """The app's own routes, without Streamlit's pages."""
     app = create_app(directory, public_addresses=["http://judging.test"])
     routes = Starlette(routes=app._user_routes, middleware=app._user_middleware, lifespan=app._user_lifespan)
     with TestClient(routes, follow_redirects=False, base_url="http://judging.test") as client:
+        yield client
+
+
+@pytest.fixture
+def client(directory: Path) -> Iterator[TestClient]:
+    """The app on the copy, with no topic in the loop, so that it starts no process that learns."""
+    ok("loop", directory, "--mode", "pool", "--topic", "10")
+    with serving(directory) as client:
         yield client
 
 
@@ -261,19 +277,43 @@ def test_judging_in_the_app(client: TestClient, directory: Path, tmp_path: Path)
     assert [row[c] for c in ("uuid", "annotator", "relevance", "strategy")] == [UUID, "ann", 1, "rrf"]
 
 
+def test_the_card_gets_guidelines_history_and_images(client: TestClient) -> None:
+    sign_in(client, "ann", "wing flow heat slab")
+    guidelines = post(client, "guidelines")
+    assert "<strong>by itself</strong>" in guidelines["html"]
+    assert guidelines["notes"] == {"1": "Espresso does not count as filter coffee."}
+    entries = post(client, "history", query_id="1")["entries"]
+    own = [row for row in rows_of(EXPECTED / "judgements.jsonl") if (row["annotator"], row["query_id"]) == ("ann", "1")]
+    assert [entry["doc_id"] for entry in entries] == [
+        row["doc_id"] for row in reversed(own) if row["counts_as"] == "judgement"
+    ]
+    (image,) = (EXPECTED / "collection" / "files").iterdir()
+    (document,) = [d for d in post(client, "sync", query_id="1", want=0, recent=True)["recent"] if d["doc_id"] == "d02"]
+    answer = client.get(document["images"][0]["src"])
+    assert (answer.headers["content-type"], answer.content) == ("image/png", image.read_bytes())
+
+
+@pytest.mark.parametrize(("task", "topics"), [("list", ["3"]), ("preference", ["1", "3"])])
+def test_lists_and_preferences_go_on(client: TestClient, directory: Path, task: str, topics: list[str]) -> None:
+    ok("card", directory, "--task", task)
+    sign_in(client, "ann", "wing flow heat slab")
+    units = post(client, "task/sync", task=task, want=4)["units"]
+    assert [unit["topic"]["query_id"] for unit in units] == topics
+    assert {len(unit["documents"]) for unit in units} == {4}
+
+
 def test_a_locked_account_stays_out(client: TestClient) -> None:
     assert client.post("/signin", data={"name": "eve", "password": "heat wing slab flow"}).status_code == 403
 
 
 @pytest.mark.slow
-def test_a_topic_in_its_loop_goes_on(client: TestClient) -> None:
-    sign_in(client, "bob", "slab heat flow wing")
-    end = time.monotonic() + 60
-    answer = post(client, "sync", query_id="10", want=2)
-    while answer["behind"]:  # another process learns
-        assert time.monotonic() < end, "the model does not come"
-        time.sleep(0.05)
-        answer = post(client, "sync", query_id="10", want=2)
+def test_a_topic_in_its_loop_goes_on(directory: Path) -> None:
+    with serving(directory) as client:
+        sign_in(client, "bob", "slab heat flow wing")
+        end = time.monotonic() + 60
+        while (answer := post(client, "sync", query_id="10", want=2))["behind"]:  # another process learns
+            assert time.monotonic() < end, "the model does not come"
+            time.sleep(0.05)
     assert answer["model_round"] is not None
     handed_out = {document["doc_id"] for document in answer["documents"]}
     lines = [line.split() for line in (EXPECTED / "qrels.txt").read_text().splitlines()]
