@@ -400,6 +400,8 @@ def test_recall_shows_a_topic(opened: Callable[..., AppTest], hundred: Campaign)
     say(hundred, "c", 1, 1)
     app = opened(hundred, "recall.py")
     assert app.dataframe[0].value["query_id"].tolist() == ["c", "a"]
+    # As many columns as a phone shows.
+    assert list(app.dataframe[0].proto.column_order)[:2] == ["query_id", "advice"]
     app.toggle[0].set_value(False).run()
     assert app.dataframe[0].value["query_id"].tolist() == ["b", "c", "a"]
     app = opened(hundred, "recall.py", topic="a")

@@ -81,22 +81,23 @@ elements.dataframe(
     key=rows,
     placeholder="",
     alt="Every topic's recall, worst first",
-    column_order=["query_id", "title", "judged", "found", "without_text", "recall_low", "recall_high", "of", "advice"],
+    # The advice before the title: on a phone two columns are in sight.
+    column_order=["query_id", "advice", "title", "judged", "found", "without_text", "recall_low", "recall_high", "of"],
     column_config={
-        "query_id": st.column_config.TextColumn("Topic", width="small"),
-        "title": st.column_config.TextColumn("Title", width="medium"),
-        "judged": st.column_config.NumberColumn("Judged", width="small"),
-        "found": st.column_config.NumberColumn("Found", width="small", help="Relevant documents found."),
+        "query_id": st.column_config.TextColumn("Topic", width=60),
+        "title": st.column_config.TextColumn("Title", width=190),
+        "judged": st.column_config.NumberColumn("Judged", width=65),
+        "found": st.column_config.NumberColumn("Found", width=60, help="Relevant documents found."),
         "without_text": st.column_config.NumberColumn(
-            "No text", width="small", help="Pooled documents that cannot be judged; they count as unjudged."
+            "No text", width=65, help="Pooled documents that cannot be judged; they count as unjudged."
         ),
         "recall_low": st.column_config.NumberColumn("Recall from", format="percent", width="small"),
         "recall_high": st.column_config.NumberColumn("to", format="percent", width="small"),
         "of": st.column_config.TextColumn(
-            "Scope", width="small", help="A pool holds what the systems retrieved; nothing is said of the rest."
+            "Scope", width=65, help="A pool holds what the systems retrieved; nothing is said of the rest."
         ),
         "advice": st.column_config.TextColumn(
-            "Advice", width="medium", help="Random documents count where none of them is relevant."
+            "Advice", width=215, help="Random documents count where none of them is relevant."
         ),
     },
 )
