@@ -324,6 +324,15 @@ def test_hostile_opinions_move_no_button_and_run_nothing(running, make_card, wid
     assert card.part("scroller").bounding_box()["height"] >= (140 if height > 500 else 60), "there is room to read"
 
 
+def test_two_opinions_are_in_sight_on_a_phone(running, make_card):
+    desk = running.desk = AdjudicationDesk()
+    desk.opinions["d000"] = [opinion(1), opinion(3, 1)]
+    card = make_card(viewport={"width": 390, "height": 844}).open(padding="108px 16px 12px")
+    expect(card.page.locator(".cd-opinion")).to_have_count(2)
+    last, place = card.page.locator(".cd-opinion").last.bounding_box(), card.part("opinions-place").bounding_box()
+    assert last["y"] + last["height"] <= place["y"] + place["height"]
+
+
 def test_folded_notes_open_and_close(running, make_card):
     desk = running.desk = AdjudicationDesk()
     desk.opinions["d000"] = hostile()
