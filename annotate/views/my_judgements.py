@@ -59,7 +59,7 @@ def pick() -> None:
 st.session_state["listed"] = shown["uuid"].tolist()
 elements.dataframe(
     shown.assign(marked=shown["passages"].map(len))[
-        ["query_id", "doc_id", "grade", "flagged", "note", "marked", "seconds", "away", "judged_at", "reason", "title"]
+        ["query_id", "grade", "doc_id", "judged_at", "note", "flagged", "marked", "seconds", "away", "reason", "title"]
     ],
     hide_index=True,
     placeholder="",
@@ -70,10 +70,10 @@ elements.dataframe(
     column_config={
         "judged_at": st.column_config.DatetimeColumn("When (UTC)", format="YYYY-MM-DD HH:mm:ss"),
         "query_id": "Topic",
-        "doc_id": "Document",
+        "doc_id": st.column_config.TextColumn("Document", width="medium"),
         "title": "Title",
         "grade": "Grade",
-        "note": st.column_config.TextColumn("Note", width="medium"),
+        "note": st.column_config.TextColumn("Note", width=170),
         "reason": "Reason",
         "flagged": st.column_config.CheckboxColumn("Flagged", width="small"),
         "marked": st.column_config.NumberColumn("Passages", help="That you marked; select the row to read them."),
