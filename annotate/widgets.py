@@ -63,6 +63,8 @@ def style() -> None:
         ".stMainBlockContainer { padding: 3rem 2rem 0.5rem; max-width: 1400px; }"
         "@media (max-width: 640px) { .stMainBlockContainer { padding: 4rem 1rem 0.5rem; } }"
         "h1 { font-size: 1.9rem !important; }"
+        # Touch screens always show a table's toolbar, which would lie over the words above the table.
+        '@media (hover: none) { .stElementContainer:has([data-testid="stDataFrame"]) { margin-top: 1.5rem; } }'
         '[data-testid="stElementToolbarButton"]:has([aria-label^="Download as CSV"]) { display: none; }'
         "</style>"
     )

@@ -311,3 +311,17 @@ def test_right_to_left_titles_do_not_turn_the_lines_of_the_desk(harness, make_ca
     title, said = card.part("near-title").bounding_box(), card.part("near-said").bounding_box()
     assert title["x"] < said["x"]
     assert "\u202e" not in card.part("near").inner_text()
+
+
+@pytest.mark.slow
+def test_a_toolbar_of_a_table_covers_no_heading_on_a_touch_screen(serving, browser):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    use_link(page, serving.link)
+    expect(page.get_by_test_id("stElementToolbar").first).to_have_css("opacity", "1")
+    text = page.get_by_role("heading", name="Topics").evaluate(
+        "(node) => { const range = document.createRange(); range.selectNodeContents(node);"
+        " return Math.max(...[...range.getClientRects()].map((box) => box.bottom)); }"
+    )
+    assert page.get_by_test_id("stElementToolbarButtonContainer").first.bounding_box()["y"] >= text
+    context.close()
