@@ -97,7 +97,10 @@ def _intervals(
     x = alt.X(f"{column}:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(titleLimit=340, labelFlush=False))
     base = alt.Chart(rows).encode(
         y=alt.Y(
-            "system:N", sort=rows["system"].tolist(), title=None, axis=alt.Axis(labelLimit=160, labelOverlap=False)
+            "system:N",
+            sort=rows["system"].tolist(),
+            title=None,
+            axis=alt.Axis(labelLimit=160, labelOverlap=False, labelFlush=False),
         ),
         color=_colours(kind, kinds),
         tooltip=[

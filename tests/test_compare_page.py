@@ -405,6 +405,7 @@ def test_charts_keep_the_order_and_say_shapes_beside_colours(compared: Campaign)
     chart = charts.means_chart(rows, "nDCG@10").to_dict()
     points = chart["layer"][1]["encoding"]
     assert points["y"]["sort"] == rows["system"].tolist()
+    assert points["y"]["axis"]["labelFlush"] is False  # Streamlit's theme would draw the first name below its point
     assert points["x"]["title"] == "mean nDCG@10"
     assert points["shape"]["scale"]["domain"] == points["color"]["scale"]["domain"] == list(charts.STANDINGS)
     assert len(set(points["shape"]["scale"]["range"])) == len(charts.STANDINGS)
