@@ -34,7 +34,7 @@ def growth_chart(growth: pd.DataFrame, depth: int | None) -> alt.LayerChart:
                 title="depth (rank)",
                 bin=False,
                 scale=alt.Scale(nice=False),
-                axis=alt.Axis(tickMinStep=1),
+                axis=alt.Axis(tickMinStep=1, labelFlush=10),  # the last number would be cut on a phone
             ),
             y=alt.Y("pairs:Q", title="new pairs at this depth"),
             color=alt.Color(
