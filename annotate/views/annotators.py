@@ -30,8 +30,8 @@ if facts.empty:
 
 st.subheader("Pace")
 elements.dataframe(
-    facts[["annotator", "judgements", "seconds_low", "seconds", "seconds_high", "per_hour", "sessions", "hours",
-           "active", "away", "days", "per_day", "last_at"]],
+    facts[["annotator", "judgements", "last_at", "seconds_low", "seconds", "seconds_high", "per_hour", "sessions",
+           "hours", "active", "away", "days", "per_day"]],
     hide_index=True,
     column_config={
         "annotator": st.column_config.TextColumn("Annotator", pinned=True),
@@ -57,8 +57,8 @@ st.caption("Seconds are those on screen with the page in front. Imported judgeme
 
 st.subheader("Grades")
 elements.dataframe(
-    facts[["annotator", "grades", "row", "row_grade", "cannot_judge", "flagged", "revised", "undone", "shared",
-           "agreement", "higher"]],
+    facts[["annotator", "grades", "agreement", "higher", "shared", "row", "row_grade", "cannot_judge", "flagged",
+           "revised", "undone"]],
     hide_index=True,
     column_config={
         "annotator": st.column_config.TextColumn("Annotator", pinned=True),
