@@ -247,7 +247,7 @@ else:
             pd.DataFrame({"how": ways.index, "pairs": ways.to_numpy(), "means": [BY[w] for w in ways.index]}),
             hide_index=True,
             column_config={
-                "how": st.column_config.TextColumn("How it came about", width="small"),
+                "how": st.column_config.TextColumn("How it came about", width=110),
                 "pairs": st.column_config.NumberColumn("Pairs", width="small"),
                 "means": st.column_config.TextColumn("That is", width="large"),
             },

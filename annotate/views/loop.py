@@ -136,8 +136,8 @@ if own := campaign.own_modes():
         key=f"modes-{hash(tuple(topics['mode']))}",  # what was saved, here or elsewhere, is the new beginning
         alt="How the documents of each topic are chosen",
         column_config={
-            "query_id": st.column_config.TextColumn("Topic", width="small"),
-            "title": st.column_config.TextColumn("Title", width="medium"),
+            "query_id": st.column_config.TextColumn("Topic", width=60),
+            "title": st.column_config.TextColumn("Title", width=150),
             "mode": st.column_config.SelectboxColumn(
                 "How documents are chosen", options=list(labels), format_func=labels.__getitem__, required=True
             ),

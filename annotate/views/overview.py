@@ -59,10 +59,10 @@ if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
     progress["left"] = progress["left"].astype("Int64")
     progress["mode"] = progress["mode"].map(lambda name: MODES[name].partition(":")[0])
     elements.dataframe(
-        progress[["query_id", "title", "mode", "share", "judged", "pool", "left", "without_text", "cannot_judge"]],
+        progress[["query_id", "share", "title", "mode", "judged", "pool", "left", "without_text", "cannot_judge"]],
         hide_index=True,
         column_config={
-            "query_id": st.column_config.TextColumn("Topic", width="small"),
+            "query_id": st.column_config.TextColumn("Topic", width=60),
             "title": st.column_config.TextColumn("Title", width="medium"),
             "share": st.column_config.ProgressColumn("Done", format="percent", min_value=0, max_value=1),
             "mode": "Chosen by",
