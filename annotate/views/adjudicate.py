@@ -97,7 +97,7 @@ with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queu
         left = filtered(everything[~everything["ended"]], **conditions)
         st.session_state[LISTED] = list(zip(left["query_id"], left["doc_id"], strict=True))
         elements.dataframe(
-            left[["query_id", "doc_id", "distance", "grades"]],
+            left[["query_id", "grades", "distance", "doc_id"]],
             hide_index=True,
             on_select=partial(pick, f"queue-{picked}"),
             selection_mode="single-row",
