@@ -55,7 +55,7 @@ def login_name() -> str:
 
 def clean_address(address: str) -> str:
     """The address of the app behind a proxy, without a slash at its end; raises :class:`CannotServe` for another."""
-    from annotate.origins import ascii_address, origin_of
+    from annotate.server.origins import ascii_address, origin_of
 
     parts = urlsplit(address)
     if origin_of(address) is None or parts.path.strip("/") or parts.query or parts.fragment:
@@ -99,20 +99,20 @@ def main(
     for proxy in trusted_proxies:
         require_network(proxy)
 
-    from annotate.judging.trainer import Trainer
+    from annotate.judging.model_process import Trainer
     from collection.campaign import Campaign
 
     trainer = Trainer(directory)
     with suppress(CleverdonError), Campaign(directory) as campaign:
         trainer.start(campaign)  # it takes a second, as what follows does
 
-    from annotate import uploads
-    from annotate.asgi import create_app
-    from annotate.signing import provider
+    from annotate.auth import oidc
+    from annotate.server import uploads
+    from annotate.server.asgi import create_app
 
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
     try:
-        known = provider.read(directory)
+        known = oidc.read(directory)
         with Campaign(directory) as campaign:
             person, link_token = campaign.start_signin(annotator, login_name())
             # The same port as last time: a browser keeps unsent judgements under the address where they were made.
@@ -131,9 +131,7 @@ def main(
     except CleverdonError as error:
         raise CannotServe(str(error)) from error
     if known is not None and known.readable:
-        click.echo(
-            f"Others on this machine can read {directory / provider.FILE}, which has a secret: chmod 600", err=True
-        )
+        click.echo(f"Others on this machine can read {directory / oidc.FILE}, which has a secret: chmod 600", err=True)
     import uvicorn
 
     link = f"{address}/signin?token={link_token}"

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from annotate import session, uploads, views, widgets
-from annotate.signing import gate
+from annotate import views
+from annotate.auth import pages, session
+from annotate.elements import widgets
+from annotate.server import uploads
 from collection.errors import CleverdonError
 
 ICON = Path(__file__).with_name("icon.svg")  # a symbol by name would be fetched from a font server
@@ -15,7 +17,7 @@ try:
     with session.opened() as signed_in:
         if signed_in is None:
             uploads.page_drawn(has_uploader=False)
-            st.navigation(gate.pages(), position="hidden").run()
+            st.navigation(pages.pages(), position="hidden").run()
         else:
             page = st.navigation(views.navigation(signed_in.role), expanded=True)
             widgets.whereabouts(signed_in.campaign.title, signed_in.annotator, signed_in.role)

@@ -17,7 +17,7 @@ from hypothesis import settings
 from streamlit.components.v2 import manifest_scanner
 
 import collection.clock
-from annotate.judging.tokens import Tokens
+from annotate.auth.tokens import Tokens
 from collection import accounts
 from collection.campaign import Campaign
 from collection.records import Role

@@ -23,14 +23,14 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from annotate.__main__ import main as serve
-from annotate.asgi import create_app
-from annotate.guarding import ANYBODY, declared, roles_of
+from annotate.auth import rate_limit as attempts
+from annotate.auth.rate_limit import Attempts
+from annotate.auth.roles import ANYBODY, declared, roles_of
+from annotate.auth.tokens import TOKEN_HEADER, Tokens, browser_cookie_name, cookie_name
 from annotate.judging.routes import PREFIX
-from annotate.judging.tokens import TOKEN_HEADER, Tokens, browser_cookie_name, cookie_name
-from annotate.signing import attempts
-from annotate.signing.attempts import Attempts
+from annotate.server.asgi import create_app
 from collection import Campaign, Judgement, accounts, clock
-from collection.campaign import access
+from collection.campaign import accounts as access
 from collection.cli import main
 from collection.errors import CampaignError, ConflictError, InputError, UnknownNameError
 from collection.records import ROLES, Role

@@ -17,13 +17,13 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate.asgi import SCRIPT
-from annotate.judging import trainer
+from annotate.auth.session import DIRECTORY_VARIABLE
+from annotate.auth.tokens import Tokens
+from annotate.judging import model_process
 from annotate.judging.routes import JudgingService
-from annotate.judging.tokens import Tokens
-from annotate.session import DIRECTORY_VARIABLE
+from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement
-from collection.campaign.asking import seed_of
+from collection.campaign.judging_budget import seed_of
 from collection.cli import main
 from collection.errors import InputError, UnknownNameError
 from collection.pooling import ADAPTIVE, rankings_of, replay
@@ -313,7 +313,7 @@ def test_second_opinions_come_on_top_of_the_budget(bare: Campaign) -> None:
 
 
 def test_a_card_comes_to_the_end_of_the_strategy(bare: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trainer, "start_child", test_loop_routes.Beside)
+    monkeypatch.setattr(model_process, "start_child", test_loop_routes.Beside)
     monkeypatch.setattr(test_loop_routes, "relevant", lambda doc_id: bool(relevant(doc_id)))
     service = JudgingService(bare.directory)
     app = Starlette(routes=service.routes(), lifespan=service.lifespan)

@@ -13,13 +13,13 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate import elements
-from annotate.asgi import SCRIPT
+from annotate.auth.session import DIRECTORY_VARIABLE
+from annotate.auth.tokens import TOKEN_HEADER, Tokens
+from annotate.elements import drawing
 from annotate.judging.routes import PREFIX, JudgingService
-from annotate.judging.tokens import TOKEN_HEADER, Tokens
-from annotate.session import DIRECTORY_VARIABLE
+from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement, formats
-from collection.adjudication import estimating
+from collection.adjudication import dawid_skene
 from collection.errors import InputError
 from collection.records import GradeScale
 from tests.conftest import judging_token, signed_in
@@ -122,7 +122,7 @@ def test_a_row_that_is_selected_after_a_restart_is_not_taken_for_one_before(
         app = opened(differing, "adjudicate.py")
         app.session_state["queue-open"] = True
         with monkeypatch.context() as patched:
-            patched.setattr(elements, "dataframe", select)
+            patched.setattr(drawing, "dataframe", select)
             app.run()
         app.run()
         assert card(app)["pair"] == ["1", "d2"]
@@ -266,7 +266,7 @@ def test_export_says_that_a_model_had_not_come_to_rest(
         return sum("had not come to rest after 0 rounds" in w.value for w in app.warning)
 
     assert restless() == 0
-    monkeypatch.setattr(estimating, "ROUNDS", 0)
+    monkeypatch.setattr(dawid_skene, "ROUNDS", 0)
     app.run()
     assert restless() == 1
     app.toggle(key="compare").set_value(True).run()

@@ -13,9 +13,9 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from annotate.judging import adjudicating
+from annotate.auth.tokens import TOKEN_HEADER
+from annotate.judging import adjudication_routes
 from annotate.judging.routes import JudgingService
-from annotate.judging.tokens import TOKEN_HEADER
 from collection import Campaign, Judgement
 from tests.conftest import judging_token
 from tests.helpers import post
@@ -118,8 +118,8 @@ def test_two_managers_are_handed_different_pairs_while_there_are_enough(
 
     assert ids(sync(client, want=1)) == ["d1"]
     assert handed_to_eve() == ["d2", "d4", "d1"]
-    later = time.monotonic() + adjudicating.HELD_FOR + 1
-    monkeypatch.setattr(adjudicating.time, "monotonic", lambda: later)
+    later = time.monotonic() + adjudication_routes.HELD_FOR + 1
+    monkeypatch.setattr(adjudication_routes.time, "monotonic", lambda: later)
     assert handed_to_eve() == ["d1", "d2", "d4"]
 
 
@@ -286,4 +286,4 @@ def test_the_routes_are_for_managers(client: TestClient, differing: Campaign) ->
 def test_long_texts_are_cut(client: TestClient, differing: Campaign) -> None:
     long = Judgement(str(uuid4()), "dan", "1", "d1", "graded", 1, note="x" * 50_000)
     assert differing.judge([long]).saved
-    assert len(sync(client, want=1)["units"][0]["opinions"][1]["note"]) == adjudicating.LONGEST_OPINION
+    assert len(sync(client, want=1)["units"][0]["opinions"][1]["note"]) == adjudication_routes.LONGEST_OPINION

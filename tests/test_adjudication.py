@@ -25,8 +25,8 @@ from collection.adjudication import (
     compare,
     dawid_skene,
     disagreements,
-    estimating,
     filtered,
+    fit_dawid_skene,
     parse,
     queue,
     settle,
@@ -329,7 +329,7 @@ def test_dawid_skene_says_what_crowd_kit_says(case: str) -> None:
     golden = GOLDEN["cases"][case]
     table = pd.DataFrame(golden["judgements"], columns=["annotator", "doc_id", "relevance"])
     table = table.assign(query_id="1", kind="graded")
-    found = dawid_skene(table)
+    found = fit_dawid_skene(table)
     assert found.converged
     posterior = found.posterior.set_index("doc_id")[golden["grades"]]
     expected = pd.DataFrame.from_dict(golden["posterior"], orient="index", columns=golden["grades"])
@@ -355,7 +355,7 @@ def test_dawid_skene_learns_who_can_be_relied_upon() -> None:
     right = {r: float((settle(table, r)["relevance"].to_numpy() == truth).mean()) for r in ("majority", "dawid-skene")}
     assert right["majority"] < 0.9
     assert right["dawid-skene"] >= 0.95
-    errors = dawid_skene(table).errors
+    errors = fit_dawid_skene(table).errors
     wrong = errors[(errors["true"] == 0) & (errors["said"] == 1)].set_index("annotator")["probability"]
     assert wrong["good"] < 0.1
     assert 0.35 < wrong["coin"] < 0.65
@@ -381,21 +381,21 @@ def sparse(seed: int) -> pd.DataFrame:
 
 @pytest.mark.slow
 def test_dawid_skene_comes_to_rest_on_sparse_tables_and_says_when_it_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [dawid_skene(sparse(seed)) for seed in range(12)]
+    found = [fit_dawid_skene(sparse(seed)) for seed in range(12)]
     assert max(f.rounds for f in found) > 1000  # which were all that it was once given
     assert all(f.converged for f in found)
     table = settle(sparse(0), "dawid-skene")
     assert (table.attrs["rounds"], table.attrs["converged"]) == (found[0].rounds, True)
     assert caution(table) == ""
     assert "converged" not in settle(sparse(0)).attrs
-    monkeypatch.setattr(estimating, "ROUNDS", 3)
+    monkeypatch.setattr(dawid_skene, "ROUNDS", 3)
     table = settle(sparse(0), "dawid-skene")
     assert (table.attrs["rounds"], table.attrs["converged"]) == (3, False)
     assert caution(table).startswith("dawid-skene had not come to rest after 3 rounds")
 
 
 def test_dawid_skene_of_nothing() -> None:
-    found = dawid_skene(THREE.iloc[:0])
+    found = fit_dawid_skene(THREE.iloc[:0])
     assert found.posterior.empty
     assert found.errors.empty
     assert found.converged
@@ -642,7 +642,7 @@ def test_what_an_estimate_took_is_written_beside_it_and_said(
     assert converged
     assert differing.compare_rules("lowest", "dawid-skene").cautions == ()
     assert "converged" not in differing.rule_report("majority")
-    monkeypatch.setattr(estimating, "ROUNDS", 0)
+    monkeypatch.setattr(dawid_skene, "ROUNDS", 0)
     assert told() == (0, False)
     sentence = "dawid-skene had not come to rest after 0 rounds: with more of them some pairs might have other grades"
     assert differing.compare_rules("dawid-skene", "dawid-skene").cautions == (sentence,)

@@ -21,8 +21,8 @@ from sklearn.metrics import cohen_kappa_score
 
 from collection import Campaign, Judgement, agreement, formats
 from collection.agreement import COEFFICIENTS, MEASUREMENT, REST, Labels, Patterns, coefficients
+from collection.agreement.bootstrap import VALUES
 from collection.agreement.coefficients import MET
-from collection.agreement.resampling import VALUES
 from collection.errors import ColumnsError, ConflictError, FormatError, InputError, UnknownNameError
 from collection.measures import parse
 from tests.helpers import fails, ok

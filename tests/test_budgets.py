@@ -16,14 +16,14 @@ from click.testing import CliRunner
 
 from collection import formats, pooling
 from collection.campaign import Campaign
-from collection.cli.budgets import best, compare_pools
-from collection.cli.pooling import pool
-from collection.correlation import kendall
+from collection.cli.pool import pool
+from collection.cli.pool_comparison import best, compare_pools
 from collection.errors import InputError, UnknownNameError
 from collection.measures import align, index_qrels, parse
 from collection.records import Document, Run
 from collection.simulation import budgets
 from collection.simulation.budgets import compare
+from collection.statistics.rank_correlation import kendall
 from tests.helpers import graded_runs
 
 NDCG = parse("nDCG@10")

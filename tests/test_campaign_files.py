@@ -21,9 +21,9 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotate.asgi import SCRIPT
-from annotate.judging.tokens import Tokens
-from annotate.session import DIRECTORY_VARIABLE
+from annotate.auth.session import DIRECTORY_VARIABLE
+from annotate.auth.tokens import Tokens
+from annotate.server.asgi import SCRIPT
 from annotate.views import PAGES
 from collection import Campaign, Judgement, formats, layout
 from collection.campaign import run_files

@@ -23,11 +23,11 @@ from collection.characters import (
     require_writable,
     sanitised_markdown,
 )
-from collection.comparison.writing import escaped_latex
+from collection.comparison.tables import escaped_latex
 from collection.errors import InputError
-from collection.exporting import card
+from collection.export import card
 from tests.conftest import small_campaign, write_files
-from tests.test_exporting import say
+from tests.test_export import say
 
 BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 EVIL = (

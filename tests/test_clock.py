@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from annotate.judging.tokens import Tokens
+from annotate.auth.tokens import Tokens
 from collection import Campaign, Judgement, clock
 from collection.clock import JUMP, LASTING, Clock
 from tests.conftest import signed_in

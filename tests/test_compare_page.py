@@ -13,11 +13,11 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotate import charts_compare as charts
-from annotate import compared_systems as tables
-from annotate.asgi import SCRIPT
-from annotate.judging.tokens import Tokens
-from annotate.session import DIRECTORY_VARIABLE
+from annotate.auth.session import DIRECTORY_VARIABLE
+from annotate.auth.tokens import Tokens
+from annotate.charts import comparison as charts
+from annotate.elements import systems_side_by_side as tables
+from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement, comparison
 from collection.comparison import DEFAULT_MEASURES
 from collection.errors import UnknownNameError

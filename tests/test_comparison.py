@@ -31,7 +31,7 @@ from collection.errors import InputError, UnknownNameError
 from collection.measures import parse
 from collection.ranking import rank_run
 from collection.records import Judgement, Run
-from collection.significance import holm
+from collection.statistics import holm
 from tests.conftest import frame
 from tests.helpers import fails, ok, run
 
@@ -196,7 +196,7 @@ def test_all_pairs(four: Evaluation) -> None:
 
 @pytest.mark.slow
 def test_every_test_and_correction_can_be_asked_for(four: Evaluation) -> None:
-    from collection.significance import CORRECTIONS, TESTS
+    from collection.statistics import CORRECTIONS, TESTS
 
     for test in TESTS:
         compared = compare(four, baseline="bad", test=test.name)

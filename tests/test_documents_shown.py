@@ -16,12 +16,13 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate import views, widgets
-from annotate.asgi import SCRIPT
-from annotate.judging import showing
+from annotate import views
+from annotate.auth.session import DIRECTORY_VARIABLE
+from annotate.auth.tokens import TOKEN_HEADER, Tokens
+from annotate.elements import widgets
+from annotate.judging import document_payload
 from annotate.judging.routes import TEXT_CAP, JudgingService
-from annotate.judging.tokens import TOKEN_HEADER, Tokens
-from annotate.session import DIRECTORY_VARIABLE
+from annotate.server.asgi import SCRIPT
 from collection import Campaign, Document, Judgement
 from collection.formats import read_labels
 from tests.conftest import judging_token, signed_in
@@ -134,7 +135,7 @@ def test_what_a_request_shows_is_cheap(campaign: Campaign) -> None:
     campaign.set_card(long="passages")
     documents = [Document(f"e{i}", "", f"{i} The running average. " * 800) for i in range(24)]
     begin = time.perf_counter()
-    assert len(showing.shown(campaign, documents, "1")) == 24
+    assert len(document_payload.shown(campaign, documents, "1")) == 24
     assert time.perf_counter() - begin < 2
 
 
@@ -218,7 +219,7 @@ def places(campaign: Campaign) -> dict[str, dict[str, Any]]:
     rows = campaign.judgements(annotator="ann")
     return {
         "my_judgements.py": {"picked": rows["uuid"].iloc[0]},
-        "card.py": {"pair": next(i for i, d in enumerate(campaign.first_of_pool()["doc_id"]) if d == "d1")},
+        "judging_page.py": {"pair": next(i for i, d in enumerate(campaign.first_of_pool()["doc_id"]) if d == "d1")},
     }
 
 
@@ -243,7 +244,8 @@ FORMS: dict[str, tuple[Document, list[str], list[str]]] = {
         Document("d1", "", "", {"images": [IMAGE, LINK]}),
         [],
         [
-            f'<img src="{showing.FILES}/{IMAGE["file"]}" alt="&quot;&gt;&lt;script&gt;alert(2)&lt;/script&gt;"',
+            f'<img src="{document_payload.FILES}/{IMAGE["file"]}" '
+            'alt="&quot;&gt;&lt;script&gt;alert(2)&lt;/script&gt;"',
             "https://x.org/a.png?b=&#x27;&quot;&lt;</a>: C",
         ],
     ),
@@ -257,7 +259,7 @@ FORMS: dict[str, tuple[Document, list[str], list[str]]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("view", ["my_judgements.py", "card.py"])
+@pytest.mark.parametrize("view", ["my_judgements.py", "judging_page.py"])
 def test_every_page_shows_a_document_as_the_card_does(
     opened: Callable[..., AppTest], campaign: Campaign, view: str, form: str
 ) -> None:
@@ -283,7 +285,12 @@ def test_every_page_that_prints_a_document_does_it_by_the_one_function() -> None
     sources = {p.relative_to(folder).as_posix(): p.read_text() for p in folder.rglob("*.py")}
     asking = {name for name, source in sources.items() if ".document(" in source or ".documents(" in source}
     printing = {name for name in asking if "widgets.document(" in sources[name]}
-    assert printing == {"views/my_judgements.py", "views/card.py", "compared_pairs.py"}
-    others = {f"judging/{name}.py" for name in ("routes", "tasks", "past", "showing", "adjudicating")}
-    assert asking - printing <= others | {"compared_systems.py"}  # that has their titles, as cells of a table
-    assert views.entry("card.py").roles == ("manager",)
+    assert printing == {"views/my_judgements.py", "views/judging_page.py", "elements/pairs_table.py"}
+    others = {
+        f"judging/{name}.py"
+        for name in ("routes", "task_routes", "history_routes", "document_payload", "adjudication_routes")
+    }
+    assert asking - printing <= others | {
+        "elements/systems_side_by_side.py"
+    }  # that has their titles, as cells of a table
+    assert views.entry("judging_page.py").roles == ("manager",)

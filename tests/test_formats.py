@@ -29,14 +29,14 @@ from collection.formats import (
     read_run,
     read_topics,
     run,
-    table,
     write_judgements,
     write_lines,
     write_pool,
     write_qrels,
 )
-from collection.formats.pairs import hashes
-from collection.formats.quick import read_quickly
+from collection.formats.tables import strict
+from collection.formats.tables.duplicate_pairs import hashes
+from collection.formats.tables.fast import read_quickly
 from collection.records import Document, Judgement
 
 SHARED = Path(__file__).parents[2] / "shared"
@@ -349,7 +349,7 @@ def test_what_the_quick_reader_reads_the_authority_reads_alike(tmp_path_factory,
         quick = read_quickly(path, layout)
         if quick is not None:
             quick_reads += 1
-            assert as_known(quick) == as_known(table.read_slowly(path, layout))
+            assert as_known(quick) == as_known(strict.read_slowly(path, layout))
 
     same()
     assert quick_reads > 10  # the comparison was made
@@ -387,7 +387,7 @@ def test_a_document_twice_is_found_wherever_it_is(write, monkeypatch, ids, order
         pairs = in_pieces(pairs)
     path = write(as_run(pairs))
     layout = run._layout(path)
-    assert as_known(read_quickly(path, layout)) == as_known(table.read_slowly(path, layout))
+    assert as_known(read_quickly(path, layout)) == as_known(strict.read_slowly(path, layout))
     for again in (0, len(pairs) // 2, len(pairs) - 1):
         path = write(as_run([*pairs, pairs[again]]))
         assert read_quickly(path, layout) is None
@@ -395,7 +395,9 @@ def test_a_document_twice_is_found_wherever_it_is(write, monkeypatch, ids, order
 
 
 def test_an_equal_hash_is_no_document_twice(write, monkeypatch):
-    monkeypatch.setattr("collection.formats.pairs.hashes", lambda texts: np.zeros(len(texts), np.uint64))
+    monkeypatch.setattr(
+        "collection.formats.tables.duplicate_pairs.hashes", lambda texts: np.zeros(len(texts), np.uint64)
+    )
     pairs = [(q, d) for q in "12" for d in "abc"]
     path = write(as_run(pairs))
     assert len(read_quickly(path, run._layout(path)).values) == 6
@@ -418,7 +420,7 @@ def test_a_file_that_grows_beyond_what_its_first_block_promised(write, monkeypat
     lines = [f"q{'-' * 400} Q0 d{i} 1 {-i} t\n" for i in range(20)] + [f"r Q0 {i} 1 {-i} t\n" for i in range(4000)]
     path = write("".join(lines), name)
     layout = run._layout(path)
-    assert as_known(read_quickly(path, layout)) == as_known(table.read_slowly(path, layout))
+    assert as_known(read_quickly(path, layout)) == as_known(strict.read_slowly(path, layout))
 
 
 def test_grades_that_get_a_fraction_late_in_the_file(write, monkeypatch):
@@ -925,7 +927,7 @@ def test_real_collections():
     for path in sorted((SHARED / "data" / "trecdl19-runs" / "runs").glob("*.gz")):
         made = read_run(path)
         layout = run._layout(path)
-        assert as_known(read_quickly(path, layout)) == as_known(table.read_slowly(path, layout))
+        assert as_known(read_quickly(path, layout)) == as_known(strict.read_slowly(path, layout))
         assert made.frame.groupby("query_id", observed=True)["score"].is_monotonic_decreasing.all()
 
 

@@ -15,11 +15,11 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate.asgi import SCRIPT
+from annotate.auth.session import DIRECTORY_VARIABLE
+from annotate.auth.tokens import TOKEN_HEADER, Tokens
+from annotate.elements.markdown import to_html
 from annotate.judging.routes import LONGEST_NOTE, JudgingService
-from annotate.judging.tokens import TOKEN_HEADER, Tokens
-from annotate.markdown import to_html
-from annotate.session import DIRECTORY_VARIABLE
+from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement
 from collection.records import Role
 from tests.conftest import judging_token, signed_in

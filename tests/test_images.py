@@ -15,10 +15,10 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from annotate.guarding import roles_of
+from annotate.auth.roles import roles_of
+from annotate.auth.tokens import TOKEN_HEADER, Tokens, cookie_name
+from annotate.judging.document_payload import FILES, chips
 from annotate.judging.routes import JudgingService
-from annotate.judging.showing import FILES, chips
-from annotate.judging.tokens import TOKEN_HEADER, Tokens, cookie_name
 from collection import Campaign
 from collection.campaign.images import images_of
 from collection.errors import ConflictError, FormatError

@@ -13,13 +13,13 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate.asgi import SCRIPT
-from annotate.judging import trainer
+from annotate.auth.session import DIRECTORY_VARIABLE
+from annotate.auth.tokens import Tokens
+from annotate.judging import model_process
 from annotate.judging.routes import JudgingService
-from annotate.judging.tokens import Tokens
-from annotate.session import DIRECTORY_VARIABLE
+from annotate.server.asgi import SCRIPT
 from collection import Campaign
-from collection.campaign.asking import shares
+from collection.campaign.judging_budget import shares
 from collection.records import Run
 from tests import test_loop_routes
 from tests.conftest import signed_in
@@ -148,7 +148,7 @@ def test_it_is_said_that_the_budget_of_every_topic_is_used_up(tmp_path: Path) ->
 
 
 def test_a_card_is_told_that_the_budget_is_used_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trainer, "start_child", test_loop_routes.Beside)
+    monkeypatch.setattr(model_process, "start_child", test_loop_routes.Beside)
     monkeypatch.setattr(test_loop_routes, "relevant", lambda doc_id: bool(relevant(doc_id)))
     with made(tmp_path, texts=TEXTS, by="mtf", budget=6) as campaign:
         service = JudgingService(campaign.directory)

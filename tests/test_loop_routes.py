@@ -16,11 +16,11 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from annotate.judging import trainer
+from annotate.auth.tokens import TOKEN_HEADER
+from annotate.judging import model_process
+from annotate.judging.model_process import Trainer
+from annotate.judging.model_worker import Learning
 from annotate.judging.routes import IN_LOOP, JudgingService, _sync
-from annotate.judging.tokens import TOKEN_HEADER
-from annotate.judging.trainer import Trainer
-from annotate.judging.training import Learning
 from collection import Campaign, Judgement
 from collection.errors import CampaignError
 from tests.conftest import judging_token
@@ -137,7 +137,7 @@ class Beside:
 
 @pytest.fixture(autouse=True)
 def _beside(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trainer, "start_child", Beside)
+    monkeypatch.setattr(model_process, "start_child", Beside)
 
 
 @pytest.fixture

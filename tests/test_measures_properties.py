@@ -214,7 +214,7 @@ def test_bounds_hold_every_value_that_could_be(
     monkeypatch: pytest.MonkeyPatch, try_all: int, ranking: list[int | None], missed: list[int]
 ) -> None:
     """Against all completions, one by one; and the bounds are reached."""
-    monkeypatch.setattr("collection.measures.bounding.TRY_ALL", try_all)
+    monkeypatch.setattr("collection.measures.value_bounds.TRY_ALL", try_all)
     aligned = one(ranking, missed)
     places = [i for i, g in enumerate(ranking) if g is None]
     completed = []

@@ -11,11 +11,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from annotate import uploads, views
-from annotate.asgi import SCRIPT
-from annotate.judging.tokens import Tokens
-from annotate.session import DIRECTORY_VARIABLE
-from annotate.signing import attempts
+from annotate import views
+from annotate.auth import rate_limit
+from annotate.auth.session import DIRECTORY_VARIABLE
+from annotate.auth.tokens import Tokens
+from annotate.server import uploads
+from annotate.server.asgi import SCRIPT
 from annotate.views import PAGES, SECTIONS, PageEntry
 from collection import Campaign, Judgement
 from collection.records import ROLES, Role
@@ -282,7 +283,7 @@ def test_choose_and_change_the_password(opened: Open, campaign: Campaign, role: 
 def test_new_passwords_that_are_refused_are_no_guesses_of_the_old_one(
     opened: Open, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(attempts, "MOST", 2)
+    monkeypatch.setattr(rate_limit, "MOST", 2)
     campaign.add_account("ann", "manager")
     campaign.set_password("ann", PASSWORD)
     app = opened(campaign, "account.py", "manager", "ann")
@@ -298,13 +299,13 @@ def test_new_passwords_that_are_refused_are_no_guesses_of_the_old_one(
     ("seconds", "minutes"), [(0.1, "1 minute."), (60.0, "1 minute."), (60.1, "2 minutes."), (300.0, "5 minutes.")]
 )
 def test_the_minutes_to_wait_are_rounded_up(seconds: float, minutes: str) -> None:
-    assert attempts.too_many(seconds) == f"Too many attempts: try again in {minutes}"
+    assert rate_limit.too_many(seconds) == f"Too many attempts: try again in {minutes}"
 
 
 def test_the_old_password_cannot_be_guessed_from_an_open_browser(
     opened: Open, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(attempts, "MOST", 2)
+    monkeypatch.setattr(rate_limit, "MOST", 2)
     campaign.add_account("ann", "manager")
     campaign.set_password("ann", PASSWORD)
     app = opened(campaign, "account.py", "manager", "ann")

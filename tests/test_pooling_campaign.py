@@ -292,7 +292,7 @@ def test_a_total_may_leave_a_topic_out(campaign: Campaign) -> None:
 def test_the_command_hands_a_comparison_on(tmp_path: Path, files: Path) -> None:
     assert "give DIR or --run" in say("pool", "--compare", tmp_path / "q.txt", code=2)
     module = mock.Mock()
-    with mock.patch.dict("sys.modules", {"collection.cli.budgets": module}):
+    with mock.patch.dict("sys.modules", {"collection.cli.pool_comparison": module}):
         say("pool", "--compare", tmp_path / "q", "--run", files / "a.run", "--at", "20%", "-m", "AP", "--format", "tsv")
         say("pool", tmp_path, "--compare", tmp_path / "q")
     assert module.compare_pools.call_args_list == [

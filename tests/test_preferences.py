@@ -19,10 +19,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collection import formats, preferences
-from collection.campaign import Campaign, board
+from collection.campaign import Campaign, topic_progress
 from collection.errors import CampaignError, ColumnsError, FormatError, InputError, UnknownNameError
 from collection.preferences import Ahead, agreement, ahead, cost, evaluate, fit, grades, majority, plan, strengths
-from collection.preferences.planning import Said
+from collection.preferences.pair_selection import Said
 from collection.records import Document, Preference, Run, Topic
 from collection.store import Store
 from tests.helpers import fails, ok, run
@@ -503,7 +503,7 @@ def test_what_the_log_says_is_read_once_for_all_connections(
 def test_a_board_that_begins_with_what_another_has_read_goes_on_by_itself(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(board, "BEHIND", 1)
+    monkeypatch.setattr(topic_progress, "BEHIND", 1)
     campaign.set_assignment(annotators=2)
     campaign.next_topics("ann", 2)
     compare(campaign, "ann", "1", FIRST)
@@ -519,7 +519,7 @@ def test_a_board_that_begins_with_what_another_has_read_goes_on_by_itself(
 
 
 def test_what_a_failed_transaction_said_is_known_to_nobody(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(board, "BEHIND", 1)
+    monkeypatch.setattr(topic_progress, "BEHIND", 1)
     campaign.next_topics("ann", 2)
 
     class Failed(Exception):

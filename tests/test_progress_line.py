@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
-from collection.cli import printing
-from collection.cli.printing import progress_line
+from collection.cli import output
+from collection.cli.output import progress_line
 
 
 class Terminal(io.StringIO):
@@ -46,9 +46,9 @@ def test_a_log_gets_plain_lines_now_and_then(monkeypatch: pytest.MonkeyPatch) ->
     stream = stderr(monkeypatch, False)
     with progress_line("simulating") as progress:
         progress("topic 1", 0, 25)
-        monkeypatch.setattr(printing, "SELDOM", 0.0)
+        monkeypatch.setattr(output, "SELDOM", 0.0)
         progress("topic 2", 1, 25)
-        monkeypatch.setattr(printing, "SELDOM", 10.0)
+        monkeypatch.setattr(output, "SELDOM", 10.0)
         progress("topic 3", 2, 25)
     assert stream.getvalue() == "topic 2: 1 of 25\n"
 
@@ -66,8 +66,8 @@ def test_a_terminal_gets_a_line_that_is_rewritten_and_taken_away(monkeypatch: py
 @pytest.mark.parametrize("terminal", [True, False])
 def test_silent_work_says_how_long_it_has_taken(monkeypatch: pytest.MonkeyPatch, terminal: bool) -> None:
     stream = stderr(monkeypatch, terminal)
-    monkeypatch.setattr(printing, "SOON", 0.0)
-    monkeypatch.setattr(printing, "SELDOM", 0.0)
+    monkeypatch.setattr(output, "SOON", 0.0)
+    monkeypatch.setattr(output, "SELDOM", 0.0)
     with progress_line("comparing documents"):
         assert stream.written.wait(10)
     assert "comparing documents: 1 s" in stream.getvalue()

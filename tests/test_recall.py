@@ -13,12 +13,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotate import charts
-from annotate.asgi import SCRIPT
-from annotate.judging.tokens import Tokens
-from annotate.session import DIRECTORY_VARIABLE
+from annotate.auth.session import DIRECTORY_VARIABLE
+from annotate.auth.tokens import Tokens
+from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement
-from collection.campaign.looping import LoopSettings
-from collection.campaign.recalling import IN_POOL, TABLE, _batches, _curve, _next_percent, _rules, _words
+from collection.campaign.active_learning import LoopSettings
+from collection.campaign.recall import IN_POOL, TABLE, _batches, _curve, _next_percent, _rules, _words
 from collection.errors import InputError, UnknownNameError
 from collection.stopping import Ledger, betting, estimate
 from collection.store import Way

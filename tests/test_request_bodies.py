@@ -12,10 +12,10 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
-from annotate import request_bodies
+from annotate.auth.tokens import TOKEN_HEADER, cookie_name
 from annotate.judging.routes import PREFIX, JudgingService
-from annotate.judging.tokens import TOKEN_HEADER, cookie_name
-from annotate.request_bodies import LONGEST_JSON, BadRequest, read_form, read_json
+from annotate.server import request_bodies
+from annotate.server.request_bodies import LONGEST_JSON, BadRequest, read_form, read_json
 from collection import Campaign
 from tests.conftest import judging_token, signed_in
 from tests.helpers import AS_JSON, awaited

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 from collection import Campaign, Judgement, comparison
-from collection.campaign.reusing import TopicsWithGrades
-from collection.cli.reusing import read_groups
+from collection.campaign.reusability import TopicsWithGrades
+from collection.cli.reusability import read_groups
 from collection.errors import CampaignError, FormatError, InputError, UnknownNameError
 from collection.formats import read_qrels, read_runs
 from collection.measures import parse
@@ -778,9 +778,9 @@ def test_the_page_has_the_verdict_on_top(
 ) -> None:
     from streamlit.testing.v1 import AppTest
 
-    from annotate.asgi import SCRIPT
-    from annotate.judging.tokens import Tokens
-    from annotate.session import DIRECTORY_VARIABLE
+    from annotate.auth.session import DIRECTORY_VARIABLE
+    from annotate.auth.tokens import Tokens
+    from annotate.server.asgi import SCRIPT
     from tests.conftest import signed_in
 
     qrels, paths = files_of

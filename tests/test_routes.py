@@ -11,9 +11,9 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from annotate.judging import tokens
+from annotate.auth import tokens
+from annotate.auth.tokens import TOKEN_HEADER, Tokens, cookie_name
 from annotate.judging.routes import PREFIX, TEXT_CAP, JudgingService
-from annotate.judging.tokens import TOKEN_HEADER, Tokens, cookie_name
 from collection import Campaign, Document, Judgement
 from collection.errors import BusyError
 from tests.conftest import judging_token, signed_in

@@ -8,7 +8,7 @@ import pytest
 
 from collection.errors import ColumnsError, InputError
 from collection.measures import align, index_qrels, parse
-from collection.measures.completing import complete, number_rows
+from collection.measures.imputation import complete, number_rows
 from collection.measures.sampling import sampling_interval
 from collection.pooling import stratified
 from collection.records import Run

@@ -10,14 +10,14 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from collection.active_learning.training_round import Recipe
 from collection.cli import main
 from collection.errors import InputError, UnknownNameError
-from collection.loop import Recipe
 from collection.ranking import rank_run
 from collection.records import Document, Run
-from collection.simulation import SCHEDULES, Case, Played, cases, measure, play_loop, play_pooling, playing, simulate
-from collection.simulation.measuring import AT_ONCE, curve, measure_stop
-from collection.simulation.simulating import drawn_priors, listed_priors
+from collection.simulation import SCHEDULES, Case, Played, cases, measure, play_loop, play_pooling, replay, simulate
+from collection.simulation.cost import AT_ONCE, curve, measure_stop
+from collection.simulation.experiment import drawn_priors, listed_priors
 from collection.stopping import RULES, Ledger
 from collection.stopping.published import _knee
 from tests.conftest import frame
@@ -274,8 +274,8 @@ def test_rules_cannot_tell_a_filled_order_from_a_ranked_one(way: str) -> None:
 
 def test_a_rule_trains_no_model_after_the_last_relevant_document(monkeypatch: pytest.MonkeyPatch) -> None:
     rounds: list[int] = []
-    plain = playing.one_round
-    monkeypatch.setattr(playing, "one_round", lambda *a: rounds.append(1) or plain(*a))
+    plain = replay.one_round
+    monkeypatch.setattr(replay, "one_round", lambda *a: rounds.append(1) or plain(*a))
     documents = [Document(f"d{i}", "", "wing flow" if i < 10 else f"word{i % 90} slab") for i in range(1000)]
     qrels = pd.DataFrame({"query_id": "1", "doc_id": [f"d{i}" for i in range(10)], "relevance": 1})
     simulate(cases(documents, TOPICS, qrels))

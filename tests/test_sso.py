@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from annotate.asgi import create_app
-from annotate.signing import provider
-from annotate.signing.provider import Newcomer, Provider
+from annotate.auth import oidc
+from annotate.auth.oidc import Newcomer, Provider
+from annotate.server.asgi import create_app
 from collection import Campaign, accounts, clock
 from collection.errors import CampaignError, CleverdonError, FormatError, InputError
 from tests.conftest import signed_in
@@ -34,7 +34,7 @@ def write(tmp_path: Path) -> Write:
 
     def make(roles: str = ROLES, **changes: str | None) -> Path:
         lines = [f"{key} = {value}\n" for key, value in {**SETUP, **changes}.items() if value is not None]
-        path = tmp_path / provider.FILE
+        path = tmp_path / oidc.FILE
         path.write_text("".join(lines) + roles)
         path.chmod(0o600)
         return tmp_path
@@ -43,17 +43,17 @@ def write(tmp_path: Path) -> Write:
 
 
 def test_no_file_no_provider(tmp_path: Path) -> None:
-    assert provider.read(tmp_path) is None
+    assert oidc.read(tmp_path) is None
 
 
 def test_an_international_address_is_encoded_for_the_provider(write: Write) -> None:
-    known = provider.read(write(address='"https://bücher.example"'))
+    known = oidc.read(write(address='"https://bücher.example"'))
     assert known is not None
     assert known.secrets(b"key")["auth"]["redirect_uri"] == "https://xn--bcher-kva.example/oauth2callback"
 
 
 def test_a_setup(write: Write) -> None:
-    known = provider.read(write(groups_claim='"realm_access.roles"'))
+    known = oidc.read(write(groups_claim='"realm_access.roles"'))
     assert known is not None
     assert (known.title, known.address, known.groups_claim) == (
         "Example",
@@ -69,7 +69,7 @@ def test_a_setup(write: Write) -> None:
 
 
 def test_without_a_title_it_is_called_by_its_host(write: Write) -> None:
-    known = provider.read(write(title=None))
+    known = oidc.read(write(title=None))
     assert known is not None
     assert known.title == "login.example.org"
 
@@ -77,8 +77,8 @@ def test_without_a_title_it_is_called_by_its_host(write: Write) -> None:
 @pytest.mark.parametrize(("mode", "readable"), [(0o600, False), (0o640, True), (0o604, True)])
 def test_a_file_that_others_can_read_is_noticed(write: Write, mode: int, readable: bool) -> None:
     folder = write()
-    (folder / provider.FILE).chmod(mode)
-    known = provider.read(folder)
+    (folder / oidc.FILE).chmod(mode)
+    known = oidc.read(folder)
     assert known is not None
     assert known.readable is readable
 
@@ -105,17 +105,17 @@ def test_a_file_that_others_can_read_is_noticed(write: Write, mode: int, readabl
 )
 def test_a_setup_that_is_none(write: Write, changes: dict[str, Any], words: str) -> None:
     with pytest.raises(FormatError, match=words):
-        provider.read(write(**changes))
+        oidc.read(write(**changes))
 
 
 def test_without_authlib_it_says_what_to_install(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(provider.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(oidc.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(CampaignError, match=r"pip install cleverdon\[sso\]"):
-        provider.read(write())
+        oidc.read(write())
 
 
 def test_the_app_does_not_start_on_a_setup_that_is_none(campaign: Campaign) -> None:
-    (campaign.directory / provider.FILE).write_text("nothing")
+    (campaign.directory / oidc.FILE).write_text("nothing")
     with pytest.raises(CleverdonError, match="sso.toml"):
         create_app(campaign.directory)
 
@@ -125,7 +125,7 @@ def test_the_app_does_not_start_on_a_setup_that_is_none(campaign: Campaign) -> N
 
 @pytest.fixture
 def known(write: Write) -> Provider:
-    found = provider.read(write())
+    found = oidc.read(write())
     assert found is not None
     return found
 
@@ -170,7 +170,7 @@ def test_who_is_nobody_here(known: Provider, claims: dict[str, Any], words: str)
         known.newcomer({"iat": AT, **claims}, at=AT)
 
 
-@pytest.mark.parametrize("iat", [AT - provider.FRESH - 1, AT + provider.AHEAD + 1, None, "now", float("nan")])
+@pytest.mark.parametrize("iat", [AT - oidc.FRESH - 1, AT + oidc.AHEAD + 1, None, "now", float("nan")])
 def test_what_was_said_long_ago_counts_no_more(known: Provider, iat: Any) -> None:
     assert known.newcomer({"email": "mia@x.org", "iat": iat}, at=AT) is None
 

@@ -15,11 +15,11 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate.asgi import SCRIPT
-from annotate.judging import tasks
+from annotate.auth.session import DIRECTORY_VARIABLE
+from annotate.auth.tokens import TOKEN_HEADER, Tokens
+from annotate.judging import task_routes
 from annotate.judging.routes import JudgingService
-from annotate.judging.tokens import TOKEN_HEADER, Tokens
-from annotate.session import DIRECTORY_VARIABLE
+from annotate.server.asgi import SCRIPT
 from collection import Campaign, Document
 from collection.records import Choice, Preference, Role
 from tests.conftest import judging_token, signed_in
@@ -122,9 +122,9 @@ def test_a_request_waits_for_the_disk_once(client: TestClient, listing: Campaign
     with listing.store.transaction():
         said: list[str] = []
         listing.store.db.conn.set_trace_callback(said.append)
-    tasks._sync(listing, "ann", {"task": "list", "want": 1})
+    task_routes._sync(listing, "ann", {"task": "list", "want": 1})
     said.clear()
-    answer = tasks._sync(listing, "ann", {"task": "list", "decisions": [chosen("1", "d1")], "want": 1})
+    answer = task_routes._sync(listing, "ann", {"task": "list", "decisions": [chosen("1", "d1")], "want": 1})
     assert (len(answer["saved"]), ids(answer["units"])) == (1, ["2"])
     assert [line.split()[0] for line in said if line.startswith(("BEGIN", "COMMIT"))] == ["BEGIN", "COMMIT"]
 
@@ -134,7 +134,7 @@ def test_no_decision_is_lost_because_nothing_can_be_handed_out_after_it(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch, task: str
 ) -> None:
     campaign.set_card(task=task, list_size=3, preference_size=3)
-    unit = tasks._sync(campaign, "ann", {"task": task, "want": 1})["units"][0]
+    unit = task_routes._sync(campaign, "ann", {"task": task, "want": 1})["units"][0]
     item = chosen("1", "d1") if task == "list" else preferred("1", *unit["plan"]["next"]["pair"])
     tries: list[Any] = []
 
@@ -145,12 +145,12 @@ def test_no_decision_is_lost_because_nothing_can_be_handed_out_after_it(
     with monkeypatch.context() as patch:
         patch.setattr(campaign, "next_topics", broken)
         with pytest.raises(RuntimeError, match="out of order"):
-            tasks._sync(campaign, "ann", {"task": task, "decisions": [item], "want": 1})
+            task_routes._sync(campaign, "ann", {"task": task, "decisions": [item], "want": 1})
     assert len(tries) == 2
     with Campaign(campaign.directory) as other:
         log = other.choices() if task == "list" else other.preferences()
         assert log["uuid"].tolist() == [item["uuid"]]
-    again = tasks._sync(campaign, "ann", {"task": task, "decisions": [item], "want": 1})
+    again = task_routes._sync(campaign, "ann", {"task": task, "decisions": [item], "want": 1})
     assert again["saved"] == [item["uuid"]]
     assert again["progress"]["done"] == (1 if task == "list" else 0)
 
@@ -235,12 +235,12 @@ def test_another_task_takes_decisions_and_hands_nothing_out(client: TestClient, 
 
 def test_long_texts_are_cut(client: TestClient, listing: Campaign) -> None:
     with listing.store.transaction():
-        listing.store.add_documents([Document("d2", "long", "x" * (tasks.UNIT_CAP + 5))], replace=True)
+        listing.store.add_documents([Document("d2", "long", "x" * (task_routes.UNIT_CAP + 5))], replace=True)
     document = sync(client, want=1)["units"][0]["documents"][0]
     assert (len(document["text"]), document["truncated"], document["length"]) == (
-        tasks.UNIT_CAP,
+        task_routes.UNIT_CAP,
         True,
-        tasks.UNIT_CAP + 5,
+        task_routes.UNIT_CAP + 5,
     )
 
 
@@ -288,7 +288,7 @@ def test_only_the_first_topic_in_hand_has_a_plan_far_ahead(
     # Where the first is changed or done, the one that is then the first gets its own.
     plans = sync(client, "preference", decisions=[preferred("1", *one["pair"])], holding=["2", "1"])["plans"]
     assert {query_id: depth(plan["next"]) for query_id, plan in plans.items()} == {"1": 1, "2": 3}
-    monkeypatch.setattr(tasks, "LONG", 2)
+    monkeypatch.setattr(task_routes, "LONG", 2)
     assert depth(sync(client, "preference", holding=["2"])["plans"]["2"]["next"]) == 2
 
 
@@ -401,7 +401,7 @@ def test_thousands_of_topics_cost_a_save_nothing(tmp_path: Path, task: str) -> N
         campaign.pool("depth", depth=size)
         campaign.set_card(task=task)
         campaign.add_account("ann", "annotator")
-        answer = tasks._sync(campaign, "ann", {"task": task, "want": 6})
+        answer = task_routes._sync(campaign, "ann", {"task": task, "want": 6})
         assert len(json.dumps(answer)) < 200_000
         units, times, finished = answer["units"], [], 0
         for _ in range(200):
@@ -415,7 +415,7 @@ def test_thousands_of_topics_cost_a_save_nothing(tmp_path: Path, task: str) -> N
                 item = preferred(query_id, *unit["plan"]["next"]["pair"])
             held = [u["topic"]["query_id"] for u in units]
             start = time.thread_time()  # of the processor: others may have it for a while
-            answer = tasks._sync(
+            answer = task_routes._sync(
                 campaign, "ann", {"task": task, "decisions": [item], "holding": held, "want": 6 - len(units)}
             )
             times.append(time.thread_time() - start)

@@ -11,8 +11,8 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from annotate.auth.tokens import TOKEN_HEADER
 from annotate.judging.routes import JudgingService
-from annotate.judging.tokens import TOKEN_HEADER
 from collection import Campaign, Judgement
 from tests.conftest import judging_token
 from tests.helpers import fill, post

@@ -1,7 +1,7 @@
 """Mounts the judging card: the component that shows documents and takes judgements without a rerun.
 
 A card is files: nodes in ``judge/card.html`` and ``judge/panels/*.html``, behaviour in ``judge/*.js`` and, what every
-card needs, ``parts/*.js``, looks in ``looks/*.css``; this module puts them together. The card posts to the judging
+card needs, ``parts/*.js``, styles in ``styles/*.css``; this module puts them together. The card posts to the judging
 routes by itself and never sets a component value, so judging starts no script run.
 """
 
@@ -68,27 +68,27 @@ class Card(NamedTuple):
 
     folder: str
     parts: tuple[str, ...]
-    looks: tuple[str, ...]
+    styles: tuple[str, ...]
     common: tuple[str, ...] = ()
     panels: tuple[str, ...] = ()
 
 
 SHARED = (
-    "wire",
-    "keeping",
-    "making",
-    "clock",
+    "requests",
+    "browser_storage",
+    "nodes",
+    "viewing_time",
     "keys",
-    "showing",
+    "document_view",
     "terms",
-    "painting",
-    "places",
+    "highlight_ranges",
+    "layout",
     "outbox",
     "guidelines",
     "reasons",
-    "noting",
+    "note_panel",
     "dialog",
-    "mounting",
+    "mount",
 )
 """Parts of every card's script, in ``parts/``."""
 
@@ -98,54 +98,69 @@ JUDGE = Card(
         "parts/grades",
         "state",
         "drafts",
-        "verbs",
+        "commands",
         "network",
-        "finding",
+        "search",
         "notes",
         "actions",
         "document",
-        "marking",
-        "finder",
+        "highlights",
+        "find_in_document",
         "passages",
         "settings",
         "history",
-        "near",
-        "time",
-        "more",
-        "aloud",
+        "near_duplicates",
+        "session_time",
+        "menu",
+        "announcements",
         "tabs",
-        "attach",
-        "draw",
+        "listeners",
+        "render",
     ),
-    ("frame", "topic", "document", "reading", "marks", "bar", "panels", "search", "narrow", "desk", "fit"),
+    ("frame", "topic", "document", "text_forms", "highlights", "bar", "panels", "search", "narrow", "tools", "screens"),
 )
 
-UNITS = ("units", "exchange", "remarks", "unitcard", "page")
+UNITS = ("units", "sync", "pending_notes", "unit_card", "document_tile")
 """Parts of the cards that hold units of decision: whole topics, or pairs to adjudicate."""
 
-TOPICS = ("topics", *UNITS)
+UNIT_STYLES = (
+    "frame",
+    "topic",
+    "document",
+    "text_forms",
+    "highlights",
+    "bar",
+    "panels",
+    "narrow",
+    "tools",
+    "screens",
+    "units",
+)
+"""Style sheets of these cards."""
+
+TOPICS = ("topic_units", *UNITS)
 """Parts of the cards whose topics are decided as a whole."""
 
 CHOOSE = Card(
     "choose",
-    ("units", "actions", "judge/settings", "draw"),
-    ("frame", "topic", "document", "reading", "marks", "bar", "panels", "narrow", "desk", "fit", "units", "choose"),
+    ("units", "actions", "judge/settings", "render"),
+    (*UNIT_STYLES, "choose"),
     TOPICS,
     ("guidelines", "note", "reasons", "settings"),
 )
 
 PREFER = Card(
     "prefer",
-    ("units", "actions", "judge/settings", "draw"),
-    ("frame", "topic", "document", "reading", "marks", "bar", "panels", "narrow", "desk", "fit", "units", "prefer"),
+    ("units", "actions", "judge/settings", "render"),
+    (*UNIT_STYLES, "prefer"),
     TOPICS,
     ("guidelines", "note", "reasons", "settings"),
 )
 
 ADJUDICATE = Card(
     "adjudicate",
-    ("units", "actions", "judge/settings", "draw"),
-    ("frame", "topic", "document", "reading", "marks", "bar", "panels", "narrow", "desk", "fit", "units", "adjudicate"),
+    ("units", "actions", "judge/settings", "render"),
+    (*UNIT_STYLES, "adjudicate"),
     (*UNITS, "grades"),
     ("guidelines", "note", "reasons", "settings"),
 )
@@ -173,9 +188,9 @@ def script(card: Card) -> str:
     return "\n".join(file.read_text(encoding="utf-8") for file in files)
 
 
-def looks(card: Card) -> str:
+def style_sheet(card: Card) -> str:
     """The card's style sheet."""
-    return "\n".join((HERE / "looks" / f"{name}.css").read_text(encoding="utf-8") for name in card.looks)
+    return "\n".join((HERE / "styles" / f"{name}.css").read_text(encoding="utf-8") for name in card.styles)
 
 
 @cache
@@ -184,7 +199,7 @@ def _component(card: Card) -> ComponentRenderer:
     import streamlit as st
 
     return st.components.v2.component(
-        f"cleverdon_{card.folder}_card", html=nodes(card), css=looks(card), js=script(card)
+        f"cleverdon_{card.folder}_card", html=nodes(card), css=style_sheet(card), js=script(card)
     )
 
 

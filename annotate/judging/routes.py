@@ -19,20 +19,20 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from annotate.desk import Desk
-from annotate.guarding import JUDGES, open_to
-from annotate.judging import showing
-from annotate.judging.tokens import TOKEN_HEADER, Bearer, Tokens, cookie_name
-from annotate.judging.trainer import NotLearned, Trainer
-from annotate.markdown import to_html
-from annotate.request_bodies import BadRequest, read_json
+from annotate.auth.roles import JUDGES, open_to
+from annotate.auth.tokens import TOKEN_HEADER, Bearer, Tokens, cookie_name
+from annotate.elements.markdown import to_html
+from annotate.judging import document_payload
+from annotate.judging.model_process import NotLearned, Trainer
+from annotate.server.campaign_thread import Desk
+from annotate.server.request_bodies import BadRequest, read_json
 from collection.campaign import Campaign, NextPairs, Refused
 from collection.characters import require_writable, writable
 from collection.errors import BusyError, CleverdonError, InputError
 from collection.records import KINDS, Document, Judgement, Role
 
-PREFIX = showing.PREFIX
-TEXT_CAP = showing.TEXT_CAP
+PREFIX = document_payload.PREFIX
+TEXT_CAP = document_payload.TEXT_CAP
 RECENT = 20
 """Judgements that a fresh card is given to look back at and to undo."""
 MOST_WANTED = 50
@@ -110,7 +110,11 @@ class JudgingService:
 
     def routes(self) -> list[Route]:
         """All routes of this service."""
-        from annotate.judging import adjudicating, past, tasks  # which stand on this module
+        from annotate.judging import (
+            adjudication_routes,
+            history_routes,
+            task_routes,  # which stand on this module
+        )
 
         return [
             Route(f"{PREFIX}/token", self.token, methods=["POST"]),
@@ -121,10 +125,10 @@ class JudgingService:
             Route(f"{PREFIX}/search", self._guarded(_search, desk="aside"), methods=["POST"]),
             Route(f"{PREFIX}/take", self._guarded(_take), methods=["POST"]),
             Route(f"{PREFIX}/guidelines", self._guarded(_guidelines), methods=["POST"]),
-            *tasks.routes(self._guarded),
-            *past.routes(self._guarded),
-            *adjudicating.routes(self._guarded),
-            showing.file_route(self),
+            *task_routes.routes(self._guarded),
+            *history_routes.routes(self._guarded),
+            *adjudication_routes.routes(self._guarded),
+            document_payload.file_route(self),
         ]
 
     @open_to(JUDGES)
@@ -235,7 +239,7 @@ def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload
         trainer.request(query_id)
     # Long texts take their time: nobody else's save waits for it.
     if pairs is not None:
-        answer["documents"] = showing.shown(campaign, pairs.documents, answer["query_id"])
+        answer["documents"] = document_payload.shown(campaign, pairs.documents, answer["query_id"])
         everybody = set(pairs.calibration)
         for document in answer["documents"]:
             if document["doc_id"] in everybody:
@@ -308,7 +312,7 @@ def _document(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     if document is None:
         raise BadRequest("there is no such document")
     query_id = _text(payload, "query_id") if payload.get("query_id") else None
-    (whole,) = showing.shown(campaign, [document], query_id, cap=None)
+    (whole,) = document_payload.shown(campaign, [document], query_id, cap=None)
     if payload.get("said"):
         words = campaign.judgements(annotator=annotator, query_id=_text(payload, "query_id"))
         words = words[(words["doc_id"] == document.doc_id) & (words["counts_as"] == "judgement")]
@@ -352,7 +356,7 @@ def _search(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
 def _take(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """A document that the annotator found by searching, to be judged next."""
     query_id = _text(payload, "query_id")
-    return showing.shown(campaign, [campaign.take(annotator, query_id, _text(payload, "doc_id"))], query_id)[0]
+    return document_payload.shown(campaign, [campaign.take(annotator, query_id, _text(payload, "doc_id"))], query_id)[0]
 
 
 def _recent(campaign: Campaign, annotator: str, query_id: str) -> list[Payload]:
@@ -360,7 +364,7 @@ def _recent(campaign: Campaign, annotator: str, query_id: str) -> list[Payload]:
     rows = campaign.judgements(annotator=annotator, query_id=query_id, last=RECENT)[::-1]
     rows = rows[rows["counts_as"] == "judgement"]
     known = campaign.documents(rows["doc_id"].tolist())
-    documents = showing.shown(campaign, [known[doc_id] for doc_id in rows["doc_id"]], query_id)
+    documents = document_payload.shown(campaign, [known[doc_id] for doc_id in rows["doc_id"]], query_id)
     said = [_said(row) for row in rows.to_dict("records")]
     return [{"query_id": query_id, **document, **words} for document, words in zip(documents, said, strict=True)]
 

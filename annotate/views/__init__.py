@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from annotate import uploads
-from annotate.guarding import EVERYBODY, JUDGES, MANAGERS, READERS
+from annotate.auth.roles import EVERYBODY, JUDGES, MANAGERS, READERS
+from annotate.server import uploads
 from collection.records import Role
 
 _HERE = Path(__file__).parent
@@ -42,7 +42,7 @@ PAGES: tuple[PageEntry, ...] = (
     PageEntry("guidelines.py", "Guidelines", ":material/menu_book:", "Judge", "guidelines", EVERYBODY),
     PageEntry("import_files.py", "Import", ":material/upload:", "Build", "import", MANAGERS, has_uploader=True),
     PageEntry("pool.py", "Pool", ":material/stacks:", "Build", "pool", MANAGERS),
-    PageEntry("card.py", "Judging page", ":material/view_carousel:", "Build", "judging-page", MANAGERS),
+    PageEntry("judging_page.py", "Judging page", ":material/view_carousel:", "Build", "judging-page", MANAGERS),
     PageEntry("loop.py", "Loop", ":material/autorenew:", "Build", "loop", MANAGERS),
     PageEntry("recall.py", "Recall", ":material/travel_explore:", "Results", "recall", READERS),
     PageEntry("agreement.py", "Agreement", ":material/handshake:", "Results", "agreement", READERS),

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from annotate import session, widgets
-from annotate.signing import gate
-from annotate.signing.attempts import OLD_PASSWORDS, too_many
+from annotate.auth import pages, session
+from annotate.auth.rate_limit import OLD_PASSWORDS, too_many
+from annotate.elements import widgets
 from collection.accounts import SHORTEST_PASSWORD
 from collection.errors import CleverdonError, InputError, WrongPasswordError
 from collection.records import ROLES
@@ -60,6 +60,6 @@ st.write(
 )
 with st.container(horizontal=True):
     if st.button("Sign out here", key="leave-here"):
-        gate.sign_out()
+        pages.sign_out()
     if st.button("Sign out everywhere", key="leave-everywhere"):
-        gate.sign_out(everywhere=True)
+        pages.sign_out(everywhere=True)

@@ -8,7 +8,8 @@ from uuid import uuid4
 import pandas as pd
 import streamlit as st
 
-from annotate import elements, session, widgets
+from annotate.auth import session
+from annotate.elements import drawing, widgets
 from annotate.judging.card import ADJUDICATE, CardData, grade_buttons, mount
 from annotate.judging.routes import PREFIX, TEXT_CAP
 from collection.adjudication import filtered
@@ -96,7 +97,7 @@ with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queu
     if listed.open:
         left = filtered(everything[~everything["ended"]], **conditions)
         st.session_state[LISTED] = list(zip(left["query_id"], left["doc_id"], strict=True))
-        elements.dataframe(
+        drawing.dataframe(
             left[["query_id", "grades", "distance", "doc_id"]],
             hide_index=True,
             on_select=partial(pick, f"queue-{picked}"),
@@ -111,7 +112,7 @@ with above.popover("Done", icon=":material/done_all:", on_change="rerun", key="d
         ended = campaign.adjudications()[::-1]
         grades = [widgets.grade_name(scale, *said) for said in zip(ended["kind"], ended["relevance"], strict=True)]
         columns = ["query_id", "doc_id", "grade", "annotator", "note", "judged_at"]
-        elements.dataframe(
+        drawing.dataframe(
             ended.assign(grade=grades, note=ended["note"].fillna(""))[columns],
             hide_index=True,
             column_config={

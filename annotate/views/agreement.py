@@ -6,8 +6,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from annotate import charts_agreement as charts
-from annotate import compared_pairs, elements, session, views, widgets
+from annotate import views
+from annotate.auth import session
+from annotate.charts import agreement as charts
+from annotate.elements import drawing, pairs_table, widgets
 from collection import agreement as agreeing
 from collection.agreement import COEFFICIENTS, MEASUREMENT, Labels
 from collection.campaign import Conclusion
@@ -142,7 +144,7 @@ rows = found.values[found.values["scale"] == scale]
 if len(grades) == 1:  # the grades are relevant and not relevant: all that the other scale adds is the overlap
     rows = pd.concat([rows, found.values[found.values["coefficient"] == "overlap"]])
 noted = [] if not rows["note"].any() else ["note"]
-elements.dataframe(
+drawing.dataframe(
     rows.assign(label=rows["coefficient"].map(name)),
     hide_index=True,
     height=35 * len(rows) + 38,
@@ -208,7 +210,7 @@ if look == "Grades":
     if scale == "binary":
         names = {0.0: "not relevant", 1.0: "relevant"}
     rows_are, columns_are = couple or ("one", "the other")
-    event = elements.altair_chart(
+    event = drawing.altair_chart(
         charts.confusion_chart(counts, rows_are, columns_are, names),
         on_select="rerun",
         key=f"confusion-{state}-{couples.index(couple) if couple else 'all'}",
@@ -225,7 +227,7 @@ if look == "Grades":
 elif look == "Annotators":
     between = of(seen_from(*args, "between"))
     if len(labels.annotators) > 2:
-        event = elements.altair_chart(
+        event = drawing.altair_chart(
             charts.annotators_chart(between[["a", "b", "pairs", "value"]], name(coefficient)),
             on_select="rerun",
             key=f"annotators-{state}-{coefficient}",
@@ -239,7 +241,7 @@ elif look == "Annotators":
             cell = f"{at[0]} and {at[1]} differ"
     rest = of(found.rest)
     listed = rest["annotator"].tolist()
-    table_event = elements.dataframe(
+    table_event = drawing.dataframe(
         rest,
         hide_index=True,
         on_select="rerun",
@@ -265,7 +267,7 @@ elif look == "Annotators":
         "Each annotator against the majority of the others (in a tie the lower grade). Select a row to see where "
         "they differ."
     )
-    if (row := compared_pairs.selected(table_event, len(listed))) is not None:
+    if (row := pairs_table.selected(table_event, len(listed))) is not None:
         annotator = listed[row]
         against = agreeing.disagreements(shown.against_rest(annotator))[["query_id", "doc_id"]]
         pairs = against.merge(agreeing.disagreements(shown), on=["query_id", "doc_id"])
@@ -274,7 +276,7 @@ elif look == "Topics":
     table = in_natural_order(of(seen_from(*args, "topics"))).sort_values("value", kind="stable", na_position="last")
     table = table.merge(campaign.topics()[["query_id", "title"]], on="query_id")
     listed = table["query_id"].tolist()
-    table_event = elements.dataframe(
+    table_event = drawing.dataframe(
         table,
         hide_index=True,
         height=min(35 * len(table) + 38, 318),
@@ -296,7 +298,7 @@ elif look == "Topics":
         "have the same grade, alpha and kappa are low although most grades are the same; Gwet's AC1 is not. Select a "
         "row to see its disagreements."
     )
-    if (row := compared_pairs.selected(table_event, len(listed))) is not None:
+    if (row := pairs_table.selected(table_event, len(listed))) is not None:
         topic = listed[row]
         pairs = agreeing.disagreements(shown, query_id=topic)
         cell = f"annotators differ in topic {topic}"
@@ -308,7 +310,7 @@ elif look == "Over time":
             "annotators. Of imported grades that is not known."
         )
     else:
-        elements.altair_chart(
+        drawing.altair_chart(
             charts.windows_chart(windows, name(coefficient)), alt=f"{name(coefficient)} in windows over time"
         )
         st.caption(
@@ -337,7 +339,7 @@ else:
     summary = pd.DataFrame([c._asdict() for c in conclusions]).drop(columns="table")
     chosen_row = 0
     if len(conclusions) > 1:
-        table_event = elements.dataframe(
+        table_event = drawing.dataframe(
             summary,
             hide_index=True,
             height=min(35 * len(summary) + 38, 318),
@@ -350,11 +352,11 @@ else:
                 "swaps": st.column_config.NumberColumn("Pairs of runs swapped"),
             },
         )
-        chosen_row = compared_pairs.selected(table_event, len(conclusions)) or 0
+        chosen_row = pairs_table.selected(table_event, len(conclusions)) or 0
     told = conclusions[chosen_row]
     said = told.note[0].upper() + told.note[1:] if told.note else agreeing.of_tau(told.tau, told.swaps, told.runs)
     st.markdown(f"**{widgets.plain(told.a)} and {widgets.plain(told.b)}:** {widgets.plain(said)}.")
-    elements.dataframe(
+    drawing.dataframe(
         told.table,
         hide_index=True,
         alt="The runs by each one's grades",
@@ -375,4 +377,4 @@ else:
     )
 
 if pairs is not None:
-    compared_pairs.show(pairs, frame[frame["annotator"].isin(labels.annotators)], cell, f"{state}-{abs(hash(cell))}")
+    pairs_table.show(pairs, frame[frame["annotator"].isin(labels.annotators)], cell, f"{state}-{abs(hash(cell))}")

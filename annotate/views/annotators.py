@@ -3,8 +3,10 @@
 import pandas as pd
 import streamlit as st
 
-from annotate import charts_conduct, compared_pairs, elements, session, widgets
-from collection.conduct import FEW, Conduct
+from annotate.auth import session
+from annotate.charts import annotators
+from annotate.elements import drawing, pairs_table, widgets
+from collection.agreement.annotator_statistics import FEW, Conduct
 
 campaign = session.current().campaign
 
@@ -29,7 +31,7 @@ if facts.empty:
     st.stop()
 
 st.subheader("Pace")
-elements.dataframe(
+drawing.dataframe(
     facts[["annotator", "judgements", "last_at", "seconds_low", "seconds", "seconds_high", "per_hour", "sessions",
            "hours", "active", "away", "days", "per_day"]],
     hide_index=True,
@@ -56,7 +58,7 @@ elements.dataframe(
 st.caption("Seconds are those on screen with the page in front. Imported judgements have no times.")
 
 st.subheader("Grades")
-elements.dataframe(
+drawing.dataframe(
     facts[["annotator", "grades", "agreement", "higher", "shared", "row", "row_grade", "cannot_judge", "flagged",
            "revised", "undone"]],
     hide_index=True,
@@ -83,7 +85,7 @@ flagged = campaign.flagged()
 if len(flagged):
     st.subheader(f"Flagged ({len(flagged):,})")
     scale = campaign.grades
-    event = elements.dataframe(
+    event = drawing.dataframe(
         flagged.assign(
             grade=[widgets.grade_name(scale, k, r) for k, r in zip(flagged["kind"], flagged["relevance"], strict=True)]
         )[["query_id", "doc_id", "annotator", "grade", "note", "judged_at"]],
@@ -104,9 +106,9 @@ if len(flagged):
         },
     )
     st.caption("The newest first. Select a row to read the document, with what everybody said of it.")
-    if (row := compared_pairs.selected(event, len(flagged))) is not None:
+    if (row := pairs_table.selected(event, len(flagged))) is not None:
         query_id, doc_id = map(str, flagged.iloc[row][["query_id", "doc_id"]])
-        compared_pairs.side_by_side(query_id, doc_id, campaign.labels())
+        pairs_table.side_by_side(query_id, doc_id, campaign.labels())
     widgets.page_link("adjudicate.py", "Where annotators differ, Adjudicate ends it")
 
 st.subheader("Out of the ordinary")
@@ -126,10 +128,8 @@ if len(conduct.times):
     shown = st.multiselect("Annotators", timed, default=timed[:6])
     times: pd.DataFrame = conduct.times[conduct.times["annotator"].isin(shown)]
     if len(times):
-        elements.altair_chart(
-            charts_conduct.seconds_chart(times), alt="Seconds of each judgement over time, by annotator"
-        )
+        drawing.altair_chart(annotators.seconds_chart(times), alt="Seconds of each judgement over time, by annotator")
         st.caption("Each point is a judgement, the line the median of twenty. The axis is logarithmic.")
 if len(conduct.days):
     st.subheader("Judgements a day")
-    elements.altair_chart(charts_conduct.days_chart(conduct.days), alt="Judgements of each day, by annotator")
+    drawing.altair_chart(annotators.days_chart(conduct.days), alt="Judgements of each day, by annotator")

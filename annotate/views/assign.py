@@ -6,10 +6,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from annotate import elements, session, widgets
+from annotate.auth import session
+from annotate.elements import drawing, widgets
 from collection.assignment import LEASES, MOST_ANNOTATORS
-from collection.campaign.reports import Workload
-from collection.campaign.settings import MODES
+from collection.campaign.loop_settings import MODES
+from collection.campaign.results import Workload
 from collection.errors import CleverdonError
 from collection.records import in_natural_order
 
@@ -170,7 +171,7 @@ def by_topic() -> None:
     table = campaign.assignments()
     table["who"] = [who(accounts, groups) for accounts, groups in zip(table["accounts"], table["groups"], strict=True)]
     st.caption("A topic is for everybody who may judge until it is given to somebody. Select rows to change them.")
-    picked = elements.dataframe(
+    picked = drawing.dataframe(
         table[["query_id", "title", "who", "pool", "wanted", "made", "left"]],
         hide_index=True,
         height=min(35 * len(table) + 38, 388),
@@ -237,7 +238,7 @@ def deal(chosen: list[str], many: str) -> None:
         sizes = campaign.assignments().set_index("query_id")["pool"]
         rows = [(name, query_id, sizes[query_id]) for query_id, names in dealt.items() for name in names]
         plan = pd.DataFrame(rows, columns=["name", "query_id", "pairs"]).groupby("name", sort=False, as_index=False)
-        elements.dataframe(
+        drawing.dataframe(
             plan.agg(topics=("query_id", "size"), pairs=("pairs", "sum")).sort_values("name"),
             hide_index=True,
             alt="What each person would have",
@@ -259,7 +260,7 @@ def by_person() -> None:
         rows.append((name, len(campaign.topics_for(name)), done, None if goal is None else max(goal - done, 0)))
     table = pd.DataFrame(rows, columns=["name", "topics", "done", "left"])
     table["left"] = table["left"].astype("Int64")
-    elements.dataframe(
+    drawing.dataframe(
         table,
         hide_index=True,
         height=min(35 * len(table) + 38, 388),
@@ -300,7 +301,7 @@ def calibration() -> None:
     if len(pairs):
         done = campaign.calibrated()
         done["finished"] = done["judged"] >= done["of"]
-        elements.dataframe(
+        drawing.dataframe(
             done[["annotator", "judged", "of", "finished", "agree"]],
             hide_index=True,
             placeholder="–",

@@ -6,17 +6,18 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from annotate import charts_compare as charts
-from annotate import compared_systems as tables
-from annotate import elements, rule_choice, session, widgets
+from annotate.auth import session
+from annotate.charts import comparison as charts
 from annotate.charts import downloadable
+from annotate.elements import drawing, rule_picker, widgets
+from annotate.elements import systems_side_by_side as tables
 from collection import comparison as comparing
 from collection.characters import natural_key
 from collection.comparison import DEFAULT_MEASURES, Comparison, Evaluation
 from collection.errors import CleverdonError
 from collection.formats.spreadsheet import tsv
 from collection.measures import MEASURES, as_measures, parse
-from collection.significance import CORRECTIONS, DEFAULT_CORRECTION, DEFAULT_TEST, TESTS
+from collection.statistics import CORRECTIONS, DEFAULT_CORRECTION, DEFAULT_TEST, TESTS
 
 ALPHAS = [0.05, 0.01, 0.1]
 DEPTHS = [10, 20, 50, 100]
@@ -108,7 +109,7 @@ baseline = right.selectbox(
 with st.expander("Grades, test and correction"):
     left, middle, right = st.columns(3)
     with left:
-        rule = rule_choice.choose(
+        rule = rule_picker.choose(
             "Where several annotators judged a pair", annotators(campaign.id, counts["logged"]), key="rule"
         )
     test = middle.selectbox(
@@ -288,7 +289,7 @@ elif look == TOPICS:
     # The titles go into the index: as a column they might meet a run of that name.
     table.index = pd.Index([f"{query_id}: {titles[query_id]}" for query_id in table.index], name="topic")
     config = {system: st.column_config.NumberColumn(system, format="%.3f") for system in order}
-    elements.dataframe(table, column_config=config, alt=f"{measure} of each system in each topic")
+    drawing.dataframe(table, column_config=config, alt=f"{measure} of each system in each topic")
     with st.expander("Show the calculation of one value"):
         left, right = st.columns(2)
         run = left.selectbox("Run", [name for system in order for name in members[system]], format_func=widgets.upright)
@@ -308,7 +309,7 @@ elif known_costs is not None:
             f"{len(frontier):,} of {len(order):,} systems have this cost, {len(undominated):,} are not dominated.",
             alt=f"{measure} against {charts.cost_title(cost)}",
         )
-        elements.dataframe(
+        drawing.dataframe(
             frontier,
             hide_index=True,
             alt="Systems, what they cost, and who dominates them",
@@ -322,7 +323,7 @@ elif known_costs is not None:
             },
         )
     st.caption("All that is known of what the systems cost:")
-    elements.dataframe(known_costs.loc[order], alt="Costs of the systems")
+    drawing.dataframe(known_costs.loc[order], alt="Costs of the systems")
 
 files: dict[str, tuple[str, Callable[[], str]]] = {
     "values.tsv": ("Values, topic by topic", partial(tsv, result.values)),

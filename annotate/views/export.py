@@ -8,15 +8,16 @@ from typing import Any, TypeVar
 import pandas as pd
 import streamlit as st
 
-from annotate import elements, rule_choice, session, whole_collection, widgets
+from annotate.auth import session
+from annotate.elements import collection_download, drawing, rule_picker, widgets
 from collection.adjudication import BY, caution
 from collection.campaign import Campaign, RuleComparison
-from collection.choices import CHOICE_RULES
 from collection.comparison import DEFAULT_MEASURES
 from collection.errors import CleverdonError
+from collection.export.training_examples import NEGATIVES
 from collection.formats import QrelsForm
 from collection.preferences import MEASURES
-from collection.training import NEGATIVES
+from collection.preferences.choices import CHOICE_RULES
 
 Content = TypeVar("Content")
 
@@ -175,7 +176,7 @@ def compare(rule: str) -> None:
     """Another rule beside the chosen one: which grades differ, and whether a system changes place."""
     left, right = st.columns([3, 2])
     with left:
-        other = rule_choice.choose("Compare with", annotators, key="other", usual="highest")
+        other = rule_picker.choose("Compare with", annotators, key="other", usual="highest")
     runs = campaign.run_table()
     measure = None
     if len(runs):
@@ -194,7 +195,7 @@ def compare(rule: str) -> None:
             st.write(f"{pairs:,} pairs have a grade only by {widgets.plain(name)}.")
     if grades.differ:
         table = grades.confusion.rename(index=lambda g: f"{g:g}", columns=lambda g: f"{g:g}")
-        elements.dataframe(table.rename_axis("by the first"), width="content")
+        drawing.dataframe(table.rename_axis("by the first"), width="content")
         st.caption("Pairs by grade: rows by the first rule, columns by the second.")
     if found.places is None:
         return
@@ -203,7 +204,7 @@ def compare(rule: str) -> None:
     names = ", ".join(map(widgets.plain, moved))
     st.write((f"**{len(moved)}** of {len(found.places.table)} systems change place: {names}." if moved
               else "No system changes place.") + tau)  # fmt: skip
-    elements.dataframe(
+    drawing.dataframe(
         found.places.table,
         hide_index=True,
         column_config={
@@ -218,7 +219,7 @@ def compare(rule: str) -> None:
 
 st.subheader("Qrels")
 annotators = campaign.annotators()["annotator"].tolist()
-rule = rule_choice.choose("Where several annotators judged a pair", annotators, key="rule")
+rule = rule_picker.choose("Where several annotators judged a pair", annotators, key="rule")
 try:
     settled = campaign.settled(rule)
 except CleverdonError as error:  # somebody who gave no grade
@@ -243,7 +244,7 @@ else:
     )
     if several.pairs:
         ways = settled["by"].value_counts()
-        elements.dataframe(
+        drawing.dataframe(
             pd.DataFrame({"how": ways.index, "pairs": ways.to_numpy(), "means": [BY[w] for w in ways.index]}),
             hide_index=True,
             column_config={
@@ -274,7 +275,7 @@ else:
             st.download_button("Download qrels.txt.rule.json", both[1], "qrels.txt.rule.json", key="rule-file")
     st.caption("The second file says which rule made the first, of whose judgements. TREC qrels have no place for it.")
     with st.expander("The first lines"):
-        elements.dataframe(settled.head(20), hide_index=True)
+        drawing.dataframe(settled.head(20), hide_index=True)
     if several.pairs and st.toggle("Compare with another rule", key="compare"):
         compare(rule)
 
@@ -329,7 +330,7 @@ if counts["preferences"]:
         download("preference_qrels", "preference-qrels.txt", key="preference-qrels")
     runs = campaign.run_table()
     if len(runs) and (values := written("The measure", campaign.preference_values)):
-        elements.dataframe(
+        drawing.dataframe(
             values.means()[["run", "topics", "counted", "pairs", "ppref", "wpref", "rpref"]],
             hide_index=True,
             alt="Systems by preferences",
@@ -371,4 +372,4 @@ if missing := campaign.missing_documents():
     download("missing_documents", "missing.txt", key="missing")
 
 if counts["judgements"] or counts["choices"] or counts["preferences"]:
-    whole_collection.draw(rule)
+    collection_download.draw(rule)

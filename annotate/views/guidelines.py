@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from annotate import elements, markdown, session, widgets
+from annotate.auth import session
+from annotate.elements import drawing, markdown, widgets
 from collection.characters import natural_key
 from collection.errors import CleverdonError
 from collection.records import in_natural_order
@@ -100,7 +101,7 @@ def write_notes() -> None:
         st.write("There are no topics yet.")
         return
     topics["note"] = [notes.get(query_id, "") for query_id in topics["query_id"]]
-    edited = elements.data_editor(
+    edited = drawing.data_editor(
         topics,
         hide_index=True,
         height=min(35 * len(topics) + 38, 460),

@@ -7,7 +7,8 @@ from pathlib import Path
 import streamlit as st
 from streamlit import config
 
-from annotate import session, widgets
+from annotate.auth import session
+from annotate.elements import widgets
 from collection.errors import CleverdonError
 
 campaign = session.current().campaign

@@ -4,7 +4,8 @@ from dataclasses import asdict
 
 import streamlit as st
 
-from annotate import session, widgets
+from annotate.auth import session
+from annotate.elements import widgets
 from annotate.judging.card import CARDS, CardData, grade_buttons, mount
 from annotate.judging.routes import PREFIX, TEXT_CAP
 from collection.campaign import CANNOT_JUDGE_REASONS

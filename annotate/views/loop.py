@@ -6,10 +6,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from annotate import elements, session, widgets
+from annotate.auth import session
+from annotate.elements import drawing, widgets
+from collection.active_learning.learners import LEARNERS
 from collection.campaign import MODES
 from collection.errors import CleverdonError
-from collection.learners import LEARNERS
 from collection.pooling import ADAPTIVE
 from collection.records import in_natural_order
 
@@ -128,7 +129,7 @@ if own := campaign.own_modes():
     topics = in_natural_order(campaign.topics())[["query_id", "title"]].reset_index(drop=True)
     topics["mode"] = [own[query_id] or USUAL for query_id in topics["query_id"]]
     labels: dict[Any, str] = {USUAL: "As the campaign", **WAYS}
-    edited = elements.data_editor(
+    edited = drawing.data_editor(
         topics,
         hide_index=True,
         height=min(35 * len(topics) + 38, 318),

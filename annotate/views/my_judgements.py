@@ -4,7 +4,8 @@ from uuid import uuid4
 
 import streamlit as st
 
-from annotate import elements, session, widgets
+from annotate.auth import session
+from annotate.elements import drawing, widgets
 from annotate.judging.routes import LONGEST_NOTE
 from collection.records import Judgement
 
@@ -57,7 +58,7 @@ def pick() -> None:
 
 
 st.session_state["listed"] = shown["uuid"].tolist()
-elements.dataframe(
+drawing.dataframe(
     shown.assign(marked=shown["passages"].map(len))[
         ["query_id", "grade", "doc_id", "judged_at", "note", "flagged", "marked", "seconds", "away", "reason", "title"]
     ],
@@ -154,7 +155,7 @@ log = log[log["doc_id"] == row["doc_id"]][::-1]
 if len(log) > 1:
     with st.expander(f"All that you said about this pair ({len(log)})"):
         columns = ["judged_at", "kind", "relevance", "reason", "flagged", "note", "counts_as"]
-        elements.dataframe(log[columns], hide_index=True)
+        drawing.dataframe(log[columns], hide_index=True)
 
 if not campaign.assignment_settings().blind:
     others = campaign.others_said(row["query_id"], row["doc_id"], now.annotator)
@@ -166,7 +167,7 @@ if not campaign.assignment_settings().blind:
         others["grade"] = [
             widgets.grade_name(scale, k, r) for k, r in zip(others["kind"], others["relevance"], strict=True)
         ]
-        elements.dataframe(
+        drawing.dataframe(
             others[["annotator", "grade", "counts_as", "note", "judged_at"]],
             hide_index=True,
             placeholder="",
@@ -183,7 +184,7 @@ if not campaign.assignment_settings().blind:
     if ranks.empty:
         st.write("No run has it.")
     else:
-        elements.dataframe(
+        drawing.dataframe(
             ranks,
             hide_index=True,
             alt="Where the runs have this pair",

@@ -3,7 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from annotate import elements, session, widgets
+from annotate.auth import session
+from annotate.elements import drawing, widgets
 from collection.campaign import MODES, NextStep
 
 now = session.current()
@@ -58,7 +59,7 @@ if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
     progress["share"] = progress["made"].astype(float) / goals.where(goals > 0)
     progress["left"] = progress["left"].astype("Int64")
     progress["mode"] = progress["mode"].map(lambda name: MODES[name].partition(":")[0])
-    elements.dataframe(
+    drawing.dataframe(
         progress[["query_id", "share", "title", "mode", "judged", "pool", "left", "without_text", "cannot_judge"]],
         hide_index=True,
         column_config={
@@ -77,7 +78,7 @@ if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
     )
 if decisions and decisions["annotators"]:
     st.subheader("Annotators")
-    elements.dataframe(
+    drawing.dataframe(
         pd.DataFrame(decisions["annotators"]),
         hide_index=True,
         alt="Topics that each annotator decided",
@@ -85,7 +86,7 @@ if decisions and decisions["annotators"]:
     )
 elif len(annotators := campaign.annotators()):
     st.subheader("Annotators")
-    elements.dataframe(
+    drawing.dataframe(
         annotators,
         hide_index=True,
         column_config={
@@ -104,7 +105,7 @@ with st.expander("Grades"):
         st.write(f"**{grade}** {widgets.plain(sentence)}")
 if len(runs := campaign.run_table()):
     with st.expander(f"Runs ({len(runs)})"):
-        elements.dataframe(
+        drawing.dataframe(
             runs[["run", "topics", "rows", "deepest"]],
             hide_index=True,
             column_config={"run": "Run", "topics": "Topics", "rows": "Lines", "deepest": "Deepest rank"},

@@ -4,8 +4,9 @@ from urllib.parse import quote, urlsplit
 
 import streamlit as st
 
-from annotate import elements, session, widgets
-from collection.campaign.access import LINK_DAYS
+from annotate.auth import session
+from annotate.elements import drawing, widgets
+from collection.campaign.accounts import LINK_DAYS
 from collection.errors import CleverdonError
 from collection.records import ROLES
 
@@ -34,7 +35,7 @@ if link := st.session_state.pop("link", None):
 table = campaign.accounts()
 member_of = dict(zip(table["name"], table["groups"], strict=True))
 table["groups"] = [", ".join(groups) for groups in table["groups"]]
-elements.dataframe(
+drawing.dataframe(
     table[["name", "role", "groups", "state", "has_password", "signed_in_at", "last_at", "email"]],
     hide_index=True,
     alt="Every account",

@@ -6,10 +6,12 @@ from typing import Any, get_type_hints
 import pandas as pd
 import streamlit as st
 
-from annotate import charts, elements, session, widgets
-from annotate.charts_pool import growth_chart
+from annotate import charts
+from annotate.auth import session
+from annotate.charts.pool import growth_chart
+from annotate.elements import drawing, widgets
 from collection.campaign import PoolReport
-from collection.campaign.pooling import NearDuplicates
+from collection.campaign.pools import NearDuplicates
 from collection.errors import CleverdonError
 from collection.pooling import STRATEGIES, in_words
 from collection.registry import Entry
@@ -147,7 +149,7 @@ widgets.page_link("loop.py")
 budget = int(parameters.get("budget", 100))
 if st.toggle("What would every strategy cost?", key="every"):
     table = costs_of(campaign.id, key, budget, names)
-    elements.dataframe(
+    drawing.dataframe(
         table.assign(strategy=[STRATEGIES[s].label for s in table["strategy"]]),
         hide_index=True,
         height="content",
@@ -185,7 +187,7 @@ if len(rounds := campaign.pool_rounds()):
             for brought in map(json.loads, rounds["runs"])
         ],
     )
-    elements.dataframe(
+    drawing.dataframe(
         listed[["made_at", "strategy", "parameters", "pairs", "runs"]],
         hide_index=True,
         alt="How the pool was made",

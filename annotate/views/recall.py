@@ -5,8 +5,10 @@ from math import isnan
 import pandas as pd
 import streamlit as st
 
-from annotate import charts, elements, session, widgets
-from collection.campaign.recalling import Recall
+from annotate import charts
+from annotate.auth import session
+from annotate.elements import drawing, widgets
+from collection.campaign.recall import Recall
 from collection.stopping.table import percent
 
 campaign = session.current().campaign
@@ -71,7 +73,7 @@ def pick() -> None:
 
 
 topic = st.query_params.get("topic")
-elements.dataframe(
+drawing.dataframe(
     shown,
     hide_index=True,
     height=min(35 * len(shown) + 38, 318),
@@ -160,7 +162,7 @@ if known.judged:
     with st.expander("What other rules say"):
         for reason in (known.advice.reason, estimate.reason):
             st.write(f"{widgets.plain(reason[0].upper() + reason[1:])}.")
-        elements.dataframe(
+        drawing.dataframe(
             known.rules,
             hide_index=True,
             column_config={

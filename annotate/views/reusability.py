@@ -3,8 +3,10 @@
 import pandas as pd
 import streamlit as st
 
-from annotate import charts, elements, rule_choice, session, widgets
-from annotate import charts_reuse as drawn
+from annotate import charts
+from annotate.auth import session
+from annotate.charts import reusability as drawn
+from annotate.elements import drawing, rule_picker, widgets
 from collection.errors import CleverdonError
 from collection.formats.spreadsheet import tsv
 from collection.measures import MEASURES, as_measures, parse
@@ -94,7 +96,7 @@ with st.expander("How it is asked"):
         help="There are: " + ", ".join(m.name for m in MEASURES if not m.needs),
     )
     with right:
-        rule = rule_choice.choose(
+        rule = rule_picker.choose(
             "Where several annotators judged a pair", campaign.annotators()["annotator"].tolist(), key="rule"
         )
     known_depth = left.number_input(
@@ -106,7 +108,7 @@ with st.expander("How it is asked"):
         grouping = tuple((name, name) for name in names)
     elif how == "own":
         guess = groups_by_prefix(names)
-        edited = elements.data_editor(
+        edited = drawing.data_editor(
             pd.DataFrame({"run": names, "group": [guess[name] for name in names]}),
             hide_index=True,
             disabled=["run"],
@@ -162,7 +164,7 @@ with words:
 first = measures[0]
 if report.ladder:
     st.subheader("Depth by depth")
-    elements.dataframe(
+    drawing.dataframe(
         pd.DataFrame(
             [
                 rung._asdict() | {"over": f"{len(rung.breaking):,} of {rung.others + 1:,}", "breaking": None}
@@ -231,7 +233,7 @@ charts.downloadable(
     f"{'it' if alone else 'its group'} alone brought to the first {report.pool.depth:,} ranks is taken away.",
     width="stretch",
 )
-elements.dataframe(
+drawing.dataframe(
     rows,
     hide_index=True,
     alt="Each run left out",
@@ -277,7 +279,7 @@ if report.topics["without"].notna().any():
         width="stretch",
     )
 titles = campaign.topics()[["query_id", "title"]]
-elements.dataframe(
+drawing.dataframe(
     in_natural_order(report.topics.merge(titles, on="query_id", how="left")).sort_values("without", kind="stable"),
     hide_index=True,
     alt="The topics, those that decide most first",

@@ -9,12 +9,12 @@ Before anybody adjudicates, :func:`queue` lists the pairs on which annotators di
 how far two rules' qrels lie apart.
 """
 
-from collection.adjudication.comparing import Difference, compare
-from collection.adjudication.disagreeing import Disagreements, disagreements, filtered, queue, sides
-from collection.adjudication.estimating import DawidSkene, dawid_skene
+from collection.adjudication.aggregation import DEFAULT_RULE, Chosen, caution, parse, settle
+from collection.adjudication.dawid_skene import DawidSkene, fit_dawid_skene
+from collection.adjudication.disagreement import Disagreements, disagreements, filtered, queue, sides
+from collection.adjudication.judgement_matrix import ADJUDICATION, BY, Settled, Words
+from collection.adjudication.rule_comparison import Difference, compare
 from collection.adjudication.rules import RULES
-from collection.adjudication.settling import DEFAULT_RULE, Chosen, caution, parse, settle
-from collection.adjudication.words import ADJUDICATION, BY, Settled, Words
 
 __all__ = [
     "ADJUDICATION",
@@ -29,9 +29,9 @@ __all__ = [
     "Words",
     "caution",
     "compare",
-    "dawid_skene",
     "disagreements",
     "filtered",
+    "fit_dawid_skene",
     "parse",
     "queue",
     "settle",

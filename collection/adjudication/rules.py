@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from collection.adjudication.estimating import fit
-from collection.adjudication.words import Floats, Settled, Words
+from collection.adjudication.dawid_skene import fit
+from collection.adjudication.judgement_matrix import Floats, Settled, Words
 from collection.errors import InputError, UnknownNameError
 from collection.registry import Registry
 
@@ -152,7 +152,7 @@ def annotator(words: Words, *, annotator: str = "") -> Settled:
 def dawid_skene_rule(words: Words) -> Settled:
     """The grade with the highest posterior probability; of equally probable ones the lower that somebody gave.
 
-    Adjudications are not looked at. See :func:`collection.adjudication.dawid_skene` for the model and its source. It
+    Adjudications are not looked at. See :func:`~collection.adjudication.fit_dawid_skene` for the model and source. It
     learns from pairs that several annotators graded; with few of those it says little. To the model somebody who gives
     one grade to everything says nothing at all, so it may overrule a lone grade, and even one that several agree on.
     """

@@ -5,10 +5,8 @@
 Nothing here raises for labels that are too few or too much alike: what has no value is nan, with a note that says why.
 """
 
-from collection.agreement.coefficients import COEFFICIENTS, MEASUREMENT, Patterns, Sums
-from collection.agreement.labels import REST, Labels, chosen
-from collection.agreement.resampling import By, values
-from collection.agreement.views import (
+from collection.agreement.bootstrap import By, values
+from collection.agreement.breakdowns import (
     Agreement,
     against_rest,
     agreement,
@@ -18,7 +16,9 @@ from collection.agreement.views import (
     disagreements,
     over_time,
 )
-from collection.agreement.words import headline, of_tau, value_of, with_interval
+from collection.agreement.coefficients import COEFFICIENTS, MEASUREMENT, Patterns, Sums
+from collection.agreement.interpretation import headline, of_tau, value_of, with_interval
+from collection.agreement.labels import REST, Labels, chosen
 
 __all__ = [
     "COEFFICIENTS",

@@ -12,18 +12,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from collection import layout
-from collection.campaign.adjudicating import Places, RuleComparison
-from collection.campaign.agreeing import Conclusion
-from collection.campaign.card import FORMS, TASKS, CardSettings
-from collection.campaign.comparing import Comparing
-from collection.campaign.describing import CORPORA, About, Outline
-from collection.campaign.finding import Finding, Found, Why
-from collection.campaign.importing import Importing
-from collection.campaign.nearing import Duplicates, Near
-from collection.campaign.pooling import Pooling
-from collection.campaign.publishing import CollectionReport, Publishing
-from collection.campaign.remembering import History, Remembering, Times
-from collection.campaign.reports import (
+from collection.campaign.adjudication import Places, RuleComparison
+from collection.campaign.agreement import Conclusion
+from collection.campaign.collection_card import CORPORA, About, Outline
+from collection.campaign.collection_export import CollectionReport, Publishing
+from collection.campaign.evaluation import Comparing
+from collection.campaign.history import History, Remembering, Times
+from collection.campaign.importer import Importing
+from collection.campaign.judging_settings import FORMS, TASKS, CardSettings
+from collection.campaign.loop_settings import LOOPING, MODES, LoopSettings
+from collection.campaign.near_duplicates import Duplicates, Near
+from collection.campaign.pools import Pooling
+from collection.campaign.results import (
     CANNOT_JUDGE_REASONS,
     ImportReport,
     JudgeResult,
@@ -33,11 +33,11 @@ from collection.campaign.reports import (
     Progress,
     Refused,
 )
-from collection.campaign.reusing import Reusing
-from collection.campaign.rounds import Learned, Reasons, Round
-from collection.campaign.settings import LOOPING, MODES, LoopSettings
-from collection.campaign.tasks import NextTopics, TaskProgress
-from collection.campaign.training import Schooling, TrainingFile
+from collection.campaign.reusability import Reusing
+from collection.campaign.search import Finding, Found, Why
+from collection.campaign.topic_tasks import NextTopics, TaskProgress
+from collection.campaign.training_data import Schooling, TrainingFile
+from collection.campaign.training_round import Learned, Reasons, Round
 from collection.characters import one_line, require_writable, writable
 from collection.errors import CampaignError, FormatError, InputError
 from collection.layout import DATABASE

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from collection import assignment, clock
-from collection.campaign.assigning import Assigning
-from collection.campaign.looping import Looping
-from collection.campaign.reading import IN_POOL
-from collection.campaign.reports import Feedback, JudgeResult, NextPairs, Refused
-from collection.campaign.rounds import Round
-from collection.campaign.settings import LOOPING
+from collection.campaign.active_learning import Looping
+from collection.campaign.assignments import Assigning
+from collection.campaign.loop_settings import LOOPING
+from collection.campaign.progress import IN_POOL
+from collection.campaign.results import Feedback, JudgeResult, NextPairs, Refused
+from collection.campaign.training_round import Round
 from collection.characters import require_writable
 from collection.errors import JudgementError
 from collection.records import Candidate, CountsAs, Judgement

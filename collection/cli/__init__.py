@@ -15,23 +15,23 @@ import click
 
 from collection.characters import one_line
 from collection.cli import (
-    agreeing,
-    assigning,
+    agreement,
+    assign,
     card,
-    comparing,
-    duplicating,
-    evaluating,
-    exporting,
-    looping,
+    compare,
+    duplicates,
+    evaluate,
+    export,
+    loop,
     people,
-    pooling,
-    reusing,
-    settling,
-    simulating,
-    tasks,
+    pool,
+    preferences,
+    reusability,
+    rules,
+    simulate,
 )
 from collection.cli.options import DIRECTORY, FILE, FORMAT, refuse_repeated, serving, with_folders
-from collection.cli.printing import counted, echo, echo_data, print_notices, print_table, progress_line
+from collection.cli.output import counted, echo, echo_data, print_notices, print_table, progress_line
 from collection.errors import CleverdonError
 
 
@@ -74,23 +74,23 @@ def main() -> None:
     """Build test collections for retrieval evaluation: pool, judge, settle, evaluate."""
 
 
-main.add_command(agreeing.agreement)
-main.add_command(comparing.compare)
-main.add_command(evaluating.evaluate)
-main.add_command(evaluating.measures)
-main.add_command(exporting.export)
-main.add_command(reusing.reusability)
-main.add_command(settling.rules)
-main.add_command(simulating.simulate)
-main.add_command(duplicating.duplicates)
-main.add_command(assigning.assign)
+main.add_command(agreement.agreement)
+main.add_command(compare.compare)
+main.add_command(evaluate.evaluate)
+main.add_command(evaluate.measures)
+main.add_command(export.export)
+main.add_command(reusability.reusability)
+main.add_command(rules.rules)
+main.add_command(simulate.simulate)
+main.add_command(duplicates.duplicates)
+main.add_command(assign.assign)
 main.add_command(card.card)
-main.add_command(looping.vectors)
-main.add_command(looping.loop)
-main.add_command(looping.recall)
+main.add_command(loop.vectors)
+main.add_command(loop.loop)
+main.add_command(loop.recall)
 main.add_command(people.people)
-main.add_command(pooling.pool)
-main.add_command(tasks.preferences)
+main.add_command(pool.pool)
+main.add_command(preferences.preferences)
 
 
 @main.command()
@@ -186,7 +186,7 @@ def status(directory: Path, form: str) -> None:
     several = f"; {state['made']:,} of {state['goal']:,} judgements made" if state["goal"] > pooled else ""
     if state["decisions"]:
         echo(f"  {'pool':<12}{state['pool']:>10,} pairs")
-        tasks.print_decisions(state["decisions"])
+        preferences.print_decisions(state["decisions"])
     else:
         # A loop over the whole collection has no end: nothing is left of it in numbers.
         only_loops = state["in_loop"] == len(per_topic) > 0

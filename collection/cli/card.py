@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from collection.cli.options import DIRECTORY, FORMAT
-from collection.cli.printing import echo_data, print_table
+from collection.cli.output import echo_data, print_table
 
 
 @click.command()

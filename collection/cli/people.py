@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from collection.cli.options import DIRECTORY, FORMAT
-from collection.cli.printing import echo, echo_data, print_table
+from collection.cli.output import echo, echo_data, print_table
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
@@ -116,7 +116,7 @@ def _invite(campaign: Campaign, name: str, role: str, groups: tuple[str, ...], e
 
 
 def _print_links(campaign: Campaign, tokens: Mapping[str, str]) -> None:
-    from collection.campaign.access import LINK_DAYS
+    from collection.campaign.accounts import LINK_DAYS
 
     address = campaign.address()
     for name, token in tokens.items():

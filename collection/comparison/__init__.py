@@ -3,8 +3,7 @@
 runs, qrels -evaluate-> Evaluation -compare-> Comparison: leaderboard, tests, pairs, notes -> a table for a paper
 """
 
-from collection.comparison.comparing import Comparison, compare
-from collection.comparison.evaluating import (
+from collection.comparison.evaluation import (
     DEFAULT_MEASURES,
     Coverage,
     Evaluation,
@@ -18,10 +17,11 @@ from collection.comparison.evaluating import (
     with_costs,
 )
 from collection.comparison.frontier import MORE_IS_BETTER_COSTS, frontier, number_costs
-from collection.comparison.grouping import systems_of
+from collection.comparison.leaderboard import Comparison, compare
+from collection.comparison.seed_groups import systems_of
 from collection.comparison.system_names import seeds
+from collection.comparison.tables import caption, latex, markdown
 from collection.comparison.topics import differences, side_by_side
-from collection.comparison.writing import caption, latex, markdown
 
 __all__ = [
     "DEFAULT_MEASURES",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from collection.comparison.evaluating import direction
+from collection.comparison.evaluation import direction
 from collection.errors import InputError, UnknownNameError
 from collection.measures import parse
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from collection.comparison.evaluating import Evaluation
+from collection.comparison.evaluation import Evaluation
 from collection.errors import InputError, UnknownNameError
 from collection.records import Run, in_natural_order
 

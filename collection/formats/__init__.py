@@ -24,10 +24,10 @@ from collection.formats.images import host_of, read_image
 from collection.formats.labels import line_of_label, read_labels, write_labels
 from collection.formats.qrels import QrelsForm, read_qrels
 from collection.formats.run import read_run
-from collection.formats.several import line_of_pair, read_runs, run_names
+from collection.formats.run_files import line_of_pair, read_runs, run_names
 from collection.formats.source import stem
 from collection.formats.topics import read_topics
-from collection.formats.training import write_training
+from collection.formats.training_examples import write_training
 from collection.formats.write import (
     write_judgements,
     write_lines,

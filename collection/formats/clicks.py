@@ -12,8 +12,8 @@ import pandas as pd
 
 from collection.errors import FormatError, InputError
 from collection.formats import delimited, fields, source
-from collection.formats.lines import WHOLE
 from collection.formats.source import quote
+from collection.formats.tables.lines import WHOLE
 from collection.formats.write import write_table
 from collection.records import require_columns
 

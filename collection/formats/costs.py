@@ -11,8 +11,8 @@ import pandas as pd
 
 from collection.errors import FormatError
 from collection.formats import delimited, fields, source
-from collection.formats.lines import parse_score
 from collection.formats.source import quote
+from collection.formats.tables.lines import parse_score
 
 WANTED = "costs of runs"
 RUN = ("run", "name", "tag")

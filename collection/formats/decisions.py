@@ -10,8 +10,8 @@ import pandas as pd
 
 from collection.errors import FormatError
 from collection.formats import delimited, fields, source, spreadsheet
-from collection.formats.lines import parse_score
 from collection.formats.source import quote
+from collection.formats.tables.lines import parse_score
 from collection.formats.write import write_log
 from collection.records import PREFERENCE_KINDS, Choice, Preference
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from collection.errors import FormatError
 from collection.formats import fields
-from collection.formats.lines import parse_score
 from collection.formats.source import quote
+from collection.formats.tables.lines import parse_score
 
 DETAILS = ("uuid", "judged_at", "shown_at", "seconds", "away", "strategy", "pool_rank", "model_round", "probability",
            "note", "flagged", "passages")  # fmt: skip

@@ -13,8 +13,8 @@ import pandas as pd
 from collection.errors import FormatError, InputError
 from collection.formats import delimited, fields, source, spreadsheet
 from collection.formats.judgements import DETAILS, details_of
-from collection.formats.lines import as_numbers, parse_grade
 from collection.formats.source import quote
+from collection.formats.tables.lines import as_numbers, parse_grade
 from collection.formats.write import replacing
 from collection.records import COUNTS_AS, KINDS, require_columns, require_ids
 

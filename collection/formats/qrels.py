@@ -9,9 +9,9 @@ import pandas as pd
 
 from collection.errors import FormatError, UnknownNameError
 from collection.formats import source
-from collection.formats.lines import Extra, Layout, data_lines, parse_score
 from collection.formats.source import quote
-from collection.formats.table import read_table
+from collection.formats.tables.lines import Extra, Layout, data_lines, parse_score
+from collection.formats.tables.strict import read_table
 
 WANTED = "qrels"
 NAMES = "query_id 0 doc_id relevance"

@@ -8,9 +8,9 @@ import pandas as pd
 
 from collection.errors import FormatError
 from collection.formats import source
-from collection.formats.lines import Layout, Tag, data_lines, parse_grade
 from collection.formats.source import quote
-from collection.formats.table import read_table
+from collection.formats.tables.lines import Layout, Tag, data_lines, parse_grade
+from collection.formats.tables.strict import read_table
 from collection.ranking import rank_run
 from collection.records import Run
 

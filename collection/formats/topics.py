@@ -8,12 +8,12 @@ from os import PathLike
 import pandas as pd
 
 from collection.errors import FormatError
-from collection.formats import delimited, fields, markup, source
+from collection.formats import delimited, fields, source, topic_markup
 from collection.records import TOPIC_COLUMNS, Topic
 
 WANTED = "topics"
-ID = markup.ID
-TITLE, DESCRIPTION, NARRATIVE = markup.TITLE, markup.DESCRIPTION, markup.NARRATIVE
+ID = topic_markup.ID
+TITLE, DESCRIPTION, NARRATIVE = topic_markup.TITLE, topic_markup.DESCRIPTION, topic_markup.NARRATIVE
 _BARE = {width: TOPIC_COLUMNS[:width] for width in (2, 3, 4)}
 
 
@@ -57,7 +57,7 @@ def _parsed(path: str | PathLike[str]) -> Iterable[tuple[int, Topic]]:
     begin, suffix = line.lstrip()[:1], source.suffix(path)
     fields.refuse_array(path, number, line)
     if begin == "<":
-        return markup.parse(path, WANTED)
+        return topic_markup.parse(path, WANTED)
     if begin == "{" or suffix in (".jsonl", ".json", ".ndjson"):
         return _from_json(path)
     if suffix == ".csv" or (suffix != ".tsv" and "\t" not in line and fields.header_of(line.split(","), ID)):

@@ -28,12 +28,12 @@ it through an entry point of the group ``cleverdon.measures`` has it in the comm
 
 from collection.measures import diversity, effort, experimental, graded, incomplete, ranked, sets  # noqa: F401
 from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Floats, Found, Version
-from collection.measures.bounding import Bounds, bounds
-from collection.measures.explaining import Explanation, explain
-from collection.measures.joining import QrelsIndex, align, from_grades, index_qrels, rank_as
+from collection.measures.alignment import QrelsIndex, align, from_grades, index_qrels, rank_as
+from collection.measures.explanation import Explanation, explain
 from collection.measures.measure import Measure, as_measure, as_measures, parse, parse_name, read
 from collection.measures.table import MEASURES, MeasureEntry
-from collection.measures.tracing import divide, show
+from collection.measures.trace import divide, show
+from collection.measures.value_bounds import Bounds, bounds
 
 __all__ = [
     "MEASURES",

@@ -12,7 +12,7 @@ import numpy as np
 
 from collection.measures.aligned import Aligned, Bools, Floats, Ints
 from collection.measures.table import MEASURES, Persistence, Positive, Share
-from collection.measures.tracing import divide, show
+from collection.measures.trace import divide, show
 
 
 def _covers(aligned: Aligned, rel: float, cutoff: int | None) -> tuple[Bools, Bools, Ints]:

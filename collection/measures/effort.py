@@ -13,7 +13,7 @@ import numpy as np
 from collection.measures.aligned import Aligned, Floats, Ints
 from collection.measures.sets import Documents, collection_size
 from collection.measures.table import MEASURES, Amount, Positive, Share
-from collection.measures.tracing import divide, show
+from collection.measures.trace import divide, show
 
 
 def _reached(aligned: Aligned, recall: float, rel: float) -> tuple[Ints, Ints]:

@@ -7,7 +7,7 @@ import numpy as np
 from collection.measures.aligned import Aligned, Floats, places
 from collection.measures.graded import gain_of, ideal_gain
 from collection.measures.table import MEASURES, Gains, Positive
-from collection.measures.tracing import divide, show
+from collection.measures.trace import divide, show
 
 
 def _curves(aligned: Aligned, gains: Gains | None) -> tuple[Floats, Floats, Floats, Floats]:

@@ -16,7 +16,7 @@ from collection.errors import InputError
 from collection.measures.aligned import UNJUDGED, Aligned, Floats, Grades, Ints, places
 from collection.measures.ranked import most_found
 from collection.measures.table import MEASURES, Gains, Persistence, Positive, Within
-from collection.measures.tracing import divide, show
+from collection.measures.trace import divide, show
 
 Dcg = Literal["log2", "exp-log2"]
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Floats, Sample, places
 from collection.measures.table import MEASURES, Positive
-from collection.measures.tracing import divide, show
+from collection.measures.trace import divide, show
 
 EPSILON = 1e-5
 """What keeps a precision of nothing out of nothing from being undefined (trec_eval's INFAP_EPSILON)."""

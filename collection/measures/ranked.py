@@ -16,7 +16,7 @@ import numpy as np
 
 from collection.measures.aligned import Aligned, Floats, Ints
 from collection.measures.table import MEASURES, Positive, Share
-from collection.measures.tracing import divide, show
+from collection.measures.trace import divide, show
 
 
 @MEASURES.add("P", label="Precision", description="Share of the first k ranks that are relevant.", found_only=True)

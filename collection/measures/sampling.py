@@ -11,8 +11,8 @@ import pandas as pd
 
 from collection.errors import InputError
 from collection.measures.aligned import UNJUDGED, Aligned, Bools, Floats, Grades, Ints, Sample
-from collection.measures.completing import complete, number_rows, to_its_depth
-from collection.measures.joining import align, index_qrels
+from collection.measures.alignment import align, index_qrels
+from collection.measures.imputation import complete, number_rows, to_its_depth
 from collection.measures.measure import Measure, as_measure
 from collection.records import Run, require_columns
 
@@ -39,7 +39,7 @@ def sampling_interval(
     judgements: the value need not lie in the middle.
 
     The interval speaks of the lot of the draw only. What other topics would have given is a matter of
-    :mod:`collection.significance`.
+    :mod:`collection.statistics`.
 
     Source: the bootstrap of a completed finite population after Booth, Butler & Hall, "Bootstrap methods for finite
     populations", JASA 89, 1994; the completion after Meeden & Vardeman, "A noninformative Bayesian approach to

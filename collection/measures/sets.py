@@ -10,7 +10,7 @@ from collection.errors import InputError
 from collection.measures.aligned import UNJUDGED, Aligned, Floats, Ints
 from collection.measures.ranked import f_of
 from collection.measures.table import MEASURES, Positive, Within
-from collection.measures.tracing import divide, show
+from collection.measures.trace import divide, show
 
 Documents = Annotated[int, Within(1)]
 

@@ -13,11 +13,11 @@ order in which a measure reads equal scores (see :func:`collection.ranking.rank_
 from __future__ import annotations
 
 from collection.pooling.adaptive import ahead, hedge, maxmean, mm_ns, mtf, rankings_of, replay, thompson
-from collection.pooling.fixed import depth, pool_growth
+from collection.pooling.depth_pool import depth, pool_growth
 from collection.pooling.fusion import borda, combmnz, combsum, rbp, rrf, sparse
-from collection.pooling.joining import evidence
 from collection.pooling.parameters import in_words, read_parameters
 from collection.pooling.quotas import quota
+from collection.pooling.run_evidence import evidence
 from collection.pooling.sampling import Stratum, parse_strata, statap, stratified, uniform
 from collection.pooling.table import ADAPTIVE, STRATEGIES, Adaptive, Asking, Indices, Ties
 

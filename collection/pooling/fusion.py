@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from collection.errors import InputError, UnknownNameError
-from collection.pooling.joining import Floats, Joined, K, evidence, joined
+from collection.pooling.run_evidence import Floats, Joined, K, evidence, joined
 from collection.pooling.table import STRATEGIES
 from collection.records import POOL_COLUMNS, Run, require_columns
 

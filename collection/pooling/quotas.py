@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from collection.errors import InputError
-from collection.pooling.joining import joined
+from collection.pooling.run_evidence import joined
 from collection.pooling.table import STRATEGIES
 from collection.records import POOL_COLUMNS, Run
 

@@ -21,8 +21,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from collection.errors import InputError
-from collection.pooling.fixed import depth as depth_pool
-from collection.pooling.joining import Floats, Ints, joined
+from collection.pooling.depth_pool import depth as depth_pool
+from collection.pooling.run_evidence import Floats, Ints, joined
 from collection.pooling.table import STRATEGIES
 from collection.records import POOL_COLUMNS, Run
 

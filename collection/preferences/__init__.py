@@ -1,9 +1,9 @@
 """Preferences between two documents: which pair comes next, what all of them say, and how rankings order the pairs."""
 
+from collection.preferences.bradley_terry import ALIKE, PRIOR, fit, grades, strengths
 from collection.preferences.majority import PreferenceAgreement, agreement, judged_pairs, last_words, majority
-from collection.preferences.measuring import MEASURES, PreferenceValues, evaluate
-from collection.preferences.planning import ANSWERS, Ahead, Plan, ahead, cost, plan
-from collection.preferences.strengths import ALIKE, PRIOR, fit, grades, strengths
+from collection.preferences.measures import MEASURES, PreferenceValues, evaluate
+from collection.preferences.pair_selection import ANSWERS, Ahead, Plan, ahead, cost, plan
 
 __all__ = [
     "ALIKE",

@@ -18,7 +18,9 @@ been pooled.
     [[1.0, 0.2, 0.1]]
 """
 
-from collection.reusability.depths import (
+from collection.reusability.assessment import DEFAULT_MEASURES, Groups, Reusability, bounds_of, look
+from collection.reusability.leave_one_out import brought_alone, group_of, groups_by_prefix, leave_out
+from collection.reusability.pool_depth import (
     DEPTH,
     FULL,
     STEPS,
@@ -29,11 +31,17 @@ from collection.reusability.depths import (
     settled_at,
     settling,
 )
-from collection.reusability.laying import Laid, lay
-from collection.reusability.leaving import brought_alone, group_of, groups_by_prefix, leave_out
-from collection.reusability.looking import DEFAULT_MEASURES, Groups, Reusability, bounds_of, look
-from collection.reusability.missing import Missing, captured, chao, continued, estimates, interval, new_by_depth
+from collection.reusability.run_matrix import Laid, lay
 from collection.reusability.topics import by_topic
+from collection.reusability.unjudged_relevant import (
+    Missing,
+    captured,
+    chao,
+    continued,
+    estimates,
+    interval,
+    new_by_depth,
+)
 from collection.reusability.verdict import (
     CARE,
     JUDGED,

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from collection.measures import Floats, Measure, as_measure
-from collection.reusability.laying import Laid, means, tau
+from collection.reusability.run_matrix import Laid, means, tau
 
 
 def by_topic(laid: Laid, measure: Measure | str, *, before: Floats | None = None) -> pd.DataFrame:

@@ -10,8 +10,8 @@ import pandas as pd
 
 from collection.measures import Measure, as_measures
 from collection.records import in_natural_order
-from collection.reusability.depths import TAUS, Pooled, settled_at
-from collection.reusability.laying import DIGITS, Laid
+from collection.reusability.pool_depth import TAUS, Pooled, settled_at
+from collection.reusability.run_matrix import DIGITS, Laid
 
 LADDER = (5, 10, 20, 50, 100)
 """Depths at which the question is asked."""

@@ -6,9 +6,9 @@ A pooling strategy and a learner stand side by side, since both answer the same 
 """
 
 from collection.simulation.cases import Case, cases
-from collection.simulation.measuring import measure
-from collection.simulation.playing import SCHEDULES, Played, play_loop, play_pooling
-from collection.simulation.simulating import LOOPS, Results, simulate
+from collection.simulation.cost import measure
+from collection.simulation.experiment import LOOPS, Results, simulate
+from collection.simulation.replay import SCHEDULES, Played, play_loop, play_pooling
 
 __all__ = [
     "LOOPS",

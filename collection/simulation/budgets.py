@@ -11,17 +11,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from collection import pooling, vectors
-from collection.correlation import kendall, tau_ap
+from collection import pooling
+from collection.active_learning import features as vectors
+from collection.active_learning.training_round import Evidence, Recipe, Space, topic_text
 from collection.errors import InputError, UnknownNameError
-from collection.expecting import Pairs, deciding, describe, expected_values
-from collection.loop import Evidence, Recipe, Space, topic_text
+from collection.expected_judgements import Pairs, decisive_pairs, describe, expected_values
 from collection.measures import Measure, align, as_measure, index_qrels
-from collection.measures.completing import complete_all, to_its_depth
+from collection.measures.imputation import complete_all, to_its_depth
 from collection.pooling import Indices
 from collection.records import QRELS_COLUMNS, TOPIC_COLUMNS, Document, Run, require_columns
 from collection.simulation.cases import Case
-from collection.simulation.playing import play_loop
+from collection.simulation.replay import play_loop
+from collection.statistics.rank_correlation import kendall, tau_ap
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -62,9 +63,9 @@ def compare(
     The full pool is the union of the first `depth` documents of every run. A strategy that ranks has its pairs taken
     topic by topic in turn: the first of every topic, then the second of every topic, until the budget is spent.
     Samples get the rate that the budget pays for (rounded up in each stratum), a stratified one twice that rate in the
-    upper fifth of the depth. "decisive" (:func:`collection.expecting.deciding`) spends the budget across topics;
-    "loop" has the active-learning loop order each topic's pool, which needs documents and topics. No strategy and no
-    estimate sees a grade that it has not bought. A pair that the qrels do not have is answered with 0.
+    upper fifth of the depth. "decisive" (:func:`~collection.expected_judgements.decisive_pairs`) spends the budget
+    across topics; "loop" has the active-learning loop order each topic's pool, which needs documents and topics. No
+    strategy and no estimate sees a grade that it has not bought. A pair that the qrels do not have is answered with 0.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ def compare(
     -------
     DataFrame
         ``strategy``, ``estimate`` ("judged only": what was not bought is not relevant; "expected gains":
-        :func:`collection.expecting.expected_values`), ``share`` (the budget), ``judgements`` (what it came to),
+        :func:`~collection.expected_judgements.expected_values`), ``share`` (the budget), ``judgements`` (its cost),
         ``recall`` (of the full pool's relevant pairs), ``tau`` (Kendall's tau-b), ``tau_ap`` (with
         ties="a"; "b" where all qrels leave runs tied); nan where all runs are tied.
 
@@ -284,7 +285,9 @@ def _decided(material: _Material, count: int, measure: Measure, seed: int) -> In
     cutoff = measure.level if measure.entry.level == "cutoff" else None
     # A fiftieth of the pool between two fits: a large pool is not fitted more often than a small one.
     batch = max(50, len(material.grades) // 50)
-    asking = deciding(material.pairs, material.levels, cutoff=int(cutoff or material.depth), batch=batch, seed=seed)
+    asking = decisive_pairs(
+        material.pairs, material.levels, cutoff=int(cutoff or material.depth), batch=batch, seed=seed
+    )
     chosen = [next(asking)]
     while sum(map(len, chosen)) < count:
         chosen.append(asking.send(material.grades[chosen[-1]]))

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from collection import pooling, vectors
+from collection import pooling
+from collection.active_learning import features
+from collection.active_learning.training_round import Evidence, Space, topic_text
 from collection.errors import InputError
-from collection.loop import Evidence, Space, topic_text
 from collection.pooling import Indices
 from collection.records import QRELS_COLUMNS, TOPIC_COLUMNS, Document, Run, require_columns
 
@@ -111,10 +112,10 @@ def cases(
             too_few += 1
             continue
         if scope == "all":
-            shared = shared or vectors.build(texts)
+            shared = shared or features.build(texts)
             matrix = shared
         else:
-            matrix = vectors.build([texts[row] for row in inside])
+            matrix = features.build([texts[row] for row in inside])
         text = topic_text(*(getattr(topic, name) for name in TOPIC_COLUMNS[1:]))
         of_runs = evidence.get(query_id)
         known = None

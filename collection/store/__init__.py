@@ -5,13 +5,13 @@ keeps them apart. Writes happen inside :meth:`Store.transaction`, which is durab
 (WAL, synchronous=FULL) and leaves nothing behind when it raises.
 """
 
-from collection.store.assigning import Assigning, Demand
-from collection.store.choosing import Choosing, Way
-from collection.store.log import Log, Pair
-from collection.store.material import Added, Material
-from collection.store.people import Account, Link, People
-from collection.store.remembering import Former, Remembering, Said
-from collection.store.tasks import Standing, Tasks, TopicKey
+from collection.store.accounts import Account, Link, People
+from collection.store.assignments import Assigning, Demand
+from collection.store.corpus import Added, Material
+from collection.store.history import Former, Remembering, Said
+from collection.store.judgement_log import Log, Pair
+from collection.store.queue import Choosing, Way
+from collection.store.topic_tasks import Standing, Tasks, TopicKey
 
 __all__ = ["Account", "Added", "Demand", "Former", "Link", "Pair", "Said", "Standing", "Store", "TopicKey", "Way"]
 

@@ -120,7 +120,7 @@ def once_evaluated(qrels: Path, runs: list[Path]) -> None:
     """Print how long the comparison takes without reading and evaluating."""
     from collection import comparison, formats
     from collection.measures import parse
-    from collection.significance import TESTS
+    from collection.statistics import TESTS
 
     evaluation = comparison.evaluate(
         formats.read_runs(runs), formats.read_qrels(qrels), [parse("nDCG@10"), parse("AP")]

@@ -20,7 +20,8 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from collection import duplicates, formats
+from collection import formats
+from collection.documents import near_duplicates
 
 LENGTH = 60
 
@@ -49,7 +50,7 @@ def generated(count: int, seed: int = 5) -> Iterator[tuple[str, str]]:
 
 def exact_pairs(documents: list[tuple[str, str]], threshold: float) -> tuple[set[tuple[int, int]], np.ndarray]:
     """All pairs at the threshold, by products of the matrix of documents and shingles; and the sketches."""
-    sets = [duplicates.shingles(text) for _, text in documents]
+    sets = [near_duplicates.shingles(text) for _, text in documents]
     _, columns = np.unique(np.concatenate(sets), return_inverse=True)
     ends = np.cumsum([0, *map(len, sets)])
     matrix = sparse.csr_array((np.ones(len(columns), dtype=np.int32), columns, ends))
@@ -61,7 +62,7 @@ def exact_pairs(documents: list[tuple[str, str]], threshold: float) -> tuple[set
         i, j = both.row + at, both.col
         near = (i < j) & (both.data >= threshold * (sizes[i] + sizes[j] - both.data) - 1e-9)
         found |= set(zip(i[near].tolist(), j[near].tolist(), strict=True))
-    return found, np.stack([duplicates.sketch_of(one) for one in sets])
+    return found, np.stack([near_duplicates.sketch_of(one) for one in sets])
 
 
 def main() -> None:
@@ -69,7 +70,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--generated", type=int, default=20_000)
-    parser.add_argument("--threshold", type=float, default=duplicates.THRESHOLD)
+    parser.add_argument("--threshold", type=float, default=near_duplicates.THRESHOLD)
     options = parser.parse_args()
     header = ["documents", "texts", "s", "us a text", "groups", "pairs"]
     header += ["sketches: recall", "precision", "groups: recall", "precision"]
@@ -81,10 +82,10 @@ def main() -> None:
         if not documents:
             continue
         began = time.perf_counter()
-        found = duplicates.groups(documents, options.threshold)
+        found = near_duplicates.groups(documents, options.threshold)
         seconds = time.perf_counter() - began
         there, sketches = exact_pairs(documents, options.threshold)
-        left, right, guess = duplicates._candidates(sketches, options.threshold)
+        left, right, guess = near_duplicates._candidates(sketches, options.threshold)
         said = {(int(a), int(b)) for a, b, share in zip(left, right, guess, strict=True) if share >= options.threshold}
         places = {doc_id: n for n, (doc_id, _) in enumerate(documents)}
         of = {places[doc_id]: n for n, group in enumerate(found) for doc_id in group.doc_ids}

@@ -26,8 +26,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from uuid import uuid4
 
+from annotate.auth.tokens import TOKEN_HEADER, Tokens
 from annotate.judging.routes import PREFIX
-from annotate.judging.tokens import TOKEN_HEADER, Tokens
 from collection import Campaign
 
 TOPICS, DEPTH, RUNS = 60, 100, 4

@@ -31,9 +31,9 @@ import numpy as np
 import pandas as pd
 
 from collection import formats
-from collection.loop import Recipe
+from collection.active_learning.features import top
+from collection.active_learning.training_round import Recipe
 from collection.simulation import Case, Played, cases, measure, play_loop, play_pooling
-from collection.vectors import top
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data"

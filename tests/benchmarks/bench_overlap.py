@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from annotate.auth.tokens import TOKEN_HEADER, Tokens
 from annotate.judging.routes import PREFIX
-from annotate.judging.tokens import TOKEN_HEADER, Tokens
 from collection import Campaign
 
 ANNOTATORS, OVERLAP, PAIRS_A_TOPIC = 20, 2, 50

@@ -27,8 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from collection.loop import Ranking, Recipe, Space, one_round
-from collection.vectors import Vectors, kernels
+from collection.active_learning.features import Vectors, matvec
+from collection.active_learning.training_round import Ranking, Recipe, Space, one_round
 
 ROOT = Path(__file__).parents[2]
 FAST = ROOT / ".bench" / "fast"
@@ -92,7 +92,7 @@ def refresher(vectors: Vectors, threads: int) -> tuple[Callable[[], object], np.
     space = Space(vectors, np.ones(vectors.size, dtype=np.bool_))
 
     def refresh() -> Ranking:
-        kernels.cores = lambda: threads
+        matvec.cores = lambda: threads
         return one_round(space, judged, grades, Recipe(), 0, NEXT)
 
     model = refresh().model
@@ -122,13 +122,13 @@ def main() -> None:
     matrix = generate(options.documents)
     with Peak() as libraries:
         import_module("sklearn.svm")
-        kernels.compiled()
+        matvec.compiled()
     # Before all else, so that nothing has been taken and given back yet.
     with Peak() as peak:
         vectors = Vectors.of(matrix)
         refresher(vectors, 1)
     size = (matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes) / 1e6
-    how = "numba" if matrix.nnz > kernels.SMALL and kernels.compiled() else "scipy"
+    how = "numba" if matrix.nnz > matvec.SMALL and matvec.compiled() else "scipy"
     print(f"{options.documents:,} documents x {TERMS} terms of {VOCABULARY:,}: {size:,.0f} MB; {os.cpu_count()} cores")
 
     refreshes: dict[str, Callable[[], object]] = {}
@@ -159,7 +159,7 @@ def main() -> None:
     print(
         f"memory beyond the matrix at the first refresh: {peak.beyond:.0f} MB; libraries: {libraries.beyond:.0f} MB\n"
     )
-    if how == "scipy" and matrix.nnz > kernels.SMALL:
+    if how == "scipy" and matrix.nnz > matvec.SMALL:
         with_numba(options)
 
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from collection.cli.printing import print_table
+from collection.cli.output import print_table
 from collection.stopping import RULES, Ledger, advice, betting, estimate, next_choice, smallest_sample
 from collection.stopping.martingale import GRID, LARGE, STAKES
 from collection.stopping.table import too_many

@@ -24,7 +24,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from annotate.judging.card import JUDGE, looks, nodes, script
+from annotate.judging.card import JUDGE, nodes, script, style_sheet
 from collection.records import GRADE_SCALES
 
 SCALE = GRADE_SCALES["0-3"]
@@ -136,7 +136,7 @@ def page_of(card: Any, data: dict[str, Any], query: Mapping[str, str], watch: st
     page = PAGE.replace("MODE", json.dumps(query.get("root", "shadow"))).replace("FOLDER", card.folder)
     page = page.replace("PADDING", query.get("padding", "24px")).replace("WATCH", watch).replace("CHANGES", changes)
     page = page.replace("VARIABLES", "; ".join(f"--st-{name}: {value}" for name, value in theme.items()))
-    page = page.replace("CARD", json.dumps(nodes(card))).replace("STYLE", json.dumps(looks(card)))
+    page = page.replace("CARD", json.dumps(nodes(card))).replace("STYLE", json.dumps(style_sheet(card)))
     return page.replace("DATA", json.dumps(data))
 
 

@@ -11,10 +11,10 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from collection import Campaign, Judgement
-from collection.showing import markup
+from collection.documents.rendering import markup
 from tests.browser.serving import Serving, use_link
 from tests.test_images import PNG
-from tests.test_showing import EVIL, NASTY
+from tests.test_rendering import EVIL, NASTY
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 

@@ -1,0 +1,1 @@
+"""Elements of pages: small widgets, tables and pickers that several pages share."""

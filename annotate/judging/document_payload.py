@@ -1,0 +1,140 @@
+"""Documents as the cards get them, and the route of their images.
+
+A document on its way to a card is ``{doc_id, title, form, text, html, length, truncated, metadata, images, excerpts}``:
+
+- `form` is "text", "preformatted" or "markup"; `text` is plain in every form, null where the campaign has none, and cut
+  after :data:`TEXT_CAP` characters where `truncated` says so. `length` is that of the whole. All places and lengths
+  are code points.
+- `html` goes with "markup", where nothing is cut: safe to be drawn, and of the same ``textContent`` as `text`.
+- `metadata` are the document's other fields. `images` are ``{src, alt, link}``: where `link` is true it is drawn as a
+  link only, since the manager has not allowed its host.
+- `excerpts` are ``[start, end, words]`` in reading order, where the manager wants long documents folded and this is
+  one; else null. They reach into the whole text, also where it is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from annotate.auth.roles import EVERYBODY, open_to
+from annotate.auth.tokens import cookie_name
+from collection.campaign import Campaign, CardSettings
+from collection.campaign.document_view import excerpts_of
+from collection.campaign.images import images_of
+from collection.documents.rendering import Shown, cut, form_of
+from collection.formats import IMAGE_TYPES
+from collection.records import Document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from annotate.judging.routes import JudgingService
+
+PREFIX = "/api/judging"
+FILES = f"{PREFIX}/files"
+"""Where the files of a campaign are served."""
+TEXT_CAP = 20_000
+"""Characters of a document that travel with it; the rest comes when it is asked for."""
+A_YEAR = 365 * 24 * 3600
+
+GUARDED = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    # A name stands for one content for ever; whoever has it in their own browser has seen it.
+    "Cache-Control": f"private, max-age={A_YEAR}, immutable",
+}
+"""Headers of a file: it is an image whatever is in it, and can do nothing where somebody opens it by itself."""
+
+Payload = dict[str, Any]
+
+
+def shown(
+    campaign: Campaign, documents: Iterable[Document], query_id: str | None, cap: int | None = TEXT_CAP
+) -> list[Payload]:
+    """Documents as the cards want them. Nothing of how they came into the pool: annotators judge blind.
+
+    Parameters
+    ----------
+    campaign
+        Theirs.
+    documents
+        In any order, which is kept.
+    query_id
+        The topic whose words excerpts are chosen by; None for no excerpts.
+    cap
+        Characters of text that travel; None for all.
+    """
+    settings, terms = campaign.card_settings(), None
+    payloads: list[Payload] = []
+    for document in documents:
+        made = campaign.shown(document, settings)
+        excerpts = None
+        if query_id is not None and settings.long == "passages" and len(made.text) >= settings.long_from:
+            terms = campaign.terms_of(query_id) if terms is None else terms
+            excerpts = excerpts_of(made, terms, settings)
+        payloads.append(_payload(document, made, settings, cap) | {"excerpts": excerpts})
+    return payloads
+
+
+def _payload(document: Document, made: Shown, settings: CardSettings, cap: int | None) -> Payload:
+    truncated = cap is not None and len(made.text) > cap
+    return {
+        "doc_id": document.doc_id,
+        "title": made.title,
+        "form": made.form,
+        "text": None if document.text is None else made.text if cap is None else cut(made.text, cap),
+        "html": None if truncated else made.html,
+        "length": len(made.text),
+        "truncated": truncated,
+        "metadata": chips(document),
+        "images": images(document, settings),
+    }
+
+
+def chips(document: Document) -> Payload:
+    """What is known of a document beside its text: its metadata without what says how it is shown."""
+    named = document.metadata.get("images")
+    kept = isinstance(named, list) and any(isinstance(each, dict) and {"file", "link"} & set(each) for each in named)
+    reserved = {"images"} if kept else set()
+    if form_of(document.metadata) is not None:
+        reserved.add("format")
+    return {name: value for name, value in document.metadata.items() if name not in reserved}
+
+
+def images(document: Document, settings: CardSettings) -> list[Payload]:
+    """The images of a document with the addresses at which a browser finds them."""
+    return [
+        {"src": f"{FILES}/{image.file}" if image.file else image.link, "alt": image.alt, "link": not image.allowed}
+        for image in images_of(document.metadata, settings.image_hosts)
+    ]
+
+
+def file_route(service: JudgingService) -> Route:
+    """The route of a campaign's files, for everybody who is signed in on the browser that asks."""
+
+    @open_to(EVERYBODY)
+    async def file(request: Request) -> Response:
+        secret = service.tokens.read_cookie(request.cookies.get(cookie_name(service.campaign_id)))
+        name = request.path_params["name"]
+        signed_in, place = await service.run(partial(_find, secret, name), desk="aside")
+        if not signed_in:
+            return PlainTextResponse("You are not signed in.", 401)
+        if place is None:
+            return PlainTextResponse("There is no such file.", 404)
+        return FileResponse(place, media_type=IMAGE_TYPES[place.suffix[1:]], headers=GUARDED)
+
+    return Route(f"{FILES}/{{name}}", file, methods=["GET"])
+
+
+def _find(secret: str | None, name: str, campaign: Campaign) -> tuple[bool, Path | None]:
+    """Whether somebody is signed in, and where the file is."""
+    if secret is None or campaign.session(secret) is None:
+        return False, None
+    return True, campaign.file(name)

@@ -1,0 +1,153 @@
+"""Routes of the judging card that look back: judgements, near-duplicates, time, and how the card is arranged.
+
+All of it is of the annotator who asks, and they run beside the judging, which never waits for them.
+
+    history   {query_id?, grade?: number|"cannot judge"|"flagged", words?, before?, limit?} -> {entries: Entry[], more}
+              an Entry is {id, query_id, topic, doc_id, title, kind, relevance, reason, note, flagged, passages,
+              judged_at, former: {kind, relevance, judged_at}[]}; both newest first; `before` is the id of the last
+              one that is there already
+    near      {query_id, doc_ids} -> {near: {doc_id: {doc_id, title, similarity, said: ?{kind, relevance, reason}}[]},
+              more}: near-duplicates among what the annotator has judged for the topic (`said`) and among those asked
+              about; with `more` not all that was judged is compared yet, and to ask again some seconds later goes on
+    time      {day?} -> {today: {judgements, seconds, away}, session: ?Session, sessions: Session[], since_break,
+              per_topic: {query_id, title, judged, left, seconds}[], left, estimate: ?{low, mid, high}, why}
+              a Session is {since, until, judgements, seconds, away}; `day` is when the annotator's day began, ISO 8601;
+              `left` is null where no end is known; `why` is why there is no estimate, or on what it depends
+    settings  {settings: object} -> {}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import pandas as pd
+from starlette.requests import Request
+from starlette.routing import Route
+
+from annotate.judging.routes import PREFIX, Payload, _list, _text
+from annotate.server.request_bodies import BadRequest
+from collection.agreement.judging_time import Session
+from collection.campaign import Campaign
+
+LONGEST_WORDS = 500
+"""Characters of a search in one's judgements."""
+
+MOST_ASKED = 50
+"""Documents whose near-duplicates are asked for at once."""
+
+USUAL = 50
+"""Judgements in an answer, if the card does not say."""
+
+Handler = Callable[[Campaign, str, Payload], Payload]
+
+
+def routes(guarded: Callable[..., Callable[[Request], Any]]) -> list[Route]:
+    """The routes; `guarded` makes an endpoint of a handler, for those who judge, in the thread beside."""
+    handlers: dict[str, Handler] = {"history": _history, "near": _near, "time": _time, "settings": _settings}
+    return [
+        Route(f"{PREFIX}/{name}", guarded(handler, desk="aside"), methods=["POST"])
+        for name, handler in handlers.items()
+    ]
+
+
+def _history(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+    """The annotator's judgements, some at a time."""
+    grade = payload.get("grade")
+    if grade is not None and (isinstance(grade, bool) or not isinstance(grade, int | str)):
+        raise BadRequest('wanted grade as a number, "cannot judge" or "flagged"')
+    before = None if payload.get("before") is None else _whole(payload, "before")
+    found = campaign.history(
+        annotator,
+        query_id=None if payload.get("query_id") is None else _text(payload, "query_id"),
+        grade=grade,
+        words=_text(payload, "words")[:LONGEST_WORDS] if payload.get("words") else "",
+        before=before,
+        limit=_whole(payload, "limit") if "limit" in payload else USUAL,
+    )
+    entries = [entry._asdict() | {"former": [f._asdict() for f in entry.former]} for entry in found.entries]
+    return {"entries": entries, "more": found.more}
+
+
+def _near(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+    """Near-duplicates of some documents."""
+    doc_ids = [_text({"doc_ids": doc_id}, "doc_ids") for doc_id in _list(payload, "doc_ids")]
+    if len(doc_ids) > MOST_ASKED:
+        raise BadRequest(f"wanted {MOST_ASKED} doc_ids or fewer, found {len(doc_ids)}")
+    found = campaign.near(_text(payload, "query_id"), annotator, doc_ids)
+    return {
+        "near": {
+            doc_id: [
+                {
+                    "doc_id": near.doc_id,
+                    "title": near.title,
+                    "similarity": round(near.similarity, 3),
+                    "said": None if near.said is None else dict(zip(SAID, near.said, strict=True)),
+                }
+                for near in others
+            ]
+            for doc_id, others in found.near.items()
+        },
+        "more": found.more,
+    }
+
+
+SAID = ("kind", "relevance", "reason")
+
+
+def _time(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+    """The annotator's time; seconds with one digit behind the point."""
+    times = campaign.time_of(annotator, day=_day(payload.get("day")))
+    return {
+        "today": _rounded(times.today._asdict()),
+        "session": None if times.session is None else _session(times.session),
+        "sessions": [_session(session) for session in times.sessions],
+        "since_break": round(times.since_break, 1),
+        "per_topic": [_rounded(topic._asdict()) for topic in times.per_topic],
+        "left": times.left,
+        "estimate": None if times.estimate is None else _rounded(times.estimate._asdict()),
+        "why": times.why,
+    }
+
+
+def _settings(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+    """Keep how the annotator has arranged the card."""
+    settings = payload.get("settings")
+    if not isinstance(settings, dict):
+        raise BadRequest("wanted settings as a JSON object")
+    campaign.keep_card(annotator, settings)
+    return {}
+
+
+def _session(session: Session) -> Payload:
+    spans = {"since": _iso(session.since), "until": _iso(session.until)}
+    return _rounded(session._asdict()) | spans
+
+
+def _rounded(values: Payload) -> Payload:
+    return {name: round(value, 1) if isinstance(value, float) else value for name, value in values.items()}
+
+
+def _iso(at: pd.Timestamp) -> str:
+    return at.isoformat(timespec="milliseconds")
+
+
+def _day(value: Any) -> datetime | None:
+    """When a day began, as the browser says; None where it says nothing, or nothing that is a time."""
+    if value is None:
+        return None
+    try:
+        day = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise BadRequest("wanted day as a time in ISO 8601") from None
+    if day.tzinfo is None or not 2000 <= day.year <= 2200:  # what pandas can count
+        raise BadRequest("wanted day as a time in ISO 8601, with its offset from UTC")
+    return day
+
+
+def _whole(payload: Payload, name: str) -> int:
+    value = payload.get(name)
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 2**53:
+        raise BadRequest(f"wanted {name} as a whole number above 0")
+    return value

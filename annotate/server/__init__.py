@@ -1,0 +1,1 @@
+"""The server: the ASGI application, what it lets in, and the threads that hold campaigns."""

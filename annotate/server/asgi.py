@@ -1,0 +1,101 @@
+"""One process: the pages, the judging card's routes and signing in, as one ASGI app.
+
+``python -m annotate DIR`` serves it; :func:`create_app` is for other ASGI servers. One process only:
+the judging routes keep their writer in a thread of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import streamlit as st
+from starlette.middleware import Middleware
+from streamlit import config
+from streamlit.runtime import Runtime
+
+from annotate.auth import oidc
+from annotate.auth.roles import declared
+from annotate.auth.routes import SigningService
+from annotate.auth.session import DIRECTORY_VARIABLE
+from annotate.judging.model_process import Trainer
+from annotate.judging.routes import JudgingService
+from annotate.server import uploads
+from annotate.server.middleware import Door
+from annotate.server.origins import Origins
+from annotate.views import PAGES
+from collection.campaign import Campaign
+
+SCRIPT = Path(__file__).parents[1] / "app.py"
+
+
+def create_app(
+    directory: Path,
+    trainer: Trainer | None = None,
+    *,
+    host: str = "localhost",
+    public_addresses: Sequence[str] = (),
+    max_upload: int = uploads.USUAL_MEGABYTES,
+) -> st.App:
+    """The app on one campaign.
+
+    Parameters
+    ----------
+    directory
+        The campaign's directory.
+    trainer
+        What learns in its loop, if that is there already.
+    host
+        The address or name that the server listens on.
+    public_addresses
+        Where browsers find the app behind a proxy, such as ``https://judging.example.org``.
+    max_upload
+        Megabytes of files that one session may hold.
+
+    Raises
+    ------
+    CampaignError
+        There is no campaign in `directory`.
+    FormatError
+        Its ``sso.toml`` is not what it should be.
+    """
+    known = oidc.read(directory)
+    origins = Origins([*public_addresses, *([known.address] if known else [])], host)
+    judging, signing = JudgingService(directory, trainer), SigningService(directory, known, origins)
+
+    @asynccontextmanager
+    async def lifespan(app: object) -> AsyncIterator[None]:
+        freeing = asyncio.create_task(_free_uploads())
+        try:
+            async with judging.lifespan(app), signing.lifespan(app):
+                yield
+        finally:
+            freeing.cancel()
+
+    with Campaign(directory) as campaign:
+        secrets = None if known is None else known.secrets(campaign.secret())
+    # Pages are drawn in threads of this process. A save that arrives meanwhile takes the interpreter over several
+    # times, and would wait 5 ms for it each time.
+    sys.setswitchinterval(0.0005)
+    os.environ[DIRECTORY_VARIABLE] = str(directory.resolve())
+    pages = frozenset("" if page.default else page.url_path for page in PAGES)
+    app = st.App(
+        SCRIPT,
+        routes=declared([*judging.routes(), *signing.routes()]),
+        middleware=[Middleware(Door, service=signing, pages=pages, origins=origins, max_upload=max_upload * 2**20)],
+        lifespan=lifespan,
+        secrets=secrets,
+    )
+    config.set_option("server.maxUploadSize", max_upload)  # of one file; the app has read its configuration by now
+    return app
+
+
+async def _free_uploads() -> None:
+    while True:
+        await asyncio.sleep(uploads.KEPT_SECONDS / 4)
+        if Runtime.exists():
+            uploads.free(Runtime.instance())

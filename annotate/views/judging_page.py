@@ -1,0 +1,125 @@
+"""Judging page: what annotators are asked, and how documents are shown to them."""
+
+from dataclasses import asdict
+from typing import Any
+
+import streamlit as st
+
+from annotate.auth import session
+from annotate.elements import widgets
+from collection.campaign import FORMS, TASKS
+from collection.campaign.document_view import excerpts_of
+from collection.errors import CleverdonError
+
+campaign = session.current().campaign
+settings = campaign.card_settings()
+set_now = asdict(settings)
+LONG = {"whole": "Whole", "passages": "Folded to the passages that match their topic"}
+OF_LONG = [
+    "Nothing is left to chance.",
+    "The rest is one key away. Excerpts find more relevant documents in an hour of judging.",
+]
+MOST = 200  # pairs of the pool that can be looked at here
+
+
+def head(words: str) -> str:
+    """What stands before the colon."""
+    return words.partition(":")[0]
+
+
+def rest(words: str) -> str:
+    """What stands behind it, as a sentence."""
+    behind = words.partition(": ")[2]
+    return f"{behind[:1].upper()}{behind[1:]}."
+
+
+def number(label: str, name: str, least: int, most: int, help: str | None = None) -> int:
+    return int(st.number_input(label, least, most, set_now[name], key=name, help=help))
+
+
+def choose(label: str, names: dict[Any, str], captions: list[str], name: str) -> Any:
+    return st.radio(
+        label,
+        list(names),
+        index=list(names).index(set_now[name]),
+        format_func=names.__getitem__,
+        captions=captions,
+        key=name,
+    )
+
+
+st.title("Judging page")
+st.write(
+    "What annotators are asked, and how documents are shown to them. Cards that are open take a change over when their "
+    "page is loaded again."
+)
+wanted: dict[str, Any] = {}
+with st.form("card", enter_to_submit=False):
+    left, right = st.columns(2, gap="large")
+    with left:
+        tasks = {name: head(words) for name, words in TASKS.items()}
+        wanted["task"] = choose("What annotators are asked", tasks, list(map(rest, TASKS.values())), "task")
+        with st.container(horizontal=True):
+            wanted["list_size"] = number("Documents of a list", "list_size", 2, 50, "The first of the topic's pool.")
+            wanted["most_chosen"] = number("Chosen at most", "most_chosen", 1, 50)
+            wanted["preference_size"] = number(
+                "Documents to compare", "preference_size", 2, 100, "For preferences: the first of the topic's pool."
+            )
+        wanted["rest_after"] = number("Minutes without a break after which the card says so", "rest_after", 0, 1440)
+        st.caption("0: it never does.")
+        wanted["marking"] = st.checkbox("Annotators can mark passages", settings.marking, key="marking")
+        st.caption("What they mark is kept with the judgement, and exported with its words.")
+        wanted["near"] = st.checkbox("Near-duplicates of what one has judged say so", settings.near, key="near")
+        st.caption("Each annotator hears only of their own judgements.")
+    with right:
+        forms = {name: {"html": "HTML", "auto": "Automatically"}.get(name, name.capitalize()) for name in FORMS}
+        wanted["form"] = choose("How texts are read", forms, list(map(rest, FORMS.values())), "form")
+        st.caption("Passages that were marked count characters of the text as it is shown: choose before they are.")
+        wanted["long"] = choose("Long documents", LONG, OF_LONG, "long")
+        wanted["long_from"] = number("Characters from which on a document is long", "long_from", 200, 10_000_000)
+        hosts = st.text_area(
+            "Hosts of linked images that are shown",
+            "\n".join(settings.image_hosts),
+            key="image_hosts",
+            placeholder="images.example.org",
+            height=90,
+            help="One a line. Files that were imported with the documents are always shown.",
+        )
+        st.caption("Images elsewhere are links: a browser that shows one tells its host who reads.")
+        wanted["image_hosts"] = tuple(hosts.replace(",", " ").split())
+    save = st.form_submit_button("Save", type="primary", key="save")
+
+if save:
+    changes = {name: value for name, value in wanted.items() if value != set_now[name]}
+    try:
+        campaign.set_card(**changes)
+    except CleverdonError as error:
+        st.error(widgets.plain(str(error)))
+        st.stop()
+    st.toast("Saved." if changes else "Nothing has changed.")
+    if changes:
+        st.rerun()
+
+st.subheader("As annotators see it")
+pairs = campaign.first_of_pool(MOST)
+if pairs.empty:
+    st.write("Once there is a pool, a document of it can be looked at here.")
+    st.stop()
+titles = campaign.topics().set_index("query_id")["title"]
+row = st.selectbox(
+    "A document of the pool",
+    range(len(pairs)),
+    format_func=lambda n: widgets.upright(
+        f"{pairs['doc_id'][n]}, for topic {pairs['query_id'][n]}: {titles[pairs['query_id'][n]]}"
+    ),
+    key="pair",
+)
+document = campaign.document(pairs["doc_id"][row])
+if document is not None:
+    widgets.document(document)
+    passages = excerpts_of(campaign.shown(document, settings), campaign.terms_of(pairs["query_id"][row]), settings)
+    if passages is not None:
+        st.caption(f"It is long. At first these {len(passages)} passages of it are shown:")
+        for _, _, words in passages:
+            with st.container(border=True):
+                st.text(widgets.upright(words))

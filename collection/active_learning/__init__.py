@@ -1,0 +1,1 @@
+"""Active learning: features, learners, and one training round; pure functions over arrays."""

@@ -1,0 +1,28 @@
+"""Documents -> matrices for a linear model that learns while people judge.
+
+Each block is one representation: "words" (tf-idf of words), "chars" (tf-idf of character 4-grams), "dense" (somebody's
+own embeddings). Blocks stand side by side. :func:`build` makes them in memory, :func:`update` makes them, or brings
+them up to date, in a directory from which :func:`open_vectors` maps them; :func:`top` picks the best of many scores.
+
+    tokens -> counting -> (workers) -> assembling -> blocks -> matrix        storage: the same on disk
+"""
+
+from collection.active_learning.features.assembly import Progress, build
+from collection.active_learning.features.blocks import Block, DenseBlock, TextBlock
+from collection.active_learning.features.files import open_vectors
+from collection.active_learning.features.matrix import Vectors
+from collection.active_learning.features.selection import top
+from collection.active_learning.features.storage import Report, update
+
+__all__ = [
+    "Block",
+    "DenseBlock",
+    "Progress",
+    "Report",
+    "TextBlock",
+    "Vectors",
+    "build",
+    "open_vectors",
+    "top",
+    "update",
+]

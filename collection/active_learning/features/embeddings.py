@@ -1,0 +1,96 @@
+"""A user's own embeddings: from a .npy file to rows of length 1."""
+
+from __future__ import annotations
+
+import os
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from collection.active_learning.features.tfidf import STEP
+from collection.errors import FormatError, InputError
+
+
+class Embeddings:
+    """The rows of a file, or those that the vectors had before.
+
+    Parameters
+    ----------
+    path
+        The .npy file; None: there is none, `before` is to stay.
+    before
+        The block that was there, or None.
+
+    Raises
+    ------
+    FormatError
+        If the file is not an array of real numbers with rows and columns.
+    InputError
+        If there is neither.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None, before: Any | None) -> None:
+        self.path = None if path is None else Path(path)
+        if self.path is None:
+            if before is None:
+                raise InputError("the block 'dense' wants a .npy file of embeddings, found none; name the file")
+            self.rows: NDArray[Any] = before.matrix
+            return
+        try:
+            self.rows = np.load(self.path, mmap_mode="r", allow_pickle=False)
+        except FileNotFoundError:
+            raise FormatError(self.path, None, "a .npy file of embeddings", "no such file") from None
+        except (ValueError, OSError, EOFError):
+            raise FormatError(self.path, None, "a .npy file of embeddings", "something else", SAVE) from None
+        if not isinstance(self.rows, np.ndarray) or self.rows.ndim != 2 or self.rows.dtype.kind not in "fiu":
+            shape, kind = getattr(self.rows, "shape", "several arrays"), getattr(self.rows, "dtype", "")
+            raise FormatError(self.path, None, "numbers in rows and columns", f"{shape} {kind}".strip(), SAVE)
+
+    def digest(self) -> str:
+        """Of the block's content."""
+        total = blake2b(repr(self.rows.shape).encode(), digest_size=8)
+        for part in self._parts():
+            total.update(part.tobytes())
+        return total.hexdigest()
+
+    def _parts(self) -> Any:
+        """The rows as they will be stored, some at a time."""
+        step = max(1, STEP // max(1, self.rows.shape[1]))
+        for start in range(0, self.rows.shape[0], step):
+            part = np.array(self.rows[start : start + step], np.float32)
+            if self.path is not None:
+                whole = np.isfinite(part).all(axis=1)
+                if not whole.all():
+                    row = start + int(np.argmin(whole))
+                    raise FormatError(self.path, None, "finite numbers", f"nan or an infinity in row {row}")
+                length = np.linalg.norm(part, axis=1, keepdims=True)
+                part /= np.where(length == 0, 1, length)
+            yield part
+
+    def write(self, path: Path, documents: int) -> int:
+        """Write the block as float32; its columns.
+
+        Raises
+        ------
+        FormatError
+            If there is not one row for each document.
+        """
+        found, columns = self.rows.shape
+        if found != documents:
+            of = self.path or "the block 'dense' as it was"
+            raise FormatError(of, None, f"{documents} rows, one for each document", f"{found}", SAVE)
+        if not self.rows.size:
+            np.save(path, np.zeros(self.rows.shape, np.float32))
+            return int(columns)
+        target = np.lib.format.open_memmap(path, "w+", np.float32, self.rows.shape)
+        start = 0
+        for part in self._parts():
+            target[start : start + len(part)] = part
+            start += len(part)
+        return int(columns)
+
+
+SAVE = "give a row for each document, in the order of the documents, as written by numpy.save"

@@ -1,0 +1,116 @@
+"""Matrix times vector: the one thing that is done with all documents every time a model has learnt."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int64]
+
+SMALL = 5_000_000
+"""Up to so many stored values scipy on one core is quick enough, and numba is not even imported."""
+
+SLAB = 1 << 22
+"""About so many stored values make a slab: few enough that threads share the work evenly."""
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def compiled() -> Callable[..., None] | None:
+    """The product compiled by numba, if it is installed and can keep what it compiles."""
+    try:
+        from collection.active_learning.features.compiled import add_product
+    except (ImportError, RuntimeError):
+        return None
+    product: Callable[..., None] = add_product
+    return product
+
+
+class Rows:
+    """The rows of a sparse matrix, cut into slabs that threads multiply side by side.
+
+    Parameters
+    ----------
+    indptr, indices, values
+        A CSR matrix: int64, int32, float32; arrays or memory maps. They are never copied.
+    columns
+        How many.
+    """
+
+    def __init__(self, indptr: Ints, indices: NDArray[np.int32], values: Floats, columns: int) -> None:
+        self.indptr, self.indices, self.values, self.columns = indptr, indices, values, columns
+
+    @cached_property
+    def ranges(self) -> list[tuple[int, int]]:
+        """First row and end of each slab."""
+        cuts = np.searchsorted(self.indptr, np.arange(SLAB, len(self.values) - SLAB // 2, SLAB))
+        return list(pairwise(np.unique([0, *cuts.tolist(), len(self.indptr) - 1]).tolist()))
+
+    @cached_property
+    def _slabs(self) -> list[Any]:
+        return [self.csr(first, last) for first, last in self.ranges]
+
+    def csr(self, first: int, last: int) -> Any:
+        """Some rows as a scipy CSR matrix on the same arrays."""
+        from scipy.sparse import csr_matrix
+
+        begin, end = int(self.indptr[first]), int(self.indptr[last])
+        indptr = self.indptr[first : last + 1] - begin
+        if end - begin <= np.iinfo(np.int32).max:
+            # scipy wants both index arrays of one type, and would widen the long one.
+            indptr = indptr.astype(np.int32)
+        made = csr_matrix((last - first, self.columns), dtype=np.float32)
+        # Not through the constructor: it copies arrays that are small parts of others.
+        made.data, made.indices, made.indptr = self.values[begin:end], self.indices[begin:end], indptr
+        return made
+
+    def add_product(self, weights: Floats, out: Floats, threads: int | None = None) -> None:
+        """Add `matrix @ weights` to `out`, in float32 throughout.
+
+        Parameters
+        ----------
+        weights
+            (columns,)
+        out
+            (rows,)
+        threads
+            How many at a time; None: as many as there are cores, and one for a small matrix.
+        """
+        large = len(self.values) > SMALL
+        fast = compiled() if large else None
+        if threads is None:
+            threads = cores() if large else 1
+
+        # Both loops let go of the interpreter: threads run them side by side, and pages go on being served.
+        if fast is not None:
+            weights = np.ascontiguousarray(weights)
+            unsigned = (self.indptr.view(np.uint64), self.indices.view(np.uint32))
+
+            def one(number: int) -> None:
+                first, last = self.ranges[number]
+                fast(*unsigned, self.values, weights, out, np.uint64(first), np.uint64(last))
+        else:
+            slabs = self._slabs
+
+            def one(number: int) -> None:
+                first, last = self.ranges[number]
+                out[first:last] += slabs[number] @ weights
+
+        if threads == 1:
+            for number in range(len(self.ranges)):
+                one(number)
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(one, range(len(self.ranges))))

@@ -1,0 +1,196 @@
+"""How far a campaign's annotators agree, and whether they would draw the same conclusions about its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from collection import agreement as agreeing
+from collection import comparison
+from collection.agreement import Agreement, Labels
+from collection.campaign.active_learning import Looping
+from collection.campaign.rank_comparison import side_by_side
+from collection.errors import InputError
+from collection.measures import Measure, as_measure
+from collection.records import QRELS_ANNOTATOR, Run
+
+LABELS = ("annotator", "query_id", "doc_id", "relevance", "judged_at", "seconds", "note", "source")
+
+
+class Conclusion(NamedTuple):
+    """What two annotators' grades say of the runs.
+
+    Attributes
+    ----------
+    a, b
+        The annotators.
+    topics, pairs
+        What both graded: the runs are evaluated on these topics, by the grades of these pairs and no others.
+    runs
+        How many are compared.
+    tau
+        Kendall's tau-b between the two orders of the runs; nan where there is none, and `note` says why.
+    swaps
+        Pairs of runs that change places.
+    note
+        Why there is no tau, or "".
+    table
+        ``run``, ``a``, ``b`` (its mean value by their grades), ``place_a``, ``place_b`` (1 for the best, also where
+        less is better; equal values share the better place); best by `a` first.
+    """
+
+    a: str
+    b: str
+    topics: int
+    pairs: int
+    runs: int
+    tau: float
+    swaps: int
+    note: str
+    table: pd.DataFrame
+
+
+class Agreeing(Looping):
+    """The part of a campaign that compares its annotators."""
+
+    def labels(self, *, topics: Sequence[str] = (), without: Sequence[str] = ()) -> pd.DataFrame:
+        """Every annotator's current grades; adjudications are nobody's grades and "cannot judge" is none.
+
+        Parameters
+        ----------
+        topics
+            Only these; all if left out.
+        without
+            Annotators who are left out.
+
+        Returns
+        -------
+        DataFrame
+            ``annotator`` (imported qrels are one, called ``qrels:NAME``), ``query_id``, ``doc_id``, ``relevance``
+            (int64), ``judged_at`` (ISO 8601; null where the grade was imported: when it was made is not known),
+            ``seconds``, ``note``, ``source``; oldest first.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such topic, or nobody of that name has graded anything.
+        """
+        for query_id in topics:
+            self._must_know(query_id)
+        judged = self.store.judgements()
+        graded = judged[(judged["kind"] == "graded") & (judged["counts_as"] == "judgement")]
+        frame = graded[list(LABELS)].astype({"relevance": "int64"})
+        frame["judged_at"] = frame["judged_at"].mask(frame["source"] == "imported")
+        frame = agreeing.chosen(frame, without=without)
+        return (frame[frame["query_id"].isin(list(topics))] if topics else frame).reset_index(drop=True)
+
+    def agreement(
+        self, *, topics: Sequence[str] = (), without: Sequence[str] = (), level: float | None = None, **options: Any
+    ) -> Agreement:
+        """How far the annotators agree; see :func:`collection.agreement.agreement`.
+
+        Parameters
+        ----------
+        topics, without
+            As for :meth:`labels`.
+        level
+            The grade from which on a document is relevant; that of the loop's settings if left out.
+        **options
+            ``resamples``, ``seed``, ``by``, ``sides``.
+        """
+        labels = self.labels(topics=topics, without=without)
+        level = self.loop_settings().level if level is None else level
+        found = agreeing.agreement(labels, level=level, grades=self.grades.sentences, **options)
+        return replace(found, notes=(*found.notes, *self._left_out(labels, topics, without)))
+
+    def _left_out(self, labels: pd.DataFrame, topics: Sequence[str], without: Sequence[str]) -> Iterable[str]:
+        judged = self.store.judgements()
+        if topics:
+            judged = judged[judged["query_id"].isin(list(topics))]
+        own = judged[(judged["counts_as"] == "judgement") & ~judged["annotator"].isin(list(without))]
+        qrels = [name for name in labels["annotator"].unique() if name.startswith(QRELS_ANNOTATOR)]
+        if qrels:
+            yield f"Imported qrels count as an annotator: {', '.join(qrels)}."
+        if cannot := int((own["kind"] == "cannot judge").sum()):
+            yield f'{cannot:,} judgements say "cannot judge": they are no grades and are left out.'
+        if settled := int((judged["counts_as"] == "adjudication").sum()):
+            yield f"{settled:,} adjudications are left out: they end a disagreement and are nobody's own opinion."
+
+    def agreement_key(self) -> str:
+        """Differs where anything differs that :meth:`agreement` or :meth:`conclusions` reads: what to cache them by."""
+        runs = self.store.runs()
+        return repr((self.store.versions(), self.loop_settings().level, list(runs["run"] + runs["sha256"])))
+
+    def conclusions(
+        self,
+        measure: Measure | str,
+        *,
+        topics: Sequence[str] = (),
+        without: Sequence[str] = (),
+        most: int | None = None,
+    ) -> list[Conclusion]:
+        """Whether the grades of every two annotators put the imported runs into the same order.
+
+        Each two are compared on what both graded: by the grades of one and then of the other, with everything else
+        unjudged in both.
+
+        Parameters
+        ----------
+        measure
+            As text or from :func:`collection.measures.parse`.
+        topics, without
+            As for :meth:`labels`.
+        most
+            Only so many pairs of annotators, those with the most pairs in common; each takes as long as evaluating all
+            runs twice. All if left out.
+
+        Returns
+        -------
+        list of Conclusion
+            One for every two annotators who graded a pair in common, by name; none where there are no runs.
+
+        Raises
+        ------
+        InputError
+            The measure needs more of qrels than grades.
+        """
+        measure = as_measure(measure)
+        if measure.entry.needs:
+            raise InputError(f"{measure} needs qrels with {measure.entry.needs}, which annotators' grades do not have")
+        labels = self.labels(topics=topics, without=without)
+        runs = [_of_topics(run, labels["query_id"]) for run in self.runs()]
+        if not runs:
+            return []
+        parts = {str(name): part for name, part in labels.groupby("annotator")}
+        met = Labels.of(labels, self.grades.sentences).met()
+        asked = met if most is None else sorted(sorted(met, key=met.__getitem__, reverse=True)[:most])
+        return [_concluded(runs, measure, parts[a], parts[b], a, b) for a, b in asked]
+
+
+def _of_topics(run: Run, topics: pd.Series[str]) -> Run:
+    """The part of a run that says something of these topics; the others would be read and ignored each time."""
+    return Run(run.name, run.frame[run.frame["query_id"].isin(topics.unique())])
+
+
+def _concluded(runs: list[Run], measure: Measure, of_a: pd.DataFrame, of_b: pd.DataFrame, a: str, b: str) -> Conclusion:
+    keys = ["query_id", "doc_id"]
+    both = of_a.merge(of_b[[*keys, "relevance"]], on=keys, suffixes=("_a", "_b"))
+    runs = [_of_topics(run, both["query_id"]) for run in runs]
+    means = []
+    for side in ("a", "b"):
+        qrels = both[[*keys, f"relevance_{side}"]].rename(columns={f"relevance_{side}": "relevance"})
+        means.append(comparison.evaluate(runs, qrels, [measure], strangers=True).means()[str(measure)])
+    found = side_by_side(*means, less_is_better=measure.entry.monotone < 0)
+    note = ""
+    if len(found.table) < 2:
+        note = "there are not two runs to put into an order"
+    elif found.equal:
+        note = f"by the grades of {a if found.equal == 'first' else b} all runs have the same value"
+    names = {"first": "a", "second": "b", "first_place": "place_a", "second_place": "place_b"}
+    return Conclusion(
+        a, b, both["query_id"].nunique(), len(both), len(found.table), found.tau, found.swaps, note,
+        found.table.rename(columns=names),
+    )  # fmt: skip

@@ -1,0 +1,189 @@
+"""A whole collection in one directory: what others load, and the card that says what it is."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import pandas as pd
+
+from collection import export, formats, layout
+from collection.adjudication import Chosen
+from collection.campaign.collection_card import Corpus, Describing
+from collection.campaign.images import FOLDER, images_of
+from collection.campaign.results import Progress
+from collection.errors import CampaignError
+from collection.formats import WrittenFile
+from collection.records import Document
+
+CARD = "collection.json"
+"""The file by which an exported collection is known."""
+
+SAMPLED = "qrels.strata.txt"
+"""Qrels with strata, where the pool was sampled."""
+
+LOADER = Path(formats.__file__).with_name("loader.py")
+"""What goes into a collection as ``load.py``: it needs ir_datasets, and nothing of this package."""
+
+
+class CollectionReport(NamedTuple):
+    """A collection that was written: where, what is in its card, and its files."""
+
+    directory: Path
+    facts: dict[str, Any]
+    files: list[WrittenFile]
+
+
+class Publishing(Describing):
+    """The part of a campaign that writes a collection for others."""
+
+    def export_collection(
+        self,
+        directory: Path | str,
+        *,
+        name: str | None = None,
+        rule: str | Chosen | None = None,
+        corpus: Corpus = "all",
+        query_text: str = "title",
+        with_runs: bool = False,
+        name_annotators: bool = False,
+        replace: bool = False,
+        progress: Progress | None = None,
+    ) -> CollectionReport:
+        """Write the collection into a directory of its own: all of it, or, where anything goes wrong, nothing.
+
+        Documents, queries and qrels in BEIR's layout, ``qrels.txt`` in TREC's form, ``load.py`` for ir_datasets,
+        topics with all their fields, the pool, the logs, and the card (``collection.md``, ``collection.json``)
+        with ``checksums.txt``. No file is there twice but for the qrels.
+
+        Parameters
+        ----------
+        directory
+            Not there yet, or empty.
+        name
+            What it is called in ir_datasets: small letters, digits, ``-``, ``_``, ``.``, parted by ``/``. Made of the
+            campaign's title if left out.
+        rule
+            How several annotators' judgements become one grade, as :meth:`qrels` takes it. Where nothing is graded, the
+            qrels are those of choices, or else of preferences.
+        corpus
+            A name of :data:`collection.campaign.CORPORA`.
+        query_text
+            What the one text of BEIR's queries is made of, a name of :data:`collection.formats.QUERY_TEXTS`.
+        with_runs
+            The imported runs, too, in TREC's form.
+        name_annotators
+            Call the annotators by their names; else they are a1, a2, ... in the card and in the logs. What they wrote
+            in notes is as they wrote it.
+        replace
+            Take the place of an exported collection of that name.
+        progress
+            Told how far the work is.
+
+        Raises
+        ------
+        CampaignError
+            There is something in the directory, or nothing to export.
+        InputError, UnknownNameError
+            The name, or one of the choices, is none.
+        """
+        tell = progress or (lambda what, done, total: None)
+        layout.require_output(directory, self.directory)
+        with (
+            self.store.snapshot(),  # people may judge meanwhile
+            formats.replacing_folder(directory, replace=replace, known_by=CARD) as folder,
+        ):
+            qrels, made_of = self._collection_qrels(rule)
+            names = self._shown_names(name_annotators)
+            facts = self._facts(qrels, made_of, names, name, rule, corpus, query_text)
+            self._write_corpus(folder, qrels, corpus, tell)
+            self._write_tables(folder, qrels, made_of, rule, query_text)
+            self._write_logs(folder, names)
+            if with_runs:
+                self._write_runs(folder, tell)
+            shutil.copyfile(LOADER, folder / "load.py")
+            files = formats.files_in(folder)
+            facts["files"] = [file._asdict() for file in files]
+            formats.write_lines([json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)], folder / CARD)
+            formats.write_lines([export.card(facts).rstrip("\n")], folder / "collection.md")
+            files = sorted([*files, *(formats.file_in(folder, folder / name) for name in (CARD, "collection.md"))])
+            formats.write_lines((f"{file.sha256}  {file.path}" for file in files), folder / formats.CHECKSUMS)
+            files = sorted([*files, formats.file_in(folder, folder / formats.CHECKSUMS)])
+        return CollectionReport(Path(directory), facts, files)
+
+    # --- what is written ----------------------------------------------------------------------------------
+
+    def _write_corpus(self, folder: Path, qrels: pd.DataFrame, corpus: Corpus, tell: Progress) -> None:
+        if corpus == "none":
+            return
+        judged = set(qrels["doc_id"])
+        total = self.counts()["documents"] if corpus == "all" else None
+
+        def wanted() -> Iterator[Document]:
+            for number, document in enumerate(self.store.documents_with_text(pooled=False), start=1):
+                if number % 1000 == 0:
+                    tell("documents", number, total)
+                if corpus == "all" or document.doc_id in judged:
+                    self._copy_images(document, folder)
+                    yield document
+
+        formats.write_corpus(wanted(), folder / "corpus.jsonl", lambda file: f"{FOLDER}/{file}")
+
+    def _copy_images(self, document: Document, folder: Path) -> None:
+        for image in images_of(document.metadata):
+            if image.file is None or (folder / FOLDER / image.file).exists():
+                continue
+            source = self.file(image.file)
+            if source is None:
+                raise CampaignError(
+                    f"document {document.doc_id!r} has the image {image.file}, which is not in "
+                    f"{self.directory / FOLDER}; import the document again"
+                )
+            (folder / FOLDER).mkdir(exist_ok=True)
+            shutil.copyfile(source, folder / FOLDER / image.file)
+
+    def _write_tables(
+        self, folder: Path, qrels: pd.DataFrame, made_of: str, rule: str | Chosen | None, query_text: str
+    ) -> None:
+        topics, pool = self.topics(), self.store.pool()
+        formats.write_topics(topics, folder / "topics.jsonl")
+        formats.write_queries(topics, folder / "queries.jsonl", query_text)
+        formats.write_qrels(qrels, folder / "qrels.txt")
+        (folder / "qrels").mkdir()
+        formats.write_beir_qrels(qrels, folder / "qrels" / "test.tsv")
+        if len(pool):
+            formats.write_pool(pool, folder / "pool.tsv")
+        if made_of == "judgements" and pool["stratum"].notna().any():
+            formats.write_qrels(self.qrels_as("strata", rule=rule), folder / SAMPLED, form="strata")
+
+    def _write_logs(self, folder: Path, names: Mapping[str, str]) -> None:
+        """The logs of what people said, each where there is any."""
+        judgements, choices, preferences = (
+            export.renamed(log, names)
+            for log in (
+                self.store.judgements(current=False),
+                self.choices(current=False),
+                self.preferences(current=False),
+            )
+        )
+        if len(judgements):
+            formats.write_judgements(self.quoted(judgements), folder / "judgements.jsonl")
+        if len(choices):
+            formats.write_choices(choices, folder / "choices.jsonl")
+        if len(preferences):
+            formats.write_preferences(preferences, folder / "preferences.jsonl")
+
+    def _write_runs(self, folder: Path, tell: Progress) -> None:
+        (folder / "runs").mkdir()
+        names, total = set[str](), len(self.store.runs())
+        for number, run in enumerate(self.runs(), start=1):
+            tell("runs", number, total)
+            name = quote(run.name, safe="")[:150]
+            while name.casefold() in names:  # cut alike, or the same to a file system that knows no capitals
+                name = f"{name}.{number}"
+            names.add(name.casefold())
+            formats.write_run(run, folder / "runs" / f"{name}.run")

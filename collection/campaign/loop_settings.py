@@ -1,0 +1,125 @@
+"""How the documents of a campaign are chosen: the modes of its topics, and the settings of its loop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from collection import pooling
+from collection.active_learning import training_round
+from collection.errors import InputError, UnknownNameError
+
+MODES: dict[str, str] = {
+    "pool": "Pool only: the pairs of the pool, in its order",
+    "random": "Random: the pairs of the pool, in an order of chance that is another one for each annotator",
+    "pool-then-loop": "Pool, then loop: first the pool, then what the model finds in the whole collection",
+    "loop": "Loop: the model chooses from the whole collection",
+    "loop-in-pool": "Loop within the pool: the model chooses the order in which the pool is judged",
+    "closed": "Closed: nothing more is handed out",
+}
+"""How the pairs of a topic are chosen: name -> what it means."""
+
+LOOPING = {"loop", "loop-in-pool", "pool-then-loop"}
+"""Modes in which judgements decide what comes next."""
+
+MODEL = "model"
+"""What ranks in a loop that is not left to a pooling strategy."""
+
+Shown = Literal["terms", "terms and runs", "nothing"]
+
+
+@dataclass(frozen=True)
+class LoopSettings:
+    """How the loop of a campaign works.
+
+    Attributes
+    ----------
+    mode
+        A name of :data:`MODES` but "closed"; a topic may have another.
+    level
+        The grade from which on a document is relevant.
+    learner, grades, presumed, evidence
+        See :class:`collection.active_learning.training_round.Recipe`.
+    run
+        Irrelevant documents in a row after which documents are drawn at random, so that recall can be estimated
+        and promised; None: 50, or 200 from 20,000 documents on, and never where a pooling strategy ranks. 0: never.
+    control
+        Least share of random draws from the beginning.
+    target, confidence
+        What the stop advice is to promise: so much recall, with so much confidence.
+    explain
+        What annotators are shown who ask why a document came up. The runs tell how it was ranked: no longer blind.
+    by
+        What ranks in the loop: "model", or a name of :data:`collection.pooling.ADAPTIVE`, which chooses from what the
+        runs have and reads no text.
+    budget, topic_budget
+        Once so many documents are judged, of all topics together or of one, its loop hands out no more; 0: no
+        budget. Every document that somebody judged counts once: second opinions come on top, and what annotators have
+        on screen by then they may still judge.
+
+    Examples
+    --------
+    >>> LoopSettings(mode="loop", by="mtf").draws_after
+    0
+    """
+
+    mode: str = "pool"
+    level: int = 1
+    learner: str = "svm"
+    grades: training_round.GradeUse = "weights"
+    presumed: int = 100
+    evidence: training_round.EvidenceUse = "prior"
+    run: int | None = None
+    control: float = 0.0
+    target: float = 0.9
+    confidence: float = 0.95
+    explain: Shown = "terms"
+    by: str = MODEL
+    budget: int = 0
+    topic_budget: int = 0
+
+    def __post_init__(self) -> None:
+        if self.mode == "closed":
+            raise InputError("a campaign has a mode for its open topics; close topics one by one, or all of them")
+        known_mode(self.mode)
+        if not self.by_model and self.by not in pooling.ADAPTIVE:
+            raise UnknownNameError("way of ranking", self.by, [MODEL, *(entry.name for entry in pooling.ADAPTIVE)])
+        for what, budget in (("of all topics", self.budget), ("of a topic", self.topic_budget)):
+            if budget < 0:
+                raise InputError(f"the budget {what} is a number of documents, 0 for none, found {budget}")
+        if self.explain not in get_args(Shown):
+            raise UnknownNameError("explanation", self.explain, get_args(Shown))
+        for name, least, most in (("control", 0, 1), ("target", 0.01, 1), ("confidence", 0.5, 0.999)):
+            if not least <= getattr(self, name) <= most:
+                raise InputError(f"{name} is a share from {least:g} to {most:g}, found {getattr(self, name):g}")
+        if self.run is not None and self.run < 0:
+            raise InputError(f"the row of irrelevant documents has a length of 0 or more, found {self.run}")
+        self.recipe()
+
+    def recipe(self) -> training_round.Recipe:
+        """How to learn."""
+        return training_round.Recipe(
+            self.learner, level=self.level, grades=self.grades, presumed=self.presumed, evidence=self.evidence
+        )
+
+    @property
+    def by_model(self) -> bool:
+        """Whether a model ranks, and not a pooling strategy."""
+        return self.by == MODEL
+
+    @property
+    def draws_after(self) -> int | None:
+        """`run` as :func:`collection.active_learning.training_round.queue` takes it."""
+        return 0 if self.run is None and not self.by_model else self.run
+
+
+def known_mode(mode: str) -> None:
+    """Refuse what is not a mode.
+
+    Raises
+    ------
+    UnknownNameError
+        It is none.
+    """
+    if mode not in MODES:
+        raise UnknownNameError("mode", mode, MODES)

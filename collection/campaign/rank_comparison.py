@@ -1,0 +1,75 @@
+"""Two leaderboards side by side: the places of the runs by one set of grades and by another."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from collection.statistics.rank_correlation import kendall
+
+DIGITS = 12
+"""Means that agree in so many decimals are equal: a sum in another order moves no run."""
+
+
+class SideBySide(NamedTuple):
+    """Where the runs stand by each of two.
+
+    Attributes
+    ----------
+    table
+        ``run``, ``first``, ``second`` (the means), ``first_place``, ``second_place`` (int64; 1 is the best, equal means
+        share the better place); the best by the first on top, and equal ones by name.
+    tau
+        Kendall's tau-b between the two orders; nan where there is none.
+    swaps
+        Pairs of runs of which one is better by the first and the other by the second.
+    equal
+        By which of the two all runs have the same mean: "first", "second", or "" where both tell some apart. There is
+        no tau where it is not "", and where there are fewer than two runs.
+    """
+
+    table: pd.DataFrame
+    tau: float
+    swaps: int
+    equal: str
+
+
+def side_by_side(first: pd.Series[Any], second: pd.Series[Any], *, less_is_better: bool = False) -> SideBySide:
+    """Put the runs into order by each of two series of means. Places and tau read the same rounded means.
+
+    Parameters
+    ----------
+    first, second
+        Run -> its mean, for the same runs.
+    less_is_better
+        Whether a run is the better for a smaller mean (``measure.entry.monotone < 0``).
+
+    Notes
+    -----
+    Kendall (1945), The treatment of ties in ranking problems: tau-b counts runs of equal value as neither order.
+
+    Examples
+    --------
+    >>> ann, bob = pd.Series({"x": 0.3, "y": 0.2, "z": 0.1}), pd.Series({"x": 0.5, "y": 0.6, "z": 0.4})
+    >>> found = side_by_side(ann, bob)
+    >>> round(found.tau, 3), found.swaps
+    (0.333, 1)
+    >>> found.table[["run", "first_place", "second_place"]].values.tolist()
+    [['x', 1, 2], ['y', 2, 1], ['z', 3, 3]]
+    """
+    second = second.reindex(first.index)
+    ones, others = first.to_numpy(dtype=np.float64).round(DIGITS), second.to_numpy(dtype=np.float64).round(DIGITS)
+    above, below = np.sign(ones[:, None] - ones), np.sign(others[:, None] - others)
+    equal = "" if above.any() and below.any() else "second" if above.any() else "first"
+    table = pd.DataFrame({"run": first.index.astype(str), "first": first.to_numpy(), "second": second.to_numpy()})
+    for side, values in (("first", ones), ("second", others)):
+        places = pd.Series(values).rank(method="min", ascending=less_is_better, na_option="bottom")
+        table[f"{side}_place"] = places.astype("int64")
+    return SideBySide(
+        table.sort_values(["first_place", "run"], ignore_index=True),
+        float("nan") if equal else kendall(ones, others),
+        int((above * below < 0).sum() // 2),
+        equal,
+    )

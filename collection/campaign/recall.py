@@ -1,0 +1,431 @@
+"""How much of what is relevant has been found, topic by topic, and what may be promised of it."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from math import ceil, isnan
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from collection.active_learning import features
+from collection.campaign.active_learning import Looping
+from collection.campaign.loop_settings import LoopSettings
+from collection.campaign.progress import IN_POOL
+from collection.campaign.topic_ledger import inside
+from collection.errors import CleverdonError
+from collection.records import in_natural_order
+from collection.stopping import RULES, Decision, Estimate, Ledger, advice, betting, estimate
+from collection.stopping.table import count, missing_texts, percent, too_many
+
+RECENT = 50
+"""Judgements by which the precision of now is told."""
+
+PROMISES = {
+    "fixed": "what it costs, and nothing about recall",
+    "target": "74 % recall with 95 % confidence",
+    "qbcb": "the recall and confidence that are wanted",
+}
+"""What those of the other rules promise that promise anything; all others are heuristics."""
+
+NEEDS = {
+    "target": ("reached", "It needs to know when the ranking came to randomly drawn documents by itself."),
+    "qbcb": ("reached", "It needs to know when the ranking came to randomly drawn documents by itself."),
+    "quantci": ("scores", "It needs a probability of relevance for every document, which the loop does not keep."),
+}
+"""What a rule cannot do without, as the ledger calls it, and in words."""
+
+TABLE = {
+    "query_id": "str", "title": "str", "mode": "str", "of": "str", "judged": "int64", "found": "int64",
+    "without_text": "int64", "relevant": "float64", "low": "Int64", "high": "Int64", "recall": "float64",
+    "recall_low": "float64", "recall_high": "float64", "stop": "bool", "advice": "str",
+}  # fmt: skip
+
+
+class Recall(NamedTuple):
+    """What is known of one topic's recall.
+
+    Attributes
+    ----------
+    query_id, mode
+        The topic, and how its documents are chosen.
+    judged, found, size
+        Documents judged, relevant ones among them, and documents in scope
+        (:meth:`~collection.campaign.judging_budget.Asking.universe`): those of the pool, or of the collection.
+    without_text
+        Documents of the pool that are not judged and cannot be, as their text is missing; they count as unjudged.
+    curve
+        The gain curve: ``judged`` (0 to n), ``found``, ``drawn`` (whether this document was drawn at random).
+    batches
+        The ranking's precision in windows of equally many ranked judgements, draws left out: ``first``, ``last``
+        (numbers of the judgements), ``judged`` (how many of them were ranked), ``relevant``, ``precision``.
+    estimate
+        Relevant documents and recall, with an interval.
+    advice
+        What the rule with the guarantee says.
+    promise
+        One sentence: what may be promised, and at what confidence.
+    notes
+        Sentences on what stands behind the numbers: disagreement, what nobody could judge, draws that do not count.
+    next_percent
+        Judgements that the next 1 % of recall costs at the recent precision; None where that cannot be said.
+    next_reason
+        How it was computed, or why it cannot be said.
+    rules
+        What other rules say: ``rule``, ``says`` ("stop", "go on", "cannot say"), ``promises``, ``reason``.
+    """
+
+    query_id: str
+    mode: str
+    judged: int
+    found: int
+    size: int
+    without_text: int
+    curve: pd.DataFrame
+    batches: pd.DataFrame
+    estimate: Estimate
+    advice: Decision
+    promise: str
+    notes: list[str]
+    next_percent: int | None
+    next_reason: str
+    rules: pd.DataFrame
+
+
+class VectorsState(NamedTuple):
+    """Whether the loop can read the documents as they are now.
+
+    Attributes
+    ----------
+    documents
+        Documents that the vectors were made of; 0 where there are none.
+    blocks
+        "words", "chars", "dense".
+    made_at
+        When (UTC); None where there are none.
+    current
+        Whether no document came or changed since.
+    note
+        What the manager should know of them, or "".
+    """
+
+    documents: int
+    blocks: list[str]
+    made_at: datetime | None
+    current: bool
+    note: str = ""
+
+
+class Recalling(Looping):
+    """The part of a campaign that says how much has been found."""
+
+    def recall(self, query_id: str) -> Recall:
+        """What is known of a topic's recall, and what may be promised.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such topic.
+        """
+        self._must_know(query_id)
+        settings, mode = self.loop_settings(), self.mode(query_id)
+        decisions, judgeable = self.store.decisions(query_id), self.judgeable()
+        ledger = self._ledger(query_id, decisions, judgeable).ledger
+        universe = self.universe(query_id, decisions, judgeable)
+        found = _estimate(ledger, settings.confidence)
+        skipped, drawn = self.store.skipped().get(query_id, (0, 0))
+        decision = _unless_skipped(advice(ledger, settings.target, settings.confidence), drawn)
+        cost, reason = _next_percent(ledger, found)
+        return Recall(
+            query_id,
+            mode,
+            ledger.judged,
+            ledger.found,
+            ledger.size,
+            ledger.unreachable,
+            _curve(ledger),
+            _batches(ledger),
+            found,
+            decision,
+            _words(ledger, decision, settings, mode, self.scopes()[query_id] in IN_POOL)[0],
+            _notes(decisions, universe, settings.level, ledger, skipped),
+            cost,
+            reason,
+            _rules(ledger, settings),
+        )
+
+    def recall_table(self) -> pd.DataFrame:
+        """Every topic's recall in one table, worst first: nothing judged, then the lowest lower bound.
+
+        Returns
+        -------
+        DataFrame
+            ``query_id``, ``title``, ``mode``, ``of`` ("pool" or "collection": what the recall is of), ``judged``,
+            ``found``, ``without_text`` (documents of the pool that cannot be judged, as their text is missing; they
+            count as unjudged), ``relevant`` (the most likely number), ``low``, ``high``, ``recall``, ``recall_low``,
+            ``recall_high``, ``stop``, ``advice`` (in a few words). What nobody can say is null: all estimates where
+            nothing is judged, the most likely ones before a random draw was relevant.
+        """
+        settings, modes, scopes = self.loop_settings(), self.modes(), self.scopes()
+        everything, skipped = self.store.decisions(), self.store.skipped()
+        by_topic = {str(q): part for q, part in everything.groupby("query_id", sort=False)}
+        judgeable = self.judgeable()
+        rows = []
+        for query_id, title in self.topics()[["query_id", "title"]].itertuples(index=False):
+            mode = modes[query_id]
+            ledger = self._ledger(query_id, by_topic.get(query_id, everything.iloc[:0]), judgeable).ledger
+            decision = betting(ledger, target=settings.target, confidence=settings.confidence)
+            decision = _unless_skipped(decision, skipped.get(query_id, (0, 0))[1])
+            words = _words(ledger, decision, settings, mode, scopes[query_id] in IN_POOL)[1]
+            known = _estimate(ledger, settings.confidence)[:6] if ledger.judged else (None,) * 6
+            stop = decision.stop and ledger.judged > 0
+            of = "pool" if scopes[query_id] in IN_POOL else "collection"
+            counts = (ledger.judged, ledger.found, ledger.unreachable)
+            rows.append((query_id, title, mode, of, *counts, *known, stop, words))
+        table = pd.DataFrame(rows, columns=list(TABLE)).astype(TABLE)
+        table = in_natural_order(table)
+        worst = table.assign(begun=table["judged"] > 0).sort_values(["begun", "recall_low"], kind="stable")
+        return worst[list(TABLE)].reset_index(drop=True)
+
+    def recall_key(self) -> str:
+        """Differs where anything differs that :meth:`recall` or :meth:`recall_table` reads: what to cache them by."""
+        settings = self.store.settings()
+        parts = [self.store.versions(), settings.get("loop"), settings.get("documents_version"), self.own_modes()]
+        return json.dumps(parts)
+
+    def own_modes(self) -> dict[str, str | None]:
+        """``query_id`` -> the mode that the topic has of its own, or None where it has the campaign's."""
+        return {query_id: "closed" if closed else mode for query_id, mode, closed in self.store.modes()}
+
+    def vectors_state(self) -> VectorsState:
+        """What the vectors were made of and when, and whether they are up to date; nothing is made."""
+        settings, directory = self.store.settings(), self.directory / "vectors"
+        blocks = settings.get("vectors", {}).get("blocks", [])
+        try:
+            opened = features.open_vectors(directory)
+            made_at = datetime.fromtimestamp((directory / "meta.json").stat().st_mtime, UTC)
+        except (CleverdonError, OSError):
+            return VectorsState(0, blocks, None, False)
+        with_text = [getattr(block, "documents", 0) for block in opened.blocks]
+        current = settings.get("vectors", {}).get("version") == settings.get("documents_version", 0)
+        note = settings.get("vectors", {}).get("note", "")
+        return VectorsState(max(with_text) or opened.size, blocks, made_at, current, note)
+
+
+def _curve(ledger: Ledger) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "judged": np.arange(ledger.judged + 1),
+            "found": np.concatenate(([0], np.cumsum(ledger.relevant, dtype=np.int64))),
+            "drawn": np.concatenate(([False], ledger.drawn)),
+        }
+    )
+
+
+def _batches(ledger: Ledger) -> pd.DataFrame:
+    """The ranking's precision; windows of 10, or longer ones where there would be more than 40 of them."""
+    ranked = np.flatnonzero(~ledger.drawn)
+    length = next((n for n in (10, 20, 50, 100) if len(ranked) <= 40 * n), ceil(len(ranked) / 40))
+    windows = [ranked[at : at + length] for at in range(0, len(ranked), length)]
+    if len(windows) > 1 and 2 * len(windows[-1]) < length:
+        # One document by itself is all relevant or not at all: it goes to those before it.
+        windows[-2:] = [np.concatenate(windows[-2:])]
+    relevant = [int(ledger.relevant[window].sum()) for window in windows]
+    frame = pd.DataFrame(
+        {
+            "first": [int(window[0]) + 1 for window in windows],
+            "last": [int(window[-1]) + 1 for window in windows],
+            "judged": [len(window) for window in windows],
+            "relevant": relevant,
+        },
+        dtype="int64",
+    )
+    return frame.assign(precision=frame["relevant"] / frame["judged"])
+
+
+def _recent(ledger: Ledger) -> tuple[int, int]:
+    """Relevant ones among the last ranked judgements, and how many these are."""
+    last = np.flatnonzero(~ledger.drawn)[-RECENT:]
+    return int(ledger.relevant[last].sum()), len(last)
+
+
+def _next_percent(ledger: Ledger, known: Estimate) -> tuple[int | None, str]:
+    """How many judgements the next 1 % of recall costs, and how that was computed."""
+    hits, of = _recent(ledger)
+    left = ledger.unjudged - ledger.unreachable
+    if left == 0:
+        judged = "Every document that has a text is judged." if ledger.unreachable else "Every document is judged."
+        return None, judged if ledger.size else "There is nothing to judge."
+    if not ledger.found:
+        return None, "No relevant document is found yet, so nobody can say what more would cost."
+    if not hits:
+        brings = f"None of the last {count(of, 'ranked document')} was relevant" if of else "Nothing was ranked yet"
+        return None, f"{brings}: at this rate no number of judgements brings the next percent."
+    relevant = ledger.found if isnan(known.relevant) else int(known.relevant)
+    cost = min(ceil(round(relevant / 100 / (hits / of), 9)), left)
+    number = f"{relevant:,} found so far" if isnan(known.relevant) else f"estimated {relevant:,} relevant documents"
+    reason = (
+        f"1 % of the {number} is {relevant / 100:g}; {hits:,} of the last {count(of, 'ranked document')} "
+        f"{'was' if hits == 1 else 'were'} relevant, so it costs about {count(cost, 'judgement')}"
+    )
+    # 1 % may be less than a document: nobody finds a fifth of one.
+    whole = min(ceil(of / hits), left)
+    return cost, f"{reason}, and the next whole document about {whole:,}." if relevant < 100 else f"{reason}."
+
+
+def _unless_skipped(decision: Decision, drawn: int) -> Decision:
+    """No promise while documents that were drawn are skipped: they may be the relevant ones."""
+    if not drawn:
+        return decision
+    which = f"{count(drawn, 'document')} that {'was' if drawn == 1 else 'were'} drawn at random and skipped"
+    return Decision(False, f"nothing can be promised before {which} {'is' if drawn == 1 else 'are'} judged", drawn)
+
+
+def _estimate(ledger: Ledger, confidence: float) -> Estimate:
+    """The estimate; without a most likely number before a draw was relevant: it would only be what is found."""
+    known = estimate(ledger, confidence)
+    if ledger.unjudged and not ledger.relevant[ledger.draws].any():
+        return known._replace(relevant=float("nan"), recall=float("nan"))
+    return known
+
+
+READY = "ready to stop"
+"""The advice of every topic that may stop, with or without a reason behind it."""
+
+IMPORT_TEXTS = "import the missing texts"
+"""The advice where only documents without a text are left, or so many that nothing can be promised."""
+
+
+def _words(ledger: Ledger, decision: Decision, settings: LoopSettings, mode: str, pool: bool) -> tuple[str, str]:
+    """What may be promised: one sentence, and a few words for a table."""
+    goal, sure = percent(settings.target), f"{percent(settings.confidence)} confidence"
+    where = " in the pool" if pool else ""
+    outside = "; what no system retrieved is outside" if pool else ""
+    documents = count(ledger.size, "document") + where
+    relevant = f"relevant documents{where}"
+    if not ledger.size:
+        missing = "This topic has no pool yet" if pool else "There is no document with a text yet"
+        return f"{missing}: there is nothing to judge, and nothing to promise.", "nothing to judge"
+    if not ledger.judged:
+        closed = "The topic was closed before anything was judged" if mode == "closed" else "Nothing is judged yet"
+        return f"{closed}, so nothing can be said.", "closed" if mode == "closed" else "nothing judged"
+    if not ledger.unjudged:
+        what = f"all {ledger.found:,} relevant ones are found" if ledger.found > 1 else "the one relevant is found"
+        what = what if ledger.found else "none is relevant"
+        done = "the pool is judged" if pool else "all is judged"
+        return f"All {documents} are judged: {what}{outside}.", f"{READY}: {done}"
+    if decision.stop:
+        share = f"at least {goal} of the {relevant} are found" if settings.target < 1 else f"all {relevant} are found"
+        if too_many(ledger, settings.target) > ledger.found + ledger.unjudged:
+            is_or_are = "is" if ledger.unjudged == 1 else "are"
+            certain = f" for certain: only {count(ledger.unjudged, 'document')} {is_or_are} not judged"
+            if ledger.unreachable:
+                certain = f", even if the {count(ledger.unjudged, 'unjudged document')} {is_or_are} relevant"
+            return f"{_upper(share)}{certain}{outside}.", READY
+        share = share if ledger.found else f"there is no relevant document{where}"
+        return f"{_upper(share)}, with {sure}: this holds however often you look{outside}.", READY
+    hidden = _out_of_reach(ledger, decision, mode, pool)
+    return (f"{hidden}{outside}.", IMPORT_TEXTS) if hidden else _not_yet(ledger, decision, settings, mode, pool)
+
+
+def _not_yet(ledger: Ledger, decision: Decision, settings: LoopSettings, mode: str, pool: bool) -> tuple[str, str]:
+    """The words while nothing can be promised."""
+    goal, sure = percent(settings.target), f"{percent(settings.confidence)} confidence"
+    outside = "; what no system retrieved is outside" if pool else ""
+    more = f"{decision.needed or 0:,}"
+    documents = "random document" if decision.needed == 1 else "random documents"
+    lately = ledger.relevant[-RECENT:]
+    if mode == "closed" or "skipped" in decision.reason:
+        closed = f"The topic is closed, and no rule can promise {goal} recall by what was judged."
+        skipped = f"{_upper(decision.reason)}{outside}."
+        return (closed, "closed") if mode == "closed" else (skipped, "judge what was skipped")
+    if mode in ("pool", "random"):
+        far = f"{ledger.judged:,} of the {count(ledger.size, 'document')} of the pool are judged"
+        return f"{far}, and before the rest nothing can be promised{outside}.", "judge the pool"
+    if settings.draws_after == 0 and settings.control == 0:
+        without = "Without more random draws" if len(ledger.draws) else "Without random draws"
+        return f"{without} nothing can be promised{outside}: switch them on on the Loop page.", "switch random draws on"
+    if not ledger.found:
+        sentence = f"No relevant document is found yet; after {more} more {documents} without one it can be promised"
+        return f"{sentence}, with {sure}, that there is none{outside}.", f"go on: {more} more at random"
+    if len(lately) >= 10 and lately.mean() >= 0.5:
+        much = f"{int(lately.sum()):,} of the last {len(lately):,} documents were relevant"
+        return f"No rule can promise {goal} recall while so much is found: {much}{outside}.", "go on: much is left"
+    sentence = f"No rule can promise {goal} recall yet; after {more} more {documents} without a relevant one it can"
+    return f"{sentence}, with {sure}{outside}.", f"go on: {more} more at random"
+
+
+def _out_of_reach(ledger: Ledger, decision: Decision, mode: str, pool: bool) -> str:
+    """Why no further judgement helps before the missing texts are here; empty where some does."""
+    if mode == "closed" or "skipped" in decision.reason:
+        return ""
+    if ledger.unjudged == ledger.unreachable:
+        done = f"Every document{' in the pool' if pool else ''} that has a text is judged"
+        return f"{done}, and nothing can be promised of the other {ledger.unjudged:,}"
+    if decision.needed is None and mode not in ("pool", "random"):
+        hidden = f"{ledger.unreachable:,} of the {count(ledger.unjudged, 'unjudged document')} cannot be judged"
+        return f"Nothing can be promised: {hidden} and may all be relevant"
+    return ""
+
+
+def _upper(sentence: str) -> str:
+    return sentence[0].upper() + sentence[1:]
+
+
+def _notes(decisions: pd.DataFrame, allowed: NDArray[np.bool_], level: int, ledger: Ledger, skipped: int) -> list[str]:
+    """What stands behind the numbers and may make them wrong."""
+    here = inside(decisions, allowed)
+    graded = here[here["kind"] == "graded"]
+    opinions = (pd.to_numeric(graded["relevance"]) >= level).groupby(graded["doc_id"])
+    differ = int((opinions.nunique() > 1).sum())
+    ungraded = here["doc_id"].nunique() - graded["doc_id"].nunique()
+    notes = [missing_texts([ledger.unreachable])] if ledger.unreachable else []
+    if differ:
+        notes.append(
+            f"Annotators disagree on whether {count(differ, 'document')} {'is' if differ == 1 else 'are'} relevant: "
+            "the grade that most gave counts, of two given equally often the lower one."
+        )
+    if ungraded:
+        notes.append(
+            f"{count(ungraded, 'document')} could not be judged by anybody: counted as not relevant, and no promise "
+            "holds for such documents."
+        )
+    if skipped:
+        are = "was skipped and is" if skipped == 1 else "were skipped and are"
+        notes.append(
+            f"{count(skipped, 'document')} {are} not judged. Nothing is promised before those that were drawn at "
+            "random are; the interval leaves them out."
+        )
+    blind = int((ledger.out_of_reach[ledger.draws] > 0.05 * ledger.unjudged_before[ledger.draws]).sum())
+    if blind:
+        notes.append(
+            f"{count(blind, 'random draw')} came from fewer documents than there are now (documents were added, others "
+            "held some, or the pool was all there was): the promise allows for the case that all of those are relevant."
+        )
+    return notes
+
+
+def _rules(ledger: Ledger, settings: LoopSettings) -> pd.DataFrame:
+    """What the rules of the table say but the one that the advice is from."""
+    usual: dict[str, float] = {"target": settings.target, "confidence": settings.confidence}
+    if settings.topic_budget:
+        usual["judgements"] = settings.topic_budget
+    rows: list[dict[str, Any]] = []
+    for entry in RULES:
+        if entry.name == "betting":
+            continue
+        field, words = NEEDS.get(entry.name, ("", ""))
+        if field and getattr(ledger, field) is None:
+            says, reason = "cannot say", words
+        else:
+            parameters = {name: value for name, value in usual.items() if name in entry.parameters}
+            decision = entry.function(ledger, **parameters)
+            says, reason = "stop" if decision.stop else "go on", f"{_upper(decision.reason)}."
+        if entry.name == "autostop" and not (ledger.probability < 1).any():
+            says = "cannot say"
+        promises = PROMISES.get(entry.name, "nothing: a heuristic")
+        rows.append({"rule": entry.label, "says": says, "promises": promises, "reason": reason})
+    return pd.DataFrame(rows, columns=["rule", "says", "promises", "reason"])

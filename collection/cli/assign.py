@@ -1,0 +1,208 @@
+"""`cleverdon assign`: who judges what, how many judge each pair, and what everybody judges first."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from collection.cli.options import DIRECTORY, FILE, FORMAT
+from collection.cli.output import echo, echo_data, print_notices, print_table
+
+if TYPE_CHECKING:
+    from collection.campaign import Campaign
+
+
+@click.command()
+@DIRECTORY
+@click.option("--annotators", type=click.IntRange(min=1), metavar="K", help="How many judge each pair; of all, or of:")
+@click.option("--share", type=float, metavar="S", help="... a share of the pairs from 0 to 1, chosen by lot.")
+@click.option("--number", type=int, metavar="N", help="... N pairs of each topic's pool, chosen by lot.")
+@click.option(
+    "--whole-topic", "whole", multiple=True, metavar="Q", help="... all pairs of this topic; may be repeated."
+)
+@click.option("--all-pairs", is_flag=True, help="... all pairs (as in the beginning).")
+@click.option("--topic", "topics", multiple=True, metavar="Q", help="Which topics are assigned, all if left out.")
+@click.option("--to", "people", multiple=True, metavar="NAME", help="Assign them to this account; may be repeated.")
+@click.option("--to-group", "groups", multiple=True, metavar="G", help="Assign them to this group; may be repeated.")
+@click.option("--to-everybody", is_flag=True, help="Open them to everybody (as in the beginning).")
+@click.option("--deal-to", "deal", multiple=True, metavar="NAME", help="Deal them out evenly among these; repeated.")
+@click.option(
+    "--per-topic",
+    type=click.IntRange(min=1),
+    help="With --deal-to: people a topic; as many as --annotators if left out.",
+)
+@click.option(
+    "--calibration",
+    metavar="FILE|N",
+    help="Pairs that everybody judges first: lines `query_id doc_id`, or N of each topic's pool by lot; 0: none.",
+)
+@click.option("--feedback/--no-feedback", default=None, help="Show the settled grade after a pair of these.")
+@click.option("--lease", type=float, metavar="MIN", help="Minutes that a pair is reserved for who has it in hand.")
+@click.option("--blind/--unblind", default=None, help="Whether annotators see others' judgements, runs and ranks.")
+@click.option("--guidelines", type=FILE, help="A Markdown file: how to judge; the card shows it.")
+@click.option("--note", metavar="TEXT", help="With --topic: a note that the card shows beside the topic.")
+@FORMAT
+def assign(
+    directory: Path,
+    annotators: int | None,
+    share: float | None,
+    number: int | None,
+    whole: tuple[str, ...],
+    all_pairs: bool,
+    topics: tuple[str, ...],
+    people: tuple[str, ...],
+    groups: tuple[str, ...],
+    to_everybody: bool,
+    deal: tuple[str, ...],
+    per_topic: int | None,
+    calibration: str | None,
+    feedback: bool | None,
+    lease: float | None,
+    blind: bool | None,
+    guidelines: Path | None,
+    note: str | None,
+    form: str,
+) -> None:
+    """Show who judges what in DIR, or change it."""
+    from collection.campaign import Campaign
+
+    if (share is not None) + (number is not None) + bool(whole) + all_pairs > 1:
+        raise click.UsageError("give one of --share, --number, --whole-topic, --all-pairs")
+    if bool(people or groups) + to_everybody + bool(deal) > 1:
+        raise click.UsageError("give one of --to (and --to-group), --to-everybody, --deal-to")
+    if topics and not (people or groups or to_everybody or deal or note is not None):
+        raise click.UsageError("what of these topics? give --to, --to-group, --to-everybody, --deal-to or --note")
+    if note is not None and not topics:
+        raise click.UsageError("--note is of a --topic")
+    changes: dict[str, Any] = {
+        "annotators": annotators,
+        "share": share,
+        "number": number,
+        "topics": whole or None,
+        "feedback": feedback,
+        "lease": lease,
+        "blind": blind,
+    }
+    chosen = {"share": share is not None, "number": number is not None, "topics": bool(whole), "all": all_pairs}
+    changes["which"] = next((which for which, given in chosen.items() if given), None)
+    changes = {name: value for name, value in changes.items() if value is not None}
+    # Read before anything is written: a file that is not there leaves the campaign as it was.
+    text = None if guidelines is None else "\n".join(line for _, line in _lines(guidelines, "guidelines in Markdown"))
+    with Campaign(directory) as campaign, campaign.together():
+        pairs = None if calibration is None else _pairs(campaign, calibration)
+        if changes:
+            campaign.set_assignment(**changes)
+        if pairs is not None:
+            campaign.set_calibration(pairs)
+        of = list(topics) or campaign.topics()["query_id"].tolist()
+        if people or groups or to_everybody:
+            campaign.assign(of, people, groups)
+        for query_id, names in _dealt(campaign, deal, per_topic, of).items():
+            campaign.assign([query_id], names)
+        if text is not None:
+            campaign.set_guidelines(text)
+        for query_id in topics if note is not None else ():
+            campaign.set_topic_note(query_id, note or "")
+    with Campaign(directory) as campaign:
+        _show(campaign, form)
+
+
+def _dealt(campaign: Campaign, people: Sequence[str], per_topic: int | None, of: list[str]) -> dict[str, list[str]]:
+    """Topics and their people; as many for each as are to judge its pairs, as far as there are so many."""
+    if not people:
+        return {}
+    usual = min(campaign.assignment_settings().annotators, len(set(people)))
+    return campaign.deal(people, per_topic or usual, of)
+
+
+def _lines(path: Path, wanted: str) -> Iterator[tuple[int, str]]:
+    from collection.formats import source
+
+    return source.lines(path, wanted)
+
+
+def _pairs(campaign: Campaign, calibration: str) -> list[tuple[str, str]]:
+    """The pairs that are meant: so many of each topic, or those of a file."""
+    from collection.errors import FormatError
+
+    if calibration.isdecimal():
+        return campaign.draw_calibration(int(calibration)) if int(calibration) else []
+    pairs: list[tuple[str, str]] = []
+    for number, line in _lines(Path(calibration), "lines of query_id and doc_id"):
+        fields = line.split()
+        if fields and not line.startswith("#"):
+            if len(fields) != 2:
+                raise FormatError(calibration, number, "query_id and doc_id", line.strip()[:60])
+            pairs.append((fields[0], fields[1]))
+    return pairs
+
+
+def _show(campaign: Campaign, form: str) -> None:
+    settings, work = campaign.assignment_settings(), campaign.workload()
+    table, calibrated = campaign.assignments(), campaign.calibrated()
+    topics = table.astype(object).where(table.notna(), None).to_dict("records")
+    size = len(campaign.calibration())
+    if form == "json":
+        calibrated["agree"] = calibrated["agree"].astype(object).where(calibrated["agree"].notna(), None)
+        shown = {
+            "settings": asdict(settings),
+            "workload": work._asdict(),
+            "topics": topics,
+            "notices": campaign.assignment_notices(),
+            "calibration": {"pairs": size, "annotators": calibrated.to_dict("records")},
+        }
+        echo_data(json.dumps(shown, indent=2, ensure_ascii=False, allow_nan=False))
+        return
+    which = {
+        "all": "all pairs",
+        "share": f"{settings.share:.0%} of the pairs",
+        "number": f"{settings.number:,} pairs of each topic",
+        "topics": f"the pairs of {', '.join(settings.topics) or 'no topic'}",
+    }[settings.which]
+    several = "one annotator judges each pair"
+    if settings.annotators > 1:
+        others = "" if settings.which == "all" else ", one judges each of the others"
+        several = f"{settings.annotators} annotators judge each of {which}{others}"
+    echo(f"{several}: {work.pairs:,} pairs of the pool, {work.judgements:,} judgements, {work.made:,} made")
+    echo(f"a pair is reserved for {settings.lease:g} minutes; judging is {'blind' if settings.blind else 'not blind'}")
+    if size:
+        told = "; the settled grade is shown after each" if settings.feedback else ""
+        echo(f"everybody judges {size:,} pairs first, beyond these{told}")
+    guidelines, notes = len(campaign.guidelines()), len(campaign.topic_notes())
+    if guidelines or notes:
+        echo(f"guidelines of {guidelines:,} characters, notes for {notes:,} topics")
+    print_notices(campaign.assignment_notices())
+    if len(table):
+        echo()
+        rows = [
+            [
+                row["query_id"],
+                ", ".join([*row["accounts"], *(f"group {g}" for g in row["groups"])]) or "everybody",
+                row["pool"],
+                *("-" if row[name] is None else row[name] for name in ("wanted", "made")),
+                row["title"][:60],
+            ]
+            for row in topics
+        ]
+        print_table(["topic", "who", "pairs", "judgements", "made", "title"], rows)
+    if size and len(calibrated):
+        echo()
+        print_table(
+            ["annotator", "calibration", "as settled"],
+            [
+                [row["annotator"], f"{row['judged']} of {row['of']}", _percent(row["agree"])]
+                for row in calibrated.to_dict("records")
+            ],
+        )
+        if not campaign.calibration()["settled"].notna().any():
+            print_notices(["no pair of the calibration set is settled yet: adjudicate them, or import qrels"])
+
+
+def _percent(share: float) -> str:
+    return "-" if math.isnan(share) else f"{share:.0%}"

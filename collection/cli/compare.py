@@ -1,0 +1,415 @@
+"""`cleverdon compare`: which system is better than which, from files."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from collection.cli.evaluate import parse_measures, print_unknown_costs, read_qrels_for
+from collection.cli.options import FILE, LEVEL, with_folders
+from collection.cli.output import counted, echo, echo_data, print_notices, print_table, progress_line
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from collection.comparison import Comparison, Evaluation
+    from collection.formats import QrelsForm
+    from collection.measures import Version
+
+MARKS = {"better": "+", "worse": "-", "": " "}
+
+
+def _two_runs(context: click.Context, option: click.Parameter, names: tuple[str, str] | None) -> tuple[str, str] | None:
+    if names is not None and names[0] == names[1]:
+        raise click.UsageError(f"--systems needs two runs, found {names[0]} twice")
+    return names
+
+
+@click.command()
+@click.argument("qrels", type=FILE)
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=FILE)
+@click.option("-m", "--measure", "measures", multiple=True, metavar="M", help="As nDCG@10, AP, map; may be repeated.")
+@click.option("--baseline", metavar="B", help="The system that all others are tested against; if left out, the best.")
+@click.option(
+    "--test",
+    metavar="T",
+    help="paired-t (if left out), permutation, bootstrap, wilcoxon or sign.",
+)
+@click.option(
+    "--correction",
+    metavar="C",
+    help="holm (if left out), bonferroni, benjamini-hochberg, holm-sidak, hommel or none.",
+)
+@click.option("--alpha", default=0.05, show_default=True, help="The level that p is held against.")
+@click.option("--all-pairs", is_flag=True, help="Test all pairs of systems, by the randomised Tukey HSD test.")
+@click.option("--seed", default=0, show_default=True, help="Of what is drawn at random: the same seed, the same p.")
+@click.option(
+    "--separate-seeds",
+    is_flag=True,
+    help="Compare runs called NAME#1, NAME#2 one by one, not as their mean, the system NAME.",
+)
+@click.option("--costs", type=FILE, help="What the runs cost: a CSV or TSV with a column run.")
+@click.option("--frontier", metavar="COST", help="Which systems are dominated: no better, and no cheaper by this cost.")
+@click.option(
+    "--systems",
+    nargs=2,
+    metavar="A B",
+    callback=_two_runs,
+    help="The topics of these two runs, where they differ most first.",
+)
+@click.option("--topic", metavar="Q", help="The two runs of --systems in this topic: values, and rank by rank.")
+@click.option("--depth", default=10, show_default=True, help="So many ranks of --topic.")
+@click.option("--power", metavar="D", type=float, help="How many topics it takes to see a difference of D.")
+@click.option("--relevance-level", type=LEVEL, help="Lowest grade that counts as relevant.")
+@click.option("--compat", type=click.Choice(["9", "10"]), default="10", show_default=True, help="As for evaluate.")
+@click.option(
+    "--qrels-form",
+    type=click.Choice(["judged", "strata", "probabilities", "subtopics"]),
+    help="What the qrels' columns are, as for evaluate.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "tsv", "json", "latex", "markdown"]),
+    default="table",
+    show_default=True,
+)
+def compare(
+    qrels: Path,
+    runs: tuple[Path, ...],
+    measures: tuple[str, ...],
+    baseline: str | None,
+    test: str | None,
+    correction: str | None,
+    alpha: float,
+    all_pairs: bool,
+    seed: int,
+    separate_seeds: bool,
+    costs: Path | None,
+    frontier: str | None,
+    systems: tuple[str, str] | None,
+    topic: str | None,
+    depth: int,
+    power: float | None,
+    relevance_level: float | None,
+    compat: str,
+    qrels_form: QrelsForm | None,
+    form: str,
+) -> None:
+    """Compare RUNs by QRELS: a leaderboard, and which differences are more than chance over topics."""
+    from collection import comparison, formats, statistics
+
+    views = [name for name, asked in (("--frontier", frontier), ("--systems", systems), ("--power", power)) if asked]
+    if len(views) > 1:
+        raise click.UsageError(f"{' and '.join(views)} are different tables: ask for one")
+    if views and form in ("latex", "markdown"):
+        raise click.UsageError(f"{views[0]} has the formats table, tsv and json")
+    if (costs is None) != (frontier is None):
+        raise click.UsageError("--costs FILE and --frontier COST go together")
+    if topic is not None and systems is None:
+        raise click.UsageError("--topic needs --systems A B")
+    tester = statistics.TESTS[test or statistics.DEFAULT_TEST].name
+    corrector = statistics.CORRECTIONS[correction or statistics.DEFAULT_CORRECTION].name
+    runs = with_folders(runs)
+    if not runs:
+        raise click.UsageError("there is no file in the folder: name a run")
+    # What is unjudged stands beside every value here.
+    chosen = measures or [m for m in comparison.DEFAULT_MEASURES if not m.startswith("Judged")]
+    parsed = list(parse_measures(chosen, relevance_level))
+    version: Version = 9 if compat == "9" else 10
+    judged = read_qrels_for(parsed, qrels, qrels_form)
+    if systems is not None and topic is not None:
+        found = {run.name: run for run in formats.read_runs(runs) if run.name in systems}
+        for name in systems:
+            if name not in found:
+                raise click.UsageError(f"no run is called {name}")
+        a, b = (found[name] for name in systems)
+        print_notices(comparison.out_of_reach(parsed, judged))
+        ranks = comparison.side_by_side(a, b, judged, topic, depth)
+        _print_topic(topic, comparison.evaluate([a, b], judged, parsed, version=version), ranks, systems, form)
+        return
+    cost_table = None if costs is None else formats.read_costs(costs)
+    with progress_line("evaluating") as progress:
+        done = iter(range(1, len(runs) + 1))
+        evaluation = comparison.evaluate(
+            formats.read_runs(runs),
+            judged,
+            parsed,
+            lambda name: progress("runs", next(done), len(runs)),
+            version=version,
+            costs=cost_table,
+        )
+    print_unknown_costs([c.run for c in evaluation.coverage], costs, cost_table)
+    print_notices(evaluation.notes if views else ())  # a comparison has them among its own
+    if systems is not None:
+        _print_frame(_topics(evaluation, systems), form)
+        return
+    with progress_line("testing differences"):
+        compared = comparison.compare(
+            evaluation,
+            baseline=baseline,
+            test=tester,
+            correction=corrector,
+            alpha=alpha,
+            seed=seed,
+            all_pairs=all_pairs,
+            separate_seeds=separate_seeds,
+        )
+    if frontier is not None:
+        _print_frontier(compared, frontier, form)
+    elif power is not None:
+        _print_power(compared, power, form)
+    else:
+        _print_comparison(compared, form)
+        print_notices(compared.notes)
+
+
+def _named_for(a: str, b: str) -> dict[str, str]:
+    """The columns of `side_by_side` and `differences` with the runs' names for the letters."""
+    names = {f"{what}_{letter}": f"{what} {name}" for letter, name in (("a", a), ("b", b)) for what in ("doc", "grade")}
+    values = {"value_a": f"value {a}", "value_b": f"value {b}"}  # a run may be called as a column is
+    return names | values | {"rank_in_a": f"rank in {a}", "rank_in_b": f"rank in {b}"}
+
+
+def _topics(evaluation: Evaluation, systems: tuple[str, str]) -> pd.DataFrame:
+    """The values of two runs by every measure, topic by topic."""
+    import pandas as pd
+
+    from collection import comparison
+
+    tables = [
+        comparison.differences(evaluation, *systems, str(measure)).assign(measure=str(measure))
+        for measure in evaluation.means()
+    ]
+    columns = ["measure", "query_id", "value_a", "value_b", "difference"]
+    return pd.concat(tables, ignore_index=True)[columns].rename(columns=_named_for(*systems))
+
+
+def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, systems: tuple[str, str], form: str) -> None:
+    """The topic, what two runs are worth there, and their rankings; TSV has the rankings alone, with the topic."""
+    ranks = ranks.rename(columns=_named_for(*systems))
+    values = _topics(evaluation, systems)
+    values = values[values["query_id"] == topic].drop(columns="query_id")
+    if form == "tsv":
+        _print_frame(ranks.assign(query_id=topic)[["query_id", *ranks]], form)
+    elif form == "json":
+        found = {"query_id": topic, "values": _records(values), "ranks": _records(ranks)}
+        echo_data(json.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        echo(f"topic {topic}\n")
+        if values.empty:
+            echo("no values: the qrels do not have it")
+        else:
+            _print_frame(values, form)
+        echo()
+        _print_frame(ranks, form)
+
+
+def _print_frontier(compared: Comparison, cost: str, form: str) -> None:
+    import pandas as pd
+
+    from collection import comparison
+
+    means, costs = compared.evaluation.means(), compared.evaluation.costs
+    assert costs is not None  # the options go together
+    parts = [
+        comparison.frontier(means, costs, str(measure), cost)
+        .assign(measure=str(measure))
+        .rename(columns={"cost": cost})
+        for measure in means
+    ]
+    table = pd.concat(parts, ignore_index=True)[["measure", "system", "value", cost, "dominated", "by"]]
+    if form == "table":
+        table["by"] = table["by"].map(_first_two)
+    _print_frame(table, form)
+    unknown = means.index[costs[cost].isna()].tolist()
+    if unknown:
+        print_notices([f"nothing is known of the {cost} of {', '.join(unknown[:5])}"])
+
+
+def _first_two(names: str) -> str:
+    """Names joined by commas, but only two of many and how many more there are.
+
+    >>> _first_two("a, b"), _first_two("a, b, c, d")
+    ('a, b', 'a, b and 2 more')
+    """
+    first, second, *more = [*names.split(", "), ""]
+    return f"{first}, {second} and {len(more) - 1:,} more" if len(more) > 1 else names
+
+
+def _print_power(compared: Comparison, difference: float, form: str) -> None:
+    """Topics needed, for the comparison in the middle and the one whose differences vary most."""
+    import pandas as pd
+
+    from collection.statistics import detectable, topics_needed
+
+    rows = []
+    for measure, tests in compared.tests.groupby("measure", sort=False):
+        topics = int(tests["topics"].iloc[0])
+        spreads = tests["detectable"] / detectable(1.0, topics, alpha=compared.alpha)
+        for which, spread in (("median", spreads.median()), ("largest", spreads.max())):
+            if spread > 0:
+                needed = topics_needed(difference, spread, alpha=compared.alpha)
+                seen = detectable(spread, topics, alpha=compared.alpha)
+                rows.append([str(measure), which, spread, needed, topics, seen])
+    if not rows:
+        raise click.UsageError("there is nothing to take the spread of differences from: name two runs that differ")
+    columns = ["measure", "comparison", "spread", "topics needed", "topics here", "detectable here"]
+    _print_frame(pd.DataFrame(rows, columns=columns), form)
+    print_notices([f"with 80 % power, by a paired t test at {compared.alpha:g} of one comparison"])
+
+
+def _print_comparison(compared: Comparison, form: str) -> None:
+    from collection import comparison
+
+    if form == "latex":
+        echo_data(comparison.latex(compared))
+    elif form == "markdown":
+        echo_data(comparison.markdown(compared))
+    elif form == "json":
+        echo_data(json.dumps(_as_json(compared), indent=2, ensure_ascii=False))
+    elif form == "tsv":
+        _print_frame(_joined(compared) if compared.pairs is None else compared.pairs, form)
+    else:
+        _print_leaderboard(compared)
+        if compared.baseline is not None:
+            _print_tests(compared)
+        if compared.pairs is not None:
+            _print_pairs(compared)
+
+
+def _joined(compared: Comparison) -> pd.DataFrame:
+    """The leaderboard with the tests beside it; of the baseline they are missing."""
+    tests = compared.tests.rename(columns={"low": "difference_low", "high": "difference_high"})
+    counts = dict.fromkeys(("topics", "wins", "ties", "losses"), "Int64")
+    return compared.leaderboard.merge(tests, on=["system", "measure"], how="left").astype(counts)
+
+
+def _as_json(compared: Comparison) -> dict[str, Any]:
+    frames = {"leaderboard": compared.leaderboard, "tests": compared.tests, "pairs": compared.pairs}
+    settings = {name: getattr(compared, name) for name in ("baseline", "test", "correction", "alpha", "seed", "topics")}
+    return {
+        **settings,
+        **{name: None if frame is None else _records(frame) for name, frame in frames.items()},
+        "notes": list(compared.notes),
+    }
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows; null for what is missing or infinite, which JSON cannot say."""
+    records: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", double_precision=15))
+    return records
+
+
+def _print_leaderboard(compared: Comparison) -> None:
+    """Best first by the first measure; with one or two measures also the intervals."""
+    import pandas as pd
+
+    from collection.comparison.conclusions import confidence
+    from collection.comparison.tables import in_order, marks, number
+
+    values, alike, best, spread = (compared.table(c) for c in ("value", "like_best", "best", "spread"))
+    low, high, unjudged, mark = *(compared.table(c) for c in ("low", "high", "unjudged")), marks(compared)
+    cutoffs = dict(zip(compared.leaderboard["measure"], compared.leaderboard["cutoff"], strict=True))
+    shown: set[str] = set()
+    header: list[str] = ["system"]
+    columns: list[list[str]] = []
+    for measure in values:
+        header += [str(measure), ""] if len(values.columns) > 2 else [str(measure), "", confidence(compared.alpha)]
+        columns.append(
+            [
+                number(value) + ("" if math.isnan(sd) else f" ±{number(sd)}")
+                for value, sd in zip(values[measure], spread[measure], strict=True)
+            ]
+        )
+        columns.append(
+            [
+                ("*" if first else "~" if like else " ") + (MARKS[sign] if compared.baseline is not None else "")
+                for first, like, sign in zip(best[measure], alike[measure], mark[measure], strict=True)
+            ]
+        )
+        if len(values.columns) <= 2:
+            columns.append([_interval(*ends) for ends in zip(low[measure], high[measure], strict=True)])
+        cutoff = cutoffs[str(measure)]
+        name: str = "unjudged" if pd.isna(cutoff) else f"unjudged@{cutoff}"
+        if name not in shown and unjudged[measure].notna().any():
+            shown.add(name)
+            header.append(name)
+            columns.append([f"{share:.1%}" for share in unjudged[measure]])
+    rows = {str(system): [str(system), *(column[n] for column in columns)] for n, system in enumerate(values.index)}
+    print_table(header, [rows[system] for system in in_order(compared)], numbers=True)
+    signs = "* best, ~ not distinguishable from it"
+    if compared.baseline is not None:
+        signs += f", + significantly better and - significantly worse than {compared.baseline}"
+    echo(f"\n{signs}; {counted(compared.topics, 'topic')}")
+    for measure in values:
+        echo(compared.sentence(str(measure)))
+
+
+def _print_tests(compared: Comparison) -> None:
+    from collection.comparison.conclusions import confidence, probability
+    from collection.statistics import CORRECTIONS, TESTS
+
+    for measure, tests in compared.tests.groupby("measure", sort=False):
+        test, correction = TESTS[compared.test].label, CORRECTIONS[compared.correction].label
+        echo(f"\n{measure} against {compared.baseline}: {test}, {correction}")
+        of = tests["interval_of"].iloc[0]
+        header = ["system", "difference", confidence(compared.alpha) + ("" if of == "mean" else f" of the {of}")]
+        rows = [
+            [
+                row["system"], f"{row['difference']:+.4f}", _interval(row["low"], row["high"]), f"{row['effect']:+.2f}",
+                probability(row["p"]), probability(row["p_adjusted"]), f"{row['wins']}/{row['ties']}/{row['losses']}",
+                "*" if row["significant"] else "",
+            ]
+            for row in tests.to_dict("records")
+        ]  # fmt: skip
+        print_table([*header, "d_z", "p", "adjusted", "better/equal/worse", "significant"], rows, numbers=True)
+
+
+def _print_pairs(compared: Comparison) -> None:
+    from collection.comparison.conclusions import confidence, probability
+
+    assert compared.pairs is not None  # asked for
+    for measure, pairs in compared.pairs.groupby("measure", sort=False):
+        found = int(pairs["significant"].sum())
+        echo(f"\n{measure}: {found:,} of {len(pairs):,} pairs differ (randomised Tukey HSD)")
+        rows = [
+            [
+                f"{row['system_a']} - {row['system_b']}",
+                f"{row['difference']:+.4f}", _interval(row["low"], row["high"]),
+                f"{row['effect']:+.2f}", probability(row["p"]), "*" if row["significant"] else "",
+            ]
+            for row in pairs.to_dict("records")
+        ]  # fmt: skip
+        print_table(["pair", "difference", confidence(compared.alpha), "d_z", "p", "significant"], rows, numbers=True)
+
+
+def _interval(low: float, high: float) -> str:
+    return "" if math.isnan(low) else f"{low:.4f} to {high:.4f}"
+
+
+def _print_frame(frame: pd.DataFrame, form: str) -> None:
+    """A frame as a table, as tab-separated values with a header, or as JSON records."""
+    import pandas as pd
+
+    from collection.formats.spreadsheet import tsv
+
+    if form == "json":
+        echo_data(json.dumps(_records(frame), indent=2, ensure_ascii=False))
+    elif form == "tsv":
+        echo_data(tsv(frame), nl=False)
+    else:
+
+        def cell(value: Any) -> str:
+            if pd.isna(value):
+                return "-"
+            if isinstance(value, float):
+                return f"{value:,.10g}" if value == round(value, 4) else f"{value:.4f}"
+            return {True: "yes", False: ""}[value] if isinstance(value, bool) else str(value)
+
+        rows = [[cell(value) for value in row] for row in zip(*(frame[c].tolist() for c in frame), strict=True)]
+        print_table([str(column) for column in frame], rows)

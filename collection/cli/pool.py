@@ -1,0 +1,162 @@
+"""`cleverdon pool`: what is to be judged, what it costs, and what a budget would have bought elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from collection.cli.options import FILE, with_folders
+from collection.cli.output import counted, echo, print_notices, print_table, progress_line
+from collection.errors import InputError
+
+if TYPE_CHECKING:
+    from collection.agreement.judging_time import Estimate
+    from collection.campaign import PoolReport
+
+AT = ("10%", "25%", "50%")
+"""Shares of the full pool at which strategies are compared, where nobody says others."""
+
+
+@click.command()
+@click.argument("directory", metavar="[DIR]", required=False, type=FILE)
+@click.option("--strategy", default="depth", show_default=True, help="How the pairs are chosen; --list names all ways.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of the strategy, as --list names it; may be repeated.",
+)
+@click.option("--depth", type=click.IntRange(min=1), help="Short for --set depth=N: ranks of each run that are taken.")
+@click.option("--ties", help="Short for --set ties=listed or both: equal scores as the run's file lists them, or also.")
+@click.option("--budget", type=click.IntRange(min=1), help="Short for --set budget=N: pairs of each topic.")
+@click.option("--k", type=click.IntRange(min=0), help="Short for --set k=N: the constant of reciprocal rank fusion.")
+@click.option("--from-run", "names", multiple=True, metavar="NAME", help="Only this run contributes; may be repeated.")
+@click.option(
+    "--near-duplicates",
+    type=click.Choice(["keep", "skip"]),
+    default="keep",
+    show_default=True,
+    help="skip: of nearly equal documents a topic gets one.",
+)
+@click.option("--dry-run", is_flag=True, help="Only say what it would cost.")
+@click.option("--list", "listing", is_flag=True, help="List the strategies with their parameters, and end.")
+@click.option(
+    "--compare",
+    "qrels",
+    type=FILE,
+    metavar="QRELS",
+    help="Add nothing: show what each strategy would have found at a part of the cost, by known grades.",
+)
+@click.option("--run", "files", multiple=True, type=FILE, help="With --compare: a run, or a folder; in place of DIR.")
+@click.option("--at", "budgets", multiple=True, metavar="SHARE", help=f"With --compare: {', '.join(AT)} if left out.")
+@click.option(
+    "-m", "--measure", default="nDCG@10", show_default=True, metavar="M", help="With --compare: what ranks systems."
+)
+@click.option(
+    "--format", "form", type=click.Choice(["table", "tsv", "json"]), default="table", help="With --compare.",
+    show_default=True,
+)  # fmt: skip
+def pool(
+    directory: Path | None,
+    strategy: str,
+    settings: tuple[str, ...],
+    names: tuple[str, ...],
+    near_duplicates: str,
+    dry_run: bool,
+    listing: bool,
+    qrels: Path | None,
+    files: tuple[Path, ...],
+    budgets: tuple[str, ...],
+    measure: str,
+    form: str,
+    **short: Any,
+) -> None:
+    """Choose the pairs to judge in DIR from the runs; only what is new is added."""
+    if listing:
+        _print_strategies()
+        return
+    if qrels is not None:
+        if directory is None and not files:
+            raise click.UsageError("strategies are compared on runs: give DIR or --run")
+        if strategy != "depth" or settings or names or near_duplicates != "keep" or dry_run or any(
+            value is not None for value in short.values()
+        ):  # fmt: skip
+            raise click.UsageError("--compare plays every strategy on all runs: leave out what belongs to one of them")
+        from collection.cli.pool_comparison import compare_pools
+
+        compare_pools(list(with_folders(files)), qrels, directory, measure, list(budgets or AT), form)
+        return
+    if directory is None:
+        raise click.UsageError("a pool is a campaign's: give its DIR, or --list, or --compare QRELS with --run")
+    if files or budgets:
+        raise click.UsageError("--run and --at belong to --compare; --from-run says which runs contribute")
+    from collection.campaign import Campaign
+    from collection.pooling import ADAPTIVE, STRATEGIES, read_parameters
+
+    if strategy in ADAPTIVE:
+        # It has no parameters here: --budget and the like belong to the loop.
+        budget = f" --topic-budget {short['budget']}" if short.get("budget") else ""
+        raise InputError(
+            f"{strategy} asks for judgements as it goes, so it makes no pool beforehand: "
+            f"`cleverdon loop {directory} --mode loop --by {strategy}{budget}` has it choose what is judged next, and "
+            "`cleverdon simulate` tries it out"
+        )
+    given = [f"{name}={value}" for name, value in short.items() if value is not None]
+    parameters = read_parameters(STRATEGIES[strategy], [*given, *settings])
+    with Campaign(directory) as campaign, progress_line("pooling"):
+        report = campaign.pool(
+            strategy,
+            dry_run=dry_run,
+            runs=names or None,
+            near_duplicates="skip" if near_duplicates == "skip" else "keep",
+            **parameters,
+        )
+        time = campaign.pool_time(report.new)
+    _print_pool(report, time, dry_run)
+
+
+def _print_strategies() -> None:
+    from collection.pooling import ADAPTIVE, STRATEGIES
+
+    for table, when in ((STRATEGIES, "chosen before anybody judges"), (ADAPTIVE, "chosen as judgements come")):
+        rows = [
+            [entry.name, ", ".join(f"{name}={value}" for name, value in entry.parameters.items()), entry.description]
+            for entry in table
+        ]
+        echo(f"{when}:")
+        print_table(["strategy", "parameters", "what it chooses"], rows)
+        echo()
+    echo("`cleverdon pool DIR --strategy S` takes the first; the second work in `cleverdon loop` and `simulate`.")
+
+
+def _print_pool(report: PoolReport, time: Estimate | None, dry_run: bool) -> None:
+    """What a pool costs: in all, per topic, how much of it is new, and how long that takes."""
+    from collection.pooling import in_words
+
+    pairs = report.per_topic["pairs"]
+    of = f"{counted(report.runs, 'run')}, {counted(len(pairs), 'topic')}"
+    echo(f"{report.strategy} ({in_words(report.parameters)}) over {of}")
+    drawn = "" if report.sampled_from is None else f", drawn from {report.sampled_from:,}"
+    echo(f"pairs      {report.pairs:,}{drawn}")
+    echo(f"per topic  min {pairs.min()}, median {pairs.median():g}, max {pairs.max()}")
+    if report.near_duplicates:
+        echo(f"left out   {report.near_duplicates:,} as near-duplicates")
+    echo(f"new        {report.new:,}" + (" (dry run: nothing was added)" if dry_run else ""))
+    if time is not None and report.new:
+        hours = f"{time.low / 3600:.1f} to {time.high / 3600:.1f}"
+        echo(f"hours      {hours} at the pace so far, with one judgement a pair")
+    empty = report.per_topic.loc[pairs == 0, "query_id"].tolist()
+    notices = []
+    if empty:
+        # With a total over all topics a strategy may leave out topics that runs do have.
+        why = "" if report.parameters.get("total") else ", because no run has them"
+        notices.append(f"{counted(len(empty), 'topic has', 'topics have')} no pair{why}: {', '.join(empty[:5])}")
+    if report.without_text:
+        notices.append(
+            f"{report.without_text:,} documents of these pairs have no text here; "
+            "`cleverdon export DIR --missing-documents FILE` lists them" + (" once they are pooled" if dry_run else "")
+        )
+    print_notices(notices)

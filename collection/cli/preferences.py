@@ -1,0 +1,137 @@
+"""`cleverdon preferences`: what rankings are worth by preferences; and how tasks look in other commands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from collection.cli.options import FILE, FORMAT, WRITTEN, with_folders
+from collection.cli.output import counted, echo, echo_data, print_notices, print_table, progress_line
+
+if TYPE_CHECKING:
+    from collection.preferences import PreferenceAgreement, PreferenceValues
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+DECISIONS = ("sparse_qrels", "choices", "preferences", "preference_qrels")
+"""Files of `cleverdon export` that come of decisions on whole topics."""
+
+
+def exporting(command: F) -> F:
+    """The options of `cleverdon export` for what was decided on whole topics."""
+    options = [
+        click.option("--sparse-qrels", type=WRITTEN, help="What was chosen from lists, in TREC form; nothing else."),
+        click.option("--choices", type=WRITTEN, help="The whole log of choices, FILE.jsonl: lists as they were shown."),
+        click.option("--choice-rule", default="majority", show_default=True, metavar="majority|any|all",
+                     help="What is relevant where several annotators chose."),
+        click.option("--preferences", type=WRITTEN, help="The whole log of preferences, FILE.jsonl or FILE.csv."),
+        click.option("--preference-qrels", type=WRITTEN, help="Grades made of preferences, in TREC form."),
+    ]  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.argument("source", metavar="DIR|FILE", type=FILE)
+@click.argument("runs", metavar="[RUN...]", nargs=-1, type=FILE)
+@click.option("--depth", type=click.IntRange(min=1), metavar="K", help="Look at the first K ranks of each topic only.")
+@click.option("--per-topic", is_flag=True, help="The values of every topic, not only the means.")
+@FORMAT
+def preferences(source: Path, runs: tuple[Path, ...], depth: int | None, per_topic: bool, form: str) -> None:
+    """The share of pairs that rankings order as people did: of the campaign in DIR, or of the preferences in FILE.
+
+    Without RUN, the runs of the campaign.
+    """
+    from collection import formats
+    from collection import preferences as preferring
+    from collection.campaign import Campaign
+
+    paths = with_folders(runs)
+    if source.is_dir():
+        with Campaign(source) as campaign, progress_line("evaluating preferences"):
+            said = campaign.preferences()
+            values = None if paths else campaign.preference_values(depth=depth)
+    else:
+        if not paths:
+            raise click.UsageError("a file of preferences has no runs: name them after it")
+        said, values = preferring.last_words(formats.read_preferences(source)), None
+    if values is None:
+        values = preferring.evaluate(formats.read_runs(paths), said, depth)
+    _print_values(values, preferring.agreement(said), per_topic, form)
+
+
+def _print_values(values: PreferenceValues, agreement: PreferenceAgreement, per_topic: bool, form: str) -> None:
+    from collection.preferences import MEASURES
+    from collection.records import ALL_TOPICS
+
+    table = values.values[values.values["query_id"] != ALL_TOPICS] if per_topic else values.means()
+    if form == "json":
+        found = {n: None if isinstance(v, float) and isnan(v) else v for n, v in agreement._asdict().items()}
+        rows_of = table.astype(object).where(table.notna(), None).to_dict("records")
+        written = {
+            "depth": values.depth, "values": rows_of, "undecided": list(values.undecided), "agreement": found
+        }  # fmt: skip
+        echo_data(json.dumps(written, indent=2, ensure_ascii=False))
+        return
+    rows = [
+        [("-" if isnan(cell) else f"{cell:.4f}") if isinstance(cell, float) else cell for cell in row]
+        for row in table.astype(object).itertuples(index=False, name=None)
+    ]
+    print_table([str(column) for column in table.columns], rows, numbers=True)
+    print_notices([f"{name}: {meaning}" for name, meaning in MEASURES.items()])
+    print_notices(
+        f"{run}: ppref and wpref are means over {used} of {topics} topics; in the others the ranking has neither "
+        "document of any pair, which rpref counts as 0"
+        for run, topics, used in values.means()[["run", "topics", "counted"]].itertuples(index=False)
+        if used < topics
+    )
+    if values.undecided:
+        counted_topics = counted(len(values.undecided), "topic")
+        without = f"{', '.join(values.undecided[:5])}{', ...' if len(values.undecided) > 5 else ''}"
+        print_notices([f"no document is better than another in {counted_topics}, left out: {without}"])
+    print_notices(agreement_lines({**agreement._asdict(), "task": "preference"}))
+
+
+def print_decisions(decisions: dict[str, Any]) -> None:
+    """How far a campaign is whose task is not to grade: what :meth:`Campaign.decisions_status` says."""
+    from collection.campaign.topic_decisions import waiting_topics
+
+    goal = decisions["made"] + decisions["remaining"]
+    what = "lists" if decisions["task"] == "list" else "topics compared"
+    several = f", {decisions['made']:,} of {goal:,} decisions made" if goal > decisions["topics"] else ""
+    echo(
+        f"  {what:<15}{decisions['topics']:>7,}, {decisions['decided']:,} decided{several}, "
+        f"{decisions['remaining']:,} left"
+    )
+    if waiting := waiting_topics(decisions["waiting"]):
+        echo(f"  {waiting}")
+    for line in agreement_lines({**(decisions["agreement"] or {}), "task": decisions["task"]}):
+        echo(f"  {line}")
+    if decisions["annotators"]:
+        echo()
+        print_table(["annotator", "topics"], [list(row.values()) for row in decisions["annotators"]])
+
+
+def agreement_lines(found: dict[str, Any]) -> list[str]:
+    """The agreement on choices or preferences in words; nothing where nobody decided what somebody else did."""
+    lines = []
+    if found.get("comparisons") and found["task"] == "list":
+        lines.append(
+            f"of {found['comparisons']:,} times that two annotators chose from the same topic's list, "
+            f"{found['same']:.0%} chose the same documents; overlap {found['overlap']:.2f}"
+        )
+    elif found.get("comparisons"):
+        lines.append(
+            f"of {found['comparisons']:,} times that two annotators compared the same documents, "
+            f"{found['same']:.0%} said the same"
+        )
+    if found.get("triads"):
+        lines.append(f"of {found['triads']:,} triads of documents {found['circular']:.1%} are circular by majority")
+    return lines

@@ -1,0 +1,249 @@
+"""`cleverdon reusability`: whether a system can be compared that was not there when the collection was built."""
+
+from __future__ import annotations
+
+import json
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from collection.cli.evaluate import parse_measures
+from collection.cli.options import FILE, FORMAT, LEVEL, SCALE, with_folders
+from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
+from collection.errors import FormatError, InputError
+from collection.records import in_natural_order
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from collection.reusability import Groups, Reusability
+
+SHOWN = 10
+"""Topics that are printed; JSON has all."""
+
+
+def read_groups(path: Path) -> dict[str, str]:
+    """Run -> group from a TSV without a header, ``run<TAB>group``.
+
+    Raises
+    ------
+    FormatError
+        A line has other columns, or names a run again.
+    """
+    from collection.formats.delimited import records
+
+    wanted = "run<TAB>group"
+    groups: dict[str, str] = {}
+    for number, record in records(path, "groups of runs", "\t"):
+        cells = [cell.strip() for cell in record]
+        if len(cells) != 2 or not all(cells):
+            raise FormatError(path, number, wanted, repr("\t".join(record)))
+        if cells[0] in groups:
+            raise FormatError(path, number, "each run once", f"{cells[0]!r} again")
+        groups[cells[0]] = cells[1]
+    if not groups:
+        raise FormatError(path, None, wanted, "no line")
+    return groups
+
+
+@click.command()
+@click.argument("source", metavar="DIR|QRELS", type=FILE)
+@click.argument("runs", metavar="[RUN]...", nargs=-1, type=FILE)
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="M",
+    help="As nDCG@10; may be repeated (nDCG@10, AP and P@10 if left out). The first decides.",
+)
+@click.option(
+    "--group",
+    "grouping",
+    default="names",
+    show_default=True,
+    metavar="names|none|FILE",
+    help="Which runs belong together: those whose names begin alike, none, or as FILE says (run<TAB>group).",
+)
+@click.option(
+    "--depth", type=click.IntRange(min=1), help="To which the runs were pooled; seen from what is judged if left out."
+)
+@click.option(
+    "--relevance-level",
+    type=LEVEL,
+    help="Lowest grade that counts as relevant (a campaign's own, else 1).",
+)
+@click.option("--rule", help="Of a campaign: how several grades become one; `cleverdon rules` lists the ways.")
+@click.option(
+    "--topics",
+    type=click.Choice(["all", "finished"]),
+    help="Of a campaign: all topics with a grade, or those judged to the end (taken once half are).",
+)
+@click.option("--bounds", is_flag=True, help="How far each value could move if the unjudged documents were judged.")
+@click.option("--grades", metavar="G", type=SCALE, help="The scale, for --bounds of QRELS: 0-3 or 0,1,2,3.")
+@FORMAT
+def reusability(
+    source: Path,
+    runs: tuple[Path, ...],
+    measures: tuple[str, ...],
+    grouping: str,
+    depth: int | None,
+    relevance_level: float | None,
+    rule: str | None,
+    topics: str | None,
+    bounds: bool,
+    grades: list[float] | None,
+    form: str,
+) -> None:
+    """Whether a new system can be compared fairly: by the campaign in DIR, or by QRELS and the RUNs pooled for them."""
+    from collection import formats
+    from collection.campaign import Campaign
+    from collection.comparison import assumed_grades, out_of_reach
+    from collection.reusability import DEFAULT_MEASURES, groups_by_prefix, look
+
+    groups: Groups = groups_by_prefix if grouping == "names" else None
+    if grouping not in ("names", "none"):
+        groups = read_groups(Path(grouping))
+    options: dict[str, Any] = {"groups": groups, "depth": depth, "with_bounds": bounds}
+    asked = measures or DEFAULT_MEASURES
+    if source.is_dir():
+        if runs:
+            raise InputError(
+                f"{source} is a directory, so a campaign, which has its runs; name only it, or QRELS and RUNs"
+            )
+        if grades is not None:
+            raise InputError(f"--grades is for QRELS, and {source} is a campaign, which has its own")
+        with Campaign(source) as campaign, progress_line("leaving runs out"):
+            rel = relevance_level or campaign.loop_settings().level
+            there = campaign.topics_with_grades(rule)
+            if topics == "finished" and not there.finished:
+                raise InputError(
+                    f"none of the {len(there.graded):,} topics with a grade is judged to the end; take --topics all"
+                )
+            taken = there.usual if topics is None else there.finished if topics == "finished" else None
+            report = campaign.reusability(list(parse_measures(asked, rel)), rule=rule, topics=taken, rel=rel, **options)
+        if taken is not None:
+            print_notices(
+                [
+                    f"by the {len(taken):,} topics that are judged to the end of {len(there.graded):,} with a grade; "
+                    "--topics all takes every one"
+                ]
+            )
+    else:
+        if rule is not None:
+            raise InputError(f"--rule is for a campaign's judgements, and {source} is no directory")
+        if topics is not None:
+            raise InputError(f"--topics is for a campaign, which knows what is finished, and {source} is no directory")
+        qrels = formats.read_qrels(source)
+        paths = with_folders(runs)
+        if not paths:
+            raise click.UsageError("name the runs behind the qrels: cleverdon reusability QRELS RUN...")
+        rel = relevance_level or 1
+        chosen = list(parse_measures(asked, rel))
+        print_notices(out_of_reach(chosen, qrels))
+        if bounds:
+            print_notices([assumed_grades(grades, qrels.loc[qrels["relevance"] > 0, "relevance"])])
+        with progress_line("leaving runs out"):
+            report = look(formats.read_runs(paths), qrels, chosen, rel=rel, grades=grades, **options)
+    if form == "json":
+        echo_data(json.dumps(_plain(report), indent=2, ensure_ascii=False, allow_nan=False))
+        return
+    _print(report)
+
+
+def _print(report: Reusability) -> None:
+    """The verdict, then the figures."""
+    for sentence in report.verdict:
+        echo(sentence)
+    if report.ladder:
+        echo("\nleft out, at each depth")
+        print_table(
+            ["measure", "verdict", "mean change", "worst", "places", "runs over", "judged", "judged if pooled"],
+            [
+                [
+                    r.measure,
+                    r.verdict,
+                    f"{r.change:.4f}",
+                    f"{r.worst:.4f}",
+                    r.moved,
+                    f"{len(r.breaking):,} of {r.others + 1:,}",
+                    f"{r.judged:.3f}",
+                    f"{r.known:.3f}",
+                ]
+                for r in report.ladder
+            ],
+        )
+    for measure, rows in report.left_out.groupby("measure", sort=False):
+        echo(f"\n{measure}, each run with its group left out")
+        print_table(
+            ["run", "group", "unique", "relevant", "before", "after", "change", "place", "then"],
+            [
+                [
+                    r.run,
+                    r.group,
+                    r.unique,
+                    r.relevant,
+                    f"{r.before:.4f}",
+                    f"{r.after:.4f}",
+                    f"{r.change:+.4f}",
+                    r.place_before,
+                    r.place_after,
+                ]
+                for r in rows.itertuples()
+            ],
+        )
+    if report.bounds is not None:
+        echo("\nbounds over the unjudged")
+        cells = report.bounds[["lowest", "value", "highest"]].map("{:.4f}".format)
+        print_table(
+            ["run", "measure", *cells.columns],
+            [
+                [*names, *row]
+                for names, row in zip(
+                    report.bounds[["run", "measure"]].to_numpy().tolist(), cells.to_numpy().tolist(), strict=True
+                )
+            ],
+        )
+    echo("\ntopics that decide most")
+    _print_topics(in_natural_order(report.topics).sort_values("without", kind="stable").head(SHOWN))
+    print_notices(estimate.assumption for estimate in report.missing)
+
+
+def _print_topics(topics: pd.DataFrame) -> None:
+    print_table(
+        ["topic", "judged", "relevant", "mean", "median", "spread", "tau alone", "tau without"],
+        [
+            [
+                *row[:3],
+                *("" if isnan(number) else f"{number:.4f}" for number in row[4:]),
+            ]
+            for row in topics.to_numpy().tolist()
+        ],
+    )
+
+
+def _plain(report: Reusability) -> Any:
+    """As JSON takes it: a number that is not there is null."""
+    from collection.export import plain
+
+    def rows(table: pd.DataFrame | None) -> list[dict[Any, Any]] | None:
+        return None if table is None else table.to_dict("records")
+
+    whole = {
+        "verdict": list(report.verdict),
+        "pool": {"depth": report.pool.depth, "runs": list(report.groups), "full": report.pool.full},
+        "groups": report.groups,
+        "ladder": [
+            rung._asdict() | {"breaking": [breach._asdict() for breach in rung.breaking]} for rung in report.ladder
+        ],
+        "left_out": rows(report.left_out),
+        "left_out_runs": rows(report.left_out_runs),
+        "curves": rows(report.curves),
+        "settling": rows(report.settling),
+        "topics": rows(report.topics),
+        "missing": [estimate._asdict() for estimate in report.missing],
+        "bounds": rows(report.bounds),
+    }
+    return plain(whole)

@@ -1,0 +1,317 @@
+"""The leaderboard and what may be concluded from it: who is the best, and who cannot be told from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from collection.comparison.conclusions import Notes, note, of_best, of_test, pointing
+from collection.comparison.evaluation import Evaluation, direction, evaluate
+from collection.comparison.seed_groups import systems_of
+from collection.errors import InputError, UnknownNameError
+from collection.measures import Floats, Measure, parse
+from collection.records import Run
+from collection.statistics import (
+    CORRECTIONS,
+    DEFAULT_CORRECTION,
+    DEFAULT_TEST,
+    TESTS,
+    detectable,
+    doubts,
+    effect_size,
+    mean_interval,
+    randomised_tukey,
+)
+
+NOISE = 1e-12
+"""Values per topic that differ by less are equal: fractions, and means over seeds, are rounded."""
+
+TESTED = ("system", "baseline", "measure", "topics", "difference", "low", "high", "interval_of", "effect", "statistic",
+          "p", "p_adjusted", "wins", "ties", "losses", "significant", "detectable")  # fmt: skip
+PAIRED = ("system_a", "system_b", "measure", "topics", "difference", "low", "high", "effect", "p", "wins", "ties",
+          "losses", "significant")  # fmt: skip
+
+
+class Comparison(NamedTuple):
+    """Systems beside each other.
+
+    Attributes
+    ----------
+    evaluation
+        Its runs are systems: seeds (``name#1``, ``name#2``) are one, see :mod:`collection.comparison.seed_groups`.
+    leaderboard
+        A row per measure and system: ``system``, ``measure``, ``value``; ``low``, ``high``: the t interval of the mean
+        over topics (nan where the value is no mean); ``place`` (Int64, from 1; missing where more is neither better nor
+        worse), ``best``, ``like_best`` (bool: the best, or not distinguishable from it), ``unjudged`` (share of the
+        first ``cutoff`` documents, or of all), ``cutoff`` (Int64), ``missing_topics``; ``seeds`` (1 where there are
+        none), ``spread`` (their standard deviation), ``lowest_seed``, ``highest_seed``.
+    tests
+        A row per measure and system other than the baseline: ``system``, ``baseline``, ``measure``, ``topics``,
+        ``difference`` (of the mean over topics, system less baseline), ``low``, ``high``: the test's interval, of what
+        ``interval_of`` says ("mean", "pseudo-median", "median"), for this comparison alone; ``effect`` (Cohen's d_z),
+        ``statistic``, ``p``, ``p_adjusted``, ``wins``, ``ties``, ``losses`` (topics in which the system is better,
+        equal, worse), ``significant`` (bool), ``detectable``: the difference that a paired t test sees with a chance of
+        80 % in so many topics that vary so much.
+    pairs
+        None unless asked for. A row per measure and pair of systems, by the randomised Tukey HSD test: ``system_a``,
+        ``system_b``, ``measure``, ``topics``, ``difference`` (a less b), ``low``, ``high`` (simultaneous), ``effect``,
+        ``p`` (for all pairs together), ``wins``, ``ties``, ``losses`` (of a), ``significant``.
+    notes
+        What a reader should know before believing any of it.
+    baseline
+        None: every measure has its own best for a baseline.
+    test, correction, alpha, seed
+        As they were asked for.
+    topics
+        How many topics the qrels have.
+    """
+
+    evaluation: Evaluation
+    leaderboard: pd.DataFrame
+    tests: pd.DataFrame
+    pairs: pd.DataFrame | None
+    notes: tuple[str, ...]
+    baseline: str | None
+    test: str
+    correction: str
+    alpha: float
+    seed: int
+    topics: int
+
+    def table(self, column: str = "value") -> pd.DataFrame:
+        """Systems x measures of a column of the leaderboard, in the order in which they were given."""
+        rows = self.leaderboard
+        wide = rows.pivot(index="system", columns="measure", values=column)
+        return wide.loc[rows["system"].drop_duplicates(), rows["measure"].drop_duplicates()]
+
+    def sentence(self, measure: str, system: str | None = None) -> str:
+        """The conclusion in words: about the best by `measure`, or about `system` against its baseline.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such measure, or no test of such a system.
+        """
+        rows = self.leaderboard[self.leaderboard["measure"] == measure]
+        if rows.empty:
+            raise UnknownNameError("measure", measure, self.leaderboard["measure"].unique())
+        return of_best(self, rows) if system is None else of_test(self, measure, system)
+
+
+def compare(
+    runs: Evaluation | Iterable[Run],
+    qrels: pd.DataFrame | None = None,
+    measures: Measure | str | Iterable[Measure | str] = (),
+    *,
+    baseline: str | None = None,
+    test: str = DEFAULT_TEST,
+    correction: str = DEFAULT_CORRECTION,
+    alpha: float = 0.05,
+    seed: int = 0,
+    all_pairs: bool = False,
+    separate_seeds: bool = False,
+) -> Comparison:
+    """Compare systems: a leaderboard with intervals, tests against a baseline, and perhaps all pairs.
+
+    Parameters
+    ----------
+    runs
+        An evaluation; or runs, with `qrels` and `measures` to evaluate them by (:func:`evaluate` says how).
+    baseline
+        The system that all others are tested against; None: the best of each measure.
+    test, correction
+        Names in :data:`collection.statistics.TESTS` and :data:`collection.statistics.CORRECTIONS`. What is
+        corrected for are the comparisons within one measure. The paired t test is the default because it errs no more
+        often than it says and sees most on IR's data (Urbano, Lima, Hanjalic, SIGIR 2019); Holm, because it never
+        finds less than Bonferroni does and supposes as little.
+    alpha
+        The level, between 0 and 1; intervals have 1 - alpha.
+    seed
+        Of whatever is drawn at random.
+    all_pairs
+        Also the randomised Tukey HSD test of all pairs; `like_best` then rests on it.
+    separate_seeds
+        Take runs called ``name#1``, ``name#2`` for systems of their own, not for seeds of one.
+
+    Raises
+    ------
+    UnknownNameError
+        There is no such baseline, test or correction.
+    InputError
+        `alpha` is no level, `seed` is below 0, or there is nothing to compare by.
+    """
+    tester, corrector = TESTS[test], CORRECTIONS[correction]
+    if not 0 < alpha < 1:
+        raise InputError(f"alpha is a level between 0 and 1, found {alpha:g}")
+    if seed < 0:
+        raise InputError(f"a seed is 0 or more, found {seed}")
+    if isinstance(runs, Evaluation):
+        evaluation = runs
+    elif qrels is None or not measures:
+        raise InputError("runs are compared by qrels and one measure or more; give both, or an evaluation")
+    else:
+        evaluation = evaluate(runs, qrels, measures)
+    named = [c.run for c in evaluation.coverage]
+    evaluation, of_seeds = systems_of(evaluation, separate_seeds=separate_seeds)
+    systems, means = [c.run for c in evaluation.coverage], evaluation.means()
+    if baseline is not None and baseline not in systems:
+        raise UnknownNameError("system", baseline, systems)
+
+    def tests(values: Floats, reference: int, measure: Measure) -> pd.DataFrame:
+        others = [n for n in range(len(systems)) if n != reference]
+        d = _differences(values, others, [reference])
+        if len(d) < 2 or not others:
+            return pd.DataFrame(columns=list(TESTED))
+        tested = tester.function(d, alpha, **({"seed": seed} if "seed" in tester.parameters else {}))
+        adjusted = corrector.function(tested.p)
+        found = {
+            "system": [systems[n] for n in others],
+            "baseline": systems[reference],
+            "difference": d.mean(axis=0),
+            "low": tested.low,
+            "high": tested.high,
+            "interval_of": tested.of,
+            "statistic": tested.statistic,
+            "p": tested.p,
+            "p_adjusted": adjusted,
+            "significant": adjusted <= alpha,
+            "detectable": detectable(1.0, len(d), alpha=alpha) * d.std(axis=0, ddof=1),
+        }
+        return pd.DataFrame(found | _counts(d, measure)).reindex(columns=list(TESTED))
+
+    leaderboards, all_tests, all_tukeys, said = [], [], [], Notes(map(str, means))
+    for name, values, left_out in _by_measure(evaluation, systems):
+        measure = parse(name)
+        if left_out:
+            said.of(name, f"{left_out:,} topics without a value for every system are left out of tests and intervals")
+        board = _leaderboard(evaluation, name, means[name].to_numpy(dtype=np.float64), values, alpha)
+        best = int(np.argmax(board["best"])) if board["best"].any() else None
+        tukey = _tukey(values, systems, measure, alpha, seed) if all_pairs else None
+        against_best = None if best is None or (tukey is not None and baseline) else tests(values, best, measure)
+        board["like_best"] = _like_best(board, tukey if tukey is not None else against_best)
+        reference = best if baseline is None else systems.index(baseline)
+        if reference is not None:
+            chosen = against_best if reference == best and against_best is not None else None
+            all_tests.append(tests(values, reference, measure) if chosen is None else chosen)
+            others = [n for n in range(len(systems)) if n != reference]
+            if others and len(values) > 1:
+                d = _differences(values, others, [reference])
+                if measure.entry.summary != "mean":
+                    said.of(
+                        name, f"the tests are of the mean over topics, while its value is the {measure.entry.summary}"
+                    )
+                for doubt in doubts(d, test, alpha=alpha, correction=correction):
+                    said.of(name, doubt)
+        leaderboards.append(board.merge(of_seeds, on=["system", "measure"], how="left"))
+        all_tukeys += [] if tukey is None else [tukey]
+    note(said, evaluation, named, of_seeds, baseline, all_tests)
+    return Comparison(
+        evaluation,
+        pd.concat(leaderboards, ignore_index=True),
+        _together(all_tests, TESTED),
+        _together(all_tukeys, PAIRED) if all_pairs else None,
+        (*evaluation.notes, *said.sentences()),
+        baseline,
+        test,
+        correction,
+        alpha,
+        seed,
+        evaluation.coverage[0].topics,
+    )
+
+
+def _by_measure(evaluation: Evaluation, systems: list[str]) -> Iterable[tuple[str, Floats, int]]:
+    """Measure, (topics x systems), and how many topics are not there since a system has no value."""
+    if evaluation.values.empty:
+        raise InputError("there is nothing to compare: name a run and a measure")
+    per_topic = evaluation.per_topic()
+    for name, rows in per_topic.groupby("measure", sort=False):
+        values = rows.pivot(index="query_id", columns="run", values="value")[systems].to_numpy(dtype=np.float64)
+        there = np.isfinite(values).all(axis=1)
+        yield str(name), values[there], int((~there).sum())
+
+
+def _differences(values: Floats, of: Sequence[int] | Any, less: Sequence[int] | Any) -> Floats:
+    d = values[:, of] - values[:, less]
+    return np.where(np.abs(d) <= NOISE * max(1.0, float(np.abs(values).max(initial=0))), 0.0, d)
+
+
+def _counts(d: Floats, measure: Measure) -> dict[str, Any]:
+    way = direction(measure) or 1
+    return {
+        "measure": str(measure),
+        "topics": len(d),
+        "effect": effect_size(d),
+        "wins": (way * d > 0).sum(axis=0),
+        "ties": (d == 0).sum(axis=0),
+        "losses": (way * d < 0).sum(axis=0),
+    }
+
+
+def _tukey(values: Floats, systems: list[str], measure: Measure, alpha: float, seed: int) -> pd.DataFrame:
+    if len(values) < 2 or len(systems) < 2:
+        return pd.DataFrame(columns=list(PAIRED))
+    found = randomised_tukey(values, alpha, seed=seed)
+    columns = {
+        "system_a": [systems[n] for n in found.a],
+        "system_b": [systems[n] for n in found.b],
+        "difference": found.difference,
+        "low": found.low,
+        "high": found.high,
+        "p": found.p,
+        "significant": found.p <= alpha,
+    }
+    counts = _counts(_differences(values, found.a, found.b), measure)
+    return pd.DataFrame(columns | counts).reindex(columns=list(PAIRED))
+
+
+def _leaderboard(evaluation: Evaluation, name: str, means: Floats, values: Floats, alpha: float) -> pd.DataFrame:
+    measure, coverage = parse(name), evaluation.coverage
+    low = high = np.full(len(means), np.nan)
+    if measure.entry.summary == "mean" and len(values) > 1:
+        low, high = mean_interval(values, alpha)
+    way = direction(measure)
+    worth = pd.Series(way * means).round(12)
+    place = worth.rank(method="min", ascending=False).astype("Int64") if way else pd.array([None] * len(means), "Int64")
+    board = pd.DataFrame(
+        {
+            "system": [c.run for c in coverage],
+            "measure": name,
+            "value": means,
+            "low": low,
+            "high": high,
+            "place": place,
+            "best": (worth == worth.max()) & bool(way),
+            "missing_topics": [len(c.missing_topics) for c in coverage],
+        }
+    )
+    if evaluation.unjudged is None:
+        return board.assign(unjudged=np.nan, cutoff=pd.array([None] * len(board), "Int64"))
+    beside = evaluation.unjudged[evaluation.unjudged["measure"] == name].set_index("run").loc[board["system"]]
+    return board.assign(unjudged=beside["unjudged"].to_numpy(), cutoff=beside["cutoff"].array)
+
+
+def _like_best(board: pd.DataFrame, tests: pd.DataFrame | None) -> pd.Series[bool]:
+    """The best systems, and those that the tests do not tell from the first of them."""
+    if tests is None or not board["best"].any():
+        return board["best"]
+    if tests.empty:  # nothing was tested, so nothing is known to be worse
+        return board["best"] | True
+    first = board.loc[board["best"], "system"].iloc[0]
+    worse = tests["significant"].astype("bool")
+    if "baseline" in tests:
+        # Which of two is better is not known either where a test of medians contradicts the means.
+        worse &= pointing(tests) * tests["difference"] > 0
+    alike = tests[~worse]
+    if "baseline" in tests:
+        return board["best"] | board["system"].isin(alike["system"])
+    with_first = alike[(alike["system_a"] == first) | (alike["system_b"] == first)]
+    return board["best"] | board["system"].isin([*with_first["system_a"], *with_first["system_b"]])
+
+
+def _together(parts: list[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
+    filled = [part for part in parts if len(part)]
+    return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(columns))

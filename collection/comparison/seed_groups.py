@@ -1,0 +1,95 @@
+"""Seeds of one system: runs named ``name#1``, ``name#2`` are the system ``name``, at its mean, never at its best."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from collection.comparison.evaluation import Coverage, Evaluation
+from collection.comparison.system_names import seeds
+from collection.records import ALL_TOPICS
+
+
+def systems_of(evaluation: Evaluation, *, separate_seeds: bool = False) -> tuple[Evaluation, pd.DataFrame]:
+    """The evaluation with systems for runs, and how far the seeds of each are apart.
+
+    Parameters
+    ----------
+    evaluation
+        Of runs.
+    separate_seeds
+        Take every run for a system by itself, whatever its name.
+
+    Returns
+    -------
+    Evaluation
+        Every number is the mean over a system's seeds; a topic is missing if one of them lacks it. Costs that are no
+        numbers stay where all seeds have the same.
+    DataFrame
+        ``system``, ``measure``, ``seeds`` (how many), ``spread`` (standard deviation of the seeds' values over all
+        topics; nan for one), ``lowest_seed``, ``highest_seed``.
+    """
+    runs = [c.run for c in evaluation.coverage]
+    groups = {run: [run] for run in runs} if separate_seeds else seeds(runs)
+    system_of = {run: system for system, runs in groups.items() for run in runs}
+    overall = evaluation.values[evaluation.values["query_id"] == ALL_TOPICS]
+    of_seeds = (
+        overall.assign(system=overall["run"].map(system_of))
+        .groupby(["system", "measure"], sort=False)["value"]
+        .agg(seeds="size", spread="std", lowest_seed="min", highest_seed="max")
+        .reset_index()
+    )
+    if len(groups) == len(system_of):
+        return evaluation, of_seeds
+    costs, unjudged = evaluation.costs, evaluation.unjudged
+    return (
+        Evaluation(
+            _means(evaluation.values, system_of, ["query_id", "measure"]),
+            [_together(system, [c for c in evaluation.coverage if c.run in runs]) for system, runs in groups.items()],
+            None if costs is None else _costs(costs, groups),
+            None if unjudged is None else _means(unjudged, system_of, ["measure", "cutoff"]),
+        ),
+        of_seeds,
+    )
+
+
+def _means(frame: pd.DataFrame, system_of: dict[str, str], keys: list[str]) -> pd.DataFrame:
+    named = frame.assign(run=frame["run"].map(system_of))
+    means = named.groupby(["run", *keys], sort=False, dropna=False).mean().reset_index()
+    order = {system: place for place, system in enumerate(dict.fromkeys(system_of.values()))}
+    means = means.sort_values("run", key=lambda runs: runs.map(order), kind="stable", ignore_index=True)
+    return means[list(frame.columns)]
+
+
+def _together(system: str, parts: list[Coverage]) -> Coverage:
+    def all_of(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(topic for topics in lists for topic in topics))
+
+    return Coverage(
+        system,
+        parts[0].topics,
+        all_of(c.missing_topics for c in parts),
+        all_of(c.ignored_topics for c in parts),
+        round(float(np.mean([c.retrieved for c in parts]))),
+        round(float(np.mean([c.unjudged for c in parts]))),
+        float(np.mean([c.unjudged_at_10 for c in parts])),
+    )
+
+
+def _costs(costs: pd.DataFrame, groups: dict[str, list[str]]) -> pd.DataFrame:
+    """Numbers as means of what is known."""
+
+    def one(name: Any, runs: list[str]) -> Any:
+        column = costs[name].loc[runs]
+        known = column.dropna()
+        if pd.api.types.is_numeric_dtype(column):
+            return known.mean() if len(known) else np.nan
+        return known.iloc[0] if known.nunique() == 1 else None
+
+    rows = {system: {name: one(name, runs) for name in costs} for system, runs in groups.items()}
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=list(costs.columns))
+    table.index.name = costs.index.name
+    return table.astype({name: costs[name].dtype for name in costs})

@@ -1,0 +1,158 @@
+"""A comparison as a table for a paper (LaTeX, booktabs) or a page (Markdown), with the sentence that goes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+
+from collection.characters import escaped_markdown, for_terminal, one_line
+from collection.comparison.conclusions import pointing
+from collection.comparison.evaluation import direction
+from collection.comparison.leaderboard import Comparison
+from collection.measures import parse
+from collection.statistics import CORRECTIONS, TESTS
+
+_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_LATEX |= {character: f"\\{character}" for character in "&%$#_{}"}
+# Behind the end of a row these two would be its options.
+_LATEX |= {"[": "{[}", "*": "{*}"}
+# Between dollar signs these would be relations; outside, old font encodings print others in their place.
+_LATEX |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
+
+BETTER, WORSE = "better", "worse"
+
+
+def escaped_latex(text: str) -> str:
+    r"""The text as LaTeX prints it.
+
+    Examples
+    --------
+    >>> print(escaped_latex("bm25_k1=0.9 & 100%"))
+    bm25\_k1=0.9 \& 100\%
+    """
+    return "".join(_LATEX.get(character, character) for character in one_line(for_terminal(text)))
+
+
+def caption(comparison: Comparison) -> str:
+    """What a table of it says, in plain text: topics, what is marked, the test, its correction, the level."""
+    kinds = {parse(str(m)).entry.summary for m in comparison.leaderboard["measure"].unique()}
+    values = "Means" if kinds == {"mean"} else "Values"
+    said = f"{values} over {comparison.topics:,} {'topic' if comparison.topics == 1 else 'topics'}; best in bold."
+    if len(comparison.tests):
+        against = "the best system" if comparison.baseline is None else comparison.baseline
+        signs = ("†: significantly better, ‡: " if comparison.baseline is not None else "‡: ") + "significantly worse"
+        correction = CORRECTIONS[comparison.correction].label
+        corrected = "no correction" if comparison.correction == "none" else f"{correction} correction"
+        test = TESTS[comparison.test].label
+        test = test[0].lower() + test[1:] if comparison.test != "wilcoxon" else test
+        number = int(comparison.tests["measure"].value_counts().max())
+        counted = "1 comparison" if number == 1 else f"{number:,} comparisons"
+        said += (
+            f" {signs} than {against} ({test} test, {corrected} over {counted} per measure, α = {comparison.alpha:g})."
+        )
+    several = comparison.leaderboard.loc[comparison.leaderboard["seeds"] > 1]
+    if len(several):
+        said += " ±: standard deviation over the seeds of a system."
+    return said
+
+
+def latex(comparison: Comparison, digits: int = 4) -> str:
+    r"""A table for a paper: booktabs, best first by the first measure, best bold, daggers for significance.
+
+    Names are escaped, and the caption is a sentence.
+
+    It needs ``\usepackage{booktabs}``.
+    """
+    signs = {BETTER: r"$^{\dagger}$", WORSE: r"$^{\ddagger}$", "": ""}
+
+    def cell(value: str, spread: str, best: bool, mark: str) -> str:
+        return (rf"\textbf{{{value}}}" if best else value) + (rf" $\pm$ {spread}" if spread else "") + signs[mark]
+
+    rows = _rows(comparison, digits, cell)
+    said = escaped_latex(caption(comparison))
+    for plain, written in (
+        ("†", r"$\dagger$"),
+        ("‡", r"$\ddagger$"),
+        ("α", r"$\alpha$"),
+        ("±", r"$\pm$"),
+        (" = ", "~=~"),
+    ):
+        said = said.replace(plain, written)
+    measures = [escaped_latex(str(m)) for m in comparison.leaderboard["measure"].unique()]
+    body = [" & ".join([escaped_latex(system), *cells]) + r" \\" for system, cells in rows]
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{said}}}",
+            rf"\begin{{tabular}}{{l{'r' * len(measures)}}}",
+            r"\toprule",
+            " & ".join(["System", *measures]) + r" \\",
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+        ]
+    )
+
+
+def markdown(comparison: Comparison, digits: int = 4) -> str:
+    """A pipe table with the same order and marks, the sentence below it."""
+    signs = {BETTER: "†", WORSE: "‡", "": ""}
+
+    def cell(value: str, spread: str, best: bool, mark: str) -> str:
+        return (f"**{value}**" if best else value) + (f" ± {spread}" if spread else "") + signs[mark]
+
+    rows = _rows(comparison, digits, cell)
+    measures = [escaped_markdown(str(m)) for m in comparison.leaderboard["measure"].unique()]
+    lines = [["System", *measures], ["---", *["---:"] * len(measures)]]
+    lines += [[escaped_markdown(system), *cells] for system, cells in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + f"\n\n{escaped_markdown(caption(comparison))}"
+
+
+def marks(comparison: Comparison) -> pd.DataFrame:
+    """Systems x measures: "better" or "worse" than the baseline where that is significant, else ""."""
+    table = comparison.table("best").astype("object")
+    table.loc[:, :] = ""
+    found = comparison.tests
+    found = found[found["significant"].astype("bool")]
+    for system, measure, way in zip(found["system"], found["measure"], pointing(found), strict=True):
+        up = way * (direction(parse(measure)) or 1) > 0
+        table.loc[system, measure] = BETTER if up else WORSE
+    return table
+
+
+def in_order(comparison: Comparison) -> list[str]:
+    """The systems, best first by the first measure; as they were given where more of it is not better."""
+    place = comparison.table("place").iloc[:, 0].astype("float64")
+    return [str(system) for system in place.sort_values(kind="stable").index]
+
+
+def number(value: float, digits: int = 4) -> str:
+    """So many decimals; counts of thousands have none."""
+    return f"{value:.0f}" if abs(value) >= 1000 and float(value).is_integer() else f"{value:.{digits}f}"
+
+
+def _rows(
+    comparison: Comparison, digits: int, cell: Callable[[str, str, bool, str], str]
+) -> list[tuple[str, list[str]]]:
+    order = in_order(comparison)
+    values, best, spread = (comparison.table(column).loc[order] for column in ("value", "best", "spread"))
+    mark = marks(comparison)
+    return [
+        (
+            str(system),
+            [
+                cell(
+                    number(float(values.loc[system, m]), digits),
+                    "" if pd.isna(spread.loc[system, m]) else number(float(spread.loc[system, m]), digits),
+                    bool(best.loc[system, m]),
+                    str(mark.loc[system, m]),
+                )
+                for m in values.columns
+            ],
+        )
+        for system in values.index
+    ]

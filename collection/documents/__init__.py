@@ -1,0 +1,1 @@
+"""Documents: rendering their text, and finding near-duplicates among them."""

@@ -1,0 +1,24 @@
+"""What leaves a campaign besides its tables: qrels of a sampled pool, and the card of a collection.
+
+Pure functions from frames to frames and to plain data; :mod:`collection.formats` writes the files.
+"""
+
+from collection.export.facts import of_judging, of_pool, of_qrels, of_recall, plain
+from collection.export.markdown_card import card
+from collection.export.names import pseudonyms, renamed
+from collection.export.strata import of_judged_topics, with_probabilities, with_strata, with_unjudged
+
+__all__ = [
+    "card",
+    "of_judged_topics",
+    "of_judging",
+    "of_pool",
+    "of_qrels",
+    "of_recall",
+    "plain",
+    "pseudonyms",
+    "renamed",
+    "with_probabilities",
+    "with_strata",
+    "with_unjudged",
+]

@@ -1,0 +1,85 @@
+"""Whether a file names a document twice for a topic, without comparing or numbering its documents.
+
+Every pair is hashed to 64 bits, straight from the bytes of its ids. Equal ids give equal hashes, so where no
+hash comes twice no pair does; the few rows whose hash does come twice are then compared in full.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from collection.formats.tables.growable_arrays import offsets_and_bytes
+
+Hashes = npt.NDArray[np.uint64]
+
+_ODD = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio
+_HALF = np.uint64(32)
+
+
+def pair_keys(topics: Any, documents: Any) -> Hashes:
+    """One number for each pair; equal pairs have equal numbers, and different ones hardly ever.
+
+    Parameters
+    ----------
+    topics
+        An arrow array of dictionary type: the codes differ from block to block, but not the numbers here.
+    documents
+        An arrow array of large strings.
+    """
+    # Two topics must differ as if by chance, or else what parts them may also part two documents.
+    of_topic = _scattered(_scattered(hashes(topics.dictionary.cast("large_string")), 8), 16)
+    keys = hashes(documents)
+    keys ^= of_topic[topics.indices.to_numpy()]
+    return keys
+
+
+def hashes(texts: Any) -> Hashes:
+    """A hash of each text of an arrow array of large strings, eight bytes of all of them at a time."""
+    offsets, data = offsets_and_bytes(texts)
+    begin, lengths = offsets[:-1], np.diff(offsets)
+    data = np.concatenate([data, np.zeros(8, np.uint8)])
+    # The eight bytes from each place on: a view, in which neighbours overlap.
+    words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))
+    made = _scattered(_first_bytes(words[begin], lengths), 0)
+    made += lengths.view(np.uint64)
+    rows, done = np.flatnonzero(lengths > 8), 8
+    while len(rows):
+        made[rows] += _scattered(_first_bytes(words[begin[rows] + done], lengths[rows] - done), done)
+        done += 8
+        rows = rows[lengths[rows] > done]
+    return made
+
+
+def _first_bytes(words: Hashes, counts: npt.NDArray[np.int64]) -> Hashes:
+    """The words without what comes after so many bytes (little-endian)."""
+    surplus = np.minimum(counts, 8)
+    surplus *= -8
+    surplus += 64
+    words <<= surplus.view(np.uint64)  # by 64: 0
+    return words
+
+
+def _scattered(words: Hashes, place: int) -> Hashes:
+    """Other numbers for these, changed in place: each number gets one of its own, a different one at each place."""
+    words *= np.uint64(pow(_ODD, place + 1, 1 << 64))
+    words ^= words >> _HALF
+    return words
+
+
+def any_twice(keys: Hashes) -> bool:
+    """Whether any of these numbers comes twice."""
+    ordered = np.sort(keys)
+    return bool((ordered[1:] == ordered[:-1]).any())
+
+
+def comes_twice(keys: Hashes, topics: Any, documents: Any) -> bool:
+    """Whether any pair comes twice, given the keys of the pairs; compares the few that share a key."""
+    ordered = np.sort(keys)
+    again = ordered[1:][ordered[1:] == ordered[:-1]]
+    suspects = np.flatnonzero(np.isin(keys, again))
+    some = {"topic": topics[suspects], "doc": documents.take(suspects).to_pylist()}
+    return bool(pd.DataFrame(some).duplicated().any())

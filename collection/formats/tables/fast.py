@@ -1,0 +1,274 @@
+"""The quick reader of runs and qrels: blocks of bytes, parsed by arrow on all cores.
+
+It gives up at anything odd at all, and the authority (:func:`collection.formats.tables.strict.read_slowly`) decides
+what is allowed and where the error is. What both accept they read alike, so it never changes an answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from collection.formats import source
+from collection.formats.source import Bytes
+from collection.formats.tables.duplicate_pairs import any_twice, comes_twice, pair_keys
+from collection.formats.tables.growable_arrays import Growing, GrowingTexts, offsets_and_bytes
+from collection.formats.tables.lines import Layout, Rows, as_numbers, parse_grade
+
+MOST_WORKERS = 8
+"""Threads at work on blocks. Reading the file itself, in one thread, is what holds up more than these."""
+
+TAB, LINE_FEED, BLANK, LAST_ASCII = 9, 10, 32, 127
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+class _Odd(Exception):
+    """Something that the quick reader leaves to the authority."""
+
+
+class _Block(NamedTuple):
+    """What a block of lines said."""
+
+    topics: Any
+    """An arrow array of dictionary type."""
+    documents: Any
+    """An arrow array of large strings."""
+    values: npt.NDArray[Any]
+    keys: npt.NDArray[np.uint64]
+    """A number for each pair, as :func:`~collection.formats.tables.duplicate_pairs.pair_keys` makes it."""
+    suspect: bool
+    """Whether a number comes twice."""
+    size: int
+    """The bytes of the block."""
+
+
+def read_quickly(path: str | PathLike[str], layout: Layout) -> Rows | None:
+    """Read with arrow, block by block; None if anything at all is odd."""
+    import pyarrow as pa
+
+    chunks = source.chunks(path, layout.what)
+    if layout.header:
+        chunks = _below(chunks, layout.header)
+    columns: _Columns | None = None
+    try:
+        for block in _in_order(lambda chunk: _read_block(chunk, layout), chunks):
+            if block is None:
+                continue
+            if columns is None:
+                columns = _Columns(block, Path(path).stat().st_size)
+            columns.add(block)
+        if columns is None or columns.has_twice():
+            return None
+    except (*source.BROKEN, pa.ArrowException, MemoryError, _Odd):
+        return None
+    return columns.rows()
+
+
+class _Columns:
+    """What the blocks said, in one piece; `size` is that of the file."""
+
+    def __init__(self, first: _Block, size: int) -> None:
+        share = 1.02 * size / first.size
+        count = int(share * len(first.values)) + 1000
+        self._numbers: dict[str, int] = {}
+        self._topics = Growing(count, np.int32)
+        self._documents = GrowingTexts(count, int(share * len(offsets_and_bytes(first.documents)[1])))
+        self._values = Growing(count, first.values.dtype)
+        self._keys = Growing(count, np.uint64)
+        self._blocks: Counter[int] = Counter()
+        """In how many blocks each topic is."""
+        self._suspect = False
+
+    def add(self, block: _Block) -> None:
+        """Take one more block. It has few topics, so a dict serves to give each its number."""
+        names = block.topics.dictionary.to_pylist()
+        numbers = [self._numbers.setdefault(n, len(self._numbers)) for n in names]
+        self._topics.add(np.array(numbers, np.int32)[block.topics.indices.to_numpy()])
+        self._documents.add(block.documents)
+        self._values.add(block.values)
+        self._keys.add(block.keys)
+        self._blocks.update(numbers)
+        self._suspect = self._suspect or block.suspect
+
+    def has_twice(self) -> bool:
+        """Whether a pair comes twice; asked once, since the keys are not kept.
+
+        Each block was looked at by itself, so what is left is topics that several blocks have a part of.
+        """
+        keys, topics = self._keys.array(), self._topics.array()
+        del self._keys
+        if not self._suspect:
+            parted = np.array([self._blocks[number] > 1 for number in range(len(self._numbers))])
+            self._suspect = any_twice(keys[parted[topics]])
+        return self._suspect and comes_twice(keys, topics, self._documents.array())
+
+    def rows(self) -> Rows:
+        """All of it."""
+        names, documents = (pd.array(x, dtype="str") for x in (list(self._numbers), self._documents.array()))
+        return Rows(self._topics.array(), pd.Index(names), documents, self._values.array())
+
+
+def _below(chunks: Iterator[Bytes], lines: int) -> Iterator[Bytes]:
+    """All but the first `lines` lines, which are expected in the first block."""
+    first = next(chunks)
+    ends = np.flatnonzero(first == LINE_FEED)
+    if len(ends) < lines:
+        raise _Odd
+    yield first[ends[lines - 1] + 1 :]
+    yield from chunks
+
+
+def _in_order(function: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
+    """`map`, with some of the items at work in threads: arrow and numpy leave Python's lock alone.
+
+    No more items are taken than are at work or wait for a thread, so memory stays small.
+    """
+    from concurrent.futures import Future, ThreadPoolExecutor
+
+    import pyarrow as pa
+
+    workers = min(pa.cpu_count(), MOST_WORKERS)
+    ahead: deque[Future[U]] = deque()
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            for item in items:
+                ahead.append(pool.submit(function, item))
+                if len(ahead) > workers:
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _read_block(data: Bytes, layout: Layout) -> _Block | None:
+    """What a block of whole lines says, first taken as it is, then with its blanks and comments put in order.
+
+    None if that is nothing.
+    """
+    import pyarrow as pa
+
+    if data.max(initial=0) > LAST_ASCII and not _is_utf8(data):
+        raise _Odd
+    separator = _separator(data)
+    if separator is not None:
+        try:
+            return _parsed(data, separator, layout)
+        except (pa.ArrowException, _Odd):
+            pass  # a comment, perhaps
+    tidied = _tidied(data.tobytes())
+    return _parsed(tidied, " ", layout) if tidied else None
+
+
+def _is_utf8(data: Bytes) -> bool:
+    """Whether the block is UTF-8, without making a Python string of it."""
+    import pyarrow as pa
+
+    ends = pa.array([0, len(data)], pa.int64()).buffers()[1]
+    try:
+        pa.LargeStringArray.from_buffers(1, ends, pa.py_buffer(data)).validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _separator(data: Bytes) -> str | None:
+    """What parts the columns, if it is one byte and never comes twice in a row; else None.
+
+    Without this look, a column that the parser passes over (the second, the rank) might be empty. Nor may
+    there be other control characters: some mean something to the parser.
+    """
+    separator = TAB if (data[:1000] == TAB).any() else BLANK
+    step = 1 << 17  # a piece that stays in the processor's cache from one pass over it to the next
+    for begin in range(0, len(data), step):
+        piece = data[begin : begin + step + 1]  # one over, to see pairs across the cut
+        gap = piece == separator
+        if (gap[1:] & gap[:-1]).any():
+            return None
+        line_feeds = np.count_nonzero(piece == LINE_FEED)
+        if np.count_nonzero(piece <= BLANK) != np.count_nonzero(gap) + line_feeds:
+            return None
+    return chr(separator)
+
+
+def _tidied(chunk: bytes) -> bytes:
+    """The block without comments and with one blank between columns."""
+    chunk = chunk.replace(b"\r\n", b"\n").replace(b"\t", b" ")
+    if b"\r" in chunk or b"\0" in chunk:
+        raise _Odd
+    while b"  " in chunk:
+        chunk = chunk.replace(b"  ", b" ")
+    chunk = chunk.replace(b"\n ", b"\n").replace(b" \n", b"\n").strip(b" \n")
+    if chunk.startswith(b"#") or b"\n#" in chunk:
+        chunk = re.sub(rb"(?m)^#[^\n]*\n?", b"", chunk)
+    return chunk
+
+
+def _parsed(data: Bytes | bytes, separator: str, layout: Layout) -> _Block:
+    """The block's columns, and a key for each of its pairs."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    coded = pa.dictionary(pa.int32(), pa.string())
+    places = {0: "topic", layout.doc: "doc", layout.value: "value"}
+    types = {"topic": coded, "doc": pa.large_string(), "value": coded if layout.graded else pa.float64()}
+    if layout.tag is not None:
+        # Of fixed width, which is quickest: a tag of another length is an error then.
+        places[layout.tag.place], types["tag"] = "tag", pa.binary(len(layout.tag.word.encode()))
+    if layout.marker is not None:
+        places[layout.marker], types["marker"] = "marker", coded
+    table = csv.read_csv(
+        pa.BufferReader(data),
+        csv.ReadOptions(
+            column_names=[places.get(i, str(i)) for i in range(layout.seen)],
+            block_size=min(len(data) + 1, np.iinfo(np.int32).max),
+            use_threads=False,  # blocks are worked on side by side; a block is not
+        ),
+        csv.ParseOptions(delimiter=separator, quote_char=False, double_quote=False, escape_char=False),
+        csv.ConvertOptions(
+            column_types=types,
+            include_columns=list(types),
+            check_utf8=False,  # done for the whole block, the columns that are left out included
+            null_values=[],
+            strings_can_be_null=False,
+        ),
+    )
+    column = {name: table[name].combine_chunks() for name in types}  # of one chunk, unless a block is enormous
+    if any(word[:1] in ("", "#") for word in column["topic"].dictionary.to_pylist()):
+        raise _Odd
+    if layout.marker is not None and any(word.upper() != "Q0" for word in column["marker"].dictionary.to_pylist()):
+        raise _Odd
+    if layout.tag is not None and not _all_are(layout.tag.word, column["tag"]):
+        raise _Odd
+    keys = pair_keys(column["topic"], column["doc"])
+    return _Block(column["topic"], column["doc"], _values(column["value"], layout), keys, any_twice(keys), len(data))
+
+
+def _all_are(word: str, column: Any) -> bool:
+    """Whether all of a column of fixed width is this word."""
+    wanted = np.frombuffer(word.encode() * len(column), np.uint8)
+    return np.array_equal(np.frombuffer(column.buffers()[1], np.uint8, len(wanted)), wanted)
+
+
+def _values(column: Any, layout: Layout) -> npt.NDArray[Any]:
+    """The block's grades or scores."""
+    if not layout.graded:
+        scores: npt.NDArray[np.float64] = column.to_numpy()
+        if np.isnan(scores).any():
+            raise _Odd
+        return scores
+    grades = [parse_grade(word) for word in column.dictionary.to_pylist()]
+    sound = [g for g in grades if g is not None]
+    if len(sound) < len(grades):
+        raise _Odd
+    return as_numbers(sound)[column.indices.to_numpy()]

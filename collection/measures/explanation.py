@@ -1,0 +1,162 @@
+"""The calculation of one topic's value, step by step, as a lecture would write it on the board."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from collection.errors import InputError, UnknownNameError
+from collection.measures.aligned import UNJUDGED, Aligned
+from collection.measures.alignment import from_grades
+from collection.measures.measure import Measure, as_measure
+from collection.measures.trace import listening
+
+ALWAYS_SHOWN = 10
+"""Ranks that the text shows in any case; below them only those that count."""
+
+
+class Explanation(NamedTuple):
+    """How a value came about.
+
+    Attributes
+    ----------
+    measure, topic, value
+        What was computed, and what came out.
+    ranks
+        One row per rank to the cut-off: ``rank``, ``doc_id`` (where it is known), ``grade`` (missing where nobody
+        judged the document), then a column for each number that the measure computes at that rank.
+    facts
+        The numbers that the topic has once: R, the ideal DCG, ...
+    """
+
+    measure: Measure
+    topic: str
+    ranks: pd.DataFrame
+    facts: Mapping[str, float]
+    value: float
+
+    def __str__(self) -> str:
+        entry = self.measure.entry
+        here = ", ".join(f"{name}={value!r}" for name, value in self.measure.parameters.items())
+        lines = [f"{self.measure} of topic {self.topic}", entry.formula, *([f"Here with {here}."] if here else []), ""]
+        lines += _table(self.ranks)
+        lines += [f"{name} = {number:.6g}" for name, number in self.facts.items()]
+        lines.append(f"{self.measure} = {self.value:.6f}")
+        return "\n".join(lines)
+
+
+def explain(
+    measure: Measure | str,
+    ranking: Aligned | Sequence[float | None],
+    *,
+    topic: str | None = None,
+    doc_ids: Sequence[str] | None = None,
+) -> Explanation:
+    """Show the calculation of one topic, rank by rank.
+
+    Parameters
+    ----------
+    measure
+        A measure, or how it is written.
+    ranking
+        An aligned run, or the grades of a ranking (None: not judged) that has every relevant document.
+    topic
+        Which topic of the run; may be left out where there is one.
+    doc_ids
+        The documents of the topic's ranking, best first, to stand beside the ranks.
+
+    Raises
+    ------
+    InputError
+        No topic is named and there are several, or `doc_ids` has another length than the ranking.
+    UnknownNameError
+        There is no such topic or measure.
+
+    Examples
+    --------
+    >>> print(explain("AP", [1, 0, 1]))
+    AP of topic 1
+    AP = (1/R) * sum of P@i over the ranks i of relevant documents; with @k over i <= k.
+    <BLANKLINE>
+    rank  grade  P at i
+       1      1       1
+       2      0
+       3      1  0.6667
+    sum of P at i = 1.66667
+    R = 2
+    AP = 0.833333
+    """
+    measure = as_measure(measure)
+    aligned = ranking if isinstance(ranking, Aligned) else from_grades([ranking])
+    if topic is None:
+        if len(aligned.topics) != 1:
+            raise InputError(f"name the topic to explain: there are {len(aligned.topics)}")
+        (topic,) = aligned.topics
+    if topic not in aligned.topics:
+        raise UnknownNameError("topic in the qrels", topic, aligned.topics)
+    one = aligned.only(topic)
+    if doc_ids is not None and len(doc_ids) != one.retrieved[0]:
+        raise InputError(f"doc_ids needs the {one.retrieved[0]} documents of topic {topic!r}, found {len(doc_ids)}")
+    prepared, keywords = measure.prepare(one)
+    with listening() as heard:
+        (value,) = measure.entry.function(prepared, **keywords)
+
+    grades = prepared.grades[0]
+    columns: dict[str, Any] = {"rank": np.arange(1, len(grades) + 1)}
+    if doc_ids is not None:
+        kept = one.grades[0] > UNJUDGED if measure.parameters.get("judged_only") else np.ones(len(doc_ids), np.bool_)
+        columns["doc_id"] = np.array(list(doc_ids), dtype=object)[kept]
+    shown = one.condensed.grades[0] if measure.parameters.get("judged_only") else one.grades[0]
+    columns["grade"] = np.where(shown > UNJUDGED, shown, np.nan)
+    facts: dict[str, float] = {}
+    for name, values, ranks in heard:
+        if ranks is not None:
+            column = np.full(len(grades), np.nan)
+            column[ranks - 1] = values
+            columns[name] = column
+        elif values.ndim == 2:
+            column = np.full(len(grades), np.nan)
+            column[: values.shape[1]] = values[0][: len(grades)]
+            columns[name] = column
+        else:
+            facts[name] = float(values[0])
+    table = pd.DataFrame(columns)
+    if measure.entry.level == "cutoff" and measure.level is not None:
+        table = table.head(int(measure.level))
+    return Explanation(measure, topic, table, facts, float(value))
+
+
+def _table(ranks: pd.DataFrame) -> list[str]:
+    """Aligned columns; ranks below the first few only where something counts, and dots where some are left out."""
+    if ranks.empty:
+        return ["(nothing retrieved)"]
+    counts = (ranks.drop(columns=["rank", "doc_id"], errors="ignore").fillna(0) > 0).any(axis=1)
+    if ranks.drop(columns=["rank", "doc_id", "grade"], errors="ignore").notna().all().any():
+        counts = ranks["grade"] > 0  # numbers at every rank say nothing of which ranks count
+    shown = ranks[(ranks["rank"] <= ALWAYS_SHOWN) | counts | (ranks["rank"] == len(ranks))]
+    cells = [[str(c) for c in ranks.columns]]
+    before = 0
+    for row in shown.itertuples(index=False):
+        if row[0] > before + 1:
+            cells.append(["..."] + [""] * (len(ranks.columns) - 1))
+        before = row[0]
+        cells.append([_cell(value, name) for value, name in zip(row, ranks.columns, strict=True)])
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if name == "doc_id" else cell.rjust(width)
+            for cell, width, name in zip(row, widths, ranks.columns, strict=True)
+        ).rstrip()
+        for row in cells
+    ]
+
+
+def _cell(value: Any, name: str) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None or np.isnan(value):
+        return "-" if name == "grade" else ""
+    return f"{value:.4g}"

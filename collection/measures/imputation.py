@@ -1,0 +1,84 @@
+"""One run over many qrels at once: the same pairs with other grades, as simulations and estimates need them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Grades
+from collection.measures.alignment import QrelsIndex, index_qrels
+from collection.measures.measure import Measure
+
+
+def number_rows(pairs: pd.DataFrame) -> QrelsIndex:
+    """Qrels in which the grade of a pair is the number of its row: what :func:`complete` fills with grades.
+
+    Parameters
+    ----------
+    pairs
+        ``query_id``, ``doc_id``: each pair once.
+    """
+    return index_qrels(pairs[["query_id", "doc_id"]].assign(relevance=np.arange(len(pairs))))
+
+
+def complete(numbered: Aligned, grades: Grades) -> Aligned:
+    """The same ranking over B qrels: B x T topics, those of the first qrels before those of the second.
+
+    A measure of this is one call for all qrels; ``values.reshape(B, T)`` parts them again.
+
+    Parameters
+    ----------
+    numbered
+        A run aligned with what :func:`number_rows` made of the pairs.
+    grades
+        (pairs, B): the grade of each pair in each of the qrels; UNJUDGED where it has none.
+
+    Examples
+    --------
+    >>> from collection.measures import align, parse
+    >>> run = pd.DataFrame({"query_id": "1", "doc_id": ["a", "b"], "score": [2.0, 1.0]})
+    >>> both = complete(align(run, number_rows(run)), np.array([[0, 1], [1, 0]]))
+    >>> parse("RR")(both).tolist()
+    [0.5, 1.0]
+    """
+    return next(complete_all([numbered], grades))
+
+
+def complete_all(numbered: Iterable[Aligned], grades: Grades) -> Iterator[Aligned]:
+    """Runs aligned with the same numbers, each as :func:`complete` gives it; what they share is sorted once."""
+    copies = grades.shape[1]
+    levels = tuple(map(float, np.unique(grades[grades > 0])))
+    judged = None
+    for aligned in numbered:
+        topics = len(aligned.topics)
+        if judged is None:
+            judged = -np.sort(-_spread(aligned.judged, grades, UNJUDGED), axis=1)
+        yield replace(
+            aligned,
+            topics=[str(n) for n in range(copies * topics)],
+            grades=_spread(aligned.grades, grades, UNPOOLED),
+            retrieved=np.tile(aligned.retrieved, copies),
+            judged=judged,
+            levels=levels,
+            ignored_topics=[],
+        )
+
+
+def _spread(numbers: Grades, grades: Grades, empty: int) -> Grades:
+    """(T, width) row numbers -> (B x T, width) grades."""
+    copies = grades.shape[1]
+    table = np.vstack([grades, np.full((1, copies), empty, dtype=grades.dtype)])
+    cells = table.T[:, np.where(numbers < 0, len(grades), numbers).astype(np.int64)]
+    return cells.reshape(copies * len(numbers), numbers.shape[1])
+
+
+def to_its_depth(numbered: Aligned, measure: Measure) -> Aligned:
+    """Without the ranks that the measure never looks at, where it has a cut-off: what is copied is then small."""
+    cutoff = measure.parameters.get("cutoff", measure.level if measure.entry.level == "cutoff" else None)
+    if not isinstance(cutoff, (int, float)) or cutoff >= numbered.grades.shape[1]:
+        return numbered
+    depth = int(cutoff)
+    return replace(numbered, grades=numbered.grades[:, :depth], retrieved=np.minimum(numbered.retrieved, depth))

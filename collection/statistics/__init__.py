@@ -1,0 +1,62 @@
+"""Paired tests, corrections for many of them, intervals, effect sizes, power: pure functions over arrays.
+
+>>> from collection.statistics import TESTS, holm
+>>> better, worse = [0.12, 0.31, 0.05, 0.22, 0.18, 0.09], [-0.02, 0.01, 0.03, -0.01, 0.02, 0.04]
+>>> p = [float(TESTS["paired-t"].function(differences).p) for differences in (better, worse)]
+>>> [round(x, 3) for x in p], [round(x, 3) for x in holm(p).tolist()]
+([0.009, 0.272], [0.017, 0.272])
+"""
+
+from collection.statistics.assumptions import FEW_TOPICS, doubts
+from collection.statistics.multiple_testing import (
+    CORRECTIONS,
+    DEFAULT_CORRECTION,
+    benjamini_hochberg,
+    bonferroni,
+    holm,
+    holm_sidak,
+    hommel,
+)
+from collection.statistics.paired_tests import (
+    DEFAULT_TEST,
+    TESTS,
+    Tested,
+    bootstrap,
+    effect_size,
+    mean_interval,
+    paired_t,
+    permutation,
+    sign,
+    wilcoxon,
+)
+from collection.statistics.power import detectable, power_of, topics_needed
+from collection.statistics.tukey import Pairs, anova_tukey, friedman, randomised_tukey
+
+__all__ = [
+    "CORRECTIONS",
+    "DEFAULT_CORRECTION",
+    "DEFAULT_TEST",
+    "FEW_TOPICS",
+    "TESTS",
+    "Pairs",
+    "Tested",
+    "anova_tukey",
+    "benjamini_hochberg",
+    "bonferroni",
+    "bootstrap",
+    "detectable",
+    "doubts",
+    "effect_size",
+    "friedman",
+    "holm",
+    "holm_sidak",
+    "hommel",
+    "mean_interval",
+    "paired_t",
+    "permutation",
+    "power_of",
+    "randomised_tukey",
+    "sign",
+    "topics_needed",
+    "wilcoxon",
+]

@@ -1,0 +1,114 @@
+"""Many comparisons: with twenty tests at 5 % one is significant by chance. What p becomes when that is counted in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from collection.errors import InputError
+from collection.registry import Registry
+from collection.statistics.arrays import Floats
+
+Correction = Callable[[Any], Floats]
+"""p of m comparisons, shape (m,), in any order -> adjusted p of the same, to be read as a p of one comparison."""
+
+CORRECTIONS: Registry[Correction] = Registry("correction")
+DEFAULT_CORRECTION = "holm"
+
+
+@CORRECTIONS.add(
+    "holm", label="Holm", description="No false difference at all, with 95 %; never weaker than Bonferroni."
+)
+def holm(p: Any) -> Floats:
+    """The smallest times m, the next times m - 1, ...; Holm (1979), Scandinavian Journal of Statistics 6.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    return _stepwise(p, lambda ordered, left: ordered * left)
+
+
+@CORRECTIONS.add("bonferroni", label="Bonferroni", description="No false difference at all, with 95 %; p times m.")
+def bonferroni(p: Any) -> Floats:
+    """Every p times m."""
+    values = _checked(p)
+    return np.minimum(1.0, values * len(values))
+
+
+@CORRECTIONS.add(
+    "benjamini-hochberg",
+    label="Benjamini-Hochberg",
+    description="Of the differences that are called significant at most 5 % are false, on average.",
+)
+def benjamini_hochberg(p: Any) -> Floats:
+    """The ith smallest times m / i, from the largest down; Benjamini, Hochberg (1995), JRSS B 57.
+
+    It holds the false discovery rate, where tests are independent or depend positively on each other.
+    """
+    values = _checked(p)
+    order = np.argsort(-values, kind="stable")
+    scaled = values[order] * len(values) / np.arange(len(values), 0, -1)
+    return _back(np.minimum.accumulate(scaled), order)
+
+
+@CORRECTIONS.add(
+    "holm-sidak", label="Holm-Šidák", description="As Holm, a little stronger where tests are independent."
+)
+def holm_sidak(p: Any) -> Floats:
+    """Holm's steps with 1 - (1 - p)^m in place of p m; Šidák (1967), JASA 62."""
+    return _stepwise(p, lambda ordered, left: -np.expm1(left * np.log1p(-np.minimum(ordered, 1 - 1e-16))))
+
+
+@CORRECTIONS.add(
+    "hommel",
+    label="Hommel",
+    description="No false difference at all, with 95 %; stronger than Holm, same assumptions as Benjamini-Hochberg.",
+)
+def hommel(p: Any) -> Floats:
+    """Simes' test of every set of comparisons, closed; Hommel (1988), Biometrika 75.
+
+    A comparison's adjusted p is the largest p of Simes' test (the least of s p / i) over the sets that it is in; of
+    the sets of s it is enough to look at the one with the s - 1 largest others.
+    """
+    values = _checked(p)
+    m = len(values)
+    order = np.argsort(values, kind="stable")
+    ordered, adjusted = values[order], values[order].copy()
+    for size in range(m, 1, -1):
+        last = m - size + 1
+        least = float(np.min(size * ordered[last:] / np.arange(2, size + 1)))
+        # Of the sets of this size: those that hold a small p besides the largest, and those of the largest only.
+        candidate = np.where(np.arange(m) < last, np.minimum(least, size * ordered), least)
+        adjusted = np.maximum(adjusted, candidate)
+    return _back(adjusted, order)
+
+
+@CORRECTIONS.add("none", label="None", description="p as it is: for one comparison that was meant from the start.")
+def none(p: Any) -> Floats:
+    """No correction."""
+    return _checked(p).copy()
+
+
+def _stepwise(p: Any, adjust: Callable[[Floats, Floats], Floats]) -> Floats:
+    """Smallest first, each with the number of those that are not smaller; never below the one before."""
+    values = _checked(p)
+    order = np.argsort(values, kind="stable")
+    left = np.arange(len(values), 0, -1).astype(np.float64)
+    return _back(np.maximum.accumulate(adjust(values[order], left)), order)
+
+
+def _back(adjusted: Floats, order: Any) -> Floats:
+    found = np.empty_like(adjusted)
+    found[order] = np.minimum(adjusted, 1.0)
+    return found
+
+
+def _checked(p: Any) -> Floats:
+    values = np.asarray(p, dtype=np.float64)
+    if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
+        raise InputError("a correction needs a list of p, each from 0 to 1")
+    return values

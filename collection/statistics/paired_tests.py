@@ -1,0 +1,393 @@
+"""Is the difference of two systems more than chance over topics? Five answers, all from the differences per topic.
+
+Each test takes differences of shape (topics,) or (topics, systems), one column for each system that is compared, and
+has an interval of its own, found from the same test, that contains 0 when the test sees no difference. So a p and the
+interval beside it say the same, but for two cases: what is drawn at random may differ at the edge (of the bootstrap
+always, of the permutation test beyond 16 topics), and Wilcoxon's and the sign test leave topics without a difference
+out, where the interval counts them and may end at 0. What the interval is of differs: see :class:`Tested`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from collection.errors import InputError
+from collection.registry import Registry
+from collection.statistics.arrays import NOISE, Floats, Ints, ratio, spread, topics_first
+
+Of = Literal["mean", "pseudo-median", "median"]
+
+
+class Tested(NamedTuple):
+    """What a test says, two-sided.
+
+    Attributes
+    ----------
+    statistic, p, low, high
+        Shape ``differences.shape[1:]``: a number for differences of one system, one each for those of several. An end
+        is infinite where the topics are too few to say anything of it.
+    of
+        What `low` and `high` bound: the mean difference, the pseudo-median (the median of the means of all pairs of
+        topics), or the median.
+    """
+
+    statistic: Floats
+    p: Floats
+    low: Floats
+    high: Floats
+    of: Of
+
+
+Test = Callable[..., Tested]
+"""(differences, alpha, parameters) -> Tested."""
+
+TESTS: Registry[Test] = Registry("significance test")
+
+DEFAULT_TEST = "paired-t"
+"""Of the usual tests it keeps nearest to its error rate on IR's data and sees most: Urbano, Lima, Hanjalic (2019),
+Statistical significance testing in information retrieval: an empirical analysis of type I, type II and type III
+errors, SIGIR. The permutation test comes close, at more cost; they advise against the other three."""
+
+RESAMPLES = 100_000
+_CELLS = 4_000_000
+"""Numbers held at a time while signs or topics are drawn."""
+_COLUMNS = 50
+"""Systems that are gone through at a time, since every draw has a number for each."""
+_EXACT = 30
+"""So many topics with a difference have their sign flips counted one and all: 2^15 sums of each half."""
+_RANKED = 50
+"""So many topics have the distribution of their rank sum counted out; beyond, the normal one is as good."""
+_PAIRED = 1000
+"""Means of all pairs of so many topics are listed."""
+_LISTED = 16
+"""With so many topics the means of all subsets are listed for the interval."""
+
+
+@TESTS.add(
+    "paired-t",
+    label="Paired t",
+    description="Mean difference over its standard error; holds for means of some thirty topics or more.",
+)
+def paired_t(differences: Any, alpha: float = 0.05) -> Tested:
+    """Student's paired t test; the interval is of the mean."""
+    from scipy.special import stdtr, stdtrit  # scipy.stats says the same, and takes a second to import
+
+    d = topics_first(differences)
+    n, mean, error = len(d), d.mean(axis=0), spread(d) / math.sqrt(len(d))
+    statistic = ratio(mean, error)
+    wide = stdtrit(n - 1, 1 - alpha / 2) * error
+    p = np.where(mean == 0, 1.0, 2 * stdtr(n - 1, -np.abs(statistic)))
+    return _tested(differences, "mean", statistic, p, mean - wide, mean + wide)
+
+
+@TESTS.add(
+    "permutation",
+    label="Permutation",
+    description="Signs of the differences flipped at random, or in all ways where these can be counted; no normality.",
+)
+def permutation(differences: Any, alpha: float = 0.05, *, resamples: int = RESAMPLES, seed: int = 0) -> Tested:
+    """Fisher's randomisation test: how often the mean would differ as much, had the systems changed names by chance.
+
+    Exact with up to 30 topics whose difference is not 0: the sums of both halves of the topics are sorted and met in
+    the middle. Beyond that p is (b + 1) / (m + 1) for b of m random flips, the same flips for every system.
+
+    Notes
+    -----
+    Smucker, Allan, Carterette (2007), A comparison of statistical significance tests for information retrieval
+    evaluation. CIKM. The interval holds every shift of the differences that the test would not reject, which is a
+    range of means of subsets of the topics: Hartigan (1969), Using subsample values as typical values. JASA 64. All
+    subsets are listed up to 16 topics, drawn beyond.
+    """
+    d = topics_first(differences)
+    _check_resamples(resamples)
+    n, mean = d.shape[0], d.mean(axis=0)
+    p, low, high = (np.empty(d.shape[1]) for _ in range(3))
+    for columns in _blocks(d):
+        block = d[:, columns]
+        if n <= _LISTED:
+            signs = 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).astype(np.float64)
+            sums, flipped = signs @ block, (signs < 0).sum(axis=1)
+        else:
+            sums, flipped = _random_flips(block, resamples, seed)
+        bound = np.abs(block.sum(axis=0)) - NOISE * np.abs(block).sum(axis=0)
+        beyond = (np.abs(sums) >= bound).sum(axis=0)
+        p[columns] = beyond / len(sums) if n <= _LISTED else (beyond + 1) / (len(sums) + 1)
+        if n > _LISTED:
+            for place in np.flatnonzero(np.count_nonzero(block, axis=0) <= _EXACT):
+                p[columns.start + place] = _exact_flips(block[:, place][block[:, place] != 0])
+        # Flipping a subset of the shifted differences reaches as far as no flip does where the subset's mean is
+        # beyond the shift; flipping none always does.
+        cut = math.floor(alpha / 2 * (len(sums) + (n > _LISTED))) - int((flipped == 0).sum()) * (n > _LISTED)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = ((block.sum(axis=0) - sums) / 2 / flipped[:, None])[flipped > 0]
+        low[columns], high[columns] = _cut_off(means, cut)
+    return _tested(differences, "mean", mean, p, low, high)
+
+
+def _random_flips(block: Floats, resamples: int, seed: int) -> tuple[Floats, Ints]:
+    """(resamples x systems) sums after flips, and how many topics were flipped for each."""
+    n, random = len(block), np.random.default_rng(seed)
+    sums, flipped = np.empty((resamples, block.shape[1])), np.empty(resamples, dtype=np.intp)
+    for part in _parts(resamples, n):
+        flips = random.integers(0, 2, size=(part.stop - part.start, n), dtype=np.int8)
+        flipped[part] = flips.sum(axis=1, dtype=np.intp)
+        sums[part] = (1 - 2 * flips.astype(np.float64)) @ block
+    return sums, flipped
+
+
+def _exact_flips(differences: Floats) -> float:
+    """The share of all 2^n sign flips whose sum is as far from 0 as that of none."""
+    if not len(differences):
+        return 1.0
+    bound = abs(differences.sum()) - NOISE * np.abs(differences).sum()
+    halves = []
+    for half in (differences[::2], differences[1::2]):
+        sums = np.zeros(1)
+        for difference in half:
+            sums = np.concatenate([sums + difference, sums - difference])
+        halves.append(np.sort(sums))
+    if bound <= 0:
+        return 1.0
+    # Flipping all signs of a flip gives the other tail, so one is enough.
+    reached = len(halves[1]) - np.searchsorted(halves[1], bound - halves[0], side="left")
+    return float(min(1.0, 2 * reached.sum() / 2.0 ** len(differences)))
+
+
+@TESTS.add(
+    "bootstrap",
+    label="Bootstrap",
+    description="Topics drawn again with replacement, the differences shifted to mean 0; needs twenty topics or more.",
+)
+def bootstrap(
+    differences: Any,
+    alpha: float = 0.05,
+    *,
+    resamples: int = 10_000,
+    seed: int = 0,
+    interval: Literal["bca", "percentile"] = "bca",
+) -> Tested:
+    """The paired bootstrap test on the studentised mean; the interval is of the mean.
+
+    p is (b + 1) / (m + 1) for b of m resamples of the shifted differences whose t is as far from 0. The interval is
+    bias-corrected and accelerated, or the plain percentiles.
+
+    Notes
+    -----
+    Sakai (2006), Evaluating evaluation metrics based on the bootstrap. SIGIR. Efron (1987), Better bootstrap
+    confidence intervals. JASA 82.
+    """
+    from scipy.special import ndtr, ndtri
+
+    d = topics_first(differences)
+    _check_resamples(resamples)
+    if interval not in ("bca", "percentile"):
+        raise InputError(f"the bootstrap's interval is bca or percentile, found {interval!r}")
+    n, mean, sd = len(d), d.mean(axis=0), spread(d)
+    observed = ratio(mean, sd / math.sqrt(n))
+    p, low, high = (np.empty(d.shape[1]) for _ in range(3))
+    for columns in _blocks(d):
+        shifted = d[:, columns] - mean[columns]
+        random = np.random.default_rng(seed)
+        means, squares = (np.empty((resamples, shifted.shape[1])) for _ in range(2))
+        for part in _parts(resamples, n):
+            weights = random.multinomial(n, np.full(n, 1 / n), size=part.stop - part.start) / n
+            means[part], squares[part] = weights @ shifted, weights @ np.square(shifted)
+        errors = np.sqrt(np.maximum(squares - np.square(means), 0) / (n - 1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # One topic drawn n times has no spread: it counts as far, which errs on the side of no difference.
+            drawn = np.where(errors <= NOISE * sd[columns], np.inf, np.abs(means) / errors)
+        p[columns] = (1 + (drawn >= np.abs(observed[columns]) * (1 - NOISE)).sum(axis=0)) / (resamples + 1)
+        p[columns] = np.where(mean[columns] == 0, 1.0, np.where(sd[columns] == 0, 0.0, p[columns]))
+        for place in range(shifted.shape[1]):
+            ends = np.array([alpha / 2, 1 - alpha / 2])
+            if interval == "bca":
+                noise = NOISE * np.abs(shifted[:, place]).max()
+                below = ((means[:, place] < -noise).mean() + (means[:, place] <= noise).mean()) / 2
+                bias = ndtri(np.clip(below, 1 / resamples, 1 - 1 / resamples))
+                cubes, total = np.sum(shifted[:, place] ** 3), np.sum(shifted[:, place] ** 2)
+                lean = cubes / (6 * total**1.5) if total > 0 else 0.0
+                moved = bias + ndtri(ends)
+                ends = ndtr(bias + moved / (1 - lean * moved))
+            column = columns.start + place
+            low[column], high[column] = mean[column] + np.quantile(means[:, place], ends)
+    return _tested(differences, "mean", observed, p, low, high)
+
+
+@TESTS.add(
+    "wilcoxon",
+    label="Wilcoxon signed rank",
+    description="Ranks of the differences; says nothing of the mean, and little where many differences are equal.",
+)
+def wilcoxon(
+    differences: Any,
+    alpha: float = 0.05,
+    *,
+    zeros: Literal["wilcox", "pratt", "zsplit"] = "wilcox",
+    method: Literal["auto", "exact", "approx"] = "auto",
+    decimals: int | None = 12,
+) -> Tested:
+    """Wilcoxon's signed-rank test; the interval is of the pseudo-median (Hodges and Lehmann 1963).
+
+    Parameters
+    ----------
+    differences, alpha
+        As for every test.
+    zeros
+        Topics without a difference: left out ("wilcox"), ranked and then left out ("pratt"), ranked and shared
+        between both sides ("zsplit").
+    method
+        "exact" goes through all signs of the ranks that there are, ties among them. "approx" is the normal
+        approximation, without a correction for continuity. "auto" is exact up to 50 topics.
+    decimals
+        Differences are rounded to so many before they are ranked; None: they are ranked as computed. Values per topic
+        are often fractions of small numbers, and .8 - .6 is not .6 - .4 to a computer; by the last bit such
+        differences get ranks of their own, and p may be ten times as large.
+    """
+    d = topics_first(differences)
+    if zeros not in ("wilcox", "pratt", "zsplit") or method not in ("auto", "exact", "approx"):
+        raise InputError(
+            f"Wilcoxon's test has zeros wilcox, pratt or zsplit and methods auto, exact or approx, found {zeros!r} and "
+            f"{method!r}"
+        )
+    d = d if decimals is None else d.round(decimals) + 0.0
+    n = len(d)
+    exact = method == "exact" or (method == "auto" and n <= _RANKED)
+    found = [_signed_ranks(column, zeros, exact) for column in d.T]
+    statistic, p = (np.array(numbers) for numbers in zip(*found, strict=True))
+    cut = _wilcoxon_cut(n, alpha)
+    ends = np.array([_pair_means(column, cut) for column in d.T])
+    return _tested(differences, "pseudo-median", statistic, p, ends[:, 0], ends[:, 1])
+
+
+def _signed_ranks(d: Floats, zeros: str, exact: bool) -> tuple[float, float]:
+    """The smaller sum of ranks, and p."""
+    from scipy.special import ndtr
+
+    if zeros == "wilcox":
+        d = d[d != 0]
+    if not d.any():
+        return 0.0, 1.0
+    sizes, group, times = np.unique(np.abs(d), return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(times) - (times - 1) / 2)[group]
+    none, n = ranks[d == 0], len(d)
+    shared = none.sum() / 2 if zeros == "zsplit" else 0.0
+    up, down = ranks[d > 0].sum() + shared, ranks[d < 0].sum() + shared
+    if exact:
+        # Twice the ranks are whole numbers, ties or not.
+        ways = _sums_of_signs((2 * ranks[d != 0]).round().astype(int).tolist())
+        reached = np.cumsum(ways)[round(2 * (min(up, down) - shared))]
+        return min(up, down), min(1.0, 2 * float(reached))
+    kept = times[sizes > 0] if zeros == "pratt" else times
+    mean, variance = n * (n + 1) / 4, n * (n + 1) * (2 * n + 1) / 24
+    if zeros == "pratt":
+        mean -= len(none) * (len(none) + 1) / 4
+        variance -= len(none) * (len(none) + 1) * (2 * len(none) + 1) / 24
+    variance -= float((kept.astype(np.float64) ** 3 - kept).sum()) / 48
+    return min(up, down), 2 * float(ndtr(-abs(up - mean) / math.sqrt(variance)))
+
+
+def _sums_of_signs(ranks: list[int]) -> Floats:
+    """How likely each sum of positive ranks is, from 0 on, if every sign is a coin's."""
+    chance = np.ones(1)
+    for rank in ranks:
+        chance = (np.concatenate([chance, np.zeros(rank)]) + np.concatenate([np.zeros(rank), chance])) / 2
+    return chance
+
+
+def _pair_means(d: Floats, cut: int) -> tuple[float, float]:
+    """The `cut`th lowest and highest of the means of two topics, each topic with itself too; infinite if `cut` is 0."""
+    n = len(d)
+    if n <= _PAIRED or cut < 1:
+        low, high = _cut_off(((d[:, None] + d)[np.triu_indices(n)] / 2)[:, None], cut)
+        return float(low[0]), float(high[0])
+    ordered = np.sort(d)
+
+    def at(place: int) -> float:
+        """By halves, since so many means would fill the memory: the least bound that `place` of them are within."""
+        low, high = float(ordered[0]), float(ordered[-1])
+        while low < (middle := (low + high) / 2) < high:
+            partners = np.searchsorted(ordered, 2 * middle - ordered, side="right").sum()
+            within = (partners + np.searchsorted(ordered, middle, side="right")) // 2
+            low, high = (low, middle) if within >= place else (middle, high)
+        return high
+
+    return at(cut), at(n * (n + 1) // 2 + 1 - cut)
+
+
+def _wilcoxon_cut(n: int, alpha: float) -> int:
+    """How many of the lowest means of pairs stand below the interval."""
+    if n > _RANKED:
+        from scipy.special import ndtri
+
+        reach = -ndtri(alpha / 2) * math.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+        return math.floor(n * (n + 1) / 4 - reach) + 1
+    return int(np.searchsorted(np.cumsum(_sums_of_signs(list(range(1, n + 1)))), alpha / 2, side="right"))
+
+
+@TESTS.add(
+    "sign",
+    label="Sign",
+    description="In how many topics each was better; blind to by how much, so it sees least.",
+)
+def sign(differences: Any, alpha: float = 0.05) -> Tested:
+    """The sign test, exact, topics without a difference left out; the interval is of the median."""
+    from scipy.stats import binom
+
+    d = topics_first(differences)
+    wins, losses = (d > 0).sum(axis=0), (d < 0).sum(axis=0)
+    p = np.minimum(1.0, 2 * binom.cdf(np.minimum(wins, losses), wins + losses, 0.5))
+    cut = int(np.searchsorted(binom.cdf(np.arange(len(d) + 1), len(d), 0.5), alpha / 2, side="right"))
+    return _tested(differences, "median", wins.astype(np.float64), p, *_cut_off(d, cut))
+
+
+def effect_size(differences: Any) -> Floats:
+    """Cohen's d_z, the mean difference in standard deviations; shape ``differences.shape[1:]``.
+
+    Examples
+    --------
+    >>> round(float(effect_size([0.1, 0.2, 0.3])), 3)
+    2.0
+    """
+    d = topics_first(differences)
+    return ratio(d.mean(axis=0), spread(d)).reshape(np.shape(differences)[1:])
+
+
+def mean_interval(values: Any, alpha: float = 0.05) -> tuple[Floats, Floats]:
+    """The t interval of the mean over topics (axis 0): where the mean over topics of the same kind would be.
+
+    It is wider than the interval of a difference of two systems: topics are hard or easy for both.
+    """
+    tested = paired_t(values, alpha)
+    return tested.low, tested.high
+
+
+def _tested(differences: Any, of: Of, *numbers: Floats) -> Tested:
+    statistic, p, low, high = (number.reshape(np.shape(differences)[1:]) for number in numbers)
+    return Tested(statistic, p, low, high, of)
+
+
+def _cut_off(values: Floats, cut: int) -> tuple[Floats, Floats]:
+    """The ends of what is left of each column when the `cut` - 1 lowest and highest are cut; infinite if `cut` is 0."""
+    if cut < 1:
+        return np.full(values.shape[1], -np.inf), np.full(values.shape[1], np.inf)
+    places = sorted({cut - 1, len(values) - cut})
+    parted = np.partition(values, places, axis=0)
+    return parted[cut - 1], parted[len(values) - cut]
+
+
+def _parts(count: int, width: int) -> Iterator[slice]:
+    step = max(1, _CELLS // width)
+    return (slice(start, min(start + step, count)) for start in range(0, count, step))
+
+
+def _blocks(d: Floats) -> Iterator[slice]:
+    return (slice(start, min(start + _COLUMNS, d.shape[1])) for start in range(0, d.shape[1], _COLUMNS))
+
+
+def _check_resamples(resamples: int) -> None:
+    if resamples < 1:
+        raise InputError(f"resamples are 1 or more, found {resamples}")

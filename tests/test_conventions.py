@@ -1,0 +1,103 @@
+"""The rules of the house, and that breaking one is noticed."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+LINT_IMPORTS = Path(sys.executable).with_name("lint-imports")
+
+
+def lint(folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([LINT_IMPORTS, "--no-cache"], cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("file", "line", "contract"),
+    [
+        ("collection/records.py", "from collection import campaign", "Imports run downwards only"),
+        ("collection/unplaced.py", "", "Imports run downwards only"),
+        ("collection/store/judgement_log.py", "from collection import pooling", "never import each other"),
+        ("collection/pooling/depth.py", "from collection import formats", "never import each other"),
+        ("collection/active_learning/training_round.py", "from collection import store", "never import each other"),
+        ("collection/campaign/progress.py", "import streamlit", "The library does not know the app"),
+        ("collection/cli/output.py", "import annotate.server.asgi", "The library does not know the app"),
+        ("collection/campaign/progress.py", "import sqlite3", "No SQL outside store and schema"),
+        ("annotate/auth/session.py", "from collection.store import Store", "Pages and routes reach the store"),
+    ],
+)
+def test_a_broken_rule_fails_the_lint(tmp_path: Path, file: str, line: str, contract: str) -> None:
+    for part in ("collection", "annotate"):
+        shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    with (tmp_path / file).open("a") as module:
+        module.write(f"\n{line}\n")
+    done = lint(tmp_path)
+    assert done.returncode == 1, done.stdout
+    assert re.search(rf"{contract}.* BROKEN", done.stdout), done.stdout
+
+
+def test_no_file_of_the_app_hides_a_top_level_module() -> None:
+    """Streamlit puts annotate/ first on the path."""
+    names = {p.stem for p in (ROOT / "annotate").iterdir() if p.suffix == ".py" or p.is_dir()}
+    names -= {"__init__", "__main__", "__pycache__"}
+    taken = set(sys.stdlib_module_names) | set(importlib.metadata.packages_distributions())
+    assert not names & (taken - {"annotate", "collection"})
+
+
+def test_every_entry_of_every_table_describes_itself() -> None:
+    from collection.active_learning.learners import LEARNERS
+    from collection.adjudication import RULES
+    from collection.agreement import COEFFICIENTS
+    from collection.demo.systems import SYSTEMS
+    from collection.measures import MEASURES
+    from collection.pooling import ADAPTIVE, STRATEGIES
+    from collection.preferences.choices import CHOICE_RULES
+    from collection.stopping import RULES as STOPPING
+
+    for table in (RULES, CHOICE_RULES, COEFFICIENTS, SYSTEMS, MEASURES, STRATEGIES, ADAPTIVE, LEARNERS, STOPPING):
+        assert len(table) > 0
+        for entry in table:
+            assert entry.label
+            assert entry.description.endswith("."), entry.name
+            assert "\n" not in entry.description
+            assert entry.function.__doc__, entry.name
+            assert table[entry.name] is entry
+
+
+def test_every_command_and_option_is_in_the_readme() -> None:
+    from collection.cli import main
+
+    readme = (ROOT / "README.md").read_text()
+    for name, command in main.commands.items():
+        assert f"cleverdon {name}" in readme, name
+        assert command.help, name
+        for option in (o for p in command.params for o in p.opts if o.startswith("--")):
+            assert f"`{option}" in readme or f" {option} " in readme, (name, option)
+
+
+def test_what_is_public_is_there() -> None:
+    import collection
+
+    for name in collection.__all__:
+        assert getattr(collection, name).__name__ == name
+    with pytest.raises(AttributeError):
+        collection.nothing  # noqa: B018
+
+
+def test_registry_refuses_a_name_twice() -> None:
+    from collection.errors import InputError
+    from collection.registry import Registry
+
+    table: Registry = Registry("rule")
+    table.add("one", label="One", description="The first.")(lambda: None)
+    with pytest.raises(InputError, match="'one' is in the table already"):
+        table.add("one", label="One", description="Again.")(lambda: None)

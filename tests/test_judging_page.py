@@ -1,0 +1,136 @@
+"""The settings of the judging page: `cleverdon card`, and the page on which a manager changes them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from annotate.auth.session import DIRECTORY_VARIABLE
+from annotate.auth.tokens import Tokens
+from annotate.server.asgi import SCRIPT
+from collection import Campaign, Document
+from collection.campaign import CardSettings
+from collection.errors import InputError, UnknownNameError
+from tests.conftest import signed_in
+from tests.helpers import fails, ok
+
+OPTIONS = [
+    *("--task", "list", "--list-size", "8", "--most-chosen", "2", "--preference-size", "6", "--form", "html"),
+    *("--long", "passages", "--long-from", "900", "--no-marking", "--no-near", "--image-host", "Images.Example.org"),
+    *("--rest-after", "0"),
+]
+CHANGED = CardSettings("list", 8, 2, 6, "html", "passages", 900, False, False, ("images.example.org",), 0)
+
+
+def test_the_command_shows_and_changes(campaign: Campaign) -> None:
+    default = json.loads(ok("card", campaign.directory, "--format", "json"))
+    assert default == {**asdict(CardSettings()), "image_hosts": []}
+    table = ok("card", campaign.directory, *OPTIONS)
+    assert campaign.card_settings() == CHANGED
+    assert "image_hosts      images.example.org" in table
+    assert "marking          no" in table
+    ok("card", campaign.directory, "--marking", "--image-host", "x.org", "--task", "grades")
+    assert campaign.card_settings().image_hosts == ("images.example.org", "x.org")
+    assert campaign.card_settings().marking
+    assert not campaign.card_settings().near  # what is not named stays
+    ok("card", campaign.directory, "--no-image-hosts", "--image-host", "y.org")
+    assert campaign.card_settings().image_hosts == ("y.org",)
+    assert "image_hosts      none" in ok("card", campaign.directory, "--no-image-hosts")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--task", "grade"], "no task 'grade'; did you mean 'grades'?"),
+        (["--form", "pdf"], "no form 'pdf'"),
+        (["--long", "part"], "no long 'part'"),
+        (["--list-size", "1"], "list_size is a number from 2 to 50, found 1"),
+        (["--long-from", "0"], "long_from is a number from 200 to 10,000,000, found 0"),
+        (["--image-host", "https://x.org"], "found 'https://x.org'; without https://, a port or a path"),
+        (["--image-host", "*.x.org"], "found '*.x.org'"),
+        (["--image-host", "x.org/a"], "names of hosts"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_changes_nothing(campaign: Campaign, options: list[str], message: str) -> None:
+    assert message in fails("card", campaign.directory, *options, "--no-near")
+    assert campaign.card_settings() == CardSettings()
+
+
+def test_the_library_refuses_by_name(campaign: Campaign) -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'marking'"):
+        campaign.set_card(markin=False)
+    with pytest.raises(InputError, match="names of hosts"):
+        campaign.set_card(image_hosts=["a b"])
+
+
+# --------------------------------------------------------------------------------------------- page
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[[Campaign], AppTest]:
+    def run(campaign: Campaign) -> AppTest:
+        secret = signed_in(campaign, "ann", "manager")
+        monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
+        monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
+        return AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/judging_page.py").run()
+
+    return run
+
+
+def test_the_page_saves_what_is_chosen(opened: Callable[[Campaign], AppTest], campaign: Campaign) -> None:
+    app = opened(campaign)
+    assert not app.exception
+    app.radio(key="task").set_value("list")
+    for name in ("list_size", "most_chosen", "preference_size", "long_from", "rest_after"):
+        app.number_input(key=name).set_value(getattr(CHANGED, name))
+    app.radio(key="form").set_value("html")
+    app.radio(key="long").set_value("passages")
+    app.checkbox(key="marking").uncheck()
+    app.checkbox(key="near").uncheck()
+    app.text_area(key="image_hosts").set_value("Images.example.org\n")
+    app.button(key="save").click().run()
+    assert not app.exception
+    assert campaign.card_settings() == CHANGED
+    again = opened(campaign)
+    assert again.radio(key="task").value == "list"
+    assert again.text_area(key="image_hosts").value == "images.example.org"
+
+
+def test_the_page_refuses_an_odd_host_and_keeps_the_rest(
+    opened: Callable[[Campaign], AppTest], campaign: Campaign
+) -> None:
+    app = opened(campaign)
+    app.checkbox(key="near").uncheck()
+    app.text_area(key="image_hosts").set_value("https://x.org/")
+    app.button(key="save").click().run()
+    assert "names of hosts" in app.error[0].value
+    assert campaign.card_settings() == CardSettings()
+
+
+def test_the_page_shows_a_document_as_annotators_get_it(
+    opened: Callable[[Campaign], AppTest], campaign: Campaign
+) -> None:
+    text = "It rains. " * 200 + "A running average. " + "It rains. " * 200
+    with campaign.store.transaction():
+        campaign.store.add_documents([Document("d2", "", f"<!doctype html><p>{text}")], replace=True)
+    campaign.set_card(long="passages", long_from=300)
+    app = opened(campaign)
+    assert not app.exception
+    assert "d2, for topic 1: running average" in app.selectbox(key="pair").options
+    shown = [element.value for element in app.text]
+    assert text.strip() in shown
+    assert any("2 passages" in caption.value for caption in app.caption)
+    assert any(t.startswith("It rains.") and len(t) < 500 for t in shown)
+    assert any("A running average." in t and len(t) < 1000 for t in shown)
+
+
+def test_the_page_of_a_campaign_without_a_pool(
+    opened: Callable[[Campaign], AppTest], make_campaign: Callable[..., Campaign]
+) -> None:
+    app = opened(make_campaign(pooled=False))
+    assert not app.exception
+    assert any("Once there is a pool" in element.value for element in app.markdown)

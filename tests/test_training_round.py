@@ -1,0 +1,339 @@
+"""The loop: learners, one round, the queue with random draws, and everything that must not break it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from collection.active_learning.features import Vectors, build
+from collection.active_learning.learners import LEARNERS, balanced
+from collection.active_learning.training_round import Evidence, Ranking, Recipe, Space, one_round, queue
+from collection.errors import InputError, UnknownNameError
+from collection.stopping import Ledger
+
+TEXTS = [
+    "wing flow", "flow past a wing", "a wing in a tunnel", "wing flutter", "flow over wings",
+    "heat in a slab", "heat transfer", "a hot slab", "slab of steel", "cooling heat",
+    "rocket motor", "a motor", "rocket fuel", "fuel burns", "motor and fuel",
+]  # fmt: skip
+WINGS = np.arange(15) < 5
+
+
+def space(texts: list[str | None] = TEXTS, text: str = "wing", evidence: Evidence | None = None) -> Space:
+    vectors = build(texts)
+    allowed = np.array([t is not None for t in texts], dtype=bool)
+    return Space(vectors, allowed, text, evidence)
+
+
+def rows(*values: int) -> np.ndarray:
+    return np.array(values, dtype=np.int64)
+
+
+def runs_say(scores: list[float]) -> Evidence:
+    fusion = np.array(scores, dtype=np.float32)
+    best = np.where(fusion > 0, 1 + np.argsort(np.argsort(-fusion)), 0).astype(np.float32)
+    return Evidence(fusion, best, (fusion > 0).astype(np.float32))
+
+
+# Learners
+
+
+def test_the_relevant_weigh_as_much_as_the_ratio_says() -> None:
+    made = balanced(np.array([True, False, False, False]), np.ones(4), 9.8)
+    assert made[0] / made[1:].sum() == pytest.approx(9.8)
+    assert made.mean() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("learner", [entry.name for entry in LEARNERS])
+def test_every_learner_tells_wings_from_the_rest(learner: str) -> None:
+    here = space()
+    known = rows(0, 1, 5, 6, 10)
+    ranking = one_round(here, known, WINGS[known].astype(int), Recipe(learner, presumed=0), 1, 15)
+    assert ranking.came_by == "model"
+    assert set(ranking.rows[:3].tolist()) == {2, 3, 4}
+    assert len(ranking.rows) == 10
+
+
+@pytest.mark.parametrize("learner", [entry.name for entry in LEARNERS])
+def test_a_score_is_the_sum_of_weights_times_features(learner: str) -> None:
+    here = space()
+    known = rows(0, 5, 10)
+    ranking = one_round(here, known, rows(1, 0, 0), Recipe(learner, presumed=0, topic=0), 1, 15)
+    assert ranking.model is not None
+    expected = here.vectors.rows(ranking.rows).toarray() @ ranking.model.weights
+    np.testing.assert_allclose(ranking.scores, expected, atol=1e-5)
+
+
+def test_the_svm_equals_scikit_learn_on_all_columns() -> None:
+    from sklearn.svm import LinearSVC
+
+    here = space()
+    known, labels = rows(0, 1, 5, 6), np.array([True, True, False, False])
+    features = here.vectors.rows(known)
+    ours = LEARNERS["svm"].function(features, labels, np.ones(4), 3).weights
+    theirs = LinearSVC(C=0.11, dual=True, tol=1e-3, random_state=3)
+    theirs.fit(features, labels, sample_weight=balanced(labels, np.ones(4), 9.8))
+    np.testing.assert_allclose(ours, theirs.coef_[0], atol=1e-6)
+
+
+def test_a_naive_bayes_weight_by_hand() -> None:
+    # One feature of two: (1, 0) is relevant, (0, 1) is not; alpha 1: log((1+1)/3) - log((0+1)/3) = log 2.
+    from scipy.sparse import csr_matrix
+
+    features = csr_matrix(np.eye(2, dtype=np.float32))
+    made = LEARNERS["naive-bayes"].function(features, np.array([True, False]), np.ones(2), 0, alpha=1.0)
+    np.testing.assert_allclose(made.weights, [np.log(2), -np.log(2)], rtol=1e-6)
+
+
+# One round
+
+
+def test_before_anything_is_relevant_the_runs_order_and_then_the_words() -> None:
+    # Rows 7 and 8 were retrieved, wings were not: they follow by the topic's words.
+    here = space(evidence=runs_say([0] * 7 + [0.1, 0.2] + [0] * 6))
+    ranking = one_round(here, rows(), rows(), Recipe(), 1, 15)
+    assert (ranking.came_by, ranking.model) == ("fusion", None)
+    assert ranking.rows[:2].tolist() == [8, 7]
+    assert set(ranking.rows[2:6].tolist()) == {0, 1, 2, 3}
+    ranking = one_round(here, rows(8), rows(0), Recipe(), 1, 15)
+    assert ranking.rows[0] == 7
+
+
+def test_without_runs_the_topics_words_order() -> None:
+    ranking = one_round(space(), rows(), rows(), Recipe(), 1, 4)
+    assert ranking.came_by == "topic text"
+    assert set(ranking.rows.tolist()) == {0, 1, 2, 3}
+
+
+def test_without_runs_and_words_there_is_an_order_all_the_same() -> None:
+    ranking = one_round(space(text="?!"), rows(), rows(), Recipe(), 1, 15)
+    assert ranking.came_by == "no order"
+    assert sorted(ranking.rows.tolist()) == list(range(15))
+
+
+def test_what_the_runs_say_counts_less_as_more_is_known() -> None:
+    # The runs are for heat, the judgements for wings.
+    say = runs_say([0.01] * 5 + [0.1] * 5 + [0.01] * 5)
+    few = one_round(space(evidence=say), rows(0), rows(1), Recipe(), 1, 1)
+    assert few.rows[0] in range(5, 10)
+    texts = [f"wing flow {i}" for i in range(40)] + [f"heat slab {i}" for i in range(40)]
+    against = runs_say([0.01] * 40 + [0.1] * 40)
+    known = np.concatenate((np.arange(36), np.arange(40, 50)))
+    many = one_round(space(texts, evidence=against), known, (known < 40).astype(int), Recipe(presumed=0), 1, 1)
+    assert many.rows[0] in range(36, 40)
+    none = one_round(space(evidence=say), rows(0), rows(1), Recipe(evidence="none"), 1, 1)
+    assert none.rows[0] in range(5)
+
+
+def test_runs_as_columns_are_learned_from() -> None:
+    say = runs_say([0.1 if row % 2 else 0.0 for row in range(15)])
+    known = rows(1, 7, 13, 0, 6, 12)
+    recipe = Recipe(evidence="columns", presumed=0, topic=0)
+    ranking = one_round(space(evidence=say), known, rows(1, 1, 1, 0, 0, 0), recipe, 1, 4)
+    assert ranking.model is not None
+    assert (ranking.model.weights[-3:] > 0).all()
+    assert all(row % 2 for row in ranking.rows.tolist())
+
+
+def test_grades_are_weights_or_a_threshold() -> None:
+    known, grades = rows(0, 5, 10), rows(3, 1, 0)
+    weak = one_round(space(), known, grades, Recipe(level=2, presumed=0, topic=0), 1, 15)
+    hard = one_round(space(), known, grades, Recipe(level=2, presumed=0, topic=0, grades="threshold"), 1, 15)
+    place = {name: ranking.rows.tolist().index(6) for name, ranking in (("weak", weak), ("hard", hard))}
+    assert place["weak"] < place["hard"]  # heat has a grade of 1, which is something where grades weigh
+
+
+def test_the_same_log_gives_the_same_ranking_and_another_seed_other_examples() -> None:
+    here = space()
+    one, same = (one_round(here, rows(0, 5), rows(1, 0), Recipe(presumed=3), 7, 15) for _ in range(2))
+    assert one.rows.tolist() == same.rows.tolist()
+    assert one.scores.tolist() == same.scores.tolist()
+    scores = {tuple(one_round(here, rows(0, 5), rows(1, 0), Recipe(presumed=3), seed, 15).scores) for seed in range(5)}
+    assert len(scores) > 1
+
+
+def test_documents_without_a_word_come_when_they_promise_more() -> None:
+    texts = ["wing flow"] * 5 + ["heat slab"] * 60 + ["", "?"]
+    here = space(texts)
+    assert np.flatnonzero(here.blank).tolist() == [65, 66]
+    few = one_round(here, np.arange(0, 10), np.array([1, 1] + [0] * 8), Recipe(presumed=0), 1, 57)
+    assert few.rows[-2:].tolist() == [65, 66]
+    # After fifty irrelevant documents with words in a row, those without are as good as their share.
+    judged = np.arange(0, 56)
+    many = one_round(here, judged, np.array([1] * 5 + [0] * 51), Recipe(presumed=0), 1, 11)
+    assert many.rows[:2].tolist() == [65, 66]
+    # One of many blank documents judged irrelevant, again and again: the others have the turn.
+    texts = ["wing flow"] * 5 + ["heat slab"] * 60 + [""] * 300
+    here = space(texts)
+    judged = np.concatenate((np.arange(0, 56), np.arange(65, 360)))
+    late = one_round(here, judged, np.array([1] * 6 + [0] * 345), Recipe(presumed=0), 1, 11)
+    assert late.rows[0] >= 360  # none of the last fifty with words is relevant: no share is below that
+    late = one_round(
+        here, np.concatenate((judged, [56])), np.array([1] * 6 + [0] * 345 + [1]), Recipe(presumed=0), 1, 11
+    )
+    assert late.rows[0] < 65
+
+
+# What must not break it
+
+
+@pytest.mark.parametrize("evidence", ["prior", "columns", "none"])
+@pytest.mark.parametrize("learner", [entry.name for entry in LEARNERS])
+@pytest.mark.parametrize(
+    ("texts", "judged", "grades"),
+    [
+        pytest.param(TEXTS, [0, 1, 2], [0, 0, 0], id="nothing-relevant"),
+        pytest.param(TEXTS, [14], [1], id="one-relevant-and-nothing-else"),
+        pytest.param(TEXTS, list(range(14)), [1] * 13 + [0], id="90-percent-relevant"),
+        pytest.param(TEXTS, list(range(15)), [1] * 15, id="everything-judged"),
+        pytest.param(TEXTS, [0, 0, 1, 1], [1, 0, 0, 1], id="labels-that-contradict"),
+        pytest.param(["", "", " ", "?", "wing"], [0, 1], [1, 0], id="empty-documents"),
+        pytest.param(["wing"], [], [], id="one-document"),
+        pytest.param(["wing"], [0], [1], id="one-document-judged"),
+        pytest.param([None, None, "wing", "heat"], [2], [1], id="documents-without-a-text"),
+        pytest.param(["same words"] * 6, [0, 1], [1, 0], id="all-the-same"),
+    ],
+)
+def test_odd_topics(learner: str, evidence: str, texts: list[str | None], judged: list[int], grades: list[int]) -> None:
+    for presumed in (0, 100):
+        for say in (None, runs_say([0.0] * (len(texts) - 1) + [0.01])):
+            here = space(texts, evidence=say)
+            recipe = Recipe(learner, presumed=presumed, evidence=evidence)  # type: ignore[arg-type]
+            known = np.array(judged, dtype=np.int64)
+            ranking = one_round(here, known, np.array(grades, dtype=np.int64), recipe, 1, 100)
+            left = {row for row, text in enumerate(texts) if text is not None} - set(judged)
+            assert set(ranking.rows.tolist()) == left
+            assert np.isfinite(ranking.scores).all()
+
+
+def test_what_nobody_could_grade_is_not_ranked() -> None:
+    ranking = one_round(space(), rows(0, 5), rows(1, 0), Recipe(), 1, 15, passed=rows(1, 2))
+    assert {1, 2}.isdisjoint(ranking.rows.tolist())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"learner": "smv"}, "did you mean 'svm'"),
+        ({"evidence": "priors"}, "did you mean 'prior'"),
+        ({"grades": "weight"}, "did you mean 'weights'"),
+        ({"parameters": {"d": 1}}, "parameter of svm"),
+    ],
+)
+def test_a_recipe_explains_what_it_does_not_know(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(UnknownNameError, match=message):
+        Recipe(**arguments)  # type: ignore[arg-type]
+
+
+def test_a_recipe_refuses_senseless_numbers() -> None:
+    with pytest.raises(InputError, match="level above 0"):
+        Recipe(level=0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_nothing_that_is_judged_comes_again(data: st.DataObject) -> None:
+    judged = data.draw(st.lists(st.integers(0, 14), unique=True))
+    grades = data.draw(st.lists(st.integers(0, 3), min_size=len(judged), max_size=len(judged)))
+    level = data.draw(st.integers(1, 3))
+    known = np.array(judged, dtype=np.int64)
+    ranking = one_round(SPACE, known, np.array(grades, dtype=np.int64), Recipe(level=level), 1, 15)
+    assert sorted([*ranking.rows.tolist(), *judged]) == list(range(15))
+    assert (np.diff(ranking.scores) <= 0).all()
+
+
+SPACE = space()
+
+
+# The queue
+
+
+def ranking_of(*order: int) -> Ranking:
+    return Ranking(rows(*order), np.zeros(len(order), dtype=np.float32), None, "model")
+
+
+def test_the_queue_is_the_ranking_until_it_runs_dry() -> None:
+    left = np.ones(10, dtype=bool)
+    made = queue(ranking_of(3, 1, 4), Ledger.of([], 10), left, 1)
+    assert [c.row for c in made] == [3, 1, 4]
+    assert [c.rank for c in made] == [1, 2, 3]
+    assert all(c.probability is None for c in made)
+
+
+def test_after_a_row_of_irrelevant_documents_it_is_drawn() -> None:
+    left = np.arange(20) >= 5
+    ledger = Ledger.of([1, 0, 0, 0, 0], 20)
+    made = queue(ranking_of(*range(5, 12)), ledger, left, 1, run=6)
+    # Four irrelevant ones were ranked: two more, then draws from the 13 that are left, then from 12.
+    assert [c.rank for c in made[:2]] == [1, 2]
+    assert all(c.rank is None for c in made[2:])
+    assert [c.probability for c in made[2:4]] == [1 / 13, 1 / 12]
+    assert len({c.row for c in made}) == len(made)
+    assert all(c.rank is not None for c in queue(ranking_of(*range(5, 12)), ledger, left, 1, run=0))
+
+
+def test_a_control_share_is_kept_from_the_beginning() -> None:
+    made = queue(ranking_of(*range(40)), Ledger.of([], 100), np.ones(100, dtype=bool), 1, share=0.25)
+    assert sum(c.rank is None for c in made) == 10
+
+
+def test_each_draw_is_uniform_over_what_is_left_when_its_turn_comes() -> None:
+    left = np.arange(6) != 2
+    ledger = Ledger.of([0], 6, drawn=[0])
+    counts = np.zeros(6)
+    for seed in range(3000):
+        made = queue(ranking_of(0, 1, 3), ledger, left, seed, run=2)
+        first = next(c for c in made if c.rank is None)
+        counts[first.row] += 1
+    # Row 0 is ranked first, row 2 is judged: the draw is among the four others.
+    assert counts[[0, 2]].tolist() == [0, 0]
+    np.testing.assert_allclose(counts[[1, 3, 4, 5]], 750, atol=90)
+
+
+def test_what_is_drawn_is_not_what_the_round_presumed() -> None:
+    here = space([f"word{i} word{i % 7}" for i in range(400)] + ["wing flow"] * 2)
+    judged, grades = rows(400, 0, 1), rows(1, 0, 0)
+    left = np.ones(402, dtype=bool)
+    left[judged] = False
+    ledger = Ledger.of([1, 0, 0], 402, drawn=[0, 0, 0])
+    shared = []
+    for seed in range(40):
+        ranking = one_round(here, judged, grades, Recipe(presumed=60), seed, 60)
+        presumed = np.random.default_rng(seed).choice(np.flatnonzero(left), 60, replace=False)
+        drawn = {c.row for c in queue(ranking, ledger, left, seed, share=1.0) if c.rank is None}
+        assert len(drawn) == 60
+        shared.append(len(drawn & set(presumed.tolist())))
+    assert np.mean(shared) == pytest.approx(60 * 60 / 399, abs=3)  # by chance, and no more
+
+
+def test_embeddings_whose_values_cancel_out_are_not_blank() -> None:
+    centred = np.random.default_rng(0).choice([-1.0, 1.0], size=(200, 8)).astype(np.float32)
+    centred[7] = 0
+    here = Space(Vectors.of(centred), np.ones(200, dtype=bool))
+    assert np.flatnonzero(here.blank).tolist() == [7]
+
+
+def test_several_opinions_of_one_document_are_one_document() -> None:
+    say = runs_say([0.01] * 5 + [0.1] * 5 + [0.01] * 5)
+    once = one_round(space(evidence=say), rows(0, 5), rows(1, 0), Recipe(presumed=0), 1, 15)
+    often = one_round(
+        space(evidence=say), rows(0, 0, 0, 0, 5, 5, 5, 5), rows(1, 1, 1, 1, 0, 0, 0, 0), Recipe(presumed=0), 1, 15
+    )
+    np.testing.assert_allclose(once.scores, often.scores, atol=0.35)
+    assert once.rows.tolist()[:4] == often.rows.tolist()[:4]
+
+
+@pytest.mark.parametrize("parameters", [{"c": -1}, {"ratio": 0}, {"c": float("nan")}, {"c": "1"}])
+def test_a_recipe_refuses_parameters_that_no_learner_can_use(parameters: dict[str, object]) -> None:
+    with pytest.raises(InputError, match="a number above 0"):
+        Recipe(parameters=parameters)
+
+
+def test_vectors_of_ready_matrices_will_do() -> None:
+    random = np.random.default_rng(0)
+    here = Space(Vectors.of(random.normal(size=(30, 4)).astype(np.float32)), np.ones(30, dtype=bool), "words")
+    ranking = one_round(here, rows(0, 1), rows(1, 0), Recipe(presumed=5), 1, 30)
+    assert ranking.came_by == "model"
+    assert len(ranking.rows) == 28
