@@ -114,13 +114,13 @@ def main(
     try:
         known = oidc.read(directory)
         with Campaign(directory) as campaign:
-            person, link_token = campaign.start_signin(annotator, login_name())
+            person, link_token = campaign.accounts.start_signin(annotator, login_name())
             # The same port as last time: a browser keeps unsent judgements under the address where they were made.
-            sock = bind(host, port, campaign.port(person))
-            campaign.keep_port(person, sock.getsockname()[1])
+            sock = bind(host, port, campaign.server_state.port(person))
+            campaign.server_state.keep_port(person, sock.getsockname()[1])
             local = f"http://{shown}:{sock.getsockname()[1]}"
             address = public or (known.address if known else local)
-            campaign.keep_address(address)
+            campaign.server_state.keep_address(address)
         app = create_app(
             directory,
             trainer,

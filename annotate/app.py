@@ -6,7 +6,7 @@ import streamlit as st
 
 from annotate import views
 from annotate.auth import pages, session
-from annotate.elements import widgets
+from annotate.elements import drawing, widgets
 from annotate.server import uploads
 from collection.errors import CleverdonError
 
@@ -23,4 +23,4 @@ try:
             widgets.whereabouts(signed_in.campaign.title, signed_in.annotator, signed_in.role)
             views.run(page, signed_in.role)
 except CleverdonError as error:
-    st.error(widgets.plain(str(error)))
+    st.error(drawing.plain(str(error)))

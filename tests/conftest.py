@@ -64,16 +64,16 @@ def frame(text: str, *columns: str) -> pd.DataFrame:
 
 def signed_in(campaign: Campaign, name: str = "ann", role: Role = "manager") -> str:
     """The secret of an open session of this person; makes the account where there is none."""
-    if name not in campaign.accounts()["name"].tolist():
-        campaign.add_account(name, role)
-    return campaign.open_session(name)
+    if name not in campaign.accounts.table()["name"].tolist():
+        campaign.accounts.add(name, role)
+    return campaign.accounts.open_session(name)
 
 
 def judging_token(campaign: Campaign, name: str = "ann", role: Role = "manager") -> str:
     """A token with which this person's card posts, in a session of its own."""
-    person = campaign.session(signed_in(campaign, name, role))
+    person = campaign.accounts.session(signed_in(campaign, name, role))
     assert person is not None
-    return Tokens(campaign.secret(), campaign.id).token(person.name, person.session)
+    return Tokens(campaign.server_state.secret(), campaign.id).token(person.name, person.session)
 
 
 TOPICS = [
@@ -142,13 +142,13 @@ def write_files(folder: Path) -> Path:
 def small_campaign(directory: Path, files: Path, *, pooled: bool = True, grades: str = "0-3") -> Campaign:
     """A new campaign with the small files imported, pooled to depth 2."""
     campaign = Campaign.create(directory, grades=grades)
-    campaign.import_files(
+    campaign.importer.import_files(
         documents=[files / "documents.jsonl"],
         topics=files / "topics.jsonl",
         runs=[files / "a.run", files / "b.run"],
     )
     if pooled:
-        campaign.pool("depth", depth=2)
+        campaign.pools.add("depth", depth=2)
     return campaign
 
 
@@ -185,6 +185,6 @@ def campaign(small: Path, files: Path, tmp_path: Path) -> Iterator[Campaign]:
     """The small campaign, pooled to depth 2: d1 d2 d6 for topic 1, d4 d5 d7 for topic 2."""
     shutil.copytree(small, tmp_path / "campaign")
     with Campaign(tmp_path / "campaign") as copy:
-        copy.store.put("id", secrets.token_hex(6))  # what a process keeps of a campaign is kept by its id
+        copy.store.settings.put("id", secrets.token_hex(6))  # what a process keeps of a campaign is kept by its id
     with Campaign(tmp_path / "campaign") as campaign:
         yield campaign

@@ -14,7 +14,7 @@ import pandas as pd
 from click.testing import CliRunner, Result
 from starlette.testclient import TestClient
 
-from annotate.judging.routes import PREFIX
+from annotate.judging.document_payload import PREFIX
 from collection.campaign import Campaign
 from collection.cli import main
 from collection.ranking import rank_run
@@ -74,12 +74,14 @@ class Clock:
 def fill(campaign: Campaign, folder: Path, topics: Sequence[str], doc_ids: Sequence[str]) -> None:
     """Topics with the same documents in the pool of each, in the order given; one document is in no pool."""
     with campaign.store.transaction():
-        campaign.store.add_topics([Topic(query_id, f"topic {query_id}") for query_id in topics])
-        campaign.store.add_documents([Document(doc_id, "", f"text of {doc_id}") for doc_id in [*doc_ids, "outside"]])
+        campaign.store.corpus.add_topics([Topic(query_id, f"topic {query_id}") for query_id in topics])
+        campaign.store.corpus.add_documents(
+            [Document(doc_id, "", f"text of {doc_id}") for doc_id in [*doc_ids, "outside"]]
+        )
     lines = [f"{q} Q0 {d} {rank} {100 - rank} system" for q in topics for rank, d in enumerate(doc_ids, 1)]
     (folder / "system.run").write_text("\n".join(lines) + "\n")
-    campaign.import_files(runs=[folder / "system.run"])
-    campaign.pool("depth", depth=len(doc_ids))
+    campaign.importer.import_files(runs=[folder / "system.run"])
+    campaign.pools.add("depth", depth=len(doc_ids))
 
 
 def graded_runs(

@@ -27,10 +27,11 @@ from annotate.auth import rate_limit as attempts
 from annotate.auth.rate_limit import Attempts
 from annotate.auth.roles import ANYBODY, declared, roles_of
 from annotate.auth.tokens import TOKEN_HEADER, Tokens, browser_cookie_name, cookie_name
-from annotate.judging.routes import PREFIX
+from annotate.judging.document_payload import PREFIX
 from annotate.server.asgi import create_app
 from collection import Campaign, Judgement, accounts, clock
 from collection.campaign import accounts as access
+from collection.campaign.accounts import Accounts
 from collection.cli import main
 from collection.errors import CampaignError, ConflictError, InputError, UnknownNameError
 from collection.records import ROLES, Role
@@ -49,75 +50,75 @@ AS_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 )
 def test_a_name_that_cannot_be_one(campaign: Campaign, name: str) -> None:
     with pytest.raises(InputError, match=r"name"):
-        campaign.add_account(name, "annotator")
-    assert campaign.accounts().empty
+        campaign.accounts.add(name, "annotator")
+    assert campaign.accounts.table().empty
 
 
 def test_names_are_trimmed_composed_and_one_without_regard_to_case(campaign: Campaign) -> None:
-    assert campaign.add_account(" E\u0301mile ", "annotator") == "Émile"
+    assert campaign.accounts.add(" E\u0301mile ", "annotator") == "Émile"
     for same in ("émile", "ÉMILE", "É\u004dile"):
         with pytest.raises(ConflictError, match="'Émile' already"):
-            campaign.add_account(same, "annotator")
-    campaign.set_password("Émile", PASSWORD)
-    assert campaign.check_password(" E\u0301mile", PASSWORD) == "Émile"
+            campaign.accounts.add(same, "annotator")
+    campaign.accounts.set_password("Émile", PASSWORD)
+    assert campaign.accounts.check_password(" E\u0301mile", PASSWORD) == "Émile"
 
 
 def test_a_name_that_the_log_writes_otherwise_or_imported_is_refused(campaign: Campaign, files: Path) -> None:
-    campaign.judge([Judgement(str(uuid4()), "Bob", "1", "d1", "graded", 1)])
-    campaign.judge([Judgement(str(uuid4()), "carl", "1", "d2", "graded", 1, source="imported")])
+    campaign.judging.judge_many([Judgement(str(uuid4()), "Bob", "1", "d1", "graded", 1)])
+    campaign.judging.judge_many([Judgement(str(uuid4()), "carl", "1", "d2", "graded", 1, source="imported")])
     with pytest.raises(ConflictError, match="judgements of 'Bob'"):
-        campaign.invite("bob", "annotator")
+        campaign.accounts.invite("bob", "annotator")
     with pytest.raises(ConflictError, match="'carl' were imported"):
-        campaign.invite("carl", "annotator")
-    assert campaign.accounts().empty  # nothing is left behind
-    campaign.invite("Bob", "annotator")
+        campaign.accounts.invite("carl", "annotator")
+    assert campaign.accounts.table().empty  # nothing is left behind
+    campaign.accounts.invite("Bob", "annotator")
 
 
 @pytest.mark.parametrize("password", ["", "short", "123456789", "Ann the annotator", "aaaaaaaaaaaa", "x" * 1001])
 def test_a_password_that_is_no_good(campaign: Campaign, password: str) -> None:
-    name = campaign.add_account("ann the annotator", "manager")
+    name = campaign.accounts.add("ann the annotator", "manager")
     with pytest.raises(InputError, match="password"):
-        campaign.set_password(name, password)
-    assert not campaign.has_password(name)
+        campaign.accounts.set_password(name, password)
+    assert not campaign.accounts.has_password(name)
 
 
 @pytest.mark.slow
 def test_a_password_is_kept_as_an_argon2_hash_and_checked(campaign: Campaign, real_passwords: None) -> None:
-    campaign.add_account("ann", "manager")
-    assert campaign.check_password("ann", "") is None
-    campaign.set_password("ann", PASSWORD)
-    account = campaign.store.account("ann")
+    campaign.accounts.add("ann", "manager")
+    assert campaign.accounts.check_password("ann", "") is None
+    campaign.accounts.set_password("ann", PASSWORD)
+    account = campaign.store.accounts.get("ann")
     assert account is not None
     assert account.password is not None
     assert account.password.startswith("$argon2id$")
     assert PASSWORD not in account.password
-    assert campaign.check_password("ANN", PASSWORD) == "ann"
+    assert campaign.accounts.check_password("ANN", PASSWORD) == "ann"
     for name, password in (("ann", PASSWORD + " "), ("ann", "\ud800" * 12), ("eve", PASSWORD), ("", PASSWORD)):
-        assert campaign.check_password(name, password) is None
-    assert campaign.check_password("ann", "x" * 100_000) is None  # no book is hashed
+        assert campaign.accounts.check_password(name, password) is None
+    assert campaign.accounts.check_password("ann", "x" * 100_000) is None  # no book is hashed
 
 
 def test_an_outdated_hash_is_made_anew(campaign: Campaign, real_passwords: None) -> None:
     from argon2 import PasswordHasher
 
-    campaign.add_account("ann", "manager")
+    campaign.accounts.add("ann", "manager")
     old = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
     with campaign.store.transaction():
-        campaign.store.set_password("ann", old)
-    assert campaign.check_password("ann", PASSWORD) == "ann"
-    account = campaign.store.account("ann")
+        campaign.store.accounts.set_password("ann", old)
+    assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
+    account = campaign.store.accounts.get("ann")
     assert account is not None
     assert account.password != old
-    assert campaign.check_password("ann", PASSWORD) == "ann"
+    assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
 
 
 def test_an_unknown_name_costs_as_much_as_a_known_one(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counted, not timed: each answer has verified one hash."""
-    campaign.add_account("ann", "manager")
-    campaign.add_account("bob", "annotator")
-    campaign.set_password("ann", PASSWORD)
-    campaign.set_password("bob", PASSWORD)
-    campaign.lock("bob")
+    campaign.accounts.add("ann", "manager")
+    campaign.accounts.add("bob", "annotator")
+    campaign.accounts.set_password("ann", PASSWORD)
+    campaign.accounts.set_password("bob", PASSWORD)
+    campaign.accounts.lock("bob")
     verified: list[str] = []
 
     class Counting:
@@ -132,7 +133,7 @@ def test_an_unknown_name_costs_as_much_as_a_known_one(campaign: Campaign, monkey
     accounts._nobody()
     monkeypatch.setattr(accounts, "_hasher", lambda: hasher)
     for name in ("ann", "bob", "eve"):
-        campaign.check_password(name, "not the password")
+        campaign.accounts.check_password(name, "not the password")
     assert len(verified) == 3
 
 
@@ -140,31 +141,31 @@ def test_an_unknown_name_costs_as_much_as_a_known_one(campaign: Campaign, monkey
 
 
 def test_accounts_say_what_the_people_page_shows(campaign: Campaign) -> None:
-    campaign.add_account("ann", "manager")
-    campaign.invite("bob", "annotator", ["judges", "early", "judges"], " bob@x.org ")
-    campaign.open_session("bob")
-    campaign.judge([Judgement(str(uuid4()), "bob", "1", "d1", "graded", 1)])
-    table = campaign.accounts().set_index("name")
+    campaign.accounts.add("ann", "manager")
+    campaign.accounts.invite("bob", "annotator", ["judges", "early", "judges"], " bob@x.org ")
+    campaign.accounts.open_session("bob")
+    campaign.judging.judge_many([Judgement(str(uuid4()), "bob", "1", "d1", "graded", 1)])
+    table = campaign.accounts.table().set_index("name")
     assert table["role"].to_dict() == {"ann": "manager", "bob": "annotator"}
     assert table["groups"].to_dict() == {"ann": [], "bob": ["early", "judges"]}
     assert table["email"].to_dict() == {"ann": None, "bob": "bob@x.org"}
     assert table["sessions"].to_dict() == {"ann": 0, "bob": 1}
     assert table.loc["ann", "last_at"] is None
-    assert table.loc["bob", "last_at"] == campaign.judgements()["judged_at"].iloc[0]
-    assert campaign.groups() == {"early": ["bob"], "judges": ["bob"]}
-    campaign.set_groups("BOB", ["late"])
-    assert campaign.groups() == {"late": ["bob"]}
-    campaign.set_email("bob", "")
-    assert campaign.accounts().set_index("name").loc["bob", "email"] is None
+    assert table.loc["bob", "last_at"] == campaign.judgement_log.judgements()["judged_at"].iloc[0]
+    assert campaign.accounts.groups() == {"early": ["bob"], "judges": ["bob"]}
+    campaign.accounts.set_groups("BOB", ["late"])
+    assert campaign.accounts.groups() == {"late": ["bob"]}
+    campaign.accounts.set_email("bob", "")
+    assert campaign.accounts.table().set_index("name").loc["bob", "email"] is None
 
 
 def test_an_address_belongs_to_one_account(campaign: Campaign) -> None:
-    campaign.add_account("ann", "manager", "ann@x.org")
+    campaign.accounts.add("ann", "manager", "ann@x.org")
     with pytest.raises(ConflictError, match="'ann' already"):
-        campaign.add_account("bob", "annotator", "ANN@x.org")
+        campaign.accounts.add("bob", "annotator", "ANN@x.org")
     with pytest.raises(InputError, match="e-mail"):
-        campaign.add_account("bob", "annotator", "nowhere")
-    campaign.set_email("ann", "Ann@x.org")  # their own, written otherwise
+        campaign.accounts.add("bob", "annotator", "nowhere")
+    campaign.accounts.set_email("ann", "Ann@x.org")  # their own, written otherwise
 
 
 @pytest.mark.parametrize(
@@ -172,48 +173,48 @@ def test_an_address_belongs_to_one_account(campaign: Campaign) -> None:
     ["set_role", "set_groups", "set_email", "lock", "unlock", "open_session", "make_signin_link", "invite_again"],
 )
 def test_nobody_of_that_name(campaign: Campaign, verb: str) -> None:
-    campaign.add_account("ann", "manager")
+    campaign.accounts.add("ann", "manager")
     more = {"set_role": ["reader"], "set_groups": [[]], "set_email": [None]}.get(verb, [])
     with pytest.raises(UnknownNameError, match="no account 'anne'; did you mean 'ann'"):
-        getattr(campaign, verb)("anne", *more)
+        getattr(campaign.accounts, verb)("anne", *more)
 
 
 def test_a_role_that_there_is_not(campaign: Campaign) -> None:
     with pytest.raises(InputError, match="choose from manager, annotator, reader"):
-        campaign.add_account("ann", "boss")
+        campaign.accounts.add("ann", "boss")
 
 
 def test_the_last_manager_who_can_come_in_stays(campaign: Campaign) -> None:
-    campaign.add_account("ann", "manager")
-    campaign.add_account("bob", "manager")
-    campaign.lock("bob")
-    for change in (lambda: campaign.lock("ann"), lambda: campaign.set_role("ann", "reader")):
+    campaign.accounts.add("ann", "manager")
+    campaign.accounts.add("bob", "manager")
+    campaign.accounts.lock("bob")
+    for change in (lambda: campaign.accounts.lock("ann"), lambda: campaign.accounts.set_role("ann", "reader")):
         with pytest.raises(CampaignError, match="'ann' is the only manager who can come in"):
             change()
-    campaign.set_role("ann", "manager")
-    campaign.unlock("bob")
-    campaign.lock("ann")
+    campaign.accounts.set_role("ann", "manager")
+    campaign.accounts.unlock("bob")
+    campaign.accounts.lock("ann")
     with pytest.raises(CampaignError, match="'bob' is the only"):
-        campaign.set_role("bob", "annotator")
+        campaign.accounts.set_role("bob", "annotator")
 
 
 def test_two_managers_who_lock_each_other_at_once_leave_one(campaign: Campaign) -> None:
-    campaign.add_account("ann", "manager")
-    campaign.add_account("bob", "manager")
+    campaign.accounts.add("ann", "manager")
+    campaign.accounts.add("bob", "manager")
     together = threading.Barrier(2)
 
     def lock(name: str) -> None:
         with Campaign(campaign.directory) as other:
             together.wait(5)
             with suppress(CampaignError):
-                other.lock(name)
+                other.accounts.lock(name)
 
     threads = [threading.Thread(target=lock, args=(name,)) for name in ("ann", "bob")]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert campaign.accounts()["locked"].sum() == 1
+    assert campaign.accounts.table()["locked"].sum() == 1
 
 
 # --- sessions and links ---------------------------------------------------------------------------
@@ -221,109 +222,112 @@ def test_two_managers_who_lock_each_other_at_once_leave_one(campaign: Campaign) 
 
 def test_a_session_knows_the_person_and_ends(campaign: Campaign) -> None:
     secret = signed_in(campaign, "ann", "manager")
-    person = campaign.session(secret)
+    person = campaign.accounts.session(secret)
     assert person is not None
     assert person[:2] == ("ann", "manager")
-    assert campaign.session(person.session) is None  # its digest does not open it
-    assert campaign.session("") is None
-    campaign.end_session(person.session)
-    assert campaign.session(secret) is None
+    assert campaign.accounts.session(person.session) is None  # its digest does not open it
+    assert campaign.accounts.session("") is None
+    campaign.accounts.end_session(person.session)
+    assert campaign.accounts.session(secret) is None
 
 
 def test_lock_ends_every_session_and_link_and_a_role_counts_at_once(campaign: Campaign) -> None:
-    campaign.add_account("ann", "manager")
-    invitation = campaign.invite("bob", "annotator")
-    first, second = campaign.open_session("bob"), campaign.open_session("bob")
-    link = campaign.make_signin_link("bob")
-    campaign.set_role("bob", "reader")
-    assert [person and person.role for person in map(campaign.session, (first, second))] == ["reader", "reader"]
-    campaign.lock("bob")
-    assert campaign.session(first) is None
-    assert campaign.use_signin_link(link) is None
-    assert campaign.invited(invitation) is None
-    for verb in (campaign.open_session, campaign.make_signin_link, campaign.invite_again):
+    campaign.accounts.add("ann", "manager")
+    invitation = campaign.accounts.invite("bob", "annotator")
+    first, second = campaign.accounts.open_session("bob"), campaign.accounts.open_session("bob")
+    link = campaign.accounts.make_signin_link("bob")
+    campaign.accounts.set_role("bob", "reader")
+    assert [person and person.role for person in map(campaign.accounts.session, (first, second))] == [
+        "reader",
+        "reader",
+    ]
+    campaign.accounts.lock("bob")
+    assert campaign.accounts.session(first) is None
+    assert campaign.accounts.use_signin_link(link) is None
+    assert campaign.accounts.invited(invitation) is None
+    for verb in (campaign.accounts.open_session, campaign.accounts.make_signin_link, campaign.accounts.invite_again):
         with pytest.raises(CampaignError, match="locked"):
             verb("bob")
-    campaign.unlock("bob")
-    assert campaign.session(first) is None  # they sign in again
-    assert campaign.use_signin_link(link) is None
+    campaign.accounts.unlock("bob")
+    assert campaign.accounts.session(first) is None  # they sign in again
+    assert campaign.accounts.use_signin_link(link) is None
 
 
 def test_a_session_that_a_lock_left_behind_opens_nothing(campaign: Campaign) -> None:
     """A lock drops sessions; should one be there all the same, as after a copy of an older file, it is of no use."""
     secret = signed_in(campaign)
     with campaign.store.transaction():
-        campaign.store.set_locked("ann", True)
-    assert campaign.session(secret) is None
+        campaign.store.accounts.set_locked("ann", True)
+    assert campaign.accounts.session(secret) is None
 
 
 def test_a_session_is_over_after_thirty_days(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     secret = signed_in(campaign)
     now = time.time()
     monkeypatch.setattr(clock, "seconds", lambda: now + 29.9 * 24 * 3600)
-    assert campaign.session(secret) is not None
+    assert campaign.accounts.session(secret) is not None
     monkeypatch.setattr(clock, "seconds", lambda: now + 30.1 * 24 * 3600)
-    assert campaign.session(secret) is None
-    campaign.open_session("ann")
-    assert campaign.accounts()["sessions"].tolist() == [1]
+    assert campaign.accounts.session(secret) is None
+    campaign.accounts.open_session("ann")
+    assert campaign.accounts.table()["sessions"].tolist() == [1]
 
 
 def test_a_new_password_ends_the_other_sessions(campaign: Campaign) -> None:
     secret, other, bobs = signed_in(campaign), signed_in(campaign), signed_in(campaign, "bob")
-    person = campaign.session(secret)
+    person = campaign.accounts.session(secret)
     assert person is not None
-    link = campaign.invite_again("ann")
-    campaign.change_password("ann", "", PASSWORD, keep=person.session)
-    assert campaign.session(secret) is not None
-    assert campaign.session(other) is None
-    assert campaign.session(bobs) is not None
-    assert campaign.invited(link) is None
+    link = campaign.accounts.invite_again("ann")
+    campaign.accounts.change_password("ann", "", PASSWORD, keep=person.session)
+    assert campaign.accounts.session(secret) is not None
+    assert campaign.accounts.session(other) is None
+    assert campaign.accounts.session(bobs) is not None
+    assert campaign.accounts.invited(link) is None
     with pytest.raises(InputError, match="old password"):
-        campaign.change_password("ann", "not " + PASSWORD, PASSWORD + "!")
-    campaign.change_password("ann", PASSWORD, PASSWORD + "!")
-    assert campaign.session(secret) is None
-    assert campaign.check_password("ann", PASSWORD + "!") == "ann"
+        campaign.accounts.change_password("ann", "not " + PASSWORD, PASSWORD + "!")
+    campaign.accounts.change_password("ann", PASSWORD, PASSWORD + "!")
+    assert campaign.accounts.session(secret) is None
+    assert campaign.accounts.check_password("ann", PASSWORD + "!") == "ann"
 
 
 def test_an_invitation_sets_the_password_once(campaign: Campaign) -> None:
-    token = campaign.invite("bob", "annotator")
-    assert campaign.use_signin_link(token) is None  # it does not sign in by itself
-    assert campaign.invited(token) == campaign.invited(token) == "bob"
+    token = campaign.accounts.invite("bob", "annotator")
+    assert campaign.accounts.use_signin_link(token) is None  # it does not sign in by itself
+    assert campaign.accounts.invited(token) == campaign.accounts.invited(token) == "bob"
     with pytest.raises(InputError, match="10 characters"):
-        campaign.accept_invitation(token, "short")
-    secret = campaign.accept_invitation(token, PASSWORD)
+        campaign.accounts.accept_invitation(token, "short")
+    secret = campaign.accounts.accept_invitation(token, PASSWORD)
     assert secret is not None
-    assert campaign.session(secret) is not None
-    assert campaign.accept_invitation(token, PASSWORD + "!") is None
-    assert campaign.check_password("bob", PASSWORD) == "bob"
+    assert campaign.accounts.session(secret) is not None
+    assert campaign.accounts.accept_invitation(token, PASSWORD + "!") is None
+    assert campaign.accounts.check_password("bob", PASSWORD) == "bob"
 
 
 def test_links_are_void_when_a_new_one_of_their_kind_is_made_or_after_a_week(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    campaign.add_account("ann", "manager")
+    campaign.accounts.add("ann", "manager")
     old, invitation, new = (
-        campaign.make_signin_link("ann"),
-        campaign.invite_again("ann"),
-        campaign.make_signin_link("ann"),
+        campaign.accounts.make_signin_link("ann"),
+        campaign.accounts.invite_again("ann"),
+        campaign.accounts.make_signin_link("ann"),
     )
-    assert campaign.use_signin_link(old) is None
-    assert campaign.invited(invitation) == "ann"
+    assert campaign.accounts.use_signin_link(old) is None
+    assert campaign.accounts.invited(invitation) == "ann"
     now = time.time()
     monkeypatch.setattr(clock, "seconds", lambda: now + 7.1 * 24 * 3600)
-    assert campaign.use_signin_link(new) is None
-    assert campaign.invited(invitation) is None
+    assert campaign.accounts.use_signin_link(new) is None
+    assert campaign.accounts.invited(invitation) is None
 
 
 def test_a_link_that_two_browsers_open_at_once_signs_one_in(campaign: Campaign) -> None:
-    campaign.add_account("ann", "manager")
-    link = campaign.make_signin_link("ann")
+    campaign.accounts.add("ann", "manager")
+    link = campaign.accounts.make_signin_link("ann")
     together, opened = threading.Barrier(4), []
 
     def use() -> None:
         with Campaign(campaign.directory) as other:
             together.wait(5)
-            opened.append(other.use_signin_link(link))
+            opened.append(other.accounts.use_signin_link(link))
 
     threads = [threading.Thread(target=use) for _ in range(4)]
     for thread in threads:
@@ -335,9 +339,9 @@ def test_a_link_that_two_browsers_open_at_once_signs_one_in(campaign: Campaign) 
 
 def test_no_secret_is_in_the_database(campaign: Campaign) -> None:
     secret = signed_in(campaign)
-    tokens = [secret, campaign.make_signin_link("ann"), campaign.invite("bob", "reader")]
-    campaign.set_password("bob", PASSWORD)
-    dump = "\n".join(campaign.store.db.conn.iterdump())
+    tokens = [secret, campaign.accounts.make_signin_link("ann"), campaign.accounts.invite("bob", "reader")]
+    campaign.accounts.set_password("bob", PASSWORD)
+    dump = "\n".join(campaign.store.connection.db.conn.iterdump())
     assert access.digest(secret) in dump
     assert not [token for token in (*tokens, PASSWORD) if token in dump]
 
@@ -349,7 +353,7 @@ def test_the_session_is_found_by_its_key_quickly(campaign: Campaign) -> None:
     for name in range(40):
         for _ in range(5):
             secret = signed_in(campaign, f"a{name}", "annotator")
-    plan = campaign.store.db.conn.execute(
+    plan = campaign.store.connection.db.conn.execute(
         "EXPLAIN QUERY PLAN SELECT a.name, a.role FROM sessions AS s JOIN accounts AS a ON a.name = s.account "
         "WHERE s.digest = ? AND s.until > ? AND NOT a.locked",
         ("", 0.0),
@@ -358,7 +362,7 @@ def test_the_session_is_found_by_its_key_quickly(campaign: Campaign) -> None:
     digest = access.digest(secret)
     start = time.perf_counter()
     for _ in range(200):
-        assert campaign.session_of(digest) is not None
+        assert campaign.accounts.session_of(digest) is not None
     assert (time.perf_counter() - start) / 200 < 0.002
 
 
@@ -366,38 +370,38 @@ def test_the_session_is_found_by_its_key_quickly(campaign: Campaign) -> None:
 
 
 def test_the_first_start_makes_the_first_manager(campaign: Campaign) -> None:
-    name, token = campaign.start_signin(None, "ann")
+    name, token = campaign.accounts.start_signin(None, "ann")
     assert name == "ann"
-    person = campaign.session(campaign.use_signin_link(token) or "")
+    person = campaign.accounts.session(campaign.accounts.use_signin_link(token) or "")
     assert person is not None
     assert person[:2] == ("ann", "manager")
-    assert campaign.start_signin(None, "somebody")[0] == "ann"  # whoever starts it, the manager's link
-    campaign.add_account("bob", "annotator")
-    assert campaign.start_signin("BOB", "ann")[0] == "bob"
-    assert campaign.start_signin(None, "bob")[0] == "bob"
+    assert campaign.accounts.start_signin(None, "somebody")[0] == "ann"  # whoever starts it, the manager's link
+    campaign.accounts.add("bob", "annotator")
+    assert campaign.accounts.start_signin("BOB", "ann")[0] == "bob"
+    assert campaign.accounts.start_signin(None, "bob")[0] == "bob"
     with pytest.raises(CampaignError, match="no account 'eve'; .* --invite eve .*there are ann, bob"):
-        campaign.start_signin("eve", "ann")
-    campaign.lock("bob")
+        campaign.accounts.start_signin("eve", "ann")
+    campaign.accounts.lock("bob")
     with pytest.raises(CampaignError, match="'bob' is locked"):
-        campaign.start_signin("bob", "ann")
-    assert campaign.start_signin(None, "bob")[0] == "ann"
-    assert len(campaign.accounts()) == 2
+        campaign.accounts.start_signin("bob", "ann")
+    assert campaign.accounts.start_signin(None, "bob")[0] == "ann"
+    assert len(campaign.accounts.table()) == 2
 
 
 def test_a_campaign_whose_first_account_is_no_manager_s_gets_one(campaign: Campaign) -> None:
-    campaign.invite("bob", "annotator")
-    assert campaign.start_signin(None, "ann")[0] == "ann"
-    assert campaign.accounts()["role"].tolist() == ["manager", "annotator"]
+    campaign.accounts.invite("bob", "annotator")
+    assert campaign.accounts.start_signin(None, "ann")[0] == "ann"
+    assert campaign.accounts.table()["role"].tolist() == ["manager", "annotator"]
 
 
 def test_a_login_name_that_is_no_name_is_no_obstacle(campaign: Campaign) -> None:
-    assert campaign.start_signin(None, "a\tb")[0] == "manager"
+    assert campaign.accounts.start_signin(None, "a\tb")[0] == "manager"
 
 
 def test_who_judged_before_there_were_accounts_keeps_their_judgements(campaign: Campaign) -> None:
-    campaign.judge([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
-    name, _ = campaign.start_signin(None, "ann")
-    assert campaign.judgements(annotator=name)["doc_id"].tolist() == ["d1"]
+    campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
+    name, _ = campaign.accounts.start_signin(None, "ann")
+    assert campaign.judgement_log.judgements(annotator=name)["doc_id"].tolist() == ["d1"]
 
 
 # --- how often ------------------------------------------------------------------------------------
@@ -490,7 +494,7 @@ def enter(client: TestClient, campaign: Campaign, role: Role | None) -> dict[str
     client.cookies.clear()
     if role is None:
         return {"headers": {TOKEN_HEADER: "none"}}
-    tokens = Tokens(campaign.secret(), campaign.id)
+    tokens = Tokens(campaign.server_state.secret(), campaign.id)
     client.cookies.set(cookie_name(campaign.id), tokens.cookie(signed_in(campaign, f"some {role}", role)))
     body = {"query_id": "1", "doc_id": "d1", "words": "text", "annotator": f"some {role}"}
     headers = AS_JSON | {TOKEN_HEADER: judging_token(campaign, f"some {role}", role)}
@@ -540,15 +544,15 @@ def judge_one(client: TestClient, token: str) -> Any:
 
 def test_a_lock_counts_with_the_next_request(client: TestClient, campaign: Campaign) -> None:
     token = judging_token(campaign, "bob", "annotator")
-    campaign.add_account("ann", "manager")
+    campaign.accounts.add("ann", "manager")
     assert judge_one(client, token).status_code == 200
-    campaign.set_role("bob", "reader")
+    campaign.accounts.set_role("bob", "reader")
     refused = judge_one(client, token)
     assert refused.status_code == 403
     assert refused.json()["error"].startswith("a reader does not judge")
-    campaign.set_role("bob", "annotator")
+    campaign.accounts.set_role("bob", "annotator")
     assert judge_one(client, token).status_code == 200
-    campaign.lock("bob")
+    campaign.accounts.lock("bob")
     refused = judge_one(client, token)
     assert refused.status_code == 401
     assert "sign in again" in refused.json()["error"]
@@ -561,17 +565,17 @@ def test_nothing_is_saved_for_somebody_who_is_locked(client: TestClient, campaig
     client.post(
         f"{PREFIX}/sync", headers=AS_JSON | {TOKEN_HEADER: token}, content=json.dumps({"query_id": "1", "want": 3})
     )
-    campaign.add_account("ann", "manager")
-    campaign.lock("bob")
+    campaign.accounts.add("ann", "manager")
+    campaign.accounts.lock("bob")
     assert client.post(f"{PREFIX}/sync", headers=AS_JSON | {TOKEN_HEADER: token}, content=body).status_code == 401
-    assert campaign.judgements().empty
+    assert campaign.judgement_log.judgements().empty
 
 
 def test_signing_out_counts_with_the_next_request(client: TestClient, campaign: Campaign) -> None:
     request = enter(client, campaign, "annotator")
     token = request["headers"][TOKEN_HEADER]
     assert judge_one(client, token).status_code == 200
-    campaign.end_sessions("some annotator")
+    campaign.accounts.end_sessions("some annotator")
     assert judge_one(client, token).status_code == 401
     assert client.post(f"{PREFIX}/token", **request).status_code == 401
     assert client.get("/judge").headers["location"] == "/signin"
@@ -599,10 +603,10 @@ def test_a_cookie_of_before_or_of_another_campaign_opens_nothing(
 ) -> None:
     other = make_campaign("other")
     secret, foreign = signed_in(campaign), signed_in(other)
-    tokens = Tokens(campaign.secret(), campaign.id)
+    tokens = Tokens(campaign.server_state.secret(), campaign.id)
     for value in (
-        Tokens(other.secret(), other.id).cookie(foreign),
-        Tokens(campaign.secret(), other.id).cookie(secret),
+        Tokens(other.server_state.secret(), other.id).cookie(foreign),
+        Tokens(campaign.server_state.secret(), other.id).cookie(secret),
         Tokens(b"guess", campaign.id).cookie(secret),
         tokens.cookie("ann"),
         tokens.token("ann", secret),
@@ -637,8 +641,8 @@ def is_safe(answer: Any) -> bool:
 
 
 def test_the_sign_in_link_works_once(client: TestClient, campaign: Campaign) -> None:
-    campaign.add_account("bob", "annotator")
-    link = f"/signin?token={campaign.make_signin_link('bob')}"
+    campaign.accounts.add("bob", "annotator")
+    link = f"/signin?token={campaign.accounts.make_signin_link('bob')}"
     answer = press(client, link)
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     cookies = [cookie.lower() for cookie in answer.headers.get_list("set-cookie")]
@@ -659,8 +663,8 @@ def test_the_sign_in_link_works_once(client: TestClient, campaign: Campaign) -> 
 def test_looking_at_a_sign_in_link_does_not_use_it_up(client: TestClient, campaign: Campaign) -> None:
     """Programs that show messages fetch the links in them."""
     name = "bob <i>"
-    campaign.add_account(name, "annotator")
-    link = f"/signin?token={campaign.make_signin_link(name)}"
+    campaign.accounts.add(name, "annotator")
+    link = f"/signin?token={campaign.accounts.make_signin_link(name)}"
     for method in ("HEAD", "GET", "HEAD", "OPTIONS"):
         seen = client.request(method, link)
         assert "set-cookie" not in seen.headers
@@ -676,44 +680,44 @@ def test_looking_at_a_sign_in_link_does_not_use_it_up(client: TestClient, campai
 
 
 def test_over_https_the_cookie_stays_there(client: TestClient, campaign: Campaign) -> None:
-    campaign.add_account("bob", "annotator")
-    token = campaign.make_signin_link("bob")
+    campaign.accounts.add("bob", "annotator")
+    token = campaign.accounts.make_signin_link("bob")
     answer = client.post("https://judging.test/signin", data={"token": token})
     assert "secure" in answer.headers["set-cookie"].lower()
 
 
 def test_behind_a_proxy_that_speaks_https_the_cookie_stays_there_too(campaign: Campaign) -> None:
     """The proxy speaks http to the server; the public address says what the browser speaks."""
-    campaign.add_account("bob", "annotator")
+    campaign.accounts.add("bob", "annotator")
     app = create_app(campaign.directory, public_addresses=["https://judging.test"])
     routes = Starlette(routes=app._user_routes, middleware=app._user_middleware, lifespan=app._user_lifespan)
     with TestClient(routes, follow_redirects=False, base_url="http://judging.test") as client:
-        answer = client.post("/signin", data={"token": campaign.make_signin_link("bob")})
+        answer = client.post("/signin", data={"token": campaign.accounts.make_signin_link("bob")})
     assert "secure" in answer.headers["set-cookie"].lower()
 
 
 def test_name_and_password_sign_in(client: TestClient, campaign: Campaign) -> None:
-    campaign.add_account("ann", "manager")
-    campaign.set_password("ann", PASSWORD)
+    campaign.accounts.add("ann", "manager")
+    campaign.accounts.set_password("ann", PASSWORD)
     form = client.get("/signin")
     assert form.status_code == 200
     assert is_safe(form)
     for part in ('autocomplete="username"', 'autocomplete="current-password"', '<label for="password">'):
         assert part in form.text
     before = signed_in(campaign, "bob")
-    client.cookies.set(cookie_name(campaign.id), Tokens(campaign.secret(), campaign.id).cookie(before))
+    client.cookies.set(cookie_name(campaign.id), Tokens(campaign.server_state.secret(), campaign.id).cookie(before))
     answer = post(client, "/signin", name="Ann", password=PASSWORD)
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     assert client.get("/").text == "inside /"
-    assert campaign.session(before) is None  # whose browser this was is signed out
+    assert campaign.accounts.session(before) is None  # whose browser this was is signed out
     assert client.get("/signin").headers["location"] == "/"
 
 
 def test_what_does_not_fit_is_said_alike(client: TestClient, campaign: Campaign) -> None:
-    campaign.add_account("ann", "manager")
-    campaign.add_account("bob", "annotator")
-    campaign.set_password("bob", PASSWORD)
-    campaign.lock("bob")
+    campaign.accounts.add("ann", "manager")
+    campaign.accounts.add("bob", "annotator")
+    campaign.accounts.set_password("bob", PASSWORD)
+    campaign.accounts.lock("bob")
     answers = [post(client, "/signin", name=name, password=PASSWORD) for name in ("ann", "bob", "eve")]
     assert {answer.status_code for answer in answers} == {403}
     assert len({re.sub(r'value="\w*"', "", answer.text) for answer in answers}) == 1
@@ -721,8 +725,8 @@ def test_what_does_not_fit_is_said_alike(client: TestClient, campaign: Campaign)
 
 
 def test_ten_wrong_passwords_and_one_waits(client: TestClient, campaign: Campaign) -> None:
-    campaign.add_account("ann", "manager")
-    campaign.set_password("ann", PASSWORD)
+    campaign.accounts.add("ann", "manager")
+    campaign.accounts.set_password("ann", PASSWORD)
     for _ in range(attempts.MOST):
         assert post(client, "/signin", name="ann", password="wrong wrong wrong").status_code == 403
     answer = post(client, "/signin", name="ann", password=PASSWORD)
@@ -740,10 +744,10 @@ def close_the_name(client: TestClient, name: str) -> None:
 
 def test_who_has_signed_in_here_before_gets_in_while_others_guess(client: TestClient, campaign: Campaign) -> None:
     for name in ("ann", "bob"):
-        campaign.add_account(name, "manager")
-        campaign.set_password(name, PASSWORD)
+        campaign.accounts.add(name, "manager")
+        campaign.accounts.set_password(name, PASSWORD)
     assert post(client, "/signin", name="ann", password=PASSWORD).status_code == 303
-    campaign.end_sessions("ann")
+    campaign.accounts.end_sessions("ann")
     for name in ("ann", "bob"):
         close_the_name(client, name)
     assert post(client, "/signin", name="bob", password=PASSWORD).status_code == 429  # hers is no browser of bob's
@@ -753,13 +757,15 @@ def test_who_has_signed_in_here_before_gets_in_while_others_guess(client: TestCl
     answer = post(client, "/signin", name="ann", password=PASSWORD)
     assert answer.status_code == 429
     assert 290 < int(answer.headers["retry-after"]) <= 300
-    assert press(client, f"/signin?token={campaign.make_signin_link('ann')}").status_code == 303  # a link always works
+    assert (
+        press(client, f"/signin?token={campaign.accounts.make_signin_link('ann')}").status_code == 303
+    )  # a link always works
 
 
 def test_the_cookie_of_a_known_browser_opens_nothing(client: TestClient, campaign: Campaign) -> None:
-    campaign.add_account("ann", "manager")
-    campaign.set_password("ann", PASSWORD)
-    known = Tokens(campaign.secret(), campaign.id).browser_cookie("ann")
+    campaign.accounts.add("ann", "manager")
+    campaign.accounts.set_password("ann", PASSWORD)
+    known = Tokens(campaign.server_state.secret(), campaign.id).browser_cookie("ann")
     for name in (browser_cookie_name(campaign.id), cookie_name(campaign.id)):
         client.cookies.set(name, known)
     assert client.get("/").status_code == 303
@@ -790,14 +796,14 @@ async def ask(app: Any, address: str, cookies: dict[str, str], path: str = "/sig
 def test_strangers_who_guess_do_not_delay_who_is_known_or_has_a_link(campaign: Campaign, files: Path) -> None:
     """Passwords of strangers take for ever here; everybody else gets in meanwhile, and more strangers are refused."""
     for name in ("ann", "bob"):
-        campaign.add_account(name, "manager")
-        campaign.set_password(name, PASSWORD)
-    invitation = campaign.invite("cai", "annotator")
+        campaign.accounts.add(name, "manager")
+        campaign.accounts.set_password(name, PASSWORD)
+    invitation = campaign.accounts.invite("cai", "annotator")
     app = create_app(campaign.directory)
-    tokens, link = Tokens(campaign.secret(), campaign.id), campaign.make_signin_link("bob")
-    goes_on, check = threading.Event(), Campaign.check_password
+    tokens, link = Tokens(campaign.server_state.secret(), campaign.id), campaign.accounts.make_signin_link("bob")
+    goes_on, check = threading.Event(), Accounts.check_password
 
-    def slow(self: Campaign, name: str, password: str) -> str | None:
+    def slow(self: Accounts, name: str, password: str) -> str | None:
         if name.startswith("guess"):
             goes_on.wait(30)
         return check(self, name, password)
@@ -821,7 +827,7 @@ def test_strangers_who_guess_do_not_delay_who_is_known_or_has_a_link(campaign: C
         return [await guess for guess in guesses], let_in
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Campaign, "check_password", slow)
+        patch.setattr(Accounts, "check_password", slow)
         guessed, let_in = awaited(attack())
     assert let_in == [303, 303, 303]
     assert sorted(guessed) == [403] * attempts.MOST_WAITING + [503] * (100 - attempts.MOST_WAITING)
@@ -838,14 +844,14 @@ FOREIGN = [
 
 @pytest.mark.parametrize("headers", FOREIGN)
 def test_a_form_of_another_site_does_nothing(client: TestClient, campaign: Campaign, headers: dict[str, str]) -> None:
-    campaign.add_account("ann", "manager")
-    campaign.set_password("ann", PASSWORD)
-    token = campaign.invite("bob", "annotator")
+    campaign.accounts.add("ann", "manager")
+    campaign.accounts.set_password("ann", PASSWORD)
+    token = campaign.accounts.invite("bob", "annotator")
     first = post(client, "/signin", headers, name="ann", password=PASSWORD)
     second = post(client, "/invitation", headers, token=token, password=PASSWORD, again=PASSWORD)
     assert (first.status_code, second.status_code) == (403, 403)
     assert not client.cookies
-    assert campaign.invited(token) == "bob"
+    assert campaign.accounts.invited(token) == "bob"
     own = [{"sec-fetch-site": "same-origin", "origin": "null"}, {"origin": "http://judging.test"}, None]
     for headers_of_our_own in own:
         assert post(client, "/signin", headers_of_our_own, name="ann", password=PASSWORD).status_code == 303
@@ -863,7 +869,7 @@ def test_what_is_no_form_is_refused(client: TestClient, campaign: Campaign, body
 
 @pytest.mark.slow
 def test_odd_names_and_passwords_are_answered(client: TestClient, campaign: Campaign) -> None:
-    campaign.add_account("ann", "manager")
+    campaign.accounts.add("ann", "manager")
     for name in ("<b>", "%00", "%ED%A0%80", "x" * 5000, "qrels:a"):
         answer = client.post("/signin", content=f"name={name}&password=%ED%A0%80".encode(), headers=AS_FORM)
         assert answer.status_code == 403
@@ -871,7 +877,7 @@ def test_odd_names_and_passwords_are_answered(client: TestClient, campaign: Camp
 
 
 def test_an_invitation_is_looked_at_without_harm_and_used_once(client: TestClient, campaign: Campaign) -> None:
-    token = campaign.invite("bob <i>", "annotator")
+    token = campaign.accounts.invite("bob <i>", "annotator")
     for _ in range(3):  # a program that shows mail looks at links too
         form = client.get(f"/invitation?token={token}")
         assert form.status_code == 200
@@ -883,13 +889,13 @@ def test_an_invitation_is_looked_at_without_harm_and_used_once(client: TestClien
         answer = post(client, "/invitation", token=token, password=password, again=again)
         assert answer.status_code == 400
         assert words in answer.text
-    assert campaign.invited(token) == "bob <i>"
+    assert campaign.accounts.invited(token) == "bob <i>"
     enter(client, campaign, "manager")
     assert "signed in as some manager, who is signed out" in client.get(f"/invitation?token={token}").text
     answer = post(client, "/invitation", token=token, password=PASSWORD, again=PASSWORD)
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     assert client.get("/").text == "inside /"
-    assert campaign.accounts().set_index("name")["sessions"].to_dict() == {"bob <i>": 1, "some manager": 1}
+    assert campaign.accounts.table().set_index("name")["sessions"].to_dict() == {"bob <i>": 1, "some manager": 1}
     client.cookies.clear()
     assert post(client, "/invitation", token=token, password=PASSWORD, again=PASSWORD).status_code == 403
     assert client.get(f"/invitation?token={token}").status_code == 403
@@ -897,13 +903,13 @@ def test_an_invitation_is_looked_at_without_harm_and_used_once(client: TestClien
 
 
 def test_no_redirect_leads_elsewhere(client: TestClient, campaign: Campaign) -> None:
-    campaign.add_account("ann", "manager")
-    campaign.set_password("ann", PASSWORD)
+    campaign.accounts.add("ann", "manager")
+    campaign.accounts.set_password("ann", PASSWORD)
     query = "next=https://evil.test&redirect=//evil.test"
     assert client.get(f"/people?{query}").headers["location"] == "/signin"
     answer = client.post(f"/signin?{query}", data={"name": "ann", "password": PASSWORD, "next": "//evil.test"})
     assert answer.headers["location"] == "/"
-    link = f"/signin?token={campaign.make_signin_link('ann')}&{query}"
+    link = f"/signin?token={campaign.accounts.make_signin_link('ann')}&{query}"
     assert client.post(link, data={"token": link[14:].partition("&")[0]}).headers["location"] == "/"
 
 
@@ -916,12 +922,12 @@ def run(campaign: Campaign, *arguments: str) -> Any:
 
 def test_people_from_the_command_line(campaign: Campaign) -> None:
     assert "Nobody has an account yet" in run(campaign).output
-    campaign.add_account("ann", "manager")
+    campaign.accounts.add("ann", "manager")
     said = run(campaign, "--invite", "bob", "--group", "judges", "--group", "early", "--email", "bob@x.org").output
     token = re.search(r"^    /invitation\?token=(\S+)$", said, re.M)  # the app was never served: no address
     assert token is not None
-    assert campaign.invited(token[1]) == "bob"
-    campaign.keep_address("http://127.0.0.1:8501")
+    assert campaign.accounts.invited(token[1]) == "bob"
+    campaign.server_state.keep_address("http://127.0.0.1:8501")
     assert "    http://127.0.0.1:8501/invitation?token=" in run(campaign, "--link", "bob").output
     assert run(campaign, "--set-role", "bob", "reader").exit_code == 0
     assert run(campaign, "--set-groups", "bob", "--group", "late").exit_code == 0
@@ -948,26 +954,26 @@ def test_people_from_the_command_line(campaign: Campaign) -> None:
     ],
 )
 def test_what_the_command_refuses(campaign: Campaign, arguments: list[str], words: str) -> None:
-    campaign.add_account("ann", "manager")
+    campaign.accounts.add("ann", "manager")
     result = run(campaign, *arguments)
     assert result.exit_code == 2
     assert words in result.output
     assert "Traceback" not in result.output
-    assert campaign.accounts()["name"].tolist() == ["ann"]
+    assert campaign.accounts.table()["name"].tolist() == ["ann"]
 
 
 def test_several_people_are_invited_at_once(campaign: Campaign) -> None:
     said = run(campaign, "--invite", "bob", "--invite", "carl", "--group", "judges").output
     tokens = re.findall(r"^    /invitation\?token=(\S+)$", said, re.M)
-    assert [campaign.invited(token) for token in tokens] == ["bob", "carl"]
-    assert campaign.accounts()["groups"].tolist() == [["judges"], ["judges"]]
+    assert [campaign.accounts.invited(token) for token in tokens] == ["bob", "carl"]
+    assert campaign.accounts.table()["groups"].tolist() == [["judges"], ["judges"]]
     said = run(campaign, "--link", "carl", "--link", "bob").output
     tokens = re.findall(r"^    /invitation\?token=(\S+)$", said, re.M)
-    assert [campaign.invited(token) for token in tokens] == ["carl", "bob"]
+    assert [campaign.accounts.invited(token) for token in tokens] == ["carl", "bob"]
 
 
 def test_serve_for_somebody_unknown_says_how_to_invite_them(campaign: Campaign) -> None:
-    campaign.add_account("ann", "manager")
+    campaign.accounts.add("ann", "manager")
     result = CliRunner().invoke(serve, [str(campaign.directory), "--as", "eve adams", "--no-browser"])
     assert result.exit_code == 2
     assert "--invite 'eve adams' --role annotator" in result.output
@@ -975,10 +981,10 @@ def test_serve_for_somebody_unknown_says_how_to_invite_them(campaign: Campaign) 
 
 
 def test_a_name_is_the_same_in_any_case_and_form(campaign: Campaign) -> None:
-    campaign.add_account("Jos\u00e9", "annotator")
-    campaign.set_password("Jos\u00e9", "three quiet wings")
+    campaign.accounts.add("Jos\u00e9", "annotator")
+    campaign.accounts.set_password("Jos\u00e9", "three quiet wings")
     for typed in ("JOS\u00c9", "jose\u0301", "Jos\u00e9"):
-        assert campaign.check_password(typed, "three quiet wings") == "Jos\u00e9"
+        assert campaign.accounts.check_password(typed, "three quiet wings") == "Jos\u00e9"
     attempts = Attempts()
     for _ in range(10):
         attempts.failed("Jos\u00e9", "here")

@@ -23,7 +23,7 @@ from annotate.judging import model_process
 from annotate.judging.routes import JudgingService
 from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement
-from collection.campaign.judging_budget import seed_of
+from collection.campaign.active_learning import seed_of
 from collection.cli import main
 from collection.errors import InputError, UnknownNameError
 from collection.pooling import ADAPTIVE, rankings_of, replay
@@ -64,8 +64,8 @@ def made(folder: Path, texts: str = "", **settings: object) -> Iterator[Campaign
     (folder / "docs.jsonl").write_text("".join(json.dumps({"doc_id": d, "text": f"text {d}"}) + "\n" for d in texts))
     with Campaign.create(folder / "campaign", grades="0-1") as campaign:
         documents = [folder / "docs.jsonl"] if texts else []
-        campaign.import_files(topics=folder / "topics.tsv", runs=write_runs(folder), documents=documents)
-        campaign.set_loop(**{"mode": "loop", "by": "mtf", **settings})
+        campaign.importer.import_files(topics=folder / "topics.tsv", runs=write_runs(folder), documents=documents)
+        campaign.settings.set_loop(**{"mode": "loop", "by": "mtf", **settings})
         yield campaign
 
 
@@ -78,13 +78,13 @@ def bare(tmp_path: Path) -> Iterator[Campaign]:
 
 def judge(campaign: Campaign, doc_id: str, annotator: str = "ann", topic: str = "1", leased: bool = True) -> None:
     judgement = Judgement(str(uuid4()), annotator, topic, doc_id, "graded", relevant(doc_id))
-    assert not campaign.judge([judgement], leased_only=leased).refused
+    assert not campaign.judging.judge_many([judgement], leased_only=leased).refused
 
 
 def judge_all(campaign: Campaign, most: int = 100, annotator: str = "ann", topic: str = "1") -> str:
     """Judge one after the other as long as there are any; what was judged, in order."""
     order = ""
-    while len(order) < most and (documents := campaign.next_pairs(annotator, topic, 1).documents):
+    while len(order) < most and (documents := campaign.judging.next_pairs(annotator, topic, 1).documents):
         order += documents[0].doc_id
         judge(campaign, order[-1], annotator, topic)
     return order
@@ -93,7 +93,7 @@ def judge_all(campaign: Campaign, most: int = 100, annotator: str = "ann", topic
 def replayed(campaign: Campaign, name: str, topic: str = "1", among: str = "abcdefghijklmnopxyz") -> str:
     """The order in which the strategy asks where all answers are known, documents counted in another way."""
     given = {"seed": seed_of(campaign.id, topic)} if name == "thompson" else {}
-    rankings = rankings_of(list(campaign.runs()), topic, list(among))
+    rankings = rankings_of(list(campaign.corpus.runs()), topic, list(among))
     order = replay(ADAPTIVE[name].function(rankings, **given), [bool(relevant(d)) for d in among])
     return "".join(among[place] for place in order)
 
@@ -104,11 +104,11 @@ def replayed(campaign: Campaign, name: str, topic: str = "1", among: str = "abcd
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.slow
 def test_judging_takes_the_documents_in_the_order_of_a_replay(bare: Campaign, name: str) -> None:
-    bare.set_loop(by=name)
+    bare.settings.set_loop(by=name)
     for topic in ("1", "2"):
         order = judge_all(bare, topic=topic)
         assert order == replayed(bare, name, topic)
-        log = bare.judgements(query_id=topic)
+        log = bare.judgement_log.judgements(query_id=topic)
         assert set(log["strategy"]) == {name}
         assert set(log["pool_rank"]) == {1}
         assert log["model_round"].tolist() == list(range(len(order)))
@@ -137,8 +137,8 @@ def test_interrupted_it_goes_on_the_same(tmp_path: Path, name: str) -> None:
 def test_another_process_gives_the_same_order(tmp_path: Path) -> None:
     with made(tmp_path, by="thompson") as campaign:
         judge_all(campaign, 5)
-        here = [way.doc_id for way in campaign.retrain("1").ways]
-        ways = "Campaign(sys.argv[1]).retrain('1').ways"
+        here = [way.doc_id for way in campaign.active_learning.retrain("1").ways]
+        ways = "Campaign(sys.argv[1]).active_learning.retrain('1').ways"
         script = f"import sys; from collection import Campaign; print(*(way.doc_id for way in {ways}))"
         done = subprocess.run(
             [sys.executable, "-c", script, str(campaign.directory)], capture_output=True, text=True, check=True
@@ -152,24 +152,24 @@ def test_a_campaign_with_texts_leaves_out_what_has_none(tmp_path: Path) -> None:
 
 
 def test_in_the_pool_it_takes_what_the_pool_has(bare: Campaign) -> None:
-    bare.pool("depth", depth=3)
-    bare.set_loop(mode="loop-in-pool")
+    bare.pools.add("depth", depth=3)
+    bare.settings.set_loop(mode="loop-in-pool")
     assert judge_all(bare) == replayed(bare, "mtf", among="abcilm")
-    assert set(bare.judgements()["strategy"]) == {"mtf"}
+    assert set(bare.judgement_log.judgements()["strategy"]) == {"mtf"}
 
 
 def test_a_topic_that_no_run_has_is_at_its_end(bare: Campaign) -> None:
-    made_round = bare.retrain("3")
-    assert (made_round.ways, made_round.complete, bare.is_short(made_round)) == ([], True, False)
-    assert bare.next_pairs("ann", "3", 1).documents == []
+    made_round = bare.active_learning.retrain("3")
+    assert (made_round.ways, made_round.complete, bare.active_learning.is_short(made_round)) == ([], True, False)
+    assert bare.judging.next_pairs("ann", "3", 1).documents == []
 
 
 def test_new_runs_and_documents_count_at_once(tmp_path: Path) -> None:
     with made(tmp_path) as campaign:
         judge_all(campaign)
-        assert campaign.retrain("1").complete
+        assert campaign.active_learning.retrain("1").complete
         (tmp_path / "d.run").write_text("1 Q0 q 1 1 d\n1 Q0 a 2 0 d\n")
-        campaign.import_files(runs=[tmp_path / "d.run"])
+        campaign.importer.import_files(runs=[tmp_path / "d.run"])
         assert judge_all(campaign) == "q"
 
 
@@ -177,7 +177,7 @@ def test_new_runs_and_documents_count_at_once(tmp_path: Path) -> None:
 
 
 def test_what_others_judged_without_being_asked_counts_where_the_strategy_comes_to_it(bare: Campaign) -> None:
-    bare.retrain("1")  # without texts the campaign knows no documents before
+    bare.active_learning.retrain("1")  # without texts the campaign knows no documents before
     # i is judged relevant by somebody else: the strategy asks for a and c, and goes on in the same run behind i.
     judge(bare, "i", annotator="bob", leased=False)
     assert judge_all(bare, 3) == "acj"
@@ -188,18 +188,18 @@ def test_what_others_judged_without_being_asked_counts_where_the_strategy_comes_
 
 def test_what_nobody_could_judge_is_presumed_irrelevant(bare: Campaign) -> None:
     assert judge_all(bare, 1) == "a"
-    (document,) = bare.next_pairs("ann", "1", 1).documents
+    (document,) = bare.judging.next_pairs("ann", "1", 1).documents
     assert document.doc_id == "c"
     unable = Judgement(str(uuid4()), "ann", "1", "c", "cannot judge", reason="topic is unclear")
-    assert not bare.judge([unable], leased_only=True).refused
+    assert not bare.judging.judge_many([unable], leased_only=True).refused
     assert judge_all(bare, 1) == "l"  # c would have kept its run in front
 
 
 def test_a_grade_that_is_changed_changes_the_order(bare: Campaign) -> None:
     assert judge_all(bare, 2) == "ac"
-    assert [w.doc_id for w in bare.retrain("1", 1).ways] == ["i"]
-    bare.judge([Judgement(str(uuid4()), "ann", "1", "c", "graded", 0)])
-    assert [w.doc_id for w in bare.retrain("1", 1).ways] == ["l"]
+    assert [w.doc_id for w in bare.active_learning.retrain("1", 1).ways] == ["i"]
+    bare.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "c", "graded", 0)])
+    assert [w.doc_id for w in bare.active_learning.retrain("1", 1).ways] == ["l"]
 
 
 def test_two_annotators_hold_different_documents_and_judge_each_once(bare: Campaign) -> None:
@@ -207,7 +207,7 @@ def test_two_annotators_hold_different_documents_and_judge_each_once(bare: Campa
     judged: list[str] = []
     for _ in range(20):
         for who, documents in held.items():
-            pairs = bare.next_pairs(who, "1", 3, documents)
+            pairs = bare.judging.next_pairs(who, "1", 3, documents)
             assert pairs.order is not None
             held[who] = pairs.order
         if not any(held.values()):
@@ -226,18 +226,18 @@ def test_two_annotators_hold_different_documents_and_judge_each_once(bare: Campa
 @pytest.mark.slow
 def test_draws_come_only_where_they_are_asked_for(tmp_path: Path) -> None:
     with made(tmp_path, texts="abcdefghijklmnopqrstuvwxyz") as campaign:
-        assert campaign.loop_settings().draws_after == 0
+        assert campaign.settings.loop().draws_after == 0
         judge_all(campaign)
-        assert set(campaign.judgements()["strategy"]) == {"mtf"}
-        assert "without random draws" in campaign.recall("1").promise.lower()
+        assert set(campaign.judgement_log.judgements()["strategy"]) == {"mtf"}
+        assert "without random draws" in campaign.recall.of_topic("1").promise.lower()
     with made(tmp_path / "other", texts="abcdefghijklmnopqrstuvwxyz", run=2) as campaign:
         judge_all(campaign)
-        log = campaign.judgements()
+        log = campaign.judgement_log.judgements()
         drawn = log["strategy"] == "random"
         assert drawn.sum() >= 3
         assert log["strategy"][~drawn].eq("mtf").all()
         np.testing.assert_allclose(log["probability"][drawn], [1 / (26 - n) for n in np.flatnonzero(drawn)])
-        ledger = campaign.ledger("1")
+        ledger = campaign.active_learning.ledger("1")
         assert len(ledger.draws) == drawn.sum()
         assert ledger.size == 26
 
@@ -250,59 +250,59 @@ def test_draws_come_only_where_they_are_asked_for(tmp_path: Path) -> None:
 def test_a_budget_ends_the_loop(tmp_path: Path, by: str) -> None:
     with made(tmp_path, texts="abcdefghijklmnopxyz", by=by, topic_budget=5) as campaign:
         assert len(judge_all(campaign)) == 5
-        assert campaign.room("1") == 0
-        rules = campaign.recall("1").rules.set_index("rule")
+        assert campaign.budget.room("1") == 0
+        rules = campaign.recall.of_topic("1").rules.set_index("rule")
         assert rules.loc["Fixed budget", ["says", "reason"]].tolist() == ["stop", "5 judgements of 5 are made."]
-        campaign.set_loop(topic_budget=7)
+        campaign.settings.set_loop(topic_budget=7)
         assert len(judge_all(campaign)) == 2
-        campaign.set_loop(topic_budget=0, budget=9)
+        campaign.settings.set_loop(topic_budget=0, budget=9)
         assert len(judge_all(campaign, topic="2")) == (2 if by == "mtf" else 1)  # topic 3 is in no run, but has texts
         assert judge_all(campaign) == ""
         assert len(judge_all(campaign, topic="3")) == (0 if by == "mtf" else 1)
-        campaign.set_loop(budget=0)
-        assert campaign.room("1") is None
+        campaign.settings.set_loop(budget=0)
+        assert campaign.budget.room("1") is None
         assert len(judge_all(campaign)) == (9 if by == "mtf" else 12)
 
 
 def test_what_annotators_hold_is_within_the_budget(bare: Campaign) -> None:
-    bare.set_loop(topic_budget=6)
-    ann = bare.next_pairs("ann", "1", 4).order
+    bare.settings.set_loop(topic_budget=6)
+    ann = bare.judging.next_pairs("ann", "1", 4).order
     assert ann is not None
-    bob = bare.next_pairs("bob", "1", 4).order
+    bob = bare.judging.next_pairs("bob", "1", 4).order
     assert bob is not None
     assert (len(ann), len(bob)) == (4, 2)
     judge(bare, ann[0])
     # The one judged and the five held are all that there is.
-    assert len(bare.next_pairs("ann", "1", 4, ann[1:]).order or []) == 3
-    assert bare.next_pairs("cy", "1", 4).order == []
+    assert len(bare.judging.next_pairs("ann", "1", 4, ann[1:]).order or []) == 3
+    assert bare.judging.next_pairs("cy", "1", 4).order == []
     judge(bare, bob[0], "bob")
-    assert len(bare.next_pairs("bob", "1", 4, bob[1:]).order or []) == 1
+    assert len(bare.judging.next_pairs("bob", "1", 4, bob[1:]).order or []) == 1
 
 
 def test_what_is_held_in_other_topics_is_within_the_budget_of_all(bare: Campaign) -> None:
-    bare.set_loop(budget=5)
-    ann = bare.next_pairs("ann", "1", 4).order
-    bob = bare.next_pairs("bob", "2", 4).order
+    bare.settings.set_loop(budget=5)
+    ann = bare.judging.next_pairs("ann", "1", 4).order
+    bob = bare.judging.next_pairs("bob", "2", 4).order
     assert ann is not None
     assert bob is not None
     assert (len(ann), len(bob)) == (3, 2)
-    assert (bare.room("1"), bare.room("1", "ann"), bare.room("1", "bob")) == (0, 3, 0)
+    assert (bare.budget.room("1"), bare.budget.room("1", "ann"), bare.budget.room("1", "bob")) == (0, 3, 0)
     judge(bare, ann[0])
     judge(bare, bob[0], "bob", "2")
-    assert bare.next_pairs("bob", "2", 4, bob[1:]).order == bob[1:]
-    assert bare.next_pairs("ann", "1", 4, ann[1:]).order == ann[1:]
+    assert bare.judging.next_pairs("bob", "2", 4, bob[1:]).order == bob[1:]
+    assert bare.judging.next_pairs("ann", "1", 4, ann[1:]).order == ann[1:]
 
 
 def test_imported_grades_are_within_the_budget(bare: Campaign, tmp_path: Path) -> None:
     (tmp_path / "qrels.txt").write_text("1 0 a 0\n2 0 x 1\n")
-    bare.import_files(qrels=tmp_path / "qrels.txt")
-    bare.set_loop(budget=3)
+    bare.importer.import_files(qrels=tmp_path / "qrels.txt")
+    bare.settings.set_loop(budget=3)
     assert len(judge_all(bare)) == 1
 
 
 def test_second_opinions_come_on_top_of_the_budget(bare: Campaign) -> None:
-    bare.set_assignment(annotators=2)
-    bare.set_loop(topic_budget=3)
+    bare.assignments.update(annotators=2)
+    bare.settings.set_loop(topic_budget=3)
     first = judge_all(bare)
     assert len(first) == 3
     assert judge_all(bare, annotator="bob") == first
@@ -326,7 +326,7 @@ def test_a_card_comes_to_the_end_of_the_strategy(bare: Campaign, monkeypatch: py
         assert order[:2] == ["a", "c"]
         assert (card.holding, card.last["behind"], card.last["problem"]) == ([], False, None)
         assert "Move to front" in card.post("why", doc_id="c")["sentence"]
-    assert set(bare.judgements()["strategy"]) == {"mtf"}
+    assert set(bare.judgement_log.judgements()["strategy"]) == {"mtf"}
 
 
 # --- what people see ------------------------------------------------------------------------------
@@ -334,18 +334,20 @@ def test_a_card_comes_to_the_end_of_the_strategy(bare: Campaign, monkeypatch: py
 
 def test_why(bare: Campaign) -> None:
     judge_all(bare, 1)
-    (document,) = bare.next_pairs("ann", "1", 1).documents
-    why = bare.why("1", document.doc_id, "ann")
+    (document,) = bare.judging.next_pairs("ann", "1", 1).documents
+    why = bare.explanations.why("1", document.doc_id, "ann")
     assert why.sentence == (
         "Move to front chose it, which reads on in a run while it brings relevant documents, "
         "then turns to the one that failed least often."
     )
     assert why.terms == []
-    bare.set_loop(explain="terms and runs")
-    bare.set_assignment(blind=False)
-    assert bare.why("1", "c", "ann").sentence.endswith(" Of the systems, 3 of 3 have it, best at rank 1.")
-    bare.retrain("2")
-    assert bare.why("1", "z", "ann").sentence == "No system put it forward. Of the systems, none of 3 has it."
+    bare.settings.set_loop(explain="terms and runs")
+    bare.assignments.update(blind=False)
+    assert bare.explanations.why("1", "c", "ann").sentence.endswith(" Of the systems, 3 of 3 have it, best at rank 1.")
+    bare.active_learning.retrain("2")
+    assert (
+        bare.explanations.why("1", "z", "ann").sentence == "No system put it forward. Of the systems, none of 3 has it."
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -356,12 +358,12 @@ def test_a_description_goes_on_from_which(name: str) -> None:
 
 def test_settings_are_refused_by_name(bare: Campaign) -> None:
     with pytest.raises(UnknownNameError, match="no way of ranking 'mft'; did you mean 'mtf'"):
-        bare.set_loop(by="mft")
+        bare.settings.set_loop(by="mft")
     with pytest.raises(InputError, match="budget of a topic .* found -1"):
-        bare.set_loop(topic_budget=-1)
+        bare.settings.set_loop(topic_budget=-1)
     with pytest.raises(InputError, match="budget of all topics .* found -2"):
-        bare.set_loop(budget=-2)
-    assert bare.loop_settings().by == "mtf"
+        bare.settings.set_loop(budget=-2)
+    assert bare.settings.loop().by == "mtf"
 
 
 def test_the_command_changes_and_shows_it(bare: Campaign) -> None:
@@ -389,7 +391,7 @@ def test_the_loop_page(bare: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     app.selectbox(key="by").set_value("hedge").run()
     app.number_input(key="topic_budget").set_value(30).run()
     app.button(key="save").click().run()
-    assert (bare.loop_settings().by, bare.loop_settings().topic_budget) == ("hedge", 30)
+    assert (bare.settings.loop().by, bare.settings.loop().topic_budget) == ("hedge", 30)
     app.selectbox(key="by").set_value("model").run()
     assert "It reads no text" not in words()
     assert app.radio(key="learner")

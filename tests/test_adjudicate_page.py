@@ -16,7 +16,8 @@ from streamlit.testing.v1 import AppTest
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import TOKEN_HEADER, Tokens
 from annotate.elements import drawing
-from annotate.judging.routes import PREFIX, JudgingService
+from annotate.judging.document_payload import PREFIX
+from annotate.judging.routes import JudgingService
 from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement, formats
 from collection.adjudication import dawid_skene
@@ -48,7 +49,7 @@ def differing(campaign: Campaign) -> Campaign:
         for who, grade in zip(("bob", "cat"), pair, strict=True):
             note = f"{who} says so" if doc_id == "d1" else None
             j = Judgement(str(uuid4()), who, query_id, doc_id, "graded", grade, seconds=7.5, note=note)
-            assert campaign.judge([j]).saved
+            assert campaign.judging.judge_many([j]).saved
     return campaign
 
 
@@ -64,7 +65,7 @@ def card(app: AppTest) -> dict[str, Any]:
 
 def adjudicated(campaign: Campaign, doc_id: str, grade: int, who: str = "eve", query_id: str = "1") -> None:
     judgement = Judgement(str(uuid4()), who, query_id, doc_id, "graded", grade, counts_as="adjudication")
-    assert campaign.adjudicate([judgement]).saved
+    assert campaign.adjudication.adjudicate([judgement]).saved
 
 
 def test_the_card_gets_the_scale_and_a_token_and_no_text_of_anybody(
@@ -83,7 +84,7 @@ def test_the_card_gets_the_scale_and_a_token_and_no_text_of_anybody(
 
 
 def test_the_filter_goes_to_the_card(opened: Callable[..., AppTest], differing: Campaign) -> None:
-    differing.set_calibration([("1", "d6")])
+    differing.calibration.set_pairs([("1", "d6")])
     app = opened(differing, "adjudicate.py")
     assert app.selectbox(key="topic").options == ["All topics", "1: running average", "2: read a table"]
     assert app.selectbox(key="distance").options[1:] == ["3", "2", "1", "0: a grade and a “cannot judge”"]
@@ -133,8 +134,8 @@ def test_a_row_that_is_selected_after_a_restart_is_not_taken_for_one_before(
 def without_text(campaign: Campaign, *doc_ids: str) -> None:
     with campaign.store.transaction():
         for doc_id in doc_ids:
-            campaign.store.db.conn.execute("UPDATE documents SET text = NULL WHERE doc_id = ?", (doc_id,))
-        campaign.store.put("documents_version", campaign.store.setting("documents_version", 0) + 1)
+            campaign.store.connection.db.conn.execute("UPDATE documents SET text = NULL WHERE doc_id = ?", (doc_id,))
+        campaign.store.settings.put("documents_version", campaign.store.settings.get("documents_version", 0) + 1)
 
 
 def test_the_page_says_how_many_pairs_wait_for_a_text(opened: Callable[..., AppTest], differing: Campaign) -> None:
@@ -166,7 +167,7 @@ def test_what_other_pages_keep_is_no_pair_of_the_card(opened: Callable[..., AppT
 def test_what_is_done_is_listed_newest_first(opened: Callable[..., AppTest], differing: Campaign) -> None:
     adjudicated(differing, "d1", 2)
     out = Judgement(str(uuid4()), "eve", "1", "d2", "cannot judge", reason="broken", note="\u202eabc")
-    assert differing.adjudicate([out]).saved
+    assert differing.adjudication.adjudicate([out]).saved
     app = opened(differing, "adjudicate.py")
     app.session_state["done-open"] = True
     app.run()
@@ -180,10 +181,10 @@ def test_an_empty_queue_says_why(opened: Callable[..., AppTest], campaign: Campa
     assert "no pair has judgements by two or more annotators yet" in said(app)
     assert not app.get("bidi_component")
     for who in ("bob", "cat"):
-        assert campaign.judge([Judgement(str(uuid4()), who, "1", "d1", "graded", 2)]).saved
+        assert campaign.judging.judge_many([Judgement(str(uuid4()), who, "1", "d1", "graded", 2)]).saved
     app.run()
     assert "The only pair with two or more judgements: the annotators agree." in said(app)
-    assert campaign.judge([Judgement(str(uuid4()), "dan", "1", "d1", "graded", 0)]).saved
+    assert campaign.judging.judge_many([Judgement(str(uuid4()), "dan", "1", "d1", "graded", 0)]).saved
     app.run()
     assert card(app)
     adjudicated(campaign, "d1", 2)
@@ -201,7 +202,7 @@ def test_annotators_are_shown_with_what_is_out_of_the_ordinary(
 ) -> None:
     for n in range(24):
         j = Judgement(str(uuid4()), "bob", "12"[n % 2], f"d{n % 8 + 1}", "graded", n % 4, seconds=0.2)
-        assert campaign.judge([j]).saved
+        assert campaign.judging.judge_many([j]).saved
     app = opened(campaign, "annotators.py")
     assert not app.exception
     pace = app.dataframe[0].value
@@ -298,5 +299,5 @@ def test_the_card_s_route_cannot_adjudicate(campaign: Campaign) -> None:
         answer = client.post(f"{PREFIX}/sync", headers=headers, content=json.dumps({"judgements": [item]}))
         assert answer.status_code == 200
         assert answer.json()["saved"] == [item["uuid"]]
-    assert campaign.adjudications().empty
-    assert set(campaign.judgements(current=False)["counts_as"]) == {"judgement"}
+    assert campaign.judgement_log.adjudications().empty
+    assert set(campaign.judgement_log.judgements(current=False)["counts_as"]) == {"judgement"}

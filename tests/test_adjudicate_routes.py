@@ -17,6 +17,9 @@ from annotate.auth.tokens import TOKEN_HEADER
 from annotate.judging import adjudication_routes
 from annotate.judging.routes import JudgingService
 from collection import Campaign, Judgement
+from collection.campaign.adjudication import Adjudication
+from collection.campaign.progress import Progress
+from collection.campaign.search import DocumentSearch
 from tests.conftest import judging_token
 from tests.helpers import post
 
@@ -30,7 +33,7 @@ def differing(campaign: Campaign) -> Campaign:
     for (query_id, doc_id), pair in grades.items():
         for who, grade in zip(("bob", "cat"), pair, strict=True):
             j = Judgement(str(uuid4()), who, query_id, doc_id, "graded", grade, seconds=7.46, note=f"{who} says so")
-            assert campaign.judge([j._replace(passages=((4, 8),), flagged=who == "cat")]).saved
+            assert campaign.judging.judge_many([j._replace(passages=((4, 8),), flagged=who == "cat")]).saved
     return campaign
 
 
@@ -61,7 +64,7 @@ def ids(answer: Payload) -> list[str]:
 
 
 def test_pairs_come_largest_distance_first_with_what_everybody_said(client: TestClient, differing: Campaign) -> None:
-    differing.set_topic_note("1", "Windows only.")
+    differing.settings.set_topic_note("1", "Windows only.")
     first = sync(client, want=2)
     assert set(first) == {"task", "saved", "refused", "units", "closed", "exhausted", "progress"}
     assert (ids(first), first["exhausted"]) == (["d1", "d2"], False)
@@ -89,12 +92,12 @@ def test_a_decision_is_on_disk_when_it_is_acknowledged_and_counts_once(client: T
         assert (answer["saved"], answer["units"], answer["closed"]) == ([item["uuid"]], [], [])
         assert "progress" not in answer
     with Campaign(differing.directory) as other:
-        log = other.judgements(current=False).query("counts_as == 'adjudication'")
+        log = other.judgement_log.judgements(current=False).query("counts_as == 'adjudication'")
     assert log[["uuid", "annotator", "doc_id", "relevance", "note", "seconds", "away"]].values.tolist() == [
         [item["uuid"], "ann", "d1", 2, "the second sentence", 2.346, 1.0]
     ]
     assert sync(client, want=5)["progress"] == {"done": 1, "goal": 3}
-    assert dict(zip(differing.qrels()["doc_id"], differing.qrels()["relevance"], strict=True))["d1"] == 2
+    assert dict(zip(differing.qrels.build()["doc_id"], differing.qrels.build()["relevance"], strict=True))["d1"] == 2
 
 
 def test_the_second_of_two_managers_is_told_and_replaces_nothing(client: TestClient, differing: Campaign) -> None:
@@ -105,7 +108,7 @@ def test_the_second_of_two_managers_is_told_and_replaces_nothing(client: TestCli
     answer = client.post("/api/judging/adjudicate/sync", headers=eve, json=body).json()
     assert answer["refused"] == [{"uuid": theirs["uuid"], "reason": "ann has adjudicated this pair meanwhile, as 2"}]
     assert answer["closed"] == [name("1", "d1")]
-    assert differing.adjudications()[["annotator", "relevance"]].values.tolist() == [["ann", 2]]
+    assert differing.judgement_log.adjudications()[["annotator", "relevance"]].values.tolist() == [["ann", 2]]
 
 
 def test_two_managers_are_handed_different_pairs_while_there_are_enough(
@@ -124,7 +127,7 @@ def test_two_managers_are_handed_different_pairs_while_there_are_enough(
 
 
 def test_a_pair_on_which_nobody_differs_any_more_is_refused_and_closed(client: TestClient, differing: Campaign) -> None:
-    assert differing.judge([Judgement(str(uuid4()), "bob", "1", "d1", "graded", 3)]).saved  # as cat has it
+    assert differing.judging.judge_many([Judgement(str(uuid4()), "bob", "1", "d1", "graded", 3)]).saved  # as cat has it
     item = grade("d1", 3)
     agreed = grade("d6", 1)
     answer = sync(client, decisions=[item, agreed], holding=[name("1", "d1")], due=True)
@@ -132,7 +135,7 @@ def test_a_pair_on_which_nobody_differs_any_more_is_refused_and_closed(client: T
         {"uuid": each["uuid"], "reason": "annotators do not differ on this pair"} for each in (item, agreed)
     ]
     assert answer["closed"] == [name("1", "d1")]
-    assert differing.adjudications().empty
+    assert differing.judgement_log.adjudications().empty
 
 
 def test_undo_opens_the_pair_again(client: TestClient, differing: Campaign) -> None:
@@ -157,7 +160,7 @@ def test_the_last_adjudications_and_one_pair(client: TestClient, differing: Camp
 
 
 def test_calibration_pairs_come_last_and_are_filtered(client: TestClient, differing: Campaign) -> None:
-    differing.set_calibration([("1", "d6"), ("2", "d5")])
+    differing.calibration.set_pairs([("1", "d6"), ("2", "d5")])
     assert ids(sync(client, want=9)) == ["d1", "d2", "d4", "d6", "d5"]
     only = sync(client, want=9, filter={"why": "calibration"})
     assert (ids(only), only["progress"]) == (["d6", "d5"], {"done": 0, "goal": 2})
@@ -173,24 +176,24 @@ def test_one_odd_decision_does_not_keep_the_others(client: TestClient, differing
     answer = sync(client, decisions=[*odd, good])
     assert answer["saved"] == [good["uuid"]]
     assert {refused["uuid"] for refused in answer["refused"]} == {item["uuid"] for item in odd}
-    assert differing.adjudications()["doc_id"].tolist() == ["d1"]
+    assert differing.judgement_log.adjudications()["doc_id"].tolist() == ["d1"]
 
 
 def test_the_log_is_read_again_only_where_something_has_changed(
     client: TestClient, differing: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[int] = []
-    whole = Campaign.to_adjudicate
-    monkeypatch.setattr(Campaign, "to_adjudicate", lambda *a, **k: (read.append(1), whole(*a, **k))[1])
+    whole = Adjudication.queue
+    monkeypatch.setattr(Adjudication, "queue", lambda *a, **k: (read.append(1), whole(*a, **k))[1])
 
     def fetched() -> tuple[int, int]:
         goal = sync(client, due=True)["progress"]["goal"]
         return goal, len(read)
 
     assert [fetched(), fetched()] == [(3, 1), (3, 1)]
-    assert differing.judge([Judgement(str(uuid4()), "dan", "1", "d6", "graded", 0)]).saved
+    assert differing.judging.judge_many([Judgement(str(uuid4()), "dan", "1", "d6", "graded", 0)]).saved
     assert [fetched(), fetched()] == [(4, 2), (4, 2)]
-    differing.set_calibration([("2", "d5")])
+    differing.calibration.set_pairs([("2", "d5")])
     assert [fetched(), fetched()] == [(5, 3), (5, 3)]
 
 
@@ -199,25 +202,26 @@ def test_a_search_does_not_wait_for_what_is_adjudicated(
 ) -> None:
     threads: dict[str, str] = {}
 
-    def note(method: str) -> None:
-        whole = getattr(Campaign, method)
+    def note(service: type, method: str) -> None:
+        whole = getattr(service, method)
 
         def noted(*args: Any, **more: Any) -> Any:
             threads[method] = threading.current_thread().name.rpartition("_")[0]
             return whole(*args, **more)
 
-        monkeypatch.setattr(Campaign, method, noted)
+        monkeypatch.setattr(service, method, noted)
 
-    for method in ("to_adjudicate", "search", "topics_for"):
-        note(method)
+    note(Adjudication, "queue")
+    note(DocumentSearch, "find")
+    note(Progress, "topics_for")
     sync(client, want=1)
     post(client, "search", query_id="1", words="average")
     post(client, "topics")
-    assert threads == {"to_adjudicate": "adjudicating", "search": "aside", "topics_for": "judging"}
+    assert threads == {"queue": "adjudicating", "find": "aside", "topics_for": "judging"}
 
 
 def without_text(campaign: Campaign, doc_ids: str) -> None:
-    campaign.store.db.conn.execute(f"UPDATE documents SET text = NULL WHERE {doc_ids}")
+    campaign.store.connection.db.conn.execute(f"UPDATE documents SET text = NULL WHERE {doc_ids}")
 
 
 def test_a_pair_waits_for_the_text_of_its_document(client: TestClient, differing: Campaign) -> None:
@@ -240,11 +244,11 @@ def test_without_any_text_pairs_are_adjudicated_by_their_ids(client: TestClient,
 
 def test_a_decision_is_saved_whatever_else_the_request_says(client: TestClient, differing: Campaign) -> None:
     sync(client, 400, decisions=[grade("d2", 2)], holding=["d1"], want="2")
-    assert differing.adjudications()["doc_id"].tolist() == ["d2"]
+    assert differing.judgement_log.adjudications()["doc_id"].tolist() == ["d2"]
 
 
 def test_a_card_that_has_skipped_hundreds_of_pairs_goes_on(client: TestClient, differing: Campaign) -> None:
-    differing.set_calibration([(query_id, f"d{n}") for query_id in "12" for n in range(1, 9)])
+    differing.calibration.set_pairs([(query_id, f"d{n}") for query_id in "12" for n in range(1, 9)])
     held = [name("1", "d1"), *[name("9", str(n)) for n in range(300)], name("1", "d2")]
     item = grade("d4", 1, "2")
     answer = sync(client, decisions=[item], holding=held, want=1, due=True)
@@ -280,10 +284,10 @@ def test_the_routes_are_for_managers(client: TestClient, differing: Campaign) ->
         post(client, "adjudicate/unit", does, pair=name("1", "d1"))
         if does == 403:
             assert answer["error"] == f"{called} does not adjudicate; a manager of the campaign can change your role"
-    assert differing.adjudications().empty
+    assert differing.judgement_log.adjudications().empty
 
 
 def test_long_texts_are_cut(client: TestClient, differing: Campaign) -> None:
     long = Judgement(str(uuid4()), "dan", "1", "d1", "graded", 1, note="x" * 50_000)
-    assert differing.judge([long]).saved
+    assert differing.judging.judge_many([long]).saved
     assert len(sync(client, want=1)["units"][0]["opinions"][1]["note"]) == adjudication_routes.LONGEST_OPINION

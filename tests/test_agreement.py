@@ -693,7 +693,7 @@ def say(campaign: Campaign, annotator: str, pair: tuple[str, str], relevance: in
     kind = "graded" if relevance is not None else "cannot judge"
     reason = None if relevance is not None else "text is missing or broken"
     judgement = Judgement(str(uuid4()), annotator, *pair, kind, relevance, reason=reason, **more)  # type: ignore[arg-type]
-    assert not campaign.judge([judgement]).refused
+    assert not campaign.judging.judge_many([judgement]).refused
 
 
 @pytest.fixture
@@ -717,8 +717,8 @@ def test_labels_are_last_words_of_annotators(judged: Campaign) -> None:
     say(judged, "ann", ("2", "d7"), None)
     say(judged, "eve", ("1", "d1"), 0, counts_as="adjudication")
     say(judged, "eve", ("1", "d2"), 0, counts_as="surplus")
-    assert as_grades(judged.labels()) == {**GRADES, "ann": GRADES["ann"] | {("1", "d1"): 3}}
-    found = judged.agreement(resamples=0)
+    assert as_grades(judged.agreement.labels()) == {**GRADES, "ann": GRADES["ann"] | {("1", "d1"): 3}}
+    found = judged.agreement.report(resamples=0)
     assert found.annotators == ("ann", "bob")
     assert any('1 judgements say "cannot judge"' in note for note in found.notes)
     assert any("1 adjudications are left out" in note for note in found.notes)
@@ -731,7 +731,7 @@ def test_cannot_judge_is_counted_of_annotators_who_are_there(judged: Campaign) -
     say(judged, "eve", ("1", "d1"), None, counts_as="adjudication")
 
     def notes(**options: Any) -> list[str]:
-        return [note for note in judged.agreement(resamples=0, **options).notes if "left out" in note]
+        return [note for note in judged.agreement.report(resamples=0, **options).notes if "left out" in note]
 
     assert [n for n in notes() if "cannot judge" in n] == [
         '2 judgements say "cannot judge": they are no grades and are left out.'
@@ -743,7 +743,7 @@ def test_cannot_judge_is_counted_of_annotators_who_are_there(judged: Campaign) -
 
 def test_a_campaign_s_scale_is_the_same_however_it_is_looked_at(judged: Campaign) -> None:
     """Topic 1 has grades 0, 1 and 2 alone; its row, and the campaign narrowed to it, read the same four grades."""
-    whole, alone = judged.agreement(resamples=0), judged.agreement(resamples=0, topics=["1"])
+    whole, alone = judged.agreement.report(resamples=0), judged.agreement.report(resamples=0, topics=["1"])
     assert whole.grades == alone.grades == (0, 1, 2, 3)
     row = whole.topics[whole.topics["query_id"] == "1"].reset_index(drop=True)
     columns = ["scale", "coefficient", "value"]
@@ -757,26 +757,26 @@ def test_a_campaign_s_scale_is_the_same_however_it_is_looked_at(judged: Campaign
 
 def test_topics_and_annotators_can_be_left_out(judged: Campaign, tmp_path: Path) -> None:
     (tmp_path / "nist.txt").write_text("1 0 d1 2\n1 0 d2 0\n")
-    judged.import_files(qrels=tmp_path / "nist.txt")
-    assert judged.agreement(resamples=0).annotators == ("ann", "bob", "qrels:nist")
-    assert any("qrels:nist" in note for note in judged.agreement(resamples=0).notes)
-    found = judged.agreement(resamples=0, topics=["1"], without=["bob"])
+    judged.importer.import_files(qrels=tmp_path / "nist.txt")
+    assert judged.agreement.report(resamples=0).annotators == ("ann", "bob", "qrels:nist")
+    assert any("qrels:nist" in note for note in judged.agreement.report(resamples=0).notes)
+    found = judged.agreement.report(resamples=0, topics=["1"], without=["bob"])
     assert found.annotators == ("ann", "qrels:nist")
     assert agreement.value_of(found.values, "observed")["value"] == 1
     with pytest.raises(UnknownNameError, match="annotator 'bop'; did you mean 'bob'"):
-        judged.labels(without=["bop"])
+        judged.agreement.labels(without=["bop"])
     with pytest.raises(UnknownNameError, match="topic '9'"):
-        judged.labels(topics=["9"])
+        judged.agreement.labels(topics=["9"])
 
 
 def test_the_level_is_the_loop_s_unless_said(judged: Campaign) -> None:
-    judged.set_loop(level=2)
-    assert judged.agreement(resamples=0).level == 2
-    assert judged.agreement(resamples=0, level=3).level == 3
+    judged.settings.set_loop(level=2)
+    assert judged.agreement.report(resamples=0).level == 2
+    assert judged.agreement.report(resamples=0, level=3).level == 3
 
 
 def test_conclusions_rest_on_what_both_graded(judged: Campaign) -> None:
-    only = judged.conclusions(parse("P@1"))
+    only = judged.agreement.conclusions(parse("P@1"))
     assert len(only) == 1
     found = only[0]
     assert (found.a, found.b, found.topics, found.pairs, found.runs) == ("ann", "bob", 2, 4, 2)
@@ -786,16 +786,16 @@ def test_conclusions_rest_on_what_both_graded(judged: Campaign) -> None:
     assert table["place_b"].tolist() == [1, 1]
     assert np.isnan(found.tau)
     assert found.note == "by the grades of bob all runs have the same value"
-    better = judged.conclusions(parse("nDCG@2"))[0]
+    better = judged.agreement.conclusions(parse("nDCG@2"))[0]
     assert better.tau == -1
     assert better.swaps == 1
     with pytest.raises(InputError, match="needs qrels with subtopics"):
-        judged.conclusions(parse("alpha_nDCG@10"))
+        judged.agreement.conclusions(parse("alpha_nDCG@10"))
 
 
 def test_conclusions_know_where_less_is_better(judged: Campaign) -> None:
     """The last relevant document by ann: of alpha d1 and d4, first in both topics; of beta d6, second in topic 1."""
-    found = judged.conclusions(parse("LastRel"))[0]
+    found = judged.agreement.conclusions(parse("LastRel"))[0]
     assert found.table[["run", "a", "place_a"]].to_numpy().tolist() == [["alpha", 1, 1], ["beta", 1.5, 2]]
     # By bob d2 is relevant too, which alpha has second.
     assert found.table[["b", "place_b"]].to_numpy().tolist() == [[1.5, 1], [1.5, 1]]
@@ -806,7 +806,7 @@ def test_any_name_of_an_annotator_has_conclusions(campaign: Campaign) -> None:
         for pair, grade in grades.items():
             say(campaign, annotator, pair, grade)
     for measure in ("P@1", "nDCG@2"):
-        found = campaign.conclusions(parse(measure))[0]
+        found = campaign.agreement.conclusions(parse(measure))[0]
         assert (found.a, found.b, found.runs) == ("run", "value", 2)
     assert found.tau == -1
     assert "run  value" in ok("agreement", campaign.directory, "--measure", "nDCG@2", "--resamples", 0)
@@ -815,29 +815,29 @@ def test_any_name_of_an_annotator_has_conclusions(campaign: Campaign) -> None:
 def test_only_those_who_met_most_are_concluded_if_so_asked(judged: Campaign) -> None:
     for pair in (("1", "d1"), ("1", "d2"), ("1", "d6")):
         say(judged, "cat", pair, 1)
-    met = {(c.a, c.b): c.pairs for c in judged.conclusions(parse("P@1"))}
+    met = {(c.a, c.b): c.pairs for c in judged.agreement.conclusions(parse("P@1"))}
     assert met == {("ann", "bob"): 4, ("ann", "cat"): 3, ("bob", "cat"): 3}
-    assert [(c.a, c.b) for c in judged.conclusions(parse("P@1"), most=1)] == [("ann", "bob")]
-    assert len(judged.conclusions(parse("P@1"), most=2)) == 2
+    assert [(c.a, c.b) for c in judged.agreement.conclusions(parse("P@1"), most=1)] == [("ann", "bob")]
+    assert len(judged.agreement.conclusions(parse("P@1"), most=2)) == 2
 
 
 def test_no_conclusions_without_runs(tmp_path: Path, files: Path) -> None:
     with Campaign.create(tmp_path / "bare") as campaign:
-        campaign.import_files(documents=[files / "documents.jsonl"], topics=files / "topics.jsonl")
+        campaign.importer.import_files(documents=[files / "documents.jsonl"], topics=files / "topics.jsonl")
         say(campaign, "ann", ("1", "d1"), 1)
         say(campaign, "bob", ("1", "d1"), 1)
-        assert campaign.conclusions(parse("AP")) == []
+        assert campaign.agreement.conclusions(parse("AP")) == []
 
 
 def test_the_key_changes_with_all_that_is_read(judged: Campaign, files: Path) -> None:
-    keys = [judged.agreement_key()]
+    keys = [judged.agreement.key()]
     say(judged, "ann", ("2", "d7"), 1)
-    keys.append(judged.agreement_key())
-    judged.set_loop(level=2)
-    keys.append(judged.agreement_key())
+    keys.append(judged.agreement.key())
+    judged.settings.set_loop(level=2)
+    keys.append(judged.agreement.key())
     (files / "c.run").write_text("1 Q0 d1 1 1.0 gamma\n")
-    judged.import_files(runs=[files / "c.run"])
-    keys.append(judged.agreement_key())
+    judged.importer.import_files(runs=[files / "c.run"])
+    keys.append(judged.agreement.key())
     assert len(set(keys)) == 4
 
 
@@ -846,23 +846,23 @@ def test_export_then_import_of_labels_is_the_identity(
 ) -> None:
     say(judged, "eve", ("1", "d1"), 0, counts_as="adjudication")
     first, second = tmp_path / "first.csv", tmp_path / "second.csv"
-    assert judged.export(labels=first) == {str(first): 10}
+    assert judged.export.files(labels=first) == {str(first): 10}
     other = make_campaign("other")
-    other.set_assignment(annotators=2)
-    report = other.import_files(labels=first)
+    other.assignments.update(annotators=2)
+    report = other.importer.import_files(labels=first)
     assert report.done == [f"{first}: 10 judgements of 2 annotators (10 new)"]
-    assert as_grades(other.labels()) == GRADES
-    other.export(labels=second)
+    assert as_grades(other.agreement.labels()) == GRADES
+    other.export.files(labels=second)
     assert second.read_text() == first.read_text()
-    assert other.import_files(labels=first).done == [
+    assert other.importer.import_files(labels=first).done == [
         f"{first}: 10 judgements of 2 annotators (0 new, 10 there already)"
     ]
     # Over time nothing can be said of what was graded elsewhere.
-    assert other.labels()["judged_at"].isna().all()
+    assert other.agreement.labels()["judged_at"].isna().all()
     # What agreement finds is the same in the campaign, in the file and in the other campaign.
     tables = [
-        judged.agreement().values,
-        other.agreement().values,
+        judged.agreement.report().values,
+        other.agreement.report().values,
         agreement.agreement(formats.read_labels(first)).values,
     ]
     pd.testing.assert_series_equal(tables[0]["value"], tables[1]["value"])
@@ -873,11 +873,11 @@ def test_the_exported_log_is_read_as_labels_too(judged: Campaign, tmp_path: Path
     say(judged, "ann", ("1", "d1"), 3)
     say(judged, "ann", ("2", "d7"), None)
     say(judged, "eve", ("1", "d1"), 0, counts_as="adjudication")
-    judged.judge([Judgement(str(uuid4()), "bob", "2", "d7", "undone")])
-    wanted = as_grades(judged.labels())
+    judged.judging.judge_many([Judgement(str(uuid4()), "bob", "2", "d7", "undone")])
+    wanted = as_grades(judged.agreement.labels())
     assert ("2", "d7") not in wanted["bob"]
     for name in ("log.csv", "log.jsonl"):
-        judged.export(judgements=tmp_path / name)
+        judged.export.files(judgements=tmp_path / name)
         assert as_grades(formats.read_labels(tmp_path / name)) == wanted
 
 
@@ -886,18 +886,18 @@ def test_labels_that_conflict_change_nothing_unless_they_shall(judged: Campaign,
     path = tmp_path / "labels.csv"
     path.write_text(HEADER + "eve,1,d1,1\nann,1,d1,0\n")
     with pytest.raises(ConflictError, match="'ann' says 2 already, found 0; give the annotator another name"):
-        judged.import_files(labels=path)
-    assert as_grades(judged.labels()) == GRADES
+        judged.importer.import_files(labels=path)
+    assert as_grades(judged.agreement.labels()) == GRADES
     path.write_text(HEADER + "bob,2,d5,1\n")
     with pytest.raises(ConflictError, match="'bob' says cannot judge already, found 1"):
-        judged.import_files(labels=path)
-    judged.import_files(labels=path, replace=True)
-    assert as_grades(judged.labels())["bob"]["2", "d5"] == 1
+        judged.importer.import_files(labels=path)
+    judged.importer.import_files(labels=path, replace=True)
+    assert as_grades(judged.agreement.labels())["bob"]["2", "d5"] == 1
 
 
 def test_names_that_differ_only_in_case_are_told(judged: Campaign, tmp_path: Path) -> None:
     """Neither beside an account, nor beside somebody in the log, nor both in one file."""
-    judged.add_account("Dora", "annotator")
+    judged.accounts.add("Dora", "annotator")
     path = tmp_path / "labels.csv"
     for rows, names in {
         "dora,1,d1,1\n": "'dora' and 'Dora'",
@@ -906,11 +906,11 @@ def test_names_that_differ_only_in_case_are_told(judged: Campaign, tmp_path: Pat
     }.items():
         path.write_text(HEADER + rows)
         with pytest.raises(ConflictError, match=f"{names} differ only in upper and lower case; write both alike"):
-            judged.import_files(labels=path)
-    assert as_grades(judged.labels()) == GRADES
+            judged.importer.import_files(labels=path)
+    assert as_grades(judged.agreement.labels()) == GRADES
     path.write_text(HEADER + "Dora,1,d8,1\nbob,1,d7,1\n")
-    judged.import_files(labels=path)
-    assert set(as_grades(judged.labels())) == {"ann", "bob", "Dora"}
+    judged.importer.import_files(labels=path)
+    assert set(as_grades(judged.agreement.labels())) == {"ann", "bob", "Dora"}
 
 
 @pytest.mark.parametrize(
@@ -928,8 +928,8 @@ def test_names_that_differ_only_in_case_are_told(judged: Campaign, tmp_path: Pat
 def test_labels_that_cannot_be_imported(campaign: Campaign, tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "labels.csv").write_text(text)
     with pytest.raises(InputError, match=said):
-        campaign.import_files(labels=tmp_path / "labels.csv")
-    assert campaign.labels().empty
+        campaign.importer.import_files(labels=tmp_path / "labels.csv")
+    assert campaign.agreement.labels().empty
 
 
 # --- the command ------------------------------------------------------------------------------------
@@ -963,14 +963,14 @@ def test_the_command_on_a_campaign(judged: Campaign) -> None:
     assert (written["by"], written["seed"]) == ("topics", 4)
     assert written["conclusions"][0]["tau"] is None
     assert written["conclusions"][0]["table"][0] == {"run": "alpha", "a": 1.0, "b": 1.0, "place_a": 1, "place_b": 1}
-    found = judged.agreement(by="topics", seed=4).values
+    found = judged.agreement.report(by="topics", seed=4).values
     assert [r["low"] for r in written["values"]] == [None if np.isnan(v) else v for v in found["low"]]
 
 
 def test_a_file_can_be_told_its_scale(judged: Campaign, tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
-    formats.write_labels(judged.labels(topics=["1"]), path)
-    wanted = judged.agreement(topics=["1"], resamples=0)
+    formats.write_labels(judged.agreement.labels(topics=["1"]), path)
+    wanted = judged.agreement.report(topics=["1"], resamples=0)
     for scale in ("0-3", "0,1, 2,3"):
         written = json.loads(ok("agreement", path, "--resamples", 0, "--grades", scale, "--format", "json"))
         assert written["grades"] == [0, 1, 2, 3]
@@ -1023,7 +1023,7 @@ def test_the_command_imports_and_exports_labels(
     path, other = tmp_path / "labels.tsv", make_campaign("other", pooled=False)
     assert ok("export", judged.directory, "--labels", path) == f"{path}: 10 lines\n"
     assert "10 judgements of 2 annotators (10 new)" in ok("import", other.directory, "--labels", path)
-    assert as_grades(other.labels()) == GRADES
+    assert as_grades(other.agreement.labels()) == GRADES
 
 
 def test_every_coefficient_says_what_it_takes_grades_for() -> None:

@@ -44,7 +44,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
 
 
 def say(campaign: Campaign, annotator: str, query_id: str, doc_id: str, relevance: int, **more: Any) -> None:
-    campaign.judge([Judgement(str(uuid4()), annotator, query_id, doc_id, "graded", relevance, **more)])
+    campaign.judging.judge_many([Judgement(str(uuid4()), annotator, query_id, doc_id, "graded", relevance, **more)])
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_annotators_who_never_met(opened: Callable[..., AppTest], campaign: Camp
 @pytest.mark.parametrize("role", ["manager", "reader"])
 def test_the_numbers_are_the_library_s(opened: Callable[..., AppTest], judged: Campaign, role: Role) -> None:
     app = opened(judged, role)
-    found = judged.agreement()
+    found = judged.agreement.report()
     alpha = agreement.value_of(found.values, "alpha-ordinal")
     assert {m.label: m.value for m in app.metric} == {
         "Annotators": "3",
@@ -131,7 +131,7 @@ def test_the_binary_scale_and_its_level(opened: Callable[..., AppTest], judged: 
     app.selectbox(key="level").set_value(2).run()
     assert not app.exception
     shown = app.dataframe[0].value.set_index("coefficient")["value"]
-    wanted = agreement.values(Labels.of(judged.labels()), level=2).query("scale == 'binary'")
+    wanted = agreement.values(Labels.of(judged.agreement.labels()), level=2).query("scale == 'binary'")
     np.testing.assert_allclose(shown, wanted["value"])
     assert "alpha-ordinal" not in shown
 
@@ -159,7 +159,7 @@ def test_every_look(opened: Callable[..., AppTest], judged: Campaign) -> None:
     look(app, "Conclusions")
     tau = app.dataframe[1].value
     assert tau[["a", "b"]].to_numpy().tolist() == [["ann", "bob"], ["ann", "cat"], ["bob", "cat"]]
-    wanted = {(c.a, c.b): c.tau for c in judged.conclusions(parse("nDCG@10"))}
+    wanted = {(c.a, c.b): c.tau for c in judged.agreement.conclusions(parse("nDCG@10"))}
     np.testing.assert_allclose(tau["tau"].astype(float), list(wanted.values()))
     app.text_input[0].set_value("nDGC@10").run()
     assert "did you mean" in words(app)
@@ -171,9 +171,11 @@ def test_every_number_is_of_the_campaign_s_scale(opened: Callable[..., AppTest],
     app = opened(judged)
     app.session_state["by-graded"] = "ac1"
     topics = look(app, "Topics").dataframe[1].value.set_index("query_id")["value"]
-    alone = agreement.value_of(judged.agreement(topics=["1"], resamples=0).values, "ac1")["value"]
+    alone = agreement.value_of(judged.agreement.report(topics=["1"], resamples=0).values, "ac1")["value"]
     assert topics["1"] == pytest.approx(alone)
-    assert alone != agreement.value_of(agreement.agreement(judged.labels(topics=["1"])).values, "ac1")["value"]
+    assert (
+        alone != agreement.value_of(agreement.agreement(judged.agreement.labels(topics=["1"])).values, "ac1")["value"]
+    )
 
 
 @pytest.mark.slow
@@ -196,7 +198,7 @@ def test_many_conclusions_are_drawn_when_they_are_asked_for(opened: Callable[...
 def test_windows_of_time_are_drawn(opened: Callable[..., AppTest], tmp_path: Path, files: Path) -> None:
     with Campaign.create(tmp_path / "long") as campaign:
         (files / "many.tsv").write_text("".join(f"x{n}\tText {n}.\n" for n in range(40)))
-        campaign.import_files(topics=files / "topics.jsonl", documents=[files / "many.tsv"])
+        campaign.importer.import_files(topics=files / "topics.jsonl", documents=[files / "many.tsv"])
         for n in range(40):
             say(campaign, "ann", "1", f"x{n}", n % 4, judged_at=f"2026-01-01T10:{n:02}:00+00:00")
             say(campaign, "bob", "1", f"x{n}", n % 3, judged_at=f"2026-01-01T11:{n:02}:00+00:00")
@@ -207,7 +209,7 @@ def test_windows_of_time_are_drawn(opened: Callable[..., AppTest], tmp_path: Pat
 def test_a_cell_leads_to_its_pairs_and_a_pair_to_its_document(
     monkeypatch: pytest.MonkeyPatch, opened: Callable[..., AppTest], judged: Campaign
 ) -> None:
-    judged.judge([Judgement(str(uuid4()), "ann", "1", "d2", "graded", 0, seconds=12.4, note=HOSTILE)])
+    judged.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d2", "graded", 0, seconds=12.4, note=HOSTILE)])
     monkeypatch.setattr(charts_agreement, "cell_of", lambda event: ("0", "2"))
     app = opened(judged)
     assert "1 pairs: one said 0 and the other 2." in words(app)
@@ -261,7 +263,7 @@ def test_hostile_names_are_no_markup(opened: Callable[..., AppTest], tmp_path: P
     (files / "t.tsv").write_text(f"q*1\t{HOSTILE}\n")
     (files / "d.tsv").write_text(f"d_1\t{HOSTILE}\t{HOSTILE}\nd_2\tTitle\tText.\n")
     with Campaign.create(tmp_path / "hostile", title=HOSTILE) as campaign:
-        campaign.import_files(topics=files / "t.tsv", documents=[files / "d.tsv"])
+        campaign.importer.import_files(topics=files / "t.tsv", documents=[files / "d.tsv"])
         say(campaign, HOSTILE, "q*1", "d_1", 3)
         app = opened(campaign)
         pages = [app]
@@ -288,7 +290,7 @@ def test_a_run_at_ten_thousand_judgements_is_quick(opened: Callable[..., AppTest
             lines.append(f"a{annotator:02},{n % 50},x{n // 5},{true if random.random() < 0.6 else random.integers(4)}")
     labels.write_text("\n".join(dict.fromkeys(lines)) + "\n")
     with Campaign.create(tmp_path / "large") as campaign:
-        campaign.import_files(topics=topics, documents=[documents], labels=labels)
+        campaign.importer.import_files(topics=topics, documents=[documents], labels=labels)
         app = opened(campaign)
         for at in ("Annotators", "Topics", "Over time", "Grades"):
             began = time.perf_counter()

@@ -292,7 +292,7 @@ def test_imported_grades_do_not_count_in_a_row_beside_own_ones() -> None:
 def test_a_campaign_looks_at_its_own_log(campaign: Campaign) -> None:
     def say(uuid: str, who: str, doc_id: str, grade: int | None, **more: Any) -> None:
         kind = "graded" if grade is not None else "undone"
-        assert campaign.judge([Judgement(uuid, who, "1", doc_id, kind, grade, **more)]).saved
+        assert campaign.judging.judge_many([Judgement(uuid, who, "1", doc_id, kind, grade, **more)]).saved
 
     say("1", "ann", "d1", 2, seconds=3.0)
     say("2", "ann", "d1", 1, seconds=5.0)
@@ -300,7 +300,7 @@ def test_a_campaign_looks_at_its_own_log(campaign: Campaign) -> None:
     say("4", "bob", "d2", 1)
     say("5", "bob", "d2", None)
     say("6", "eve", "d1", 0, counts_as="adjudication")
-    conduct = campaign.conduct()
+    conduct = campaign.agreement.annotator_statistics()
     assert conduct.facts["annotator"].tolist() == ["ann", "bob"]
     ann, bob = of(conduct, "ann"), of(conduct, "bob")
     assert (ann["judgements"], ann["revised"], ann["seconds"], ann["agreement"]) == (1, 1, 4, 1)

@@ -33,15 +33,15 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
 def people(campaign: Campaign) -> Campaign:
     """The small campaign with a manager, two annotators of one group, and a reader."""
     for name, role in (("ann", "manager"), ("ben", "annotator"), ("cara", "annotator"), ("rita", "reader")):
-        campaign.add_account(name, role)
+        campaign.accounts.add(name, role)
     for name in ("ben", "cara"):
-        campaign.set_groups(name, ["students"])
+        campaign.accounts.set_groups(name, ["students"])
     return campaign
 
 
 def say(campaign: Campaign, annotator: str, query_id: str, doc_id: str, relevance: int, **more: object) -> None:
     judgement = Judgement(str(uuid4()), annotator, query_id, doc_id, "graded", relevance)
-    result = campaign.judge([judgement._replace(**more)])  # type: ignore[arg-type]
+    result = campaign.judging.judge_many([judgement._replace(**more)])  # type: ignore[arg-type]
     assert result.saved, result.refused
 
 
@@ -84,10 +84,10 @@ def test_what_overlap_costs_is_seen_before_it_is_applied(opened: Callable[..., A
     app.selectbox(key="which").set_value("topics").run()
     app.multiselect(key="topics").set_value(["2"]).run()
     assert figures(app)["Judgements in all"] == "9"
-    assert people.assignment_settings().annotators == 1  # nothing is written yet
+    assert people.settings.assignment().annotators == 1  # nothing is written yet
     app.button(key="apply-overlap").click().run()
     assert not app.exception
-    settings = people.assignment_settings()
+    settings = people.settings.assignment()
     assert (settings.annotators, settings.which, settings.topics) == (2, "topics", ("2",))
     assert app.button(key="apply-overlap").disabled
 
@@ -130,8 +130,8 @@ def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
     next(button for button in app.button if button.label == "Give them the selected topics").click().run()
     assert not app.exception
     assert table(app, "who")["who"].tolist() == ["everybody", "ann; group students"]
-    people.assign(["2"], ["ann"])
-    people.set_assignment(annotators=2)
+    people.assignments.assign(["2"], ["ann"])
+    people.assignments.update(annotators=2)
     app = opened(people)
     assert "1 person may judge topic 2" in app.warning[0].value
     select(app, 0, 1).run()
@@ -141,9 +141,9 @@ def test_topics_are_given_to_people_and_groups_and_to_everybody_again(
 
 
 def test_whatever_the_library_takes_the_page_shows(opened: Callable[..., AppTest], people: Campaign) -> None:
-    people.set_assignment(annotators=50, which="share", share=1, lease=5)
+    people.assignments.update(annotators=50, which="share", share=1, lease=5)
     assert not opened(people).exception
-    people.set_assignment(lease=0.05)
+    people.assignments.update(lease=0.05)
     assert not opened(people).exception
 
 
@@ -153,7 +153,7 @@ def test_topics_are_dealt_out(opened: Callable[..., AppTest], people: Campaign) 
     assert table(app, "pairs").to_dict("list") == {"name": ["ben", "cara"], "topics": [1, 1], "pairs": [3, 3]}
     app.button(key="deal").click().run()
     assert not app.exception
-    assert people.assignments()["accounts"].tolist() == [["ben"], ["cara"]]
+    assert people.assignments.table()["accounts"].tolist() == [["ben"], ["cara"]]
     rows = table(app, "done").set_index("name")
     assert rows.loc[["ann", "ben", "cara"], "topics"].tolist() == [0, 1, 1]
     assert rows.loc[["ann", "ben", "cara"], "left"].tolist() == [0, 3, 3]
@@ -171,7 +171,7 @@ def test_the_calibration_set_is_pasted_or_drawn(opened: Callable[..., AppTest], 
     app.text_area(key="pairs").set_value("1 d1\n\n 2   d4 \n").run()
     app.button(key="save-pairs").click().run()
     assert not app.exception
-    pairs = people.calibration()
+    pairs = people.calibration.pairs()
     assert pairs[["query_id", "doc_id"]].to_numpy().tolist() == [["1", "d1"], ["2", "d4"]]
     assert app.text_area(key="pairs").value == "1 d1\n2 d4"
     assert table(app, "finished")["annotator"].tolist() == ["ann", "ben", "cara"]
@@ -179,20 +179,20 @@ def test_the_calibration_set_is_pasted_or_drawn(opened: Callable[..., AppTest], 
         app.text_area(key="pairs").set_value(text).run()
         app.button(key="save-pairs").click().run()
         assert words in app.error[0].value.replace("\\", "")
-    assert len(people.calibration()) == 2
+    assert len(people.calibration.pairs()) == 2
     app.number_input(key="per-topic").set_value(3).run()
     app.multiselect(key="drawn-topics").set_value(["1"]).run()
     app.button(key="draw").click().run()
     assert sorted(app.text_area(key="pairs").value.split("\n")) == ["1 d1", "1 d2", "1 d6"]
-    assert len(people.calibration()) == 2  # nothing is saved yet
+    assert len(people.calibration.pairs()) == 2  # nothing is saved yet
     app.text_area(key="pairs").set_value("").run()
     app.button(key="save-pairs").click().run()
-    assert people.calibration().empty
+    assert people.calibration.pairs().empty
 
 
 @pytest.mark.slow
 def test_feedback_waits_for_settled_grades(opened: Callable[..., AppTest], people: Campaign) -> None:
-    people.set_calibration([("1", "d1"), ("2", "d4")])
+    people.calibration.set_pairs([("1", "d1"), ("2", "d4")])
     say(people, "ben", "1", "d1", 2)
     app = opened(people)
     assert figures(app)["Settled"] == "0"
@@ -204,7 +204,7 @@ def test_feedback_waits_for_settled_grades(opened: Callable[..., AppTest], peopl
     assert rows.loc["ben", ["judged", "of", "agree"]].tolist() == [1, 2, 0.0]
     app.toggle(key="feedback").set_value(True).run()
     assert not app.exception
-    assert people.assignment_settings().feedback
+    assert people.settings.assignment().feedback
 
 
 # ---------------------------------------------------------------------------------- blind and time
@@ -216,9 +216,9 @@ def test_blind_and_lease(opened: Callable[..., AppTest], people: Campaign) -> No
     assert app.toggle(key="blind").value
     app.toggle(key="blind").set_value(False).run()
     app.number_input(key="lease").set_value(15.0).run()
-    assert people.assignment_settings().blind  # not before it is saved
+    assert people.settings.assignment().blind  # not before it is saved
     app.button(key="save-rules").click().run()
-    settings = people.assignment_settings()
+    settings = people.settings.assignment()
     assert (settings.blind, settings.lease) == (False, 15.0)
-    people.set_loop(mode="random")
+    people.settings.set_loop(mode="random")
     assert any("Random:" in text.value for text in opened(people).markdown)

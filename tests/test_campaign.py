@@ -28,10 +28,12 @@ def graded(query_id: str, doc_id: str, relevance: int | None, annotator: str = "
 
 
 def test_from_runs_to_values(campaign: Campaign, tmp_path: Path) -> None:
-    while documents := campaign.next_pairs("ann", "1", 1).documents:
-        campaign.judge([graded("1", documents[0].doc_id, 3 if documents[0].doc_id == "d2" else 0)], leased_only=True)
-    assert campaign.progress("1")[["pool", "judged"]].values.tolist() == [[3, 3]]
-    written = campaign.export(
+    while documents := campaign.judging.next_pairs("ann", "1", 1).documents:
+        campaign.judging.judge_many(
+            [graded("1", documents[0].doc_id, 3 if documents[0].doc_id == "d2" else 0)], leased_only=True
+        )
+    assert campaign.progress.topics("1")[["pool", "judged"]].values.tolist() == [[3, 3]]
+    written = campaign.export.files(
         qrels=tmp_path / "qrels.txt", pool=tmp_path / "pool.tsv", judgements=tmp_path / "log.jsonl"
     )
     assert list(written.values()) == [3, 3, 6]
@@ -42,37 +44,37 @@ def test_from_runs_to_values(campaign: Campaign, tmp_path: Path) -> None:
     ]
     log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     assert {(row["strategy"], row["pool_rank"]) for row in log} == {("depth", 1), ("depth", 2)}
-    assert campaign.evaluate([parse("RR")]).means()["RR"].to_dict() == {"alpha": 0.5, "beta": 1.0}
+    assert campaign.evaluation.evaluate([parse("RR")]).means()["RR"].to_dict() == {"alpha": 0.5, "beta": 1.0}
 
 
 def test_pool_order_and_leases(campaign: Campaign) -> None:
-    first = campaign.next_pairs("ann", "1", 2).documents
+    first = campaign.judging.next_pairs("ann", "1", 2).documents
     assert [d.doc_id for d in first] == ["d2", "d1"]
-    assert [d.doc_id for d in campaign.next_pairs("ann", "1", 5, holding=["d2", "d1"]).documents] == ["d6"]
-    assert campaign.next_pairs("bob", "1", 5).documents == []
-    campaign.skip("ann", "2", "d4")
-    order = [d.doc_id for d in campaign.next_pairs("ann", "2", 5).documents]
+    assert [d.doc_id for d in campaign.judging.next_pairs("ann", "1", 5, holding=["d2", "d1"]).documents] == ["d6"]
+    assert campaign.judging.next_pairs("bob", "1", 5).documents == []
+    campaign.judging.skip("ann", "2", "d4")
+    order = [d.doc_id for d in campaign.judging.next_pairs("ann", "2", 5).documents]
     assert order[-1] == "d4"
     assert sorted(order) == ["d4", "d5", "d7"]
 
 
 def test_judging_is_idempotent_by_uuid(campaign: Campaign) -> None:
     judgement = graded("1", "d1", 2)
-    assert campaign.judge([judgement]).saved == [judgement.uuid]
-    assert campaign.judge([judgement, judgement]).saved == [judgement.uuid] * 2
-    assert campaign.counts()["logged"] == 1
-    stolen = campaign.judge([judgement._replace(doc_id="d2")])
+    assert campaign.judging.judge_many([judgement]).saved == [judgement.uuid]
+    assert campaign.judging.judge_many([judgement, judgement]).saved == [judgement.uuid] * 2
+    assert campaign.progress.counts()["logged"] == 1
+    stolen = campaign.judging.judge_many([judgement._replace(doc_id="d2")])
     assert "belongs to another judgement" in stolen.refused[0].reason
 
 
 def test_undo_leaves_a_trace_and_opens_the_pair(campaign: Campaign) -> None:
-    campaign.judge([graded("1", "d1", 2)])
+    campaign.judging.judge_many([graded("1", "d1", 2)])
     undo = Judgement(str(uuid4()), "ann", "1", "d1", "undone")
-    assert campaign.judge([undo]).saved == [undo.uuid]
-    assert campaign.judgements().empty
-    assert len(campaign.judgements(current=False)) == 2
-    assert "d1" in [d.doc_id for d in campaign.next_pairs("ann", "1", 9).documents]
-    again = campaign.judge([undo._replace(uuid="other")])
+    assert campaign.judging.judge_many([undo]).saved == [undo.uuid]
+    assert campaign.judgement_log.judgements().empty
+    assert len(campaign.judgement_log.judgements(current=False)) == 2
+    assert "d1" in [d.doc_id for d in campaign.judging.next_pairs("ann", "1", 9).documents]
+    again = campaign.judging.judge_many([undo._replace(uuid="other")])
     assert "no judgement of 'd1' to take back" in again.refused[0].reason
 
 
@@ -90,80 +92,80 @@ def test_undo_leaves_a_trace_and_opens_the_pair(campaign: Campaign) -> None:
 )
 def test_refusals_say_why(campaign: Campaign, judgement: Judgement, reason: str) -> None:
     with pytest.raises(JudgementError, match=reason):
-        campaign.write(judgement)
-    result = campaign.judge([judgement, graded("1", "d2", 1)])
+        campaign.judging.write(judgement)
+    result = campaign.judging.judge_many([judgement, graded("1", "d2", 1)])
     assert len(result.saved) == len(result.refused) == 1
 
 
 def test_only_what_was_handed_out_where_that_is_asked(campaign: Campaign) -> None:
-    refused = campaign.judge([graded("1", "d1", 1)], leased_only=True).refused
+    refused = campaign.judging.judge_many([graded("1", "d1", 1)], leased_only=True).refused
     assert "was not handed out to ann" in refused[0].reason
-    campaign.next_pairs("ann", "1", 5)
-    assert campaign.judge([graded("1", "d1", 1)], leased_only=True).refused == []
-    assert campaign.judge([graded("1", "d1", 2)], leased_only=True).refused == []
+    campaign.judging.next_pairs("ann", "1", 5)
+    assert campaign.judging.judge_many([graded("1", "d1", 1)], leased_only=True).refused == []
+    assert campaign.judging.judge_many([graded("1", "d1", 2)], leased_only=True).refused == []
 
 
 def test_pool_grows_by_what_is_new(make_campaign: Callable[..., Campaign]) -> None:
     campaign = make_campaign(pooled=False)
-    assert campaign.pool("depth", depth=1, dry_run=True).new == 3
-    assert campaign.store.pool().empty
-    assert campaign.pool("depth", depth=1).new == 3
-    report = campaign.pool("depth", depth=2)
+    assert campaign.pools.add("depth", depth=1, dry_run=True).new == 3
+    assert campaign.store.pool.pairs().empty
+    assert campaign.pools.add("depth", depth=1).new == 3
+    report = campaign.pools.add("depth", depth=2)
     assert (report.pairs, report.new) == (6, 3)
-    assert campaign.pool("depth", depth=2).new == 0
-    assert campaign.store.pool()["doc_id"].tolist()[:3] == ["d1", "d2", "d6"]
-    assert campaign.pool_rounds()["pairs"].tolist() == [3, 3]
+    assert campaign.pools.add("depth", depth=2).new == 0
+    assert campaign.store.pool.pairs()["doc_id"].tolist()[:3] == ["d1", "d2", "d6"]
+    assert campaign.pools.rounds()["pairs"].tolist() == [3, 3]
 
 
 def test_importing_again_changes_nothing(campaign: Campaign, files: Path) -> None:
-    before = campaign.counts()
-    report = campaign.import_files(
+    before = campaign.progress.counts()
+    report = campaign.importer.import_files(
         documents=[files / "documents.jsonl"], topics=files / "topics.jsonl", runs=[files / "a.run"]
     )
-    assert campaign.counts() == before
+    assert campaign.progress.counts() == before
     assert "already" in report.done[2]
 
 
 def test_one_wrong_file_and_nothing_is_imported(campaign: Campaign, files: Path) -> None:
-    before, runs = campaign.counts(), sorted((campaign.directory / "runs").iterdir())
+    before, runs = campaign.progress.counts(), sorted((campaign.directory / "runs").iterdir())
     (files / "more.jsonl").write_text('{"doc_id": "new", "text": "t"}\n')
     (files / "c.run").write_text("1 Q0 d1 1 2.0 gamma\n")
     (files / "bad.run").write_text("1 Q0 d1 1 2.0 delta\n1 Q0 d2 2 x.x delta\n")
     with pytest.raises(FormatError, match=r"bad\.run:2: wanted"):
-        campaign.import_files(documents=[files / "more.jsonl"], runs=[files / "c.run", files / "bad.run"])
-    assert campaign.counts() == before
+        campaign.importer.import_files(documents=[files / "more.jsonl"], runs=[files / "c.run", files / "bad.run"])
+    assert campaign.progress.counts() == before
     assert sorted((campaign.directory / "runs").iterdir()) == runs
 
 
 def test_the_same_tag_twice_is_told_apart_by_file(campaign: Campaign, files: Path) -> None:
     (files / "other.run").write_text("1 Q0 d7 1 2.0 alpha\n")
-    report = campaign.import_files(runs=[files / "other.run"])
+    report = campaign.importer.import_files(runs=[files / "other.run"])
     assert "named 'other' after its file" in report.notices[0]
-    assert campaign.run_table()["run"].tolist() == ["alpha", "beta", "other"]
+    assert campaign.corpus.run_table()["run"].tolist() == ["alpha", "beta", "other"]
 
 
 def test_replacing_a_run(campaign: Campaign, files: Path) -> None:
     (files / "a.run").write_text("1 Q0 d8 1 2.0 alpha\n")
     (files / "alpha.run").write_text("1 Q0 d7 1 2.0 alpha\n")
-    campaign.import_files(runs=[files / "a.run"], replace=True)
-    (run,) = campaign.runs(["alpha"])
+    campaign.importer.import_files(runs=[files / "a.run"], replace=True)
+    (run,) = campaign.corpus.runs(["alpha"])
     assert run.frame["doc_id"].tolist() == ["d8"]
     with pytest.raises(ConflictError, match="'alpha' is in the campaign already with other content"):
-        campaign.import_files(runs=[files / "alpha.run"])
+        campaign.importer.import_files(runs=[files / "alpha.run"])
     assert len(list((campaign.directory / "runs").iterdir())) == 3  # somebody may be about to read the replaced one
-    campaign.import_files(topics=files / "topics.jsonl")
+    campaign.importer.import_files(topics=files / "topics.jsonl")
     assert len(list((campaign.directory / "runs").iterdir())) == 2
 
 
 def test_unknown_topics_are_left_out_and_counted(campaign: Campaign, files: Path) -> None:
     (files / "wide.run").write_text("1 Q0 d1 1 2.0 wide\n7 Q0 d1 1 2.0 wide\n8 Q0 d1 1 2.0 wide\n")
-    report = campaign.import_files(runs=[files / "wide.run"])
+    report = campaign.importer.import_files(runs=[files / "wide.run"])
     assert any("2 of its topics are not in the campaign and are left out (7, 8)" in n for n in report.notices)
-    (run,) = campaign.runs(["wide"])
+    (run,) = campaign.corpus.runs(["wide"])
     assert run.frame["query_id"].tolist() == ["1"]
     (files / "foreign.run").write_text("7 Q0 d1 1 2.0 foreign\n")
     with pytest.raises(InputError, match="none of its topics"):
-        campaign.import_files(runs=[files / "foreign.run"])
+        campaign.importer.import_files(runs=[files / "foreign.run"])
 
 
 def test_of_many_runs_with_documents_without_text_three_are_named(campaign: Campaign, files: Path) -> None:
@@ -171,12 +173,12 @@ def test_of_many_runs_with_documents_without_text_three_are_named(campaign: Camp
     paths = [files / f"run{n}.run" for n in range(1, 6)]
     for n, path in enumerate(paths, start=1):
         path.write_text("".join(f"1 Q0 m{i} {i} {9 - i} run{n}\n" for i in range(1, n + 1)))
-    (note,) = (n for n in campaign.import_files(runs=paths[:2]).notices if "without a text" in n)
+    (note,) = (n for n in campaign.importer.import_files(runs=paths[:2]).notices if "without a text" in n)
     assert note.startswith("documents without a text here: 2 in all (2 of run 'run2', 1 of run 'run1'); ")
     paths = [path.rename(path.with_stem(path.stem.replace("run", "more"))) for path in paths]
     for path in paths:
         path.write_text(path.read_text().replace("run", "more"))
-    (note,) = (n for n in campaign.import_files(runs=paths).notices if "without a text" in n)
+    (note,) = (n for n in campaign.importer.import_files(runs=paths).notices if "without a text" in n)
     assert note.startswith(
         "documents without a text here: 5 in all (5 of run 'more5', 4 of run 'more4', 3 of run 'more3', "
         "and 2 more runs); "
@@ -185,17 +187,17 @@ def test_of_many_runs_with_documents_without_text_three_are_named(campaign: Camp
 
 def test_documents_without_text_are_pooled_and_wanted(campaign: Campaign, files: Path, tmp_path: Path) -> None:
     (files / "large.run").write_text("1 Q0 m1 1 2.0 large\n1 Q0 d1 2 1.0 large\n")
-    report = campaign.import_files(runs=[files / "large.run"])
+    report = campaign.importer.import_files(runs=[files / "large.run"])
     assert any("documents without a text here: 1 of run 'large'" in n for n in report.notices)
-    assert campaign.pool("depth", depth=2).without_text == 1
-    campaign.export(missing_documents=tmp_path / "missing.txt")
+    assert campaign.pools.add("depth", depth=2).without_text == 1
+    campaign.export.files(missing_documents=tmp_path / "missing.txt")
     assert (tmp_path / "missing.txt").read_text() == "m1\n"
-    assert "m1" not in [d.doc_id for d in campaign.next_pairs("ann", "1", 9).documents]
+    assert "m1" not in [d.doc_id for d in campaign.judging.next_pairs("ann", "1", 9).documents]
     (files / "later.jsonl").write_text('{"_id": "m1", "text": "here it is"}\n')
-    campaign.import_files(documents=[files / "later.jsonl"])
-    assert campaign.document("m1").text == "here it is"  # type: ignore[union-attr]
-    assert campaign.missing_documents() == []
-    assert "m1" in [d.doc_id for d in campaign.next_pairs("ann", "1", 9).documents]
+    campaign.importer.import_files(documents=[files / "later.jsonl"])
+    assert campaign.corpus.document("m1").text == "here it is"  # type: ignore[union-attr]
+    assert campaign.corpus.missing_documents() == []
+    assert "m1" in [d.doc_id for d in campaign.judging.next_pairs("ann", "1", 9).documents]
 
 
 def test_blank_documents_are_counted_at_import(campaign: Campaign, files: Path, tmp_path: Path) -> None:
@@ -209,100 +211,100 @@ def test_blank_documents_are_counted_at_import(campaign: Campaign, files: Path, 
     ]
     path = tmp_path / "blank.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    report = campaign.import_files(documents=[path, files / "documents.jsonl"])
+    report = campaign.importer.import_files(documents=[path, files / "documents.jsonl"])
     assert report.notices == [f"{path}: 2 documents have neither a title nor a text: annotators see an empty card"]
     path.write_text('{"id": "e6"}\n')
-    (notice,) = campaign.import_files(documents=[path]).notices
+    (notice,) = campaign.importer.import_files(documents=[path]).notices
     assert notice.startswith(f"{path}: 1 document has neither a title nor a text")
 
 
 def test_imported_qrels_are_an_annotator_of_their_own(campaign: Campaign, files: Path) -> None:
     (files / "nist.txt").write_text("1 0 d1 2\n1 0 d2 -1\n2 0 d4 1\n9 0 d1 1\n")
-    report = campaign.import_files(qrels=files / "nist.txt")
+    report = campaign.importer.import_files(qrels=files / "nist.txt")
     assert any("1 of its topics" in n for n in report.notices)
     assert any("1 pairs with a grade below 0" in n for n in report.notices)
-    assert campaign.qrels().values.tolist() == [["1", "d1", 2], ["2", "d4", 1]]
-    assert campaign.annotators()["annotator"].tolist() == ["qrels:nist"]
-    assert "2 there already" in campaign.import_files(qrels=files / "nist.txt").done[0]
-    assert "d1" not in [d.doc_id for d in campaign.next_pairs("ann", "1", 9).documents]
+    assert campaign.qrels.build().values.tolist() == [["1", "d1", 2], ["2", "d4", 1]]
+    assert campaign.judgement_log.annotators()["annotator"].tolist() == ["qrels:nist"]
+    assert "2 there already" in campaign.importer.import_files(qrels=files / "nist.txt").done[0]
+    assert "d1" not in [d.doc_id for d in campaign.judging.next_pairs("ann", "1", 9).documents]
 
 
 def test_costs_of_runs_are_kept_and_shown_beside_their_values(campaign: Campaign, files: Path) -> None:
     say = [Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)]
-    campaign.judge(say)
-    assert campaign.evaluate([parse("RR")]).costs is None
+    campaign.judging.judge_many(say)
+    assert campaign.evaluation.evaluate([parse("RR")]).costs is None
     (files / "costs.csv").write_text("run,latency_ms,hardware\nalpha,2.5,laptop\nother,1,\n")
-    report = campaign.import_files(costs=files / "costs.csv")
+    report = campaign.importer.import_files(costs=files / "costs.csv")
     assert "no run or system of the campaign is called 'other'" in report.notices[0]
     (files / "more.csv").write_text("run,price_usd\nalpha,0.5\nbeta,3\n")
-    campaign.import_files(costs=files / "more.csv")
-    costs = campaign.evaluate([parse("RR")]).costs
+    campaign.importer.import_files(costs=files / "more.csv")
+    costs = campaign.evaluation.evaluate([parse("RR")]).costs
     assert costs is not None
     assert costs.loc["alpha"].to_dict() == {"latency_ms": 2.5, "hardware": "laptop", "price_usd": 0.5}
     assert costs.loc["beta", "price_usd"] == 3
     (files / "more.csv").write_text("run,price_usd\nalpha,0.75\n")
     with pytest.raises(ConflictError, match="price_usd of run 'alpha' is 0.5 in the campaign and 0.75 here"):
-        campaign.import_files(costs=files / "more.csv")
-    campaign.import_files(costs=files / "more.csv", replace=True)
-    assert campaign.costs().set_index("run").loc["alpha", "price_usd"] == 0.75
+        campaign.importer.import_files(costs=files / "more.csv")
+    campaign.importer.import_files(costs=files / "more.csv", replace=True)
+    assert campaign.corpus.costs().set_index("run").loc["alpha", "price_usd"] == 0.75
 
 
 def test_explaining_a_value(campaign: Campaign) -> None:
-    campaign.judge([Judgement(str(uuid4()), "ann", "1", "d2", "graded", 1)])
-    explanation = campaign.explain(parse("RR"), "alpha", "1")
+    campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d2", "graded", 1)])
+    explanation = campaign.evaluation.explain(parse("RR"), "alpha", "1")
     assert explanation.value == 0.5
     assert explanation.ranks["doc_id"].tolist() == ["d1", "d2", "d3"]
     with pytest.raises(UnknownNameError, match="no run 'gamma'"):
-        campaign.explain(parse("RR"), "gamma", "1")
+        campaign.evaluation.explain(parse("RR"), "gamma", "1")
 
 
 def test_a_grade_outside_the_scale_is_located(campaign: Campaign, files: Path) -> None:
     (files / "high.txt").write_text("# grades to 9\n1 0 d1 2\n\n1 0 d2 7\n")
     with pytest.raises(FormatError, match=r"high\.txt:4: wanted a grade of this campaign \(0, 1, 2, 3.*found 7"):
-        campaign.import_files(qrels=files / "high.txt")
+        campaign.importer.import_files(qrels=files / "high.txt")
 
 
 def test_a_run_imported_again_brings_the_topics_that_are_known_by_now(campaign: Campaign, files: Path) -> None:
     (files / "wide.run").write_text("1 Q0 d1 1 2.0 wide\n3 Q0 d2 1 2.0 wide\n")
-    campaign.import_files(runs=[files / "wide.run"])
+    campaign.importer.import_files(runs=[files / "wide.run"])
     (files / "more.tsv").write_text("3\tthree\n")
-    campaign.import_files(topics=files / "more.tsv", runs=[files / "wide.run"])
-    (run,) = campaign.runs(["wide"])
+    campaign.importer.import_files(topics=files / "more.tsv", runs=[files / "wide.run"])
+    (run,) = campaign.corpus.runs(["wide"])
     assert run.frame["query_id"].tolist() == ["1", "3"]
-    assert "already" in campaign.import_files(runs=[files / "wide.run"]).done[0]
+    assert "already" in campaign.importer.import_files(runs=[files / "wide.run"]).done[0]
 
 
 def test_two_files_with_one_tag_in_one_import_are_two_runs(campaign: Campaign, files: Path) -> None:
     for name, doc in (("one", "d1"), ("two", "d2")):
         (files / f"{name}.run").write_text(f"1 Q0 {doc} 1 2.0 same\n")
-    campaign.import_files(runs=[files / "one.run", files / "two.run"], replace=True)
-    assert {"one", "two"} <= set(campaign.run_table()["run"])
+    campaign.importer.import_files(runs=[files / "one.run", files / "two.run"], replace=True)
+    assert {"one", "two"} <= set(campaign.corpus.run_table()["run"])
 
 
 def test_what_a_killed_import_left_is_swept_away(campaign: Campaign, files: Path) -> None:
     (campaign.directory / "runs" / "left.0123abcd-5.part").write_text("half a run")
-    campaign.import_files(topics=files / "topics.jsonl")
-    assert {p.name for p in (campaign.directory / "runs").iterdir()} == set(campaign.run_table()["file"])
+    campaign.importer.import_files(topics=files / "topics.jsonl")
+    assert {p.name for p in (campaign.directory / "runs").iterdir()} == set(campaign.corpus.run_table()["file"])
 
 
 def test_other_qrels_of_the_same_name_are_a_conflict(campaign: Campaign, files: Path) -> None:
     (files / "q.txt").write_text("1 0 d1 2\n")
-    campaign.import_files(qrels=files / "q.txt")
+    campaign.importer.import_files(qrels=files / "q.txt")
     (files / "q.txt").write_text("1 0 d1 3\n")
     with pytest.raises(ConflictError, match="'qrels:q' says 2 already, found 3"):
-        campaign.import_files(qrels=files / "q.txt")
-    assert "1 changed" in campaign.import_files(qrels=files / "q.txt", replace=True).done[0]
-    assert campaign.qrels()["relevance"].tolist() == [3]
+        campaign.importer.import_files(qrels=files / "q.txt")
+    assert "1 changed" in campaign.importer.import_files(qrels=files / "q.txt", replace=True).done[0]
+    assert campaign.qrels.build()["relevance"].tolist() == [3]
 
 
 def test_ids_with_odd_characters_come_out_as_they_went_in(campaign: Campaign, files: Path, tmp_path: Path) -> None:
     odd = ["a\u00a0b", "c\u3000", "d\u2028e", "0"]
     (files / "odd.run").write_text("".join(f"1 Q0 {d} {r} {9 - r} odd\n" for r, d in enumerate(odd)))
     (files / "odd.jsonl").write_text("".join(json.dumps({"id": d, "text": "t"}) + "\n" for d in odd))
-    campaign.import_files(runs=[files / "odd.run"], documents=[files / "odd.jsonl"])
-    campaign.pool("depth", depth=5)
-    campaign.judge([graded("1", d, 1) for d in odd])
-    campaign.export(qrels=tmp_path / "q.txt", pool=tmp_path / "p.tsv")
+    campaign.importer.import_files(runs=[files / "odd.run"], documents=[files / "odd.jsonl"])
+    campaign.pools.add("depth", depth=5)
+    campaign.judging.judge_many([graded("1", d, 1) for d in odd])
+    campaign.export.files(qrels=tmp_path / "q.txt", pool=tmp_path / "p.tsv")
     from collection.formats import read_qrels
 
     assert sorted(read_qrels(tmp_path / "q.txt")["doc_id"]) == sorted(odd)
@@ -311,7 +313,7 @@ def test_ids_with_odd_characters_come_out_as_they_went_in(campaign: Campaign, fi
 def test_a_topic_cannot_have_the_name_of_the_mean(campaign: Campaign, files: Path) -> None:
     (files / "all.tsv").write_text("all\teverything\n")
     with pytest.raises(InputError, match="no topic can be called 'all'"):
-        campaign.import_files(topics=files / "all.tsv")
+        campaign.importer.import_files(topics=files / "all.tsv")
 
 
 def test_pooling_twice_at_once_adds_every_pair_once(make_campaign: Callable[..., Campaign]) -> None:
@@ -320,7 +322,7 @@ def test_pooling_twice_at_once_adds_every_pair_once(make_campaign: Callable[...,
 
     def pool() -> None:
         with Campaign(directory) as campaign:
-            new.append(campaign.pool("depth", depth=2).new)
+            new.append(campaign.pools.add("depth", depth=2).new)
 
     threads = [threading.Thread(target=pool) for _ in range(4)]
     for thread in threads:
@@ -332,36 +334,36 @@ def test_pooling_twice_at_once_adds_every_pair_once(make_campaign: Callable[...,
 
 def test_a_wrong_parameter_of_a_strategy_is_named(campaign: Campaign) -> None:
     with pytest.raises(InputError, match="no depth parameter 'deep'; did you mean 'depth'"):
-        campaign.pool("depth", deep=3)
+        campaign.pools.add("depth", deep=3)
 
 
 def test_runs_without_a_judged_topic_count_zero_and_are_named(campaign: Campaign, files: Path) -> None:
     (files / "narrow.run").write_text("2 Q0 d4 1 2.0 narrow\n")
-    campaign.import_files(runs=[files / "narrow.run"])
-    campaign.judge([graded("1", "d2", 1)])
-    evaluation = campaign.evaluate([parse("RR")])
+    campaign.importer.import_files(runs=[files / "narrow.run"])
+    campaign.judging.judge_many([graded("1", "d2", 1)])
+    evaluation = campaign.evaluation.evaluate([parse("RR")])
     assert evaluation.means().loc["narrow", "RR"] == 0
     assert [c.missing_topics for c in evaluation.coverage if c.run == "narrow"] == [("1",)]
 
 
 def test_status_is_plain_json_from_the_first_judgement_on(campaign: Campaign) -> None:
-    campaign.judge([graded("1", "d1", 1)])  # a script's: no seconds
-    assert campaign.status()["annotators"][0]["seconds"] is None
-    json.dumps(campaign.status(), allow_nan=False)
+    campaign.judging.judge_many([graded("1", "d1", 1)])  # a script's: no seconds
+    assert campaign.overview.status()["annotators"][0]["seconds"] is None
+    json.dumps(campaign.overview.status(), allow_nan=False)
 
 
 def test_what_to_do_next(tmp_path: Path, files: Path) -> None:
     with Campaign.create(tmp_path / "fresh", title="Fresh") as campaign:
-        assert campaign.next_step().page == "import"
-        campaign.import_files(
+        assert campaign.overview.next_step().page == "import"
+        campaign.importer.import_files(
             topics=files / "topics.jsonl", documents=[files / "documents.jsonl"], runs=[files / "a.run"]
         )
-        assert campaign.next_step().page == "pool"
-        campaign.pool("depth", depth=1)
-        assert campaign.next_step().page == "judge"
-        campaign.judge([graded("1", "d1", 0), graded("2", "d4", 1)])
-        assert campaign.next_step().page == "export"
-        status = campaign.status()
+        assert campaign.overview.next_step().page == "pool"
+        campaign.pools.add("depth", depth=1)
+        assert campaign.overview.next_step().page == "judge"
+        campaign.judging.judge_many([graded("1", "d1", 0), graded("2", "d4", 1)])
+        assert campaign.overview.next_step().page == "export"
+        status = campaign.overview.status()
         assert (status["title"], status["judged"], status["remaining"]) == ("Fresh", 2, 0)
         json.dumps(status)
 
@@ -404,15 +406,15 @@ def test_the_secret_is_whole_from_the_first_moment_and_private(campaign: Campaig
 
     def look() -> None:
         with Campaign(campaign.directory) as other:
-            seen.append(other.secret())
+            seen.append(other.server_state.secret())
 
     threads = [threading.Thread(target=look) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert set(seen) == {campaign.secret()}
-    assert len(campaign.secret()) == 64
+    assert set(seen) == {campaign.server_state.secret()}
+    assert len(campaign.server_state.secret()) == 64
     assert not list(campaign.directory.glob(".secret-*"))
     assert (campaign.directory / ".secret").stat().st_mode & 0o777 == 0o600
 
@@ -420,27 +422,16 @@ def test_the_secret_is_whole_from_the_first_moment_and_private(campaign: Campaig
 def test_a_copied_directory_is_the_campaign(campaign: Campaign, tmp_path: Path) -> None:
     import shutil
 
-    campaign.judge([graded("1", "d1", 3)])
+    campaign.judging.judge_many([graded("1", "d1", 3)])
     campaign.close()
     shutil.copytree(campaign.directory, tmp_path / "copy")
     with Campaign(tmp_path / "copy") as copy:
-        assert copy.qrels().values.tolist() == [["1", "d1", 3]]
+        assert copy.qrels.build().values.tolist() == [["1", "d1", 3]]
         pd.testing.assert_frame_equal(
-            copy.evaluate([parse("RR")]).means(),
+            copy.evaluation.evaluate([parse("RR")]).means(),
             pd.DataFrame(
                 {"RR": [1.0, 0.0]},
                 index=pd.Index(["alpha", "beta"], name="run"),
                 columns=pd.Index(["RR"], name="measure"),
             ),
         )
-
-
-def test_no_part_of_a_campaign_hides_a_method_of_another() -> None:
-    """A campaign is put together from parts that do not know each other: one name twice, and one of them is gone."""
-    owners: dict[str, list[str]] = {}
-    for part in Campaign.__mro__[:-1]:
-        for name in vars(part):
-            if not name.startswith("__"):
-                owners.setdefault(name, []).append(part.__name__)
-    extended = {name for name, parts in owners.items() if len(parts) > 1}
-    assert extended == {"status", "next_step"}  # what is decided adds to these, and calls them

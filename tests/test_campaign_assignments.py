@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 from click.testing import Result
 
-from collection.campaign import Campaign, JudgeResult
+from collection.campaign import Campaign
+from collection.campaign.results import JudgeResult
 from collection.errors import CampaignError, ConflictError, InputError, UnknownNameError
 from collection.records import Judgement
 from tests.helpers import Clock, fill, run
@@ -28,12 +29,12 @@ def campaign(tmp_path: Path) -> Iterator[Campaign]:
     with Campaign.create(tmp_path / "campaign") as campaign:
         fill(campaign, tmp_path, TOPICS, DOCS)
         for name in ("ann", "ben", "cai"):
-            campaign.add_account(name, "annotator")
+            campaign.accounts.add(name, "annotator")
         yield campaign
 
 
 def take(campaign: Campaign, annotator: str, count: int = 1, query_id: str = "1", holding: tuple[str, ...] = ()) -> str:
-    found = campaign.next_pairs(annotator, query_id, count, list(holding))
+    found = campaign.judging.next_pairs(annotator, query_id, count, list(holding))
     return " ".join(d.doc_id for d in found.documents)
 
 
@@ -42,12 +43,12 @@ def say(
 ) -> JudgeResult:
     kind = "undone" if grade is None else "graded"
     judgement = Judgement(str(uuid4()), annotator, query_id, doc_id, kind, grade, **more)
-    return campaign.judge([judgement], leased_only=True)
+    return campaign.judging.judge_many([judgement], leased_only=True)
 
 
 def words(campaign: Campaign) -> Counter[tuple[str, str]]:
     """How many annotators' judgements count for each pair."""
-    frame = campaign.judgements()
+    frame = campaign.judgement_log.judgements()
     frame = frame[frame["counts_as"] == "judgement"]
     return Counter(zip(frame["query_id"], frame["doc_id"], strict=True))
 
@@ -56,52 +57,52 @@ def words(campaign: Campaign) -> Counter[tuple[str, str]]:
 
 
 def test_two_judge_each_pair_and_nobody_a_third_time(campaign: Campaign) -> None:
-    campaign.set_assignment(annotators=2)
+    campaign.assignments.update(annotators=2)
     assert take(campaign, "ann", 2) == take(campaign, "ben", 2) == "d0 d1"
     assert take(campaign, "cai", 2) == "d2 d3"
     say(campaign, "ann", "d0")
     say(campaign, "ben", "d0")
-    assert campaign.standing("1", "cai") == (1, 8)
-    assert campaign.standing("1", "ann") == (1, 8)
+    assert campaign.progress.standing("1", "cai") == (1, 8)
+    assert campaign.progress.standing("1", "ann") == (1, 8)
     assert "d0" not in take(campaign, "cai", 9)
 
 
 def test_progress_and_workload_count_the_judgements_that_are_wanted(campaign: Campaign) -> None:
     take(campaign, "ann", 2)
     say(campaign, "ann", "d0")
-    assert campaign.workload() == (24, 24, 1)
-    assert campaign.workload(annotators=3) == (24, 72, 1)
-    assert campaign.workload(annotators=2, which="number", number=2) == (24, 30, 1)
-    assert campaign.assignment_settings().annotators == 1
-    campaign.set_assignment(annotators=2, which="topics", topics=["1"])
-    assert campaign.workload() == (24, 32, 1)
-    progress = campaign.progress().set_index("query_id")
+    assert campaign.assignments.workload() == (24, 24, 1)
+    assert campaign.assignments.workload(annotators=3) == (24, 72, 1)
+    assert campaign.assignments.workload(annotators=2, which="number", number=2) == (24, 30, 1)
+    assert campaign.settings.assignment().annotators == 1
+    campaign.assignments.update(annotators=2, which="topics", topics=["1"])
+    assert campaign.assignments.workload() == (24, 32, 1)
+    progress = campaign.progress.topics().set_index("query_id")
     assert progress.loc["1", ["pool", "judged", "made", "goal"]].tolist() == [8, 1, 1, 16]
     assert progress.loc["2", ["pool", "judged", "made", "goal"]].tolist() == [8, 0, 0, 8]
-    assert campaign.status()["remaining"] == 31
-    assert "31 of 32 judgements are left" in campaign.next_step().sentence
-    assert campaign.assignments().set_index("query_id").loc["1", ["wanted", "made"]].tolist() == [16, 1]
+    assert campaign.overview.status()["remaining"] == 31
+    assert "31 of 32 judgements are left" in campaign.overview.next_step().sentence
+    assert campaign.assignments.table().set_index("query_id").loc["1", ["wanted", "made"]].tolist() == [16, 1]
 
 
 def test_pairs_that_are_pooled_later_have_their_overlap(campaign: Campaign, tmp_path: Path) -> None:
-    campaign.set_assignment(annotators=2, which="share", share=0.5)
+    campaign.assignments.update(annotators=2, which="share", share=0.5)
     (tmp_path / "other.run").write_text("\n".join(f"1 Q0 n{n} {n} {100 - n} other" for n in range(1, 41)) + "\n")
-    campaign.import_files(runs=[tmp_path / "other.run"])
-    before = campaign.workload()
-    campaign.pool("depth", depth=40)
-    assert campaign.workload().pairs == before.pairs + 40
-    assert before.judgements + 48 < campaign.workload().judgements < before.judgements + 72
+    campaign.importer.import_files(runs=[tmp_path / "other.run"])
+    before = campaign.assignments.workload()
+    campaign.pools.add("depth", depth=40)
+    assert campaign.assignments.workload().pairs == before.pairs + 40
+    assert before.judgements + 48 < campaign.assignments.workload().judgements < before.judgements + 72
 
 
 def test_an_adjudicated_pair_is_handed_out_no_more_and_counts_as_complete(campaign: Campaign) -> None:
-    campaign.set_assignment(annotators=3)
+    campaign.assignments.update(annotators=3)
     assert take(campaign, "ann") == take(campaign, "ben") == "d0"
     say(campaign, "ann", "d0", 0)
-    campaign.judge([Judgement(str(uuid4()), "boss", "1", "d0", "graded", 2, counts_as="adjudication")])
-    assert campaign.progress("1")["made"].tolist() == [3]
+    campaign.judging.judge_many([Judgement(str(uuid4()), "boss", "1", "d0", "graded", 2, counts_as="adjudication")])
+    assert campaign.progress.topics("1")["made"].tolist() == [3]
     assert take(campaign, "cai") == "d1"
-    assert campaign.next_pairs("ben", "1", 0, ["d0"]).closed == ["d0"]
-    assert campaign.standing("1", "cai") == (1, 8)
+    assert campaign.judging.next_pairs("ben", "1", 0, ["d0"]).closed == ["d0"]
+    assert campaign.progress.standing("1", "cai") == (1, 8)
 
 
 # --- leases and late judgements ---------------------------------------------------------------------
@@ -110,7 +111,7 @@ def test_an_adjudicated_pair_is_handed_out_no_more_and_counts_as_complete(campai
 def test_a_reservation_ends_after_its_time_and_a_late_judgement_is_kept_but_not_counted(
     campaign: Campaign, clock: Clock
 ) -> None:
-    campaign.set_assignment(lease=5)
+    campaign.assignments.update(lease=5)
     assert take(campaign, "ann") == "d0"
     clock.passes(299)
     assert take(campaign, "ben") == "d1"
@@ -120,8 +121,8 @@ def test_a_reservation_ends_after_its_time_and_a_late_judgement_is_kept_but_not_
     assert len(late.saved) == len(late.surplus) == 1
     assert not say(campaign, "ben", "d0", 1).surplus
     assert words(campaign)["1", "d0"] == 1
-    assert campaign.qrels()[["doc_id", "relevance"]].values.tolist() == [["d0", 1]]
-    log = campaign.judgements(current=False)
+    assert campaign.qrels.build()[["doc_id", "relevance"]].values.tolist() == [["d0", 1]]
+    log = campaign.judgement_log.judgements(current=False)
     assert log["counts_as"].tolist() == ["surplus", "judgement"]
     assert log["relevance"].tolist() == [3, 1]
     # It can be taken back, and given again, and is a surplus still.
@@ -163,8 +164,8 @@ def test_no_pair_is_ever_judged_by_more_than_are_wanted(
     """Six annotators take, judge, undo, vanish and come back late, by chance; the clock leaps."""
     chance = random.Random(f"{mode}{overlap}")
     campaign.id = "always the same"  # what is shuffled is shuffled by it
-    campaign.set_assignment(annotators=overlap, lease=2)
-    campaign.set_loop(mode=mode)
+    campaign.assignments.update(annotators=overlap, lease=2)
+    campaign.settings.set_loop(mode=mode)
     hands: dict[str, list[str]] = {f"p{number}": [] for number in range(6)}
     done: dict[str, list[str]] = {name: [] for name in hands}
     surplus = 0
@@ -172,7 +173,7 @@ def test_no_pair_is_ever_judged_by_more_than_are_wanted(
         name = chance.choice(list(hands))
         act = chance.random()
         if act < 0.4:
-            answer = campaign.next_pairs(name, "1", chance.randint(0, 3), hands[name])
+            answer = campaign.judging.next_pairs(name, "1", chance.randint(0, 3), hands[name])
             if chance.random() < 0.8:  # otherwise the answer never arrives
                 fresh = [d.doc_id for d in answer.documents]
                 hands[name] = [d for d in hands[name] if d not in answer.closed] + fresh
@@ -202,21 +203,21 @@ def test_no_pair_is_ever_judged_by_more_than_are_wanted(
 
 
 def test_in_the_loop_others_judge_what_was_judged(campaign: Campaign) -> None:
-    campaign.set_loop(mode="loop")
-    campaign.set_assignment(annotators=2)
+    campaign.settings.set_loop(mode="loop")
+    campaign.assignments.update(annotators=2)
     first = take(campaign, "ann")
     say(campaign, "ann", first)
     assert take(campaign, "ben") == first
     say(campaign, "ben", first, 2)
-    log = campaign.judgements()
+    log = campaign.judgement_log.judgements()
     assert log["strategy"].tolist() == ["start", "overlap"]
     assert first not in take(campaign, "cai", 20)
-    assert campaign.ledger("1").judged == 1
+    assert campaign.active_learning.ledger("1").judged == 1
 
 
 def test_idle_cards_keep_no_second_opinion_from_others(campaign: Campaign) -> None:
-    campaign.set_loop(mode="loop-in-pool")
-    campaign.set_assignment(annotators=2)
+    campaign.settings.set_loop(mode="loop-in-pool")
+    campaign.assignments.update(annotators=2)
     for _ in DOCS:
         say(campaign, "ann", take(campaign, "ann"))
     held = take(campaign, "ben", 4).split()
@@ -225,31 +226,31 @@ def test_idle_cards_keep_no_second_opinion_from_others(campaign: Campaign) -> No
 
 
 def test_a_draw_says_of_how_many_it_was_made_also_beside_second_opinions(campaign: Campaign) -> None:
-    campaign.set_loop(mode="loop-in-pool", run=1)
-    campaign.set_assignment(annotators=2)
+    campaign.settings.set_loop(mode="loop-in-pool", run=1)
+    campaign.assignments.update(annotators=2)
     say(campaign, "ann", take(campaign, "ann"), 1)
-    while campaign.judgements()["strategy"].iloc[-1] != "random":
+    while campaign.judgement_log.judgements()["strategy"].iloc[-1] != "random":
         first = take(campaign, "ann", 1)
         say(campaign, "ann", first, 0)
-    judged = campaign.counts()["judgements"]
-    drawn = campaign.judgements().iloc[-1]
+    judged = campaign.progress.counts()["judgements"]
+    drawn = campaign.judgement_log.judgements().iloc[-1]
     assert drawn["probability"] == pytest.approx(1 / (len(DOCS) - judged + 1))
-    order = campaign.next_pairs("ben", "1", 8).order
+    order = campaign.judging.next_pairs("ben", "1", 8).order
     assert order is not None
     leases = dict(
-        campaign.store.db.conn.execute(
+        campaign.store.connection.db.conn.execute(
             "SELECT d.doc_id, l.probability FROM leases AS l JOIN documents AS d USING (doc) WHERE annotator = 'ben'"
         )
     )
-    assert order[:judged] == campaign.judgements()["doc_id"].tolist()  # second opinions first
+    assert order[:judged] == campaign.judgement_log.judgements()["doc_id"].tolist()  # second opinions first
     draws = [leases[doc_id] for doc_id in order[judged:] if leases[doc_id] is not None]
     assert draws == pytest.approx([1 / left for left in range(len(DOCS) - judged, 0, -1)][: len(draws)])
     assert draws
     # A round that is behind: what was judged since then is not drawn from, second opinions make no difference.
-    made = campaign.retrain("1")
+    made = campaign.active_learning.retrain("1")
 
     def since() -> int:
-        return campaign.store.judged_among("1", campaign.store.logged_in("1") - made.model_round)
+        return campaign.store.judgements.judged_among("1", campaign.store.judgements.logged_in("1") - made.model_round)
 
     assert since() == 0
     say(campaign, "ben", order[0], 0)
@@ -261,23 +262,23 @@ def test_a_draw_says_of_how_many_it_was_made_also_beside_second_opinions(campaig
 
 
 def test_the_random_order_ends_with_the_pool(campaign: Campaign) -> None:
-    campaign.set_loop(mode="random")
+    campaign.settings.set_loop(mode="random")
     held = take(campaign, "ann", 8).split()
     for doc_id in held:
         say(campaign, "ann", doc_id)
-    after = campaign.next_pairs("ann", "1", 8, held[-1:], wait=False)
+    after = campaign.judging.next_pairs("ann", "1", 8, held[-1:], wait=False)
     assert (after.documents, after.closed, after.order) == ([], held[-1:], None)
     assert not (campaign.directory / "vectors").exists()
 
 
 def test_a_document_that_was_found_may_have_a_second_opinion(campaign: Campaign) -> None:
-    campaign.take("ann", "1", "outside")
+    campaign.search.take("ann", "1", "outside")
     with pytest.raises(InputError, match="another annotator has it"):
-        campaign.take("ben", "1", "outside")
-    campaign.set_assignment(annotators=2)
-    assert campaign.take("ben", "1", "outside").doc_id == "outside"
+        campaign.search.take("ben", "1", "outside")
+    campaign.assignments.update(annotators=2)
+    assert campaign.search.take("ben", "1", "outside").doc_id == "outside"
     with pytest.raises(InputError, match="another annotator has it"):
-        campaign.take("cai", "1", "outside")
+        campaign.search.take("cai", "1", "outside")
 
 
 def test_a_late_judgement_that_is_sent_again_is_a_surplus_still(campaign: Campaign, clock: Clock) -> None:
@@ -285,29 +286,29 @@ def test_a_late_judgement_that_is_sent_again_is_a_surplus_still(campaign: Campai
     clock.passes(4000)
     take(campaign, "ben")
     late = Judgement(str(uuid4()), "ann", "1", "d0", "graded", 1)
-    assert campaign.judge([late], leased_only=True).surplus == [late.uuid]
-    assert campaign.judge([late], leased_only=True).surplus == [late.uuid]
+    assert campaign.judging.judge_many([late], leased_only=True).surplus == [late.uuid]
+    assert campaign.judging.judge_many([late], leased_only=True).surplus == [late.uuid]
 
 
 def test_a_drawn_document_stays_drawn_when_its_first_judge_changes_their_mind(campaign: Campaign) -> None:
-    campaign.set_loop(mode="loop-in-pool", run=1)
-    campaign.set_assignment(annotators=2)
+    campaign.settings.set_loop(mode="loop-in-pool", run=1)
+    campaign.assignments.update(annotators=2)
     say(campaign, "ann", take(campaign, "ann"), 1)
-    while campaign.judgements()["strategy"].iloc[-1] != "random":
+    while campaign.judgement_log.judgements()["strategy"].iloc[-1] != "random":
         say(campaign, "ann", take(campaign, "ann"), 0)
-    drawn = campaign.judgements()["doc_id"].iloc[-1]
+    drawn = campaign.judgement_log.judgements()["doc_id"].iloc[-1]
     for doc_id in take(campaign, "ben", 8).split():
         if doc_id == drawn:
             say(campaign, "ben", doc_id, 0)
-    assert campaign.judgements()["strategy"].tolist()[-1] == "overlap"
+    assert campaign.judgement_log.judgements()["strategy"].tolist()[-1] == "overlap"
     say(campaign, "ann", drawn, None)
     say(campaign, "ann", drawn, 0)
-    assert campaign.ledger("1").drawn.sum() == 1
+    assert campaign.active_learning.ledger("1").drawn.sum() == 1
 
 
 @pytest.mark.parametrize("name", ["", " ann", "ann ", "a\nb"])
 def test_a_name_that_could_not_be_written_into_a_table_is_refused(campaign: Campaign, name: str) -> None:
-    refused = campaign.judge([Judgement(str(uuid4()), name, "1", "d0", "graded", 1)]).refused
+    refused = campaign.judging.judge_many([Judgement(str(uuid4()), name, "1", "d0", "graded", 1)]).refused
     assert "the name of its annotator" in refused[0].reason
 
 
@@ -315,11 +316,11 @@ def test_a_name_that_could_not_be_written_into_a_table_is_refused(campaign: Camp
 
 
 def test_everybody_judges_the_calibration_set_before_anything_else(campaign: Campaign) -> None:
-    campaign.set_calibration([("2", "d5"), ("2", "outside")])
+    campaign.calibration.set_pairs([("2", "d5"), ("2", "outside")])
     assert take(campaign, "ann", 5) == ""
-    assert campaign.next_pairs("ann", "1", 5, ["d0"]).first == "2"
+    assert campaign.judging.next_pairs("ann", "1", 5, ["d0"]).first == "2"
     for name in ("ann", "ben", "cai"):
-        answer = campaign.next_pairs(name, "2", 5)
+        answer = campaign.judging.next_pairs(name, "2", 5)
         assert [d.doc_id for d in answer.documents] == list(answer.calibration) == ["d5", "outside"]
         say(campaign, name, "d5", query_id="2")
         say(campaign, name, "outside", query_id="2")
@@ -329,61 +330,63 @@ def test_everybody_judges_the_calibration_set_before_anything_else(campaign: Cam
 
 
 def test_calibration_goes_beyond_the_assignment_and_an_adjudication(campaign: Campaign) -> None:
-    campaign.set_calibration([("2", "d5")])
-    campaign.assign(["2"], ["ben"])
-    campaign.judge([Judgement(str(uuid4()), "boss", "2", "d5", "graded", 3, counts_as="adjudication", note="by name")])
-    assert campaign.topics_for("ann") == TOPICS
-    assert campaign.standing("2", "ann") == (0, 1)
-    assert campaign.totals("ann") == (0, 17)
-    assert campaign.totals("ben") == (0, 24)  # adjudicated, and theirs all the same
+    campaign.calibration.set_pairs([("2", "d5")])
+    campaign.assignments.assign(["2"], ["ben"])
+    campaign.judging.judge_many(
+        [Judgement(str(uuid4()), "boss", "2", "d5", "graded", 3, counts_as="adjudication", note="by name")]
+    )
+    assert campaign.progress.topics_for("ann") == TOPICS
+    assert campaign.progress.standing("2", "ann") == (0, 1)
+    assert campaign.progress.totals("ann") == (0, 17)
+    assert campaign.progress.totals("ben") == (0, 24)  # adjudicated, and theirs all the same
     assert take(campaign, "ann", 5, "2") == "d5"
     assert not say(campaign, "ann", "d5", 2, "2").feedback
-    assert campaign.totals("ann", "2") == (1, 17)  # the goal stays as it was
-    assert campaign.standing("2", "ann") == (1, 1)
+    assert campaign.progress.totals("ann", "2") == (1, 17)  # the goal stays as it was
+    assert campaign.progress.standing("2", "ann") == (1, 1)
     assert take(campaign, "ann", 5, "2") == ""
-    campaign.set_assignment(feedback=True)
+    campaign.assignments.update(feedback=True)
     take(campaign, "ben", 5, "2")
     (told,) = say(campaign, "ben", "d5", 3, "2").feedback
     assert (told.relevance, told.settled, told.note) == (3, 3, "by name")
-    calibrated = campaign.calibrated().set_index("annotator")
+    calibrated = campaign.calibration.results().set_index("annotator")
     assert calibrated["judged"].to_dict() == {"ann": 1, "ben": 1, "cai": 0}
     assert calibrated["agree"].fillna(-1).to_dict() == {"ann": 0, "ben": 1, "cai": -1}
 
 
 def test_feedback_has_no_note_where_the_adjudicator_wrote_none(campaign: Campaign) -> None:
-    campaign.set_calibration([("2", "d5"), ("2", "d6")])
-    campaign.set_assignment(feedback=True)
+    campaign.calibration.set_pairs([("2", "d5"), ("2", "d6")])
+    campaign.assignments.update(feedback=True)
     for doc_id, note in (("d5", None), ("d6", "by name")):
         j = Judgement(str(uuid4()), "boss", "2", doc_id, "graded", 3, counts_as="adjudication", note=note)
-        campaign.judge([j])
+        campaign.judging.judge_many([j])
     assert take(campaign, "ann", 5, "2") == "d5 d6"
     told = [say(campaign, "ann", doc_id, 1, "2", note="mine").feedback[0].note for doc_id in ("d5", "d6")]
     assert told == [None, "by name"]
     # Somebody else's later word, without a note, is not explained by the note of the one before.
-    campaign.judge([Judgement(str(uuid4()), "chief", "2", "d6", "graded", 2, counts_as="adjudication")])
+    campaign.judging.judge_many([Judgement(str(uuid4()), "chief", "2", "d6", "graded", 2, counts_as="adjudication")])
     again = say(campaign, "ann", "d6", 1, "2").feedback[0]
     assert (again.settled, again.note) == (2, None)
     unclear = Judgement(str(uuid4()), "chief", "2", "d6", "cannot judge", reason="?", counts_as="adjudication")
-    campaign.judge([unclear])
+    campaign.judging.judge_many([unclear])
     assert not say(campaign, "ann", "d6", 1, "2").feedback
     assert json.loads(json.dumps(told, allow_nan=False)) == told
 
 
 def test_a_reader_is_given_no_topic(campaign: Campaign) -> None:
-    campaign.add_account("rita", "reader")
+    campaign.accounts.add("rita", "reader")
     with pytest.raises(InputError, match="'rita' is a reader"):
-        campaign.assign(["1"], ["ann", "rita"])
+        campaign.assignments.assign(["1"], ["ann", "rita"])
 
 
 def test_a_calibration_set_is_drawn_from_the_pool_by_lot(campaign: Campaign) -> None:
-    drawn = campaign.draw_calibration(3, seed=1)
+    drawn = campaign.calibration.draw(3, seed=1)
     assert Counter(query_id for query_id, _ in drawn) == dict.fromkeys(TOPICS, 3)
-    assert drawn == campaign.draw_calibration(3, seed=1) != campaign.draw_calibration(3, seed=2)
-    assert len(campaign.draw_calibration(20, ["2"])) == 8
-    campaign.set_calibration(drawn)
-    assert [tuple(pair) for pair in campaign.calibration()[["query_id", "doc_id"]].values] == drawn
-    campaign.set_calibration([])
-    assert campaign.calibration().empty
+    assert drawn == campaign.calibration.draw(3, seed=1) != campaign.calibration.draw(3, seed=2)
+    assert len(campaign.calibration.draw(20, ["2"])) == 8
+    campaign.calibration.set_pairs(drawn)
+    assert [tuple(pair) for pair in campaign.calibration.pairs()[["query_id", "doc_id"]].values] == drawn
+    campaign.calibration.set_pairs([])
+    assert campaign.calibration.pairs().empty
 
 
 @pytest.mark.parametrize(
@@ -398,25 +401,25 @@ def test_a_wrong_calibration_set_is_refused_by_name(
     campaign: Campaign, pairs: list[tuple[str, str]], words: str
 ) -> None:
     with pytest.raises(InputError, match=words):
-        campaign.set_calibration(pairs)
+        campaign.calibration.set_pairs(pairs)
 
 
 def test_a_closed_topic_keeps_nobody_from_the_others(campaign: Campaign) -> None:
-    campaign.set_calibration([("2", "d5")])
-    campaign.set_loop(mode="closed", topics=["2"])
+    campaign.calibration.set_pairs([("2", "d5")])
+    campaign.settings.set_loop(mode="closed", topics=["2"])
     assert take(campaign, "ann") == "d0"
-    campaign.reopen("2")
-    assert campaign.next_pairs("ann", "1", 1).first == "2"
+    campaign.settings.reopen_topic("2")
+    assert campaign.judging.next_pairs("ann", "1", 1).first == "2"
     with pytest.raises(InputError, match="comes first, in topic '2'"):
-        campaign.take("ann", "1", "outside")
+        campaign.search.take("ann", "1", "outside")
 
 
 def test_the_settled_grade_is_of_qrels_and_not_of_another_annotator(campaign: Campaign, tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text("annotator,query_id,doc_id,relevance\nzoe,1,d0,3\nyan,1,d0,0\n")
     (tmp_path / "nist.txt").write_text("1 0 d1 2\n")
-    campaign.import_files(labels=tmp_path / "labels.csv", qrels=tmp_path / "nist.txt")
-    campaign.set_calibration([("1", "d0"), ("1", "d1")])
-    assert campaign.calibration()["settled"].fillna(-1).tolist() == [-1, 2]
+    campaign.importer.import_files(labels=tmp_path / "labels.csv", qrels=tmp_path / "nist.txt")
+    campaign.calibration.set_pairs([("1", "d0"), ("1", "d1")])
+    assert campaign.calibration.pairs()["settled"].fillna(-1).tolist() == [-1, 2]
 
 
 # --- labels from elsewhere ----------------------------------------------------------------------------
@@ -427,12 +430,12 @@ def labels(campaign: Campaign, path: Path, rows: str, **options: bool) -> list[s
     cells = [row.split() for row in rows.splitlines()]
     lines = [f"{who},1,{doc},{grade},2026-01-01T10:{minute}:00.000+00:00\n" for who, doc, grade, minute in cells]
     path.write_text("annotator,query_id,doc_id,relevance,judged_at\n" + "".join(lines))
-    return campaign.import_files(labels=path, **options).notices  # type: ignore[arg-type]
+    return campaign.importer.import_files(labels=path, **options).notices  # type: ignore[arg-type]
 
 
 def counted(campaign: Campaign) -> dict[tuple[str, str], str]:
     """Annotator and document -> what the last entry of the log counts as."""
-    log = campaign.judgements(current=False, query_id="1")
+    log = campaign.judgement_log.judgements(current=False, query_id="1")
     return dict(zip(zip(log["annotator"], log["doc_id"], strict=True), log["counts_as"], strict=True))
 
 
@@ -445,23 +448,25 @@ def test_labels_beyond_what_a_pair_wants_are_surplus_the_latest_first(campaign: 
     assert counting.endswith("l.csv: 2 of them count as judgements of their pairs")
     assert "l.csv: 2 of them are surplus: their pairs want no more judgements. " in surplus
     assert words(campaign) == {("1", "d0"): 1, ("1", "d1"): 1}
-    assert campaign.progress("1").iloc[0][["judged", "made"]].tolist() == [2, 2]
+    assert campaign.progress.topics("1").iloc[0][["judged", "made"]].tolist() == [2, 2]
     # Nothing that is said of the judgements looks at surplus.
-    assert campaign.qrels()["relevance"].tolist() == [0, 2]
-    assert campaign.agreement(resamples=0).several == 0
-    assert campaign.disagreements().pairs == 0
-    assert sorted(campaign.labels()["annotator"]) == ["x", "y"]
+    assert campaign.qrels.build()["relevance"].tolist() == [0, 2]
+    assert campaign.agreement.report(resamples=0).several == 0
+    assert campaign.agreement.disagreements().pairs == 0
+    assert sorted(campaign.agreement.labels()["annotator"]) == ["x", "y"]
 
 
 def test_labels_of_which_several_are_wanted_count_up_to_that(campaign: Campaign, tmp_path: Path) -> None:
-    campaign.set_assignment(annotators=2, which="topics", topics=("1",))
-    campaign.assign(["1"], ["ann"])  # who may be handed out a topic says nothing of what was judged elsewhere
-    campaign.judge([Judgement(str(uuid4()), "boss", "1", "d1", "graded", 1)])
+    campaign.assignments.update(annotators=2, which="topics", topics=("1",))
+    campaign.assignments.assign(
+        ["1"], ["ann"]
+    )  # who may be handed out a topic says nothing of what was judged elsewhere
+    campaign.judging.judge_many([Judgement(str(uuid4()), "boss", "1", "d1", "graded", 1)])
     labels(campaign, tmp_path / "l.csv", "x d0 3 30\ny d0 0 10\nz d0 1 20\nx d1 2 40\ny d1 2 50")
     assert {pair for pair, counts in counted(campaign).items() if counts == "judgement"} == {
         ("y", "d0"), ("z", "d0"), ("boss", "d1"), ("x", "d1"),
     }  # fmt: skip
-    assert campaign.disagreements().pairs == 2
+    assert campaign.agreement.disagreements().pairs == 2
 
 
 def test_labels_that_are_imported_again_change_nothing_until_more_are_wanted(
@@ -469,19 +474,19 @@ def test_labels_that_are_imported_again_change_nothing_until_more_are_wanted(
 ) -> None:
     rows = "x d0 3 30\ny d0 0 10\nz d0 1 20"
     labels(campaign, tmp_path / "l.csv", rows)
-    logged = campaign.counts()["logged"]
+    logged = campaign.progress.counts()["logged"]
     assert labels(campaign, tmp_path / "late.csv", "w d0 1 40")[0].startswith(
         f"{tmp_path / 'late.csv'}: 1 of them is surplus: its pair wants no more judgements. "
     )
-    assert campaign.counts()["logged"] == logged + 1
+    assert campaign.progress.counts()["logged"] == logged + 1
     logged += 1
     labels(campaign, tmp_path / "l.csv", rows)
-    assert campaign.counts()["logged"] == logged
+    assert campaign.progress.counts()["logged"] == logged
     with pytest.raises(ConflictError, match="'x' says 3 already, found 2"):
         labels(campaign, tmp_path / "l.csv", "x d0 2 30")
     labels(campaign, tmp_path / "l.csv", "x d0 2 30", replace=True)
     assert counted(campaign)["x", "d0"] == "surplus"
-    campaign.set_assignment(annotators=2)
+    campaign.assignments.update(annotators=2)
     labels(campaign, tmp_path / "l.csv", rows.replace("x d0 3", "x d0 2"))
     assert counted(campaign) == {
         ("y", "d0"): "judgement", ("z", "d0"): "judgement", ("x", "d0"): "surplus", ("w", "d0"): "surplus",
@@ -492,9 +497,9 @@ def test_labels_that_are_imported_again_change_nothing_until_more_are_wanted(
 def test_labels_of_what_is_adjudicated_are_surplus_and_those_of_what_is_in_hand_count(
     campaign: Campaign, tmp_path: Path
 ) -> None:
-    campaign.judge([Judgement(str(uuid4()), "boss", "1", "d0", "graded", 2, counts_as="adjudication")])
+    campaign.judging.judge_many([Judgement(str(uuid4()), "boss", "1", "d0", "graded", 2, counts_as="adjudication")])
     assert take(campaign, "ann") == "d1"
-    campaign.set_calibration([("1", "d2")])
+    campaign.calibration.set_pairs([("1", "d2")])
     labels(campaign, tmp_path / "l.csv", "x d0 3 30\nx d1 3 31\nann d1 3 32\nx d2 3 32\ny d2 3 33")
     assert {pair: counts for pair, counts in counted(campaign).items() if pair[0] != "boss"} == {
         ("x", "d0"): "surplus", ("x", "d1"): "judgement", ("ann", "d1"): "surplus", ("x", "d2"): "judgement",
@@ -507,10 +512,10 @@ def test_labels_of_what_is_adjudicated_are_surplus_and_those_of_what_is_in_hand_
 def test_qrels_and_labels_count_beside_each_other_in_any_order(campaign: Campaign, tmp_path: Path, first: str) -> None:
     (tmp_path / "nist.txt").write_text("1 0 d0 1\n")
     if first == "qrels":
-        campaign.import_files(qrels=tmp_path / "nist.txt")
+        campaign.importer.import_files(qrels=tmp_path / "nist.txt")
     labels(campaign, tmp_path / "l.csv", "qrels:old d0 2 10\nx d0 3 20\ny d0 0 30")
     if first == "labels":
-        campaign.import_files(qrels=tmp_path / "nist.txt")
+        campaign.importer.import_files(qrels=tmp_path / "nist.txt")
     assert counted(campaign) == {
         ("qrels:nist", "d0"): "judgement", ("qrels:old", "d0"): "judgement", ("x", "d0"): "judgement",
         ("y", "d0"): "surplus",
@@ -524,7 +529,7 @@ def test_labels_of_what_nobody_asked_for_all_count(campaign: Campaign, tmp_path:
         f"{tmp_path / 'l.csv'}: 3 of them count as judgements of their pairs"
     ]
     assert set(counted(campaign).values()) == {"judgement"}
-    campaign.set_loop(mode="loop")
+    campaign.settings.set_loop(mode="loop")
     labels(campaign, tmp_path / "l.csv", rows.replace("outside", "elsewhere"))
     assert {pair: counts for pair, counts in counted(campaign).items() if pair[1] == "elsewhere"} == {
         ("x", "elsewhere"): "surplus", ("y", "elsewhere"): "judgement", ("z", "elsewhere"): "surplus",
@@ -539,49 +544,49 @@ def test_a_revised_label_of_a_log_keeps_its_place(campaign: Campaign, tmp_path: 
     pair = {"query_id": "1", "doc_id": "d0"}
     log = [pair | dict(zip(keys, row[:3], strict=True)) | {"judged_at": f"2026-01-01T10:{row[3]:02}Z"} for row in rows]
     (tmp_path / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in log))
-    campaign.import_files(labels=tmp_path / "log.jsonl")
+    campaign.importer.import_files(labels=tmp_path / "log.jsonl")
     assert counted(campaign) == {("y", "d0"): "judgement", ("x", "d0"): "surplus", ("z", "d0"): "surplus"}
-    assert campaign.qrels()["relevance"].tolist() == [3]
+    assert campaign.qrels.build()["relevance"].tolist() == [3]
 
 
 # --- topics and people --------------------------------------------------------------------------------
 
 
 def test_a_topic_is_for_whom_it_is_assigned_to(campaign: Campaign) -> None:
-    campaign.set_groups("cai", ["lawyers"])
-    campaign.assign(["1"], ["ANN"])
-    campaign.assign(["2"], groups=["lawyers"])
-    assert [campaign.topics_for(name) for name in ("ann", "ben", "cai")] == [["1", "3"], ["3"], ["2", "3"]]
+    campaign.accounts.set_groups("cai", ["lawyers"])
+    campaign.assignments.assign(["1"], ["ANN"])
+    campaign.assignments.assign(["2"], groups=["lawyers"])
+    assert [campaign.progress.topics_for(name) for name in ("ann", "ben", "cai")] == [["1", "3"], ["3"], ["2", "3"]]
     assert take(campaign, "ben") == ""
     assert take(campaign, "ann") == "d0"
-    assert campaign.totals("ben") == (0, 8)
+    assert campaign.progress.totals("ben") == (0, 8)
     with pytest.raises(InputError, match="assigned to others"):
-        campaign.take("ben", "1", "outside")
-    table = campaign.assignments().set_index("query_id")
+        campaign.search.take("ben", "1", "outside")
+    table = campaign.assignments.table().set_index("query_id")
     assert table["accounts"].to_dict() == {"1": ["ann"], "2": [], "3": []}
     assert table["groups"].to_dict() == {"1": [], "2": ["lawyers"], "3": []}
-    campaign.assign(["1", "2"])
-    assert campaign.topics_for("ben") == TOPICS
+    campaign.assignments.assign(["1", "2"])
+    assert campaign.progress.topics_for("ben") == TOPICS
 
 
 def test_what_is_assigned_to_somebody_else_is_given_back(campaign: Campaign) -> None:
     assert take(campaign, "ben", 2) == "d0 d1"
-    campaign.assign(["1"], ["ann"])
-    assert campaign.next_pairs("ben", "1", 2, ["d0", "d1"]).closed == ["d0", "d1"]
+    campaign.assignments.assign(["1"], ["ann"])
+    assert campaign.judging.next_pairs("ben", "1", 2, ["d0", "d1"]).closed == ["d0", "d1"]
     assert take(campaign, "ann", 2) == "d0 d1"
 
 
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda c: c.assign(["9"], ["ann"]), "9"),
-        (lambda c: c.assign(["1"], ["nobody"]), "nobody"),
-        (lambda c: c.assign(["1"], groups=["nowhere"]), "nowhere"),
-        (lambda c: c.set_assignment(which="topics", topics=["9"]), "9"),
-        (lambda c: c.set_assignment(overlap=2), "overlap"),
-        (lambda c: c.set_topic_note("9", "x"), "9"),
-        (lambda c: c.deal(["ann"], topics=["9"]), "9"),
-        (lambda c: c.draw_calibration(1, ["9"]), "9"),
+        (lambda c: c.assignments.assign(["9"], ["ann"]), "9"),
+        (lambda c: c.assignments.assign(["1"], ["nobody"]), "nobody"),
+        (lambda c: c.assignments.assign(["1"], groups=["nowhere"]), "nowhere"),
+        (lambda c: c.assignments.update(which="topics", topics=["9"]), "9"),
+        (lambda c: c.assignments.update(overlap=2), "overlap"),
+        (lambda c: c.settings.set_topic_note("9", "x"), "9"),
+        (lambda c: c.assignments.deal(["ann"], topics=["9"]), "9"),
+        (lambda c: c.calibration.draw(1, ["9"]), "9"),
     ],
 )
 def test_unknown_names_are_refused_by_name(campaign: Campaign, call: object, name: str) -> None:
@@ -590,15 +595,15 @@ def test_unknown_names_are_refused_by_name(campaign: Campaign, call: object, nam
 
 
 def test_topics_that_can_never_be_complete_are_told(campaign: Campaign) -> None:
-    assert campaign.assignment_notices() == []
-    campaign.set_assignment(annotators=2)
-    campaign.set_groups("cai", ["lawyers"])
-    campaign.assign(["1"], ["ann"])
-    campaign.assign(["3"], groups=["lawyers"])
-    (said,) = campaign.assignment_notices()
+    assert campaign.assignments.notices() == []
+    campaign.assignments.update(annotators=2)
+    campaign.accounts.set_groups("cai", ["lawyers"])
+    campaign.assignments.assign(["1"], ["ann"])
+    campaign.assignments.assign(["3"], groups=["lawyers"])
+    (said,) = campaign.assignments.notices()
     assert said.startswith("1 person may judge topics 1, 3, and 2 are to judge each pair there")
-    campaign.lock("ann")
-    assert [notice.split(",")[0] for notice in campaign.assignment_notices()] == [
+    campaign.accounts.lock("ann")
+    assert [notice.split(",")[0] for notice in campaign.assignments.notices()] == [
         "nobody may judge topic 1",
         "1 person may judge topic 3",
     ]
@@ -606,25 +611,25 @@ def test_topics_that_can_never_be_complete_are_told(campaign: Campaign) -> None:
 
 
 def test_who_joins_a_group_has_its_topics_in_the_sums_at_once(campaign: Campaign) -> None:
-    campaign.set_groups("cai", ["lawyers"])
-    campaign.assign(["1"], groups=["lawyers"])
-    assert campaign.totals("ann") == (0, 16)
-    campaign.set_groups("ann", ["lawyers"])
-    assert campaign.totals("ann") == (0, 24)
+    campaign.accounts.set_groups("cai", ["lawyers"])
+    campaign.assignments.assign(["1"], groups=["lawyers"])
+    assert campaign.progress.totals("ann") == (0, 16)
+    campaign.accounts.set_groups("ann", ["lawyers"])
+    assert campaign.progress.totals("ann") == (0, 24)
 
 
 def test_saves_stay_quick_where_a_topic_has_thousands(campaign: Campaign) -> None:
     """By its plan, not by the clock: no document may be looked for by walking through the log of its topic."""
     plans: list[str] = []
-    campaign.set_loop(mode="loop-in-pool")
-    campaign.set_assignment(annotators=3)
+    campaign.settings.set_loop(mode="loop-in-pool")
+    campaign.assignments.update(annotators=3)
     say(campaign, "ann", take(campaign, "ann"))
-    made = campaign.retrain("1")
+    made = campaign.active_learning.retrain("1")
     say(campaign, "ben", take(campaign, "ben", 2).split()[1])
-    connection = campaign.store.db.conn
+    connection = campaign.store.connection.db.conn
     seen: list[str] = []
     connection.set_trace_callback(seen.append)
-    campaign.next_pairs("cai", "1", 4, made=made)
+    campaign.judging.next_pairs("cai", "1", 4, made=made)
     connection.set_trace_callback(None)
     for statement in {s for s in seen if s.lstrip().startswith(("SELECT", "WITH"))}:
         plans += [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}")]
@@ -635,36 +640,36 @@ def test_saves_stay_quick_where_a_topic_has_thousands(campaign: Campaign) -> Non
 
 
 def test_several_changes_are_one(campaign: Campaign) -> None:
-    with pytest.raises(UnknownNameError), campaign.together():
-        campaign.set_assignment(annotators=3)
-        campaign.assign(["1"], ["nobody"])
-    assert campaign.assignment_settings().annotators == 1
+    with pytest.raises(UnknownNameError), campaign.transaction():
+        campaign.assignments.update(annotators=3)
+        campaign.assignments.assign(["1"], ["nobody"])
+    assert campaign.settings.assignment().annotators == 1
 
 
 def test_topics_are_dealt_out(campaign: Campaign) -> None:
-    dealt = campaign.deal(["ann", "ben", "cai"], 2)
+    dealt = campaign.assignments.deal(["ann", "ben", "cai"], 2)
     assert Counter(name for names in dealt.values() for name in names) == {"ann": 2, "ben": 2, "cai": 2}
-    assert list(campaign.deal(["ann"], topics=["2"])) == ["2"]
+    assert list(campaign.assignments.deal(["ann"], topics=["2"])) == ["2"]
 
 
 # --- words, order, blindness ----------------------------------------------------------------------------
 
 
 def test_guidelines_and_notes_stay(campaign: Campaign) -> None:
-    assert campaign.guidelines() == ""
-    campaign.set_guidelines("# How to judge\n\nRead it.\n")
-    assert campaign.guidelines() == "# How to judge\n\nRead it."
-    campaign.set_topic_note("2", "only since 1990")
-    assert campaign.topic_notes() == {"2": "only since 1990"}
-    campaign.set_topic_note("2", "")
-    assert campaign.topic_notes() == {}
+    assert campaign.settings.guidelines() == ""
+    campaign.settings.set_guidelines("# How to judge\n\nRead it.\n")
+    assert campaign.settings.guidelines() == "# How to judge\n\nRead it."
+    campaign.settings.set_topic_note("2", "only since 1990")
+    assert campaign.settings.topic_notes() == {"2": "only since 1990"}
+    campaign.settings.set_topic_note("2", "")
+    assert campaign.settings.topic_notes() == {}
     with pytest.raises(InputError, match="200,001"):
-        campaign.set_guidelines("x" * 200_001)
+        campaign.settings.set_guidelines("x" * 200_001)
 
 
 def test_the_order_of_chance_is_each_annotators_own(campaign: Campaign) -> None:
-    campaign.set_assignment(annotators=3)
-    campaign.set_loop(mode="random")
+    campaign.assignments.update(annotators=3)
+    campaign.settings.set_loop(mode="random")
     orders = [take(campaign, name, 8) for name in ("ann", "ben", "cai")]
     assert len(set(orders)) == 3
     assert all(sorted(order.split()) == DOCS for order in orders)
@@ -673,20 +678,23 @@ def test_the_order_of_chance_is_each_annotators_own(campaign: Campaign) -> None:
 def test_blind_judging_hides_what_others_said_and_what_runs_have(campaign: Campaign) -> None:
     take(campaign, "ann")
     say(campaign, "ann", "d0", 2, note="both wings")
-    for look in (lambda: campaign.others_said("1", "d0", "ben"), lambda: campaign.ranks_of("1", "d0")):
+    for look in (
+        lambda: campaign.explanations.others_said("1", "d0", "ben"),
+        lambda: campaign.explanations.ranks_of("1", "d0"),
+    ):
         with pytest.raises(CampaignError, match="judging is blind"):
             look()
-    campaign.set_assignment(blind=False)
-    assert campaign.others_said("1", "d0", "ann").empty
-    said = campaign.others_said("1", "d0", "ben")
+    campaign.assignments.update(blind=False)
+    assert campaign.explanations.others_said("1", "d0", "ann").empty
+    said = campaign.explanations.others_said("1", "d0", "ben")
     assert said[["annotator", "relevance", "note"]].values.tolist() == [["ann", 2, "both wings"]]
-    assert campaign.ranks_of("1", "d2").values.tolist() == [["system", 3, 97.0]]
+    assert campaign.explanations.ranks_of("1", "d2").values.tolist() == [["system", 3, 97.0]]
 
 
 def test_notes_and_what_a_row_counts_as_are_exported(campaign: Campaign, tmp_path: Path) -> None:
     take(campaign, "ann")
     say(campaign, "ann", "d0", 2, note="both wings")
-    campaign.export(judgements=tmp_path / "log.jsonl")
+    campaign.export.files(judgements=tmp_path / "log.jsonl")
     row = pd.read_json(tmp_path / "log.jsonl", lines=True).iloc[0]
     assert (row["note"], row["counts_as"]) == ("both wings", "judgement")
 
@@ -711,8 +719,8 @@ def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_pa
         ["3", "everybody", "8", "11", "0"],
     ]
     assert assign(directory, "--guidelines", tmp_path / "how.md", "--note", "since 1990", "--topic", 3).exit_code == 0
-    assert campaign.guidelines() == "# Read it"
-    assert campaign.topic_notes() == {"3": "since 1990"}
+    assert campaign.settings.guidelines() == "# Read it"
+    assert campaign.settings.topic_notes() == {"3": "since 1990"}
     assert assign(directory, "--deal-to", "ann", "--deal-to", "cai", "--unblind", "--lease", 5).exit_code == 0
     state = json.loads(assign(directory, "--calibration", 2, "--feedback", "--format", "json").stdout)
     assert state["settings"]["lease"] == 5
@@ -724,8 +732,8 @@ def test_the_command_changes_and_shows_the_assignment(campaign: Campaign, tmp_pa
     assert "guidelines of 9 characters, notes for 1 topics" in assign(directory).stdout
     (tmp_path / "set.txt").write_text("# the first\n1 d0\n\n2 d3\n")
     assert assign(directory, "--calibration", tmp_path / "set.txt", "--to-everybody").exit_code == 0
-    assert campaign.calibration()["doc_id"].tolist() == ["d0", "d3"]
-    assert set(campaign.assignments()["accounts"].map(len)) == {0}
+    assert campaign.calibration.pairs()["doc_id"].tolist() == ["d0", "d3"]
+    assert set(campaign.assignments.table()["accounts"].map(len)) == {0}
 
 
 @pytest.mark.parametrize(
@@ -758,8 +766,8 @@ def test_the_command_refuses_by_name(
 
 def test_the_command_changes_all_or_nothing(campaign: Campaign) -> None:
     assert assign(campaign.directory, "--annotators", 3, "--deal-to", "ann", "--deal-to", "nobody").exit_code == 2
-    assert campaign.assignment_settings().annotators == 1
-    assert set(campaign.assignments()["accounts"].map(len)) == {0}
+    assert campaign.settings.assignment().annotators == 1
+    assert set(campaign.assignments.table()["accounts"].map(len)) == {0}
 
 
 def test_a_wrong_line_of_the_calibration_file_is_named(campaign: Campaign, tmp_path: Path) -> None:

@@ -48,8 +48,8 @@ def contents(directory: Path, but: tuple[str, ...] = ("campaign.db-shm", "campai
 @pytest.fixture
 def judged(campaign: Campaign) -> Campaign:
     said = [Judgement(str(uuid4()), "ann", "1", doc, "graded", 1) for doc in ("d1", "d2")]
-    assert not campaign.judge(said).refused
-    campaign.secret()
+    assert not campaign.judging.judge_many(said).refused
+    campaign.server_state.secret()
     return campaign
 
 
@@ -79,7 +79,7 @@ def users_files(directory: Path) -> dict[str, str | None]:
 
 
 def test_a_refused_import_leaves_the_directory_as_it_was(campaign: Campaign, files: Path) -> None:
-    campaign.import_files(topics=files / "topics.jsonl")
+    campaign.importer.import_files(topics=files / "topics.jsonl")
     killed = campaign.directory / "runs" / "stranger.0123abcd-5-0123456789abcdef.parquet"
     killed.write_text("of an import that was killed")
     (files / "new.run").write_text("1 Q0 d1 1 2.0 new\n")
@@ -94,51 +94,51 @@ def test_a_refused_import_leaves_the_directory_as_it_was(campaign: Campaign, fil
         {"runs": [files / "new.run"], "qrels": files / "bad.run"},
     ):
         with pytest.raises(FormatError):
-            campaign.import_files(**refused)  # type: ignore[arg-type]
+            campaign.importer.import_files(**refused)  # type: ignore[arg-type]
         assert contents(campaign.directory) == before
 
 
 def test_files_and_folders_of_the_user_survive_every_import_and_stop_none(campaign: Campaign, files: Path) -> None:
     mine = users_files(campaign.directory)
     (files / "other.run").write_text("1 Q0 d8 1 2.0 alpha\n")
-    campaign.import_files(topics=files / "topics.jsonl")
-    campaign.import_files(runs=[files / "other.run"], replace=True)
+    campaign.importer.import_files(topics=files / "topics.jsonl")
+    campaign.importer.import_files(runs=[files / "other.run"], replace=True)
     with pytest.raises(FormatError):
-        campaign.import_files(runs=[files / "absent.run"])
-    campaign.update_vectors()
+        campaign.importer.import_files(runs=[files / "absent.run"])
+    campaign.features.update()
     (files / "more.jsonl").write_text('{"doc_id": "m1", "text": "Another document."}\n')
-    campaign.import_files(documents=[files / "more.jsonl"])
-    campaign.update_vectors()
+    campaign.importer.import_files(documents=[files / "more.jsonl"])
+    campaign.features.update()
     found = contents(campaign.directory)
     assert {name: found.get(name) for name in mine} == mine
     runs = {name for name in found if name.startswith("runs/") and layout.is_run_file(Path(name).name)}
-    assert runs == {f"runs/{file}" for file in campaign.run_table()["file"]}
+    assert runs == {f"runs/{file}" for file in campaign.corpus.run_table()["file"]}
 
 
 def test_a_link_in_runs_is_not_removed(campaign: Campaign, files: Path) -> None:
     link = campaign.directory / "runs" / "alpha.0123abcd-5-0123456789abcdef.parquet"
     link.symlink_to(files / "a.run")
-    campaign.import_files(topics=files / "topics.jsonl")
+    campaign.importer.import_files(topics=files / "topics.jsonl")
     assert link.is_symlink()
 
 
 def test_a_run_is_never_written_over_a_file_that_is_there(campaign: Campaign, files: Path) -> None:
-    (name,) = campaign.run_table().query("run == 'alpha'")["file"]
+    (name,) = campaign.corpus.run_table().query("run == 'alpha'")["file"]
     content = (campaign.directory / "runs" / name).read_bytes()
     (files / "other.run").write_text("1 Q0 d8 1 2.0 alpha\n")
-    campaign.import_files(runs=[files / "other.run"], replace=True)
+    campaign.importer.import_files(runs=[files / "other.run"], replace=True)
     assert (campaign.directory / "runs" / name).read_bytes() == content  # for those who are about to read it
-    campaign.import_files(runs=[files / "a.run"], replace=True)
-    assert campaign.run_table().query("run == 'alpha'")["file"].item() != name
+    campaign.importer.import_files(runs=[files / "a.run"], replace=True)
+    assert campaign.corpus.run_table().query("run == 'alpha'")["file"].item() != name
 
 
 def test_an_update_of_vectors_keeps_what_the_user_put_into_its_folder(campaign: Campaign, files: Path) -> None:
-    campaign.update_vectors()
+    campaign.features.update()
     (folder,) = (campaign.directory / "vectors").glob("made-*")
     (folder / "notes.txt").write_text("mine")
     (files / "more.jsonl").write_text('{"doc_id": "m1", "text": "Another document."}\n')
-    campaign.import_files(documents=[files / "more.jsonl"])
-    campaign.update_vectors()
+    campaign.importer.import_files(documents=[files / "more.jsonl"])
+    campaign.features.update()
     assert [file.name for file in folder.iterdir()] == ["notes.txt"]
 
 
@@ -176,12 +176,12 @@ OPTIONS = (
 
 
 def test_no_output_replaces_a_file_of_the_campaign(judged: Campaign, tmp_path: Path) -> None:
-    judged.update_vectors()
+    judged.features.update()
     before = contents(judged.directory)
     for file in own_files(judged.directory):
         for path in spellings(file, judged.directory, tmp_path):
             with pytest.raises(InputError, match="belongs to the campaign"):
-                judged.export(qrels=path)
+                judged.export.files(qrels=path)
     assert contents(judged.directory) == before
 
 
@@ -215,9 +215,9 @@ def test_a_folder_of_the_campaign_that_lies_elsewhere_is_the_campaign_s(campaign
     (run, *_) = (tmp_path / "disk").iterdir()
     for path in (run, campaign.directory / "runs" / run.name, tmp_path / "disk" / "new.tsv"):
         with pytest.raises(InputError, match="belongs to the campaign"):
-            campaign.export(pool=path)
+            campaign.export.files(pool=path)
     assert "belongs to the campaign" in fails("export", campaign.directory, "--pool", campaign.directory / "runs" / "x")
-    assert [run.frame["doc_id"].size for run in campaign.runs()] == [5, 4]
+    assert [run.frame["doc_id"].size for run in campaign.corpus.runs()] == [5, 4]
 
 
 def test_no_campaign_is_made_among_the_files_of_another(campaign: Campaign) -> None:
@@ -241,7 +241,7 @@ def test_no_collection_takes_the_place_of_a_campaign_or_of_a_folder_around_it(ju
         (judged.directory / name).write_text("")
     for place in (judged.directory, tmp_path, judged.directory / "vectors", judged.directory / "runs" / "c"):
         with pytest.raises(InputError, match="belongs to the campaign"):
-            judged.export_collection(place, replace=True)
+            judged.collection_export.write(place, replace=True)
     assert judged.directory.is_dir()
 
 
@@ -272,8 +272,8 @@ def test_an_output_at_a_link_that_leads_to_itself_is_refused(judged: Campaign, t
     loop = tmp_path / "loop.txt"
     loop.symlink_to(loop)
     for refused in (
-        lambda: judged.export(qrels=loop),
-        lambda: judged.export_collection(loop),
+        lambda: judged.export.files(qrels=loop),
+        lambda: judged.collection_export.write(loop),
         lambda: formats.write_lines(["x"], loop),
         lambda: layout.home(loop),
     ):
@@ -295,7 +295,7 @@ def test_a_file_that_is_replaced_keeps_its_permissions_and_stays_a_link(tmp_path
 def test_a_pipe_is_written_to_and_stays_one(judged: Campaign, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with subprocess.Popen(["cat", tmp_path / "pipe"], stdout=subprocess.PIPE) as reader:
-        judged.export(qrels=tmp_path / "pipe")
+        judged.export.files(qrels=tmp_path / "pipe")
         said, _ = reader.communicate(timeout=20)
     assert said == b"1 0 d1 1\n1 0 d2 1\n"
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
@@ -304,7 +304,8 @@ def test_a_pipe_is_written_to_and_stays_one(judged: Campaign, tmp_path: Path) ->
 
 def test_standard_output_named_as_a_file_is_appended_to(judged: Campaign, tmp_path: Path) -> None:
     """`>>` keeps what a file holds, and `|` is a pipe: neither can be replaced by a file."""
-    code = f"from collection import Campaign; Campaign({str(judged.directory)!r}).export(qrels='/dev/stdout')"
+    opened = f"from collection import Campaign; Campaign({str(judged.directory)!r})"
+    code = f"{opened}.export.files(qrels='/dev/stdout')"
     piped = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert piped.stdout == b"1 0 d1 1\n1 0 d2 1\n"
     (tmp_path / "log").write_text("before\n")
@@ -348,24 +349,24 @@ def test_only_the_owner_can_read_a_campaign(umask: int, tmp_path: Path, files: P
     (tmp_path / "made").mkdir()  # an empty directory is taken as it is
     for directory in (tmp_path / "new", tmp_path / "made"):
         with Campaign.create(directory) as campaign:
-            campaign.import_files(
+            campaign.importer.import_files(
                 topics=files / "topics.jsonl",
                 documents=[files / "documents.jsonl", files / "pictures.jsonl"],
                 runs=[files / "a.run", files / "b.run"],
             )
-            campaign.pool("depth", depth=2)
-            campaign.judge([Judgement(str(uuid4()), "ann", "1", "p1", "graded", 1)])
-            campaign.update_vectors()
-            campaign.secret()
-            campaign.export(qrels=directory / "exports" / "q.txt", pool=directory / "pool.tsv")
-            campaign.export_collection(directory / "exports" / "c", with_runs=True)
+            campaign.pools.add("depth", depth=2)
+            campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "p1", "graded", 1)])
+            campaign.features.update()
+            campaign.server_state.secret()
+            campaign.export.files(qrels=directory / "exports" / "q.txt", pool=directory / "pool.tsv")
+            campaign.collection_export.write(directory / "exports" / "c", with_runs=True)
             assert open_to_others(directory) == []
-            campaign.export(pool=tmp_path / "pool.tsv")
+            campaign.export.files(pool=tmp_path / "pool.tsv")
     assert mode(tmp_path / "pool.tsv") == 0o666 & ~umask
 
 
 def test_a_campaign_that_others_could_read_is_closed_when_it_is_opened(judged: Campaign) -> None:
-    judged.update_vectors()
+    judged.features.update()
     directory = judged.directory
     (directory / "runs" / "notes.txt").write_text("mine")
     for place in (directory, *directory.rglob("*")):
@@ -384,7 +385,7 @@ def test_a_campaign_of_somebody_else_is_opened_as_it_is(judged: Campaign, monkey
 
     monkeypatch.setattr(Path, "chmod", refused)
     with Campaign(judged.directory) as campaign:
-        assert campaign.counts()["runs"] == 2
+        assert campaign.progress.counts()["runs"] == 2
 
 
 def test_an_error_inside_an_output_is_not_taken_for_one_of_writing(tmp_path: Path) -> None:
@@ -485,17 +486,17 @@ DAMAGES = (
 
 def named_as_before(campaign: Campaign) -> None:
     """Give the files of runs the names that earlier versions gave, without the digest of their content."""
-    for name, file in campaign.run_table()[["run", "file"]].itertuples(index=False):
+    for name, file in campaign.corpus.run_table()[["run", "file"]].itertuples(index=False):
         before = re.sub(r"-[0-9a-f]{16}\.", ".", file)
         assert before != file
         (campaign.directory / "runs" / file).rename(campaign.directory / "runs" / before)
         with campaign.store.transaction():
-            campaign.store.db.conn.execute("UPDATE runs SET file = ? WHERE run = ?", (before, name))
+            campaign.store.connection.db.conn.execute("UPDATE runs SET file = ? WHERE run = ?", (before, name))
 
 
 def damaged(campaign: Campaign, damage: Callable[[Path], None]) -> str:
     """Damage the file of the run alpha; what is then said of it, from the name of the run to the remedy."""
-    (name,) = campaign.run_table().query("run == 'alpha'")["file"]
+    (name,) = campaign.corpus.run_table().query("run == 'alpha'")["file"]
     damage(campaign.directory / "runs" / name)
     return f"run 'alpha': runs/{re.escape(name)} .*`cleverdon import {campaign.directory} --run FILE --replace`"
 
@@ -507,30 +508,30 @@ def test_a_damaged_run_is_named_with_the_remedy(
 ) -> None:
     if not by_digest:
         named_as_before(campaign)
-    campaign.judge([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
-    before = [run.frame for run in campaign.runs()]
+    campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
+    before = [run.frame for run in campaign.corpus.runs()]
     said = damaged(campaign, damage)
     begin = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for read in (
-        lambda: list(campaign.runs()),
-        lambda: campaign.pool("depth", depth=9),
-        lambda: campaign.evaluate([parse("AP")]),
+        lambda: list(campaign.corpus.runs()),
+        lambda: campaign.pools.add("depth", depth=9),
+        lambda: campaign.evaluation.evaluate([parse("AP")]),
     ):
         with pytest.raises(CampaignError, match=said) as refusal:
             read()
         assert "\n" not in str(refusal.value)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < begin + 400_000  # kB
-    campaign.import_files(runs=[files / "a.run"], replace=True)
-    for now, then in zip(campaign.runs(), before, strict=True):
+    campaign.importer.import_files(runs=[files / "a.run"], replace=True)
+    for now, then in zip(campaign.corpus.runs(), before, strict=True):
         pd.testing.assert_frame_equal(now.frame, then)
 
 
 def test_a_run_as_earlier_versions_wrote_it_is_read(campaign: Campaign) -> None:
-    before = [run.frame for run in campaign.runs()]
+    before = [run.frame for run in campaign.corpus.runs()]
     named_as_before(campaign)
     for file in (campaign.directory / "runs").iterdir():
         pd.read_parquet(file).to_parquet(file, index=False, compression="zstd")
-    for now, then in zip(campaign.runs(), before, strict=True):
+    for now, then in zip(campaign.corpus.runs(), before, strict=True):
         pd.testing.assert_frame_equal(now.frame, then)
 
 
@@ -555,8 +556,8 @@ def mutated(rng: random.Random, content: bytes) -> bytes:
 def test_three_thousand_damaged_runs_are_refused_or_read_as_they_were(campaign: Campaign, files: Path) -> None:
     lines = [f"{q} Q0 doc-{q}-{rank} {rank} {1000 - rank} wide" for q in (1, 2) for rank in range(1, 200)]
     (files / "wide.run").write_text("\n".join(lines) + "\n")
-    campaign.import_files(runs=[files / "wide.run"])
-    recorded = campaign.run_table().query("run == 'wide'").to_dict("records")[0]
+    campaign.importer.import_files(runs=[files / "wide.run"])
+    recorded = campaign.corpus.run_table().query("run == 'wide'").to_dict("records")[0]
     place = campaign.directory / "runs" / recorded["file"]
     content, sound = place.read_bytes(), run_files.read(campaign.directory, recorded)
     rng, refused = random.Random(7), list[str]()
@@ -578,8 +579,8 @@ def test_every_command_and_page_says_which_run_is_damaged(
 ) -> None:
     for annotator in ("ann", "ben"):
         for doc, grade in (("d1", 1), ("d2", 0), ("d6", 2)):
-            campaign.judge([Judgement(str(uuid4()), annotator, "1", doc, "graded", grade)])
-    campaign.update_vectors()
+            campaign.judging.judge_many([Judgement(str(uuid4()), annotator, "1", doc, "graded", grade)])
+    campaign.features.update()
     said = damaged(campaign, truncated)
     directory = campaign.directory
     for command in (

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from collection import Campaign, Judgement
-from collection.campaign import MODES
+from collection.campaign.loop_settings import MODES
 from collection.cli import main
 from collection.errors import InputError, UnknownNameError
 
@@ -37,19 +37,21 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def wings(folder: Path) -> Campaign:
     with Campaign.create(folder / "wings") as campaign:
-        campaign.import_files(documents=[folder / "docs.jsonl"], topics=folder / "topics.tsv", runs=[folder / "a.run"])
-        campaign.set_loop(mode="loop")
+        campaign.importer.import_files(
+            documents=[folder / "docs.jsonl"], topics=folder / "topics.tsv", runs=[folder / "a.run"]
+        )
+        campaign.settings.set_loop(mode="loop")
         yield campaign
 
 
 def judge(campaign: Campaign, doc_id: str, grade: int, topic: str = "1", annotator: str = "ann") -> None:
     made = Judgement(str(uuid4()), annotator, topic, doc_id, "graded", grade)
-    result = campaign.judge([made], leased_only=True)
+    result = campaign.judging.judge_many([made], leased_only=True)
     assert not result.refused, result.refused
 
 
 def judge_next(campaign: Campaign, of: Callable[[str], int], topic: str = "1", annotator: str = "ann") -> str:
-    document = campaign.next_pairs(annotator, topic, 1).documents[0].doc_id
+    document = campaign.judging.next_pairs(annotator, topic, 1).documents[0].doc_id
     judge(campaign, document, of(document), topic, annotator)
     return document
 
@@ -65,7 +67,7 @@ def test_the_loop_begins_with_the_runs_and_goes_on_with_what_it_learned(wings: C
     order = [judge_next(wings, is_wing) for _ in range(6)]
     assert order[:2] == ["heat0", "wing0"]
     assert set(order[2:]) == {"wing1", "wing2", "wing3", "wing4"}
-    log = wings.judgements()
+    log = wings.judgement_log.judgements()
     assert log["strategy"].tolist() == ["start", "start", "loop", "loop", "loop", "loop"]
     assert log["model_round"].tolist() == list(range(6))
     assert log["pool_rank"].tolist() == [1] * 6
@@ -75,70 +77,70 @@ def test_documents_without_a_text_are_not_handed_out(wings: Campaign) -> None:
     seen = {judge_next(wings, lambda _: 0, topic="3") for _ in range(70)}
     assert "ghost" not in seen
     assert len(seen) == 70
-    assert wings.next_pairs("ann", "3", 5).documents == []
+    assert wings.judging.next_pairs("ann", "3", 5).documents == []
 
 
 def test_after_a_row_of_irrelevant_documents_some_are_drawn(wings: Campaign) -> None:
-    wings.set_loop(run=4)
+    wings.settings.set_loop(run=4)
     for _ in range(20):
         judge_next(wings, lambda _: 0)
-    log = wings.judgements()
+    log = wings.judgement_log.judgements()
     assert log["strategy"].tolist()[:4] == ["start"] * 4
     assert set(log["strategy"][4:]) == {"random"}
     np.testing.assert_allclose(log["probability"][4:], [1 / (70 - n) for n in range(4, 20)])
-    ledger = wings.ledger("1")
+    ledger = wings.active_learning.ledger("1")
     assert (ledger.size, ledger.judged, len(ledger.draws)) == (70, 20, 16)
 
 
 def test_without_draws_there_are_none(wings: Campaign) -> None:
-    wings.set_loop(run=0)
+    wings.settings.set_loop(run=0)
     for _ in range(60):
         judge_next(wings, lambda _: 0)
-    assert "random" not in set(wings.judgements()["strategy"])
+    assert "random" not in set(wings.judgement_log.judgements()["strategy"])
 
 
 def test_two_annotators_share_the_model_and_not_the_pairs(wings: Campaign) -> None:
     held: dict[str, list[str]] = {"ann": [], "bob": []}
     for turn in range(40):
         who = ("ann", "bob")[turn % 2]
-        made = wings.next_pairs(who, "1", 3, held[who])
+        made = wings.judging.next_pairs(who, "1", 3, held[who])
         assert made.order is not None
         other = held["bob" if who == "ann" else "ann"]
         assert set(made.order).isdisjoint(other)
         judge(wings, made.order[0], is_wing(made.order[0]), annotator=who)
         held[who] = made.order[1:]
-    log = wings.judgements()
+    log = wings.judgement_log.judgements()
     assert log["doc_id"].is_unique
     assert log["annotator"].value_counts().to_dict() == {"ann": 20, "bob": 20}
 
 
 def test_what_is_on_screen_stays_and_the_rest_is_chosen_anew(wings: Campaign) -> None:
-    first = wings.next_pairs("ann", "1", 10)
+    first = wings.judging.next_pairs("ann", "1", 10)
     assert first.order is not None
     judge(wings, first.order[0], 0)
     judge(wings, "wing0", 2)
     held = [d for d in first.order[1:] if d != "wing0"]
     on_screen = "rest3" if "rest3" in held else held[-1]
-    made = wings.next_pairs("ann", "1", 0, [on_screen, *(d for d in held if d != on_screen)], in_loop=8)
+    made = wings.judging.next_pairs("ann", "1", 0, [on_screen, *(d for d in held if d != on_screen)], in_loop=8)
     assert made.order is not None
     assert made.order[0] == on_screen
     assert made.order[1].startswith("wing")
     assert len(made.order) == 8
     assert set(made.closed).isdisjoint(made.order)
     # Another annotator may have what was let go, once the first has said that they no longer hold it.
-    wings.next_pairs("ann", "1", 0, made.order, in_loop=8)
-    given = wings.next_pairs("bob", "1", 70).order
+    wings.judging.next_pairs("ann", "1", 0, made.order, in_loop=8)
+    given = wings.judging.next_pairs("bob", "1", 70).order
     assert given is not None
     assert set(made.closed) - set(made.order) <= set(given)
     assert set(given).isdisjoint(made.order)
 
 
 def test_a_judgement_of_a_pair_that_was_let_go_is_still_accepted(wings: Campaign) -> None:
-    first = wings.next_pairs("ann", "1", 10).order or []
+    first = wings.judging.next_pairs("ann", "1", 10).order or []
     judge(wings, first[0], 3)
-    wings.next_pairs("ann", "1", 0, [first[1]], in_loop=2)
+    wings.judging.next_pairs("ann", "1", 0, [first[1]], in_loop=2)
     judge(wings, first[9], 0)
-    row = wings.judgements().iloc[-1]
+    row = wings.judgement_log.judgements().iloc[-1]
     assert (row["doc_id"], row["model_round"]) == (first[9], 0)
 
 
@@ -146,38 +148,38 @@ def test_the_same_log_gives_the_same_round(wings: Campaign) -> None:
     for _ in range(5):
         judge_next(wings, is_wing)
     with Campaign(wings.directory) as again:
-        assert again.retrain("1").ways == wings.retrain("1").ways
+        assert again.active_learning.retrain("1").ways == wings.active_learning.retrain("1").ways
 
 
 def test_a_round_is_current_until_something_changes(wings: Campaign, folder: Path) -> None:
-    made = wings.retrain("1")
-    assert wings.is_current(made)
+    made = wings.active_learning.retrain("1")
+    assert wings.active_learning.is_current(made)
     judge_next(wings, is_wing)
-    assert not wings.is_current(made)
-    made = wings.retrain("1")
-    wings.set_loop(learner="naive-bayes")
-    assert not wings.is_current(made)
-    made = wings.retrain("1")
+    assert not wings.active_learning.is_current(made)
+    made = wings.active_learning.retrain("1")
+    wings.settings.set_loop(learner="naive-bayes")
+    assert not wings.active_learning.is_current(made)
+    made = wings.active_learning.retrain("1")
     (folder / "more.jsonl").write_text(json.dumps({"doc_id": "wing9", "text": "the wing of a wing"}) + "\n")
-    wings.import_files(documents=[folder / "more.jsonl"])
-    assert not wings.is_current(made)
-    assert "wing9" in [way.doc_id for way in wings.retrain("1").ways]
+    wings.importer.import_files(documents=[folder / "more.jsonl"])
+    assert not wings.active_learning.is_current(made)
+    assert "wing9" in [way.doc_id for way in wings.active_learning.retrain("1").ways]
 
 
 def test_what_cannot_be_judged_does_not_come_again(wings: Campaign) -> None:
-    document = wings.next_pairs("ann", "1", 1).documents[0].doc_id
-    wings.judge([Judgement("u", "ann", "1", document, "cannot judge", reason="broken")])
-    assert document not in [way.doc_id for way in wings.retrain("1").ways]
-    wings.judge([Judgement("v", "ann", "1", document, "undone")])
-    assert document in [way.doc_id for way in wings.retrain("1").ways]
+    document = wings.judging.next_pairs("ann", "1", 1).documents[0].doc_id
+    wings.judging.judge_many([Judgement("u", "ann", "1", document, "cannot judge", reason="broken")])
+    assert document not in [way.doc_id for way in wings.active_learning.retrain("1").ways]
+    wings.judging.judge_many([Judgement("v", "ann", "1", document, "undone")])
+    assert document in [way.doc_id for way in wings.active_learning.retrain("1").ways]
 
 
 def test_annotators_who_contradict_each_other(wings: Campaign) -> None:
     judge_next(wings, is_wing)
     for who, grade in (("ann", 0), ("bob", 2), ("cid", 2)):
-        wings.judge([Judgement(str(uuid4()), who, "1", "wing0", "graded", grade)])
-    assert wings.retrain("1").came_by == "model"
-    ledger = wings.ledger("1")
+        wings.judging.judge_many([Judgement(str(uuid4()), who, "1", "wing0", "graded", grade)])
+    assert wings.active_learning.retrain("1").came_by == "model"
+    ledger = wings.active_learning.ledger("1")
     assert (ledger.judged, ledger.found) == (2, 1)  # by majority
 
 
@@ -185,40 +187,40 @@ def test_annotators_who_contradict_each_other(wings: Campaign) -> None:
 
 
 def test_modes(wings: Campaign) -> None:
-    wings.pool("depth", depth=1)  # heat0 for topic 1, heat1 for topic 2
-    wings.set_loop(mode="pool")
+    wings.pools.add("depth", depth=1)  # heat0 for topic 1, heat1 for topic 2
+    wings.settings.set_loop(mode="pool")
     assert judge_next(wings, is_wing) == "heat0"
-    assert wings.next_pairs("ann", "1", 1).documents == []
-    wings.set_loop(mode="pool-then-loop", topics=["1"])
+    assert wings.judging.next_pairs("ann", "1", 1).documents == []
+    wings.settings.set_loop(mode="pool-then-loop", topics=["1"])
     assert judge_next(wings, is_wing) == "wing0"
-    wings.set_loop(mode="loop-in-pool", topics=["2"])
-    assert [d.doc_id for d in wings.next_pairs("ann", "2", 5).documents] == ["heat1"]
-    wings.set_loop(mode="closed", topics=["2"])
-    assert wings.next_pairs("ann", "2", 5, ["heat1"]).closed == ["heat1"]
-    assert wings.modes() == {"1": "pool-then-loop", "2": "closed", "3": "pool"}
-    wings.set_loop(mode=None, topics=["1", "2"])
-    assert set(wings.modes().values()) == {"pool"}
+    wings.settings.set_loop(mode="loop-in-pool", topics=["2"])
+    assert [d.doc_id for d in wings.judging.next_pairs("ann", "2", 5).documents] == ["heat1"]
+    wings.settings.set_loop(mode="closed", topics=["2"])
+    assert wings.judging.next_pairs("ann", "2", 5, ["heat1"]).closed == ["heat1"]
+    assert wings.settings.modes() == {"1": "pool-then-loop", "2": "closed", "3": "pool"}
+    wings.settings.set_loop(mode=None, topics=["1", "2"])
+    assert set(wings.settings.modes().values()) == {"pool"}
 
 
 def test_progress_says_when_there_is_no_end(wings: Campaign) -> None:
-    wings.pool("depth", depth=2)
+    wings.pools.add("depth", depth=2)
     judge_next(wings, is_wing)
-    progress = wings.progress().set_index("query_id")
+    progress = wings.progress.topics().set_index("query_id")
     assert progress["goal"].isna().all()
-    assert wings.totals("ann") == (1, None)
-    assert "3 topics are in the loop" in wings.next_step().sentence
-    wings.set_loop(mode="pool")
-    assert wings.progress()["goal"].tolist() == [2, 1, 0]
-    assert wings.totals("ann") == (1, 3)
-    wings.set_loop(mode="closed", topics=["1"])
-    assert wings.progress()["goal"].tolist() == [1, 1, 0]
-    assert wings.totals("ann") == (1, 2)
-    assert wings.status()["remaining"] == 1
+    assert wings.progress.totals("ann") == (1, None)
+    assert "3 topics are in the loop" in wings.overview.next_step().sentence
+    wings.settings.set_loop(mode="pool")
+    assert wings.progress.topics()["goal"].tolist() == [2, 1, 0]
+    assert wings.progress.totals("ann") == (1, 3)
+    wings.settings.set_loop(mode="closed", topics=["1"])
+    assert wings.progress.topics()["goal"].tolist() == [1, 1, 0]
+    assert wings.progress.totals("ann") == (1, 2)
+    assert wings.overview.status()["remaining"] == 1
 
 
 def test_topics_without_any_run_begin_with_their_words(wings: Campaign) -> None:
-    assert wings.retrain("2").came_by == "fusion"
-    assert wings.retrain("3").came_by == "topic text"
+    assert wings.active_learning.retrain("2").came_by == "fusion"
+    assert wings.active_learning.retrain("3").came_by == "topic text"
 
 
 @pytest.mark.parametrize(
@@ -240,120 +242,120 @@ def test_topics_without_any_run_begin_with_their_words(wings: Campaign) -> None:
 def test_settings_that_make_no_sense_are_refused(
     wings: Campaign, changes: dict[str, object], error: type[Exception], message: str
 ) -> None:
-    before = wings.loop_settings()
+    before = wings.settings.loop()
     with pytest.raises(error, match=message):
-        wings.set_loop(**changes)  # type: ignore[arg-type]
-    assert wings.loop_settings() == before
+        wings.settings.set_loop(**changes)  # type: ignore[arg-type]
+    assert wings.settings.loop() == before
 
 
 def test_what_a_pool_brought_is_not_the_models_turn(wings: Campaign) -> None:
     for i in range(60):  # sixty irrelevant ones in a row, and the model has not been asked yet
-        wings.judge([Judgement(str(uuid4()), "ann", "1", f"rest{i}", "graded", 0)])
-    wings.judge([Judgement(str(uuid4()), "ann", "1", "wing0", "graded", 2)])
+        wings.judging.judge_many([Judgement(str(uuid4()), "ann", "1", f"rest{i}", "graded", 0)])
+    wings.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "wing0", "graded", 2)])
     for i in range(5):
-        wings.judge([Judgement(str(uuid4()), "ann", "1", f"heat{i}", "graded", 0)])
-    assert {way.strategy for way in wings.retrain("1").ways[:4]} == {"loop"}
-    wings.set_loop(control=0.2, run=0)
-    assert wings.retrain("1").ways[0].strategy == "random"
-    assert wings.retrain("1").ways[1].strategy == "loop"
+        wings.judging.judge_many([Judgement(str(uuid4()), "ann", "1", f"heat{i}", "graded", 0)])
+    assert {way.strategy for way in wings.active_learning.retrain("1").ways[:4]} == {"loop"}
+    wings.settings.set_loop(control=0.2, run=0)
+    assert wings.active_learning.retrain("1").ways[0].strategy == "random"
+    assert wings.active_learning.retrain("1").ways[1].strategy == "loop"
 
 
 def test_many_annotators_on_one_topic_all_have_something(wings: Campaign) -> None:
-    made = wings.retrain("1", 12)
+    made = wings.active_learning.retrain("1", 12)
     assert not made.complete
     for n in range(3):
-        assert wings.next_pairs(f"a{n}", "1", 4, made=made).order
-    assert wings.next_pairs("late", "1", 4, made=made).order == []
-    assert len(wings.retrain("1").ways) > len(made.ways)
-    assert len(wings.next_pairs("late", "1", 4).order or []) == 4
-    assert wings.retrain("1", 1000).complete
+        assert wings.judging.next_pairs(f"a{n}", "1", 4, made=made).order
+    assert wings.judging.next_pairs("late", "1", 4, made=made).order == []
+    assert len(wings.active_learning.retrain("1").ways) > len(made.ways)
+    assert len(wings.judging.next_pairs("late", "1", 4).order or []) == 4
+    assert wings.active_learning.retrain("1", 1000).complete
 
 
 def test_a_draw_says_from_how_many_it_was_made(wings: Campaign) -> None:
-    wings.set_loop(control=1.0)
-    assert len(wings.next_pairs("bob", "1", 10).documents) == 10
-    wings.skip("ann", "1", "rest59")
-    given = wings.next_pairs("ann", "1", 1).documents[0].doc_id
+    wings.settings.set_loop(control=1.0)
+    assert len(wings.judging.next_pairs("bob", "1", 10).documents) == 10
+    wings.judging.skip("ann", "1", "rest59")
+    given = wings.judging.next_pairs("ann", "1", 1).documents[0].doc_id
     judge(wings, given, 0)
-    out = 10 + (wings.store.held("1", 0.0, but="ann") > 10)  # the skipped one, unless bob holds it
-    assert wings.judgements()["probability"].iloc[0] == pytest.approx(1 / (70 - out))
+    out = 10 + (wings.store.queue.held("1", 0.0, but="ann") > 10)  # the skipped one, unless bob holds it
+    assert wings.judgement_log.judgements()["probability"].iloc[0] == pytest.approx(1 / (70 - out))
 
 
 def test_an_old_round_says_the_right_number_all_the_same(wings: Campaign) -> None:
-    wings.set_loop(control=1.0)
-    made = wings.retrain("1", 70)
-    assert len(wings.next_pairs("bob", "1", 10, made=made).documents) == 10
+    wings.settings.set_loop(control=1.0)
+    made = wings.active_learning.retrain("1", 70)
+    assert len(wings.judging.next_pairs("bob", "1", 10, made=made).documents) == 10
     for _ in range(12):  # by one round, as while the model fails
-        judge(wings, wings.next_pairs("ann", "1", 1, made=made).documents[0].doc_id, 0)
-    assert wings.ledger("1").out_of_reach.tolist() == [10] * 12
+        judge(wings, wings.judging.next_pairs("ann", "1", 1, made=made).documents[0].doc_id, 0)
+    assert wings.active_learning.ledger("1").out_of_reach.tolist() == [10] * 12
 
 
 def test_a_long_round_lasts_while_no_newer_one_comes(wings: Campaign) -> None:
-    made = wings.retrain("1", 70)
+    made = wings.active_learning.retrain("1", 70)
     for _ in range(70):
-        judge(wings, wings.next_pairs("ann", "1", 1, made=made, in_loop=1).documents[0].doc_id, 0)
+        judge(wings, wings.judging.next_pairs("ann", "1", 1, made=made, in_loop=1).documents[0].doc_id, 0)
 
 
 def test_a_round_that_others_hold_is_short(wings: Campaign) -> None:
-    made = wings.retrain("1", 20)
-    assert wings.is_short(made)  # a hundred are usual
-    assert not wings.is_short(wings.retrain("1"))
+    made = wings.active_learning.retrain("1", 20)
+    assert wings.active_learning.is_short(made)  # a hundred are usual
+    assert not wings.active_learning.is_short(wings.active_learning.retrain("1"))
 
 
 def test_leases_that_ran_out_are_not_taken_back(wings: Campaign) -> None:
-    wings.pool("depth", depth=1)
-    wings.set_loop(mode="pool-then-loop")
-    wings.judge([Judgement("p", "ann", "1", "heat0", "graded", 0)])
-    mine = wings.next_pairs("ann", "1", 4).order or []
-    wings.store.db.conn.execute("UPDATE leases SET until = 1")
-    assert wings.next_pairs("bob", "1", 4).order == mine
-    assert set(mine).isdisjoint(wings.next_pairs("ann", "1", 4, mine).order or [])
-    assert wings.next_pairs("bob", "1", 0, mine, in_loop=4).order == mine
+    wings.pools.add("depth", depth=1)
+    wings.settings.set_loop(mode="pool-then-loop")
+    wings.judging.judge_many([Judgement("p", "ann", "1", "heat0", "graded", 0)])
+    mine = wings.judging.next_pairs("ann", "1", 4).order or []
+    wings.store.connection.db.conn.execute("UPDATE leases SET until = 1")
+    assert wings.judging.next_pairs("bob", "1", 4).order == mine
+    assert set(mine).isdisjoint(wings.judging.next_pairs("ann", "1", 4, mine).order or [])
+    assert wings.judging.next_pairs("bob", "1", 0, mine, in_loop=4).order == mine
 
 
 def test_vectors_of_another_process_are_taken_in(wings: Campaign) -> None:
     from collection.active_learning import features
 
-    wings.retrain("1")
-    features.update(wings.directory / "vectors", wings.store.texts(), blocks=("words",))
+    wings.active_learning.retrain("1")
+    features.update(wings.directory / "vectors", wings.store.corpus.texts(), blocks=("words",))
     with Campaign(wings.directory) as again:
-        assert again.is_current(again.retrain("1"))
+        assert again.active_learning.is_current(again.active_learning.retrain("1"))
 
 
 def test_a_lease_that_has_ended_tells_nothing_of_the_next(wings: Campaign) -> None:
-    wings.set_loop(control=1.0)
-    wings.next_pairs("ann", "1", 70)
-    wings.store.db.conn.execute("UPDATE leases SET until = 1")
-    wings.set_loop(mode="pool")
-    wings.pool("depth", depth=1)
-    judge(wings, wings.next_pairs("ann", "1", 1).documents[0].doc_id, 0)
-    row = wings.judgements().iloc[0]
+    wings.settings.set_loop(control=1.0)
+    wings.judging.next_pairs("ann", "1", 70)
+    wings.store.connection.db.conn.execute("UPDATE leases SET until = 1")
+    wings.settings.set_loop(mode="pool")
+    wings.pools.add("depth", depth=1)
+    judge(wings, wings.judging.next_pairs("ann", "1", 1).documents[0].doc_id, 0)
+    row = wings.judgement_log.judgements().iloc[0]
     assert (row["strategy"], row["pool_rank"]) == ("depth", 1)
-    assert wings.ledger("1").draws.tolist() == []
+    assert wings.active_learning.ledger("1").draws.tolist() == []
 
 
 def test_a_judgement_after_an_undo_came_up_anew(wings: Campaign) -> None:
-    wings.set_loop(control=1.0)
+    wings.settings.set_loop(control=1.0)
     document = judge_next(wings, lambda _: 0)
-    wings.judge([Judgement(str(uuid4()), "ann", "1", document, "undone")])
-    wings.take("ann", "1", document)
+    wings.judging.judge_many([Judgement(str(uuid4()), "ann", "1", document, "undone")])
+    wings.search.take("ann", "1", document)
     judge(wings, document, 1)
-    assert wings.store.decisions("1")["strategy"].tolist() == ["search"]
+    assert wings.store.judgements.decisions("1")["strategy"].tolist() == ["search"]
 
 
 def test_what_was_found_by_searching_stays_so_while_it_is_held(wings: Campaign) -> None:
-    wings.take("ann", "1", "wing3")
-    order = wings.next_pairs("ann", "1", 10, ["heat0", "wing3"]).order or []
+    wings.search.take("ann", "1", "wing3")
+    order = wings.judging.next_pairs("ann", "1", 10, ["heat0", "wing3"]).order or []
     assert "wing3" in order
     judge(wings, "wing3", 2)
-    assert wings.judgements()["strategy"].tolist() == ["search"]
+    assert wings.judgement_log.judgements()["strategy"].tolist() == ["search"]
 
 
 def test_a_round_of_another_mode_is_not_handed_out(wings: Campaign) -> None:
-    made = wings.retrain("1")
-    wings.pool("depth", depth=1)
-    wings.set_loop(mode="loop-in-pool")
-    assert wings.next_pairs("ann", "1", 5, made=made).order == ["heat0"]
+    made = wings.active_learning.retrain("1")
+    wings.pools.add("depth", depth=1)
+    wings.settings.set_loop(mode="loop-in-pool")
+    assert wings.judging.next_pairs("ann", "1", 5, made=made).order == ["heat0"]
 
 
 def test_documents_that_come_while_vectors_are_made_are_not_forgotten(
@@ -367,48 +369,48 @@ def test_documents_that_come_while_vectors_are_made_are_not_forgotten(
         report = real(*arguments, **more)  # type: ignore[arg-type]
         (folder / "late.jsonl").write_text(json.dumps({"doc_id": "late", "text": "late wing"}) + "\n")
         monkeypatch.setattr(features, "update", real)
-        wings.import_files(documents=[folder / "late.jsonl"])
+        wings.importer.import_files(documents=[folder / "late.jsonl"])
         return report
 
     monkeypatch.setattr(features, "update", slow)
-    assert not wings.is_current(wings.retrain("1"))
-    assert "late" in [way.doc_id for way in wings.retrain("1").ways]
+    assert not wings.active_learning.is_current(wings.active_learning.retrain("1"))
+    assert "late" in [way.doc_id for way in wings.active_learning.retrain("1").ways]
 
 
 def test_embeddings_without_the_newest_documents_do_not_stop_the_loop(wings: Campaign, folder: Path) -> None:
     np.save(folder / "own.npy", np.random.default_rng(0).normal(size=(70, 8)).astype(np.float32))
-    wings.update_vectors(dense=folder / "own.npy")
-    assert "dense" in wings.vectors_state().blocks
+    wings.features.update(dense=folder / "own.npy")
+    assert "dense" in wings.features.state().blocks
     (folder / "more.jsonl").write_text(json.dumps({"doc_id": "wing9", "text": "the wing of a wing"}) + "\n")
-    wings.import_files(documents=[folder / "more.jsonl"])
-    assert "wing9" in [way.doc_id for way in wings.retrain("1").ways]
-    assert "are left out" in wings.vectors_state().note
+    wings.importer.import_files(documents=[folder / "more.jsonl"])
+    assert "wing9" in [way.doc_id for way in wings.active_learning.retrain("1").ways]
+    assert "are left out" in wings.features.state().note
     np.save(folder / "own.npy", np.random.default_rng(0).normal(size=(71, 8)).astype(np.float32))
-    wings.update_vectors(dense=folder / "own.npy")
-    assert (wings.vectors_state().note, "dense" in wings.vectors_state().blocks) == ("", True)
+    wings.features.update(dense=folder / "own.npy")
+    assert (wings.features.state().note, "dense" in wings.features.state().blocks) == ("", True)
 
 
 def test_a_skipped_document_comes_again_after_some_others(wings: Campaign) -> None:
-    first = wings.next_pairs("ann", "1", 1).documents[0].doc_id
-    wings.skip("ann", "1", first)
+    first = wings.judging.next_pairs("ann", "1", 1).documents[0].doc_id
+    wings.judging.skip("ann", "1", first)
     seen = [judge_next(wings, is_wing) for _ in range(30)]
     assert first not in seen[:20]
     assert first in seen
 
 
 def test_cannot_judge_outside_the_pool_counts(wings: Campaign) -> None:
-    document = wings.next_pairs("ann", "1", 1).documents[0].doc_id
-    wings.judge([Judgement("u", "ann", "1", document, "cannot judge", reason="broken")])
-    row = wings.progress("1").iloc[0]
+    document = wings.judging.next_pairs("ann", "1", 1).documents[0].doc_id
+    wings.judging.judge_many([Judgement("u", "ann", "1", document, "cannot judge", reason="broken")])
+    row = wings.progress.topics("1").iloc[0]
     assert (row["judged"], row["cannot_judge"]) == (1, 1)
-    assert wings.status()["cannot_judge"] == 1
+    assert wings.overview.status()["cannot_judge"] == 1
 
 
 @pytest.mark.parametrize("mode", ["loop", "pool"])
 def test_progress_after_each_save_is_what_a_count_of_everything_gives(wings: Campaign, mode: str) -> None:
-    wings.pool("depth", depth=3)
-    wings.set_loop(mode=mode)
-    wings.set_assignment(annotators=2)
+    wings.pools.add("depth", depth=3)
+    wings.settings.set_loop(mode=mode)
+    wings.assignments.update(annotators=2)
     chance = random.Random(4)
     people = ["ann", "bob", "cid"]
     for step in range(150):
@@ -416,86 +418,90 @@ def test_progress_after_each_save_is_what_a_count_of_everything_gives(wings: Cam
         kind = chance.choice(["graded", "graded", "cannot judge", "undone"])
         counts_as = "adjudication" if kind == "graded" and step % 11 == 10 else "judgement"
         grade, reason = (1 if kind == "graded" else None), ("torn" if kind == "cannot judge" else None)
-        wings.judge([Judgement(str(step), who, topic, document, kind, grade, reason, counts_as=counts_as)])
+        wings.judging.judge_many([Judgement(str(step), who, topic, document, kind, grade, reason, counts_as=counts_as)])
         if step == 70:
-            wings.set_assignment(annotators=3)
+            wings.assignments.update(annotators=3)
         for name in people:
-            shown, _ = wings.progress_of(topic, name)
-            assert shown == wings.standing(topic, name), (step, name)
+            shown, _ = wings.progress.of_annotator(topic, name)
+            assert shown == wings.progress.standing(topic, name), (step, name)
     # What others did elsewhere is counted some seconds later; a new process counts everything.
     with Campaign(wings.directory) as again:
-        assert again.totals("ann")[0] == sum(again.standing(topic, "ann")[0] for topic in "123")
+        assert again.progress.totals("ann")[0] == sum(again.progress.standing(topic, "ann")[0] for topic in "123")
 
 
 def test_another_tab_keeps_what_it_has(wings: Campaign) -> None:
-    one = wings.next_pairs("ann", "1", 5).order or []
-    two = wings.next_pairs("ann", "2", 5, alone=False).order or []
-    assert set(one).isdisjoint(wings.next_pairs("bob", "1", 70).order or [])
-    wings.next_pairs("bob", "3", 1)  # bob goes on to another topic, and has nothing else open
-    wings.next_pairs("ann", "1", 5, one)  # the first tab asks again
-    assert set(two).isdisjoint(wings.next_pairs("cid", "2", 70).order or [])
-    wings.next_pairs("cid", "3", 1)
-    wings.next_pairs("ann", "3", 1)  # and here is somebody who went on from both
-    assert set(one) <= set(wings.next_pairs("bob", "1", 70).order or [])
-    assert set(two) <= set(wings.next_pairs("bob", "2", 70, alone=False).order or [])
+    one = wings.judging.next_pairs("ann", "1", 5).order or []
+    two = wings.judging.next_pairs("ann", "2", 5, alone=False).order or []
+    assert set(one).isdisjoint(wings.judging.next_pairs("bob", "1", 70).order or [])
+    wings.judging.next_pairs("bob", "3", 1)  # bob goes on to another topic, and has nothing else open
+    wings.judging.next_pairs("ann", "1", 5, one)  # the first tab asks again
+    assert set(two).isdisjoint(wings.judging.next_pairs("cid", "2", 70).order or [])
+    wings.judging.next_pairs("cid", "3", 1)
+    wings.judging.next_pairs("ann", "3", 1)  # and here is somebody who went on from both
+    assert set(one) <= set(wings.judging.next_pairs("bob", "1", 70).order or [])
+    assert set(two) <= set(wings.judging.next_pairs("bob", "2", 70, alone=False).order or [])
 
 
 def test_an_id_finds_its_document(wings: Campaign) -> None:
-    assert wings.search("1", "ann", "wing3")[0].doc_id == "wing3"
+    assert wings.search.find("1", "ann", "wing3")[0].doc_id == "wing3"
 
 
 def test_each_annotator_has_their_port(wings: Campaign) -> None:
-    wings.keep_port("ann", 8501)
-    wings.keep_port("bob", 8502)
-    assert (wings.port("ann"), wings.port("bob"), wings.port("cid")) == (8501, 8502, None)
+    wings.server_state.keep_port("ann", 8501)
+    wings.server_state.keep_port("bob", 8502)
+    assert (wings.server_state.port("ann"), wings.server_state.port("bob"), wings.server_state.port("cid")) == (
+        8501,
+        8502,
+        None,
+    )
 
 
 def test_damaged_vectors_are_made_again(wings: Campaign) -> None:
-    wings.retrain("1")
+    wings.active_learning.retrain("1")
     (wings.directory / "vectors" / "meta.json").write_text("{")
     with Campaign(wings.directory) as again:
-        assert again.retrain("1").ways
+        assert again.active_learning.retrain("1").ways
 
 
 # Why, and what a search finds
 
 
 def test_why_names_the_terms(wings: Campaign) -> None:
-    assert "what the systems put forward" in wings.why("1", "heat0", "ann").sentence
+    assert "what the systems put forward" in wings.explanations.why("1", "heat0", "ann").sentence
     for _ in range(3):
         judge_next(wings, is_wing)
-    seen = set(wings.judgements()["doc_id"])
-    why = wings.why("1", "wing3" if "wing3" not in seen else "wing2", "ann")
+    seen = set(wings.judgement_log.judgements()["doc_id"])
+    why = wings.explanations.why("1", "wing3" if "wing3" not in seen else "wing2", "ann")
     assert "wing" in [term for term, share in why.terms if share > 0]
     assert max(abs(share) for _, share in why.terms) == 1
     assert "Of the systems" not in why.sentence
-    wings.set_loop(explain="terms and runs")
-    assert "best at rank" not in wings.why("1", "wing0", "ann").sentence  # judging is blind
-    wings.set_assignment(blind=False)
-    assert "1 of 1 have it, best at rank 2" in wings.why("1", "wing0", "ann").sentence
-    assert "none of 1 has it" in wings.why("1", "wing4", "ann").sentence
-    wings.set_loop(explain="nothing")
-    assert wings.why("1", "wing4", "ann").terms == []
-    wings.set_loop(mode="pool", explain="terms")
-    assert "in the pool" in wings.why("1", "wing4", "ann").sentence
+    wings.settings.set_loop(explain="terms and runs")
+    assert "best at rank" not in wings.explanations.why("1", "wing0", "ann").sentence  # judging is blind
+    wings.assignments.update(blind=False)
+    assert "1 of 1 have it, best at rank 2" in wings.explanations.why("1", "wing0", "ann").sentence
+    assert "none of 1 has it" in wings.explanations.why("1", "wing4", "ann").sentence
+    wings.settings.set_loop(explain="nothing")
+    assert wings.explanations.why("1", "wing4", "ann").terms == []
+    wings.settings.set_loop(mode="pool", explain="terms")
+    assert "in the pool" in wings.explanations.why("1", "wing4", "ann").sentence
 
 
 def test_a_search_is_a_way_in(wings: Campaign) -> None:
-    found = wings.search("1", "ann", "slab -steel")
+    found = wings.search.find("1", "ann", "slab -steel")
     assert {f.doc_id for f in found} == {"heat0", "heat2"}
     assert "\x02slab\x03" in found[0].snippet
-    assert wings.take("ann", "1", "heat2").doc_id == "heat2"
+    assert wings.search.take("ann", "1", "heat2").doc_id == "heat2"
     judge(wings, "heat2", 3)
-    row = wings.judgements().iloc[-1]
+    row = wings.judgement_log.judgements().iloc[-1]
     assert (row["strategy"], row.isna()["model_round"]) == ("search", True)
-    assert wings.search("1", "ann", "slab hot")[0].relevance == 3
-    assert wings.search("1", "ann", "wing -flow tunnel")[0].doc_id == "wing2"
-    assert wings.search("1", "ann", "wing -flow nothere") == []
-    assert {f.doc_id for f in wings.search("1", "ann", "cooling OR steel")} == {"heat3", "heat4"}
+    assert wings.search.find("1", "ann", "slab hot")[0].relevance == 3
+    assert wings.search.find("1", "ann", "wing -flow tunnel")[0].doc_id == "wing2"
+    assert wings.search.find("1", "ann", "wing -flow nothere") == []
+    assert {f.doc_id for f in wings.search.find("1", "ann", "cooling OR steel")} == {"heat3", "heat4"}
     # The loop learns from it: its like come next.
-    assert wings.retrain("1").ways[0].doc_id.startswith("heat")
+    assert wings.active_learning.retrain("1").ways[0].doc_id.startswith("heat")
     with pytest.raises(InputError, match="judged already"):
-        wings.take("bob", "1", "heat2")
+        wings.search.take("bob", "1", "heat2")
 
 
 @pytest.mark.parametrize(
@@ -504,19 +510,19 @@ def test_a_search_is_a_way_in(wings: Campaign) -> None:
 def test_any_search_has_an_answer(wings: Campaign, words: str) -> None:
     if words.startswith("-") or not re.search("[A-Za-z]", re.sub("AND|NOT|OR$", "", words)):
         with pytest.raises(InputError, match="a search needs a word"):
-            wings.search("1", "ann", words)
+            wings.search.find("1", "ann", words)
     else:
-        assert all("wing" in f.doc_id for f in wings.search("1", "ann", words))  # no other has any of these words
+        assert all("wing" in f.doc_id for f in wings.search.find("1", "ann", words))  # no other has any of these words
 
 
 def test_a_search_finds_what_comes_and_changes_later(wings: Campaign, folder: Path) -> None:
     (folder / "more.jsonl").write_text(json.dumps({"doc_id": "ghost", "text": "Überschall"}) + "\n")
-    wings.import_files(documents=[folder / "more.jsonl"])  # a run named it before its text was there
-    assert [f.doc_id for f in wings.search("1", "ann", "uberschall")] == ["ghost"]
+    wings.importer.import_files(documents=[folder / "more.jsonl"])  # a run named it before its text was there
+    assert [f.doc_id for f in wings.search.find("1", "ann", "uberschall")] == ["ghost"]
     (folder / "more.jsonl").write_text(json.dumps({"doc_id": "ghost", "text": "subsonic"}) + "\n")
-    wings.import_files(documents=[folder / "more.jsonl"], replace=True)
-    assert wings.search("1", "ann", "uberschall") == []
-    assert [f.doc_id for f in wings.search("1", "ann", "subson*")] == ["ghost"]
+    wings.importer.import_files(documents=[folder / "more.jsonl"], replace=True)
+    assert wings.search.find("1", "ann", "uberschall") == []
+    assert [f.doc_id for f in wings.search.find("1", "ann", "subson*")] == ["ghost"]
 
 
 @pytest.mark.parametrize("form", ["auto", "html"])
@@ -528,15 +534,15 @@ def test_what_a_search_finds_in_a_page_of_html_is_its_words(wings: Campaign, fol
         {"doc_id": "other", "text": f"The tag <b> of a glider is no page. {page}"},
     ]
     (folder / "more.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    wings.import_files(documents=[folder / "more.jsonl"])
-    wings.set_card(form=form)
-    found = {f.doc_id: f.snippet for f in wings.search("1", "ann", "glider")}
+    wings.importer.import_files(documents=[folder / "more.jsonl"])
+    wings.settings.set_judging_page(form=form)
+    found = {f.doc_id: f.snippet for f in wings.search.find("1", "ann", "glider")}
     assert found["page"] == found["said"] == "A \x02glider\x03 has 1 < 2 wings ; 2 > 1"
     assert ("<b>" in found["other"]) is (form == "auto")
-    assert wings.search("1", "ann", "page")[0].snippet == "A glider has 1 < 2 wings ; 2 > 1"
+    assert wings.search.find("1", "ann", "page")[0].snippet == "A glider has 1 < 2 wings ; 2 > 1"
     (folder / "more.jsonl").write_text(json.dumps({"doc_id": "odd", "text": f"{'<' * 40} zeppelin &#{'9' * 9000};<b"}))
-    wings.import_files(documents=[folder / "more.jsonl"])
-    assert "\x02zeppelin\x03" in wings.search("1", "ann", "zeppelin")[0].snippet
+    wings.importer.import_files(documents=[folder / "more.jsonl"])
+    assert "\x02zeppelin\x03" in wings.search.find("1", "ann", "zeppelin")[0].snippet
 
 
 # The commands
@@ -547,10 +553,10 @@ def test_the_commands(wings: Campaign, folder: Path) -> None:
     result = CliRunner().invoke(main, ["loop", directory, "--mode", "loop-in-pool", "--level", "2", "--row", "20"])
     assert result.exit_code == 0, result.output
     assert "loop-in-pool" in result.output
-    assert wings.loop_settings().run == 20
+    assert wings.settings.loop().run == 20
     result = CliRunner().invoke(main, ["loop", directory, "--mode", "closed", "--topic", "2"])
     assert MODES["closed"] in result.output
-    wings.set_loop(mode="loop")
+    wings.settings.set_loop(mode="loop")
     judge_next(wings, is_wing)
     result = CliRunner().invoke(main, ["recall", directory])
     assert result.exit_code == 0, result.output
@@ -561,7 +567,7 @@ def test_the_commands(wings: Campaign, folder: Path) -> None:
     result = CliRunner().invoke(main, ["vectors", directory, "--block", "words", "--vectors", str(folder / "own.npy")])
     assert result.exit_code == 0, result.output
     assert "70 documents by words, dense" in result.output
-    assert [block.name for block in wings.vectors().blocks] == ["words", "dense"]
+    assert [block.name for block in wings.features.open().blocks] == ["words", "dense"]
     np.save(folder / "short.npy", np.eye(3, dtype=np.float32))
     result = CliRunner().invoke(main, ["vectors", directory, "--vectors", str(folder / "short.npy")])
     assert result.exit_code == 2
@@ -591,7 +597,7 @@ def test_a_search_finds_words_of_scripts_without_blanks(
     }
     lines = [json.dumps({"doc_id": doc_id, "title": "", "text": text}) for doc_id, text in texts.items()]
     (folder / "east.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    wings.import_files(documents=[folder / "east.jsonl"])
-    hits = wings.search("1", "ann", words)
+    wings.importer.import_files(documents=[folder / "east.jsonl"])
+    hits = wings.search.find("1", "ann", words)
     assert [hit.doc_id for hit in hits] == found
     assert all(hit.snippet.count("\x02") == hit.snippet.count("\x03") >= 1 for hit in hits)

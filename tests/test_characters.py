@@ -159,8 +159,8 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     with small_campaign(folder / "campaign", write_files(folder / "files")) as campaign:
         say(campaign, "zoe", "1 d1 3, 1 d2 0, 1 d6 1, 2 d4 2")
         say(campaign, "ann", "1 d1 3, 1 d2 1, 1 d6 1, 2 d4 2, 2 d5 0")
-        campaign.set_guidelines("# Relevant\n\nIs what answers.")
-        found = campaign.export_collection(folder / "c", with_runs=True, name_annotators=True).facts
+        campaign.settings.set_guidelines("# Relevant\n\nIs what answers.")
+        found = campaign.collection_export.write(folder / "c", with_runs=True, name_annotators=True).facts
     assert all(found[part] for part in ("agreement", "recall", "files", "runs", "judging"))
     return found
 
@@ -209,9 +209,9 @@ def test_nothing_in_the_card_of_a_collection_is_executed_or_loaded(facts: dict[s
 def test_the_address_of_a_collection_is_on_the_web(tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "c") as campaign:
         with pytest.raises(InputError, match="expected an address that begins with http:// or https://"):
-            campaign.describe(url="javascript:alert(1)")
-        assert campaign.about().url == ""
-        assert campaign.describe(url="https://example.org/wings").url == "https://example.org/wings"
+            campaign.settings.set_collection(url="javascript:alert(1)")
+        assert campaign.settings.collection().url == ""
+        assert campaign.settings.set_collection(url="https://example.org/wings").url == "https://example.org/wings"
 
 
 def test_the_card_links_to_the_address_and_keeps_the_paragraphs(facts: dict[str, Any]) -> None:

@@ -357,78 +357,80 @@ def log(tmp_path: Path) -> Path:
 
 def everything(campaign: Campaign) -> list[object]:
     """All that a campaign says of people's judgements, as values that can be compared."""
-    status = campaign.status()
+    status = campaign.overview.status()
     return [
-        campaign.judgements(current=False).to_csv(),
-        campaign.qrels().to_csv(),
-        campaign.labels().to_csv(),
-        campaign.annotators().to_csv(),
-        campaign.progress().to_csv(),
-        campaign.disagreements(),
-        campaign.to_adjudicate().to_csv(),
-        campaign.evaluate([parse("nDCG@10"), parse("Judged@10")]).values.to_csv(),
-        campaign.counts(),
+        campaign.judgement_log.judgements(current=False).to_csv(),
+        campaign.qrels.build().to_csv(),
+        campaign.agreement.labels().to_csv(),
+        campaign.judgement_log.annotators().to_csv(),
+        campaign.progress.topics().to_csv(),
+        campaign.agreement.disagreements(),
+        campaign.adjudication.queue().to_csv(),
+        campaign.evaluation.evaluate([parse("nDCG@10"), parse("Judged@10")]).values.to_csv(),
+        campaign.progress.counts(),
         status,
     ]
 
 
 def test_clicks_never_reach_what_people_judged(campaign: Campaign, log: Path, tmp_path: Path) -> None:
     (tmp_path / "seen.txt").write_text("1 0 d1 2\n1 0 d2 0\n")
-    campaign.import_files(qrels=tmp_path / "seen.txt")
+    campaign.importer.import_files(qrels=tmp_path / "seen.txt")
     before = everything(campaign)
     log.write_text(LOG + "1,nobody-has-it,3,10,9\n1,d3,1,10,9\n")  # nor is d3 in the pool
-    campaign.import_files(clicks=log)
-    assert campaign.clicks()["clicked"].sum() == 118
-    campaign.export_clicks(table=tmp_path / "c.tsv", qrels=tmp_path / "c.qrels")
+    campaign.importer.import_files(clicks=log)
+    assert campaign.clicks.log()["clicked"].sum() == 118
+    campaign.clicks.export(table=tmp_path / "c.tsv", qrels=tmp_path / "c.qrels")
     assert everything(campaign) == before
-    campaign.export(qrels=tmp_path / "people.qrels", judgements=tmp_path / "log.jsonl", labels=tmp_path / "l.csv")
+    campaign.export.files(qrels=tmp_path / "people.qrels", judgements=tmp_path / "log.jsonl", labels=tmp_path / "l.csv")
     assert (tmp_path / "people.qrels").read_text() == "1 0 d1 2\n1 0 d2 0\n"
     assert "click" not in (tmp_path / "log.jsonl").read_text() + (tmp_path / "l.csv").read_text()
 
 
 def test_click_qrels_cannot_be_imported_as_grades(campaign: Campaign, log: Path, tmp_path: Path) -> None:
-    campaign.import_files(clicks=log)
-    campaign.export_clicks(qrels=tmp_path / "c.qrels")
+    campaign.importer.import_files(clicks=log)
+    campaign.clicks.export(qrels=tmp_path / "c.qrels")
     with pytest.raises(FormatError, match="a grade of this campaign"):
-        campaign.import_files(qrels=tmp_path / "c.qrels")
+        campaign.importer.import_files(qrels=tmp_path / "c.qrels")
 
 
 def test_import_again_replaces_only_when_told(campaign: Campaign, log: Path, tmp_path: Path) -> None:
-    report = campaign.import_files(clicks=log)
+    report = campaign.importer.import_files(clicks=log)
     assert report.done == [f"{log}: 100 clicks on 400 impressions of 3 pairs, kept as 'march.csv'"]
     assert any("1 of its topics are not in the campaign" in notice for notice in report.notices)
-    before = campaign.clicks()
-    assert campaign.import_files(clicks=log).done == [f"{log}: the clicks 'march.csv' are in the campaign already"]
+    before = campaign.clicks.log()
+    assert campaign.importer.import_files(clicks=log).done == [
+        f"{log}: the clicks 'march.csv' are in the campaign already"
+    ]
     log.write_text(LOG.replace("1,d2,2,100,30", "1,d2,2,100,31"))
     with pytest.raises(ConflictError, match="'march.csv' are in the campaign already with other content"):
-        campaign.import_files(clicks=log)
-    pd.testing.assert_frame_equal(campaign.clicks(), before)
-    campaign.import_files(clicks=log, replace=True)
-    assert campaign.clicks()["clicked"].sum() == 101
+        campaign.importer.import_files(clicks=log)
+    pd.testing.assert_frame_equal(campaign.clicks.log(), before)
+    campaign.importer.import_files(clicks=log, replace=True)
+    assert campaign.clicks.log()["clicked"].sum() == 101
     (tmp_path / "april.csv").write_text(LOG)
-    campaign.import_files(clicks=tmp_path / "april.csv")
-    assert campaign.clicks()["source"].unique().tolist() == ["april.csv", "march.csv"]
-    rows = campaign.clicks()["source"].value_counts()
-    assert campaign.click_sources().to_dict("list") == {"source": [*sorted(rows.index)], "rows": [*rows.sort_index()]}
-    assert campaign.clicks(["april.csv"])["clicked"].sum() == 100
-    assert campaign.click_estimate().documents["clicked"].sum() == 201
+    campaign.importer.import_files(clicks=tmp_path / "april.csv")
+    assert campaign.clicks.log()["source"].unique().tolist() == ["april.csv", "march.csv"]
+    rows = campaign.clicks.log()["source"].value_counts()
+    assert campaign.clicks.sources().to_dict("list") == {"source": [*sorted(rows.index)], "rows": [*rows.sort_index()]}
+    assert campaign.clicks.log(["april.csv"])["clicked"].sum() == 100
+    assert campaign.clicks.estimate().documents["clicked"].sum() == 201
     with pytest.raises(UnknownNameError, match="no log of clicks 'may.csv'"):
-        campaign.click_estimate(["may.csv"])
+        campaign.clicks.estimate(["may.csv"])
 
 
 def test_one_wrong_line_and_nothing_is_imported(campaign: Campaign, log: Path, files: Path) -> None:
     log.write_text(LOG + "1,d1,1,1,2\n")
     (files / "more.jsonl").write_text('{"doc_id": "new", "text": "A text."}\n')
     with pytest.raises(FormatError, match="march.csv:7"):
-        campaign.import_files(documents=[files / "more.jsonl"], clicks=log)
-    assert campaign.document("new") is None
-    assert campaign.clicks().empty
-    assert campaign.click_sources().empty
+        campaign.importer.import_files(documents=[files / "more.jsonl"], clicks=log)
+    assert campaign.corpus.document("new") is None
+    assert campaign.clicks.log().empty
+    assert campaign.clicks.sources().empty
 
 
 def test_the_exported_table_and_labels(campaign: Campaign, log: Path, tmp_path: Path) -> None:
-    campaign.import_files(clicks=log)
-    files, found = campaign.export_clicks(table=tmp_path / "c.tsv", qrels=tmp_path / "c.qrels", smoothing=0)
+    campaign.importer.import_files(clicks=log)
+    files, found = campaign.clicks.export(table=tmp_path / "c.tsv", qrels=tmp_path / "c.qrels", smoothing=0)
     assert files == {str(tmp_path / "c.tsv"): 3, str(tmp_path / "c.qrels"): 3}
     back = pd.read_csv(tmp_path / "c.tsv", sep="\t", dtype={"query_id": str})
     assert list(back.columns) == ["query_id", "doc_id", "shown", "clicked", "ctr", "attractiveness", "by"]

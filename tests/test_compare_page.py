@@ -69,7 +69,7 @@ def compared(tmp_path: Path) -> Iterator[Campaign]:
     """Four systems, one of them with two seeds, on eight topics of five judged documents."""
     files = write(tmp_path / "files", SYSTEMS, {q: f"topic {q}" for q in TOPICS})
     with Campaign.create(tmp_path / "campaign", title="Four") as campaign:
-        campaign.import_files(**files)
+        campaign.importer.import_files(**files)
         yield campaign
 
 
@@ -115,15 +115,17 @@ def table_with(app: AppTest, column: str) -> pd.DataFrame:
 
 
 def test_a_campaign_compares_as_the_library_does(compared: Campaign) -> None:
-    mine = compared.compare(MEASURES, baseline="poor", runs=["good", "poor"], topics=TOPICS[:4])
-    other = comparison.compare(compared.evaluate(MEASURES, runs=["good", "poor"], topics=TOPICS[:4]), baseline="poor")
+    mine = compared.evaluation.compare(MEASURES, baseline="poor", runs=["good", "poor"], topics=TOPICS[:4])
+    other = comparison.compare(
+        compared.evaluation.evaluate(MEASURES, runs=["good", "poor"], topics=TOPICS[:4]), baseline="poor"
+    )
     pd.testing.assert_frame_equal(mine.leaderboard, other.leaderboard)
     pd.testing.assert_frame_equal(mine.tests, other.tests)
     assert mine.topics == 4
 
 
 def test_rankings_side_by_side_have_the_settled_grades(compared: Campaign) -> None:
-    table = compared.side_by_side("fair", "good", "t1", depth=3)
+    table = compared.evaluation.side_by_side("fair", "good", "t1", depth=3)
     assert table["doc_a"].tolist() == ["d", "a", "f"]
     assert table["doc_b"].tolist() == ["a", "d", "b"]
     np.testing.assert_array_equal(table["grade_a"], [2, 3, np.nan])
@@ -132,9 +134,9 @@ def test_rankings_side_by_side_have_the_settled_grades(compared: Campaign) -> No
 
 def test_rankings_of_what_is_not_there_are_refused_by_name(compared: Campaign) -> None:
     with pytest.raises(UnknownNameError, match="run 'godo'; did you mean 'good'"):
-        compared.side_by_side("godo", "poor", "t1")
+        compared.evaluation.side_by_side("godo", "poor", "t1")
     with pytest.raises(UnknownNameError, match="topic 't99'"):
-        compared.side_by_side("good", "poor", "t99")
+        compared.evaluation.side_by_side("good", "poor", "t99")
 
 
 # --- the page -------------------------------------------------------------------------------------------------------
@@ -147,7 +149,7 @@ def test_the_leaderboard_is_the_library_s_best_first(
 ) -> None:
     app = opened(compared, role)
     shown = app.dataframe[0].value
-    known = compared.compare(MEASURES)
+    known = compared.evaluation.compare(MEASURES)
     order = known.table()["nDCG@10"].sort_values(ascending=False).index
     assert list(shown.index) == list(order)
     pd.testing.assert_frame_equal(
@@ -166,7 +168,7 @@ def test_seeds_are_a_mean_and_a_spread_and_never_the_best_of_them(
     opened: Callable[..., AppTest], compared: Campaign
 ) -> None:
     shown = opened(compared).dataframe[0].value
-    means = compared.evaluate([parse("nDCG@10")]).means()["nDCG@10"]
+    means = compared.evaluation.evaluate([parse("nDCG@10")]).means()["nDCG@10"]
     assert "mixed#1" not in shown.index
     assert shown.loc["mixed", "nDCG@10"] == pytest.approx(means[["mixed#1", "mixed#2"]].mean())
     assert shown.loc["mixed", "seeds"] == 2
@@ -177,7 +179,7 @@ def test_seeds_are_a_mean_and_a_spread_and_never_the_best_of_them(
 def test_words_name_the_baseline_that_is_chosen(opened: Callable[..., AppTest], compared: Campaign) -> None:
     app = opened(compared)
     app.selectbox(key="baseline").set_value("poor").run()
-    said = compared.compare(MEASURES, baseline="poor").sentence("nDCG@10", "good")
+    said = compared.evaluation.compare(MEASURES, baseline="poor").sentence("nDCG@10", "good")
     assert said in words(app)
     assert "could be seen with 80 % power" in said
 
@@ -187,7 +189,7 @@ def test_every_value_with_its_interval_and_its_unjudged(opened: Callable[..., Ap
     app = opened(compared)
     app.toggle(key="full").set_value(True).run()
     shown = app.dataframe[0].value
-    board = compared.compare(MEASURES).leaderboard.set_index(["system", "measure"])
+    board = compared.evaluation.compare(MEASURES).leaderboard.set_index(["system", "measure"])
     row = board.loc[("fair", "AP")]
     assert shown.loc["fair", "AP"] == f"{row['value']:.4f} ({row['low']:.2f} to {row['high']:.2f})"
     assert shown.loc["fair", "AP: unjudged"] == f"{row['unjudged']:.0%}"
@@ -202,7 +204,9 @@ def test_tests_are_the_library_s_with_the_choices_made(opened: Callable[..., App
     app.selectbox(key="alpha").set_value(0.01).run()
     assert not app.exception
     shown = table_with(app, "p_adjusted").set_index("system")
-    known = compared.compare(MEASURES, baseline="fair", test="wilcoxon", correction="bonferroni", alpha=0.01).tests
+    known = compared.evaluation.compare(
+        MEASURES, baseline="fair", test="wilcoxon", correction="bonferroni", alpha=0.01
+    ).tests
     known = known[known["measure"] == "nDCG@10"].set_index("system")
     assert set(shown.index) == {"good", "poor", "mixed"}
     assert shown["difference"].is_monotonic_decreasing
@@ -218,7 +222,7 @@ def test_all_pairs_are_tested_together(opened: Callable[..., AppTest], compared:
     app.toggle(key="pairs").set_value(True).run()
     assert not app.exception
     shown = table_with(app, "system_b")
-    known = compared.compare([parse("nDCG@10")], all_pairs=True).pairs
+    known = compared.evaluation.compare([parse("nDCG@10")], all_pairs=True).pairs
     assert known is not None
     assert len(shown) == len(known) == 6
     assert shown["p"].sum() == pytest.approx(known["p"].sum())
@@ -232,7 +236,7 @@ def test_topics_where_two_differ_most_lead_to_their_rankings(
     app = look(opened(compared), "Two systems")
     app.selectbox(key="a").set_value("good").run()
     app.selectbox(key="b").set_value("poor").run()
-    apart = comparison.differences(compared.compare(MEASURES).evaluation, "good", "poor", "nDCG@10")
+    apart = comparison.differences(compared.evaluation.compare(MEASURES).evaluation, "good", "poor", "nDCG@10")
     first = apart["query_id"].iloc[0]
     topic = by_label(app, "Topic, those first")
     assert topic.value == first
@@ -261,10 +265,10 @@ def test_rankings_of_a_system_of_seeds_are_those_of_one_of_its_runs(
 def test_values_of_each_topic_and_the_calculation_of_one(opened: Callable[..., AppTest], compared: Campaign) -> None:
     app = look(opened(compared), "Topics")
     shown = table_with(app, "good")
-    values = compared.compare(MEASURES).evaluation.per_topic()
+    values = compared.evaluation.compare(MEASURES).evaluation.per_topic()
     known = values[(values["measure"] == "nDCG@10") & (values["run"] == "fair")].set_index("query_id")["value"]
     assert shown.loc["t2: topic t2", "fair"] == pytest.approx(known["t2"])
-    assert f"{compared.explain(parse('nDCG@10'), 'good', 't1')}" == app.code[0].value
+    assert f"{compared.evaluation.explain(parse('nDCG@10'), 'good', 't1')}" == app.code[0].value
 
 
 @pytest.mark.slow
@@ -274,7 +278,7 @@ def test_costs_are_there_where_they_are_known(
     app = opened(compared)
     assert "Costs" not in app.get("button_group")[0].options
     (tmp_path / "costs.csv").write_text(COSTS)
-    compared.import_files(costs=tmp_path / "costs.csv")
+    compared.importer.import_files(costs=tmp_path / "costs.csv")
     app = look(opened(compared), "Costs")
     shown = table_with(app, "by").set_index("system")
     assert shown["by"].to_dict() == {"good": "", "fair": "", "poor": "fair"}  # nobody knows what mixed costs
@@ -284,14 +288,14 @@ def test_costs_are_there_where_they_are_known(
 
 @pytest.mark.slow
 def test_only_topics_that_are_judged_to_the_end(opened: Callable[..., AppTest], compared: Campaign) -> None:
-    compared.pool("depth", depth=6)  # with f, which nobody has judged yet
+    compared.pools.add("depth", depth=6)  # with f, which nobody has judged yet
     said = [Judgement(str(uuid4()), "ann", q, "f", "graded", 1) for q in TOPICS[:4]]
-    compared.judge(said)
+    compared.judging.judge_many(said)
     app = opened(compared)
     assert app.toggle[0].label.startswith("Only the 4 topics")
     assert "Over 4 of 8 topics" in words(app)
     assert " over 4 topics; " in words(app)
-    known = compared.compare(MEASURES, topics=TOPICS[:4]).table()
+    known = compared.evaluation.compare(MEASURES, topics=TOPICS[:4]).table()
     assert app.dataframe[0].value.loc["fair", "AP"] == pytest.approx(known.loc["fair", "AP"])
     app.toggle[0].set_value(False).run()
     assert "Over 8 of 8 topics" in words(app)
@@ -299,8 +303,8 @@ def test_only_topics_that_are_judged_to_the_end(opened: Callable[..., AppTest], 
 
 
 def test_few_finished_topics_do_not_stand_for_all(opened: Callable[..., AppTest], compared: Campaign) -> None:
-    compared.pool("depth", depth=6)
-    compared.judge([Judgement(str(uuid4()), "ann", q, "f", "graded", 1) for q in TOPICS[:3]])
+    compared.pools.add("depth", depth=6)
+    compared.judging.judge_many([Judgement(str(uuid4()), "ann", q, "f", "graded", 1) for q in TOPICS[:3]])
     app = opened(compared)
     assert app.toggle[0].label.startswith("Only the 3 topics")
     assert app.toggle[0].value is False
@@ -315,7 +319,7 @@ def test_the_page_warns_in_sight_of_very_few_topics(
     names = [f"t{n}" for n in range(topics)]
     systems = {"good": dict.fromkeys(names, "adbcef"), "poor": dict.fromkeys(names, "cefbda")}
     with Campaign.create(tmp_path / "few") as campaign:
-        campaign.import_files(**write(tmp_path / "files", systems, dict.fromkeys(names, "title")))
+        campaign.importer.import_files(**write(tmp_path / "files", systems, dict.fromkeys(names, "title")))
         app = opened(campaign)
         assert [w.value.startswith(f"There are only {topics} topics.") for w in app.warning] == [True] * warned
 
@@ -324,7 +328,7 @@ def test_the_page_warns_in_sight_of_very_few_topics(
 def test_one_topic_has_values_and_nothing_to_test(opened: Callable[..., AppTest], tmp_path: Path) -> None:
     files = write(tmp_path / "files", {n: {"t1": r["t1"]} for n, r in SYSTEMS.items()}, {"t1": "the only one"})
     with Campaign.create(tmp_path / "one") as campaign:
-        campaign.import_files(**files)
+        campaign.importer.import_files(**files)
         app = opened(campaign)
         assert app.dataframe[0].value.loc["good", "RR"] == 1
         for at in ("Tests", "Two systems", "Topics", "Means"):
@@ -338,7 +342,7 @@ def test_one_topic_has_values_and_nothing_to_test(opened: Callable[..., AppTest]
 def test_one_system_has_values_and_nobody_to_be_compared_with(opened: Callable[..., AppTest], tmp_path: Path) -> None:
     files = write(tmp_path / "files", {"good": SYSTEMS["good"]}, {q: q for q in TOPICS})
     with Campaign.create(tmp_path / "alone") as campaign:
-        campaign.import_files(**files)
+        campaign.importer.import_files(**files)
         app = opened(campaign)
         assert "There is no other system to compare with." in words(look(app, "Tests"))
         assert "Import the run of another system" in words(look(app, "Two systems"))
@@ -353,9 +357,9 @@ def test_names_of_systems_and_titles_are_no_markup(opened: Callable[..., AppTest
         run = folder / f"{short}.run"
         run.write_text(re.sub(rf" {short}\n", f" {name}\n", run.read_text()))
     with Campaign.create(tmp_path / "hostile") as campaign:
-        campaign.import_files(**files)
+        campaign.importer.import_files(**files)
         (folder / "costs.csv").write_text("run,latency_ms\n_one_,5\n<b>two</b>,7\nvalues,9\n")
-        campaign.import_files(costs=folder / "costs.csv")
+        campaign.importer.import_files(costs=folder / "costs.csv")
         app = opened(campaign)
         for at in ("Means", "Tests", "Two systems", "Topics", "Costs"):
             look(app, at)
@@ -368,7 +372,7 @@ def test_names_of_systems_and_titles_are_no_markup(opened: Callable[..., AppTest
 
 
 def test_notes_are_those_of_the_measure(compared: Campaign) -> None:
-    known = compared.compare(MEASURES)._replace(
+    known = compared.evaluation.compare(MEASURES)._replace(
         notes=("AP, RR: these are lopsided", "few topics", "odd: not a measure")
     )
     assert tables.notes(known, "AP") == ["These are lopsided.", "Few topics.", "Odd: not a measure."]
@@ -376,7 +380,7 @@ def test_notes_are_those_of_the_measure(compared: Campaign) -> None:
 
 
 def test_where_more_is_not_better_nobody_is_the_best(compared: Campaign) -> None:
-    known = compared.compare([parse("Judged@10")])
+    known = compared.evaluation.compare([parse("Judged@10")])
     assert set(tables.standings(known, "Judged@10")["standing"]) == {""}
     chart = charts.means_chart(tables.standings(known, "Judged@10"), "Judged@10").to_dict()
     assert chart["layer"][1]["mark"]["type"] == "point"
@@ -401,7 +405,7 @@ def test_the_line_of_the_frontier_is_what_can_be_had(cost: str, step: str) -> No
 
 
 def test_charts_keep_the_order_and_say_shapes_beside_colours(compared: Campaign) -> None:
-    rows = tables.standings(compared.compare(MEASURES), "nDCG@10")
+    rows = tables.standings(compared.evaluation.compare(MEASURES), "nDCG@10")
     chart = charts.means_chart(rows, "nDCG@10").to_dict()
     points = chart["layer"][1]["encoding"]
     assert points["y"]["sort"] == rows["system"].tolist()

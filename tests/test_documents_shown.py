@@ -21,7 +21,8 @@ from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import TOKEN_HEADER, Tokens
 from annotate.elements import widgets
 from annotate.judging import document_payload
-from annotate.judging.routes import TEXT_CAP, JudgingService
+from annotate.judging.document_payload import TEXT_CAP
+from annotate.judging.routes import JudgingService
 from annotate.server.asgi import SCRIPT
 from collection import Campaign, Document, Judgement
 from collection.formats import read_labels
@@ -34,7 +35,7 @@ WORDS = "Wings\n\n1 < 2 [flap]"
 
 def put(campaign: Campaign, *documents: Document) -> None:
     with campaign.store.transaction():
-        campaign.store.add_documents(documents, replace=True)
+        campaign.store.corpus.add_documents(documents, replace=True)
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ def test_a_page_comes_as_its_words(client: TestClient, campaign: Campaign) -> No
         "images": [],
         "excerpts": None,
     }
-    campaign.set_card(form="plain")
+    campaign.settings.set_judging_page(form="plain")
     assert first(client)["text"] == PAGE
 
 
@@ -110,7 +111,7 @@ def test_long_documents_come_with_the_passages_that_match(client: TestClient, ca
     text = rain * 10 + "The running average smooths a series. " + rain
     put(campaign, Document("d2", "", text))
     assert first(client)["excerpts"] is None
-    campaign.set_card(long="passages", long_from=len(text))
+    campaign.settings.set_judging_page(long="passages", long_from=len(text))
     document = first(client)
     assert len(document["text"]) == TEXT_CAP
     assert len(document["excerpts"]) == 2
@@ -126,13 +127,13 @@ def test_long_documents_come_with_the_passages_that_match(client: TestClient, ca
     assert recent[0]["excerpts"] == document["excerpts"]
     taken = post(client, "take", query_id="2", doc_id="d2")
     assert [(start, text[:end]) for start, end, _ in taken["excerpts"]] == [(0, taken["excerpts"][0][2])]  # no match
-    campaign.set_card(long_from=len(text) + 1)
+    campaign.settings.set_judging_page(long_from=len(text) + 1)
     assert post(client, "document", query_id="1", doc_id="d2")["excerpts"] is None
 
 
 def test_what_a_request_shows_is_cheap(campaign: Campaign) -> None:
     """24 documents of 20,000 characters, folded: some 20 ms; a guard against work that grows with the campaign."""
-    campaign.set_card(long="passages")
+    campaign.settings.set_judging_page(long="passages")
     documents = [Document(f"e{i}", "", f"{i} The running average. " * 800) for i in range(24)]
     begin = time.perf_counter()
     assert len(document_payload.shown(campaign, documents, "1")) == 24
@@ -144,7 +145,7 @@ def test_what_a_request_shows_is_cheap(campaign: Campaign) -> None:
 
 def marked(campaign: Campaign, doc_id: str, *passages: tuple[int, int]) -> None:
     judgement = Judgement(str(uuid4()), "ann", "1", doc_id, "graded", 2, passages=passages)
-    assert not campaign.judge([judgement]).refused
+    assert not campaign.judging.judge_many([judgement]).refused
 
 
 def test_an_exported_log_quotes_the_passages(campaign: Campaign, tmp_path: Path) -> None:
@@ -172,12 +173,14 @@ def test_an_exported_log_quotes_the_passages(campaign: Campaign, tmp_path: Path)
 
 def test_a_document_without_a_text_has_no_words_to_quote(campaign: Campaign) -> None:
     marked(campaign, "d1", (0, 3))
-    campaign.store.db.conn.execute("UPDATE documents SET text = NULL WHERE doc_id = 'd1'")
-    assert campaign.quoted(campaign.judgements())["passages"].tolist() == [[{"start": 0, "end": 3, "text": None}]]
+    campaign.store.connection.db.conn.execute("UPDATE documents SET text = NULL WHERE doc_id = 'd1'")
+    assert campaign.document_view.quoted(campaign.judgement_log.judgements())["passages"].tolist() == [
+        [{"start": 0, "end": 3, "text": None}]
+    ]
 
 
 def test_an_empty_log_is_exported(campaign: Campaign, tmp_path: Path) -> None:
-    campaign.export(judgements=tmp_path / "log.csv")
+    campaign.export.files(judgements=tmp_path / "log.csv")
     assert pd.read_csv(tmp_path / "log.csv").empty
 
 
@@ -216,10 +219,12 @@ LINK = {"link": "https://x.org/a.png?b='\"<", "alt": "C"}
 
 def places(campaign: Campaign) -> dict[str, dict[str, Any]]:
     """Every page that prints a document, and the state in which it prints d1 of topic 1."""
-    rows = campaign.judgements(annotator="ann")
+    rows = campaign.judgement_log.judgements(annotator="ann")
     return {
         "my_judgements.py": {"picked": rows["uuid"].iloc[0]},
-        "judging_page.py": {"pair": next(i for i, d in enumerate(campaign.first_of_pool()["doc_id"]) if d == "d1")},
+        "judging_page.py": {
+            "pair": next(i for i, d in enumerate(campaign.document_view.first_of_pool()["doc_id"]) if d == "d1")
+        },
     }
 
 
@@ -265,9 +270,9 @@ def test_every_page_shows_a_document_as_the_card_does(
 ) -> None:
     document, texts, html = FORMS[form]
     put(campaign, document)
-    campaign.set_assignment(annotators=2)
+    campaign.assignments.update(annotators=2)
     for annotator, grade in (("ann", 3), ("ben", 0)):
-        campaign.judge([Judgement(str(uuid4()), annotator, "1", "d1", "graded", grade)])
+        campaign.judging.judge_many([Judgement(str(uuid4()), annotator, "1", "d1", "graded", grade)])
     app = opened(campaign, view, **places(campaign)[view])
     assert not app.exception
     for text in texts:
@@ -288,7 +293,7 @@ def test_every_page_that_prints_a_document_does_it_by_the_one_function() -> None
     assert printing == {"views/my_judgements.py", "views/judging_page.py", "elements/pairs_table.py"}
     others = {
         f"judging/{name}.py"
-        for name in ("routes", "task_routes", "history_routes", "document_payload", "adjudication_routes")
+        for name in ("judgement_routes", "task_routes", "history_routes", "document_payload", "adjudication_routes")
     }
     assert asking - printing <= others | {
         "elements/systems_side_by_side.py"

@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 import annotate
 from annotate.auth import forms
 from annotate.charts.comparison import means_chart
-from annotate.elements import drawing, widgets
+from annotate.elements import drawing
 
 BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 # Streamlit 1.67's frontend replaces these in source and in the text that Markdown gives.
@@ -36,9 +36,9 @@ def text_of(markdown: str) -> str:
 @settings(max_examples=300)
 @given(names)
 def test_no_name_is_a_directive_of_streamlit(name: str) -> None:
-    label = f"**{widgets.plain(name)}:** said"
+    label = f"**{drawing.plain(name)}:** said"
     assert ":material/" not in label
-    said = text_of(widgets.plain(name))
+    said = text_of(drawing.plain(name))
     assert not STREAMLIT.search(said)
     assert not STREAMLIT.search(text_of(label))  # the page's own colon ends no directive of the name
     assert not re.search(f"[{BIDI}]", said)
@@ -48,7 +48,7 @@ def test_no_name_is_a_directive_of_streamlit(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["bm25 k1=0.9", "12:30 or later", "a: b", "Wings: an introduction", "https"])
 def test_an_ordinary_name_has_no_invisible_characters(name: str) -> None:
-    assert not re.search("[\u200b\u2060]", widgets.plain(name))
+    assert not re.search("[\u200b\u2060]", drawing.plain(name))
 
 
 def test_a_table_is_readable_in_cells_labels_and_titles() -> None:

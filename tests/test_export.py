@@ -47,7 +47,7 @@ ids = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zs",
 def say(campaign: Campaign, annotator: str, grades: str, **more: Any) -> None:
     """Judgements from ``topic document grade``, parted by commas."""
     rows = [row.split() for row in grades.split(",")]
-    result = campaign.judge(
+    result = campaign.judging.judge_many(
         [Judgement(str(uuid4()), annotator, q, d, "graded", int(g), seconds=4.0, **more) for q, d, g in rows]
     )
     assert not result.refused, result.refused
@@ -65,7 +65,7 @@ def judged(campaign: Campaign) -> Campaign:
 
 
 def test_unjudged_pairs_of_the_pool_are_minus_one(judged: Campaign, tmp_path: Path) -> None:
-    written = judged.export(qrels=tmp_path / "q.txt", unjudged=True)
+    written = judged.export.files(qrels=tmp_path / "q.txt", unjudged=True)
     assert (tmp_path / "q.txt").read_text() == ("1 0 d1 3\n1 0 d2 0\n1 0 d6 1\n2 0 d4 2\n2 0 d5 0\n2 0 d7 -1\n")
     assert written == {str(tmp_path / "q.txt"): 6}
     report = json.loads((tmp_path / "q.txt.rule.json").read_text())
@@ -103,13 +103,15 @@ def sampled(tmp_path: Path) -> Iterator[Campaign]:
     (tmp_path / "d.tsv").write_text("".join(f"{d}\tText of {d}.\n" for d in RUN))
     (tmp_path / "one.run").write_text("".join(f"1 Q0 {d} {i} {40 - i} one\n" for i, d in enumerate(RUN)))
     campaign = Campaign.create(tmp_path / "sampled", grades="0-1")
-    campaign.import_files(documents=[tmp_path / "d.tsv"], topics=tmp_path / "t.tsv", runs=[tmp_path / "one.run"])
+    campaign.importer.import_files(
+        documents=[tmp_path / "d.tsv"], topics=tmp_path / "t.tsv", runs=[tmp_path / "one.run"]
+    )
     rank = np.arange(1, 21)
     pairs = pd.DataFrame({"query_id": "1", "doc_id": RUN, "rank": rank, "stratum": np.where(rank <= 4, 0, 1)})
     pairs["probability"] = np.where(rank <= 4, 1.0, 0.25)
     pairs["drawn"] = (rank <= 4) | (rank % 4 == 0)
     with campaign.store.transaction():
-        campaign.store.add_pool(pairs, "stratified", {"seed": 1}, ["one"])
+        campaign.store.pool.add(pairs, "stratified", {"seed": 1}, ["one"])
     drawn = [d for d, of_sample in zip(RUN, pairs["drawn"], strict=True) if of_sample]
     say(campaign, "ann", ", ".join(f"1 {d} {int(d in RELEVANT)}" for d in drawn))
     yield campaign
@@ -124,7 +126,7 @@ def test_qrels_with_strata(sampled: Campaign, tmp_path: Path) -> None:
     assert back["stratum"].value_counts().to_dict() == {"0": 4, "1": 16}
     assert (back["relevance"] >= 0).groupby(back["stratum"]).sum().to_dict() == {"0": 4, "1": 4}
     # Drawn are d01 to d04, d08, d12, d16, d20; relevant among them d01, d02 and, each of them for four, d08 and d20.
-    aligned = align(next(sampled.runs()).frame, back)
+    aligned = align(next(sampled.corpus.runs()).frame, back)
     by_hand = xinf_ap([int(d in RELEVANT) if i < 4 or (i + 1) % 4 == 0 else -1 for i, d in enumerate(RUN)])
     assert parse("xinfAP")(aligned)[0] == pytest.approx(by_hand, abs=1e-12)
     told = ok("evaluate", tmp_path / "s.txt", tmp_path / "one.run", "-m", "xinfAP", "-m", "infNDCG",
@@ -159,21 +161,21 @@ def test_a_fully_judged_sample_has_the_value_of_the_whole(sampled: Campaign) -> 
     )
     pool["stratum"] = pool["stratum"].astype("Int64")
     with_strata = export.with_strata(everything, pool, pool.iloc[:0])
-    ranking = next(sampled.runs()).frame
+    ranking = next(sampled.corpus.runs()).frame
     whole = parse("AP")(align(ranking, everything))[0]
     assert parse("xinfAP")(align(ranking, with_strata))[0] == pytest.approx(whole, abs=1e-4)
 
 
 def test_qrels_with_probabilities(sampled: Campaign, tmp_path: Path) -> None:
-    sampled.export(qrels=tmp_path / "p.txt", qrels_form="probabilities")
+    sampled.export.files(qrels=tmp_path / "p.txt", qrels_form="probabilities")
     back = formats.read_qrels(tmp_path / "p.txt", form="probabilities")
     assert dict(zip(back["doc_id"], back["probability"], strict=True)) == {
         **{f"d0{i}": 1.0 for i in range(1, 5)},
         **dict.fromkeys(["d08", "d12", "d16", "d20"], 0.25),
     }
     # The number of relevant documents is estimated alike from both: two for themselves, two for four each.
-    strata = align(next(sampled.runs()).frame, sampled.qrels_as("strata"))
-    chances = align(next(sampled.runs()).frame, back)
+    strata = align(next(sampled.corpus.runs()).frame, sampled.qrels.in_form("strata"))
+    chances = align(next(sampled.corpus.runs()).frame, back)
     for aligned in (strata, chances):
         assert aligned.sample is not None
         assert aligned.sample.size.sum() == pytest.approx(20)
@@ -184,12 +186,12 @@ def test_what_was_not_drawn_stands_for_itself(sampled: Campaign, tmp_path: Path)
     """A pair judged outside the sample is a stratum of its own; one that the draw left out stays -1 when judged."""
     say(sampled, "ann", "1 d05 1")
     (tmp_path / "more.tsv").write_text("d99\tFound by a search.\n")
-    sampled.import_files(documents=[tmp_path / "more.tsv"])
+    sampled.importer.import_files(documents=[tmp_path / "more.tsv"])
     say(sampled, "ann", "1 d99 1")
-    found = sampled.qrels_as("strata").set_index("doc_id")
+    found = sampled.qrels.in_form("strata").set_index("doc_id")
     assert found.loc["d99", ["stratum", "relevance"]].tolist() == [0, 1]
     assert found.loc["d05", ["stratum", "relevance"]].tolist() == [2, -1]
-    chances = sampled.qrels_as("probabilities").set_index("doc_id")["probability"]
+    chances = sampled.qrels.in_form("probabilities").set_index("doc_id")["probability"]
     assert chances["d99"] == 1
     assert "d05" not in chances.index
     assert (1 / chances.drop("d99")).sum() == 20  # those that were drawn stand for the whole pool, and for no more
@@ -252,9 +254,9 @@ def test_samples_that_no_estimate_takes_together() -> None:
 def test_a_sample_that_the_campaign_drew(make_campaign: Callable[..., Campaign]) -> None:
     """Everything that the sample was drawn from is in the qrels, in the stratum from which it was drawn or not."""
     campaign = make_campaign(pooled=False)
-    campaign.pool("stratified", strata="1:1,3:.5", seed=3)
+    campaign.pools.add("stratified", strata="1:1,3:.5", seed=3)
     say(campaign, "ann", "1 d1 1, 1 d2 0")
-    found = campaign.qrels_as("strata", include_unjudged_topics=True)
+    found = campaign.qrels.in_form("strata", include_unjudged_topics=True)
     assert set(zip(found["query_id"], found["doc_id"], strict=True)) == {
         ("1", "d1"), ("1", "d2"), ("1", "d3"), ("1", "d6"), ("2", "d4"), ("2", "d5"), ("2", "d7")
     }  # fmt: skip
@@ -271,8 +273,8 @@ def test_a_sample_that_the_campaign_drew(make_campaign: Callable[..., Campaign])
 def half_judged(make_campaign: Callable[..., Campaign]) -> Campaign:
     """A stratified sample of two topics; in topic 1 all that was drawn is judged, in topic 2 nothing."""
     campaign = make_campaign(pooled=False)
-    campaign.pool("stratified", strata="1:1,3:.5", seed=3)
-    drawn = campaign.store.pool().query("query_id == '1'")["doc_id"]
+    campaign.pools.add("stratified", strata="1:1,3:.5", seed=3)
+    drawn = campaign.store.pool.pairs().query("query_id == '1'")["doc_id"]
     say(campaign, "ann", ", ".join(f"1 {doc} {n % 2}" for n, doc in enumerate(drawn)))
     return campaign
 
@@ -288,7 +290,7 @@ def test_topics_without_a_grade_are_left_out_unless_asked_for(
     assert "1 topic without a grade left out; --include-unjudged-topics adds them" in result.stderr
     assert formats.read_qrels(tmp_path / "q.txt", form=form)["query_id"].unique().tolist() == ["1"]
     assert json.loads((tmp_path / "q.txt.rule.json").read_text())["unjudged_topics_left_out"] == 1
-    assert half_judged.qrels_as(form, unjudged=unjudged)["query_id"].unique().tolist() == ["1"]
+    assert half_judged.qrels.in_form(form, unjudged=unjudged)["query_id"].unique().tolist() == ["1"]
     result = invoke("export", half_judged.directory, *options, "--include-unjudged-topics")
     assert "left out" not in result.stderr
     both = formats.read_qrels(tmp_path / "q.txt", form=form)
@@ -299,15 +301,15 @@ def test_topics_without_a_grade_are_left_out_unless_asked_for(
 
 def test_the_mean_of_exported_strata_is_the_mean_over_judged_topics(half_judged: Campaign, tmp_path: Path) -> None:
     """The value of the one judged topic, computed alone, is the mean; with the other topic it would be half of it."""
-    alone = half_judged.qrels_as("strata", include_unjudged_topics=True).query("query_id == '1'")
-    run = next(half_judged.runs())
+    alone = half_judged.qrels.in_form("strata", include_unjudged_topics=True).query("query_id == '1'")
+    run = next(half_judged.corpus.runs())
     value = float(parse("xinfAP")(align(run.frame, alone))[0])
     assert value > 0
-    half_judged.export(qrels=tmp_path / "s.txt", qrels_form="strata")
+    half_judged.export.files(qrels=tmp_path / "s.txt", qrels_form="strata")
     formats.write_run(run, tmp_path / "alpha.run")
     printed = ok("evaluate", tmp_path / "s.txt", tmp_path / "alpha.run", "-m", "xinfAP", "--format", "tsv")
     assert float(printed.split("\t")[3]) == pytest.approx(value, abs=1e-12)
-    half_judged.export(qrels=tmp_path / "s.txt", qrels_form="strata", include_unjudged_topics=True)
+    half_judged.export.files(qrels=tmp_path / "s.txt", qrels_form="strata", include_unjudged_topics=True)
     result = invoke("evaluate", tmp_path / "s.txt", tmp_path / "alpha.run", "-m", "xinfAP", "--format", "tsv")
     assert float(result.stdout.split("\t")[3]) == pytest.approx(value / 2, abs=1e-12)
     assert "1 of 2 topics have no judged document and count as 0" in result.stderr
@@ -315,7 +317,7 @@ def test_the_mean_of_exported_strata_is_the_mean_over_judged_topics(half_judged:
 
 def test_no_exported_file_has_topics_without_a_grade(half_judged: Campaign, tmp_path: Path) -> None:
     """Nor has the collection, whose card says how many topics that are."""
-    half_judged.export_collection(tmp_path / "c")
+    half_judged.collection_export.write(tmp_path / "c")
     for name, form in (("qrels.txt", "judged"), ("qrels.strata.txt", "strata")):
         assert set(formats.read_qrels(tmp_path / "c" / name, form=form)["query_id"]) == {"1"}  # type: ignore[arg-type]
     assert "\n2\t" not in (tmp_path / "c" / "qrels" / "test.tsv").read_text()
@@ -323,7 +325,7 @@ def test_no_exported_file_has_topics_without_a_grade(half_judged: Campaign, tmp_
         "Topics without a grade: 1. They are in none of the qrels files."
         in (tmp_path / "c" / "collection.md").read_text()
     )
-    half_judged.export(qrels=tmp_path / "p.txt", qrels_form="probabilities")
+    half_judged.export.files(qrels=tmp_path / "p.txt", qrels_form="probabilities")
     assert set(formats.read_qrels(tmp_path / "p.txt", form="probabilities")["query_id"]) == {"1"}
 
 
@@ -331,18 +333,18 @@ def test_topics_without_a_grade_go_only_where_unjudged_pairs_go(judged: Campaign
     said = fails("export", judged.directory, "--qrels", tmp_path / "q", "--include-unjudged-topics")
     assert "a topic without a grade has unjudged pairs only: ask for the unjudged pairs, too" in said
     with pytest.raises(InputError, match="name their file"):
-        judged.export(include_unjudged_topics=True)
+        judged.export.files(include_unjudged_topics=True)
 
 
 def test_a_pool_that_is_no_sample_has_no_strata(judged: Campaign, tmp_path: Path) -> None:
     said = fails("export", judged.directory, "--qrels", tmp_path / "q", "--qrels-form", "strata")
     assert "no pair of the pool has a stratum" in said
     with pytest.raises(CampaignError, match="no pair of the pool has a probability"):
-        judged.export(qrels=tmp_path / "q", qrels_form="probabilities")
+        judged.export.files(qrels=tmp_path / "q", qrels_form="probabilities")
     with pytest.raises(InputError, match="per subtopics"):
-        judged.export(qrels=tmp_path / "q", qrels_form="subtopics")
+        judged.export.files(qrels=tmp_path / "q", qrels_form="subtopics")
     with pytest.raises(InputError, match="name their file"):
-        judged.export(pool=tmp_path / "p", unjudged=True)
+        judged.export.files(pool=tmp_path / "p", unjudged=True)
     assert not list(tmp_path.glob("q*"))
 
 
@@ -373,8 +375,8 @@ def test_every_form_of_qrels_is_read_back(rows: list[tuple[str, str, int, str, f
 
 def test_the_log_as_parquet_is_the_log_as_json(judged: Campaign, tmp_path: Path) -> None:
     say(judged, "ann", "1 d2 2", passages=((4, 8), (9, 11)), note="two places", flagged=True)
-    judged.export(judgements=tmp_path / "log.parquet")
-    judged.export(judgements=tmp_path / "log.jsonl")
+    judged.export.files(judgements=tmp_path / "log.parquet")
+    judged.export.files(judgements=tmp_path / "log.jsonl")
     table = pq.read_table(tmp_path / "log.parquet")
     assert table.to_pylist() == [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     types = {field.name: str(field.type) for field in table.schema}
@@ -384,18 +386,18 @@ def test_the_log_as_parquet_is_the_log_as_json(judged: Campaign, tmp_path: Path)
 
 
 def test_an_empty_log_has_its_types_too(campaign: Campaign, tmp_path: Path) -> None:
-    campaign.export(judgements=tmp_path / "log.parquet")
+    campaign.export.files(judgements=tmp_path / "log.parquet")
     table = pq.read_table(tmp_path / "log.parquet")
     assert (table.num_rows, str(table.schema.field("relevance").type)) == (0, "int64")
     with pytest.raises(InputError, match=r"\.jsonl or \.csv .* or as \.parquet"):
-        campaign.export(judgements=tmp_path / "log.xlsx")
+        campaign.export.files(judgements=tmp_path / "log.xlsx")
 
 
 def test_marked_passages(judged: Campaign, tmp_path: Path) -> None:
     say(judged, "ann", "1 d2 2", passages=((4, 8), (9, 11)))
     ok("export", judged.directory, "--passages", tmp_path / "p.jsonl")
     rows = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
-    text = judged.shown(judged.documents(["d2"])["d2"]).text
+    text = judged.document_view.shown(judged.corpus.documents(["d2"])["d2"]).text
     assert [(r["query_id"], r["doc_id"], r["annotator"], r["relevance"], r["start"], r["end"]) for r in rows] == [
         ("1", "d2", "ann", 2, 4, 8), ("1", "d2", "ann", 2, 9, 11)
     ]  # fmt: skip
@@ -404,7 +406,7 @@ def test_marked_passages(judged: Campaign, tmp_path: Path) -> None:
 
 def test_a_failed_export_leaves_the_old_file(judged: Campaign, tmp_path: Path) -> None:
     (tmp_path / "log.parquet").write_bytes(b"before")
-    broken = judged.judgements(current=False).assign(seconds="slow")
+    broken = judged.judgement_log.judgements(current=False).assign(seconds="slow")
     with pytest.raises(Exception, match="slow"):
         formats.write_judgements(broken, tmp_path / "log.parquet")
     assert (tmp_path / "log.parquet").read_bytes() == b"before"
@@ -434,8 +436,8 @@ def test_a_run_is_read_back(rows: list[tuple[str, str, float]]) -> None:
 @pytest.fixture
 def whole(judged: Campaign, tmp_path: Path) -> Path:
     """The directory of an exported collection, with runs."""
-    judged.set_guidelines("# Relevant\n\nIs what answers.")
-    judged.export_collection(tmp_path / "wings", with_runs=True)
+    judged.settings.set_guidelines("# Relevant\n\nIs what answers.")
+    judged.collection_export.write(tmp_path / "wings", with_runs=True)
     return tmp_path / "wings"
 
 
@@ -488,7 +490,7 @@ def test_beir_loads_it(whole: Path) -> None:
      ("title-description", "running average Smooth a series.")],
 )  # fmt: skip
 def test_the_text_of_queries(judged: Campaign, tmp_path: Path, what: str, text: str) -> None:
-    report = judged.export_collection(tmp_path / "c", query_text=what)
+    report = judged.collection_export.write(tmp_path / "c", query_text=what)
     assert json.loads((tmp_path / "c" / "queries.jsonl").read_text().splitlines()[0])["text"] == text
     assert report.facts["topics"] == {"count": 2, "query_text": what}
 
@@ -537,7 +539,7 @@ def test_other_tools_read_the_qrels(whole: Path, judged: Campaign) -> None:
     qrels = list(ir_measures.read_trec_qrels(str(whole / "qrels.txt")))
     ranking = list(ir_measures.read_trec_run(str(whole / "runs" / "alpha.run")))
     theirs = ir_measures.calc_aggregate([ir_measures.nDCG @ 10, ir_measures.AP], qrels, ranking)
-    ours = judged.evaluate([parse("nDCG@10"), parse("AP")], runs=["alpha"]).means().iloc[0]
+    ours = judged.evaluation.evaluate([parse("nDCG@10"), parse("AP")], runs=["alpha"]).means().iloc[0]
     assert {str(m): v for m, v in theirs.items()} == pytest.approx(dict(ours))
     with (whole / "qrels.txt").open() as file:
         assert pytrec_eval.parse_qrel(file) == {"1": {"d1": 3, "d2": 0, "d6": 1}, "2": {"d4": 2, "d5": 0}}
@@ -547,21 +549,21 @@ def test_a_reviewer_gets_the_same_digits(whole: Path, judged: Campaign) -> None:
     told = ok("evaluate", whole / "qrels.txt", whole / "runs", "-m", "nDCG@10", "-m", "AP", "--per-topic",
               "--format", "tsv")  # fmt: skip
     theirs = {tuple(line.split("\t")[:3]): float(line.split("\t")[3]) for line in told.splitlines()}
-    ours = judged.evaluate([parse("nDCG@10"), parse("AP")]).values
+    ours = judged.evaluation.evaluate([parse("nDCG@10"), parse("AP")]).values
     ours = {(r, q, m): v for r, q, m, v in ours[["run", "query_id", "measure", "value"]].itertuples(index=False)}
     assert theirs == ours
 
 
 def test_imported_and_exported_again_it_has_the_same_bytes(whole: Path, tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "again", title="campaign") as again:
-        again.import_files(
+        again.importer.import_files(
             documents=[whole / "corpus.jsonl"],
             topics=whole / "topics.jsonl",
             runs=sorted((whole / "runs").iterdir()),
             labels=whole / "judgements.jsonl",
         )
-        again.pool("depth", depth=2)
-        again.export_collection(tmp_path / "second", with_runs=True)
+        again.pools.add("depth", depth=2)
+        again.collection_export.write(tmp_path / "second", with_runs=True)
     for same in ("corpus.jsonl", "topics.jsonl", "queries.jsonl", "qrels.txt", "qrels/test.tsv", "pool.tsv", "load.py",
                  "runs/alpha.run", "runs/beta.run"):  # fmt: skip
         assert (tmp_path / "second" / same).read_bytes() == (whole / same).read_bytes(), same
@@ -575,9 +577,9 @@ def test_imported_and_exported_again_it_has_the_same_bytes(whole: Path, tmp_path
 def test_zeros_of_either_sign_have_the_same_bytes_again(campaign: Campaign, tmp_path: Path) -> None:
     lines = "1 Q0 d1 1 0.0 z\n1 Q0 d3 2 -0.0 z\n1 Q0 d2 3 0.0 z\n2 Q0 d4 1 -0.0 z\n2 Q0 d5 2 0.0 z\n2 Q0 d8 3 -0.0 z\n"
     (tmp_path / "z.run").write_text(lines)
-    campaign.import_files(runs=[tmp_path / "z.run"])
+    campaign.importer.import_files(runs=[tmp_path / "z.run"])
     say(campaign, "ann", "1 d1 1")
-    campaign.export_collection(tmp_path / "c", with_runs=True)
+    campaign.collection_export.write(tmp_path / "c", with_runs=True)
     assert (tmp_path / "c" / "runs" / "z.run").read_text() == lines
 
 
@@ -597,15 +599,15 @@ def test_an_imported_log_keeps_what_it_says_beside_the_grades(
     ]
     for annotator, query_id, doc_id, grade, more in rows:
         judgement = Judgement(str(uuid4()), annotator, query_id, doc_id, "graded", grade, source="key", **more)
-        assert not first.judge([judgement]).refused
-    first.export(judgements=tmp_path / name, qrels=tmp_path / "q.txt", rule="latest")
-    logs = [first.store.judgements(current=False)]
+        assert not first.judging.judge_many([judgement]).refused
+    first.export.files(judgements=tmp_path / name, qrels=tmp_path / "q.txt", rule="latest")
+    logs = [first.store.judgements.table(current=False)]
     for number in (2, 3):
         again = make_campaign(f"again {number}", pooled=False)
-        again.import_files(labels=tmp_path / name)
-        logs.append(again.store.judgements(current=False))
+        again.importer.import_files(labels=tmp_path / name)
+        logs.append(again.store.judgements.table(current=False))
         before, before_qrels = (tmp_path / name).read_bytes(), (tmp_path / "q.txt").read_bytes()
-        again.export(judgements=tmp_path / name, qrels=tmp_path / "q.txt", rule="latest")
+        again.export.files(judgements=tmp_path / name, qrels=tmp_path / "q.txt", rule="latest")
         assert (tmp_path / "q.txt").read_bytes() == before_qrels
         assert number == 2 or (tmp_path / name).read_bytes() == before
     assert logs[0]["strategy"].tolist() == ["depth"] * 6
@@ -616,11 +618,11 @@ def test_an_imported_log_keeps_what_it_says_beside_the_grades(
 
 def test_a_log_may_be_imported_beside_its_own_campaign(judged: Campaign, tmp_path: Path) -> None:
     """Under the names of the collection: what has its uuid already gets another."""
-    judged.export_collection(tmp_path / "c")
-    judged.set_assignment(annotators=4)
-    judged.import_files(labels=tmp_path / "c" / "judgements.jsonl")
-    assert judged.annotators()["judgements"].tolist() == [4, 5, 5, 4]
-    seconds = judged.store.judgements(annotator="a1")["seconds"]
+    judged.collection_export.write(tmp_path / "c")
+    judged.assignments.update(annotators=4)
+    judged.importer.import_files(labels=tmp_path / "c" / "judgements.jsonl")
+    assert judged.judgement_log.annotators()["judgements"].tolist() == [4, 5, 5, 4]
+    seconds = judged.store.judgements.table(annotator="a1")["seconds"]
     assert seconds.tolist() == [4.0] * 4
 
 
@@ -670,9 +672,9 @@ def test_times_of_a_log_are_stored_in_one_form(tmp_path: Path, written: str, rea
 def test_a_carriage_return_in_a_note_is_read_back_from_csv(campaign: Campaign, tmp_path: Path, note: str) -> None:
     """Python's csv module before 3.13 leaves a cell with a carriage return unquoted, and then refuses to read it."""
     said = Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1, note=note)
-    assert not campaign.judge([said]).refused
-    stored = campaign.judgements()["note"].tolist()
-    campaign.export(judgements=tmp_path / "log.csv")
+    assert not campaign.judging.judge_many([said]).refused
+    stored = campaign.judgement_log.judgements()["note"].tolist()
+    campaign.export.files(judgements=tmp_path / "log.csv")
     assert formats.read_labels(tmp_path / "log.csv", details=True)["note"].tolist() == stored == [note]
 
 
@@ -700,7 +702,7 @@ def test_what_a_log_cannot_say_is_refused_with_its_line(
     (tmp_path / "log.jsonl").write_text(f"{json.dumps(row)}\n{json.dumps(row | {'doc_id': 'd2', field: value})}\n")
     said = fails("import", campaign.directory, "--labels", tmp_path / "log.jsonl")
     assert f"log.jsonl:2: wanted {wanted}" in said
-    assert campaign.counts()["logged"] == 0
+    assert campaign.progress.counts()["logged"] == 0
 
 
 json_values = st.recursive(
@@ -735,8 +737,8 @@ def test_a_document_written_twice_is_the_same(doc_id: str, text: str, metadata: 
 def test_a_text_that_stands_under_another_name_is_not_lost(judged: Campaign, tmp_path: Path) -> None:
     """A text that is null is none: the next field that can hold one is read, and the null is kept beside it."""
     (tmp_path / "more.jsonl").write_text('{"id": "d9", "text": null, "contents": "Flow past a wing."}\n')
-    judged.import_files(documents=[tmp_path / "more.jsonl"])
-    judged.export_collection(tmp_path / "c")
+    judged.importer.import_files(documents=[tmp_path / "more.jsonl"])
+    judged.collection_export.write(tmp_path / "c")
     last = json.loads((tmp_path / "c" / "corpus.jsonl").read_text().splitlines()[-1])
     assert last == {"_id": "d9", "title": "", "text": "Flow past a wing.", "other_text": None}
 
@@ -745,8 +747,8 @@ def test_runs_whose_names_are_cut_alike_have_files_of_their_own(judged: Campaign
     names = ["r" * 200 + end for end in "ab"] + ["Alpha"]
     for name in names:
         (tmp_path / f"{name[-5:]}.run").write_text(f"1 Q0 d1 1 2.0 {name}\n")
-    judged.import_files(runs=[tmp_path / f"{name[-5:]}.run" for name in names])
-    judged.export_collection(tmp_path / "c", with_runs=True)
+    judged.importer.import_files(runs=[tmp_path / f"{name[-5:]}.run" for name in names])
+    judged.collection_export.write(tmp_path / "c", with_runs=True)
     files = sorted((tmp_path / "c" / "runs").iterdir())
     assert sorted(formats.run_names(files)) == sorted(["alpha", "beta", *names])
     assert len({file.name.casefold() for file in files}) == 5
@@ -756,9 +758,9 @@ def test_runs_whose_names_are_cut_alike_have_files_of_their_own(judged: Campaign
 
 
 def test_the_numbers_of_the_card_are_the_campaigns(judged: Campaign, tmp_path: Path) -> None:
-    judged.set_guidelines("# Relevant\n\nIs what answers.")
-    judged.describe(licence="CC BY 4.0", description="A small one.")
-    report = judged.export_collection(tmp_path / "c", name="tests/wings")
+    judged.settings.set_guidelines("# Relevant\n\nIs what answers.")
+    judged.settings.set_collection(licence="CC BY 4.0", description="A small one.")
+    report = judged.collection_export.write(tmp_path / "c", name="tests/wings")
     facts = json.loads((tmp_path / "c" / "collection.json").read_text())
     assert facts == report.facts
     assert (facts["name"], facts["licence"], facts["citation"]) == ("tests/wings", "CC BY 4.0", "")
@@ -769,7 +771,7 @@ def test_the_numbers_of_the_card_are_the_campaigns(judged: Campaign, tmp_path: P
         "judged_per_topic": {"min": 2, "median": 2.5, "mean": 2.5, "max": 3},
         "relevant_per_topic": {"min": 1, "median": 1.5, "mean": 1.5, "max": 2},
     }  # fmt: skip
-    assert facts["rule"]["by"] == {"agreed": 3, "one judgement": 1, "tie": 1} == judged.rule_report()["by"]
+    assert facts["rule"]["by"] == {"agreed": 3, "one judgement": 1, "tie": 1} == judged.qrels.rule_report()["by"]
     assert [(p["annotator"], p["judgements"], p["median_seconds"]) for p in facts["judging"]["annotators"]] == [
         ("a1", 4, 4.0), ("a2", 5, 4.0)
     ]  # fmt: skip
@@ -777,9 +779,9 @@ def test_the_numbers_of_the_card_are_the_campaigns(judged: Campaign, tmp_path: P
     assert (facts["pool"]["pairs"], facts["pool"]["judged"], facts["pool"]["outside"]) == (6, 5, 0)
     assert [r["strategy"] for r in facts["pool"]["rounds"]] == ["depth"]
     assert facts["pool"]["rounds"][0]["runs"] == ["alpha", "beta"]
-    agreement = judged.agreement(sides=()).values
+    agreement = judged.agreement.report(sides=()).values
     assert [v["value"] for v in facts["agreement"]["values"]] == export.plain(agreement["value"].tolist())
-    recall = judged.recall_table().set_index("query_id")
+    recall = judged.recall.table().set_index("query_id")
     assert {r["query_id"]: (r["found"], r["high"]) for r in facts["recall"]["per_topic"]} == {
         q: (recall.at[q, "found"], recall.at[q, "high"]) for q in ("1", "2")
     }
@@ -791,7 +793,7 @@ def test_the_numbers_of_the_card_are_the_campaigns(judged: Campaign, tmp_path: P
 def test_nobody_is_named_unless_asked(judged: Campaign, tmp_path: Path) -> None:
     """Names of people are in none of the files: not in logs, not in the card, not where a rule names one."""
     rule = 'annotator(annotator="zoe")'
-    judged.export_collection(tmp_path / "quiet", rule=rule)
+    judged.collection_export.write(tmp_path / "quiet", rule=rule)
     everything = b"".join(p.read_bytes() for p in (tmp_path / "quiet").rglob("*") if p.is_file())
     assert b"zoe" not in everything
     assert b'"ann"' not in everything
@@ -799,22 +801,22 @@ def test_nobody_is_named_unless_asked(judged: Campaign, tmp_path: Path) -> None:
     assert facts["rule"]["rule"] == "annotator(annotator=a1)"
     log = [json.loads(line) for line in (tmp_path / "quiet" / "judgements.jsonl").read_text().splitlines()]
     assert [row["annotator"] for row in log] == ["a1"] * 4 + ["a2"] * 5
-    report = judged.export_collection(tmp_path / "named", name_annotators=True, rule=rule)
+    report = judged.collection_export.write(tmp_path / "named", name_annotators=True, rule=rule)
     assert [p["annotator"] for p in report.facts["judging"]["annotators"]] == ["zoe", "ann"]
     assert '"zoe"' in (tmp_path / "named" / "judgements.jsonl").read_text()
 
 
 def test_imported_qrels_are_nobody(judged: Campaign, tmp_path: Path) -> None:
     (tmp_path / "old.txt").write_text("2 0 d7 1\n")
-    judged.import_files(qrels=tmp_path / "old.txt")
-    people = judged.export_collection(tmp_path / "c").facts["judging"]["annotators"]
+    judged.importer.import_files(qrels=tmp_path / "old.txt")
+    people = judged.collection_export.write(tmp_path / "c").facts["judging"]["annotators"]
     assert [(p["annotator"], p["imported"]) for p in people] == [("a1", False), ("a2", False), ("qrels:old", True)]
 
 
 @pytest.mark.parametrize(("corpus", "documents"), [("all", 8), ("judged", 5), ("none", 0)])
 @pytest.mark.slow
 def test_which_documents(judged: Campaign, tmp_path: Path, registry: Any, corpus: Any, documents: int) -> None:
-    report = judged.export_collection(tmp_path / "c", corpus=corpus)
+    report = judged.collection_export.write(tmp_path / "c", corpus=corpus)
     path = tmp_path / "c" / "corpus.jsonl"
     assert path.exists() == (corpus != "none")
     assert report.facts["documents"]["exported"] == documents
@@ -823,7 +825,7 @@ def test_which_documents(judged: Campaign, tmp_path: Path, registry: Any, corpus
     found = registry.load("campaign")
     assert found.has_docs() == (corpus != "none")
     assert not documents or found.docs_count() == documents
-    assert judged.collection_facts(corpus=corpus)["documents"] == report.facts["documents"]
+    assert judged.collection_card.facts(corpus=corpus)["documents"] == report.facts["documents"]
 
 
 def test_images_go_with_their_documents(judged: Campaign, tmp_path: Path) -> None:
@@ -831,34 +833,34 @@ def test_images_go_with_their_documents(judged: Campaign, tmp_path: Path) -> Non
     (tmp_path / "wing.png").write_bytes(picture)
     images = [{"src": "wing.png", "alt": "A wing"}, "https://example.org/b.png"]
     (tmp_path / "more.jsonl").write_text(json.dumps({"doc_id": "d9", "text": "See.", "images": images}) + "\n")
-    judged.import_files(documents=[tmp_path / "more.jsonl"])
-    judged.export_collection(tmp_path / "c")
+    judged.importer.import_files(documents=[tmp_path / "more.jsonl"])
+    judged.collection_export.write(tmp_path / "c")
     (file,) = (tmp_path / "c" / "files").iterdir()
     assert file.read_bytes() == picture
     with Campaign.create(tmp_path / "again") as again:
-        again.import_files(documents=[tmp_path / "c" / "corpus.jsonl"])
-        assert again.document("d9") == judged.document("d9")
-        assert again.file(file.name) is not None
+        again.importer.import_files(documents=[tmp_path / "c" / "corpus.jsonl"])
+        assert again.corpus.document("d9") == judged.corpus.document("d9")
+        assert again.document_view.image_file(file.name) is not None
 
 
 def test_a_collection_of_a_sampled_pool_has_strata(sampled: Campaign, tmp_path: Path) -> None:
-    report = sampled.export_collection(tmp_path / "c")
+    report = sampled.collection_export.write(tmp_path / "c")
     back = formats.read_qrels(tmp_path / "c" / "qrels.strata.txt", form="strata")
     pd.testing.assert_frame_equal(
-        back, sampled.qrels_as("strata").astype({"stratum": "str"})[list(back.columns)], check_dtype=False
+        back, sampled.qrels.in_form("strata").astype({"stratum": "str"})[list(back.columns)], check_dtype=False
     )
     assert report.facts["pool"]["sampled_out"] == 12
 
 
 def test_a_collection_of_choices(campaign: Campaign, tmp_path: Path) -> None:
     """Where nothing is graded, the qrels are what was chosen."""
-    campaign.set_card(task="list")
-    campaign.set_loop(level=2)
-    campaign.choose([Choice(str(uuid4()), "zoe", "1", "chosen", ("d1", "d2"), ("d2",))])
-    facts = campaign.export_collection(tmp_path / "c").facts
+    campaign.settings.set_judging_page(task="list")
+    campaign.settings.set_loop(level=2)
+    campaign.topic_tasks.choose([Choice(str(uuid4()), "zoe", "1", "chosen", ("d1", "d2"), ("d2",))])
+    facts = campaign.collection_export.write(tmp_path / "c").facts
     assert (facts["qrels"]["relevant_from"], facts["qrels"]["relevant"]) == (1, 1)
     assert "did not choose is unjudged" in (tmp_path / "c" / "collection.md").read_text()
-    assert (tmp_path / "c" / "qrels.txt").read_text() == f"1 0 d2 {campaign.sparse_qrels()['relevance'][0]}\n"
+    assert (tmp_path / "c" / "qrels.txt").read_text() == f"1 0 d2 {campaign.qrels.from_choices()['relevance'][0]}\n"
     assert (facts["qrels"]["made_of"], facts["rule"], facts["agreement"]) == ("choices", None, None)
     assert json.loads((tmp_path / "c" / "choices.jsonl").read_text())["annotator"] == "a1"
     assert not (tmp_path / "c" / "judgements.jsonl").exists()
@@ -866,9 +868,9 @@ def test_a_collection_of_choices(campaign: Campaign, tmp_path: Path) -> None:
 
 def test_a_collection_of_preferences(campaign: Campaign, tmp_path: Path) -> None:
     """The card does not say of such grades what the scale says of them."""
-    campaign.set_card(task="preference")
-    campaign.prefer([Preference(str(uuid4()), "zoe", "1", "d1", "d2", "left")])
-    facts = campaign.export_collection(tmp_path / "c").facts
+    campaign.settings.set_judging_page(task="preference")
+    campaign.topic_tasks.prefer([Preference(str(uuid4()), "zoe", "1", "d1", "d2", "left")])
+    facts = campaign.collection_export.write(tmp_path / "c").facts
     assert facts["qrels"]["made_of"] == "preferences"
     assert "not whether any of them is good" in (tmp_path / "c" / "collection.md").read_text()
 
@@ -878,9 +880,9 @@ def test_the_size_is_told_where_what_is_judged_was_not_pooled(
 ) -> None:
     campaign = make_campaign(pooled=False)
     (tmp_path / "old.txt").write_text("2 0 d7 1\n")
-    campaign.import_files(qrels=tmp_path / "old.txt")
-    outline = campaign.collection_outline(corpus="judged")
-    campaign.export_collection(tmp_path / "c", corpus="judged")
+    campaign.importer.import_files(qrels=tmp_path / "old.txt")
+    outline = campaign.collection_card.outline(corpus="judged")
+    campaign.collection_export.write(tmp_path / "c", corpus="judged")
     assert outline.documents == 1
     assert outline.bytes == pytest.approx((tmp_path / "c" / "corpus.jsonl").stat().st_size, rel=0.2)
 
@@ -897,10 +899,10 @@ def test_what_is_there_is_not_written_over(judged: Campaign, whole: Path, tmp_pa
     (tmp_path / "mine" / "collection.json").write_text("{}")  # other programs call files so, too
     for replace in (False, True):
         with pytest.raises(CampaignError, match="is no exported collection"):
-            judged.export_collection(tmp_path / "mine", replace=replace)
+            judged.collection_export.write(tmp_path / "mine", replace=replace)
     assert (tmp_path / "mine" / "thesis.tex").read_text() == "years of work"
     with pytest.raises(InputError, match="belongs to the campaign"):
-        judged.export_collection(judged.directory, replace=True)
+        judged.collection_export.write(judged.directory, replace=True)
 
 
 def test_a_collection_takes_the_place_of_another(judged: Campaign, whole: Path) -> None:
@@ -911,7 +913,7 @@ def test_a_collection_takes_the_place_of_another(judged: Campaign, whole: Path) 
     (whole / "notes.txt").unlink()
     ok(*again)
     assert not (whole / "corpus.jsonl").exists()
-    assert judged.about().licence == "CC0"
+    assert judged.settings.collection().licence == "CC0"
 
 
 def test_a_failed_export_leaves_nothing_behind(
@@ -925,7 +927,7 @@ def test_a_failed_export_leaves_nothing_behind(
     monkeypatch.setattr(formats, "write_pool", broken)
     for place in (whole, tmp_path / "new"):
         with pytest.raises(InputError, match="the disk is full"):
-            judged.export_collection(place, replace=True)
+            judged.collection_export.write(place, replace=True)
     assert {f.path: f.sha256 for f in formats.files_in(whole)} == before
     assert not (tmp_path / "new").exists()
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
@@ -939,27 +941,27 @@ def test_people_judge_while_a_collection_is_written(judged: Campaign, tmp_path: 
         with Campaign(judged.directory) as other:
             say(other, "ann", "2 d7 1")
 
-    said = judged.export_collection(tmp_path / "c", with_runs=True, progress=meanwhile)
+    said = judged.collection_export.write(tmp_path / "c", with_runs=True, progress=meanwhile)
     assert said.facts["judging"]["judgements"] == 9
     assert len((tmp_path / "c" / "judgements.jsonl").read_text().splitlines()) == 9
-    assert judged.counts()["judgements"] == 10
+    assert judged.progress.counts()["judgements"] == 10
 
 
 def test_what_is_no_collection_is_refused(campaign: Campaign, judged: Campaign, tmp_path: Path) -> None:
     for name in ("Wings", "a b", "../up", "", "a//b"):
         with pytest.raises(InputError, match="a collection is called by small letters"):
-            judged.export_collection(tmp_path / "c", name=name)
+            judged.collection_export.write(tmp_path / "c", name=name)
     with pytest.raises(UnknownNameError, match="did you mean 'judged'"):
-        judged.export_collection(tmp_path / "c", corpus="judge")  # type: ignore[arg-type]
+        judged.collection_export.write(tmp_path / "c", corpus="judge")  # type: ignore[arg-type]
     with pytest.raises(UnknownNameError, match="text of queries"):
-        judged.export_collection(tmp_path / "c", query_text="narrative")
+        judged.collection_export.write(tmp_path / "c", query_text="narrative")
     with pytest.raises(CampaignError, match="grades have fractions"):
-        judged.export_collection(tmp_path / "c", rule="mean")
+        judged.collection_export.write(tmp_path / "c", rule="mean")
     with pytest.raises(UnknownNameError, match="did you mean 'licence'"):
-        judged.describe(license="CC0")
+        judged.settings.set_collection(license="CC0")
     assert not (tmp_path / "c").exists()
     with Campaign.create(tmp_path / "empty") as empty, pytest.raises(CampaignError, match="there is no grade yet"):
-        empty.export_collection(tmp_path / "c")
+        empty.collection_export.write(tmp_path / "c")
 
 
 def test_a_zip_is_the_same_whenever_it_is_made(whole: Path, tmp_path: Path) -> None:
@@ -994,14 +996,14 @@ def said(app: AppTest) -> str:
 
 @pytest.mark.slow
 def test_a_manager_describes_the_collection(page: Callable[..., AppTest], judged: Campaign, tmp_path: Path) -> None:
-    judged.export_collection(tmp_path / "c")
+    judged.collection_export.write(tmp_path / "c")
     size = (tmp_path / "c" / "corpus.jsonl").stat().st_size
     app = page()
     assert f"5 pairs of 2 topics; 8 documents, about {size} bytes." in said(app)
     assert "No licence is stated" in said(app)
     app.text_input(key="about-licence").set_value("CC BY 4.0")
     app.button(key="FormSubmitter:about-Save").click().run()
-    assert judged.about().licence == "CC BY 4.0"
+    assert judged.settings.collection().licence == "CC BY 4.0"
     assert "No licence is stated" not in said(app)
     assert not app.exception
     app.selectbox(key="corpus").set_value("none").run()
@@ -1043,8 +1045,8 @@ def test_what_is_packed_is_the_collection(judged: Campaign) -> None:
 def test_the_page_offers_the_forms_of_a_sample(
     page: Callable[..., AppTest], judged: Campaign, sampled: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert judged.qrels_forms() == ["judged"]
-    assert sampled.qrels_forms() == ["judged", "strata", "probabilities"]
+    assert judged.qrels.forms() == ["judged"]
+    assert sampled.qrels.forms() == ["judged", "strata", "probabilities"]
     app = page()
     app.toggle(key="unjudged").set_value(True).run()
     assert not app.exception
@@ -1053,7 +1055,7 @@ def test_the_page_offers_the_forms_of_a_sample(
     monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
     app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/export.py").run()
     assert "The pool was sampled" in said(app)
-    for form in sampled.qrels_forms():
+    for form in sampled.qrels.forms():
         app.radio(key="form").set_value(form).run()
         assert not app.exception
         assert not app.error

@@ -20,7 +20,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from annotate.auth.tokens import TOKEN_HEADER, Tokens, browser_cookie_name, cookie_name
-from annotate.judging.routes import PREFIX
+from annotate.judging.document_payload import PREFIX
 from annotate.server.asgi import create_app
 from collection import Campaign
 from tests.conftest import signed_in
@@ -145,11 +145,11 @@ class Fuzz:
         self.routes = [*app._user_routes]
         inside = Route("/{path:path}", lambda _: PlainTextResponse("inside"))
         self.app = Starlette(routes=[*self.routes, inside], middleware=app._user_middleware)
-        tokens, secret = Tokens(campaign.secret(), campaign.id), signed_in(campaign)
-        person = campaign.session(secret)
+        tokens, secret = Tokens(campaign.server_state.secret(), campaign.id), signed_in(campaign)
+        person = campaign.accounts.session(secret)
         assert person is not None
         self.token = tokens.token("ann", person.session)
-        self.links = [campaign.make_signin_link("ann"), campaign.invite("bob", "annotator")]
+        self.links = [campaign.accounts.make_signin_link("ann"), campaign.accounts.invite("bob", "annotator")]
         session = f"{cookie_name(campaign.id)}={tokens.cookie(secret)}"
         self.cookie = f"{session}; {browser_cookie_name(campaign.id)}={tokens.browser_cookie('ann')}"
 
@@ -232,7 +232,7 @@ class Fuzz:
 @pytest.mark.parametrize("task", ["judgement", "list", "preference"])
 def test_malformed_requests_are_answered_and_break_nothing(campaign: Campaign, task: str) -> None:
     if task != "judgement":
-        campaign.set_card(task=task)
+        campaign.settings.set_judging_page(task=task)
     fuzz, rng, wrong = Fuzz(campaign), random.Random(task), []
     seen: dict[str, Counter[int | None]] = {}
 
@@ -260,6 +260,6 @@ def test_malformed_requests_are_answered_and_break_nothing(campaign: Campaign, t
     assert {name.partition(" ")[2].removeprefix(f"{PREFIX}/") for name in seen} >= set(SOUND)
     counted = [counts for name, counts in seen.items() if PREFIX in name and name.startswith("POST")]
     assert all(counts[200] and counts[400] for counts in counted) or REQUESTS < 1000  # both sound and malformed ones
-    campaign.judge([])
-    assert campaign.counts()["topics"] == 2
-    assert campaign.qrels() is not None
+    campaign.judging.judge_many([])
+    assert campaign.progress.counts()["topics"] == 2
+    assert campaign.qrels.build() is not None

@@ -18,7 +18,8 @@ from streamlit.testing.v1 import AppTest
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import TOKEN_HEADER, Tokens
 from annotate.elements.markdown import to_html
-from annotate.judging.routes import LONGEST_NOTE, JudgingService
+from annotate.judging.request_fields import LONGEST_NOTE
+from annotate.judging.routes import JudgingService
 from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement
 from collection.records import Role
@@ -112,11 +113,11 @@ def graded(doc_id: str, relevance: int | None = 1, **more: Any) -> dict[str, Any
 
 def test_the_card_gets_guidelines_as_html_and_the_notes_of_its_topics(client: TestClient, campaign: Campaign) -> None:
     assert post(client, "guidelines") == {"html": "", "notes": {}}
-    campaign.set_guidelines("Read **all**. <b>")
-    campaign.set_topic_note("1", " <i>Both</i> count. ")
-    campaign.set_topic_note("2", "Not yours.")
-    campaign.add_account("ben", "annotator")
-    campaign.assign(["2"], ["ben"])
+    campaign.settings.set_guidelines("Read **all**. <b>")
+    campaign.settings.set_topic_note("1", " <i>Both</i> count. ")
+    campaign.settings.set_topic_note("2", "Not yours.")
+    campaign.accounts.add("ben", "annotator")
+    campaign.assignments.assign(["2"], ["ben"])
     written = post(client, "guidelines")
     assert written == {
         "html": "<p>Read <strong>all</strong>. &lt;b&gt;</p>\n",
@@ -151,7 +152,7 @@ def test_a_note_is_kept_and_no_odd_one_costs_a_judgement(
     post(client, "sync", query_id="1", want=3)
     item = graded("d2", 2, note=sent)
     assert post(client, "sync", judgements=[item])["saved"] == [item["uuid"]]
-    note = campaign.judgements()["note"].iloc[0]
+    note = campaign.judgement_log.judgements()["note"].iloc[0]
     assert (note if isinstance(note, str) else None) == kept
 
 
@@ -170,7 +171,7 @@ def test_recent_and_found_documents_bring_their_note(client: TestClient) -> None
 
 def test_an_adjudication_is_not_among_what_one_can_undo(client: TestClient, campaign: Campaign) -> None:
     adjudication = Judgement(str(uuid4()), "ann", "1", "d1", "graded", 3, counts_as="adjudication")
-    assert campaign.judge([adjudication]).saved
+    assert campaign.judging.judge_many([adjudication]).saved
     assert post(client, "sync", query_id="1", want=1, recent=True)["recent"] == []
     assert post(client, "document", query_id="1", doc_id="d1", said=True)["said"] is None
 
@@ -206,11 +207,11 @@ def test_the_manager_writes_and_everybody_reads(opened: Callable[..., AppTest], 
     assert app.button(key="save").disabled
     app.text_area(key="guidelines-text").set_value("# Rules\n<b>no</b> markup").run()
     assert "<h3>Rules</h3>" in html_of(app)  # before it is saved
-    assert campaign.guidelines() == ""
+    assert campaign.settings.guidelines() == ""
     app.button(key="save").click().run()
     assert not app.exception
-    assert campaign.guidelines() == "# Rules\n<b>no</b> markup"
-    campaign.set_topic_note("1", "**Both** count.")
+    assert campaign.settings.guidelines() == "# Rules\n<b>no</b> markup"
+    campaign.settings.set_topic_note("1", "**Both** count.")
     for name, role in (("ben", "annotator"), ("rita", "reader")):
         app = opened(campaign, "guidelines.py", name, role)
         assert "<h3>Rules</h3>" in html_of(app)
@@ -225,7 +226,7 @@ def test_what_somebody_saved_meanwhile_is_not_written_over_unseen(
 ) -> None:
     app = opened(campaign, "guidelines.py")
     app.text_area(key="guidelines-text").set_value("Mine.").run()
-    campaign.set_guidelines("Theirs.")
+    campaign.settings.set_guidelines("Theirs.")
     app.run()
     assert "Somebody saved other guidelines" in app.warning[0].value
     app.button(key="theirs").click().run()
@@ -234,15 +235,15 @@ def test_what_somebody_saved_meanwhile_is_not_written_over_unseen(
     app.text_area(key="guidelines-text").set_value("x" * 200_001).run()
     app.button(key="save").click().run()
     assert "200,000" in app.error[0].value
-    assert campaign.guidelines() == "Theirs."
+    assert campaign.settings.guidelines() == "Theirs."
 
 
 def test_an_annotator_reads_the_notes_of_their_topics(opened: Callable[..., AppTest], campaign: Campaign) -> None:
-    campaign.add_account("ben", "annotator")
-    campaign.add_account("cara", "annotator")
-    campaign.assign(["2"], ["cara"])
-    campaign.set_topic_note("1", "Of the first.")
-    campaign.set_topic_note("2", "Of the second.")
+    campaign.accounts.add("ben", "annotator")
+    campaign.accounts.add("cara", "annotator")
+    campaign.assignments.assign(["2"], ["cara"])
+    campaign.settings.set_topic_note("1", "Of the first.")
+    campaign.settings.set_topic_note("2", "Of the second.")
     seen = texts(opened(campaign, "guidelines.py", "ben", "annotator"))
     assert "Of the first." in seen
     assert "Of the second." not in seen
@@ -259,7 +260,7 @@ def save(app: AppTest) -> None:
 
 
 def test_my_judgements_changes_a_note(opened: Callable[..., AppTest], campaign: Campaign) -> None:
-    campaign.judge(
+    campaign.judging.judge_many(
         [
             Judgement(str(uuid4()), "ann", "1", "d1", "graded", 2, note="Half."),
             Judgement(str(uuid4()), "ann", "1", "d2", "cannot judge", reason="no text"),
@@ -273,20 +274,20 @@ def test_my_judgements_changes_a_note(opened: Callable[..., AppTest], campaign: 
     app.text_area[0].set_value("All of it.")
     save(app)
     assert not app.exception
-    row = campaign.judgements(annotator="ann").set_index("doc_id").loc["d1"]
+    row = campaign.judgement_log.judgements(annotator="ann").set_index("doc_id").loc["d1"]
     assert (row["relevance"], row["note"]) == (2, "All of it.")
     app = select(opened(campaign, "my_judgements.py"), 1)
     assert app.text_area[0].value == ""
     app.text_area[0].set_value("Only a picture.")
     save(app)
-    row = campaign.judgements(annotator="ann").set_index("doc_id").loc["d2"]
+    row = campaign.judgement_log.judgements(annotator="ann").set_index("doc_id").loc["d2"]
     assert (row["kind"], row["reason"], row["note"]) == ("cannot judge", "no text", "Only a picture.")
 
 
 def test_my_judgements_shows_others_only_where_judging_is_not_blind(
     opened: Callable[..., AppTest], campaign: Campaign
 ) -> None:
-    campaign.judge(
+    campaign.judging.judge_many(
         [
             Judgement(str(uuid4()), "ben", "1", "d2", "graded", 3, note="Mine is higher."),
             Judgement(str(uuid4()), "ann", "1", "d2", "graded", 1),
@@ -295,7 +296,7 @@ def test_my_judgements_shows_others_only_where_judging_is_not_blind(
     app = select(opened(campaign, "my_judgements.py"), 0)
     assert [s.value for s in app.subheader] == ["Topic 1: running average"]
     assert len(app.dataframe) == 1
-    campaign.set_assignment(blind=False)
+    campaign.assignments.update(blind=False)
     app = select(opened(campaign, "my_judgements.py"), 0)
     assert not app.exception
     said, ranks = app.dataframe[1].value, app.dataframe[2].value

@@ -18,10 +18,11 @@ from streamlit.testing.v1 import AppTest
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import TOKEN_HEADER, Tokens
 from annotate.elements import pairs_table
-from annotate.judging.routes import PREFIX, JudgingService
+from annotate.judging.document_payload import PREFIX
+from annotate.judging.routes import JudgingService
 from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement
-from collection.campaign import history
+from collection.campaign.settings import CARD_BYTES
 from collection.errors import InputError, UnknownNameError
 from collection.records import Choice
 from tests.conftest import judging_token, signed_in
@@ -53,7 +54,9 @@ def said(
     grade = None if kind == "undone" else grade
     source = more.pop("source", "key")
     uuid = str(uuid4())
-    result = campaign.judge([Judgement(uuid, annotator, query_id, doc_id, kind, grade, reason, source=source, **more)])
+    result = campaign.judging.judge_many(
+        [Judgement(uuid, annotator, query_id, doc_id, kind, grade, reason, source=source, **more)]
+    )
     assert result.saved, result.refused
     return uuid
 
@@ -187,7 +190,7 @@ def test_words_in_text_title_id_and_note(client: TestClient, campaign: Campaign,
         {"doc_id": "d6", "title": "", "text": "东京都是日本的首都"},
     ]
     (tmp_path / "d.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    campaign.import_files(documents=[tmp_path / "d.jsonl"], replace=True)
+    campaign.importer.import_files(documents=[tmp_path / "d.jsonl"], replace=True)
     said(campaign, "d1", 2)
     said(campaign, "d2", 1, note="Window seat! A% B_")
     said(campaign, "d6", 0)
@@ -243,9 +246,9 @@ def test_a_page_after_the_other_has_everything_once(client: TestClient, campaign
 
 def test_limits_are_those_of_the_library_too(campaign: Campaign) -> None:
     with pytest.raises(InputError, match="1 to 100"):
-        campaign.history("ann", limit=101)
+        campaign.history.judgements("ann", limit=101)
     with pytest.raises(UnknownNameError, match="no grade"):
-        campaign.history("ann", grade="relevant")
+        campaign.history.judgements("ann", grade="relevant")
 
 
 # --- near-duplicates ------------------------------------------------------------------------------------
@@ -261,7 +264,7 @@ def copies(campaign: Campaign, tmp_path: Path) -> Campaign:
     texts |= {"d6": "Flow past a wing.", "d7": "flow past a wing"}
     rows = [{"doc_id": d, "title": "A title", "text": text} for d, text in texts.items()]
     (tmp_path / "copies.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    campaign.import_files(documents=[tmp_path / "copies.jsonl"], replace=True)
+    campaign.importer.import_files(documents=[tmp_path / "copies.jsonl"], replace=True)
     return campaign
 
 
@@ -301,27 +304,27 @@ def test_what_was_taken_back_is_no_longer_near_by_itself(client: TestClient, cop
 
 def test_the_manager_can_switch_it_off(client: TestClient, copies: Campaign) -> None:
     said(copies, "d2", 2)
-    copies.set_card(near=False)
+    copies.settings.set_judging_page(near=False)
     assert post(client, "near", query_id="1", doc_ids=["d1"]) == {"near": {}, "more": False}
 
 
 def test_sketches_are_kept_and_made_anew_when_documents_change(copies: Campaign, tmp_path: Path) -> None:
     said(copies, "d2", 2)
-    assert [n.doc_id for n in copies.near("1", "ann", ["d1"]).near["d1"]] == ["d2"]
-    kept = copies._sketches[1]["d1"]
-    copies.near("1", "ann", ["d1"])
-    assert copies._sketches[1]["d1"] is kept
+    assert [n.doc_id for n in copies.near_duplicates.of_documents("1", "ann", ["d1"]).near["d1"]] == ["d2"]
+    kept = copies.near_duplicates._sketches[1]["d1"]
+    copies.near_duplicates.of_documents("1", "ann", ["d1"])
+    assert copies.near_duplicates._sketches[1]["d1"] is kept
     (tmp_path / "other.jsonl").write_text(json.dumps({"doc_id": "d2", "text": "quite another text by now"}) + "\n")
-    copies.import_files(documents=[tmp_path / "other.jsonl"], replace=True)
-    assert copies.near("1", "ann", ["d1"]).near["d1"] == []
+    copies.importer.import_files(documents=[tmp_path / "other.jsonl"], replace=True)
+    assert copies.near_duplicates.of_documents("1", "ann", ["d1"]).near["d1"] == []
 
 
 def test_no_more_sketches_are_kept_than_may_be(copies: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     from collection.campaign import near_duplicates
 
     monkeypatch.setattr(near_duplicates, "SKETCHES", 2)
-    assert set(copies.near("1", "ann", ["d1", "d2", "d3"]).near) == {"d1", "d2", "d3"}
-    assert list(copies._sketches[1]) == ["d2", "d3"]
+    assert set(copies.near_duplicates.of_documents("1", "ann", ["d1", "d2", "d3"]).near) == {"d1", "d2", "d3"}
+    assert list(copies.near_duplicates._sketches[1]) == ["d2", "d3"]
 
 
 def test_sketches_are_made_some_at_a_time(
@@ -352,7 +355,7 @@ def test_time_by_hand(campaign: Campaign) -> None:
     said(campaign, "d1", kind="undone", judged_at=at(4241))
     said(campaign, "d6", annotator="bob", judged_at=at(4242), seconds=999)
     said(campaign, "d3", source="script", judged_at=at(4243))
-    found = campaign.time_of("ann", now=NOON + timedelta(seconds=4250))
+    found = campaign.history.time("ann", now=NOON + timedelta(seconds=4250))
     assert found.today == (4, 30.0, 602.5)
     assert [(s.judgements, s.seconds, s.away) for s in found.sessions] == [(3, 18, 602.5), (1, 12, 0), (2, 50, 45)]
     assert found.session == found.sessions[0]
@@ -367,11 +370,11 @@ def test_time_by_hand(campaign: Campaign) -> None:
     assert found.left == 2
     assert found.estimate is None
     assert found.why == "an estimate needs 15 judgements with times, and there are 6"
-    later = campaign.time_of("ann", now=NOON + timedelta(seconds=4240 + 1801))
+    later = campaign.history.time("ann", now=NOON + timedelta(seconds=4240 + 1801))
     assert later.session is None
     assert later.since_break == 0
     paris = datetime.fromisoformat("2026-03-02T14:00:00+01:00")
-    assert campaign.time_of("ann", day=paris, now=NOON + timedelta(seconds=4250)).today.judgements == 3
+    assert campaign.history.time("ann", day=paris, now=NOON + timedelta(seconds=4250)).today.judgements == 3
 
 
 def test_time_of_somebody_who_has_not_begun(client: TestClient, campaign: Campaign) -> None:
@@ -397,7 +400,7 @@ def test_an_estimate_and_on_what_it_depends(client: TestClient, campaign: Campai
     assert found["why"] == ""
     judging_token(campaign, "bob", "annotator")
     assert post(client, "time")["why"] == "if nobody else takes part of it"
-    campaign.set_loop(mode="loop")
+    campaign.settings.set_loop(mode="loop")
     found = post(client, "time")
     assert (found["left"], found["estimate"]) == (None, None)
     assert found["why"] == "no end is known: the Recall page says when enough is found"
@@ -414,7 +417,7 @@ def test_what_is_read_once_is_added_to(client: TestClient, campaign: Campaign) -
 def test_what_is_saved_while_the_time_is_read_counts_once(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between the two looks at the log another connection saves."""
     said(campaign, "d1", seconds=5)
-    ask = campaign.store._value
+    ask = campaign.store.connection.value
     waiting = ["d2"]
     with Campaign(campaign.directory) as other:
 
@@ -424,30 +427,30 @@ def test_what_is_saved_while_the_time_is_read_counts_once(campaign: Campaign, mo
                 said(other, waiting.pop(), seconds=7)
             return value
 
-        monkeypatch.setattr(campaign.store, "_value", slow)
-        first = campaign.time_of("ann").today
+        monkeypatch.setattr(campaign.store.connection, "value", slow)
+        first = campaign.history.time("ann").today
         assert not waiting
         assert first.judgements == 1
-        assert campaign.time_of("ann").today[:2] == (2, 12.0)
-        assert campaign.time_of("ann").today[:2] == (2, 12.0)
+        assert campaign.history.time("ann").today[:2] == (2, 12.0)
+        assert campaign.history.time("ann").today[:2] == (2, 12.0)
 
 
 def test_lists_take_time_as_well(campaign: Campaign) -> None:
-    campaign.set_card(task="list")
+    campaign.settings.set_judging_page(task="list")
     for n in range(20):
         query_id = "12"[n % 2]
         shown = ("d1", "d2") if query_id == "1" else ("d4", "d5")
         choice = Choice(str(uuid4()), "ann", query_id, "chosen", shown, shown[:1], seconds=20.0, source="key")
-        assert campaign.choose([choice]).saved
+        assert campaign.topic_tasks.choose([choice]).saved
     undo = Choice(str(uuid4()), "ann", "2", "undone", source="key")
-    assert campaign.choose([undo]).saved
+    assert campaign.topic_tasks.choose([undo]).saved
     said(campaign, "d1", seconds=1000)
-    found = campaign.time_of("ann")
+    found = campaign.history.time("ann")
     assert (found.today.judgements, found.today.seconds) == (21, 1400)
     assert found.left == 1
     assert found.estimate == pytest.approx((20, 20, 20))  # a grade before that says nothing of a list
-    campaign.set_card(task="preference")
-    assert campaign.time_of("ann").estimate is None
+    campaign.settings.set_judging_page(task="preference")
+    assert campaign.history.time("ann").estimate is None
 
 
 # --- a second device ------------------------------------------------------------------------------------
@@ -471,7 +474,7 @@ def test_a_second_card_gets_what_the_first_one_holds_first(
     client: TestClient, service: JudgingService, campaign: Campaign, mode: str
 ) -> None:
     """On another machine, in another session: the same documents in the same order, and what was skipped is last."""
-    campaign.set_loop(mode=mode)
+    campaign.settings.set_loop(mode=mode)
     if mode.startswith("loop"):
         service.trainer.request("1")
         end = time.monotonic() + 60
@@ -504,32 +507,32 @@ def test_a_second_card_gets_what_the_first_one_holds_first(
 
 
 def test_the_card_stays_as_it_was_arranged(client: TestClient, campaign: Campaign) -> None:
-    assert campaign.card_of("ann") is None
+    assert campaign.settings.card_arrangement("ann") is None
     settings = {"keys": {"grade-0": "a"}, "size": 1.25, "colours": ["yellow"], "名": "東京 😀"}
     assert post(client, "settings", settings=settings) == {}
-    assert campaign.card_of("ann") == settings
+    assert campaign.settings.card_arrangement("ann") == settings
     post(client, "settings", settings={})
-    assert campaign.card_of("ann") == {}
-    assert campaign.card_of("bob") is None
+    assert campaign.settings.card_arrangement("ann") == {}
+    assert campaign.settings.card_arrangement("bob") is None
     client.headers[TOKEN_HEADER] = judging_token(campaign, "bob", "annotator")
     post(client, "settings", settings={"size": 2})
-    assert campaign.card_of("ann") == {}
-    longest = {"x": "y" * (history.CARD_BYTES - len('{"x": ""}'))}
+    assert campaign.settings.card_arrangement("ann") == {}
+    longest = {"x": "y" * (CARD_BYTES - len('{"x": ""}'))}
     post(client, "settings", settings=longest)
-    assert campaign.card_of("bob") == longest
+    assert campaign.settings.card_arrangement("bob") == longest
 
 
 # --- flags ----------------------------------------------------------------------------------------------
 
 
 def test_flagged_pairs_for_managers(campaign: Campaign) -> None:
-    assert campaign.flagged().empty
+    assert campaign.judgement_log.flagged().empty
     said(campaign, "d1", 2, flagged=True, note="odd")
     said(campaign, "d1", 0, annotator="bob")
     said(campaign, "d2", None, annotator="bob", flagged=True)
     said(campaign, "d4", 1, query_id="2", flagged=True)
     said(campaign, "d4", 1, query_id="2")  # the flag is gone with a later word
-    rows = campaign.flagged()[["query_id", "doc_id", "annotator", "kind", "note"]]
+    rows = campaign.judgement_log.flagged()[["query_id", "doc_id", "annotator", "kind", "note"]]
     assert [tuple(row) for row in rows.astype(object).where(rows.notna(), None).to_numpy()] == [
         ("1", "d2", "bob", "cannot judge", None),
         ("1", "d1", "ann", "graded", "odd"),
@@ -539,9 +542,9 @@ def test_flagged_pairs_for_managers(campaign: Campaign) -> None:
 def test_a_script_can_flag(campaign: Campaign) -> None:
     pair = ("--topic", "1", "--doc", "d1", "--annotator", "ann")
     ok("judge", campaign.directory, *pair, "--grade", "2", "--flag")
-    assert campaign.flagged()["doc_id"].tolist() == ["d1"]
+    assert campaign.judgement_log.flagged()["doc_id"].tolist() == ["d1"]
     ok("judge", campaign.directory, *pair, "--grade", "2")
-    assert campaign.flagged().empty
+    assert campaign.judgement_log.flagged().empty
 
 
 # --- pages ----------------------------------------------------------------------------------------------
@@ -574,7 +577,7 @@ def test_my_judgements_shows_flags_passages_and_time_away(opened: Callable[..., 
     [only_flagged] = [box for box in app.checkbox if box.label == "Flagged"]
     only_flagged.check().run()
     assert app.dataframe[0].value["doc_id"].tolist() == ["d1"]
-    app.session_state["picked"] = campaign.judgements()["uuid"].iloc[0]
+    app.session_state["picked"] = campaign.judgement_log.judgements()["uuid"].iloc[0]
     app.run()
     assert not app.exception
     shown = [text.value for text in app.text]
@@ -601,16 +604,16 @@ def test_a_change_keeps_the_flag_and_what_was_marked(opened: Callable[..., AppTe
     assert "the grade and the note it has" in app.info[0].value
     next(radio for radio in app.radio if radio.label == "Grade").set_value(3)
     save()
-    [row] = campaign.judgements().to_dict("records")
+    [row] = campaign.judgement_log.judgements().to_dict("records")
     assert (row["relevance"], row["flagged"], row["passages"], row["note"]) == (3, True, ((0, 8),), "odd")
     pick(row["uuid"])
     next(box for box in app.checkbox if box.label.startswith("Flagged:")).uncheck()
     save()
-    [row] = campaign.judgements().to_dict("records")
+    [row] = campaign.judgement_log.judgements().to_dict("records")
     assert (row["relevance"], row["flagged"], row["passages"]) == (3, False, ((0, 8),))
     pick(row["uuid"])
     next(button for button in app.button if button.label.startswith("Undo")).click().run()
-    last = campaign.judgements(current=False).iloc[-1]
+    last = campaign.judgement_log.judgements(current=False).iloc[-1]
     assert (last["kind"], last["flagged"], last["passages"]) == ("undone", False, ())
 
 
@@ -641,8 +644,8 @@ def test_twenty_thousand_judgements_are_looked_through_quickly(campaign: Campaig
     """Counted in instructions of SQLite's machine, of which it executes some millions in a tenth of a second."""
     rows = [{"doc_id": f"n{n}", "title": f"number {n}", "text": f"words common{n % 7} rare{n}"} for n in range(20_000)]
     (tmp_path / "many.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    campaign.import_files(documents=[tmp_path / "many.jsonl"])
-    with campaign.together():
+    campaign.importer.import_files(documents=[tmp_path / "many.jsonl"])
+    with campaign.transaction():
         for n in range(20_000):
             said(campaign, f"n{n}", n % 4, judged_at=at(n * 20), seconds=10 + n % 5)
     steps = 0
@@ -651,12 +654,12 @@ def test_twenty_thousand_judgements_are_looked_through_quickly(campaign: Campaig
         nonlocal steps
         steps += 1000
 
-    campaign.store.db.conn.set_progress_handler(count, 1000)
+    campaign.store.connection.db.conn.set_progress_handler(count, 1000)
     for which in ({}, {"words": "rare19999"}, {"words": "common3"}, {"grade": 2, "words": "zzz"}, {"grade": "flagged"}):
         steps = 0
-        campaign.history("ann", **which)
+        campaign.history.judgements("ann", **which)
         assert steps < 1_000_000, which
-    campaign.time_of("ann")
+    campaign.history.time("ann")
     steps = 0
-    campaign.time_of("ann")
+    campaign.history.time("ann")
     assert steps < 1_000_000

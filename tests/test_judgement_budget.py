@@ -49,7 +49,9 @@ def test_a_share_is_what_one_by_one_gives(budget: int, topics: list[tuple[int, i
 
 
 def judged(campaign: Campaign) -> dict[str, int]:
-    return {topic: len(campaign.judgements(query_id=topic)["doc_id"].unique()) for topic in ("1", "2", "3")}
+    return {
+        topic: len(campaign.judgement_log.judgements(query_id=topic)["doc_id"].unique()) for topic in ("1", "2", "3")
+    }
 
 
 @pytest.mark.slow
@@ -58,7 +60,7 @@ def test_a_budget_is_shared_equally_and_can_be_raised(tmp_path: Path) -> None:
         for topic in ("1", "2", "3"):
             judge_all(campaign, topic=topic)
         assert judged(campaign) == {"1": 8, "2": 4, "3": 0}
-        campaign.set_loop(budget=14)
+        campaign.settings.set_loop(budget=14)
         for topic in ("3", "2", "1"):
             judge_all(campaign, topic=topic)
         assert judged(campaign) == {"1": 10, "2": 4, "3": 0}
@@ -67,7 +69,7 @@ def test_a_budget_is_shared_equally_and_can_be_raised(tmp_path: Path) -> None:
 def test_the_share_of_a_closed_topic_goes_to_the_others(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="model", budget=9) as campaign:
         assert len(judge_all(campaign, topic="1")) == 3
-        campaign.set_loop(topics=["2"], mode="closed")
+        campaign.settings.set_loop(topics=["2"], mode="closed")
         assert len(judge_all(campaign, topic="1")) == 2
         assert len(judge_all(campaign, topic="3")) == 4
 
@@ -79,13 +81,13 @@ def test_runs_are_read_for_a_budget_alone_and_before_anybody_waits(
 ) -> None:
     with made(tmp_path, texts=texts, by="mtf", **settings) as campaign:
         in_transaction = []
-        read = campaign.runs
+        read = campaign.corpus.runs
 
         def noted(*names: Sequence[str]) -> Iterator[Run]:
-            in_transaction.append(campaign.store.db.conn.in_transaction)
+            in_transaction.append(campaign.store.connection.db.conn.in_transaction)
             return read(*names)
 
-        monkeypatch.setattr(campaign, "runs", noted)
+        monkeypatch.setattr(campaign.corpus, "runs", noted)
         assert judge_all(campaign, 2, topic="1")
         assert in_transaction == [False] * reads
 
@@ -99,7 +101,7 @@ def test_annotators_at_once_stay_within_the_budget(tmp_path: Path) -> None:
     def work(name: str, order: Sequence[str]) -> None:
         with Campaign(directory) as own:
             for topic in order:
-                while documents := own.next_pairs(name, topic, 3).documents:
+                while documents := own.judging.next_pairs(name, topic, 3).documents:
                     judge(own, documents[0].doc_id, name, topic)
 
     people = [threading.Thread(target=work, args=(f"ann{n}", order)) for n, order in enumerate(("12", "21", "12"))]
@@ -116,11 +118,11 @@ def test_annotators_at_once_stay_within_the_budget(tmp_path: Path) -> None:
 
 def test_it_is_said_that_the_budget_is_used_up(tmp_path: Path) -> None:
     with made(tmp_path, texts=TEXTS, by="mtf", budget=6) as campaign:
-        assert campaign.next_step().page == "judge"
-        assert campaign.budget_state().words == ""
+        assert campaign.overview.next_step().page == "judge"
+        assert campaign.budget.state().words == ""
         for topic in ("1", "2"):
             judge_all(campaign, topic=topic)
-        step = campaign.next_step()
+        step = campaign.overview.next_step()
         assert step.page == "loop"
         directory = campaign.directory
     words = (
@@ -140,9 +142,9 @@ def test_it_is_said_that_the_budget_of_every_topic_is_used_up(tmp_path: Path) ->
     with made(tmp_path, texts=TEXTS, by="mtf", topic_budget=1) as campaign:
         for topic in ("1", "2"):
             judge_all(campaign, topic=topic)
-        assert not campaign.budget_state().used_up  # topic 3 has judged nothing
-        campaign.set_loop(topics=["3"], mode="closed")
-        assert campaign.next_step().sentence.startswith(
+        assert not campaign.budget.state().used_up  # topic 3 has judged nothing
+        campaign.settings.set_loop(topics=["3"], mode="closed")
+        assert campaign.overview.next_step().sentence.startswith(
             "The judgement budget of each topic (1) is used up in every loop: 1 in topic 1, 1 in topic 2. Raise the"
         )
 

@@ -13,7 +13,7 @@ from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.server.asgi import SCRIPT
 from collection import Campaign, Document
-from collection.campaign import CardSettings
+from collection.campaign.judging_settings import CardSettings
 from collection.errors import InputError, UnknownNameError
 from tests.conftest import signed_in
 from tests.helpers import fails, ok
@@ -30,15 +30,15 @@ def test_the_command_shows_and_changes(campaign: Campaign) -> None:
     default = json.loads(ok("card", campaign.directory, "--format", "json"))
     assert default == {**asdict(CardSettings()), "image_hosts": []}
     table = ok("card", campaign.directory, *OPTIONS)
-    assert campaign.card_settings() == CHANGED
+    assert campaign.settings.judging_page() == CHANGED
     assert "image_hosts      images.example.org" in table
     assert "marking          no" in table
     ok("card", campaign.directory, "--marking", "--image-host", "x.org", "--task", "grades")
-    assert campaign.card_settings().image_hosts == ("images.example.org", "x.org")
-    assert campaign.card_settings().marking
-    assert not campaign.card_settings().near  # what is not named stays
+    assert campaign.settings.judging_page().image_hosts == ("images.example.org", "x.org")
+    assert campaign.settings.judging_page().marking
+    assert not campaign.settings.judging_page().near  # what is not named stays
     ok("card", campaign.directory, "--no-image-hosts", "--image-host", "y.org")
-    assert campaign.card_settings().image_hosts == ("y.org",)
+    assert campaign.settings.judging_page().image_hosts == ("y.org",)
     assert "image_hosts      none" in ok("card", campaign.directory, "--no-image-hosts")
 
 
@@ -57,14 +57,14 @@ def test_the_command_shows_and_changes(campaign: Campaign) -> None:
 )
 def test_what_cannot_be_is_refused_and_changes_nothing(campaign: Campaign, options: list[str], message: str) -> None:
     assert message in fails("card", campaign.directory, *options, "--no-near")
-    assert campaign.card_settings() == CardSettings()
+    assert campaign.settings.judging_page() == CardSettings()
 
 
 def test_the_library_refuses_by_name(campaign: Campaign) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'marking'"):
-        campaign.set_card(markin=False)
+        campaign.settings.set_judging_page(markin=False)
     with pytest.raises(InputError, match="names of hosts"):
-        campaign.set_card(image_hosts=["a b"])
+        campaign.settings.set_judging_page(image_hosts=["a b"])
 
 
 # --------------------------------------------------------------------------------------------- page
@@ -94,7 +94,7 @@ def test_the_page_saves_what_is_chosen(opened: Callable[[Campaign], AppTest], ca
     app.text_area(key="image_hosts").set_value("Images.example.org\n")
     app.button(key="save").click().run()
     assert not app.exception
-    assert campaign.card_settings() == CHANGED
+    assert campaign.settings.judging_page() == CHANGED
     again = opened(campaign)
     assert again.radio(key="task").value == "list"
     assert again.text_area(key="image_hosts").value == "images.example.org"
@@ -108,7 +108,7 @@ def test_the_page_refuses_an_odd_host_and_keeps_the_rest(
     app.text_area(key="image_hosts").set_value("https://x.org/")
     app.button(key="save").click().run()
     assert "names of hosts" in app.error[0].value
-    assert campaign.card_settings() == CardSettings()
+    assert campaign.settings.judging_page() == CardSettings()
 
 
 def test_the_page_shows_a_document_as_annotators_get_it(
@@ -116,8 +116,8 @@ def test_the_page_shows_a_document_as_annotators_get_it(
 ) -> None:
     text = "It rains. " * 200 + "A running average. " + "It rains. " * 200
     with campaign.store.transaction():
-        campaign.store.add_documents([Document("d2", "", f"<!doctype html><p>{text}")], replace=True)
-    campaign.set_card(long="passages", long_from=300)
+        campaign.store.corpus.add_documents([Document("d2", "", f"<!doctype html><p>{text}")], replace=True)
+    campaign.settings.set_judging_page(long="passages", long_from=300)
     app = opened(campaign)
     assert not app.exception
     assert "d2, for topic 1: running average" in app.selectbox(key="pair").options

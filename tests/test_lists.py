@@ -17,7 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collection import formats
-from collection.campaign import Campaign, JudgeResult
+from collection.campaign import Campaign
+from collection.campaign.results import JudgeResult
 from collection.errors import ColumnsError, InputError, UnknownNameError
 from collection.preferences import choices
 from collection.preferences.choices import CHOICE_RULES, ChoiceAgreement, agreement, sparse_qrels
@@ -33,14 +34,14 @@ def campaign(tmp_path: Path) -> Iterator[Campaign]:
     """Three topics, eight documents in the pool of each; lists of four, of which two can be chosen."""
     with Campaign.create(tmp_path / "campaign") as campaign:
         fill(campaign, tmp_path, TOPICS, DOCS)
-        campaign.set_card(task="list", list_size=4, most_chosen=2)
+        campaign.settings.set_judging_page(task="list", list_size=4, most_chosen=2)
         for name in ("ann", "ben", "cai"):
-            campaign.add_account(name, "annotator")
+            campaign.accounts.add(name, "annotator")
         yield campaign
 
 
 def take(campaign: Campaign, annotator: str, count: int = 1, *holding: str) -> str:
-    return " ".join(campaign.next_topics(annotator, count, holding).fresh)
+    return " ".join(campaign.topic_tasks.next_topics(annotator, count, holding).fresh)
 
 
 def chosen(annotator: str, query_id: str, ids: str = "", kind: str = "chosen", **more: Any) -> Choice:
@@ -49,13 +50,13 @@ def chosen(annotator: str, query_id: str, ids: str = "", kind: str = "chosen", *
 
 
 def choose(campaign: Campaign, annotator: str, query_id: str, ids: str = "", kind: str = "chosen") -> JudgeResult:
-    return campaign.choose([chosen(annotator, query_id, ids, kind)], handed_out_only=True)
+    return campaign.topic_tasks.choose([chosen(annotator, query_id, ids, kind)], handed_out_only=True)
 
 
 def refusal(campaign: Campaign, choice: Choice, *, handed_out_only: bool = False) -> str:
-    result = campaign.choose([choice], handed_out_only=handed_out_only)
+    result = campaign.topic_tasks.choose([choice], handed_out_only=handed_out_only)
     assert result.saved == []
-    assert len(campaign.choices(current=False)) == 0
+    assert len(campaign.topic_tasks.choices(current=False)) == 0
     return result.refused[0].reason
 
 
@@ -76,72 +77,74 @@ def test_topics_come_in_their_order_each_to_one_and_again_when_the_reservation_e
     campaign: Campaign, clock: Clock
 ) -> None:
     assert take(campaign, "ann", 2) == "1 2"
-    assert campaign.next_topics("ben", 2) == (["3"], [], True)
+    assert campaign.topic_tasks.next_topics("ben", 2) == (["3"], [], True)
     assert take(campaign, "ann", 2) == "1 2"  # a card that was reloaded gets what it had
     clock.passes(3601)
     assert take(campaign, "ben", 2, "3") == "1 2"
-    assert campaign.next_topics("ann", 0, ["1", "2"]).closed == ["1", "2"]
+    assert campaign.topic_tasks.next_topics("ann", 0, ["1", "2"]).closed == ["1", "2"]
 
 
 def test_a_card_that_is_open_keeps_what_it_holds(campaign: Campaign, clock: Clock) -> None:
     take(campaign, "ann", 1)
     for _ in range(5):
         clock.passes(3000)
-        assert campaign.next_topics("ann", 0, ["1"]).closed == []
+        assert campaign.topic_tasks.next_topics("ann", 0, ["1"]).closed == []
     assert take(campaign, "ben", 1) == "2"
 
 
 def test_a_save_that_hands_nothing_out_writes_no_young_reservation_again(campaign: Campaign, clock: Clock) -> None:
     take(campaign, "ann", 2)
-    before = campaign.store.db.conn.total_changes
+    before = campaign.store.connection.db.conn.total_changes
     clock.passes(60)
-    assert campaign.next_topics("ann", 0, ["1", "2"]) == ([], [], False)
-    assert campaign.store.db.conn.total_changes == before
+    assert campaign.topic_tasks.next_topics("ann", 0, ["1", "2"]) == ([], [], False)
+    assert campaign.store.connection.db.conn.total_changes == before
 
 
 def test_several_decide_on_a_topic_where_its_pairs_want_several(campaign: Campaign) -> None:
-    campaign.set_assignment(annotators=2, which="topics", topics=["1"])
+    campaign.assignments.update(annotators=2, which="topics", topics=["1"])
     assert [take(campaign, name) for name in ("ann", "ben", "cai")] == ["1", "1", "2"]
     choose(campaign, "ann", "1", "d0")
     choose(campaign, "ben", "1")
-    assert campaign.task_progress("cai") == (0, 2, 2)
-    assert campaign.task_progress("ann") == (1, 3, 2)
+    assert campaign.topic_tasks.progress("cai") == (0, 2, 2)
+    assert campaign.topic_tasks.progress("ann") == (1, 3, 2)
 
 
 def test_what_is_not_open_is_not_handed_out(campaign: Campaign) -> None:
     with campaign.store.transaction():
-        campaign.store.add_topics([Topic("4", "without a pool"), Topic("5", "texts unknown")])
-        campaign.store.add_pool(
+        campaign.store.corpus.add_topics([Topic("4", "without a pool"), Topic("5", "texts unknown")])
+        campaign.store.pool.add(
             pd.DataFrame({"query_id": ["5"], "doc_id": ["unknown"], "rank": [1]}), "depth", {}, ["system"]
         )
-    campaign.assign(["2"], accounts=["ben"])
-    campaign.set_loop(topics=["1"], mode="closed")
+    campaign.assignments.assign(["2"], accounts=["ben"])
+    campaign.settings.set_loop(topics=["1"], mode="closed")
     assert take(campaign, "ann", 9) == "3"
     assert take(campaign, "ben", 9) == "2"
-    assert campaign.task_progress("ann") == (0, 1, 1)
+    assert campaign.topic_tasks.progress("ann") == (0, 1, 1)
     with campaign.store.transaction():
-        campaign.store.add_documents([Document("unknown", "", "now it has one")])
-    campaign.set_card(list_size=5)  # and so the campaign is looked at anew at once, and not after some seconds
+        campaign.store.corpus.add_documents([Document("unknown", "", "now it has one")])
+    campaign.settings.set_judging_page(
+        list_size=5
+    )  # and so the campaign is looked at anew at once, and not after some seconds
     assert take(campaign, "ann", 9, "3") == "5"
 
 
 def test_lists_have_the_first_documents_of_the_pool_that_have_a_text(campaign: Campaign) -> None:
     with campaign.store.transaction():
-        campaign.store.add_topics([Topic("4", "half of the texts")])
+        campaign.store.corpus.add_topics([Topic("4", "half of the texts")])
         ids = ["nowhere", "d3", "d1", "nor here", "d2", "d0", "d5"]
-        campaign.store.add_pool(
+        campaign.store.pool.add(
             pd.DataFrame({"query_id": "4", "doc_id": ids, "rank": range(1, 8)}), "depth", {}, ["system"]
         )
-    assert campaign.task_documents("4") == ["d3", "d1", "d2", "d0"]
+    assert campaign.topic_tasks.documents("4") == ["d3", "d1", "d2", "d0"]
 
 
 def test_an_order_of_chance_is_each_annotators_own(tmp_path: Path) -> None:
     topics = [str(number) for number in range(40)]
     with Campaign.create(tmp_path / "campaign") as campaign:
         fill(campaign, tmp_path, topics, DOCS)
-        campaign.set_card(task="list")
-        campaign.set_loop(mode="random")
-        campaign.set_assignment(annotators=3)
+        campaign.settings.set_judging_page(task="list")
+        campaign.settings.set_loop(mode="random")
+        campaign.assignments.update(annotators=3)
         orders = [take(campaign, name, 40).split() for name in ("ann", "ben", "cai")]
         assert len({tuple(order) for order in orders}) == 3
         assert all(sorted(order) == sorted(topics) != order for order in orders)
@@ -149,8 +152,8 @@ def test_an_order_of_chance_is_each_annotators_own(tmp_path: Path) -> None:
 
 
 def test_a_task_of_grades_hands_out_no_topic(campaign: Campaign) -> None:
-    campaign.set_card(task="grades")
-    assert campaign.next_topics("ann", 3, ["1"]) == ([], ["1"], True)
+    campaign.settings.set_judging_page(task="grades")
+    assert campaign.topic_tasks.next_topics("ann", 3, ["1"]) == ([], ["1"], True)
 
 
 @pytest.mark.parametrize(("wanted", "mode"), [(1, "pool"), (2, "random"), (3, "pool")])
@@ -159,8 +162,8 @@ def test_no_topic_is_decided_by_more_than_are_wanted_whoever_vanishes(
 ) -> None:
     """Six annotators at two servers take, choose, take back and vanish, by chance; the clock leaps."""
     chance = random.Random(f"{wanted}{mode}")
-    campaign.set_assignment(annotators=wanted, lease=2)
-    campaign.set_loop(mode=mode)
+    campaign.assignments.update(annotators=wanted, lease=2)
+    campaign.settings.set_loop(mode=mode)
     with Campaign(campaign.directory) as other:
         at = {f"p{number}": (campaign, other)[number % 2] for number in range(6)}
         hands: dict[str, dict[str, float]] = {name: {} for name in at}
@@ -170,7 +173,7 @@ def test_no_topic_is_decided_by_more_than_are_wanted_whoever_vanishes(
             mine = hands[name]
             act = chance.random()
             if act < 0.45:
-                answer = at[name].next_topics(name, chance.randint(0, 2), list(mine))
+                answer = at[name].topic_tasks.next_topics(name, chance.randint(0, 2), list(mine))
                 for query_id in answer.closed:
                     del mine[query_id]
                 arrives = chance.random() < 0.8  # otherwise the answer never does
@@ -191,26 +194,26 @@ def test_no_topic_is_decided_by_more_than_are_wanted_whoever_vanishes(
                 if chance.random() < 0.3:
                     mine.clear()
             assert all(len(names) <= wanted for names in decided.values()), decided
-            done, goal, left = at[name].task_progress(name)
+            done, goal, left = at[name].topic_tasks.progress(name)
             assert (done, goal) == (sum(name in names for names in decided.values()), done + left)
             assert left == sum(name not in names and len(names) < wanted for names in decided.values())
         clock.passes(1000)
         for name, server in at.items():
-            while fresh := server.next_topics(name, 1).fresh:
+            while fresh := server.topic_tasks.next_topics(name, 1).fresh:
                 choose(server, name, fresh[0])
-        counted = Counter(campaign.choices()["query_id"])
+        counted = Counter(campaign.topic_tasks.choices()["query_id"])
         assert counted == dict.fromkeys(TOPICS, wanted)
 
 
 def test_what_a_failed_transaction_had_written_was_never_decided(campaign: Campaign) -> None:
     take(campaign, "ann", 3)
-    with pytest.raises(RuntimeError), campaign.together():
+    with pytest.raises(RuntimeError), campaign.transaction():
         choose(campaign, "ann", "1", "d0")
-        assert campaign.task_progress("ann") == (1, 3, 2)
+        assert campaign.topic_tasks.progress("ann") == (1, 3, 2)
         raise RuntimeError
-    assert campaign.task_progress("ann") == (0, 3, 3)
+    assert campaign.topic_tasks.progress("ann") == (0, 3, 3)
     choose(campaign, "ann", "2", "d0")  # gets the number in the log that the other had
-    assert campaign.task_progress("ann") == (1, 3, 2)
+    assert campaign.topic_tasks.progress("ann") == (1, 3, 2)
     assert take(campaign, "ann", 3) == "1 3"
 
 
@@ -221,17 +224,17 @@ def test_a_choice_is_kept_with_its_list_and_may_be_changed_and_taken_back(campai
     take(campaign, "ann")
     first = chosen("ann", "1", "d2 d0", seconds=4.5, away=1.0, note="both", shown_at="2026-01-01T00:00:00.000Z")
     for _ in range(2):
-        assert campaign.choose([first], handed_out_only=True).saved == [first.uuid]
-    row = campaign.choices().iloc[0]
+        assert campaign.topic_tasks.choose([first], handed_out_only=True).saved == [first.uuid]
+    row = campaign.topic_tasks.choices().iloc[0]
     assert (row["shown"], row["chosen"]) == (("d0", "d1", "d2", "d3"), ("d0", "d2"))  # in the order of the list
     assert row[["seconds", "away", "note"]].tolist() == [4.5, 1.0, "both"]
     choose(campaign, "ann", "1")
-    log = campaign.choices(current=False)
+    log = campaign.topic_tasks.choices(current=False)
     assert log["chosen"].tolist() == [("d0", "d2"), ()]
     assert log["revises"].tolist()[1] == first.uuid
-    assert campaign.choices()["chosen"].tolist() == [()]
+    assert campaign.topic_tasks.choices()["chosen"].tolist() == [()]
     choose(campaign, "ann", "1", kind="undone")
-    assert len(campaign.choices()) == 0
+    assert len(campaign.topic_tasks.choices()) == 0
     assert take(campaign, "ben") == "2"  # ann has it in hand again
     assert take(campaign, "ann") == "1"
 
@@ -251,8 +254,8 @@ def test_who_takes_a_late_choice_back_takes_nothing_from_others(campaign: Campai
     take(campaign, "ben")
     choose(campaign, "ann", "1", "d0")
     choose(campaign, "ann", "1", kind="undone")
-    assert campaign.next_topics("ann", 1, ["1"]).closed == ["1"]
-    assert campaign.next_topics("ben", 0, ["1"]).closed == []
+    assert campaign.topic_tasks.next_topics("ann", 1, ["1"]).closed == ["1"]
+    assert campaign.topic_tasks.next_topics("ben", 0, ["1"]).closed == []
 
 
 def test_a_late_choice_is_kept(campaign: Campaign, clock: Clock) -> None:
@@ -261,7 +264,7 @@ def test_a_late_choice_is_kept(campaign: Campaign, clock: Clock) -> None:
     assert take(campaign, "ben") == "1"
     assert choose(campaign, "ben", "1", "d0").saved
     assert choose(campaign, "ann", "1", "d1").saved
-    assert len(campaign.choices(query_id="1")) == 2
+    assert len(campaign.topic_tasks.choices(query_id="1")) == 2
 
 
 @pytest.mark.parametrize(
@@ -291,8 +294,8 @@ def test_what_was_not_on_the_page_is_refused(campaign: Campaign) -> None:
     strange = chosen("ann", "1", "d0", shown=("d0", "outside"))
     assert "'outside' is not in the pool of topic '1'" in refusal(campaign, strange, handed_out_only=True)
     assert choose(campaign, "ann", "1", "d0").saved
-    same = campaign.choices().iloc[0]["uuid"]
-    taken = campaign.choose([Choice(same, "ben", "1", "chosen", ("d0",))])
+    same = campaign.topic_tasks.choices().iloc[0]["uuid"]
+    taken = campaign.topic_tasks.choose([Choice(same, "ben", "1", "chosen", ("d0",))])
     assert "belongs to another choice" in taken.refused[0].reason
 
 
@@ -367,14 +370,14 @@ def test_agreement_by_hand() -> None:
 
 
 def test_files_of_a_campaign(campaign: Campaign, tmp_path: Path) -> None:
-    campaign.set_assignment(annotators=2)
+    campaign.assignments.update(annotators=2)
     for name, ids in (("ann", "d1"), ("ben", "d1 d2")):
         take(campaign, name, 3)
         choose(campaign, name, "1", ids)
     choose(campaign, "ann", "2", "")
     choose(campaign, "ben", "2", "d3")
     cannot = chosen("ann", "3", kind="cannot judge", reason="no text", note='she said "no",\ntwice \u2028 \U0001f600')
-    campaign.choose([cannot])
+    campaign.topic_tasks.choose([cannot])
     choose(campaign, "ben", "2", kind="undone")
     where = campaign.directory
     said = ok("export", where, "--sparse-qrels", tmp_path / "s.txt", "--choices", tmp_path / "c.jsonl")
@@ -386,7 +389,7 @@ def test_files_of_a_campaign(campaign: Campaign, tmp_path: Path) -> None:
     assert "choose from all, any, majority" in fails(
         "export", where, "--sparse-qrels", tmp_path / "s.txt", "--choice-rule", "some"
     )
-    log = campaign.choices(current=False).astype(object)
+    log = campaign.topic_tasks.choices(current=False).astype(object)
     written = [json.loads(line) for line in (tmp_path / "c.jsonl").read_text().split("\n")[:-1]]
     assert [list(row) for row in written] == [list(Choice._fields)] * 6
     assert written == json.loads(json.dumps(log.where(log.notna(), None).to_dict("records")))
@@ -399,15 +402,15 @@ def test_files_of_a_campaign(campaign: Campaign, tmp_path: Path) -> None:
 
 
 def test_what_is_next_when_all_lists_are_decided(campaign: Campaign) -> None:
-    assert campaign.next_step() == ("judge", "Choose: 3 of 3 lists are left.")
-    assert campaign.status()["decisions"]["agreement"] is None
+    assert campaign.overview.next_step() == ("judge", "Choose: 3 of 3 lists are left.")
+    assert campaign.overview.status()["decisions"]["agreement"] is None
     take(campaign, "ann", 3)
     for query_id in TOPICS:
         choose(campaign, "ann", query_id, "d0")
-    assert campaign.next_step().page == "export"
-    campaign.set_card(task="grades")
-    assert campaign.next_step().page == "judge"
-    assert campaign.status()["decisions"] is None
+    assert campaign.overview.next_step().page == "export"
+    campaign.settings.set_judging_page(task="grades")
+    assert campaign.overview.next_step().page == "judge"
+    assert campaign.overview.status()["decisions"] is None
 
 
 def test_choices_are_written_as_jsonl(tmp_path: Path) -> None:
@@ -418,13 +421,15 @@ def test_choices_are_written_as_jsonl(tmp_path: Path) -> None:
 def test_what_was_chosen_before_the_manager_lowered_the_number_is_kept(campaign: Campaign) -> None:
     """A card that was without a connection has asked for two."""
     take(campaign, "ann", 1)
-    campaign.set_card(most_chosen=1)
+    campaign.settings.set_judging_page(most_chosen=1)
     assert choose(campaign, "ann", "1", "d0 d1").refused == []
-    assert campaign.choices()["chosen"].tolist() == [("d0", "d1")]
-    script = campaign.choose([chosen("ann", "1", "d0 d1")])
+    assert campaign.topic_tasks.choices()["chosen"].tolist() == [("d0", "d1")]
+    script = campaign.topic_tasks.choose([chosen("ann", "1", "d0 d1")])
     assert script.refused[0].reason == "wanted 1 chosen document at most, found 2"
     shown = tuple(f"x{number}" for number in range(51))
     with campaign.store.transaction():
-        campaign.store.add_documents([Document(doc_id, "", "text") for doc_id in shown])
-    (refused,) = campaign.choose([chosen("ann", "1", shown=shown, chosen=shown)], handed_out_only=True).refused
+        campaign.store.corpus.add_documents([Document(doc_id, "", "text") for doc_id in shown])
+    (refused,) = campaign.topic_tasks.choose(
+        [chosen("ann", "1", shown=shown, chosen=shown)], handed_out_only=True
+    ).refused
     assert refused.reason == "wanted 50 chosen documents at most, found 51"

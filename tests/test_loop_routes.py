@@ -18,10 +18,13 @@ from starlette.testclient import TestClient
 
 from annotate.auth.tokens import TOKEN_HEADER
 from annotate.judging import model_process
+from annotate.judging.judgement_routes import IN_LOOP, _sync
 from annotate.judging.model_process import Trainer
 from annotate.judging.model_worker import Learning
-from annotate.judging.routes import IN_LOOP, JudgingService, _sync
+from annotate.judging.routes import JudgingService
 from collection import Campaign, Judgement
+from collection.campaign.active_learning import ActiveLearning
+from collection.campaign.judging import Judging
 from collection.errors import CampaignError
 from tests.conftest import judging_token
 from tests.test_routes import judged, post
@@ -51,8 +54,8 @@ def looping_campaign(tmp_path: Path) -> Iterator[Campaign]:
     (tmp_path / "a.run").write_text("".join(f"1 Q0 d{i} {i + 1} {SIZE - i} a\n" for i in range(20)))
     with Campaign.create(tmp_path / "looping", grades="0-1") as campaign:
         files = {"documents": [tmp_path / "documents.jsonl"], "topics": tmp_path / "topics.tsv"}
-        campaign.import_files(**files, runs=[tmp_path / "a.run"])
-        campaign.set_loop(mode="loop")
+        campaign.importer.import_files(**files, runs=[tmp_path / "a.run"])
+        campaign.settings.set_loop(mode="loop")
         yield campaign
 
 
@@ -64,7 +67,9 @@ def looping(tmp_path: Path) -> Iterator[Campaign]:
 
 def judged_by_hand(campaign: Campaign, doc_ids: list[str], query_id: str = "1") -> None:
     """Judgements as of a script, by what the documents are about."""
-    campaign.judge([Judgement(str(uuid4()), "ann", query_id, d, "graded", int(relevant(d))) for d in doc_ids])
+    campaign.judging.judge_many(
+        [Judgement(str(uuid4()), "ann", query_id, d, "graded", int(relevant(d))) for d in doc_ids]
+    )
 
 
 class Card:
@@ -173,12 +178,14 @@ def test_nobody_waits_for_the_first_model(ann: Card) -> None:
 
 @pytest.mark.slow
 def test_the_loop_finds_what_is_relevant_and_says_how_each_pair_came_up(ann: Card, looping: Campaign) -> None:
-    looping.set_loop(presumed=0, evidence="none")  # the one run has four of the twelve, and would be read first
+    looping.settings.set_loop(
+        presumed=0, evidence="none"
+    )  # the one run has four of the twelve, and would be read first
     ann.settle()
     seen = [ann.judge() for _ in range(20)]
     assert len(set(seen)) == 20
     assert sum(map(relevant, seen)) == 12, "twenty judgements are enough for twelve that are so plain"
-    log = looping.judgements()
+    log = looping.judgement_log.judgements()
     assert set(log["strategy"]) == {"start", "loop"}
     assert log["strategy"][0] == "start"
     assert log["strategy"].iloc[-1] == "loop"
@@ -188,11 +195,11 @@ def test_the_loop_finds_what_is_relevant_and_says_how_each_pair_came_up(ann: Car
 
 
 def test_random_draws_are_logged_with_their_probability(ann: Card, looping: Campaign) -> None:
-    looping.set_loop(control=0.5)
+    looping.settings.set_loop(control=0.5)
     ann.settle()
     for _ in range(10):
         ann.judge()
-    log = looping.judgements()
+    log = looping.judgement_log.judgements()
     drawn = log["strategy"] == "random"
     assert 3 <= drawn.sum() <= 7
     assert log.loc[drawn, "probability"].between(1 / SIZE, 1 / 40).all()
@@ -224,7 +231,7 @@ def test_two_annotators_never_get_the_same_pair(client: TestClient, looping: Cam
             assert doc_id not in seen, f"{doc_id} was judged by {seen.get(doc_id)}"
             seen[doc_id] = card.annotator
     assert len(seen) == SIZE
-    assert looping.counts()["logged"] == SIZE
+    assert looping.progress.counts()["logged"] == SIZE
     assert set(seen.values()) == {"ann", "bob"}
 
 
@@ -238,7 +245,7 @@ def test_an_undone_pair_goes_on_where_it_is(ann: Card) -> None:
 
 
 def test_a_closed_topic_asks_for_no_model(ann: Card, looping: Campaign, service: JudgingService) -> None:
-    looping.set_loop(topics=["1"], mode="closed")
+    looping.settings.set_loop(topics=["1"], mode="closed")
     answer = ann.sync()
     assert (answer["order"], answer["behind"]) == ([], False)
     assert service.trainer.latest("1") is None
@@ -271,18 +278,18 @@ class Idle:
 
     def request(self, query_id: str) -> None:
         with Campaign(self.directory) as another:
-            self.asked.append((query_id, another.counts()["logged"]))
+            self.asked.append((query_id, another.progress.counts()["logged"]))
 
 
 def test_a_save_waits_for_the_disk_once_and_learning_begins_after_it(looping: Campaign) -> None:
     idle: Any = Idle(looping.directory)
-    idle.made = looping.retrain("1")
+    idle.made = looping.active_learning.retrain("1")
     held = _sync(idle, looping, "ann", {"query_id": "1", "want": 12})["order"]
     done: list[str] = []
-    looping.store.db.conn.set_trace_callback(done.append)
+    looping.store.connection.db.conn.set_trace_callback(done.append)
     saving = {"judgements": [judged(held[0])], "holding": held[1:], "query_id": "1", "want": 12}
     answer = _sync(idle, looping, "ann", saving)
-    looping.store.db.conn.set_trace_callback(None)
+    looping.store.connection.db.conn.set_trace_callback(None)
     assert answer["order"][0] == held[1]
     assert len([statement for statement in done if statement.startswith("COMMIT")]) == 1
     assert idle.asked == [("1", 1)]
@@ -297,13 +304,13 @@ def test_what_cannot_be_handed_out_undoes_no_judgement(
     def fails(*_: Any, **__: Any) -> None:
         raise CampaignError("the vectors are gone")
 
-    monkeypatch.setattr(Campaign, "next_pairs", fails)
+    monkeypatch.setattr(Judging, "next_pairs", fails)
     answer = ann.post("sync", 503, judgements=[item], holding=ann.holding[1:], want=12)
     assert "the vectors are gone" in answer["error"]
-    assert looping.judgements()["uuid"].tolist() == [item["uuid"]]
+    assert looping.judgement_log.judgements()["uuid"].tolist() == [item["uuid"]]
     monkeypatch.undo()
     assert ann.post("sync", judgements=[item], holding=ann.holding[1:], want=12)["saved"] == [item["uuid"]]
-    assert looping.counts()["logged"] == 1
+    assert looping.progress.counts()["logged"] == 1
 
 
 # --- when the model fails --------------------------------------------------------------------------
@@ -317,7 +324,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         tried.append(query_id)
         raise RuntimeError("no memory left")
 
-    monkeypatch.setattr(Campaign, "learn", learn)
+    monkeypatch.setattr(ActiveLearning, "learn", learn)
     return tried
 
 
@@ -327,7 +334,7 @@ def test_a_model_that_fails_does_not_stop_judging(ann: Card, looping: Campaign, 
     held = list(ann.holding)
     seen = [ann.judge() for _ in range(5)]
     assert seen == held[:5], "the last order that there was holds"
-    assert looping.counts()["logged"] == 5
+    assert looping.progress.counts()["logged"] == 5
     assert ann.last["problem"] == "no memory left"
     time.sleep(0.2)  # the last attempt is over
     attempts = len(tried)
@@ -363,19 +370,19 @@ def test_a_new_process_goes_on_from_the_log(ann: Card, looping: Campaign) -> Non
     app.state.service = service
     with TestClient(app) as client:
         card = Card(client, "ann")
-        assert card.settle()["model_round"] == 6 == looping.counts()["logged"]
-        assert card.holding == [way.doc_id for way in looping.retrain("1").ways][: len(card.holding)]
+        assert card.settle()["model_round"] == 6 == looping.progress.counts()["logged"]
+        assert card.holding == [way.doc_id for way in looping.active_learning.retrain("1").ways][: len(card.holding)]
 
 
 def test_a_round_that_is_made_already_is_not_made_twice(looping: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, made, go = Campaign.learn, [], threading.Event()
+    real, made, go = ActiveLearning.learn, [], threading.Event()
 
     def learn(campaign: Campaign, query_id: str) -> Any:
         made.append(query_id)
         go.wait(10)
         return real(campaign, query_id)
 
-    monkeypatch.setattr(Campaign, "learn", learn)
+    monkeypatch.setattr(ActiveLearning, "learn", learn)
     learning = Trainer(looping.directory)
     learning.request("1")
     while not made:
@@ -409,22 +416,22 @@ def test_search_take_and_judge(ann: Card, looping: Campaign) -> None:
     ann.settle()  # a newer order comes while it is on screen
     assert ann.holding[0] == wanted
     assert ann.judge() == wanted
-    row = looping.judgements().iloc[-1]
+    row = looping.judgement_log.judgements().iloc[-1]
     assert (row["doc_id"], row["strategy"]) == (wanted, "search")
     assert ann.holding[0] != wanted
-    assert before not in set(looping.judgements()["doc_id"])
+    assert before not in set(looping.judgement_log.judgements()["doc_id"])
     again = {f["doc_id"]: (f["judged"], f["relevance"]) for f in ann.post("search", words="ducks")["documents"]}
     assert again[wanted] == (True, 1)
     assert sum(judged for judged, _ in again.values()) == 1
 
 
 def test_search_outside_the_pool_of_a_topic_that_has_one(ann: Card, looping: Campaign) -> None:
-    looping.set_loop(mode="pool")
-    looping.pool("depth", depth=3)
+    looping.settings.set_loop(mode="pool")
+    looping.pools.add("depth", depth=3)
     taken = ann.post("take", doc_id="d55")["doc_id"]
     answer = ann.post("sync", judgements=[judged(taken)], holding=[], want=5)
     assert answer["refused"] == []
-    assert looping.judgements()["strategy"].tolist() == ["search"]
+    assert looping.judgement_log.judgements()["strategy"].tolist() == ["search"]
     assert answer["progress"]["topic"] == {"judged": 0, "pool": 3}
 
 
@@ -465,13 +472,13 @@ def test_why_names_terms_for_and_against(ann: Card) -> None:
 
 
 def test_why_makes_nobody_wait_for_a_model(ann: Card, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = Campaign.learn
+    real = ActiveLearning.learn
 
     def learn(campaign: Campaign, query_id: str) -> Any:
         assert threading.current_thread().name == "learner"
         return real(campaign, query_id)
 
-    monkeypatch.setattr(Campaign, "learn", learn)
+    monkeypatch.setattr(ActiveLearning, "learn", learn)
     assert ann.post("why", doc_id="d1") == {"sentence": "The model is being made.", "terms": [], "behind": True}
     until = time.monotonic() + 20
     while (answer := ann.post("why", doc_id="d1")).get("behind"):
@@ -481,9 +488,9 @@ def test_why_makes_nobody_wait_for_a_model(ann: Card, monkeypatch: pytest.Monkey
 
 
 def test_why_as_far_as_the_manager_lets_annotators_know(ann: Card, looping: Campaign) -> None:
-    looping.set_loop(mode="pool")
+    looping.settings.set_loop(mode="pool")
     assert "pool" in ann.post("why", doc_id="d1")["sentence"]
-    looping.set_loop(mode="loop", explain="nothing")
+    looping.settings.set_loop(mode="loop", explain="nothing")
     answer = ann.post("why", doc_id="d1")
     assert answer["terms"] == []
     assert "does not show" in answer["sentence"]
@@ -497,4 +504,4 @@ def test_uuid_again_in_the_loop_changes_nothing(ann: Card, looping: Campaign) ->
     for _ in range(3):
         assert ann.sync(item)["saved"] == [item["uuid"]]
         ann.settle()
-    assert looping.counts()["logged"] == 1
+    assert looping.progress.counts()["logged"] == 1

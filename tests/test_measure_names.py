@@ -365,20 +365,20 @@ def test_every_function_takes_measures_as_text(campaign: Campaign, tmp_path: Pat
     one = asked if isinstance(asked, str | Measure) else asked[0]
     for annotator in ("ann", "bob"):
         labels = tmp_path / f"{annotator}.csv"
-        pairs = next(campaign.runs()).frame[["query_id", "doc_id"]].itertuples(index=False)
+        pairs = next(campaign.corpus.runs()).frame[["query_id", "doc_id"]].itertuples(index=False)
         rows = [f"{annotator},{query_id},{doc_id},{n % 3}\n" for n, (query_id, doc_id) in enumerate(pairs)]
         labels.write_text("annotator,query_id,doc_id,relevance\n" + "".join(rows))
-        campaign.import_files(labels=labels)
+        campaign.importer.import_files(labels=labels)
     with campaign:
-        runs, qrels = list(campaign.runs()), campaign.qrels()
+        runs, qrels = list(campaign.corpus.runs()), campaign.qrels.build()
         name = runs[0].name
         topic = str(qrels["query_id"].iloc[0])
-        assert campaign.evaluate(asked).means().columns.tolist() == ["nDCG@10"]
-        assert campaign.compare(asked).leaderboard["measure"].unique().tolist() == ["nDCG@10"]
-        assert str(campaign.explain(one, name, topic).measure) == "nDCG@10"
-        assert campaign.reusability(asked).verdict
-        assert isinstance(campaign.conclusions(one), list)
-        assert campaign.compare_rules(None, "majority", one).places is not None
+        assert campaign.evaluation.evaluate(asked).means().columns.tolist() == ["nDCG@10"]
+        assert campaign.evaluation.compare(asked).leaderboard["measure"].unique().tolist() == ["nDCG@10"]
+        assert str(campaign.evaluation.explain(one, name, topic).measure) == "nDCG@10"
+        assert campaign.evaluation.reusability(asked).verdict
+        assert isinstance(campaign.agreement.conclusions(one), list)
+        assert campaign.evaluation.compare_rules(None, "majority", one).places is not None
     assert comparison.evaluate(runs, qrels, asked).means().shape == (len(runs), 1)
     assert len(comparison.compare(runs, qrels, asked).leaderboard) == len(runs)
     assert comparison.explain(runs[0], qrels, one, topic).value >= 0

@@ -38,10 +38,10 @@ def partial(tmp_path: Path) -> Iterator[Campaign]:
     write_documents(tmp_path / "docs.tsv", POOL[:WITH_TEXT])
     (tmp_path / "a.run").write_text("".join(f"1 Q0 {d} {n} {200 - n} a\n" for n, d in enumerate(POOL, 1)))
     with Campaign.create(tmp_path / "c") as campaign:
-        campaign.import_files(
+        campaign.importer.import_files(
             topics=tmp_path / "topics.tsv", documents=[tmp_path / "docs.tsv"], runs=[tmp_path / "a.run"]
         )
-        campaign.pool("depth", depth=100)
+        campaign.pools.add("depth", depth=100)
         yield campaign
 
 
@@ -52,7 +52,7 @@ def write_documents(path: Path, doc_ids: list[str]) -> None:
 def say(campaign: Campaign, doc_ids: list[str], relevant: int) -> None:
     """Judge documents; the first ones are relevant."""
     judgements = [Judgement(str(uuid4()), "ann", "1", d, "graded", int(n < relevant)) for n, d in enumerate(doc_ids)]
-    assert not campaign.judge(judgements).refused
+    assert not campaign.judging.judge_many(judgements).refused
 
 
 # --- what is claimed --------------------------------------------------------------------------------
@@ -61,32 +61,32 @@ def say(campaign: Campaign, doc_ids: list[str], relevant: int) -> None:
 def test_unjudged_documents_without_a_text_are_no_certainty(partial: Campaign) -> None:
     """24 of 38 are relevant, and 2 with a text are left: 24 / 26 would be 90 %, 24 / 77 is not."""
     say(partial, POOL[:38], 24)
-    known = partial.recall("1")
+    known = partial.recall.of_topic("1")
     assert (known.judged, known.size, known.without_text) == (38, 91, 51)
     assert not known.advice.stop
     assert "certain" not in known.promise
     assert (known.estimate.low, known.estimate.high) == (24, 77)
     assert known.estimate.recall_low == pytest.approx(24 / 77)
     assert known.notes == ["51 pooled documents have no text and cannot be judged; they count as unjudged."]
-    assert partial.ledger("1").unjudged == 53
-    row = partial.recall_table().iloc[0]
+    assert partial.active_learning.ledger("1").unjudged == 53
+    row = partial.recall.table().iloc[0]
     assert row[["judged", "found", "without_text", "low", "high", "stop"]].tolist() == [38, 24, 51, 24, 77, False]
 
 
 def test_judging_all_that_has_a_text_ends_nothing(partial: Campaign) -> None:
     say(partial, POOL[:WITH_TEXT], 24)
-    known = partial.recall("1")
+    known = partial.recall.of_topic("1")
     assert not known.advice.stop
     assert known.promise == (
         "Every document in the pool that has a text is judged, and nothing can be promised of the other 51; what no "
         "system retrieved is outside."
     )
-    assert partial.recall_table()["advice"].tolist() == ["import the missing texts"]
+    assert partial.recall.table()["advice"].tolist() == ["import the missing texts"]
     assert (known.next_percent, known.next_reason) == (None, "Every document that has a text is judged.")
     assert "all is judged" not in " ".join(known.rules["reason"])
     assert not (known.rules["says"] == "stop").loc[known.rules["promises"] != "nothing: a heuristic"].any()
-    assert partial.topics_with_grades().finished == ()
-    step = partial.next_step()
+    assert partial.evaluation.topics_with_grades().finished == ()
+    step = partial.overview.next_step()
     assert step.page == "export"
     assert step.sentence.startswith("Every pair that has a text is judged. 51 pooled documents have no text")
 
@@ -95,9 +95,9 @@ def test_a_promise_that_holds_whatever_the_missing_texts_say(partial: Campaign) 
     """38 of 40 relevant would not do against 51 unknown ones; 90 of 90 do against 1."""
     write = partial.directory.parent / "more.tsv"
     write_documents(write, POOL[WITH_TEXT:90])
-    partial.import_files(documents=[write])
+    partial.importer.import_files(documents=[write])
     say(partial, POOL[:90], 90)
-    known = partial.recall("1")
+    known = partial.recall.of_topic("1")
     assert known.advice.stop
     assert "certain" not in known.advice.reason
     assert known.promise == (
@@ -107,37 +107,37 @@ def test_a_promise_that_holds_whatever_the_missing_texts_say(partial: Campaign) 
 
 
 def test_in_the_loop_missing_texts_of_the_pool_count_too(partial: Campaign) -> None:
-    partial.set_loop(mode="loop")
+    partial.settings.set_loop(mode="loop")
     say(partial, POOL[:38], 24)
-    known = partial.recall("1")
+    known = partial.recall.of_topic("1")
     assert (known.size, known.without_text, known.estimate.high) == (91, 51, 77)
     assert not known.advice.stop
-    partial.set_loop(mode="loop-in-pool")
-    assert partial.recall("1")[:6] == ("1", "loop-in-pool", 38, 24, 91, 51)
+    partial.settings.set_loop(mode="loop-in-pool")
+    assert partial.recall.of_topic("1")[:6] == ("1", "loop-in-pool", 38, 24, 91, 51)
 
 
 def test_an_imported_grade_of_a_missing_text_is_a_judgement(partial: Campaign, tmp_path: Path) -> None:
     say(partial, POOL[:38], 24)
     (tmp_path / "nist.txt").write_text("1 0 d60 1\n1 0 d61 0\n1 0 elsewhere 1\n")
-    partial.import_files(qrels=tmp_path / "nist.txt")
+    partial.importer.import_files(qrels=tmp_path / "nist.txt")
     for mode, counted in (("pool", 40), ("loop", 41)):
-        partial.set_loop(mode=mode)
-        known = partial.recall("1")
+        partial.settings.set_loop(mode=mode)
+        known = partial.recall.of_topic("1")
         assert (known.judged, known.without_text) == (counted, 49)
-        assert partial.status()["judged"] == counted
-        assert partial.ledger("1").judged == counted
+        assert partial.overview.status()["judged"] == counted
+        assert partial.active_learning.ledger("1").judged == counted
 
 
 def test_draws_promise_nothing_of_what_they_cannot_reach(partial: Campaign) -> None:
     """30 irrelevant draws from 30 documents with a text would be certainty, were there not 51 more."""
-    partial.set_loop(mode="loop-in-pool")
+    partial.settings.set_loop(mode="loop-in-pool")
     say(partial, POOL[:10], 10)
     for n, doc_id in enumerate(POOL[10:39]):
-        partial.store.lease("1", [Way(doc_id, "random", None, 10 + n, 1 / (30 - n))], "ann", time.time(), 2e9)
-        partial.judge([Judgement(str(uuid4()), "ann", "1", doc_id, "graded", 0)])
-    ledger = partial.ledger("1")
+        partial.store.queue.lease("1", [Way(doc_id, "random", None, 10 + n, 1 / (30 - n))], "ann", time.time(), 2e9)
+        partial.judging.judge_many([Judgement(str(uuid4()), "ann", "1", doc_id, "graded", 0)])
+    ledger = partial.active_learning.ledger("1")
     assert ledger.out_of_reach[ledger.draws].tolist() == [51] * 29
-    known = partial.recall("1")
+    known = partial.recall.of_topic("1")
     assert not known.advice.stop
     assert known.advice.needed is None
     assert known.promise.startswith("Nothing can be promised: 51 of the 52 unjudged documents cannot be judged")
@@ -184,7 +184,7 @@ def test_every_surface_says_how_many_and_why(
     for view in ("overview.py", "recall.py", "pool.py"):
         app = opened(partial, view)
         assert any(sentence in warning.value for warning in app.warning), view
-    facts = partial.export_collection(tmp_path / "out").facts
+    facts = partial.collection_export.write(tmp_path / "out").facts
     card = (tmp_path / "out" / "collection.md").read_text()
     assert sentence in card
     assert "51 others have no text and cannot be judged; they count as unjudged." in card
@@ -200,19 +200,19 @@ def test_of_a_real_track_without_some_texts_no_topic_is_certain(shared: Path, tm
     """TREC DL 2019 with every other text away: whatever the qrels say, unknown documents stay unknown."""
     folder = shared / "data" / "trecdl19-runs"
     with Campaign.create(tmp_path / "dl") as campaign:
-        campaign.import_files(
+        campaign.importer.import_files(
             topics=folder / "topics.jsonl",
             documents=[folder / "documents.jsonl.gz"],
             runs=sorted((folder / "runs").iterdir())[:6],
         )
-        campaign.pool("depth", depth=10)
-        campaign.store.db.conn.execute("UPDATE documents SET text = NULL WHERE doc % 2")
-        for row in campaign.store.pool().itertuples(index=False):
-            document = campaign.document(row.doc_id)
+        campaign.pools.add("depth", depth=10)
+        campaign.store.connection.db.conn.execute("UPDATE documents SET text = NULL WHERE doc % 2")
+        for row in campaign.store.pool.pairs().itertuples(index=False):
+            document = campaign.corpus.document(row.doc_id)
             if document is not None and document.text is not None:
-                campaign.judge([Judgement(str(uuid4()), "ann", row.query_id, row.doc_id, "graded", 1)])
-        table = campaign.recall_table().set_index("query_id")
-        progress = campaign.progress().set_index("query_id")
+                campaign.judging.judge_many([Judgement(str(uuid4()), "ann", row.query_id, row.doc_id, "graded", 1)])
+        table = campaign.recall.table().set_index("query_id")
+        progress = campaign.progress.topics().set_index("query_id")
         missing = progress["pool"] - progress["judged"]
         assert (missing > 0).all()
         assert (table["without_text"] == missing[table.index]).all()
@@ -247,75 +247,77 @@ def client(partial: Campaign) -> Iterator[TestClient]:
 
 
 def handed_out(campaign: Campaign, annotator: str = "ann") -> list[str]:
-    return [document.doc_id for document in campaign.next_pairs(annotator, "1", 200).documents]
+    return [document.doc_id for document in campaign.judging.next_pairs(annotator, "1", 200).documents]
 
 
 @pytest.mark.parametrize("mode", ["pool", "random", "loop", "loop-in-pool", "pool-then-loop"])
 @pytest.mark.parametrize("by", ["model", "mtf"])
 def test_what_has_no_text_is_held_back_until_it_comes(partial: Campaign, tmp_path: Path, mode: str, by: str) -> None:
-    partial.set_loop(mode=mode, by=by)
+    partial.settings.set_loop(mode=mode, by=by)
     assert set(handed_out(partial)) == set(POOL[:WITH_TEXT])
     write_documents(tmp_path / "later.tsv", POOL[WITH_TEXT:50])
-    partial.import_files(documents=[tmp_path / "later.tsv"])
+    partial.importer.import_files(documents=[tmp_path / "later.tsv"])
     assert set(handed_out(partial, "ben")) == set(POOL[WITH_TEXT:50])  # ann has the others in hand
 
 
 def test_second_opinions_and_calibration_are_of_documents_with_a_text(partial: Campaign, tmp_path: Path) -> None:
     (tmp_path / "nist.txt").write_text("".join(f"1 0 {d} 1\n" for d in POOL[60:]))
-    partial.import_files(qrels=tmp_path / "nist.txt")
-    partial.set_assignment(annotators=2)
+    partial.importer.import_files(qrels=tmp_path / "nist.txt")
+    partial.assignments.update(annotators=2)
     for mode in ("pool", "loop"):
-        partial.set_loop(mode=mode)
+        partial.settings.set_loop(mode=mode)
         assert set(handed_out(partial)) == set(POOL[:WITH_TEXT])
-    assert {doc_id for _, doc_id in partial.draw_calibration(90)} <= set(POOL[:WITH_TEXT])
+    assert {doc_id for _, doc_id in partial.calibration.draw(90)} <= set(POOL[:WITH_TEXT])
     with pytest.raises(InputError, match="'d60' has none here"):
-        partial.set_calibration([("1", "d60")])
+        partial.calibration.set_pairs([("1", "d60")])
 
 
 def test_a_document_without_a_text_is_not_taken_from_a_search(partial: Campaign) -> None:
-    assert [found.doc_id for found in partial.search("1", "ann", "d60")] == ["d60"]
+    assert [found.doc_id for found in partial.search.find("1", "ann", "d60")] == ["d60"]
     with pytest.raises(InputError, match="the text of 'd60' is missing, so it cannot be judged yet"):
-        partial.take("ann", "1", "d60")
+        partial.search.take("ann", "1", "d60")
 
 
 def test_lists_and_preferences_are_of_documents_with_a_text(partial: Campaign) -> None:
-    partial.set_card(task="list")
-    assert partial.next_topics("ann", 1).fresh == ["1"]
-    assert set(partial.task_documents("1")) <= set(POOL[:WITH_TEXT])
+    partial.settings.set_judging_page(task="list")
+    assert partial.topic_tasks.next_topics("ann", 1).fresh == ["1"]
+    assert set(partial.topic_tasks.documents("1")) <= set(POOL[:WITH_TEXT])
     choice = Choice(str(uuid4()), "ann", "1", "chosen", shown=("d0", "d60"), chosen=("d60",))
-    result = partial.choose([choice], handed_out_only=True)
+    result = partial.topic_tasks.choose([choice], handed_out_only=True)
     assert result.refused[0].reason == "the text of document 'd60' is missing, so it cannot be judged yet"
-    partial.set_card(task="preference")
-    assert partial.next_topics("ann", 1).fresh == ["1"]
+    partial.settings.set_judging_page(task="preference")
+    assert partial.topic_tasks.next_topics("ann", 1).fresh == ["1"]
     preference = Preference(str(uuid4()), "ann", "1", "d0", "d60", "left")
-    assert partial.prefer([preference], handed_out_only=True).refused[0].reason == result.refused[0].reason
+    assert partial.topic_tasks.prefer([preference], handed_out_only=True).refused[0].reason == result.refused[0].reason
 
 
 def test_topics_that_wait_for_texts_are_not_called_decided(partial: Campaign, tmp_path: Path) -> None:
     """Topic 2 has no pooled document with a text: its list cannot be shown."""
     (tmp_path / "more.tsv").write_text("2\theat\n")
     (tmp_path / "b.run").write_text("2 Q0 d60 1 2 b\n2 Q0 d61 2 1 b\n")
-    partial.import_files(topics=tmp_path / "more.tsv", runs=[tmp_path / "b.run"])
-    partial.pool("depth", depth=2)
-    partial.set_card(task="list")
-    shown = tuple(partial.task_documents("1"))
-    partial.choose([Choice(str(uuid4()), "ann", "1", "chosen", shown=shown, chosen=shown[:1])])
-    state = partial.decisions_status()
+    partial.importer.import_files(topics=tmp_path / "more.tsv", runs=[tmp_path / "b.run"])
+    partial.pools.add("depth", depth=2)
+    partial.settings.set_judging_page(task="list")
+    shown = tuple(partial.topic_tasks.documents("1"))
+    partial.topic_tasks.choose([Choice(str(uuid4()), "ann", "1", "chosen", shown=shown, chosen=shown[:1])])
+    state = partial.overview.decisions()
     assert state is not None
     assert (state["topics"], state["decided"], state["waiting"]) == (1, 1, 1)
-    assert partial.next_step().sentence.startswith("Every topic that has enough texts is decided. 1 topic waits for")
+    assert partial.overview.next_step().sentence.startswith(
+        "Every topic that has enough texts is decided. 1 topic waits for"
+    )
     assert "1 topic waits for the texts of pooled documents" in ok("status", partial.directory)
 
 
 def test_an_import_says_what_it_releases(partial: Campaign, tmp_path: Path) -> None:
     write_documents(tmp_path / "later.tsv", [*POOL[WITH_TEXT:50], "elsewhere"])
-    done = partial.import_files(documents=[tmp_path / "later.tsv"]).done
+    done = partial.importer.import_files(documents=[tmp_path / "later.tsv"]).done
     assert done[-1].endswith("10 pooled pairs that waited for a text can be judged now")
 
 
 def test_a_reservation_of_before_lets_nobody_judge_what_has_no_text(partial: Campaign, client: TestClient) -> None:
     """An earlier version handed such documents out: cards that are open hold them still."""
-    partial.store.lease("1", [Way("d60"), Way("d0")], "ann", time.time(), time.time() + 600)
+    partial.store.queue.lease("1", [Way("d60"), Way("d0")], "ann", time.time(), time.time() + 600)
     answer = post(client, "sync", judgements=[judged("d60"), judged("d0")], query_id="1", holding=["d61"], want=3)
     assert [refused["reason"] for refused in answer["refused"]] == [
         "the text of document 'd60' is missing, so it cannot be judged yet"
@@ -330,10 +332,10 @@ def test_a_reservation_of_before_lets_nobody_judge_what_has_no_text(partial: Cam
 
 def test_who_judged_it_before_can_take_it_back_but_not_give_it_anew(partial: Campaign) -> None:
     say(partial, ["d60"], 1)
-    partial.store.lease("1", [Way("d60")], "ann", time.time(), time.time() + 600)
+    partial.store.queue.lease("1", [Way("d60")], "ann", time.time(), time.time() + 600)
     undone = Judgement(str(uuid4()), "ann", "1", "d60", "undone")
     anew = Judgement(str(uuid4()), "ann", "1", "d60", "graded", 0)
-    result = partial.judge([undone, anew], leased_only=True)
+    result = partial.judging.judge_many([undone, anew], leased_only=True)
     assert result.saved == [undone.uuid]
     assert "is missing" in result.refused[0].reason
 
@@ -342,16 +344,18 @@ def test_where_no_document_has_a_text_all_are_handed_out_by_their_ids(tmp_path: 
     (tmp_path / "topics.tsv").write_text("1\twing flow\n")
     (tmp_path / "a.run").write_text("".join(f"1 Q0 {d} {n} {9 - n} a\n" for n, d in enumerate(POOL[:5], 1)))
     with Campaign.create(tmp_path / "ids") as campaign:
-        campaign.import_files(topics=tmp_path / "topics.tsv", runs=[tmp_path / "a.run"])
-        campaign.pool("depth", depth=10)
+        campaign.importer.import_files(topics=tmp_path / "topics.tsv", runs=[tmp_path / "a.run"])
+        campaign.pools.add("depth", depth=10)
         assert handed_out(campaign) == POOL[:5]
-        assert not campaign.judge([Judgement(str(uuid4()), "ann", "1", "d0", "graded", 1)], leased_only=True).refused
-        known = campaign.recall("1")
+        assert not campaign.judging.judge_many(
+            [Judgement(str(uuid4()), "ann", "1", "d0", "graded", 1)], leased_only=True
+        ).refused
+        known = campaign.recall.of_topic("1")
         assert (known.judged, known.size, known.without_text) == (1, 5, 0)
-        assert campaign.status()["without_text"] == 0
-        assert campaign.totals("ann") == (1, 5)
+        assert campaign.overview.status()["without_text"] == 0
+        assert campaign.progress.totals("ann") == (1, 5)
         write_documents(tmp_path / "docs.tsv", POOL[:2])
-        campaign.import_files(documents=[tmp_path / "docs.tsv"])
+        campaign.importer.import_files(documents=[tmp_path / "docs.tsv"])
         assert handed_out(campaign) == ["d1"]
-        assert campaign.totals("ann") == (1, 2)
-        assert campaign.recall("1").without_text == 3
+        assert campaign.progress.totals("ann") == (1, 2)
+        assert campaign.recall.of_topic("1").without_text == 3

@@ -61,8 +61,8 @@ def is_there(process: int) -> bool:
 def test_its_rounds_are_those_that_the_log_determines(trainer: Trainer, looping: Campaign) -> None:
     for turn in range(3):
         trainer.request("1")
-        until(lambda: (made := trainer.latest("1")) and looping.is_current(made), "the round")
-        made, here = trainer.latest("1"), looping.learn("1")
+        until(lambda: (made := trainer.latest("1")) and looping.active_learning.is_current(made), "the round")
+        made, here = trainer.latest("1"), looping.active_learning.learn("1")
         assert made == here.round
         assert made.came_by == ("fusion" if turn == 0 else "model")
         assert trainer.reasons("1", 5) == here.reasons(5)
@@ -124,7 +124,8 @@ def test_one_that_cannot_be_started_is_a_problem(trainer: Trainer, monkeypatch: 
 
 
 def test_stopping_ends_it_whatever_it_does(looping: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    slow = "import time; from collection import Campaign; Campaign.learn = lambda *_: time.sleep(60); "
+    slow = "import time; from collection.campaign.active_learning import ActiveLearning as A; "
+    slow += "A.learn = lambda *_: time.sleep(60); "
     monkeypatch.setattr(model_worker, "START", slow + model_worker.START)
     trainer = Trainer(looping.directory)
     trainer.request("1")
@@ -220,7 +221,7 @@ def test_it_ends_with_its_server(looping: Campaign, how: signal.Signals) -> None
 
 @pytest.mark.slow
 def test_a_pool_needs_none(looping: Campaign) -> None:
-    looping.set_loop(mode="pool")
+    looping.settings.set_loop(mode="pool")
     command = [sys.executable, "-m", "annotate", looping.directory, "--no-browser", "--as", "ann"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None

@@ -37,7 +37,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Campaign, str]
 
 
 def say(campaign: Campaign, query_id: str, doc_id: str, relevance: int) -> None:
-    campaign.judge([Judgement(str(uuid4()), "ann", query_id, doc_id, "graded", relevance)])
+    campaign.judging.judge_many([Judgement(str(uuid4()), "ann", query_id, doc_id, "graded", relevance)])
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -66,8 +66,8 @@ def test_hostile_texts_are_not_markup(opened: Callable[..., AppTest], tmp_path: 
     (files / "d.tsv").write_text(f"d_1\t{HOSTILE}\t{HOSTILE}\n")
     (files / "r.run").write_text("q*1 Q0 d_1 1 1.0 <b>run</b>\n")
     with Campaign.create(tmp_path / "hostile", title=HOSTILE) as campaign:
-        campaign.import_files(topics=files / "t.tsv", documents=[files / "d.tsv"], runs=[files / "r.run"])
-        campaign.pool("depth", depth=1)
+        campaign.importer.import_files(topics=files / "t.tsv", documents=[files / "d.tsv"], runs=[files / "r.run"])
+        campaign.pools.add("depth", depth=1)
         say(campaign, "q*1", "d_1", 3)
         app = opened(campaign, view)
         assert not app.exception
@@ -80,8 +80,8 @@ def test_a_hostile_topic_is_no_markup_on_recall(opened: Callable[..., AppTest], 
     (files / "t.tsv").write_text(f"**q**\t{HOSTILE}\n")
     (files / "d.tsv").write_text("d1\tA text.\nd2\tAnother.\n")
     with Campaign.create(tmp_path / "hostile", title=HOSTILE) as campaign:
-        campaign.import_files(topics=files / "t.tsv", documents=[files / "d.tsv"])
-        campaign.set_loop(mode="loop")
+        campaign.importer.import_files(topics=files / "t.tsv", documents=[files / "d.tsv"])
+        campaign.settings.set_loop(mode="loop")
         say(campaign, "**q**", "d1", 3)
         app = opened(campaign, "recall.py")
         for topic in ("**q**", "**bold**"):
@@ -114,9 +114,9 @@ def test_pool_is_seen_before_it_is_added(
     app = opened(campaign, "pool.py")
     app.number_input(key="depth-depth").set_value(2).run()
     assert {m.label: m.value for m in app.metric}["New"] == "6"
-    assert campaign.counts()["pool"] == 0
+    assert campaign.progress.counts()["pool"] == 0
     app.button(key="add").click().run()
-    assert campaign.counts()["pool"] == 6
+    assert campaign.progress.counts()["pool"] == 6
     assert app.button(key="add").disabled
 
 
@@ -159,13 +159,13 @@ def test_clicks_are_there_to_export(
     app = opened(campaign, "export.py")
     assert "Clicks" not in [s.value for s in app.subheader]
     (files / "march.csv").write_text("query_id,doc_id,rank,shown,clicked\n1,d1,1,10,4\n1,d1,2,10,2\n1,d2,2,10,1\n")
-    campaign.import_files(clicks=files / "march.csv")
+    campaign.importer.import_files(clicks=files / "march.csv")
     there = [m.value for m in opened(campaign, "import_files.py").markdown]
     assert r"Log of clicks: march\.csv (3 rows)." in there
     app = opened(campaign, "export.py")
     assert not app.exception
     assert any(r"Log: march\.csv; 3 rows." in m.value for m in app.markdown)
-    campaign.export_clicks(table=files / "clicks.tsv")
+    campaign.clicks.export(table=files / "clicks.tsv")
     assert buttons["clicks"]() == (files / "clicks.tsv").read_bytes()
 
 
@@ -190,7 +190,7 @@ def test_training_data_by_a_rule_and_a_number(
     ]
     app.number_input(key="negatives-each").set_value(2).run()
     app.selectbox(key="negatives").set_value("unjudged-random").run()
-    campaign.export_training(triples=files / "t.tsv", negatives="unjudged-random", count=2)
+    campaign.training_data.export(triples=files / "t.tsv", negatives="unjudged-random", count=2)
     assert buttons["triples"]() == (files / "t.tsv").read_bytes()
     assert not app.exception
 
@@ -199,7 +199,7 @@ def test_without_runs_no_rule_looks_at_ranks(opened: Callable[..., AppTest], tmp
     (files / "t.tsv").write_text("1\tone\n")
     (files / "q.txt").write_text("1 0 d1 2\n1 0 d2 0\n")
     with Campaign.create(tmp_path / "bare") as bare:
-        bare.import_files(topics=files / "t.tsv", qrels=files / "q.txt")
+        bare.importer.import_files(topics=files / "t.tsv", qrels=files / "q.txt")
         app = opened(bare, "export.py")
         assert app.selectbox(key="negatives").options == ["Judged", "Random, unjudged too"]
 

@@ -50,7 +50,7 @@ def begun(campaign: Campaign) -> Campaign:
     """Two annotators have judged; they differ."""
     for annotator, relevance in (("some annotator", 3), ("zoe", 0)):
         for query_id, doc_id in (("1", "d1"), ("1", "d2"), ("2", "d4")):
-            campaign.judge([Judgement(str(uuid4()), annotator, query_id, doc_id, "graded", relevance)])
+            campaign.judging.judge_many([Judgement(str(uuid4()), annotator, query_id, doc_id, "graded", relevance)])
     return campaign
 
 
@@ -115,7 +115,7 @@ def test_a_reader_changes_nothing_whatever_is_pressed(opened: Open, begun: Campa
     signed_in(begun, "some reader", "reader")
 
     def dump() -> list[str]:
-        lines = begun.store.db.conn.iterdump()
+        lines = begun.store.connection.db.conn.iterdump()
         return [line for line in lines if not line.startswith('INSERT INTO "sessions"')]
 
     before = dump()
@@ -139,7 +139,7 @@ def test_a_manager_closes_a_topic_and_a_reader_is_not_offered_it(opened: Open, b
 
 
 def test_an_annotator_s_overview_has_their_own_figures_only(opened: Open, begun: Campaign) -> None:
-    begun.judge([Judgement(str(uuid4()), "zoe", "2", "d5", "graded", 2)])
+    begun.judging.judge_many([Judgement(str(uuid4()), "zoe", "2", "d5", "graded", 2)])
     app = opened(begun, "overview.py", "annotator")
     assert {m.label: m.value for m in app.metric} == {"Topics for you": "2", "Judged by you": "3"}
     assert app.dataframe[0].value["judged"].tolist() == [2, 1]
@@ -149,14 +149,14 @@ def test_an_annotator_s_overview_has_their_own_figures_only(opened: Open, begun:
 
 
 def test_the_role_is_looked_up_in_every_run(opened: Open, begun: Campaign) -> None:
-    begun.add_account("ann", "manager")
+    begun.accounts.add("ann", "manager")
     app = opened(begun, "compare.py", "reader", "rae")
     assert app.dataframe
-    begun.set_role("rae", "annotator")
+    begun.accounts.set_role("rae", "annotator")
     app.run()
     assert not app.main.get("dataframe")
     assert "is for" in app.error[0].value
-    begun.lock("rae")
+    begun.accounts.lock("rae")
     app.run()
     assert [t.value for t in app.title] == ["Sign in"]
 
@@ -188,7 +188,7 @@ def test_invite_somebody(opened: Open, campaign: Campaign) -> None:
     assert not app.error
     token = re.search(r"/invitation\?token=(\S+)", app.code[0].value)
     assert token is not None
-    assert campaign.invited(token[1]) == "bob"
+    assert campaign.accounts.invited(token[1]) == "bob"
     assert app.dataframe[0].value[["name", "role", "groups", "state"]].values.tolist() == [
         ["ann", "manager", "", "open"],
         ["bob", "reader", "judges", "invited"],
@@ -203,12 +203,12 @@ def test_an_invitation_that_cannot_be_made_says_why(opened: Open, campaign: Camp
     submit(app, "Make the link")
     assert "there is an account" in app.error[0].value
     assert app.text_input[0].value == "ANN"
-    assert len(campaign.accounts()) == 1
+    assert len(campaign.accounts.table()) == 1
 
 
 def test_change_lock_and_unlock_an_account(opened: Open, campaign: Campaign) -> None:
-    campaign.add_account("bob", "annotator")
-    secret = campaign.open_session("bob")
+    campaign.accounts.add("bob", "annotator")
+    secret = campaign.accounts.open_session("bob")
     app = opened(campaign, "people.py", "manager", "ann")
     account(app).set_value("bob").run()
     app.selectbox(key="role-bob").set_value("reader")
@@ -216,13 +216,13 @@ def test_change_lock_and_unlock_an_account(opened: Open, campaign: Campaign) -> 
     app.text_input(key="email-bob").set_value("bob@x.org")
     submit(app, "Save the change")
     assert not app.error
-    row = campaign.accounts().set_index("name").loc["bob"]
+    row = campaign.accounts.table().set_index("name").loc["bob"]
     assert (row["role"], row["groups"], row["email"]) == ("reader", ["a", "b"], "bob@x.org")
     app.button(key="lock-bob").click().run()
-    assert campaign.session(secret) is None
+    assert campaign.accounts.session(secret) is None
     assert app.button(key="again-bob").disabled
     app.button(key="lock-bob").click().run()
-    assert not campaign.accounts().set_index("name").loc["bob", "locked"]
+    assert not campaign.accounts.table().set_index("name").loc["bob", "locked"]
     app.button(key="again-bob").click().run()
     assert "/invitation?token=" in app.code[0].value
 
@@ -234,7 +234,7 @@ def test_the_last_manager_is_told(opened: Open, campaign: Campaign) -> None:
     app.selectbox(key="role-ann").set_value("reader")
     submit(app, "Save the change")
     assert "only manager" in app.error[0].value
-    assert campaign.accounts()["role"].tolist() == ["manager"]
+    assert campaign.accounts.table()["role"].tolist() == ["manager"]
 
 
 def test_hostile_names_are_no_markup(opened: Open, campaign: Campaign) -> None:
@@ -269,7 +269,7 @@ def test_choose_and_change_the_password(opened: Open, campaign: Campaign, role: 
     again.set_value(PASSWORD)
     submit(app, "Keep it")
     assert not app.error
-    assert campaign.check_password("ann", PASSWORD) == "ann"
+    assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
     app.run()
     old, new, again = app.text_input  # this session is still open
     old.set_value("wrong wrong wrong")
@@ -277,22 +277,22 @@ def test_choose_and_change_the_password(opened: Open, campaign: Campaign, role: 
     again.set_value(PASSWORD + "!")
     submit(app, "Keep it")
     assert "old password" in app.error[0].value
-    assert campaign.check_password("ann", PASSWORD) == "ann"
+    assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
 
 
 def test_new_passwords_that_are_refused_are_no_guesses_of_the_old_one(
     opened: Open, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rate_limit, "MOST", 2)
-    campaign.add_account("ann", "manager")
-    campaign.set_password("ann", PASSWORD)
+    campaign.accounts.add("ann", "manager")
+    campaign.accounts.set_password("ann", PASSWORD)
     app = opened(campaign, "account.py", "manager", "ann")
     for new in ("short", "short", "short", PASSWORD + "!"):
         for field, text in zip(app.text_input, (PASSWORD, new, new), strict=True):
             field.set_value(text)
         submit(app, "Keep it")
         assert [error.value for error in app.error if "10 characters" not in error.value] == []
-    assert campaign.check_password("ann", PASSWORD + "!") == "ann"
+    assert campaign.accounts.check_password("ann", PASSWORD + "!") == "ann"
 
 
 @pytest.mark.parametrize(
@@ -306,8 +306,8 @@ def test_the_old_password_cannot_be_guessed_from_an_open_browser(
     opened: Open, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rate_limit, "MOST", 2)
-    campaign.add_account("ann", "manager")
-    campaign.set_password("ann", PASSWORD)
+    campaign.accounts.add("ann", "manager")
+    campaign.accounts.set_password("ann", PASSWORD)
     app = opened(campaign, "account.py", "manager", "ann")
     said = []
     for guess in ("wrong wrong wrong", "wrong again again", PASSWORD):
@@ -318,16 +318,16 @@ def test_the_old_password_cannot_be_guessed_from_an_open_browser(
     assert "old password" in said[0]
     assert "old password" in said[1]
     assert said[2] == "Too many attempts: try again in 5 minutes."
-    assert campaign.check_password("ann", PASSWORD) == "ann"
+    assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
 
 
 @pytest.mark.parametrize(("key", "left"), [("sign-out", 1), ("leave-here", 1), ("leave-everywhere", 0)])
 def test_sign_out_ends_the_session_on_the_server(opened: Open, campaign: Campaign, key: str, left: int) -> None:
     signed_in(campaign, "ann")
     app = opened(campaign, "account.py", "manager", "ann")
-    assert campaign.accounts()["sessions"].tolist() == [2]
+    assert campaign.accounts.table()["sessions"].tolist() == [2]
     app.button(key=key).click().run()
-    assert campaign.accounts()["sessions"].tolist() == [left]
+    assert campaign.accounts.table()["sessions"].tolist() == [left]
     app.run()
     assert [t.value for t in app.title] == ["Sign in"]
 

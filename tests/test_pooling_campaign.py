@@ -41,7 +41,7 @@ def large(tmp_path: Path) -> Campaign:
         ]
         (tmp_path / f"{name}.run").write_text("\n".join(lines) + "\n")
     campaign = Campaign.create(tmp_path / "large")
-    campaign.import_files(topics=tmp_path / "topics.tsv", runs=[tmp_path / f"{name}.run" for name in "abc"])
+    campaign.importer.import_files(topics=tmp_path / "topics.tsv", runs=[tmp_path / f"{name}.run" for name in "abc"])
     return campaign
 
 
@@ -54,17 +54,17 @@ def pairs(frame: pd.DataFrame) -> set[tuple[str, str]]:
 
 def test_only_the_runs_that_are_named_contribute(campaign: Campaign, make_campaign: Callable[..., Campaign]) -> None:
     fresh = make_campaign("fresh", pooled=False)
-    report = fresh.pool("depth", depth=2, runs=["beta"])
+    report = fresh.pools.add("depth", depth=2, runs=["beta"])
     assert (report.runs, report.pairs) == (1, 4)
-    assert pairs(fresh.store.pool()) == {("1", "d2"), ("1", "d6"), ("2", "d4"), ("2", "d7")}
+    assert pairs(fresh.store.pool.pairs()) == {("1", "d2"), ("1", "d6"), ("2", "d4"), ("2", "d7")}
     # A run that comes later adds what is new, and the rounds say who brought what.
-    assert fresh.pool("depth", depth=2).new == 2
-    assert pairs(fresh.store.pool()) == pairs(campaign.store.pool())
-    assert [json.loads(runs) for runs in fresh.pool_rounds()["runs"]] == [["beta"], ["alpha", "beta"]]
+    assert fresh.pools.add("depth", depth=2).new == 2
+    assert pairs(fresh.store.pool.pairs()) == pairs(campaign.store.pool.pairs())
+    assert [json.loads(runs) for runs in fresh.pools.rounds()["runs"]] == [["beta"], ["alpha", "beta"]]
     with pytest.raises(UnknownNameError, match="did you mean 'beta'"):
-        fresh.pool(runs=["betta"])
+        fresh.pools.add(runs=["betta"])
     with pytest.raises(InputError, match="needs a run that contributes"):
-        fresh.pool(runs=[])
+        fresh.pools.add(runs=[])
 
 
 # --- near-duplicates ------------------------------------------------------------------------------------
@@ -81,51 +81,51 @@ def copies(tmp_path: Path) -> Campaign:
     lines = [f"{o.split()[0]} Q0 {o.split()[1]} 1 {-place} run" for place, o in enumerate(order)]
     (tmp_path / "r.run").write_text("\n".join(lines) + "\n")
     campaign = Campaign.create(tmp_path / "copies")
-    campaign.import_files(
+    campaign.importer.import_files(
         documents=[tmp_path / "docs.jsonl"], topics=tmp_path / "topics.tsv", runs=[tmp_path / "r.run"]
     )
     return campaign
 
 
 def test_of_near_duplicates_a_topic_gets_the_first(copies: Campaign) -> None:
-    cost = copies.pool("depth", depth=10, near_duplicates="skip", dry_run=True)
-    assert copies.store.pool().empty
-    report = copies.pool("depth", depth=10, near_duplicates="skip")
+    cost = copies.pools.add("depth", depth=10, near_duplicates="skip", dry_run=True)
+    assert copies.store.pool.pairs().empty
+    report = copies.pools.add("depth", depth=10, near_duplicates="skip")
     assert (cost.pairs, cost.near_duplicates) == (report.pairs, report.near_duplicates) == (5, 3)
     # What has no text is a copy of nothing; another topic has copies of its own.
-    assert pairs(copies.store.pool()) == {("1", "a"), ("1", "x"), ("1", "d"), ("2", "b"), ("2", "gone")}
-    assert json.loads(copies.pool_rounds()["parameters"].iloc[0])["near_duplicates"] == "skip"
+    assert pairs(copies.store.pool.pairs()) == {("1", "a"), ("1", "x"), ("1", "d"), ("2", "b"), ("2", "gone")}
+    assert json.loads(copies.pools.rounds()["parameters"].iloc[0])["near_duplicates"] == "skip"
     # What the pool has is not taken out again, and keeps its copies out; without the switch they come.
-    again = copies.pool("depth", depth=10, near_duplicates="skip")
+    again = copies.pools.add("depth", depth=10, near_duplicates="skip")
     assert (again.new, again.near_duplicates) == (0, 3)
-    assert copies.pool("depth", depth=10).new == 3
-    assert copies.pool("depth", depth=10, near_duplicates="skip").near_duplicates == 0
+    assert copies.pools.add("depth", depth=10).new == 3
+    assert copies.pools.add("depth", depth=10, near_duplicates="skip").near_duplicates == 0
 
 
 def test_a_pooled_copy_keeps_a_better_ranked_one_out(copies: Campaign) -> None:
-    copies.store.add_pool(pd.DataFrame({"query_id": ["1"], "doc_id": ["b"], "rank": [2]}), "depth", {}, ["run"])
-    report = copies.pool("depth", depth=2, near_duplicates="skip")
+    copies.store.pool.add(pd.DataFrame({"query_id": ["1"], "doc_id": ["b"], "rank": [2]}), "depth", {}, ["run"])
+    report = copies.pools.add("depth", depth=2, near_duplicates="skip")
     assert report.near_duplicates == 2  # a in topic 1 beside b, which is pooled; a in topic 2 behind b
-    assert pairs(copies.store.pool()) == {("1", "b"), ("2", "b")}
+    assert pairs(copies.store.pool.pairs()) == {("1", "b"), ("2", "b")}
 
 
 def test_copies_cannot_be_left_out_of_a_sample(copies: Campaign) -> None:
     with pytest.raises(InputError, match="cannot be left out of a sample"):
-        copies.pool("uniform", near_duplicates="skip")
+        copies.pools.add("uniform", near_duplicates="skip")
     with pytest.raises(UnknownNameError, match="choose from keep, skip"):
-        copies.pool(near_duplicates="drop")  # type: ignore[arg-type]
+        copies.pools.add(near_duplicates="drop")  # type: ignore[arg-type]
 
 
 # --- samples --------------------------------------------------------------------------------------------
 
 
 def test_a_sample_keeps_what_it_did_not_draw(large: Campaign) -> None:
-    drawn = stratified(list(large.runs()), strata="5:1,20:.3,30:.1", seed=2)
-    cost = large.pool("stratified", strata="5:1,20:.3,30:.1", seed=2, dry_run=True)
-    report = large.pool("stratified", strata="5:1,20:.3,30:.1", seed=2)
+    drawn = stratified(list(large.corpus.runs()), strata="5:1,20:.3,30:.1", seed=2)
+    cost = large.pools.add("stratified", strata="5:1,20:.3,30:.1", seed=2, dry_run=True)
+    report = large.pools.add("stratified", strata="5:1,20:.3,30:.1", seed=2)
     assert report.new == report.pairs == cost.new == drawn["drawn"].sum()
     assert report.sampled_from == len(drawn)
-    pool, left = large.store.pool(), large.store.sampled_out()
+    pool, left = large.store.pool.pairs(), large.store.pool.sampled_out()
     assert pairs(pool) == pairs(drawn[drawn["drawn"]])
     assert pairs(left) == pairs(drawn[~drawn["drawn"]])
     known = drawn.set_index(["query_id", "doc_id"])
@@ -134,48 +134,48 @@ def test_a_sample_keeps_what_it_did_not_draw(large: Campaign) -> None:
         assert frame["probability"].tolist() == of["probability"].tolist()
         assert frame["stratum"].tolist() == of["stratum"].tolist()
     # The same sample again is no round of its own.
-    assert large.pool("stratified", strata="5:1,20:.3,30:.1", seed=2).new == 0
-    assert len(large.pool_rounds()) == 1
-    assert len(large.store.sampled_out()) == len(left)
+    assert large.pools.add("stratified", strata="5:1,20:.3,30:.1", seed=2).new == 0
+    assert len(large.pools.rounds()) == 1
+    assert len(large.store.pool.sampled_out()) == len(left)
 
 
 def test_a_second_sample_leaves_pairs_as_they_were(large: Campaign) -> None:
-    large.pool("depth", depth=2)
-    large.pool("uniform", depth=30, rate=0.1)
-    before = large.store.pool()
-    assert before["probability"].isna().sum() == large.pool("depth", depth=2, dry_run=True).pairs
-    report = large.pool("uniform", depth=30, rate=0.4)
-    after = large.store.pool()
+    large.pools.add("depth", depth=2)
+    large.pools.add("uniform", depth=30, rate=0.1)
+    before = large.store.pool.pairs()
+    assert before["probability"].isna().sum() == large.pools.add("depth", depth=2, dry_run=True).pairs
+    report = large.pools.add("uniform", depth=30, rate=0.4)
+    after = large.store.pool.pairs()
     assert report.new == len(after) - len(before) > 0
     merged = before.merge(after, on=["query_id", "doc_id"], suffixes=("", "_now"))
     assert merged["probability"].equals(merged["probability_now"])
     assert merged["pool_round"].equals(merged["pool_round_now"])
-    assert not pairs(large.store.sampled_out()) & pairs(after)
+    assert not pairs(large.store.pool.sampled_out()) & pairs(after)
 
 
 def test_the_same_sample_of_more_runs_leaves_what_it_left_out_where_it_was(large: Campaign) -> None:
     # What the first round drew stands for it; the few that the second draws of it would stand for all badly.
-    large.pool("uniform", depth=30, rate=0.2, runs=["a", "b"])
-    first = pairs(large.store.sampled_out())
-    large.pool("uniform", depth=30, rate=0.2)
-    left = large.store.sampled_out()
+    large.pools.add("uniform", depth=30, rate=0.2, runs=["a", "b"])
+    first = pairs(large.store.pool.sampled_out())
+    large.pools.add("uniform", depth=30, rate=0.2)
+    left = large.store.pool.sampled_out()
     assert not left.duplicated(["query_id", "doc_id"]).any()
     assert set(left["pool_round"]) == {1, 2}
-    assert pairs(left[left["pool_round"] == 1]) == first - pairs(large.store.pool())
+    assert pairs(left[left["pool_round"] == 1]) == first - pairs(large.store.pool.pairs())
     # Another sample is another design, and says anew what it left out.
-    large.pool("uniform", depth=30, rate=0.2, seed=5)
-    assert 3 in set(large.store.sampled_out()["pool_round"])
+    large.pools.add("uniform", depth=30, rate=0.2, seed=5)
+    assert 3 in set(large.store.pool.sampled_out()["pool_round"])
 
 
 def test_the_written_pool_has_what_a_sample_needs(large: Campaign, tmp_path: Path) -> None:
-    large.pool("depth", depth=2)
-    large.export(pool=tmp_path / "pool.tsv")
+    large.pools.add("depth", depth=2)
+    large.export.files(pool=tmp_path / "pool.tsv")
     assert (tmp_path / "pool.tsv").read_text().splitlines()[0] == "query_id\tdoc_id\tstrategy\trank"
-    large.pool("stratified", strata="5:1,20:.3")
-    large.export(pool=tmp_path / "pool.tsv")
+    large.pools.add("stratified", strata="5:1,20:.3")
+    large.export.files(pool=tmp_path / "pool.tsv")
     written = pd.read_csv(tmp_path / "pool.tsv", sep="\t", dtype={"query_id": str})
     assert list(written.columns) == ["query_id", "doc_id", "strategy", "rank", "probability", "stratum"]
-    pool = large.store.pool()
+    pool = large.store.pool.pairs()
     assert written["doc_id"].tolist() == pool["doc_id"].tolist()
     assert written["probability"].equals(pool["probability"])
     assert written["stratum"].astype("Int64").equals(pool["stratum"])
@@ -188,34 +188,34 @@ def test_the_written_pool_has_what_a_sample_needs(large: Campaign, tmp_path: Pat
 @pytest.mark.parametrize("name", [entry.name for entry in STRATEGIES])
 @pytest.mark.slow
 def test_every_strategy_says_its_cost_and_then_costs_it(large: Campaign, name: str) -> None:
-    cost = large.pool(name, dry_run=True)
-    assert large.counts()["pool"] == 0
-    assert large.pool(name).new == cost.new == large.counts()["pool"] > 0
-    assert set(large.store.pool()["strategy"]) == {name}
-    assert json.loads(large.pool_rounds()["parameters"].iloc[0]).items() >= STRATEGIES[name].parameters.items()
+    cost = large.pools.add(name, dry_run=True)
+    assert large.progress.counts()["pool"] == 0
+    assert large.pools.add(name).new == cost.new == large.progress.counts()["pool"] > 0
+    assert set(large.store.pool.pairs()["strategy"]) == {name}
+    assert json.loads(large.pools.rounds()["parameters"].iloc[0]).items() >= STRATEGIES[name].parameters.items()
 
 
 @pytest.mark.slow
 def test_costs_stand_side_by_side(large: Campaign) -> None:
-    large.pool("depth", depth=1)
-    costs = large.pool_costs(budget=7).set_index("strategy")
+    large.pools.add("depth", depth=1)
+    costs = large.pools.costs(budget=7).set_index("strategy")
     assert costs.index.tolist() == [entry.name for entry in STRATEGIES]
     for name in ("rrf", "rbp", "statap"):
-        cost = large.pool(name, budget=7, dry_run=True)
+        cost = large.pools.add(name, budget=7, dry_run=True)
         assert costs.loc[name, ["pairs", "new", "median"]].tolist() == [14, cost.new, 7]
-    assert costs.loc["depth", "pairs"] == large.pool("depth", dry_run=True).pairs
-    fewer = large.pool_costs(budget=7, runs=["a"]).set_index("strategy")
+    assert costs.loc["depth", "pairs"] == large.pools.add("depth", dry_run=True).pairs
+    fewer = large.pools.costs(budget=7, runs=["a"]).set_index("strategy")
     assert fewer.loc["depth", "pairs"] == 20
 
 
 def test_the_time_is_said_once_there_is_a_pace(large: Campaign) -> None:
-    large.pool("depth", depth=10)
-    assert large.pool_time(100) is None
-    pool = large.store.pool()[:20]
+    large.pools.add("depth", depth=10)
+    assert large.pools.time(100) is None
+    pool = large.store.pool.pairs()[:20]
     for number, (query_id, doc_id) in enumerate(zip(pool["query_id"], pool["doc_id"], strict=True)):
         judgement = Judgement(str(uuid4()), "ann", query_id, doc_id, "graded", 0, seconds=20.0 + 20 * (number % 2))
-        assert large.judge([judgement]).saved
-    time = large.pool_time(100)
+        assert large.judging.judge_many([judgement]).saved
+    time = large.pools.time(100)
     assert time is not None
     assert time.mid == pytest.approx(3000)
     assert time.low < 3000 < time.high
@@ -225,7 +225,7 @@ def test_the_time_is_said_once_there_is_a_pace(large: Campaign) -> None:
 def test_a_strategy_that_asks_as_it_goes_is_pointed_elsewhere(campaign: Campaign) -> None:
     for entry in ADAPTIVE:
         with pytest.raises(InputError, match="asks for judgements as it goes"):
-            campaign.pool(entry.name)
+            campaign.pools.add(entry.name)
 
 
 # --- the command ----------------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ def test_the_command_takes_any_parameter(large: Campaign) -> None:
     said = say("pool", directory, "--strategy", "uniform", "--set", "depth=10", "--set", "rate=.5", "--from-run", "a")
     assert "over 1 run, 2 topics\npairs      10, drawn from 20\n" in said
     assert "1 topic has no pair" not in said
-    rounds = large.pool_rounds()
+    rounds = large.pools.rounds()
     assert json.loads(rounds["runs"].iloc[0]) == ["a"]
     assert "no rbp parameter 'depth'" in say("pool", directory, "--strategy", "rbp", "--depth", 3, code=2)
     assert "did you mean 'stratified'" in say("pool", directory, "--strategy", "stratifed", code=2)
@@ -266,7 +266,7 @@ def test_every_short_option_works_or_is_refused_with_what_to_use(large: Campaign
         assert result.exit_code == 0, result.output
         assert f"{option} {value}" in result.stdout
         if option == "budget":
-            assert large.store.pool()["query_id"].value_counts().tolist() == [8, 8]
+            assert large.store.pool.pairs()["query_id"].value_counts().tolist() == [8, 8]
     else:
         assert result.exit_code == 2
         assert result.stderr.count("\n") == 1
@@ -275,7 +275,7 @@ def test_every_short_option_works_or_is_refused_with_what_to_use(large: Campaign
 
 def test_a_sparse_pool_takes_a_budget(large: Campaign) -> None:
     assert "budget" in STRATEGIES["sparse"].parameters
-    assert large.pool("sparse", budget=8, dry_run=True).pairs == 16
+    assert large.pools.add("sparse", budget=8, dry_run=True).pairs == 16
 
 
 def test_the_command_says_what_was_left_out(copies: Campaign) -> None:

@@ -50,11 +50,11 @@ def test_every_strategy_has_its_fields_and_its_cost(page: AppTest, unpooled: Cam
             f.key.removeprefix(f"{entry.name}-"): f.value for f in fields if f.key and f.key.startswith(entry.name)
         }
         assert shown == entry.parameters
-        cost = unpooled.pool(entry.name, dry_run=True)
+        cost = unpooled.pools.add(entry.name, dry_run=True)
         assert figures(page)["Pairs"] == str(cost.pairs)
         assert ("Drawn from" in figures(page)) == (cost.sampled_from is not None)
         assert next(t for t in page.toggle if t.key == "near").disabled == (cost.sampled_from is not None)
-    assert unpooled.counts()["pool"] == 0
+    assert unpooled.progress.counts()["pool"] == 0
 
 
 @pytest.mark.slow
@@ -67,15 +67,15 @@ def test_what_cannot_be_is_said_and_nothing_is_added(page: AppTest, unpooled: Ca
     page.text_input(key="stratified-strata").set_value("1:1,3:.5").run()
     assert not page.error
     page.button(key="add").click().run()
-    assert unpooled.pool("stratified", strata="1:1,3:.5", dry_run=True).new == 0
-    assert unpooled.counts()["pool"] > 0
+    assert unpooled.pools.add("stratified", strata="1:1,3:.5", dry_run=True).new == 0
+    assert unpooled.progress.counts()["pool"] > 0
 
 
 def test_the_runs_that_contribute_are_kept(page: AppTest, unpooled: Campaign) -> None:
     page.multiselect(key="runs").set_value(["beta"]).run()
     assert figures(page)["Pairs"] == "4"
     page.button(key="add").click().run()
-    assert json.loads(unpooled.pool_rounds()["runs"].iloc[0]) == ["beta"]
+    assert json.loads(unpooled.pools.rounds()["runs"].iloc[0]) == ["beta"]
     # What is in the pool is no longer new, and the table below says whence it came.
     assert page.button(key="add").disabled
     assert page.dataframe[-1].value["runs"].tolist() == ["beta"]
@@ -84,11 +84,11 @@ def test_the_runs_that_contribute_are_kept(page: AppTest, unpooled: Campaign) ->
 @pytest.mark.slow
 def test_near_duplicates_are_left_out(page: AppTest, unpooled: Campaign) -> None:
     page.toggle(key="near").set_value(True).run()
-    cost = unpooled.pool("depth", near_duplicates="skip", dry_run=True)
+    cost = unpooled.pools.add("depth", near_duplicates="skip", dry_run=True)
     # The texts of the small campaign are short, and differ.
     assert cost.near_duplicates == 0
     page.button(key="add").click().run()
-    assert json.loads(unpooled.pool_rounds()["parameters"].iloc[0])["near_duplicates"] == "skip"
+    assert json.loads(unpooled.pools.rounds()["parameters"].iloc[0])["near_duplicates"] == "skip"
 
 
 @pytest.mark.slow
@@ -99,4 +99,4 @@ def test_costs_of_all_strategies_stand_side_by_side(page: AppTest, unpooled: Cam
     assert not page.exception
     table = page.dataframe[0].value
     assert table["strategy"].tolist() == [entry.label for entry in STRATEGIES]
-    assert table["pairs"].tolist() == unpooled.pool_costs(2)["pairs"].tolist()
+    assert table["pairs"].tolist() == unpooled.pools.costs(2)["pairs"].tolist()

@@ -24,7 +24,7 @@ from collection.errors import CampaignError, ColumnsError, FormatError, InputErr
 from collection.preferences import Ahead, agreement, ahead, cost, evaluate, fit, grades, majority, plan, strengths
 from collection.preferences.pair_selection import Said
 from collection.records import Document, Preference, Run, Topic
-from collection.store import Store
+from collection.store.topic_tasks import TopicTaskTables
 from tests.helpers import fails, ok, run
 
 Answer = Callable[[str, str], str]
@@ -417,17 +417,19 @@ def campaign(tmp_path: Path) -> Iterator[Campaign]:
     """Two topics with six documents each, five of which are compared; two runs, the second the other way round."""
     with Campaign.create(tmp_path / "campaign") as campaign:
         with campaign.store.transaction():
-            campaign.store.add_topics([Topic(q, f"topic {q}") for q in "12"])
-            campaign.store.add_documents([Document(d, f"Title of {d}", f"text of {d}") for d in (*names(6), "outside")])
+            campaign.store.corpus.add_topics([Topic(q, f"topic {q}") for q in "12"])
+            campaign.store.corpus.add_documents(
+                [Document(d, f"Title of {d}", f"text of {d}") for d in (*names(6), "outside")]
+            )
         for name, ids in (("forth", names(6)), ("back", names(6)[::-1])):
             rows = [f"{q} Q0 {d} {rank} {100 - rank} {name}\n" for q in "12" for rank, d in enumerate(ids, 1)]
             (tmp_path / f"{name}.run").write_text("".join(rows))
-        campaign.import_files(runs=[tmp_path / "forth.run"])
-        campaign.pool("depth", depth=6)
-        campaign.import_files(runs=[tmp_path / "back.run"])
-        campaign.set_card(task="preference", preference_size=5)
+        campaign.importer.import_files(runs=[tmp_path / "forth.run"])
+        campaign.pools.add("depth", depth=6)
+        campaign.importer.import_files(runs=[tmp_path / "back.run"])
+        campaign.settings.set_judging_page(task="preference", preference_size=5)
         for name in ("ann", "ben"):
-            campaign.add_account(name, "annotator")
+            campaign.accounts.add(name, "annotator")
         yield campaign
 
 
@@ -438,8 +440,10 @@ def preferred(annotator: str, query_id: str, left: str, right: str, kind: str = 
 def compare(campaign: Campaign, annotator: str, query_id: str, answer: Answer) -> int:
     """Answer all that is asked of a topic; how many pairs that were."""
     count = 0
-    while (pair := campaign.plan(annotator, query_id)[0].pair) is not None:
-        result = campaign.prefer([preferred(annotator, query_id, *pair, answer(*pair))], handed_out_only=True)
+    while (pair := campaign.topic_tasks.plan(annotator, query_id)[0].pair) is not None:
+        result = campaign.topic_tasks.prefer(
+            [preferred(annotator, query_id, *pair, answer(*pair))], handed_out_only=True
+        )
         assert result.refused == []
         count += 1
     return count
@@ -449,152 +453,152 @@ FIRST = by({doc_id: -place for place, doc_id in enumerate(names(6))})
 
 
 def test_a_topic_is_compared_to_its_end_and_then_anothers(campaign: Campaign) -> None:
-    assert campaign.next_topics("ann", 1).fresh == ["1"]
-    assert campaign.next_topics("ben", 3) == (["2"], [], True)
+    assert campaign.topic_tasks.next_topics("ann", 1).fresh == ["1"]
+    assert campaign.topic_tasks.next_topics("ben", 3) == (["2"], [], True)
     assert compare(campaign, "ann", "1", FIRST) == 6 <= cost(5)  # each in its turn is the last
-    assert campaign.task_progress("ann") == (1, 2, 1)
-    assert campaign.task_progress("ben") == (0, 1, 1)
-    assert campaign.next_topics("ann", 1, ["1"]).closed == ["1"]
-    assert campaign.plan("ann", "1")[0].ranking == [[doc_id] for doc_id in names(5)]
+    assert campaign.topic_tasks.progress("ann") == (1, 2, 1)
+    assert campaign.topic_tasks.progress("ben") == (0, 1, 1)
+    assert campaign.topic_tasks.next_topics("ann", 1, ["1"]).closed == ["1"]
+    assert campaign.topic_tasks.plan("ann", "1")[0].ranking == [[doc_id] for doc_id in names(5)]
     # Taking one back opens the topic again, for the one who has it.
-    pair = campaign.preferences().iloc[-1]
-    campaign.prefer([preferred("ann", "1", pair["right"], pair["left"], "undone")], handed_out_only=True)
-    assert campaign.task_progress("ann") == (0, 2, 2)
-    assert campaign.next_topics("ben", 3, ["2"]).fresh == []
-    assert set(campaign.plan("ann", "1")[0].pair or ()) == {pair["left"], pair["right"]}
+    pair = campaign.topic_tasks.preferences().iloc[-1]
+    campaign.topic_tasks.prefer([preferred("ann", "1", pair["right"], pair["left"], "undone")], handed_out_only=True)
+    assert campaign.topic_tasks.progress("ann") == (0, 2, 2)
+    assert campaign.topic_tasks.next_topics("ben", 3, ["2"]).fresh == []
+    assert set(campaign.topic_tasks.plan("ann", "1")[0].pair or ()) == {pair["left"], pair["right"]}
 
 
 def test_a_board_made_anew_says_the_same(campaign: Campaign) -> None:
-    campaign.set_assignment(annotators=2)
+    campaign.assignments.update(annotators=2)
     for name in ("ann", "ben"):
-        campaign.next_topics(name, 2)
+        campaign.topic_tasks.next_topics(name, 2)
         compare(campaign, name, "1", FIRST)
-    campaign.prefer([preferred("ben", "2", "d00", "d01")])
+    campaign.topic_tasks.prefer([preferred("ben", "2", "d00", "d01")])
     with Campaign(campaign.directory) as other:
         for name in ("ann", "ben"):
-            assert other.task_progress(name) == campaign.task_progress(name) == (1, 2, 1)
-        assert other.status()["decisions"] == campaign.status()["decisions"]
+            assert other.topic_tasks.progress(name) == campaign.topic_tasks.progress(name) == (1, 2, 1)
+        assert other.overview.status()["decisions"] == campaign.overview.status()["decisions"]
 
 
 def test_what_the_log_says_is_read_once_for_all_connections(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    campaign.next_topics("ann", 2)
+    campaign.topic_tasks.next_topics("ann", 2)
     compare(campaign, "ann", "1", FIRST)
 
-    def never(self: Store) -> Iterator[Any]:
+    def never(self: TopicTaskTables) -> Iterator[Any]:
         raise AssertionError("the whole log is read anew")
 
-    monkeypatch.setattr(Store, "compared", never)
-    made = campaign._made_board
+    monkeypatch.setattr(TopicTaskTables, "compared", never)
+    made = campaign.topic_tasks._made_board
     with Campaign(campaign.directory) as other:
-        other.keep_card("ann", {"size": 2})
-        other.set_card(rest_after=10)  # nothing that topics depend on
-        assert other.next_step() == ("judge", "Compare: 1 of 2 topics are left.")
-        assert other.task_progress("ann") == campaign.task_progress("ann") == (1, 2, 1)
-        assert campaign._made_board is made
-        other.set_loop(topics=["2"], mode="closed")
-        assert other.task_progress("ann") == campaign.task_progress("ann") == (1, 1, 0)
-        other.set_card(preference_size=6)
+        other.settings.keep_card_arrangement("ann", {"size": 2})
+        other.settings.set_judging_page(rest_after=10)  # nothing that topics depend on
+        assert other.overview.next_step() == ("judge", "Compare: 1 of 2 topics are left.")
+        assert other.topic_tasks.progress("ann") == campaign.topic_tasks.progress("ann") == (1, 2, 1)
+        assert campaign.topic_tasks._made_board is made
+        other.settings.set_loop(topics=["2"], mode="closed")
+        assert other.topic_tasks.progress("ann") == campaign.topic_tasks.progress("ann") == (1, 1, 0)
+        other.settings.set_judging_page(preference_size=6)
         with pytest.raises(AssertionError, match="read anew"):
-            campaign.task_progress("ann")
+            campaign.topic_tasks.progress("ann")
 
 
 def test_a_board_that_begins_with_what_another_has_read_goes_on_by_itself(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(topic_progress, "BEHIND", 1)
-    campaign.set_assignment(annotators=2)
-    campaign.next_topics("ann", 2)
+    campaign.assignments.update(annotators=2)
+    campaign.topic_tasks.next_topics("ann", 2)
     compare(campaign, "ann", "1", FIRST)
     with Campaign(campaign.directory) as other:
-        assert other.task_progress("ann") == (1, 2, 1)
+        assert other.topic_tasks.progress("ann") == (1, 2, 1)
         compare(other, "ann", "2", FIRST)
-        assert campaign.task_progress("ann") == other.task_progress("ann") == (2, 2, 0)
-        pair = other.preferences().iloc[-1]
-        campaign.prefer([preferred("ann", "2", pair["left"], pair["right"], "undone")])
-        assert other.task_progress("ann") == campaign.task_progress("ann") == (1, 2, 1)
+        assert campaign.topic_tasks.progress("ann") == other.topic_tasks.progress("ann") == (2, 2, 0)
+        pair = other.topic_tasks.preferences().iloc[-1]
+        campaign.topic_tasks.prefer([preferred("ann", "2", pair["left"], pair["right"], "undone")])
+        assert other.topic_tasks.progress("ann") == campaign.topic_tasks.progress("ann") == (1, 2, 1)
     with Campaign(campaign.directory) as third:
-        assert third.status()["decisions"] == campaign.status()["decisions"]
+        assert third.overview.status()["decisions"] == campaign.overview.status()["decisions"]
 
 
 def test_what_a_failed_transaction_said_is_known_to_nobody(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(topic_progress, "BEHIND", 1)
-    campaign.next_topics("ann", 2)
+    campaign.topic_tasks.next_topics("ann", 2)
 
     class Failed(Exception):
         pass
 
     def fails() -> None:
-        with campaign.together():
+        with campaign.transaction():
             compare(campaign, "ann", "1", FIRST)
-            assert campaign.task_progress("ann").done == 1
+            assert campaign.topic_tasks.progress("ann").done == 1
             raise Failed
 
     with pytest.raises(Failed):
         fails()
     with Campaign(campaign.directory) as other:
-        assert other.task_progress("ann").done == campaign.task_progress("ann").done == 0
+        assert other.topic_tasks.progress("ann").done == campaign.topic_tasks.progress("ann").done == 0
 
 
 def test_a_copy_of_a_campaign_goes_its_own_way(campaign: Campaign, tmp_path: Path) -> None:
-    campaign.next_topics("ann", 1)
+    campaign.topic_tasks.next_topics("ann", 1)
     compare(campaign, "ann", "1", FIRST)
     campaign.close()
     shutil.copytree(campaign.directory, tmp_path / "copy")
     with Campaign(campaign.directory) as one, Campaign(tmp_path / "copy") as copy:
-        assert one.task_progress("ann").done == copy.task_progress("ann").done == 1
-        assert one.next_topics("ann", 1).fresh == ["2"]
+        assert one.topic_tasks.progress("ann").done == copy.topic_tasks.progress("ann").done == 1
+        assert one.topic_tasks.next_topics("ann", 1).fresh == ["2"]
         compare(one, "ann", "2", FIRST)
-        assert (one.task_progress("ann").done, copy.task_progress("ann").done) == (2, 1)
+        assert (one.topic_tasks.progress("ann").done, copy.topic_tasks.progress("ann").done) == (2, 1)
 
 
 def test_texts_that_others_import_are_noticed_at_once(campaign: Campaign, tmp_path: Path) -> None:
     with campaign.store.transaction():
-        campaign.store.add_topics([Topic("3", "one text")])
+        campaign.store.corpus.add_topics([Topic("3", "one text")])
         pool = pd.DataFrame({"query_id": "3", "doc_id": ["d00", "nowhere"], "rank": [1, 2]})
-        campaign.store.add_document_ids(["nowhere"])
-        campaign.store.add_pool(pool, "depth", {}, ["forth"])
-    assert campaign.next_topics("ann", 9).fresh == ["1", "2"]
+        campaign.store.corpus.add_document_ids(["nowhere"])
+        campaign.store.pool.add(pool, "depth", {}, ["forth"])
+    assert campaign.topic_tasks.next_topics("ann", 9).fresh == ["1", "2"]
     compare(campaign, "ann", "1", FIRST)
     (tmp_path / "d.jsonl").write_text('{"doc_id": "nowhere", "text": "here it is"}\n')
     with Campaign(campaign.directory) as other:
-        other.import_files(documents=[tmp_path / "d.jsonl"])
-    assert campaign.next_topics("ann", 9, ["2"]).fresh == ["3"]
-    assert campaign.task_progress("ann") == (1, 3, 2)
+        other.importer.import_files(documents=[tmp_path / "d.jsonl"])
+    assert campaign.topic_tasks.next_topics("ann", 9, ["2"]).fresh == ["3"]
+    assert campaign.topic_tasks.progress("ann") == (1, 3, 2)
 
 
 def test_a_longer_pool_asks_on(campaign: Campaign) -> None:
-    campaign.next_topics("ann", 1)
+    campaign.topic_tasks.next_topics("ann", 1)
     compare(campaign, "ann", "1", FIRST)
-    campaign.set_card(preference_size=6)
-    assert campaign.task_progress("ann").done == 0
+    campaign.settings.set_judging_page(preference_size=6)
+    assert campaign.topic_tasks.progress("ann").done == 0
     assert 1 <= compare(campaign, "ann", "1", FIRST) <= 3
-    assert campaign.task_progress("ann").done == 1
+    assert campaign.topic_tasks.progress("ann").done == 1
 
 
 def test_topics_with_one_document_are_not_handed_out(campaign: Campaign) -> None:
     with campaign.store.transaction():
-        campaign.store.add_topics([Topic("3", "one text")])
+        campaign.store.corpus.add_topics([Topic("3", "one text")])
         pool = pd.DataFrame({"query_id": "3", "doc_id": ["d00", "nowhere"], "rank": [1, 2]})
-        campaign.store.add_pool(pool, "depth", {}, ["forth"])
-    assert campaign.next_topics("ann", 9).fresh == ["1", "2"]
+        campaign.store.pool.add(pool, "depth", {}, ["forth"])
+    assert campaign.topic_tasks.next_topics("ann", 9).fresh == ["1", "2"]
     with pytest.raises(UnknownNameError, match="no topic '9'"):
-        campaign.plan("ann", "9")
+        campaign.topic_tasks.plan("ann", "9")
 
 
 def test_a_preference_is_kept_once_and_may_be_changed_whichever_stood_where(campaign: Campaign) -> None:
-    campaign.next_topics("ann", 1)
+    campaign.topic_tasks.next_topics("ann", 1)
     first = preferred("ann", "1", "d00", "d01", note="clear", seconds=2.5, away=0.5)
     for _ in range(2):
-        assert campaign.prefer([first], handed_out_only=True).saved == [first.uuid]
-    campaign.prefer([preferred("ann", "1", "d01", "d00", "equal")])
-    log = campaign.preferences(current=False)
+        assert campaign.topic_tasks.prefer([first], handed_out_only=True).saved == [first.uuid]
+    campaign.topic_tasks.prefer([preferred("ann", "1", "d01", "d00", "equal")])
+    log = campaign.topic_tasks.preferences(current=False)
     assert log["kind"].tolist() == ["left", "equal"]
     assert log["revises"].tolist()[1] == first.uuid
     assert log.loc[0, ["note", "seconds", "away"]].tolist() == ["clear", 2.5, 0.5]
-    assert campaign.preferences()["kind"].tolist() == ["equal"]
-    again = campaign.prefer([first._replace(left="d02")])
+    assert campaign.topic_tasks.preferences()["kind"].tolist() == ["equal"]
+    again = campaign.topic_tasks.prefer([first._replace(left="d02")])
     assert "belongs to another preference" in again.refused[0].reason
 
 
@@ -612,39 +616,41 @@ def test_a_preference_is_kept_once_and_may_be_changed_whichever_stood_where(camp
 )
 @pytest.mark.slow
 def test_what_is_no_preference_is_refused(campaign: Campaign, preference: Preference, reason: str) -> None:
-    result = campaign.prefer([preference])
+    result = campaign.topic_tasks.prefer([preference])
     assert result.saved == []
     assert reason in result.refused[0].reason
-    assert len(campaign.preferences(current=False)) == 0
+    assert len(campaign.topic_tasks.preferences(current=False)) == 0
 
 
 def test_what_was_not_handed_out_is_refused(campaign: Campaign) -> None:
-    refused = campaign.prefer([preferred("ann", "2", "d00", "d01")], handed_out_only=True).refused
+    refused = campaign.topic_tasks.prefer([preferred("ann", "2", "d00", "d01")], handed_out_only=True).refused
     assert refused[0].reason == "topic '2' was not handed out to ann"
-    campaign.next_topics("ann", 2)
-    refused = campaign.prefer([preferred("ann", "2", "d00", "outside")], handed_out_only=True).refused
+    campaign.topic_tasks.next_topics("ann", 2)
+    refused = campaign.topic_tasks.prefer([preferred("ann", "2", "d00", "outside")], handed_out_only=True).refused
     assert refused[0].reason == "document 'outside' is not in the pool of topic '2'"
 
 
 def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
     where = campaign.directory
     assert "there is no preference yet" in fails("preferences", where)
-    campaign.set_assignment(annotators=2)
+    campaign.assignments.update(annotators=2)
     for name in ("ann", "ben"):
-        campaign.next_topics(name, 2)
+        campaign.topic_tasks.next_topics(name, 2)
         for query_id in "12":
             compare(campaign, name, query_id, FIRST)
     odd = preferred("ann", "1", "d03", "d04", "cannot judge", reason="both, I'd say", note='a "note",\nin two lines')
-    campaign.prefer([odd, preferred("ben", "2", "d00", "d01", "right"), preferred("ben", "1", "d00", "d01", "undone")])
+    campaign.topic_tasks.prefer(
+        [odd, preferred("ben", "2", "d00", "d01", "right"), preferred("ben", "1", "d00", "d01", "undone")]
+    )
     ok("export", where, "--preferences", tmp_path / "p.jsonl", "--preference-qrels", tmp_path / "q.txt")
     ok("export", where, "--preferences", tmp_path / "p.csv")
-    log = campaign.preferences(current=False).astype(object)
+    log = campaign.topic_tasks.preferences(current=False).astype(object)
     for name in ("p.jsonl", "p.csv"):
         read = formats.read_preferences(tmp_path / name)
         plain = read.astype(object)
         assert plain.where(plain.notna(), None).values.tolist() == log.where(log.notna(), None).values.tolist()
         current = preferences.last_words(read)
-        assert sorted(current["uuid"]) == sorted(campaign.preferences()["uuid"])
+        assert sorted(current["uuid"]) == sorted(campaign.topic_tasks.preferences()["uuid"])
     qrels = formats.read_qrels(tmp_path / "q.txt")
     assert qrels[qrels["query_id"] == "1"].set_index("doc_id")["relevance"].loc[["d00", "d02", "d04"]].tolist() == [
         3,
@@ -655,7 +661,7 @@ def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
     assert said.stdout.splitlines()[0].split() == ["run", "topics", "counted", "pairs", "of", "ppref", "wpref", "rpref"]
     assert [line.split()[0] for line in said.stdout.splitlines()[1:]] == ["forth", "back"]
     assert "said the same" in said.stderr
-    means = campaign.preference_values(depth=2).means()
+    means = campaign.evaluation.by_preferences(depth=2).means()
     of_file = json.loads(
         ok("preferences", tmp_path / "p.csv", tmp_path / "forth.run", "--depth", 2, "--format", "json")
     )
@@ -666,21 +672,21 @@ def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
 
 
 def test_status_and_what_is_next(campaign: Campaign) -> None:
-    assert campaign.next_step() == ("judge", "Compare: 2 of 2 topics are left.")
-    campaign.next_topics("ann", 2)
+    assert campaign.overview.next_step() == ("judge", "Compare: 2 of 2 topics are left.")
+    campaign.topic_tasks.next_topics("ann", 2)
     compare(campaign, "ann", "1", FIRST)
-    state = campaign.status()["decisions"]
+    state = campaign.overview.status()["decisions"]
     assert (state["task"], state["made"], state["remaining"], state["decided"]) == ("preference", 1, 1, 1)
     assert (state["preferences"], state["agreement"]) == (6, None)
     assert "2, 1 decided, 1 left" in ok("status", campaign.directory)
     compare(campaign, "ann", "2", FIRST)
-    assert campaign.next_step().page == "export"
+    assert campaign.overview.next_step().page == "export"
 
 
 def test_a_campaign_without_preferences_says_so(campaign: Campaign) -> None:
     with pytest.raises(CampaignError, match="compare some documents first"):
-        campaign.preference_values()
-    assert campaign.preference_qrels().empty
+        campaign.evaluation.by_preferences()
+    assert campaign.qrels.from_preferences().empty
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from annotate.auth.tokens import TOKEN_HEADER, Tokens
 from annotate.judging.routes import JudgingService
 from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement
-from collection.campaign.progress import EVERYWHERE
+from collection.campaign.loop_settings import EVERYWHERE
 from tests.conftest import judging_token, signed_in
 from tests.helpers import fill, ok, post
 
@@ -31,7 +31,7 @@ DOCS = [f"d{n}" for n in range(8)]
 
 def say(campaign: Campaign, annotator: str, query_id: str, *doc_ids: str, grade: int = 1, **more: Any) -> None:
     made = [Judgement(str(uuid4()), annotator, query_id, d, "graded", grade, **more) for d in doc_ids]
-    assert not campaign.judge(made).refused
+    assert not campaign.judging.judge_many(made).refused
 
 
 def pooled(campaign: Campaign, folder: Path) -> None:
@@ -49,26 +49,26 @@ def searched(campaign: Campaign, folder: Path) -> None:
 
 def in_the_loop(campaign: Campaign, folder: Path) -> None:
     searched(campaign, folder)
-    campaign.set_loop(mode="loop")
+    campaign.settings.set_loop(mode="loop")
 
 
 def partly_in_the_loop(campaign: Campaign, folder: Path) -> None:
     searched(campaign, folder)
-    campaign.set_loop(topics=["2"], mode="pool-then-loop")
-    campaign.set_loop(topics=["3"], mode="loop-in-pool")
+    campaign.settings.set_loop(topics=["2"], mode="pool-then-loop")
+    campaign.settings.set_loop(topics=["3"], mode="loop-in-pool")
 
 
 def closed(campaign: Campaign, folder: Path) -> None:
     partly_in_the_loop(campaign, folder)
-    campaign.set_loop(topics=["1", "2"], mode="closed")
+    campaign.settings.set_loop(topics=["1", "2"], mode="closed")
 
 
 def calibrated(campaign: Campaign, folder: Path) -> None:
     """Ann has judged one of the two pairs that everybody judges; ben has the other one's topic, and not she."""
     fill(campaign, folder, TOPICS, DOCS)
-    campaign.add_account("ben", "annotator")
-    campaign.assign(["2"], ["ben"])
-    campaign.set_calibration([("1", "d1"), ("2", "d5")])
+    campaign.accounts.add("ben", "annotator")
+    campaign.assignments.assign(["2"], ["ben"])
+    campaign.calibration.set_pairs([("1", "d1"), ("2", "d5")])
     say(campaign, "ann", "1", "d1", "d2")
     say(campaign, "cai", "2", "d5")
 
@@ -79,28 +79,28 @@ def without_texts(campaign: Campaign, folder: Path) -> None:
     pooled(campaign, folder)
     (folder / "m.run").write_text("".join(f"2 Q0 {d} {n} {20 - n} m\n" for n, d in enumerate(doc_ids, 1)))
     (folder / "nist.txt").write_text("2 0 m3 1\n")
-    campaign.import_files(runs=[folder / "m.run"], qrels=folder / "nist.txt")
-    campaign.pool("depth", depth=10)
+    campaign.importer.import_files(runs=[folder / "m.run"], qrels=folder / "nist.txt")
+    campaign.pools.add("depth", depth=10)
 
 
 def without_texts_in_the_loop(campaign: Campaign, folder: Path) -> None:
     without_texts(campaign, folder)
-    campaign.set_loop(mode="loop")
+    campaign.settings.set_loop(mode="loop")
 
 
 def overlapping(campaign: Campaign, folder: Path) -> None:
     """Two judge each pair; one is adjudicated, one has a label too many."""
     pooled(campaign, folder)
-    campaign.set_assignment(annotators=2)
+    campaign.assignments.update(annotators=2)
     say(campaign, "cai", "2", "d0", grade=0)
     say(campaign, "boss", "2", "d1", counts_as="adjudication")
     (folder / "l.csv").write_text("annotator,query_id,doc_id,relevance\ndan,2,d0,1\n")
-    campaign.import_files(labels=folder / "l.csv")
+    campaign.importer.import_files(labels=folder / "l.csv")
 
 
 def budget_used_up(campaign: Campaign, folder: Path) -> None:
     in_the_loop(campaign, folder)
-    campaign.set_loop(by="mtf", budget=5)
+    campaign.settings.set_loop(by="mtf", budget=5)
 
 
 STATES = [
@@ -148,12 +148,14 @@ class Counts(NamedTuple):
 
 def counted(campaign: Campaign) -> dict[str, Counts]:
     """What there is, from the log and the pool alone."""
-    words, pool = campaign.judgements(), campaign.store.pool()
+    words, pool = campaign.judgement_log.judgements(), campaign.store.pool.pairs()
     found = {}
-    for query_id, scope in campaign.scopes().items():
+    for query_id, scope in campaign.settings.scopes().items():
         mine = set(pool.loc[pool["query_id"] == query_id, "doc_id"])
         judged = set(words.loc[words["query_id"] == query_id, "doc_id"])
-        missing = [d for d, document in campaign.documents(sorted(mine - judged)).items() if document.text is None]
+        missing = [
+            d for d, document in campaign.corpus.documents(sorted(mine - judged)).items() if document.text is None
+        ]
         counts = len(mine), len(mine & judged), len(judged - mine), len(missing)
         found[query_id] = Counts(*counts, everywhere=scope in EVERYWHERE)
     return found
@@ -176,8 +178,12 @@ def test_every_place_shows_the_same_numbers(state: Campaign, opened: Callable[..
             c.pool, c.judged, c.judged_in_pool, c.without_text,
         )  # fmt: skip
         assert recall.loc[row["query_id"], ["judged", "without_text"]].tolist() == [c.judged, c.without_text]
-        assert state.recall(row["query_id"]).judged == state.ledger(row["query_id"]).judged == c.judged
-        assert state.recall(row["query_id"]).without_text == c.without_text
+        assert (
+            state.recall.of_topic(row["query_id"]).judged
+            == state.active_learning.ledger(row["query_id"]).judged
+            == c.judged
+        )
+        assert state.recall.of_topic(row["query_id"]).without_text == c.without_text
         is_open = c.everywhere and row["mode"] != "closed"
         assert (row["left"] is None) == (row["goal"] is None) == (row["made"] is None) == is_open
         assert is_open or row["left"] == row["goal"] - row["made"]
@@ -188,7 +194,7 @@ def test_every_place_shows_the_same_numbers(state: Campaign, opened: Callable[..
         assert status[name] == total[name], name
     assert status["outside_pool"] == total["outside"]
     assert status["remaining"] == status["goal"] - status["made"] == sum(r["left"] or 0 for r in status["per_topic"])
-    words = state.judgements()
+    words = state.judgement_log.judgements()
     assert status["judged_in_pool"] + status["outside_pool"] == len(words[["query_id", "doc_id"]].drop_duplicates())
 
     # The command in words.
@@ -238,7 +244,7 @@ def test_every_place_shows_the_same_numbers(state: Campaign, opened: Callable[..
     )
 
     # The published card.
-    facts = state.collection_facts()
+    facts = state.collection_card.facts()
     assert facts["pool"]["without_text"] == total["without_text"]
     assert {row["query_id"]: row["judged"] for row in facts["recall"]["per_topic"]} == {
         query_id: c.judged for query_id, c in truth.items() if c.judged
@@ -254,13 +260,13 @@ def test_an_annotator_is_told_the_same_everywhere(state: Campaign, opened: Calla
         topics = {topic["query_id"]: topic for topic in post(client, "topics")["topics"]}
         synced = {query_id: post(client, "sync", query_id=query_id, want=0)["progress"] for query_id in topics}
         time = post(client, "time")
-    done, goal = state.totals("ann")
+    done, goal = state.progress.totals("ann")
     for query_id, topic in topics.items():
         assert synced[query_id]["topic"] == {name: topic[name] for name in ("judged", "pool")}
         assert synced[query_id]["all"] == {"judged": done, "pool": goal}
         assert topic["without_text"] == counted(state)[query_id].without_text
     assert time["left"] == (None if goal is None else goal - done)
-    if not len(state.calibration()):
+    if not len(state.calibration.pairs()):
         assert done == sum(topic["judged"] for topic in topics.values())
         assert goal is None or goal == sum(topic["pool"] for topic in topics.values())
     page = opened(state, "assign.py")
@@ -269,20 +275,20 @@ def test_an_annotator_is_told_the_same_everywhere(state: Campaign, opened: Calla
     assert row["done"] == done
     assert pd.isna(row["left"]) if goal is None else row["left"] == goal - done
     page = opened(state, "overview.py", "eve", "annotator")
-    done, goal = state.totals("eve")
+    done, goal = state.progress.totals("eve")
     if goal is not None:
         (bar,) = page.get("progress")
         assert bar.proto.text == f"{done:,} of {goal:,} pairs of your topics are done"
-    done, goal = state.totals("ann")
+    done, goal = state.progress.totals("ann")
     if goal is not None:
         given = 0
-        for query_id in (*state.store.calibration_left("ann"), *TOPICS):
-            pairs = state.next_pairs("ann", query_id, 100)
+        for query_id in (*state.store.assignments.calibration_left("ann"), *TOPICS):
+            pairs = state.judging.next_pairs("ann", query_id, 100)
             given += len(pairs.documents)
             say(state, "ann", query_id, *[document.doc_id for document in pairs.documents])
         assert given == goal - done
         with Campaign(state.directory) as anew:
-            assert anew.totals("ann") == (goal, goal)
+            assert anew.progress.totals("ann") == (goal, goal)
 
 
 def test_the_total_stays_while_the_calibration_set_is_judged(tmp_path: Path) -> None:
@@ -290,22 +296,22 @@ def test_the_total_stays_while_the_calibration_set_is_judged(tmp_path: Path) -> 
     with Campaign.create(tmp_path / "c") as campaign:
         fill(campaign, tmp_path, TOPICS, DOCS)
         for name in ("ben", "cai"):
-            campaign.add_account(name, "annotator")
-        campaign.assign(["2"], ["ben"])
-        campaign.assign(["3"], ["cai"])
-        campaign.set_calibration([("1", "d1"), ("2", "d5"), ("2", "outside"), ("3", "d0")])
+            campaign.accounts.add(name, "annotator")
+        campaign.assignments.assign(["2"], ["ben"])
+        campaign.assignments.assign(["3"], ["cai"])
+        campaign.calibration.set_pairs([("1", "d1"), ("2", "d5"), ("2", "outside"), ("3", "d0")])
         expected = {"ann": 8 + 3, "ben": 16 + 2, "cai": 16 + 2}
         done = dict.fromkeys(expected, 0)
         for at in count():
             with Campaign(campaign.directory) as anew:  # which has counted nothing before
                 for name, total in expected.items():
-                    assert anew.totals(name) == (done[name], total), (at, name)
-            turns = {name: next(iter(campaign.store.calibration_left(name)), None) for name in expected}
+                    assert anew.progress.totals(name) == (done[name], total), (at, name)
+            turns = {name: next(iter(campaign.store.assignments.calibration_left(name)), None) for name in expected}
             if not any(turns.values()):
                 break
             for name, query_id in turns.items():
                 if query_id is not None:
-                    (document,) = campaign.next_pairs(name, query_id, 1).documents
+                    (document,) = campaign.judging.next_pairs(name, query_id, 1).documents
                     say(campaign, name, query_id, document.doc_id)
                     done[name] += 1
         assert at == 4
@@ -314,11 +320,11 @@ def test_the_total_stays_while_the_calibration_set_is_judged(tmp_path: Path) -> 
 def test_a_topic_that_is_closed_in_its_pool_counts_its_pool(tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "c") as campaign:
         closed(campaign, tmp_path)
-        assert campaign.progress("1").iloc[0][["judged", "left"]].tolist() == [8, 0]
-        assert campaign.progress("2").iloc[0][["judged", "judged_in_pool", "left"]].isna().sum() == 0
-        assert campaign.standing("1", "zoe") == (8, 8)
-        assert campaign.standing("2", "zoe") == (4, 4)
-        assert campaign.recall("2").judged == campaign.progress("2").iloc[0]["judged"] == 4
+        assert campaign.progress.topics("1").iloc[0][["judged", "left"]].tolist() == [8, 0]
+        assert campaign.progress.topics("2").iloc[0][["judged", "judged_in_pool", "left"]].isna().sum() == 0
+        assert campaign.progress.standing("1", "zoe") == (8, 8)
+        assert campaign.progress.standing("2", "zoe") == (4, 4)
+        assert campaign.recall.of_topic("2").judged == campaign.progress.topics("2").iloc[0]["judged"] == 4
 
 
 def test_the_judge_command_counts_the_pool_and_the_rest_apart(tmp_path: Path) -> None:

@@ -17,8 +17,9 @@ from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement
-from collection.campaign.active_learning import LoopSettings
-from collection.campaign.recall import IN_POOL, TABLE, _batches, _curve, _next_percent, _rules, _words
+from collection.campaign.loop_settings import IN_POOL, LoopSettings
+from collection.campaign.recall import TABLE, _batches, _curve, _next_percent, _rules, _words
+from collection.campaign.settings import Settings
 from collection.errors import InputError, UnknownNameError
 from collection.stopping import Ledger, betting, estimate
 from collection.store import Way
@@ -185,8 +186,8 @@ def hundred(tmp_path: Path) -> Iterator[Campaign]:
     (tmp_path / "d.tsv").write_text("".join(f"d{i}\tThe text number {i}.\n" for i in range(100)))
     (tmp_path / "t.tsv").write_text("a\tfirst\nb\tsecond\nc\tthird\n")
     with Campaign.create(tmp_path / "hundred") as campaign:
-        campaign.import_files(documents=[tmp_path / "d.tsv"], topics=tmp_path / "t.tsv")
-        campaign.set_loop(mode="loop")
+        campaign.importer.import_files(documents=[tmp_path / "d.tsv"], topics=tmp_path / "t.tsv")
+        campaign.settings.set_loop(mode="loop")
         yield campaign
 
 
@@ -197,9 +198,11 @@ def say(
     doc_id = f"d{number}"
     if among:
         way = Way(doc_id, "random", None, number, 1 / among)
-        campaign.store.lease(query_id, [way], annotator, time.time(), time.time() + 60)
+        campaign.store.queue.lease(query_id, [way], annotator, time.time(), time.time() + 60)
     kind, reason = ("graded", None) if grade is not None else ("cannot judge", "topic is unclear")
-    done = campaign.judge([Judgement(str(uuid4()), annotator, query_id, doc_id, kind, grade, reason=reason)])
+    done = campaign.judging.judge_many(
+        [Judgement(str(uuid4()), annotator, query_id, doc_id, kind, grade, reason=reason)]
+    )
     assert not done.refused
 
 
@@ -211,7 +214,7 @@ def stopped(campaign: Campaign, query_id: str) -> None:
 
 def test_a_topic_that_may_stop(hundred: Campaign) -> None:
     stopped(hundred, "a")
-    known = hundred.recall("a")
+    known = hundred.recall.of_topic("a")
     assert (known.judged, known.found, known.size, known.mode) == (85, 10, 100, "loop")
     assert known.advice.stop
     assert known.promise == words(STOPS)
@@ -219,17 +222,17 @@ def test_a_topic_that_may_stop(hundred: Campaign) -> None:
     assert isnan(known.estimate.relevant)  # no draw was relevant: the most likely number would be what is found
     assert known.curve["drawn"].sum() == 75
     assert known.notes == []
-    hundred.set_loop(target=0.95, confidence=0.99)
-    assert not hundred.recall("a").advice.stop
-    assert hundred.recall("a").estimate.high > known.estimate.high
+    hundred.settings.set_loop(target=0.95, confidence=0.99)
+    assert not hundred.recall.of_topic("a").advice.stop
+    assert hundred.recall.of_topic("a").estimate.high > known.estimate.high
 
 
 def test_the_level_decides_what_is_relevant(hundred: Campaign) -> None:
     for i, grade in enumerate((1, 2, 3)):
         say(hundred, "a", i, grade)
-    assert hundred.recall("a").found == 3
-    hundred.set_loop(level=2)
-    assert hundred.recall("a").found == 2
+    assert hundred.recall.of_topic("a").found == 3
+    hundred.settings.set_loop(level=2)
+    assert hundred.recall.of_topic("a").found == 2
 
 
 def test_contradiction_and_silence_are_told(hundred: Campaign) -> None:
@@ -238,7 +241,7 @@ def test_contradiction_and_silence_are_told(hundred: Campaign) -> None:
     say(hundred, "a", 2, 1)
     say(hundred, "a", 2, 3, annotator="bob")  # both relevant: no contradiction
     say(hundred, "a", 3, None)
-    known = hundred.recall("a")
+    known = hundred.recall.of_topic("a")
     assert (known.judged, known.found) == (3, 1)
     assert known.notes == [
         "Annotators disagree on whether 1 document is relevant: the grade that most gave counts, of two given equally "
@@ -250,8 +253,8 @@ def test_contradiction_and_silence_are_told(hundred: Campaign) -> None:
 def test_draws_from_fewer_documents_promise_nothing(hundred: Campaign, tmp_path: Path) -> None:
     stopped(hundred, "a")
     (tmp_path / "more.tsv").write_text("".join(f"e{i}\tAnother text {i}.\n" for i in range(300)))
-    hundred.import_files(documents=[tmp_path / "more.tsv"])
-    known = hundred.recall("a")
+    hundred.importer.import_files(documents=[tmp_path / "more.tsv"])
+    known = hundred.recall.of_topic("a")
     assert (known.size, known.found, known.advice.stop) == (400, 10, False)
     assert known.notes[0].startswith("75 random draws came from fewer documents than there are now")
     assert known.estimate.high >= 310  # all that came later may be relevant
@@ -259,47 +262,47 @@ def test_draws_from_fewer_documents_promise_nothing(hundred: Campaign, tmp_path:
 
 def test_a_few_documents_more_end_a_promise_as_well(hundred: Campaign, tmp_path: Path) -> None:
     stopped(hundred, "a")
-    assert hundred.recall("a").advice.stop
+    assert hundred.recall.of_topic("a").advice.stop
     (tmp_path / "more.tsv").write_text("".join(f"e{i}\tAnother text {i}.\n" for i in range(4)))
-    hundred.import_files(documents=[tmp_path / "more.tsv"])
-    assert not hundred.recall("a").advice.stop  # 10 of 14 would be 71 %
+    hundred.importer.import_files(documents=[tmp_path / "more.tsv"])
+    assert not hundred.recall.of_topic("a").advice.stop  # 10 of 14 would be 71 %
 
 
 def test_what_others_hold_may_all_be_relevant(hundred: Campaign) -> None:
     # The ledger that stops, but five documents were on somebody else's screen when each draw was made.
     for i in range(85):
         say(hundred, "a", i, int(i < 10), among=0 if i < 10 else 100 - i - 5)
-    known = hundred.recall("a")
+    known = hundred.recall.of_topic("a")
     assert not known.advice.stop
     assert known.estimate.high >= 15
 
 
 def test_nothing_is_promised_while_a_draw_is_skipped(hundred: Campaign) -> None:
     stopped(hundred, "a")
-    hundred.skip("ann", "a", "d98")
-    known = hundred.recall("a")
+    hundred.judging.skip("ann", "a", "d98")
+    known = hundred.recall.of_topic("a")
     assert known.advice.stop  # it was not drawn
     assert known.notes[0].startswith("1 document was skipped and is not judged.")
-    hundred.store.lease("a", [Way("d99", "random", None, 85, 1 / 15)], "ann", time.time(), time.time() + 60)
-    hundred.skip("ann", "a", "d99")
-    known = hundred.recall("a")
+    hundred.store.queue.lease("a", [Way("d99", "random", None, 85, 1 / 15)], "ann", time.time(), time.time() + 60)
+    hundred.judging.skip("ann", "a", "d99")
+    known = hundred.recall.of_topic("a")
     assert not known.advice.stop
     assert known.promise == "Nothing can be promised before 1 document that was drawn at random and skipped is judged."
-    assert hundred.recall_table().set_index("query_id").loc["a", ["stop", "advice"]].tolist() == [
+    assert hundred.recall.table().set_index("query_id").loc["a", ["stop", "advice"]].tolist() == [
         False, "judge what was skipped",
     ]  # fmt: skip
     # Handed out again as the best of the ranking, it is still the draw that it was.
-    hundred.store.lease("a", [Way("d99", "loop", 1, 86)], "ann", time.time(), time.time() + 60)
-    hundred.judge([Judgement(str(uuid4()), "ann", "a", "d99", "graded", 0)])
-    assert hundred.judgements(query_id="a")["strategy"].iloc[-1] == "random"
-    assert hundred.recall("a").advice.stop
+    hundred.store.queue.lease("a", [Way("d99", "loop", 1, 86)], "ann", time.time(), time.time() + 60)
+    hundred.judging.judge_many([Judgement(str(uuid4()), "ann", "a", "d99", "graded", 0)])
+    assert hundred.judgement_log.judgements(query_id="a")["strategy"].iloc[-1] == "random"
+    assert hundred.recall.of_topic("a").advice.stop
 
 
 def test_the_table_has_the_worst_first(hundred: Campaign) -> None:
     stopped(hundred, "a")
     for i in range(5):
         say(hundred, "c", i, int(i > 2))
-    table = hundred.recall_table()
+    table = hundred.recall.table()
     assert list(table) == list(TABLE)
     assert table["query_id"].tolist() == ["b", "c", "a"]
     assert table["stop"].tolist() == [False, False, True]
@@ -307,7 +310,7 @@ def test_the_table_has_the_worst_first(hundred: Campaign) -> None:
     assert table.loc[0, ["low", "recall_low", "relevant"]].isna().all()
     # 2 of 5 are relevant, 95 are not judged: 2 / 97 at the least.
     assert table.loc[1, "recall_low"] == pytest.approx(2 / 97)
-    known = hundred.recall("a")
+    known = hundred.recall.of_topic("a")
     assert table.loc[2, ["low", "high", "recall_low", "found"]].tolist() == [
         known.estimate.low, known.estimate.high, known.estimate.recall_low, 10,
     ]  # fmt: skip
@@ -315,49 +318,49 @@ def test_the_table_has_the_worst_first(hundred: Campaign) -> None:
 
 def test_no_topics_no_rows(tmp_path: Path) -> None:
     with Campaign.create(tmp_path / "empty") as campaign:
-        assert campaign.recall_table().empty
-        assert list(campaign.recall_table()) == list(TABLE)
-        assert campaign.vectors_state() == (0, [], None, False, "")
+        assert campaign.recall.table().empty
+        assert list(campaign.recall.table()) == list(TABLE)
+        assert campaign.features.state() == (0, [], None, False, "")
         with pytest.raises(UnknownNameError):
-            campaign.recall("x")
+            campaign.recall.of_topic("x")
 
 
 def test_a_pool_is_its_own_scope(campaign: Campaign) -> None:
     for doc_id in ("d1", "d2"):
-        campaign.judge([Judgement(str(uuid4()), "ann", "1", doc_id, "graded", 1)])
-    known = campaign.recall("1")
+        campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", doc_id, "graded", 1)])
+    known = campaign.recall.of_topic("1")
     assert (known.judged, known.size) == (2, 3)
     # 2 / .9 + 1 = 3 relevant ones could be: the third document may be one.
     assert known.promise.startswith("2 of the 3 documents of the pool are judged")
-    assert campaign.recall("2").promise == "Nothing is judged yet, so nothing can be said."
-    table = campaign.recall_table()
+    assert campaign.recall.of_topic("2").promise == "Nothing is judged yet, so nothing can be said."
+    table = campaign.recall.table()
     assert table["advice"].tolist() == ["nothing judged", "judge the pool"]
 
 
 def test_the_key_changes_with_all_that_counts(hundred: Campaign) -> None:
-    seen = [hundred.recall_key()]
-    assert hundred.recall_key() == seen[0]
+    seen = [hundred.recall.key()]
+    assert hundred.recall.key() == seen[0]
     for change in (
         lambda: say(hundred, "a", 1, 1),
-        lambda: hundred.set_loop(target=0.8),
-        lambda: hundred.set_loop(topics=["a"], mode="closed"),
+        lambda: hundred.settings.set_loop(target=0.8),
+        lambda: hundred.settings.set_loop(topics=["a"], mode="closed"),
     ):
         change()
-        seen.append(hundred.recall_key())
+        seen.append(hundred.recall.key())
     assert len(set(seen)) == 4
 
 
 def test_the_vectors_tell_whether_they_are_current(hundred: Campaign, tmp_path: Path) -> None:
-    assert hundred.vectors_state() == (0, [], None, False, "")
-    hundred.update_vectors()
-    state = hundred.vectors_state()
+    assert hundred.features.state() == (0, [], None, False, "")
+    hundred.features.update()
+    state = hundred.features.state()
     assert (state.documents, state.blocks, state.current) == (100, ["words", "chars"], True)
     assert state.made_at is not None
     (tmp_path / "more.tsv").write_text("new\tAnother text.\n")
-    hundred.import_files(documents=[tmp_path / "more.tsv"])
-    assert not hundred.vectors_state().current
-    hundred.update_vectors()
-    assert hundred.vectors_state()[0] == 101
+    hundred.importer.import_files(documents=[tmp_path / "more.tsv"])
+    assert not hundred.features.state().current
+    hundred.features.update()
+    assert hundred.features.state()[0] == 101
 
 
 def test_a_chart_of_hundreds_does_not_press_the_curve_flat() -> None:
@@ -421,29 +424,29 @@ def test_a_topic_is_closed_and_opened_again(opened: Callable[..., AppTest], hund
     say(hundred, "a", 1, 1)
     app = opened(hundred, "recall.py", topic="a")
     app.button(key="close").click().run()
-    assert hundred.mode("a") == "closed"
+    assert hundred.settings.mode("a") == "closed"
     assert "closed" in shown(app)
     app.button(key="open").click().run()
-    assert hundred.mode("a") == "loop"
-    hundred.set_loop(mode="closed")
+    assert hundred.settings.mode("a") == "loop"
+    hundred.settings.set_loop(mode="closed")
     app = opened(hundred, "recall.py", topic="a")
-    assert set(hundred.modes().values()) == {"closed"}
+    assert set(hundred.settings.modes().values()) == {"closed"}
     app.button(key="open").click().run()
-    assert hundred.modes() == {"a": "loop", "b": "closed", "c": "closed"}
+    assert hundred.settings.modes() == {"a": "loop", "b": "closed", "c": "closed"}
 
 
 def test_a_closed_topic_keeps_its_scope(campaign: Campaign) -> None:
     for doc_id in ("d1", "d2", "d6"):
-        campaign.judge([Judgement(str(uuid4()), "ann", "1", doc_id, "graded", 1)])
-    before = campaign.recall("1").promise
+        campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", doc_id, "graded", 1)])
+    before = campaign.recall.of_topic("1").promise
     assert "in the pool" in before
-    campaign.set_loop(topics=["1"], mode="closed")
-    assert (campaign.recall("1").promise, campaign.recall("1").mode) == (before, "closed")
+    campaign.settings.set_loop(topics=["1"], mode="closed")
+    assert (campaign.recall.of_topic("1").promise, campaign.recall.of_topic("1").mode) == (before, "closed")
 
 
 def test_without_draws_the_page_leads_to_the_loop(opened: Callable[..., AppTest], hundred: Campaign) -> None:
     say(hundred, "a", 1, 1)
-    hundred.set_loop(run=0)
+    hundred.settings.set_loop(run=0)
     app = opened(hundred, "recall.py", topic="a")
     assert "switch them on on the Loop page" in shown(app)
     assert "nothing can be promised" in shown(opened(hundred, "loop.py"))
@@ -463,17 +466,17 @@ def test_loop_saves_what_is_chosen(opened: Callable[..., AppTest], hundred: Camp
     app.selectbox(key="draws").set_value("number").run()
     assert "no longer judge blind" in shown(app)
     app.number_input(key="run").set_value(30).run()
-    assert hundred.loop_settings().mode == "loop"  # not before it is saved
+    assert hundred.settings.loop().mode == "loop"  # not before it is saved
     app.button(key="save").click().run()
     assert not app.error
     assert app.button(key="save").disabled
-    assert hundred.loop_settings() == LoopSettings(
+    assert hundred.settings.loop() == LoopSettings(
         "pool-then-loop", 2, "logistic", evidence="none", run=30, control=0.05, target=0.8, confidence=0.99,
         explain="terms and runs",
     )  # fmt: skip
     app.selectbox(key="draws").set_value("automatic").run()
     app.button(key="save").click().run()
-    assert hundred.loop_settings().run is None
+    assert hundred.settings.loop().run is None
 
 
 def test_what_the_library_refuses_is_told(
@@ -484,7 +487,7 @@ def test_what_the_library_refuses_is_told(
     def refuse(self: Campaign, **changes: object) -> None:
         raise InputError("no *such* thing")
 
-    monkeypatch.setattr(Campaign, "set_loop", refuse)
+    monkeypatch.setattr(Settings, "set_loop", refuse)
     app.number_input(key="target").set_value(80.0).run()
     app.button(key="save").click().run()
     assert app.error[0].value == "no \\*such\\* thing"

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 from collection import Campaign, Judgement, comparison
-from collection.campaign.reusability import TopicsWithGrades
+from collection.campaign.evaluation import TopicsWithGrades
 from collection.cli.reusability import read_groups
 from collection.errors import CampaignError, FormatError, InputError, UnknownNameError
 from collection.formats import read_qrels, read_runs
@@ -683,7 +683,7 @@ def test_the_estimates_hold_where_the_truth_is_known(shared: Path, name: str, de
 
 
 def say(campaign: Campaign, query_id: str, doc_id: str, relevance: int) -> None:
-    campaign.judge([Judgement(str(uuid4()), "ann", query_id, doc_id, "graded", relevance)])
+    campaign.judging.judge_many([Judgement(str(uuid4()), "ann", query_id, doc_id, "graded", relevance)])
 
 
 @pytest.fixture
@@ -718,12 +718,12 @@ def test_the_campaign_says_what_the_files_say(files_of: tuple[Path, list[Path]],
     (tmp_path / "topics.tsv").write_text("1\tone\n2\ttwo\n")
     with Campaign.create(tmp_path / "campaign") as campaign:
         with pytest.raises(CampaignError, match="no run to leave out"):
-            campaign.reusability()
-        campaign.import_files(topics=tmp_path / "topics.tsv", runs=paths)
+            campaign.evaluation.reusability()
+        campaign.importer.import_files(topics=tmp_path / "topics.tsv", runs=paths)
         with pytest.raises(CampaignError, match="judge some pairs first"):
-            campaign.reusability()
-        campaign.import_files(qrels=qrels)
-        report = campaign.reusability([parse("P@2")], groups=None)
+            campaign.evaluation.reusability()
+        campaign.importer.import_files(qrels=qrels)
+        report = campaign.evaluation.reusability([parse("P@2")], groups=None)
     of_files = look([X, Y, Z], QRELS, [parse("P@2")], groups=None)
     pd.testing.assert_frame_equal(
         report.left_out.sort_values("run", ignore_index=True), of_files.left_out.sort_values("run", ignore_index=True)
@@ -786,9 +786,9 @@ def test_the_page_has_the_verdict_on_top(
     qrels, paths = files_of
     (tmp_path / "topics.tsv").write_text("1\tone\n2\ttwo\n")
     with Campaign.create(tmp_path / "campaign") as campaign:
-        campaign.import_files(topics=tmp_path / "topics.tsv", runs=paths, qrels=qrels)
+        campaign.importer.import_files(topics=tmp_path / "topics.tsv", runs=paths, qrels=qrels)
         secret = signed_in(campaign, "rae", "reader")
-        report = campaign.reusability(groups=None)
+        report = campaign.evaluation.reusability(groups=None)
     monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
     monkeypatch.setenv(DIRECTORY_VARIABLE, str(tmp_path / "campaign"))
     app = AppTest.from_file(str(SCRIPT), default_timeout=60).run().switch_page("views/reusability.py").run()

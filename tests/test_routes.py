@@ -13,7 +13,8 @@ from starlette.testclient import TestClient
 
 from annotate.auth import tokens
 from annotate.auth.tokens import TOKEN_HEADER, Tokens, cookie_name
-from annotate.judging.routes import PREFIX, TEXT_CAP, JudgingService
+from annotate.judging.document_payload import PREFIX, TEXT_CAP
+from annotate.judging.routes import JudgingService
 from collection import Campaign, Document, Judgement
 from collection.errors import BusyError
 from tests.conftest import judging_token, signed_in
@@ -46,7 +47,7 @@ def test_hand_out_judge_and_go_on(client: TestClient, campaign: Campaign) -> Non
     assert second["saved"] == [item["uuid"]]
     assert [d["doc_id"] for d in second["documents"]] == ["d6"]
     assert second["progress"]["topic"] == {"judged": 1, "pool": 3}
-    row = campaign.judgements().iloc[0]
+    row = campaign.judgement_log.judgements().iloc[0]
     assert row[["annotator", "doc_id", "relevance", "seconds", "source"]].tolist() == ["ann", "d2", 3, 1.235, "key"]
 
 
@@ -55,15 +56,15 @@ def test_the_same_request_again_changes_nothing(client: TestClient, campaign: Ca
     item = judged("d2")
     for _ in range(3):
         assert post(client, "sync", judgements=[item])["saved"] == [item["uuid"]]
-    assert campaign.counts()["logged"] == 1
+    assert campaign.progress.counts()["logged"] == 1
 
 
 def test_undo_and_regrade_in_one_request_keep_their_order(client: TestClient, campaign: Campaign) -> None:
     post(client, "sync", query_id="1", want=3)
     items = [judged("d2", 1), judged("d2", None, kind="undone"), judged("d2", 2)]
     assert post(client, "sync", judgements=items)["refused"] == []
-    assert campaign.judgements()["relevance"].tolist() == [2]
-    assert campaign.judgements(current=False)["kind"].tolist() == ["graded", "undone", "graded"]
+    assert campaign.judgement_log.judgements()["relevance"].tolist() == [2]
+    assert campaign.judgement_log.judgements(current=False)["kind"].tolist() == ["graded", "undone", "graded"]
 
 
 def test_what_was_not_handed_out_is_refused_and_the_rest_is_kept(client: TestClient) -> None:
@@ -102,7 +103,7 @@ def test_nothing_says_how_a_pair_came_up(client: TestClient) -> None:
 
 def test_long_texts_come_in_two_steps(client: TestClient, campaign: Campaign) -> None:
     with campaign.store.transaction():
-        campaign.store.add_documents([Document("d2", "long", "x" * (TEXT_CAP + 5))], replace=True)
+        campaign.store.corpus.add_documents([Document("d2", "long", "x" * (TEXT_CAP + 5))], replace=True)
     document = post(client, "sync", query_id="1", want=1)["documents"][0]
     assert (len(document["text"]), document["length"], document["truncated"]) == (TEXT_CAP, TEXT_CAP + 5, True)
     whole = post(client, "document", query_id="1", doc_id="d2")
@@ -137,7 +138,7 @@ def test_what_no_card_sends_is_answered_400_and_changes_nothing(
     client: TestClient, campaign: Campaign, payload: dict[str, Any]
 ) -> None:
     assert "wanted" in post(client, "sync", 400, **payload)["error"]
-    assert campaign.counts()["logged"] == 0
+    assert campaign.progress.counts()["logged"] == 0
 
 
 @pytest.mark.parametrize(
@@ -163,18 +164,18 @@ def test_one_odd_judgement_does_not_keep_the_others_from_being_saved(client: Tes
 def test_no_judgement_is_lost_for_a_clock_that_is_wrong(client: TestClient, campaign: Campaign, seconds: Any) -> None:
     post(client, "sync", query_id="1", want=3)
     assert post(client, "sync", judgements=[judged("d2", seconds=seconds)])["refused"] == []
-    assert campaign.judgements()["seconds"].isna().tolist() == [True]
+    assert campaign.judgement_log.judgements()["seconds"].isna().tolist() == [True]
 
 
 def test_what_was_judged_elsewhere_is_closed(client: TestClient, campaign: Campaign) -> None:
     post(client, "sync", query_id="1", want=3)
-    campaign.judge([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 2)])
+    campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 2)])
     assert post(client, "sync", query_id="1", holding=["d2", "d1", "d6"])["closed"] == ["d1"]
 
 
 def test_a_judgement_from_elsewhere_can_be_undone_and_given_anew(client: TestClient, campaign: Campaign) -> None:
     """Without a lease: the pair was judged by a script, and the card shows it among the recent ones."""
-    campaign.judge([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 2)])
+    campaign.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 2)])
     answer = post(client, "sync", judgements=[judged("d1", None, kind="undone"), judged("d1", 3)])
     assert answer["refused"] == []
 
@@ -186,10 +187,10 @@ def test_a_busy_campaign_is_answered_503_and_nothing_is_lost(
         raise BusyError("busy")
 
     post(client, "sync", query_id="1", want=3)
-    monkeypatch.setattr("annotate.judging.routes._progress", busy)
+    monkeypatch.setattr("annotate.judging.judgement_routes._progress", busy)
     item = judged("d2")
     assert "busy" in post(client, "sync", 503, judgements=[item])["error"]
-    assert campaign.judgements()["uuid"].tolist() == [item["uuid"]]
+    assert campaign.judgement_log.judgements()["uuid"].tolist() == [item["uuid"]]
 
 
 def test_a_body_that_is_no_json(client: TestClient) -> None:
@@ -204,9 +205,9 @@ def test_every_route_wants_a_token(client: TestClient, service: JudgingService, 
     routes = [route.path.removeprefix(f"{PREFIX}/") for route in service.routes() if route.methods == {"POST"}]
     assert {"topics", "sync", "document", "why", "search", "take", "token"} <= set(routes)
     secret = signed_in(campaign)
-    person = campaign.session(secret)
+    person = campaign.accounts.session(secret)
     assert person is not None
-    tokens = Tokens(campaign.secret(), campaign.id)
+    tokens = Tokens(campaign.server_state.secret(), campaign.id)
     other_campaign = Tokens(b"secret", "other").token("ann", person.session)
     somebody_else = tokens.token("bob", person.session)
     for value in (
@@ -242,8 +243,8 @@ def test_a_save_is_durable_before_it_is_acknowledged(client: TestClient, campaig
     item = judged("d2")
     post(client, "sync", judgements=[item])
     with Campaign(campaign.directory) as other:
-        assert other.judgements()["uuid"].tolist() == [item["uuid"]]
-        assert other.store.db.execute("PRAGMA synchronous").fetchone()[0] == 2
+        assert other.judgement_log.judgements()["uuid"].tolist() == [item["uuid"]]
+        assert other.store.connection.db.execute("PRAGMA synchronous").fetchone()[0] == 2
 
 
 def test_a_save_takes_milliseconds(client: TestClient) -> None:

@@ -105,4 +105,4 @@ def test_a_proxy_that_is_no_address_is_refused(campaign: Campaign, proxy: str) -
 
 def test_links_are_made_with_the_public_address(campaign: Campaign, configured: list[uvicorn.Config]) -> None:
     assert serve(campaign, "--public-address", "https://judging.example.org/").exit_code == 0
-    assert campaign.address() == "https://judging.example.org"
+    assert campaign.server_state.address() == "https://judging.example.org"

@@ -188,20 +188,20 @@ def test_groups_may_lie_deeper() -> None:
 
 
 def let_in(campaign: Campaign, *given: Any) -> tuple[str, str]:
-    token = campaign.admit(*given)
+    token = campaign.accounts.admit(*given)
     assert token is not None
-    secret = campaign.use_signin_link(token)
+    secret = campaign.accounts.use_signin_link(token)
     assert secret is not None
-    person = campaign.session(secret)
+    person = campaign.accounts.session(secret)
     assert person is not None
     return person.name, person.role
 
 
 def test_an_account_of_this_address_is_theirs_and_gets_the_role(campaign: Campaign) -> None:
     signed_in(campaign, "ann", "manager")
-    campaign.invite("bob", "reader", email="bob@x.org")
+    campaign.accounts.invite("bob", "reader", email="bob@x.org")
     assert let_in(campaign, "BOB@x.org", "annotator", "Robert") == ("bob", "annotator")
-    assert len(campaign.accounts()) == 2
+    assert len(campaign.accounts.table()) == 2
 
 
 def test_a_newcomer_is_called_as_the_provider_does_or_by_the_address(campaign: Campaign) -> None:
@@ -217,28 +217,28 @@ def test_nobody_takes_a_name_from_the_log(campaign: Campaign) -> None:
     """Names at a provider are often chosen by the person; the judgements of somebody else are not."""
     from collection import Judgement
 
-    campaign.judge([Judgement("u", "Zoe", "1", "d1", "graded", 1)])
+    campaign.judging.judge_many([Judgement("u", "Zoe", "1", "d1", "graded", 1)])
     signed_in(campaign, "ann", "manager")
     assert let_in(campaign, "eve@x.org", "annotator", "zoe") == ("eve@x.org", "annotator")
 
 
 def test_a_locked_account_stays_locked(campaign: Campaign) -> None:
     signed_in(campaign, "ann", "manager")
-    campaign.invite("bob", "reader", email="bob@x.org")
-    campaign.lock("bob")
-    assert campaign.admit("bob@x.org", "manager", "bob") is None
-    assert campaign.accounts().set_index("name").loc["bob", ["role", "locked"]].tolist() == ["reader", True]
+    campaign.accounts.invite("bob", "reader", email="bob@x.org")
+    campaign.accounts.lock("bob")
+    assert campaign.accounts.admit("bob@x.org", "manager", "bob") is None
+    assert campaign.accounts.table().set_index("name").loc["bob", ["role", "locked"]].tolist() == ["reader", True]
 
 
 def test_the_last_manager_stays_one_whatever_the_provider_says(campaign: Campaign) -> None:
-    campaign.add_account("ann", "manager", "ann@x.org")
+    campaign.accounts.add("ann", "manager", "ann@x.org")
     assert let_in(campaign, "ann@x.org", "reader") == ("ann", "manager")
 
 
 def test_the_link_of_who_is_let_in_lives_a_minute(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     signed_in(campaign, "ann", "manager")
-    token = campaign.admit("mia@x.org", "reader")
+    token = campaign.accounts.admit("mia@x.org", "reader")
     assert token is not None
     now = time.time()
     monkeypatch.setattr(clock, "seconds", lambda: now + 61)
-    assert campaign.use_signin_link(token) is None
+    assert campaign.accounts.use_signin_link(token) is None

@@ -20,9 +20,9 @@ from collection.store import Added, Store, Way
 def store() -> Store:
     with Store(":memory:", create=True) as store:
         with store.transaction():
-            store.add_topics([Topic("1", "one"), Topic("2", "two")])
-            store.add_documents([Document(d, d.upper(), f"text of {d}", {"n": 1}) for d in "abc"])
-            store.add_pool(
+            store.corpus.add_topics([Topic("1", "one"), Topic("2", "two")])
+            store.corpus.add_documents([Document(d, d.upper(), f"text of {d}", {"n": 1}) for d in "abc"])
+            store.pool.add(
                 pd.DataFrame({"query_id": ["1", "1", "2"], "doc_id": ["a", "b", "c"], "rank": [1, 2, 1]}),
                 "depth",
                 {"depth": 2},
@@ -39,17 +39,19 @@ def say(
     annotator: str = "ann",
     topic: str = "1",
 ) -> None:
-    pair = store.pair(topic, doc, annotator)
+    pair = store.judgements.pair(topic, doc, annotator)
     assert pair is not None
     with store.transaction():
-        store.append(Judgement(f"{doc}{store.counts()['logged']}", annotator, topic, doc, kind, relevance), pair)  # type: ignore[arg-type]
+        store.judgements.append(
+            Judgement(f"{doc}{store.judgements.counts()['logged']}", annotator, topic, doc, kind, relevance), pair
+        )  # type: ignore[arg-type]
 
 
 def test_durable_and_concurrent_by_pragma(tmp_path: Path) -> None:
     with Store(tmp_path / "campaign.db", create=True) as store:
-        assert store.db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
-        assert store.db.execute("PRAGMA synchronous").fetchone()[0] == 2
-        assert store.db.execute("PRAGMA foreign_keys").fetchone()[0] == 1
+        assert store.connection.db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+        assert store.connection.db.execute("PRAGMA synchronous").fetchone()[0] == 2
+        assert store.connection.db.execute("PRAGMA foreign_keys").fetchone()[0] == 1
 
 
 def test_a_missing_database_and_a_file_that_is_none(tmp_path: Path) -> None:
@@ -62,16 +64,16 @@ def test_a_missing_database_and_a_file_that_is_none(tmp_path: Path) -> None:
 
 def test_a_transaction_that_raises_leaves_nothing(store: Store) -> None:
     with pytest.raises(RuntimeError), store.transaction():
-        store.add_topics([Topic("3", "three")])
+        store.corpus.add_topics([Topic("3", "three")])
         raise RuntimeError
-    assert store.topics()["query_id"].tolist() == ["1", "2"]
+    assert store.corpus.topics()["query_id"].tolist() == ["1", "2"]
 
 
 def test_the_log_cannot_be_changed(store: Store) -> None:
     say(store, "a", relevance=2)
     for statement in ("UPDATE judgements SET relevance = 0", "DELETE FROM judgements"):
         with pytest.raises(sqlite3.IntegrityError, match="append-only"):
-            store.db.execute(statement)
+            store.connection.db.execute(statement)
 
 
 @pytest.mark.parametrize(
@@ -88,9 +90,9 @@ def test_current_is_the_last_word_and_the_log_keeps_all(store: Store) -> None:
     say(store, "a", relevance=3)
     say(store, "b", relevance=1)
     say(store, "b", "undone")
-    current = store.judgements()
+    current = store.judgements.table()
     assert current[["doc_id", "relevance"]].values.tolist() == [["a", 3]]
-    log = store.judgements(current=False)
+    log = store.judgements.table(current=False)
     assert log["kind"].tolist() == ["graded", "graded", "graded", "undone"]
     assert log["revises"].fillna("-").tolist() == ["-", "a0", "-", "b2"]
     assert str(log["relevance"].dtype) == "Int64"
@@ -99,19 +101,19 @@ def test_current_is_the_last_word_and_the_log_keeps_all(store: Store) -> None:
 def test_one_topic_s_judgements_do_not_read_the_whole_log(store: Store) -> None:
     """The work grows with the topic, not with the log: counted in steps of SQLite's virtual machine."""
     with store.transaction():
-        store.add_documents([Document(f"d{n}", "", "text") for n in range(1000)])
+        store.corpus.add_documents([Document(f"d{n}", "", "text") for n in range(1000)])
     for topic, documents in (("1", range(1000)), ("2", range(20))):
         with store.transaction():
             for n in documents:
-                pair = store.pair(topic, f"d{n}", "ann")
+                pair = store.judgements.pair(topic, f"d{n}", "ann")
                 assert pair is not None
-                store.append(Judgement(f"{topic} {n}", "ann", topic, f"d{n}", "graded", 1), pair)
+                store.judgements.append(Judgement(f"{topic} {n}", "ann", topic, f"d{n}", "graded", 1), pair)
     steps: list[None] = []
-    store.db.conn.set_progress_handler(lambda: steps.append(None), 1)
-    assert len(store.judgements(query_id="2")) == 20
-    assert store.judgements(query_id="2", doc_id="d7")["uuid"].tolist() == ["2 7"]
-    assert len(store.judgements(query_id="2", annotator="ann", last=3)) == 3
-    store.db.conn.set_progress_handler(None, 0)
+    store.connection.db.conn.set_progress_handler(lambda: steps.append(None), 1)
+    assert len(store.judgements.table(query_id="2")) == 20
+    assert store.judgements.table(query_id="2", doc_id="d7")["uuid"].tolist() == ["2 7"]
+    assert len(store.judgements.table(query_id="2", annotator="ann", last=3)) == 3
+    store.connection.db.conn.set_progress_handler(None, 0)
     assert len(steps) < 10_000
 
 
@@ -119,49 +121,49 @@ def test_progress_counts_pairs_not_judgements(store: Store) -> None:
     say(store, "a", relevance=2)
     say(store, "a", relevance=1, annotator="bob")
     say(store, "b", "cannot judge")
-    progress = store.progress().set_index("query_id")
+    progress = store.judgements.progress().set_index("query_id")
     assert progress.loc["1", ["pool", "judged", "cannot_judge"]].tolist() == [2, 2, 1]
     assert progress.loc["2", ["pool", "judged", "cannot_judge"]].tolist() == [1, 0, 0]
     assert progress.loc["1", ["wanted", "made"]].tolist() == [2, 2]
-    assert store.standings_for("ann") == {"1": (2, 2, 2), "2": (1, 0, 0)}
-    assert store.standing_for("1", "ann") == (2, 2, 2)
+    assert store.assignments.standings_for("ann") == {"1": (2, 2, 2), "2": (1, 0, 0)}
+    assert store.assignments.standing_for("1", "ann") == (2, 2, 2)
     say(store, "b", "undone")
-    assert store.standings_for("ann")["1"] == store.standing_for("1", "ann") == (2, 1, 1)
-    assert store.progress("1")["judged"].tolist() == [1]
+    assert store.assignments.standings_for("ann")["1"] == store.assignments.standing_for("1", "ann") == (2, 1, 1)
+    assert store.judgements.progress("1")["judged"].tolist() == [1]
 
 
 def test_documents_text_comes_later(store: Store) -> None:
     with store.transaction():
-        store.add_document_ids(["a", "z"])
-        store.add_pool(pd.DataFrame({"query_id": ["2"], "doc_id": ["z"], "rank": [2]}), "depth", {}, [])
-    assert store.missing_documents() == ["z"]
-    assert store.without_text(["a", "z", "unknown"]) == {"z", "unknown"}
-    assert store.documents(["z"])["z"].text is None
+        store.corpus.add_document_ids(["a", "z"])
+        store.pool.add(pd.DataFrame({"query_id": ["2"], "doc_id": ["z"], "rank": [2]}), "depth", {}, [])
+    assert store.corpus.missing_documents() == ["z"]
+    assert store.corpus.without_text(["a", "z", "unknown"]) == {"z", "unknown"}
+    assert store.corpus.documents(["z"])["z"].text is None
     with store.transaction():
-        assert store.add_documents([Document("z", "Z", "here")]) == Added(1, 0, 0)
-    assert store.missing_documents() == []
+        assert store.corpus.add_documents([Document("z", "Z", "here")]) == Added(1, 0, 0)
+    assert store.corpus.missing_documents() == []
 
 
 def test_the_same_again_changes_nothing_and_other_content_is_a_conflict(store: Store) -> None:
     same = Document("a", "A", "text of a", {"n": 1})
-    assert store.add_documents([same]) == Added(0, 0, 1)
+    assert store.corpus.add_documents([same]) == Added(0, 0, 1)
     with pytest.raises(ConflictError, match="document 'a'.*--replace"):
-        store.add_documents([same._replace(text="other")])
-    assert store.add_documents([same._replace(text="other")], replace=True) == Added(0, 1, 0)
+        store.corpus.add_documents([same._replace(text="other")])
+    assert store.corpus.add_documents([same._replace(text="other")], replace=True) == Added(0, 1, 0)
     with pytest.raises(ConflictError, match="topic '1'.*--replace"):
-        store.add_topics([Topic("1", "another")])
-    assert store.add_topics([Topic("1", "another"), Topic("2", "two")], replace=True) == Added(0, 1, 1)
+        store.corpus.add_topics([Topic("1", "another")])
+    assert store.corpus.add_topics([Topic("1", "another"), Topic("2", "two")], replace=True) == Added(0, 1, 1)
 
 
 def test_leases_and_skips_as_the_assignment_sees_them(store: Store) -> None:
     with store.transaction():
-        store.lease("1", [Way("a")], "bob", at=0.0, until=100.0)
-        store.skip("1", "b", "ann", at=50.0)
-    before, after = store.candidates("1", "ann", at=99.0), store.candidates("1", "ann", at=101.0)
+        store.queue.lease("1", [Way("a")], "bob", at=0.0, until=100.0)
+        store.queue.skip("1", "b", "ann", at=50.0)
+    before, after = store.queue.candidates("1", "ann", at=99.0), store.queue.candidates("1", "ann", at=101.0)
     assert [c.leased for c in before] == [1, 0]
     assert [c.leased for c in after] == [0, 0]
     assert [c.skipped for c in before] == [None, 50.0]
-    assert [c.leased for c in store.candidates("1", "bob", at=99.0)] == [0, 0]
+    assert [c.leased for c in store.queue.candidates("1", "bob", at=99.0)] == [0, 0]
 
 
 def test_a_writer_waits_for_another(tmp_path: Path) -> None:
@@ -174,8 +176,8 @@ def test_a_writer_waits_for_another(tmp_path: Path) -> None:
             with Store(path) as store:
                 for n in range(25):
                     with store.transaction():
-                        store.topics()  # a read first, then a write: what SQLite refuses without IMMEDIATE
-                        store.add_topics([Topic(f"{name}{n}", "t")])
+                        store.corpus.topics()  # a read first, then a write: what SQLite refuses without IMMEDIATE
+                        store.corpus.add_topics([Topic(f"{name}{n}", "t")])
         except Exception as error:
             errors.append(error)
 
@@ -186,7 +188,7 @@ def test_a_writer_waits_for_another(tmp_path: Path) -> None:
         thread.join()
     assert errors == []
     with Store(path) as store:
-        assert store.counts()["topics"] == 100
+        assert store.judgements.counts()["topics"] == 100
 
 
 def test_a_foreign_database_is_refused_and_left_alone(tmp_path: Path) -> None:
@@ -200,9 +202,9 @@ def test_a_foreign_database_is_refused_and_left_alone(tmp_path: Path) -> None:
 
 def test_a_judged_pair_is_not_held_by_its_lease_too(store: Store) -> None:
     with store.transaction():
-        store.lease("1", [Way("a")], "bob", at=0.0, until=100.0)
+        store.queue.lease("1", [Way("a")], "bob", at=0.0, until=100.0)
     say(store, "a", relevance=1, annotator="bob")
-    first = store.candidates("1", "ann", at=50.0)[0]
+    first = store.queue.candidates("1", "ann", at=50.0)[0]
     assert (first.others, first.leased) == (1, 0)
 
 
@@ -219,8 +221,8 @@ words = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x
 def test_documents_come_out_as_they_went_in(documents: list[Document]) -> None:
     with Store(":memory:", create=True) as store:
         with store.transaction():
-            store.add_documents(documents)
-        assert store.documents([d.doc_id for d in documents]) == {d.doc_id: d for d in documents}
+            store.corpus.add_documents(documents)
+        assert store.corpus.documents([d.doc_id for d in documents]) == {d.doc_id: d for d in documents}
 
 
 def test_a_commit_that_fails_leaves_nothing_open(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,13 +236,13 @@ def test_a_commit_that_fails_leaves_nothing_open(store: Store, monkeypatch: pyte
         def commit(self) -> None:
             raise sqlite3.OperationalError("disk I/O error")
 
-    real = store.db.conn
-    monkeypatch.setattr(store.db, "conn", Broken(real))
+    real = store.connection.db.conn
+    monkeypatch.setattr(store.connection.db, "conn", Broken(real))
     with pytest.raises(sqlite3.OperationalError), store.transaction():
-        store.put("x", 1)
-    monkeypatch.setattr(store.db, "conn", real)
+        store.settings.put("x", 1)
+    monkeypatch.setattr(store.connection.db, "conn", real)
     assert not real.in_transaction
-    assert store.setting("x") is None
+    assert store.settings.get("x") is None
     with store.transaction():
-        store.put("x", 2)
-    assert store.setting("x") == 2
+        store.settings.put("x", 2)
+    assert store.settings.get("x") == 2

@@ -31,7 +31,7 @@ Payload = dict[str, Any]
 @pytest.fixture
 def listing(campaign: Campaign) -> Campaign:
     """The small campaign as one of lists: d2 d1 d6 for topic 1, d4 d5 d7 for topic 2."""
-    campaign.set_card(task="list", list_size=3, most_chosen=1)
+    campaign.settings.set_judging_page(task="list", list_size=3, most_chosen=1)
     return campaign
 
 
@@ -64,7 +64,7 @@ def ids(units: list[Payload]) -> list[str]:
 
 
 def test_hand_out_choose_and_go_on(client: TestClient, listing: Campaign) -> None:
-    listing.set_topic_note("1", "Windows only.")
+    listing.settings.set_topic_note("1", "Windows only.")
     first = sync(client, want=1)
     assert set(first) == {"task", "saved", "refused", "units", "plans", "closed", "progress", "exhausted"}
     (unit,) = first["units"]
@@ -83,7 +83,7 @@ def test_hand_out_choose_and_go_on(client: TestClient, listing: Campaign) -> Non
     second = sync(client, decisions=[item], want=5)
     assert (second["saved"], ids(second["units"]), second["exhausted"]) == ([item["uuid"]], ["2"], True)
     assert second["progress"] == {"done": 1, "goal": 2, "left_for_me": 1}
-    row = listing.choices().iloc[0]
+    row = listing.topic_tasks.choices().iloc[0]
     assert row[["annotator", "chosen", "seconds", "away", "source"]].tolist() == ["ann", ("d1",), 2.346, 1, "click"]
 
 
@@ -92,7 +92,7 @@ def test_the_same_request_again_changes_nothing(client: TestClient, listing: Cam
     item = chosen("1", "d1")
     for _ in range(3):
         assert sync(client, decisions=[item], holding=["2"])["saved"] == [item["uuid"]]
-    assert len(listing.choices(current=False)) == 1
+    assert len(listing.topic_tasks.choices(current=False)) == 1
 
 
 def test_one_odd_decision_does_not_keep_the_others(client: TestClient, listing: Campaign) -> None:
@@ -121,7 +121,7 @@ def test_one_odd_decision_does_not_keep_the_others(client: TestClient, listing: 
 def test_a_request_waits_for_the_disk_once(client: TestClient, listing: Campaign) -> None:
     with listing.store.transaction():
         said: list[str] = []
-        listing.store.db.conn.set_trace_callback(said.append)
+        listing.store.connection.db.conn.set_trace_callback(said.append)
     task_routes._sync(listing, "ann", {"task": "list", "want": 1})
     said.clear()
     answer = task_routes._sync(listing, "ann", {"task": "list", "decisions": [chosen("1", "d1")], "want": 1})
@@ -133,7 +133,7 @@ def test_a_request_waits_for_the_disk_once(client: TestClient, listing: Campaign
 def test_no_decision_is_lost_because_nothing_can_be_handed_out_after_it(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch, task: str
 ) -> None:
-    campaign.set_card(task=task, list_size=3, preference_size=3)
+    campaign.settings.set_judging_page(task=task, list_size=3, preference_size=3)
     unit = task_routes._sync(campaign, "ann", {"task": task, "want": 1})["units"][0]
     item = chosen("1", "d1") if task == "list" else preferred("1", *unit["plan"]["next"]["pair"])
     tries: list[Any] = []
@@ -143,12 +143,12 @@ def test_no_decision_is_lost_because_nothing_can_be_handed_out_after_it(
         raise RuntimeError("out of order")
 
     with monkeypatch.context() as patch:
-        patch.setattr(campaign, "next_topics", broken)
+        patch.setattr(campaign.topic_tasks, "next_topics", broken)
         with pytest.raises(RuntimeError, match="out of order"):
             task_routes._sync(campaign, "ann", {"task": task, "decisions": [item], "want": 1})
     assert len(tries) == 2
     with Campaign(campaign.directory) as other:
-        log = other.choices() if task == "list" else other.preferences()
+        log = other.topic_tasks.choices() if task == "list" else other.topic_tasks.preferences()
         assert log["uuid"].tolist() == [item["uuid"]]
     again = task_routes._sync(campaign, "ann", {"task": task, "decisions": [item], "want": 1})
     assert again["saved"] == [item["uuid"]]
@@ -182,7 +182,7 @@ def test_look_back_change_and_take_back(client: TestClient, listing: Campaign) -
 
 
 def test_what_another_annotator_has_or_did_is_not_seen(client: TestClient, listing: Campaign) -> None:
-    listing.assign(["2"], accounts=["ann"])
+    listing.assignments.assign(["2"], accounts=["ann"])
     sync(client, want=2)
     sync(client, decisions=[chosen("1", "d1")])
     client.headers[TOKEN_HEADER] = judging_token(listing, "ben", "annotator")
@@ -227,7 +227,7 @@ def test_what_the_card_cannot_have_meant(client: TestClient, listing: Campaign, 
 
 def test_another_task_takes_decisions_and_hands_nothing_out(client: TestClient, listing: Campaign) -> None:
     sync(client, want=1)
-    listing.set_card(task="grades")
+    listing.settings.set_judging_page(task="grades")
     item = chosen("1", "d1")
     answer = sync(client, decisions=[item], want=3, holding=["1"])
     assert (answer["task"], answer["saved"], answer["units"]) == ("grades", [item["uuid"]], [])
@@ -235,7 +235,7 @@ def test_another_task_takes_decisions_and_hands_nothing_out(client: TestClient, 
 
 def test_long_texts_are_cut(client: TestClient, listing: Campaign) -> None:
     with listing.store.transaction():
-        listing.store.add_documents([Document("d2", "long", "x" * (task_routes.UNIT_CAP + 5))], replace=True)
+        listing.store.corpus.add_documents([Document("d2", "long", "x" * (task_routes.UNIT_CAP + 5))], replace=True)
     document = sync(client, want=1)["units"][0]["documents"][0]
     assert (len(document["text"]), document["truncated"], document["length"]) == (
         task_routes.UNIT_CAP,
@@ -249,7 +249,7 @@ def test_long_texts_are_cut(client: TestClient, listing: Campaign) -> None:
 
 @pytest.fixture
 def comparing(campaign: Campaign) -> Campaign:
-    campaign.set_card(task="preference", preference_size=3)
+    campaign.settings.set_judging_page(task="preference", preference_size=3)
     return campaign
 
 
@@ -359,13 +359,13 @@ def test_what_is_no_preference_is_refused(client: TestClient, comparing: Campaig
 def test_pages_speak_of_decisions(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch, task: str, view: str, role: Role
 ) -> None:
-    campaign.set_card(task=task)
-    campaign.set_assignment(annotators=2)
+    campaign.settings.set_judging_page(task=task)
+    campaign.assignments.update(annotators=2)
     for name in ("ann", "ben"):
         if task == "list":
-            campaign.choose([Choice(str(uuid4()), name, "1", "chosen", ("d2", "d1"), ("d2",))])
+            campaign.topic_tasks.choose([Choice(str(uuid4()), name, "1", "chosen", ("d2", "d1"), ("d2",))])
         else:
-            campaign.prefer([Preference(str(uuid4()), name, "1", "d2", d, "left") for d in ("d1", "d6")])
+            campaign.topic_tasks.prefer([Preference(str(uuid4()), name, "1", "d2", d, "left") for d in ("d1", "d6")])
     secret = signed_in(campaign, "ann", role)
     monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
     monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
@@ -397,10 +397,12 @@ def test_thousands_of_topics_cost_a_save_nothing(tmp_path: Path, task: str) -> N
     (tmp_path / "d.jsonl").write_text("\n".join(lines) + "\n")
     (tmp_path / "a.run").write_text("".join(f"{t} Q0 {doc} {d + 1} {100 - d} a\n" for t, doc, d in pairs))
     with Campaign.create(tmp_path / "campaign") as campaign:
-        campaign.import_files(documents=[tmp_path / "d.jsonl"], topics=tmp_path / "t.tsv", runs=[tmp_path / "a.run"])
-        campaign.pool("depth", depth=size)
-        campaign.set_card(task=task)
-        campaign.add_account("ann", "annotator")
+        campaign.importer.import_files(
+            documents=[tmp_path / "d.jsonl"], topics=tmp_path / "t.tsv", runs=[tmp_path / "a.run"]
+        )
+        campaign.pools.add("depth", depth=size)
+        campaign.settings.set_judging_page(task=task)
+        campaign.accounts.add("ann", "annotator")
         answer = task_routes._sync(campaign, "ann", {"task": task, "want": 6})
         assert len(json.dumps(answer)) < 200_000
         units, times, finished = answer["units"], [], 0
@@ -433,5 +435,5 @@ def test_thousands_of_topics_cost_a_save_nothing(tmp_path: Path, task: str) -> N
         assert sorted(times)[190] < 0.1
         with Campaign(campaign.directory) as page:  # as every page opens one
             start = time.thread_time()  # of the processor: others may have it for a while
-            assert page.next_step().page == "judge"
+            assert page.overview.next_step().page == "judge"
             assert time.thread_time() - start < 0.4

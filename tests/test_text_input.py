@@ -18,30 +18,30 @@ from tests.helpers import fails
 UNWRITABLE = ["\ud800", "half \udfff", "a\x00b"]
 
 DOORS: dict[str, Callable[[Campaign, str], Any]] = {
-    "guidelines": lambda campaign, text: campaign.set_guidelines(text),
-    "note of a topic": lambda campaign, text: campaign.set_topic_note("1", text),
-    "description": lambda campaign, text: campaign.describe(description=text),
-    "licence": lambda campaign, text: campaign.describe(licence=text),
-    "URL": lambda campaign, text: campaign.describe(url=f"https://example.org/{text}"),
-    "account": lambda campaign, text: campaign.invite(f"ann {text}", "annotator"),
-    "group": lambda campaign, text: campaign.invite("ann", "annotator", [text]),
-    "e-mail": lambda campaign, text: campaign.invite("ann", "annotator", email=f"{text}@example.org"),
-    "topics of the overlap": lambda campaign, text: campaign.set_assignment(which="topics", topics=(text,)),
-    "calibration set": lambda campaign, text: campaign.set_calibration([("1", text)]),
-    "image host": lambda campaign, text: campaign.set_card(image_hosts=(text,)),
-    "mode": lambda campaign, text: campaign.set_loop(mode=text),
-    "arrangement of a card": lambda campaign, text: campaign.keep_card("ann", {"keys": text}),
-    "address": lambda campaign, text: campaign.keep_address(text),
+    "guidelines": lambda campaign, text: campaign.settings.set_guidelines(text),
+    "note of a topic": lambda campaign, text: campaign.settings.set_topic_note("1", text),
+    "description": lambda campaign, text: campaign.settings.set_collection(description=text),
+    "licence": lambda campaign, text: campaign.settings.set_collection(licence=text),
+    "URL": lambda campaign, text: campaign.settings.set_collection(url=f"https://example.org/{text}"),
+    "account": lambda campaign, text: campaign.accounts.invite(f"ann {text}", "annotator"),
+    "group": lambda campaign, text: campaign.accounts.invite("ann", "annotator", [text]),
+    "e-mail": lambda campaign, text: campaign.accounts.invite("ann", "annotator", email=f"{text}@example.org"),
+    "topics of the overlap": lambda campaign, text: campaign.assignments.update(which="topics", topics=(text,)),
+    "calibration set": lambda campaign, text: campaign.calibration.set_pairs([("1", text)]),
+    "image host": lambda campaign, text: campaign.settings.set_judging_page(image_hosts=(text,)),
+    "mode": lambda campaign, text: campaign.settings.set_loop(mode=text),
+    "arrangement of a card": lambda campaign, text: campaign.settings.keep_card_arrangement("ann", {"keys": text}),
+    "address": lambda campaign, text: campaign.server_state.keep_address(text),
 }
 
 
 @pytest.mark.parametrize("text", UNWRITABLE[:2])
 @pytest.mark.parametrize("door", DOORS)
 def test_no_door_of_a_campaign_lets_half_a_surrogate_pair_in(campaign: Campaign, door: str, text: str) -> None:
-    before = campaign.store.settings()
+    before = campaign.store.settings.all()
     with pytest.raises(InputError):
         DOORS[door](campaign, text)
-    assert campaign.store.settings() == before
+    assert campaign.store.settings.all() == before
 
 
 @pytest.mark.parametrize("door", ["guidelines", "note of a topic", "description", "licence", "account", "address"])
@@ -82,29 +82,29 @@ def test_a_campaign_with_such_a_grade_from_before_opens_and_exports(campaign: Ca
     """Nothing that was judged is out of reach because a sentence was let in once."""
     written = json.dumps({"0": "No", "1": "\ud800 Yes"})
     with campaign.store.transaction():
-        campaign.store.db.conn.execute("UPDATE settings SET value = ? WHERE key = 'grades'", (written,))
+        campaign.store.connection.db.conn.execute("UPDATE settings SET value = ? WHERE key = 'grades'", (written,))
     with Campaign(campaign.directory) as again:
         assert again.grades.sentences[1] == "\ufffd Yes"
-        again.judge([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
-        again.export_collection(tmp_path / "collection")
+        again.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)])
+        again.collection_export.write(tmp_path / "collection")
 
 
 @pytest.mark.parametrize("field", ["uuid", "query_id", "doc_id", "reason", "note", "shown_at", "source"])
 @pytest.mark.parametrize("text", UNWRITABLE)
 def test_a_judgement_with_such_a_text_is_refused(campaign: Campaign, field: str, text: str) -> None:
     good = Judgement(str(uuid4()), "ann", "1", "d1", "graded", 1)
-    result = campaign.judge([good._replace(**{field: text})])
+    result = campaign.judging.judge_many([good._replace(**{field: text})])
     assert result.saved == []
     assert "judgement: expected text that can be written as UTF-8" in result.refused[0].reason
-    assert campaign.counts()["logged"] == 0
+    assert campaign.progress.counts()["logged"] == 0
 
 
 @pytest.mark.parametrize("text", UNWRITABLE)
 def test_a_choice_or_preference_with_such_a_note_is_refused(campaign: Campaign, text: str) -> None:
     choice = Choice(str(uuid4()), "ann", "1", "chosen", ("d1", "d2"), ("d1",), note=text)
     preference = Preference(str(uuid4()), "ann", "1", "d1", "d2", "left", note=text)
-    assert "choice: expected text" in campaign.choose([choice]).refused[0].reason
-    assert "preference: expected text" in campaign.prefer([preference]).refused[0].reason
+    assert "choice: expected text" in campaign.topic_tasks.choose([choice]).refused[0].reason
+    assert "preference: expected text" in campaign.topic_tasks.prefer([preference]).refused[0].reason
 
 
 def test_an_argument_that_is_no_utf8_is_one_line(campaign: Campaign) -> None:

@@ -25,7 +25,7 @@ def campaign(tmp_path: Path) -> Iterator[Campaign]:
     """Three topics with six pairs each; the first pair of each is everybody's."""
     with Campaign.create(tmp_path / "campaign", grades="0-3") as campaign:
         fill(campaign, tmp_path, ["1", "2", "3"], DOCUMENTS)
-        campaign.set_calibration([(topic, "d0") for topic in ("1", "2", "3")])
+        campaign.calibration.set_pairs([(topic, "d0") for topic in ("1", "2", "3")])
         yield campaign
 
 
@@ -44,12 +44,12 @@ def judge(client: TestClient, query_id: str, doc_id: str) -> dict[str, Any]:
 
 def calibrate(campaign: Campaign, name: str) -> None:
     judgements = [Judgement(str(uuid4()), name, topic, "d0", "graded", 1) for topic in ("1", "2", "3")]
-    assert not campaign.judge(judgements).refused
+    assert not campaign.judging.judge_many(judgements).refused
 
 
 def test_after_the_calibration_set_a_topic_with_work_is_named(client: TestClient, campaign: Campaign) -> None:
     calibrate(campaign, "ann")
-    assert len(campaign.next_pairs("ann", "3", 24).documents) == 5  # ann holds all that the last topic has left
+    assert len(campaign.judging.next_pairs("ann", "3", 24).documents) == 5  # ann holds all that the last topic has left
     assert post(client, "topics")["work"] == "1"
     for topic, then in (("1", "2"), ("2", "3")):
         assert [d["doc_id"] for d in post(client, "sync", query_id=topic, want=24)["documents"]] == ["d0"]
@@ -60,37 +60,37 @@ def test_after_the_calibration_set_a_topic_with_work_is_named(client: TestClient
     assert post(client, "sync", query_id="3", want=24, tried=["1"])["next"] == "2"
     assert post(client, "topics")["work"] == "1"
     assert len(post(client, "sync", query_id="1", want=24)["documents"]) == 5
-    campaign.next_pairs("cai", "2", 24)
+    campaign.judging.next_pairs("cai", "2", 24)
     calibrate(campaign, "cai")
-    campaign.next_pairs("cai", "2", 24)
+    campaign.judging.next_pairs("cai", "2", 24)
     assert post(client, "sync", query_id="3", want=24, tried=["1"])["next"] is None
 
 
 def test_only_own_topics_that_are_open_are_named(campaign: Campaign) -> None:
     calibrate(campaign, "ben")
-    campaign.add_account("ann", "annotator")
-    campaign.assign(["1"], ["ann"])
-    assert campaign.topic_with_work("ben") == "2"
-    campaign.set_loop(topics=["2"], mode="closed")
-    assert campaign.topic_with_work("ben") == "3"
-    assert campaign.topic_with_work("ben", "3") is None
+    campaign.accounts.add("ann", "annotator")
+    campaign.assignments.assign(["1"], ["ann"])
+    assert campaign.judging.topic_with_work("ben") == "2"
+    campaign.settings.set_loop(topics=["2"], mode="closed")
+    assert campaign.judging.topic_with_work("ben") == "3"
+    assert campaign.judging.topic_with_work("ben", "3") is None
 
 
 @pytest.mark.slow
 def test_a_loop_is_named_while_its_budget_lasts(campaign: Campaign) -> None:
     calibrate(campaign, "ben")
-    campaign.set_loop(mode="loop", by="mtf", topic_budget=2)
-    assert campaign.topic_with_work("ben", "3") == "1"
-    (document,) = campaign.next_pairs("ben", "1", 9).documents
-    campaign.judge([Judgement(str(uuid4()), "ben", "1", document.doc_id, "graded", 1)], leased_only=True)
-    assert campaign.topic_with_work("ben", "3") == "2"
-    assert campaign.out_of_budget("1") == "The judgement budget of this topic (2) is used up"
-    assert campaign.out_of_budget("2") == ""
-    campaign.set_loop(topic_budget=0, budget=6)
-    assert campaign.out_of_budget("1") == "This topic's share (2) of the judgement budget (6) is used up"
-    campaign.set_loop(budget=4)
-    assert campaign.out_of_budget("1") == "The judgement budget of this campaign (4) is used up"
-    assert campaign.topic_with_work("ben", "3") is None
+    campaign.settings.set_loop(mode="loop", by="mtf", topic_budget=2)
+    assert campaign.judging.topic_with_work("ben", "3") == "1"
+    (document,) = campaign.judging.next_pairs("ben", "1", 9).documents
+    campaign.judging.judge_many([Judgement(str(uuid4()), "ben", "1", document.doc_id, "graded", 1)], leased_only=True)
+    assert campaign.judging.topic_with_work("ben", "3") == "2"
+    assert campaign.budget.used_up("1") == "The judgement budget of this topic (2) is used up"
+    assert campaign.budget.used_up("2") == ""
+    campaign.settings.set_loop(topic_budget=0, budget=6)
+    assert campaign.budget.used_up("1") == "This topic's share (2) of the judgement budget (6) is used up"
+    campaign.settings.set_loop(budget=4)
+    assert campaign.budget.used_up("1") == "The judgement budget of this campaign (4) is used up"
+    assert campaign.judging.topic_with_work("ben", "3") is None
 
 
 @pytest.mark.parametrize("budget", [0, 30])
@@ -100,13 +100,15 @@ def test_labels_outside_the_pool_leave_the_work_of_a_loop_within_it(
     calibrate(campaign, "ben")
     rows = "".join(f"zoe,{topic},elsewhere{n},1\n" for topic in ("1", "2", "3") for n in range(8))
     (tmp_path / "labels.csv").write_text("annotator,query_id,doc_id,relevance\n" + rows)
-    campaign.import_files(labels=tmp_path / "labels.csv")
-    campaign.set_loop(mode="loop-in-pool", by="mtf", budget=budget)
-    assert campaign.topic_with_work("ben", "3") == "1"
+    campaign.importer.import_files(labels=tmp_path / "labels.csv")
+    campaign.settings.set_loop(mode="loop-in-pool", by="mtf", budget=budget)
+    assert campaign.judging.topic_with_work("ben", "3") == "1"
     # Of a budget of 30, labels and the calibration set use 27: one more document for each topic.
     for number in range(1 if budget else 5):
-        assert campaign.out_of_budget("1") == ""
-        (document,) = campaign.next_pairs("ben", "1", 1).documents
-        campaign.judge([Judgement(str(uuid4()), "ben", "1", document.doc_id, "graded", number % 2)], leased_only=True)
-    assert campaign.topic_with_work("ben", "3") == "2"
-    assert campaign.next_pairs("ben", "1", 1).documents == []
+        assert campaign.budget.used_up("1") == ""
+        (document,) = campaign.judging.next_pairs("ben", "1", 1).documents
+        campaign.judging.judge_many(
+            [Judgement(str(uuid4()), "ben", "1", document.doc_id, "graded", number % 2)], leased_only=True
+        )
+    assert campaign.judging.topic_with_work("ben", "3") == "2"
+    assert campaign.judging.next_pairs("ben", "1", 1).documents == []

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import streamlit as st
 
 from annotate.auth import oidc, session
+from annotate.elements.drawing import plain
 from collection.errors import InputError
 
 AT_PROVIDER = "at-provider"
@@ -33,7 +34,7 @@ def signed_out() -> None:
             try:
                 newcomer = known.newcomer(claims)
                 if newcomer is not None:
-                    token = campaign.admit(newcomer.email, newcomer.role, newcomer.name)
+                    token = campaign.accounts.admit(newcomer.email, newcomer.role, newcomer.name)
                     if token is None:
                         raise InputError(f"the account of {newcomer.email} is locked; ask a manager of the campaign")
                     use_link(token)
@@ -62,9 +63,9 @@ def sign_out(everywhere: bool = False) -> None:
     """End this session, or all of this person's, and leave."""
     now = session.current()
     if everywhere:
-        now.campaign.end_sessions(now.annotator)
+        now.campaign.accounts.end_sessions(now.annotator)
     else:
-        now.campaign.end_session(now.digest)
+        now.campaign.accounts.end_session(now.digest)
     if _claims() is not None:
         st.logout()  # else the provider's word would let the browser in again
     else:
@@ -92,10 +93,8 @@ def use_link(token: str) -> None:
 
 
 def _refused(why: str, title: str) -> None:
-    from annotate.elements import widgets
-
-    st.error(widgets.plain(f"{why[0].upper()}{why[1:]}."))
-    if st.button(f"Leave {widgets.plain(title)}, to sign in as somebody else", key="leave"):
+    st.error(plain(f"{why[0].upper()}{why[1:]}."))
+    if st.button(f"Leave {plain(title)}, to sign in as somebody else", key="leave"):
         st.logout()
     go = "Sign in with a password"
     st.html(f'<p><a href="/signin" target="_self">{go}</a></p>')

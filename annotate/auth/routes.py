@@ -56,7 +56,7 @@ class SigningService:
         with Campaign(directory) as campaign:
             self.title = campaign.title
             self.cookie, self.browser_cookie = cookie_name(campaign.id), browser_cookie_name(campaign.id)
-            self.tokens = Tokens(campaign.secret(), campaign.id)
+            self.tokens = Tokens(campaign.server_state.secret(), campaign.id)
 
     @asynccontextmanager
     async def lifespan(self, _app: object) -> AsyncIterator[None]:
@@ -79,7 +79,7 @@ class SigningService:
     async def signed_in(self, request: HTTPConnection) -> Person | None:
         """Whose open session the browser has."""
         secret = self.tokens.read_cookie(request.cookies.get(self.cookie))
-        return None if secret is None else await self._desk.run(lambda campaign: campaign.session(secret))
+        return None if secret is None else await self._desk.run(lambda campaign: campaign.accounts.session(secret))
 
     @open_to(ANYBODY)
     async def signin(self, request: Request) -> Response:
@@ -92,7 +92,7 @@ class SigningService:
         inside = await self.signed_in(request)
         if token is None:
             return self._form() if inside is None else _to_the_app()
-        name = await self._desk.run(lambda campaign: campaign.signin_link_account(token))
+        name = await self._desk.run(lambda campaign: campaign.accounts.signin_link_account(token))
         if name is None:
             return forms.spent() if inside is None else _to_the_app()
         return forms.link(self.title, name, token, _other(inside, name))
@@ -117,21 +117,21 @@ class SigningService:
             with queue.place(source):
                 # Counted before it is known: many at once are many.
                 self.attempts.failed(name, source, is_known=is_known)
-                account = await desk.run(lambda campaign: campaign.check_password(name, password))
+                account = await desk.run(lambda campaign: campaign.accounts.check_password(name, password))
         except Busy:
             return self._form("Too many people are signing in; try again in a few seconds.", name, 503, retry_after=2)
         if account is None:
             return self._form(WRONG, name, 403)
         self.attempts.succeeded(name, source, is_known=is_known)
-        secret = await _tried(self._desk, lambda campaign: campaign.open_session(account))
+        secret = await _tried(self._desk, lambda campaign: campaign.accounts.open_session(account))
         return await self._let_in(request, secret, account)
 
     async def _use_link(self, request: Request, token: str) -> Response:
-        name = await self._desk.run(lambda campaign: campaign.signin_link_account(token))
+        name = await self._desk.run(lambda campaign: campaign.accounts.signin_link_account(token))
         if name is None:
             return forms.spent()
         try:
-            secret = await self._desk.run(lambda campaign: campaign.use_signin_link(token))
+            secret = await self._desk.run(lambda campaign: campaign.accounts.use_signin_link(token))
         except CleverdonError:  # busy; the link can still be used
             return await self._let_in(request, None, name)
         return forms.spent() if secret is None else await self._let_in(request, secret, name)
@@ -140,7 +140,7 @@ class SigningService:
     async def invitation(self, request: Request) -> Response:
         """The form of an invitation; to look at it uses nothing up: programs that show mail do that."""
         token = request.query_params.get("token", "")
-        name = await self._desk.run(lambda campaign: campaign.invited(token))
+        name = await self._desk.run(lambda campaign: campaign.accounts.invited(token))
         if name is None:
             return forms.spent()
         return forms.invitation(self.title, name, token, instead_of=_other(await self.signed_in(request), name))
@@ -153,13 +153,13 @@ class SigningService:
         except BadRequest as error:
             return forms.refused(str(error), error.status)
         token, password = sent.get("token", ""), sent.get("password", "")
-        name = await self._desk.run(lambda campaign: campaign.invited(token))
+        name = await self._desk.run(lambda campaign: campaign.accounts.invited(token))
         if name is None:
             return forms.spent()
         if password != sent.get("again"):
             return forms.invitation(self.title, name, token, "The two passwords are not the same.", 400)
         try:
-            secret = await self._slow.run(lambda campaign: campaign.accept_invitation(token, password))
+            secret = await self._slow.run(lambda campaign: campaign.accounts.accept_invitation(token, password))
         except (InputError, BusyError) as error:
             said = str(error)
             return forms.invitation(self.title, name, token, f"{said[0].upper()}{said[1:]}.", 400)
@@ -207,9 +207,9 @@ async def _tried(desk: Desk, work: Callable[[Campaign], T]) -> T | None:
 
 
 def _end(campaign: Campaign, secret: str) -> None:
-    person = campaign.session(secret)
+    person = campaign.accounts.session(secret)
     if person is not None:
-        campaign.end_session(person.session)
+        campaign.accounts.end_session(person.session)
 
 
 def _other(inside: Person | None, name: str) -> str:

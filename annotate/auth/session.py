@@ -44,9 +44,9 @@ def opened() -> Iterator[Session | None]:
     The store is asked in every run: who has signed out, or is locked, is gone with the next click.
     """
     with campaign_of_the_app() as campaign:
-        tokens = Tokens(campaign.secret(), campaign.id)
+        tokens = Tokens(campaign.server_state.secret(), campaign.id)
         secret = tokens.read_cookie(st.context.cookies.get(cookie_name(campaign.id)))
-        person = None if secret is None else campaign.session(secret)
+        person = None if secret is None else campaign.accounts.session(secret)
         if person is None:
             yield None
             return

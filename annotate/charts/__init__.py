@@ -11,7 +11,8 @@ import pandas as pd
 import streamlit as st
 
 from annotate.elements import drawing
-from annotate.elements.widgets import NEUTRAL, plain, upright
+from annotate.elements.drawing import plain
+from annotate.elements.widgets import NEUTRAL, upright
 from collection.campaign.recall import Recall
 from collection.stopping import Estimate
 

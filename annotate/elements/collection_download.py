@@ -10,8 +10,9 @@ from typing import Any
 import streamlit as st
 
 from annotate.auth import session
-from annotate.elements import markdown, widgets
-from collection.campaign import CORPORA, Campaign
+from annotate.elements import drawing, markdown
+from collection.campaign import Campaign
+from collection.campaign.collection_card import CORPORA
 from collection.errors import CleverdonError
 from collection.export import card
 from collection.formats import QUERY_TEXTS, write_zip
@@ -50,15 +51,15 @@ def draw(rule: str) -> None:
         _describe()
     options = _choices()
     try:
-        outline = campaign.collection_outline(name=options["name"], rule=rule, corpus=options["corpus"])
+        outline = campaign.collection_card.outline(name=options["name"], rule=rule, corpus=options["corpus"])
     except CleverdonError as error:
-        st.info(widgets.plain(f"{error}."))
+        st.info(drawing.plain(f"{error}."))
         return
     st.write(
         f"{outline.pairs:,} pairs of {outline.topics:,} topics; {outline.documents:,} documents"
         + (f", about {_size(outline.bytes)}." if outline.documents else ".")
     )
-    if not campaign.about().licence:
+    if not campaign.settings.collection().licence:
         st.caption("No licence is stated, so nobody knows what they may do with it. A manager can say it above.")
     name = outline.name.replace("/", "-")
     if outline.bytes > LARGEST:
@@ -75,7 +76,7 @@ def draw(rule: str) -> None:
             on_click="ignore",
         )
     if st.toggle("Show the card", key="card"):
-        facts = campaign.collection_facts(rule=rule, **{n: v for n, v in options.items() if n != "with_runs"})
+        facts = campaign.collection_card.facts(rule=rule, **{n: v for n, v in options.items() if n != "with_runs"})
         with st.container(border=True, height=600):
             st.html(f'{STYLE}<div class="card">{markdown.to_html(card(facts))}</div>')
 
@@ -83,7 +84,7 @@ def draw(rule: str) -> None:
 def _describe() -> None:
     """What the manager says of the collection."""
     campaign = session.current().campaign
-    about = campaign.about()
+    about = campaign.settings.collection()
     with st.expander("What its card says in your words"), st.form("about", border=False):
         said = {
             name: (st.text_area if name == "description" else st.text_input)(
@@ -93,9 +94,9 @@ def _describe() -> None:
         }
         if st.form_submit_button("Save"):
             try:
-                campaign.describe(**said)
+                campaign.settings.set_collection(**said)
             except CleverdonError as error:
-                st.error(widgets.plain(str(error)))
+                st.error(drawing.plain(str(error)))
             else:
                 st.toast("Saved.")
 
@@ -130,7 +131,7 @@ def _packed(directory: Path, name: str, options: dict[str, Any]) -> Callable[[],
 
     def pack() -> bytes:
         with tempfile.TemporaryDirectory() as scratch, Campaign(directory) as campaign:
-            campaign.export_collection(Path(scratch) / name, **options)
+            campaign.collection_export.write(Path(scratch) / name, **options)
             write_zip(Path(scratch) / name, Path(scratch) / "packed.zip")
             return (Path(scratch) / "packed.zip").read_bytes()
 

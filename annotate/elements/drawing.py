@@ -2,11 +2,12 @@
 
 Names come from files that nobody has checked; one with a right-to-left override reads as another name. Streamlit and
 Vega-Lite draw what they get, so every page draws tables and charts through these functions, never through Streamlit's.
-Labels, captions and other Markdown go through :func:`annotate.elements.widgets.plain`.
+Labels, captions and other Markdown go through :func:`annotate.elements.drawing.plain`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +16,18 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from collection.characters import without_bidi
+from collection.characters import one_line, without_bidi
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!<>~|$:&])")
+_ADDRESS = re.compile(r"://|www\.|@", re.I)
+_DIRECTIVE = re.compile(
+    r":(?=(?:100|1234|[\w+-]*[^\W\d][\w+-]*|[+-]1)(?:[:/]|\Z))|(?<!\S)(?:<->|->|<-|--|>=|<=|~=)(?!\S)"
+)
+"""What Streamlit replaces in text even where every sign is escaped: icons and emoji (:material/home:, :streamlit:,
+:smile:, :100:, but not the line of an error, a.run:2:), of which a page may add the last colon, and arrows and dashes
+between blanks."""
+_JOINER, _BREAK = "\u2060", "\u200b"
+"""Characters without width: the word joiner, where no line breaks, and the space, where one may."""
 
 
 def dataframe(table: pd.DataFrame | Styler, **options: Any) -> Any:
@@ -99,3 +111,20 @@ def _readable(value: Any) -> Any:
         for name, each in value._kwds.items():
             value._kwds[name] = _readable(each)
     return value
+
+
+def plain(text: str) -> str:
+    r"""Text from a file, made harmless where Streamlit reads Markdown (labels, headings, captions).
+
+    Characters that change the direction of writing are dropped: they would reach beyond the text. Streamlit links
+    addresses and replaces names of icons and emoji even where every sign is escaped, so a character without width
+    parts them.
+
+    Examples
+    --------
+    >>> plain(":material/home: *x*").replace("\u2060", "|")
+    '\\:|material/home\\: \\*x\\*'
+    """
+    flat = one_line(without_bidi(text))  # four blanks at the beginning would be a block of code
+    flat = _DIRECTIVE.sub(lambda found: f"{found[0][0]}{_JOINER}{found[0][1:]}", flat)
+    return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub(f"{_BREAK}\\g<0>{_BREAK}", flat))

@@ -29,7 +29,7 @@ def show(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str) -> None
         Of the table: another one for other pairs.
     """
     st.subheader("The pairs")
-    st.caption(f"{len(pairs):,} pairs: {widgets.plain(cell)}. Largest distance first. Select a row to read it.")
+    st.caption(f"{len(pairs):,} pairs: {drawing.plain(cell)}. Largest distance first. Select a row to read it.")
     people = sorted({annotator for said in pairs["grades"] for annotator in said})
     listing = pairs.drop(columns="grades")
     if len(people) <= WIDE:
@@ -67,11 +67,11 @@ def selected(event: Any, rows: int) -> int | None:
 def side_by_side(query_id: str, doc_id: str, labels: pd.DataFrame) -> None:
     """The document, and beside it each annotator's grade, how long it took, and the note that came with it."""
     campaign = session.current().campaign
-    titles = campaign.topics().set_index("query_id")["title"]
+    titles = campaign.corpus.topics().set_index("query_id")["title"]
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        st.caption(f"Topic {widgets.plain(query_id)}: {widgets.plain(titles[query_id])}")
-        document = campaign.document(doc_id)
+        st.caption(f"Topic {drawing.plain(query_id)}: {drawing.plain(titles[query_id])}")
+        document = campaign.corpus.document(doc_id)
         if document is not None:
             widgets.document(document)
     said = labels[(labels["query_id"] == query_id) & (labels["doc_id"] == doc_id)].sort_values("annotator")
@@ -79,7 +79,7 @@ def side_by_side(query_id: str, doc_id: str, labels: pd.DataFrame) -> None:
         for row in said.to_dict("records"):
             with st.container(border=True):
                 grade = widgets.grade_name(campaign.grades, "graded", row["relevance"])
-                st.markdown(f"**{widgets.plain(row['annotator'])}:** {widgets.plain(grade)}")
+                st.markdown(f"**{drawing.plain(row['annotator'])}:** {drawing.plain(grade)}")
                 if not pd.isna(row["seconds"]):
                     st.caption(f"after {row['seconds']:.0f} seconds")
                 if not pd.isna(row["note"]):

@@ -9,7 +9,7 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.charts.comparison import OUTCOMES, STANDINGS
-from annotate.elements import drawing, widgets
+from annotate.elements import drawing
 from collection.comparison import Comparison
 from collection.records import Document
 
@@ -154,7 +154,7 @@ def tests_table(rows: pd.DataFrame, sure: str) -> None:
 def rankings(table: pd.DataFrame, a: str, b: str) -> None:
     """Draw two rankings of a topic beside each other, as :meth:`collection.Campaign.side_by_side` gives them."""
     campaign = session.current().campaign
-    documents = campaign.documents([d for side in "ab" for d in table[f"doc_{side}"] if d])
+    documents = campaign.corpus.documents([d for side in "ab" for d in table[f"doc_{side}"] if d])
     for column, side, other, name in zip(st.columns(2), "ab", "ba", (a, b), strict=True):
         there = table[table[f"doc_{side}"] != ""]
         grades = there[f"grade_{side}"]
@@ -166,7 +166,7 @@ def rankings(table: pd.DataFrame, a: str, b: str) -> None:
                 "document": there[f"doc_{side}"].map(lambda d: _name(documents.get(d), d)),
             }
         )
-        column.markdown(f"**{widgets.plain(name)}**")
+        column.markdown(f"**{drawing.plain(name)}**")
         with column:
             drawing.dataframe(
                 drawing.readable(shown).style.apply(lambda _, g=grades: [_colour(x) for x in g], subset=["grade"]),
@@ -181,7 +181,7 @@ def rankings(table: pd.DataFrame, a: str, b: str) -> None:
                     "document": st.column_config.TextColumn("Document"),
                 },
             )
-    legend = ", ".join(f"**{g}** {widgets.plain(campaign.grades.label(g))}" for g in campaign.grades.sentences)
+    legend = ", ".join(f"**{g}** {drawing.plain(campaign.grades.label(g))}" for g in campaign.grades.sentences)
     st.caption(f"Grades, the bluer the higher: {legend}; **–** nobody judged it. *There at*: its rank in the other.")
 
 

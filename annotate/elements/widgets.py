@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from html import escape
 from typing import Any
@@ -13,45 +12,19 @@ import streamlit as st
 from annotate import views
 from annotate.auth import pages, session
 from annotate.elements import drawing
+from annotate.elements.drawing import plain
 from annotate.judging import document_payload
-from collection.campaign import Campaign, NextStep
-from collection.campaign.topic_decisions import waiting_topics
-from collection.characters import one_line, without_bidi
+from collection.campaign import Campaign
+from collection.campaign.overview import waiting_topics
+from collection.campaign.results import NextStep
+from collection.characters import without_bidi
 from collection.documents.rendering import cut
 from collection.records import Document, GradeScale, Role
 from collection.stopping import table
 
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!<>~|$:&])")
-_ADDRESS = re.compile(r"://|www\.|@", re.I)
-_DIRECTIVE = re.compile(
-    r":(?=(?:100|1234|[\w+-]*[^\W\d][\w+-]*|[+-]1)(?:[:/]|\Z))|(?<!\S)(?:<->|->|<-|--|>=|<=|~=)(?!\S)"
-)
-"""What Streamlit replaces in text even where every sign is escaped: icons and emoji (:material/home:, :streamlit:,
-:smile:, :100:, but not the line of an error, a.run:2:), of which a page may add the last colon, and arrows and dashes
-between blanks."""
-_JOINER, _BREAK = "\u2060", "\u200b"
-"""Characters without width: the word joiner, where no line breaks, and the space, where one may."""
-
 LONG_TEXT = 20_000
 NEUTRAL = "#808893"
 """A grey that can be read on the light and on the dark background."""
-
-
-def plain(text: str) -> str:
-    r"""Text from a file, made harmless where Streamlit reads Markdown (labels, headings, captions).
-
-    Characters that change the direction of writing are dropped: they would reach beyond the text. Streamlit links
-    addresses and replaces names of icons and emoji even where every sign is escaped, so a character without width
-    parts them.
-
-    Examples
-    --------
-    >>> plain(":material/home: *x*").replace("\u2060", "|")
-    '\\:|material/home\\: \\*x\\*'
-    """
-    flat = one_line(without_bidi(text))  # four blanks at the beginning would be a block of code
-    flat = _DIRECTIVE.sub(lambda found: f"{found[0][0]}{_JOINER}{found[0][1:]}", flat)
-    return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub(f"{_BREAK}\\g<0>{_BREAK}", flat))
 
 
 def style() -> None:
@@ -112,29 +85,29 @@ def missing_texts(per_topic: Iterable[int]) -> None:
 
 def own_progress(campaign: Campaign, annotator: str) -> None:
     """An annotator's topics, and how far each is for them; nothing of anybody else's."""
-    topics = campaign.topics_for(annotator)
+    topics = campaign.progress.topics_for(annotator)
     if not topics:
         st.write("There is no topic for you to judge yet.")
         return
-    if (task := campaign.card_settings().task) != "grades":
+    if (task := campaign.settings.judging_page().task) != "grades":
         page_link("judge.py", "Judge")
-        if campaign.guidelines():
+        if campaign.settings.guidelines():
             page_link("guidelines.py", "Read the guidelines first; in the judging card they are under g")
-        decided = campaign.task_progress(annotator)
+        decided = campaign.topic_tasks.progress(annotator)
         what = "lists" if task == "list" else "topics"
         metrics({"Topics for you": f"{len(topics):,}", "Decided by you": f"{decided.done:,}"})
         if decided.goal:
             st.progress(decided.done / decided.goal, f"{decided.done:,} of {decided.goal:,} {what} are decided")
         return
-    said = campaign.judgements(annotator=annotator)
+    said = campaign.judgement_log.judgements(annotator=annotator)
     said = said[said["counts_as"] == "judgement"]
-    titles = campaign.topics().set_index("query_id")["title"]
-    standings = {query_id: campaign.standing(query_id, annotator) for query_id in topics}
-    done, goal = campaign.totals(annotator)
+    titles = campaign.corpus.topics().set_index("query_id")["title"]
+    standings = {query_id: campaign.progress.standing(query_id, annotator) for query_id in topics}
+    done, goal = campaign.progress.totals(annotator)
     page_link("judge.py", "Judge")
-    if campaign.guidelines():
+    if campaign.settings.guidelines():
         page_link("guidelines.py", "Read the guidelines first; in the judging card they are under g")
-    if waiting := campaign.calibration_for(annotator):
+    if waiting := campaign.calibration.left(annotator):
         pairs = "1 pair" if waiting == 1 else f"{waiting:,} pairs"
         st.info(f"{pairs} that everybody judges first: the card begins with them.")
     metrics({"Topics for you": f"{len(topics):,}", "Judged by you": f"{len(said):,}"})
@@ -218,8 +191,8 @@ def document(document: Document, height: int = 340) -> None:
     manager has allowed.
     """
     campaign = session.current().campaign
-    settings = campaign.card_settings()
-    shown, pictures = campaign.shown(document, settings), document_payload.images(document, settings)
+    settings = campaign.settings.judging_page()
+    shown, pictures = campaign.document_view.shown(document, settings), document_payload.images(document, settings)
     st.text(upright(shown.title or document.doc_id))
     if shown.title:
         st.caption(plain(document.doc_id))

@@ -41,8 +41,8 @@ import pandas as pd
 from starlette.routing import Route
 
 from annotate.auth.roles import MANAGERS
-from annotate.judging.document_payload import shown
-from annotate.judging.routes import PREFIX, Payload, _judgements, _list, _text
+from annotate.judging.document_payload import PREFIX, shown
+from annotate.judging.request_fields import Payload, judgements_of, list_of, text_of
 from annotate.server.request_bodies import BadRequest
 from collection.adjudication import filtered, sides
 from collection.campaign import Campaign
@@ -74,10 +74,10 @@ class Queue:
         self._pairs = pd.DataFrame()
 
     def read(self, campaign: Campaign) -> pd.DataFrame:
-        """What :meth:`~collection.campaign.Campaign.to_adjudicate` says; callers do not change it."""
-        version = campaign.adjudication_version()
+        """What :meth:`.Adjudication.queue` says; callers do not change it."""
+        version = campaign.adjudication.version()
         if version != self._version:
-            self._pairs = campaign.to_adjudicate(ended=True)
+            self._pairs = campaign.adjudication.queue(ended=True)
             self._version = version
         return self._pairs
 
@@ -93,13 +93,13 @@ def routes(guarded: Callable[..., Callable[..., Any]]) -> list[Route]:
 
 def _sync(held: Held, known: Queue, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """Take adjudications, then hand out what is wanted."""
-    decisions, refused = _judgements(annotator, _list(payload, "decisions"))
+    decisions, refused = judgements_of(annotator, list_of(payload, "decisions"))
     # On disk before anything else of the request is read: nothing odd in it keeps a decision from being saved.
-    result = campaign.adjudicate(decisions)
+    result = campaign.adjudication.adjudicate(decisions)
     want = payload.get("want", 0)
     if not isinstance(want, int) or isinstance(want, bool):
         raise BadRequest("wanted want as a whole number")
-    holding = _list(payload, "holding")
+    holding = list_of(payload, "holding")
     pairs = [_pair(name) for name in holding]
     conditions = _filter(payload.get("filter") or {})
     answer: Payload = {
@@ -145,28 +145,28 @@ def _recent(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     limit = payload.get("limit", 20)
     if not isinstance(limit, int) or isinstance(limit, bool):
         raise BadRequest("wanted limit as a whole number")
-    mine = campaign.adjudications(annotator).iloc[::-1].head(min(max(limit, 1), MOST_RECENT))
-    titles = campaign.titles(set(mine["doc_id"]))
+    mine = campaign.judgement_log.adjudications(annotator).iloc[::-1].head(min(max(limit, 1), MOST_RECENT))
+    titles = campaign.corpus.titles(set(mine["doc_id"]))
     return {"decisions": [_former(row) | {"title": titles[row["doc_id"]]} for row in mine.to_dict("records")]}
 
 
 def _unit(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """One pair with what everybody said of it."""
     query_id, doc_id = _pair(payload.get("pair"))
-    if not campaign.documents([doc_id]) or query_id not in campaign.topic_words([query_id]):
+    if not campaign.corpus.documents([doc_id]) or query_id not in campaign.corpus.topic_words([query_id]):
         raise BadRequest(f"document {doc_id!r} of topic {query_id!r} is not in the campaign")
     return _units(campaign, annotator, [(query_id, doc_id)])[0]
 
 
 def _units(campaign: Campaign, annotator: str, pairs: Sequence[Pair]) -> list[Payload]:
-    words = campaign.topic_words(sorted({query_id for query_id, _ in pairs}))
-    documents = campaign.documents([doc_id for _, doc_id in pairs])
+    words = campaign.corpus.topic_words(sorted({query_id for query_id, _ in pairs}))
+    documents = campaign.corpus.documents([doc_id for _, doc_id in pairs])
     units: list[Payload] = []
     for query_id, doc_id in pairs:
-        said = campaign.judgements(query_id=query_id, doc_id=doc_id)
+        said = campaign.judgement_log.judgements(query_id=query_id, doc_id=doc_id)
         mine = said[(said["counts_as"] == TASK) & (said["annotator"] == annotator)]
         opinions = sides(said, query_id, doc_id).to_dict("records")
-        text = campaign.shown(documents[doc_id]).text if any(row["passages"] for row in opinions) else ""
+        text = campaign.document_view.shown(documents[doc_id]).text if any(row["passages"] for row in opinions) else ""
         units.append(
             {
                 "topic": words[query_id],
@@ -215,22 +215,22 @@ def _pairs(queue: pd.DataFrame) -> list[Pair]:
 def _pair(name: Any) -> Pair:
     """The topic and the document that a pair's name says."""
     try:
-        parts = json.loads(_text({"pair": name}, "pair"))
+        parts = json.loads(text_of({"pair": name}, "pair"))
     except (ValueError, RecursionError):
         parts = None
     if not isinstance(parts, list) or len(parts) != 2:
         raise BadRequest("wanted a pair as the JSON text of [query_id, doc_id]")
     query_id, doc_id = parts
-    return _text({"query_id": query_id}, "query_id"), _text({"doc_id": doc_id}, "doc_id")
+    return text_of({"query_id": query_id}, "query_id"), text_of({"doc_id": doc_id}, "doc_id")
 
 
 def _filter(said: Any) -> dict[str, Any]:
     """The conditions of a filter, as :func:`collection.adjudication.filtered` takes them."""
     if not isinstance(said, dict):
         raise BadRequest("wanted filter as a JSON object")
-    conditions: dict[str, Any] = {name: _text(said, name) for name in ("why", "query_id") if said.get(name)}
+    conditions: dict[str, Any] = {name: text_of(said, name) for name in ("why", "query_id") if said.get(name)}
     distance = said.get("distance")
     if distance is not None and distance not in range(MOST_GRADES):
         raise BadRequest("wanted distance as a whole number from 0")
-    names = [_text({"names": name}, "names") for name in _list(said, "names")]
+    names = [text_of({"names": name}, "names") for name in list_of(said, "names")]
     return conditions | {"distance": distance, "names": names}

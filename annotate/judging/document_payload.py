@@ -15,42 +15,20 @@ A document on its way to a card is ``{doc_id, title, form, text, html, length, t
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
-from starlette.routing import Route
-
-from annotate.auth.roles import EVERYBODY, open_to
-from annotate.auth.tokens import cookie_name
-from collection.campaign import Campaign, CardSettings
+from collection.campaign import Campaign
 from collection.campaign.document_view import excerpts_of
 from collection.campaign.images import images_of
+from collection.campaign.judging_settings import CardSettings
 from collection.documents.rendering import Shown, cut, form_of
-from collection.formats import IMAGE_TYPES
 from collection.records import Document
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from annotate.judging.routes import JudgingService
 
 PREFIX = "/api/judging"
 FILES = f"{PREFIX}/files"
 """Where the files of a campaign are served."""
 TEXT_CAP = 20_000
 """Characters of a document that travel with it; the rest comes when it is asked for."""
-A_YEAR = 365 * 24 * 3600
-
-GUARDED = {
-    "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "default-src 'none'; sandbox",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    # A name stands for one content for ever; whoever has it in their own browser has seen it.
-    "Cache-Control": f"private, max-age={A_YEAR}, immutable",
-}
-"""Headers of a file: it is an image whatever is in it, and can do nothing where somebody opens it by itself."""
 
 Payload = dict[str, Any]
 
@@ -71,13 +49,13 @@ def shown(
     cap
         Characters of text that travel; None for all.
     """
-    settings, terms = campaign.card_settings(), None
+    settings, terms = campaign.settings.judging_page(), None
     payloads: list[Payload] = []
     for document in documents:
-        made = campaign.shown(document, settings)
+        made = campaign.document_view.shown(document, settings)
         excerpts = None
         if query_id is not None and settings.long == "passages" and len(made.text) >= settings.long_from:
-            terms = campaign.terms_of(query_id) if terms is None else terms
+            terms = campaign.document_view.terms_of(query_id) if terms is None else terms
             excerpts = excerpts_of(made, terms, settings)
         payloads.append(_payload(document, made, settings, cap) | {"excerpts": excerpts})
     return payloads
@@ -114,27 +92,3 @@ def images(document: Document, settings: CardSettings) -> list[Payload]:
         {"src": f"{FILES}/{image.file}" if image.file else image.link, "alt": image.alt, "link": not image.allowed}
         for image in images_of(document.metadata, settings.image_hosts)
     ]
-
-
-def file_route(service: JudgingService) -> Route:
-    """The route of a campaign's files, for everybody who is signed in on the browser that asks."""
-
-    @open_to(EVERYBODY)
-    async def file(request: Request) -> Response:
-        secret = service.tokens.read_cookie(request.cookies.get(cookie_name(service.campaign_id)))
-        name = request.path_params["name"]
-        signed_in, place = await service.run(partial(_find, secret, name), desk="aside")
-        if not signed_in:
-            return PlainTextResponse("You are not signed in.", 401)
-        if place is None:
-            return PlainTextResponse("There is no such file.", 404)
-        return FileResponse(place, media_type=IMAGE_TYPES[place.suffix[1:]], headers=GUARDED)
-
-    return Route(f"{FILES}/{{name}}", file, methods=["GET"])
-
-
-def _find(secret: str | None, name: str, campaign: Campaign) -> tuple[bool, Path | None]:
-    """Whether somebody is signed in, and where the file is."""
-    if secret is None or campaign.session(secret) is None:
-        return False, None
-    return True, campaign.file(name)

@@ -26,7 +26,8 @@ import pandas as pd
 from starlette.requests import Request
 from starlette.routing import Route
 
-from annotate.judging.routes import PREFIX, Payload, _list, _text
+from annotate.judging.document_payload import PREFIX
+from annotate.judging.request_fields import Payload, list_of, text_of
 from annotate.server.request_bodies import BadRequest
 from collection.agreement.judging_time import Session
 from collection.campaign import Campaign
@@ -58,11 +59,11 @@ def _history(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     if grade is not None and (isinstance(grade, bool) or not isinstance(grade, int | str)):
         raise BadRequest('wanted grade as a number, "cannot judge" or "flagged"')
     before = None if payload.get("before") is None else _whole(payload, "before")
-    found = campaign.history(
+    found = campaign.history.judgements(
         annotator,
-        query_id=None if payload.get("query_id") is None else _text(payload, "query_id"),
+        query_id=None if payload.get("query_id") is None else text_of(payload, "query_id"),
         grade=grade,
-        words=_text(payload, "words")[:LONGEST_WORDS] if payload.get("words") else "",
+        words=text_of(payload, "words")[:LONGEST_WORDS] if payload.get("words") else "",
         before=before,
         limit=_whole(payload, "limit") if "limit" in payload else USUAL,
     )
@@ -72,10 +73,10 @@ def _history(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
 
 def _near(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """Near-duplicates of some documents."""
-    doc_ids = [_text({"doc_ids": doc_id}, "doc_ids") for doc_id in _list(payload, "doc_ids")]
+    doc_ids = [text_of({"doc_ids": doc_id}, "doc_ids") for doc_id in list_of(payload, "doc_ids")]
     if len(doc_ids) > MOST_ASKED:
         raise BadRequest(f"wanted {MOST_ASKED} doc_ids or fewer, found {len(doc_ids)}")
-    found = campaign.near(_text(payload, "query_id"), annotator, doc_ids)
+    found = campaign.near_duplicates.of_documents(text_of(payload, "query_id"), annotator, doc_ids)
     return {
         "near": {
             doc_id: [
@@ -98,7 +99,7 @@ SAID = ("kind", "relevance", "reason")
 
 def _time(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """The annotator's time; seconds with one digit behind the point."""
-    times = campaign.time_of(annotator, day=_day(payload.get("day")))
+    times = campaign.history.time(annotator, day=_day(payload.get("day")))
     return {
         "today": _rounded(times.today._asdict()),
         "session": None if times.session is None else _session(times.session),
@@ -116,7 +117,7 @@ def _settings(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     settings = payload.get("settings")
     if not isinstance(settings, dict):
         raise BadRequest("wanted settings as a JSON object")
-    campaign.keep_card(annotator, settings)
+    campaign.settings.keep_card_arrangement(annotator, settings)
     return {}
 
 

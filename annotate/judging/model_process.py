@@ -22,10 +22,11 @@ from typing import IO, TYPE_CHECKING, Protocol
 from annotate.judging import model_worker
 from annotate.judging.model_worker import ReasonsFound, ReasonsWanted, RoundMade, RoundWanted, Wish, kept, send
 from collection.active_learning.features.workers import ONE_THREAD
-from collection.campaign import LOOPING, Campaign
+from collection.campaign import Campaign
+from collection.campaign.loop_settings import LOOPING
 
 if TYPE_CHECKING:
-    from collection.campaign import Reasons, Round
+    from collection.campaign.training_round import Reasons, Round
 
 log = logging.getLogger(__name__)
 
@@ -100,7 +101,7 @@ class Trainer:
 
     def start(self, campaign: Campaign) -> None:
         """Have the process ready before somebody asks for a round, where a topic of the campaign is in its loop."""
-        if not LOOPING.intersection(campaign.modes().values()):
+        if not LOOPING.intersection(campaign.settings.modes().values()):
             return
         with self._state:
             self._idle_start = True

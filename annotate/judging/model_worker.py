@@ -23,11 +23,12 @@ from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from collection.campaign import Campaign, Learned, Reasons, Round
+    from collection.campaign import Campaign
+    from collection.campaign.training_round import Learned, Reasons, Round
 
 T = TypeVar("T")
 
-START = "import sys; sys.path[:] = {path!r}; from annotate.judging import training; training.serve({directory!r})"
+START = "import sys; sys.path[:] = {path!r}; from annotate.judging import model_worker; model_worker.serve({directory!r})"
 """What the child's interpreter is given to run."""
 
 NICENESS = 10
@@ -180,9 +181,13 @@ class Learning:
     def _round(self, campaign: Campaign, query_id: str) -> Round | None:
         last = self._learned.get(query_id)
         # It may have been asked for while it was made.
-        if last is not None and campaign.is_current(last.round) and not campaign.is_short(last.round):
+        if (
+            last is not None
+            and campaign.active_learning.is_current(last.round)
+            and not campaign.active_learning.is_short(last.round)
+        ):
             return None
-        made = campaign.learn(query_id)
+        made = campaign.active_learning.learn(query_id)
         self._learned = kept(self._learned, query_id, made)
         return made.round
 

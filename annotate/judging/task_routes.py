@@ -49,10 +49,12 @@ from typing import Any
 
 from starlette.routing import Route
 
-from annotate.judging.document_payload import shown
-from annotate.judging.routes import PREFIX, Payload, _list, _note, _seconds, _text
+from annotate.judging.document_payload import PREFIX, shown
+from annotate.judging.request_fields import Payload, list_of, note_of, seconds_of, text_of
 from annotate.server.request_bodies import BadRequest
-from collection.campaign import Campaign, JudgeResult, NextTopics, Refused
+from collection.campaign import Campaign
+from collection.campaign.results import JudgeResult, Refused
+from collection.campaign.topic_tasks import NextTopics
 from collection.errors import BusyError
 from collection.preferences import Ahead
 from collection.records import CHOICE_KINDS, PREFERENCE_KINDS, Choice, Preference
@@ -86,11 +88,11 @@ def _sync(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     task, want = _task(payload), payload.get("want", 0)
     if not isinstance(want, int) or isinstance(want, bool):
         raise BadRequest("wanted want as a whole number")
-    holding = [_text({"holding": query_id}, "holding") for query_id in _list(payload, "holding")]
-    decisions, refused = _decisions(task, annotator, _list(payload, "decisions"))
+    holding = [text_of({"holding": query_id}, "holding") for query_id in list_of(payload, "holding")]
+    decisions, refused = _decisions(task, annotator, list_of(payload, "decisions"))
     want = min(max(want, 0), MOST_UNITS)
     try:
-        with campaign.together():  # one wait for the disk, not two
+        with campaign.transaction():  # one wait for the disk, not two
             asked, result, found = _exchange(campaign, annotator, task, decisions, holding, want)
     except BusyError:
         raise
@@ -116,7 +118,7 @@ def _sync(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
             changed = [d.query_id for d in decisions if d.uuid in saved]
             planned = dict.fromkeys([*changed, *kept[:1]] if decisions else kept)
             answer["plans"] = {query_id: _plan(campaign, annotator, query_id, first) for query_id in planned}
-    done, goal, left = campaign.task_progress(annotator)
+    done, goal, left = campaign.topic_tasks.progress(annotator)
     return answer | {"progress": {"done": done, "goal": goal, "left_for_me": left}}
 
 
@@ -130,11 +132,11 @@ def _exchange(
 ) -> tuple[str, JudgeResult, NextTopics | None]:
     """What the campaign asks for, what became of the decisions, and the next topics, where it asks for this task."""
     if task == "list":
-        result = campaign.choose([d for d in decisions if isinstance(d, Choice)], handed_out_only=True)
+        result = campaign.topic_tasks.choose([d for d in decisions if isinstance(d, Choice)], handed_out_only=True)
     else:
-        result = campaign.prefer([d for d in decisions if isinstance(d, Preference)], handed_out_only=True)
-    asked: str = campaign.card_settings().task
-    return asked, result, campaign.next_topics(annotator, want, holding) if asked == task else None
+        result = campaign.topic_tasks.prefer([d for d in decisions if isinstance(d, Preference)], handed_out_only=True)
+    asked: str = campaign.settings.judging_page().task
+    return asked, result, campaign.topic_tasks.next_topics(annotator, want, holding) if asked == task else None
 
 
 def _recent(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
@@ -143,8 +145,8 @@ def _recent(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     if not isinstance(limit, int) or isinstance(limit, bool):
         raise BadRequest("wanted limit as a whole number")
     decisions = _former(campaign, task, annotator=annotator, last=min(max(limit, 1), MOST_RECENT))[::-1]
-    words = campaign.topic_words([decision["query_id"] for decision in decisions])
-    titles = campaign.titles({doc_id for decision in decisions for doc_id in _named(task, decision)})
+    words = campaign.corpus.topic_words([decision["query_id"] for decision in decisions])
+    titles = campaign.corpus.titles({doc_id for decision in decisions for doc_id in _named(task, decision)})
     for decision in decisions:
         decision["title"] = words[decision["query_id"]]["title"]
         decision["titles"] = {doc_id: titles[doc_id] for doc_id in _named(task, decision)}
@@ -153,8 +155,8 @@ def _recent(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
 
 def _unit(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """One topic with its documents, and what this annotator decided."""
-    task, query_id = _task(payload), _text(payload, "query_id")
-    if not campaign.may_see(annotator, query_id):
+    task, query_id = _task(payload), text_of(payload, "query_id")
+    if not campaign.topic_tasks.may_see(annotator, query_id):
         raise BadRequest(f"topic {query_id!r} is not yours")
     return _units(campaign, annotator, task, [query_id], first=query_id)[0]
 
@@ -166,11 +168,11 @@ def _units(
 
     `first` is the topic that is decided first.
     """
-    words = campaign.topic_words(query_ids)
+    words = campaign.corpus.topic_words(query_ids)
     units: list[Payload] = []
     for query_id in query_ids:
         unit: Payload = {"topic": words[query_id]}
-        doc_ids = campaign.task_documents(query_id)
+        doc_ids = campaign.topic_tasks.documents(query_id)
         if task == "preference":
             unit["plan"] = _plan(campaign, annotator, query_id, first)
             begun = not fresh or unit["plan"]["done"]
@@ -179,7 +181,7 @@ def _units(
             said = [] if fresh else _former(campaign, task, annotator=annotator, query_id=query_id)
             unit["former"] = said[0] if said else None
             doc_ids = said[0]["shown"] if said and said[0]["shown"] else doc_ids
-        documents = campaign.documents(doc_ids)
+        documents = campaign.corpus.documents(doc_ids)
         unit["documents"] = shown(campaign, [documents[i] for i in doc_ids], query_id, UNIT_CAP)
         units.append(unit)
     return units
@@ -187,8 +189,8 @@ def _units(
 
 def _plan(campaign: Campaign, annotator: str, query_id: str, first: str | None) -> Payload:
     """What to compare next, and after each answer; of the topic that is `first` in hand after some more."""
-    deep = AHEAD if campaign.card_settings().preference_size <= LONG else AHEAD_OF_LONG
-    plan, ahead = campaign.plan(annotator, query_id, deep if query_id == first else AHEAD_OF_OTHERS)
+    deep = AHEAD if campaign.settings.judging_page().preference_size <= LONG else AHEAD_OF_LONG
+    plan, ahead = campaign.topic_tasks.plan(annotator, query_id, deep if query_id == first else AHEAD_OF_OTHERS)
     pairs = [] if plan.pair is None else [list(plan.pair)]
     return {"pairs": pairs, "next": _ahead(ahead), "done": plan.done, "expected": plan.expected}
 
@@ -202,7 +204,7 @@ def _ahead(ahead: Ahead) -> Payload:
 
 def _former(campaign: Campaign, task: str, **which: Any) -> list[Payload]:
     """Decisions of the log as the card wants them, oldest first."""
-    frame = campaign.choices(**which) if task == "list" else campaign.preferences(**which)
+    frame = campaign.topic_tasks.choices(**which) if task == "list" else campaign.topic_tasks.preferences(**which)
     names = ("shown", "chosen") if task == "list" else ("left", "right")
     return [
         {"uuid": row["uuid"], "query_id": row["query_id"], "kind": row["kind"], "judged_at": row["judged_at"]}
@@ -228,7 +230,7 @@ def _decisions(task: str, annotator: str, items: list[Any]) -> tuple[list[Choice
     readable: list[Any] = []
     refused: list[Refused] = []
     for item in items:
-        uuid = _text(item, "uuid")
+        uuid = text_of(item, "uuid")
         try:
             readable.append(_choice(annotator, item) if task == "list" else _preference(annotator, item))
         except BadRequest as error:
@@ -247,26 +249,26 @@ def _preference(annotator: str, item: Any) -> Preference:
     if item.get("kind") not in PREFERENCE_KINDS:
         raise BadRequest(f"wanted decisions whose kind is one of {', '.join(PREFERENCE_KINDS)}")
     return Preference(
-        **_common(annotator, item), kind=item["kind"], left=_text(item, "left"), right=_text(item, "right")
+        **_common(annotator, item), kind=item["kind"], left=text_of(item, "left"), right=text_of(item, "right")
     )
 
 
 def _common(annotator: str, item: Any) -> dict[str, Any]:
     return {
-        "uuid": _text(item, "uuid"),
+        "uuid": text_of(item, "uuid"),
         "annotator": annotator,
-        "query_id": _text(item, "query_id"),
-        "reason": _text(item, "reason")[:1000] if item.get("reason") else None,
-        "shown_at": _text(item, "shown_at")[:40] if item.get("shown_at") else None,
-        "seconds": _seconds(item.get("seconds")),
-        "away": _seconds(item.get("away")),
+        "query_id": text_of(item, "query_id"),
+        "reason": text_of(item, "reason")[:1000] if item.get("reason") else None,
+        "shown_at": text_of(item, "shown_at")[:40] if item.get("shown_at") else None,
+        "seconds": seconds_of(item.get("seconds")),
+        "away": seconds_of(item.get("away")),
         "source": "click" if item.get("source") == "click" else "key",
-        "note": _note(item.get("note")),
+        "note": note_of(item.get("note")),
     }
 
 
 def _ids(item: Any, name: str) -> tuple[str, ...]:
-    ids = _list(item, name)
+    ids = list_of(item, name)
     if len(ids) > MOST_SHOWN:
         raise BadRequest(f"wanted {MOST_SHOWN} documents at most in {name}, found {len(ids)}")
-    return tuple(_text({name: doc_id}, name) for doc_id in ids)
+    return tuple(text_of({name: doc_id}, name) for doc_id in ids)

@@ -77,7 +77,7 @@ def create_app(
             freeing.cancel()
 
     with Campaign(directory) as campaign:
-        secrets = None if known is None else known.secrets(campaign.secret())
+        secrets = None if known is None else known.secrets(campaign.server_state.secret())
     # Pages are drawn in threads of this process. A save that arrives meanwhile takes the interpreter over several
     # times, and would wait 5 ms for it each time.
     sys.setswitchinterval(0.0005)

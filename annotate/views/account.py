@@ -4,7 +4,7 @@ import streamlit as st
 
 from annotate.auth import pages, session
 from annotate.auth.rate_limit import OLD_PASSWORDS, too_many
-from annotate.elements import widgets
+from annotate.elements import drawing
 from collection.accounts import SHORTEST_PASSWORD
 from collection.errors import CleverdonError, InputError, WrongPasswordError
 from collection.records import ROLES
@@ -13,12 +13,12 @@ now = session.current()
 campaign = now.campaign
 
 st.title("Account")
-mine = next(account for account in campaign.accounts().to_dict("records") if account["name"] == now.annotator)
-st.write(f"You are **{widgets.plain(now.annotator)}**, {now.role}: {ROLES[now.role]}.")
+mine = next(account for account in campaign.accounts.table().to_dict("records") if account["name"] == now.annotator)
+st.write(f"You are **{drawing.plain(now.annotator)}**, {now.role}: {ROLES[now.role]}.")
 if mine["groups"]:
-    st.write(f"Groups: {widgets.plain(', '.join(mine['groups']))}.")
+    st.write(f"Groups: {drawing.plain(', '.join(mine['groups']))}.")
 if mine["email"]:
-    st.write(f"E-mail: {widgets.plain(mine['email'])}.")
+    st.write(f"E-mail: {drawing.plain(mine['email'])}.")
 
 has_one = bool(mine["has_password"])
 st.subheader("Change the password" if has_one else "Choose a password")
@@ -41,12 +41,12 @@ with st.form("password", clear_on_submit=True, width=460):
         else:
             OLD_PASSWORDS.failed(now.annotator, now.digest, is_known=True)
             try:
-                campaign.change_password(now.annotator, old, new, keep=now.digest)
+                campaign.accounts.change_password(now.annotator, old, new, keep=now.digest)
             except CleverdonError as error:
                 # Where only the new password is refused, the old one was right.
                 if isinstance(error, InputError) and not isinstance(error, WrongPasswordError):
                     OLD_PASSWORDS.succeeded(now.annotator, now.digest, is_known=True)
-                st.error(widgets.plain(f"{str(error)[0].upper()}{str(error)[1:]}."))
+                st.error(drawing.plain(f"{str(error)[0].upper()}{str(error)[1:]}."))
             else:
                 OLD_PASSWORDS.succeeded(now.annotator, now.digest, is_known=True)
                 st.success("Changed. In other browsers you are signed out.")

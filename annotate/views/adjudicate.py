@@ -11,9 +11,9 @@ import streamlit as st
 from annotate.auth import session
 from annotate.elements import drawing, widgets
 from annotate.judging.card import ADJUDICATE, CardData, grade_buttons, mount
-from annotate.judging.routes import PREFIX, TEXT_CAP
+from annotate.judging.document_payload import PREFIX, TEXT_CAP
 from collection.adjudication import filtered
-from collection.campaign import CANNOT_JUDGE_REASONS
+from collection.campaign.results import CANNOT_JUDGE_REASONS
 
 now = session.current()
 campaign, scale = now.campaign, now.campaign.grades
@@ -26,7 +26,7 @@ WHY = {"disagreement": "Disagreements", "calibration": "Calibration set, not set
 @st.cache_data(show_spinner="Looking for disagreements", max_entries=4)
 def queue_of(campaign_id: str, version: tuple[Hashable, ...]) -> pd.DataFrame:
     """The queue with the pairs that are ended; kept while nobody judges and no text is imported."""
-    return session.current().campaign.to_adjudicate(ended=True)
+    return session.current().campaign.adjudication.queue(ended=True)
 
 
 def pick(table: str) -> None:
@@ -37,7 +37,7 @@ def pick(table: str) -> None:
         st.session_state[PAIR] = st.session_state[LISTED][rows[0]]
 
 
-everything = queue_of(campaign.id, campaign.adjudication_version())
+everything = queue_of(campaign.id, campaign.adjudication.version())
 waiting = int(everything["held_back"].sum())
 everything = everything[~everything["held_back"]].reset_index(drop=True)
 pairs_wait = "1 pair waits" if waiting == 1 else f"{waiting:,} pairs wait"
@@ -48,16 +48,16 @@ if everything.empty:
     if waiting:
         st.write(for_texts)
         st.stop()
-    several = campaign.disagreements().pairs
+    several = campaign.agreement.disagreements().pairs
     if several:
         pairs = "The only pair" if several == 1 else f"All {several:,} pairs"
         st.write(f"{pairs} with two or more judgements: the annotators agree. There is nothing to adjudicate.")
     else:
         st.write("There is nothing to adjudicate: no pair has judgements by two or more annotators yet.")
-        widgets.next_step(campaign.next_step())
+        widgets.next_step(campaign.overview.next_step())
     st.stop()
 
-titles = campaign.topics().set_index("query_id")["title"]
+titles = campaign.corpus.topics().set_index("query_id")["title"]
 order = {query_id: n for n, query_id in enumerate(titles.index)}
 above = st.container(horizontal=True, vertical_alignment="center", gap="small")
 
@@ -109,7 +109,7 @@ with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queu
 
 with above.popover("Done", icon=":material/done_all:", on_change="rerun", key="done-open") as done:
     if done.open:
-        ended = campaign.adjudications()[::-1]
+        ended = campaign.judgement_log.adjudications()[::-1]
         grades = [widgets.grade_name(scale, *said) for said in zip(ended["kind"], ended["relevance"], strict=True)]
         columns = ["query_id", "doc_id", "grade", "annotator", "note", "judged_at"]
         drawing.dataframe(
@@ -139,7 +139,7 @@ mount(
         text_cap=TEXT_CAP,
         routes=PREFIX,
         card={},
-        own=campaign.card_of(now.annotator),
+        own=campaign.settings.card_arrangement(now.annotator),
         filter=conditions,
         pair=st.session_state.get(PAIR),
         picked=picked,

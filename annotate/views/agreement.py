@@ -12,7 +12,7 @@ from annotate.charts import agreement as charts
 from annotate.elements import drawing, pairs_table, widgets
 from collection import agreement as agreeing
 from collection.agreement import COEFFICIENTS, MEASUREMENT, Labels
-from collection.campaign import Conclusion
+from collection.campaign.agreement import Conclusion
 from collection.errors import CleverdonError
 from collection.measures import parse
 from collection.records import in_natural_order
@@ -23,7 +23,7 @@ LOOKS = ["Grades", "Annotators", "Topics", "Over time", "Conclusions"]
 MOST = 20  # pairs of annotators whose conclusions are drawn unasked: each evaluates every run twice
 
 campaign = session.current().campaign
-key = campaign.agreement_key()
+key = campaign.agreement.key()
 
 st.title("Agreement")
 st.write(
@@ -40,13 +40,13 @@ def labels_of(frame: pd.DataFrame, without: tuple[str, ...] = ()) -> Labels:
 @st.cache_data(show_spinner="Comparing", max_entries=8)
 def graded_by(campaign_id: str, key: str) -> pd.DataFrame:
     """All grades; kept while nothing changes that they rest on."""
-    return session.current().campaign.labels()
+    return session.current().campaign.agreement.labels()
 
 
 @st.cache_data(show_spinner="Comparing", max_entries=16)
 def over_all(campaign_id: str, key: str, without: tuple[str, ...], level: float, by: Any) -> agreeing.Agreement:
     """Everything over all and of each annotator, with intervals; kept as the grades are."""
-    return session.current().campaign.agreement(without=without, level=level, by=by, sides=("rest",))
+    return session.current().campaign.agreement.report(without=without, level=level, by=by, sides=("rest",))
 
 
 @st.cache_data(show_spinner="Comparing", max_entries=16)
@@ -62,7 +62,7 @@ def seen_from(campaign_id: str, key: str, without: tuple[str, ...], level: float
 @st.cache_data(show_spinner="Evaluating", max_entries=16)
 def concluded(campaign_id: str, key: str, without: tuple[str, ...], measure: str, most: int | None) -> list[Conclusion]:
     """The runs under each one's grades, kept as the grades are."""
-    return session.current().campaign.conclusions(parse(measure), without=without, most=most)
+    return session.current().campaign.agreement.conclusions(parse(measure), without=without, most=most)
 
 
 def name(coefficient: str) -> str:
@@ -76,7 +76,7 @@ if not labels_of(frame).several.any():
     if not everybody:
         said = "Nothing is graded yet, so there is nothing to compare."
     elif len(everybody) == 1:
-        said = f"**{widgets.plain(everybody[0])}** is the only annotator so far, so there is nothing to compare."
+        said = f"**{drawing.plain(everybody[0])}** is the only annotator so far, so there is nothing to compare."
     else:
         said = (
             f"{len(everybody):,} annotators have graded, but no two of them the same pair, so nothing can be compared."
@@ -96,7 +96,7 @@ chosen = left.multiselect(
     "Annotators", everybody, default=everybody, help="Imported qrels count as an annotator called qrels:NAME."
 )
 grades = [g for g in campaign.grades.sentences if g > 0]
-usual = campaign.loop_settings().level
+usual = campaign.settings.loop().level
 level = middle.selectbox(
     "Relevant from grade", grades, index=grades.index(usual) if usual in grades else 0, key="level",
     help="For everything that knows only relevant and not relevant.",
@@ -116,7 +116,7 @@ found = over_all(*args, by)
 
 with st.container(border=True):
     for sentence in agreeing.headline(found):
-        st.write(widgets.plain(sentence))
+        st.write(drawing.plain(sentence))
 
 
 def figure(coefficient: str, scale: str) -> str:
@@ -161,7 +161,7 @@ drawing.dataframe(
 with st.expander("How to read each of them"):
     for coefficient_name in rows["coefficient"]:
         entry = COEFFICIENTS[coefficient_name]
-        st.markdown(f"**{entry.label}**: {widgets.plain(entry.description)}")
+        st.markdown(f"**{entry.label}**: {drawing.plain(entry.description)}")
 st.caption(
     "0 is what chance would bring and 1 always the same, save for observed agreement and overlap, which know no "
     "chance. Krippendorff's custom is to rely on grades from alpha 0.80 on and to draw tentative conclusions from "
@@ -169,7 +169,7 @@ st.caption(
     "at Conclusions for that."
 )
 for note in found.notes:
-    st.caption(widgets.plain(note))
+    st.caption(drawing.plain(note))
 
 look = st.segmented_control("Where they differ", LOOKS, default=LOOKS[0], required=True, key="look")
 usable = GRADED if scale == "graded" else BINARY
@@ -274,7 +274,7 @@ elif look == "Annotators":
         cell = f"{annotator} differs from the majority of the others"
 elif look == "Topics":
     table = in_natural_order(of(seen_from(*args, "topics"))).sort_values("value", kind="stable", na_position="last")
-    table = table.merge(campaign.topics()[["query_id", "title"]], on="query_id")
+    table = table.merge(campaign.corpus.topics()[["query_id", "title"]], on="query_id")
     listed = table["query_id"].tolist()
     table_event = drawing.dataframe(
         table,
@@ -319,7 +319,7 @@ elif look == "Over time":
             "single low window may be one hard topic."
         )
 else:
-    runs = campaign.counts()["runs"]
+    runs = campaign.progress.counts()["runs"]
     if runs < 2:
         st.write("Conclusions are about systems: import the runs of two or more of them.")
         st.stop()
@@ -334,7 +334,7 @@ else:
     try:
         conclusions = concluded(campaign.id, key, without, str(parse(written)), most)
     except CleverdonError as error:
-        st.error(widgets.plain(str(error)))
+        st.error(drawing.plain(str(error)))
         st.stop()
     summary = pd.DataFrame([c._asdict() for c in conclusions]).drop(columns="table")
     chosen_row = 0
@@ -355,7 +355,7 @@ else:
         chosen_row = pairs_table.selected(table_event, len(conclusions)) or 0
     told = conclusions[chosen_row]
     said = told.note[0].upper() + told.note[1:] if told.note else agreeing.of_tau(told.tau, told.swaps, told.runs)
-    st.markdown(f"**{widgets.plain(told.a)} and {widgets.plain(told.b)}:** {widgets.plain(said)}.")
+    st.markdown(f"**{drawing.plain(told.a)} and {drawing.plain(told.b)}:** {drawing.plain(said)}.")
     drawing.dataframe(
         told.table,
         hide_index=True,

@@ -20,14 +20,14 @@ st.write(
 @st.cache_data(show_spinner="Reading the log", max_entries=4)
 def conduct_of(campaign_id: str, logged: int) -> Conduct:
     """Everything at once; kept while nobody judges."""
-    return session.current().campaign.conduct()
+    return session.current().campaign.agreement.annotator_statistics()
 
 
-conduct = conduct_of(campaign.id, campaign.counts()["logged"])
+conduct = conduct_of(campaign.id, campaign.progress.counts()["logged"])
 facts = conduct.facts
 if facts.empty:
     st.write("Nobody has judged anything yet.")
-    widgets.next_step(campaign.next_step())
+    widgets.next_step(campaign.overview.next_step())
     st.stop()
 
 st.subheader("Pace")
@@ -81,7 +81,7 @@ drawing.dataframe(
     },
 )  # fmt: skip
 
-flagged = campaign.flagged()
+flagged = campaign.judgement_log.flagged()
 if len(flagged):
     st.subheader(f"Flagged ({len(flagged):,})")
     scale = campaign.grades
@@ -94,7 +94,7 @@ if len(flagged):
         height=min(35 * len(flagged) + 38, 248),
         on_select="rerun",
         selection_mode="single-row",
-        key=f"flagged-{campaign.counts()['logged']}",
+        key=f"flagged-{campaign.progress.counts()['logged']}",
         alt="Pairs that annotators want to be looked at again",
         column_config={
             "query_id": "Topic",
@@ -108,16 +108,16 @@ if len(flagged):
     st.caption("The newest first. Select a row to read the document, with what everybody said of it.")
     if (row := pairs_table.selected(event, len(flagged))) is not None:
         query_id, doc_id = map(str, flagged.iloc[row][["query_id", "doc_id"]])
-        pairs_table.side_by_side(query_id, doc_id, campaign.labels())
+        pairs_table.side_by_side(query_id, doc_id, campaign.agreement.labels())
     widgets.page_link("adjudicate.py", "Where annotators differ, Adjudicate ends it")
 
 st.subheader("Out of the ordinary")
 if conduct.remarks:
     for name, sentences in conduct.remarks.items():
         with st.container(border=True):
-            st.markdown(f"**{widgets.plain(name)}**")
+            st.markdown(f"**{drawing.plain(name)}**")
             for sentence in sentences:
-                st.write(widgets.plain(sentence))
+                st.write(drawing.plain(sentence))
 else:
     st.write("Nothing.")
 st.caption(f"Nothing is said below {FEW} judgements, and of speed only where there are seconds.")

@@ -15,7 +15,7 @@ from collection.errors import CleverdonError
 from collection.records import in_natural_order
 
 campaign = session.current().campaign
-settings = campaign.assignment_settings()
+settings = campaign.settings.assignment()
 set_now: dict[str, Any] = asdict(settings)
 WHICH = {
     "all": "All pairs",
@@ -27,15 +27,15 @@ EVERYBODY = "everybody"
 
 st.title("Assign")
 st.write("How many annotators judge a pair, who judges which topic, and what everybody judges first.")
-topics = in_natural_order(campaign.topics())
+topics = in_natural_order(campaign.corpus.topics())
 if topics.empty:
     st.write("There are no topics yet.")
-    widgets.next_step(campaign.next_step())
+    widgets.next_step(campaign.overview.next_step())
     st.stop()
 titles = dict(zip(topics["query_id"], topics["title"], strict=True))
-people = campaign.accounts()
+people = campaign.accounts.table()
 judges = people.loc[people["role"].isin(["manager", "annotator"]) & ~people["locked"].astype(bool), "name"].tolist()
-teams = campaign.groups()
+teams = campaign.accounts.groups()
 
 
 def named(query_id: str) -> str:
@@ -45,9 +45,9 @@ def named(query_id: str) -> str:
 def apply(changes: dict[str, Any], words: str) -> None:
     """Write changed settings, or say why they cannot be."""
     try:
-        campaign.set_assignment(**changes)
+        campaign.assignments.update(**changes)
     except CleverdonError as error:
-        st.error(widgets.plain(str(error)))
+        st.error(drawing.plain(str(error)))
         return
     st.toast(words)
     st.rerun()
@@ -100,7 +100,7 @@ def overlap() -> None:
             wanted["topics"] = tuple(chosen)
     if several and which in ("share", "number", "topics"):
         st.caption("The other pairs are judged by one annotator each.")
-    if not campaign.counts()["pool"]:
+    if not campaign.progress.counts()["pool"]:
         st.info("There is no pool yet: what this costs is shown once there is one.")
     else:
         costs(wanted)
@@ -117,24 +117,24 @@ def overlap() -> None:
 @st.cache_data(show_spinner="Counting", max_entries=32)
 def workload_of(campaign_id: str, key: str, wanted: tuple[tuple[str, Any], ...]) -> Workload:
     """What settings ask for; kept while nothing changes that it rests on."""
-    return session.current().campaign.workload(**dict(wanted))
+    return session.current().campaign.assignments.workload(**dict(wanted))
 
 
 @st.cache_data(show_spinner=False, max_entries=4)
 def pace_of(campaign_id: str, logged: int) -> float:
     """The median of the seconds that a judgement took; nan where none has any."""
-    return float(session.current().campaign.judgements()["seconds"].astype(float).median())
+    return float(session.current().campaign.judgement_log.judgements()["seconds"].astype(float).median())
 
 
 def costs(wanted: dict[str, Any]) -> None:
     """What the settings above ask for, beside what those in force do."""
-    counts = campaign.counts()
+    counts = campaign.progress.counts()
     key = repr((counts["logged"], counts["pool"], len(topics), settings))
     try:
         asked = workload_of(campaign.id, key, tuple(wanted.items()))
         before = workload_of(campaign.id, key, ())
     except CleverdonError as error:
-        st.error(widgets.plain(str(error)))
+        st.error(drawing.plain(str(error)))
         return
     seconds = pace_of(campaign.id, counts["logged"])
     left = asked.judgements - asked.made
@@ -168,7 +168,7 @@ def who(accounts: list[str], groups: list[str]) -> str:
 
 
 def by_topic() -> None:
-    table = campaign.assignments()
+    table = campaign.assignments.table()
     table["who"] = [who(accounts, groups) for accounts, groups in zip(table["accounts"], table["groups"], strict=True)]
     st.caption("A topic is for everybody who may judge until it is given to somebody. Select rows to change them.")
     picked = drawing.dataframe(
@@ -194,8 +194,8 @@ def by_topic() -> None:
     many = f"{len(chosen):,} topic{'s' if len(chosen) != 1 else ''}"
     give(chosen, many)
     deal(chosen, many)
-    for notice in campaign.assignment_notices():
-        st.warning(widgets.plain(notice[0].upper() + notice[1:] + "."))
+    for notice in campaign.assignments.notices():
+        st.warning(drawing.plain(notice[0].upper() + notice[1:] + "."))
 
 
 def give(chosen: list[str], many: str) -> None:
@@ -212,11 +212,11 @@ def give(chosen: list[str], many: str) -> None:
         st.error("Select one topic or more in the table first.")
         return
     try:
-        campaign.assign(chosen, accounts, groups)
+        campaign.assignments.assign(chosen, accounts, groups)
     except CleverdonError as error:
-        st.error(widgets.plain(str(error)))
+        st.error(drawing.plain(str(error)))
         return
-    st.toast(f"{many}: {widgets.plain(who(accounts, groups))}.")
+    st.toast(f"{many}: {drawing.plain(who(accounts, groups))}.")
     st.rerun()
 
 
@@ -231,11 +231,11 @@ def deal(chosen: list[str], many: str) -> None:
         if each < settings.annotators and settings.which != "topics":
             st.caption(f"A pair is judged by {settings.annotators} annotators: each topic needs as many people.")
         try:
-            dealt = campaign.deal(among, each, chosen or None)
+            dealt = campaign.assignments.deal(among, each, chosen or None)
         except CleverdonError as error:
-            st.info(widgets.plain(str(error)))
+            st.info(drawing.plain(str(error)))
             return
-        sizes = campaign.assignments().set_index("query_id")["pool"]
+        sizes = campaign.assignments.table().set_index("query_id")["pool"]
         rows = [(name, query_id, sizes[query_id]) for query_id, names in dealt.items() for name in names]
         plan = pd.DataFrame(rows, columns=["name", "query_id", "pairs"]).groupby("name", sort=False, as_index=False)
         drawing.dataframe(
@@ -245,9 +245,9 @@ def deal(chosen: list[str], many: str) -> None:
             column_config={"name": "Person", "topics": "Topics", "pairs": "Pairs"},
         )
         if st.button(f"Deal {many if chosen else 'all topics'}", key="deal"):
-            with campaign.together():
+            with campaign.transaction():
                 for query_id, names in dealt.items():
-                    campaign.assign([query_id], names)
+                    campaign.assignments.assign([query_id], names)
             st.toast("Dealt.")
             st.rerun()
 
@@ -256,8 +256,10 @@ def by_person() -> None:
     """What each annotator has before them."""
     rows = []
     for name in judges:
-        done, goal = campaign.totals(name)
-        rows.append((name, len(campaign.topics_for(name)), done, None if goal is None else max(goal - done, 0)))
+        done, goal = campaign.progress.totals(name)
+        rows.append(
+            (name, len(campaign.progress.topics_for(name)), done, None if goal is None else max(goal - done, 0))
+        )
     table = pd.DataFrame(rows, columns=["name", "topics", "done", "left"])
     table["left"] = table["left"].astype("Int64")
     drawing.dataframe(
@@ -284,7 +286,7 @@ def lines(pairs: list[tuple[str, str]]) -> str:
 
 
 def calibration() -> None:
-    pairs = campaign.calibration()
+    pairs = campaign.calibration.pairs()
     settled = int(pairs["settled"].notna().sum())
     st.write(
         "Pairs that every annotator judges before anything else. Their judgements show whether all read the grades "
@@ -299,7 +301,7 @@ def calibration() -> None:
     if len(pairs) > settled:
         widgets.page_link("adjudicate.py")
     if len(pairs):
-        done = campaign.calibrated()
+        done = campaign.calibration.results()
         done["finished"] = done["judged"] >= done["of"]
         drawing.dataframe(
             done[["annotator", "judged", "of", "finished", "agree"]],
@@ -335,9 +337,9 @@ def calibration() -> None:
         drawn = st.button("Draw by lot", key="draw")
     if drawn:  # into the field, which comes below; nothing is saved yet
         try:
-            st.session_state["pairs"] = lines(campaign.draw_calibration(each, among or None))
+            st.session_state["pairs"] = lines(campaign.calibration.draw(each, among or None))
         except CleverdonError as error:
-            st.error(widgets.plain(str(error)))
+            st.error(drawing.plain(str(error)))
     text = st.text_area("One pair a line: topic and document", key="pairs", height=220, placeholder="51 doc-17")
     changed = text.split() != saved.split()
     if st.button("Save the pairs" if changed else "Pairs are saved", disabled=not changed, key="save-pairs"):
@@ -347,12 +349,12 @@ def calibration() -> None:
 def save_pairs(text: str) -> None:
     pairs = [tuple(line.split(None, 1)) for line in text.splitlines() if line.strip()]
     if odd := next((pair for pair in pairs if len(pair) != 2), None):
-        st.error(f"Wanted a topic and a document in each line, found {widgets.plain(odd[0])} alone.")
+        st.error(f"Wanted a topic and a document in each line, found {drawing.plain(odd[0])} alone.")
         return
     try:
-        campaign.set_calibration([(query_id, doc_id.strip()) for query_id, doc_id in pairs])
+        campaign.calibration.set_pairs([(query_id, doc_id.strip()) for query_id, doc_id in pairs])
     except CleverdonError as error:
-        st.error(widgets.plain(str(error)))
+        st.error(drawing.plain(str(error)))
         return
     del st.session_state["pairs"]  # the field shows what was saved
     st.toast(f"{len(pairs):,} pairs saved." if pairs else "There is no calibration set any more.")
@@ -384,7 +386,7 @@ def rules() -> None:
     if st.button("Save" if changes else "Saved", type="primary", disabled=not changes, key="save-rules"):
         apply(changes, "Saved.")
     st.subheader("Order within a topic")
-    mode = campaign.loop_settings().mode
+    mode = campaign.settings.loop().mode
     st.write(f"**{MODES[mode].partition(': ')[0]}:** {MODES[mode].partition(': ')[2]}. The Loop page changes it.")
     widgets.page_link("loop.py")
 

@@ -24,12 +24,12 @@ DEPTHS = [10, 20, 50, 100]
 MEANS, TESTED, TWO, TOPICS, COSTS = "Means", "Tests", "Two systems", "Topics", "Costs"
 
 campaign = session.current().campaign
-counts = campaign.counts()
+counts = campaign.progress.counts()
 
 st.title("Compare")
 if not counts["runs"] or not counts["judgements"]:
     st.write("The systems can be compared once runs are imported and some pairs are judged.")
-    widgets.next_step(campaign.next_step())
+    widgets.next_step(campaign.overview.next_step())
     st.stop()
 
 # What values rest on: campaign, length of the log, runs, rule, topics, costs. Results are kept while it is the same.
@@ -39,13 +39,13 @@ Key = tuple[str, int, str, str, tuple[str, ...] | None, str]
 @st.cache_data(show_spinner=False, max_entries=16)
 def annotators(campaign_id: str, logged: int) -> list[str]:
     """Who graded anything."""
-    return session.current().campaign.annotators()["annotator"].tolist()
+    return session.current().campaign.judgement_log.annotators()["annotator"].tolist()
 
 
 @st.cache_data(show_spinner="Evaluating", max_entries=16)
 def evaluated(key: Key, measures: tuple[str, ...]) -> Evaluation:
     """The values of every run."""
-    return session.current().campaign.evaluate([parse(m) for m in measures], rule=key[3], topics=key[4])
+    return session.current().campaign.evaluation.evaluate([parse(m) for m in measures], rule=key[3], topics=key[4])
 
 
 @st.cache_data(show_spinner="Comparing", max_entries=32)
@@ -68,13 +68,13 @@ def every_pair(key: Key, measures: tuple[str, ...], measure: str, alpha: float) 
 @st.cache_data(show_spinner=False, max_entries=64)
 def ranked(key: Key, runs: tuple[str, str], query_id: str, depth: int) -> pd.DataFrame:
     """Two rankings of a topic with the grades."""
-    return session.current().campaign.side_by_side(*runs, query_id, depth=depth, rule=key[3])
+    return session.current().campaign.evaluation.side_by_side(*runs, query_id, depth=depth, rule=key[3])
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
 def explained(key: Key, measure: str, run: str, query_id: str) -> str:
     """A calculation."""
-    found = session.current().campaign.explain(parse(measure), run, query_id, rule=key[3], topics=key[4])
+    found = session.current().campaign.evaluation.explain(parse(measure), run, query_id, rule=key[3], topics=key[4])
     return str(found)
 
 
@@ -91,12 +91,12 @@ for text in written:
     try:
         parsed += map(str, as_measures(text))
     except CleverdonError as error:  # the others are shown all the same
-        st.error(widgets.plain(str(error)))
+        st.error(drawing.plain(str(error)))
 measures = tuple(dict.fromkeys(parsed))
 if not measures:
     st.write("Choose a measure.")
     st.stop()
-runs = campaign.run_table()
+runs = campaign.corpus.run_table()
 members = comparing.seeds(runs["run"])
 left, right = st.columns(2)
 measure = left.selectbox("Conclusions by", measures, key="measure")
@@ -129,7 +129,7 @@ with st.expander("Grades, test and correction"):
     )
     right.caption(CORRECTIONS[correction].description)
     alpha = right.selectbox("Different where p is at most", ALPHAS, key="alpha")
-progress = campaign.progress()
+progress = campaign.progress.topics()
 done = ((progress["goal"] > 0) & (progress["made"] >= progress["goal"])).fillna(False)
 finished = progress.loc[done, "query_id"]
 begun = progress[(progress["judged"] > 0) & ~done]
@@ -146,15 +146,15 @@ try:
         ",".join(runs["run"] + runs["sha256"]),
         rule,
         tuple(finished) if only_finished else None,
-        campaign.costs().to_csv(),
+        campaign.corpus.costs().to_csv(),
     )
     result = evaluated(key, measures)
     found = compared(key, measures, baseline or None, test, correction, alpha)
 except CleverdonError as error:
-    st.error(widgets.plain(str(error)))
+    st.error(drawing.plain(str(error)))
     st.stop()
 
-titles = campaign.topics().set_index("query_id")["title"]
+titles = campaign.corpus.topics().set_index("query_id")["title"]
 topics = sorted(set(result.values["query_id"]) & set(titles.index), key=natural_key)
 sure = tables.confidence(found)
 rows = tables.standings(found, measure)
@@ -162,15 +162,15 @@ order = rows["system"].tolist()
 says_best = rows["best"].any()
 against = found.tests.loc[found.tests["measure"] == measure, "system"]
 with st.container(border=True):
-    st.write(widgets.plain(found.sentence(measure)))
+    st.write(drawing.plain(found.sentence(measure)))
     if rival := next((system for system in order if system in set(against)), None):
-        st.write(widgets.plain(found.sentence(measure, rival)))
+        st.write(drawing.plain(found.sentence(measure, rival)))
     if found.topics < tables.VERY_FEW:
         st.warning(tables.very_few(found.topics))
 if notes := tables.notes(found, measure):
     with st.expander(f"What to bear in mind ({len(notes)})"):
         for note in notes:
-            st.markdown(f"- {widgets.plain(note)}")
+            st.markdown(f"- {drawing.plain(note)}")
 
 st.subheader("Leaderboard")
 full = st.toggle("With an interval and the unjudged beside every value", key="full")
@@ -278,7 +278,7 @@ elif look == TWO:
         members[s][0]
         if len(members[s]) == 1
         else side.selectbox(
-            f"Run of {widgets.plain(s)}", members[s], key=f"run-{side_name}", format_func=widgets.upright
+            f"Run of {drawing.plain(s)}", members[s], key=f"run-{side_name}", format_func=widgets.upright
         )
         for s, side, side_name in zip((a, b), st.columns(2), "ab", strict=True)
     )

@@ -11,7 +11,8 @@ import streamlit as st
 from annotate.auth import session
 from annotate.elements import collection_download, drawing, rule_picker, widgets
 from collection.adjudication import BY, caution
-from collection.campaign import Campaign, RuleComparison
+from collection.campaign import Campaign
+from collection.campaign.evaluation import RuleComparison
 from collection.comparison import DEFAULT_MEASURES
 from collection.errors import CleverdonError
 from collection.export.training_examples import NEGATIVES
@@ -27,13 +28,13 @@ FORMS: dict[Any, str] = {"judged": "one grade a pair", "strata": "with strata", 
 DECISIONS = ("choices", "preferences", "preference_qrels")
 
 campaign = session.current().campaign
-counts = campaign.counts() | campaign.decision_counts()
-click_logs = campaign.click_sources()
+counts = campaign.progress.counts() | campaign.topic_tasks.counts()
+click_logs = campaign.clicks.sources()
 
 st.title("Export")
 if not counts["pool"] and not counts["judgements"] and click_logs.empty:
     st.write("There is nothing to export yet.")
-    widgets.next_step(campaign.next_step())
+    widgets.next_step(campaign.overview.next_step())
     st.stop()
 
 
@@ -42,7 +43,7 @@ def file(kind: str, name: str) -> bytes:
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / name
         wanted: dict[str, Any] = {kind: path}
-        (campaign.export_decisions if kind in DECISIONS else campaign.export)(**wanted)
+        (campaign.export.decisions if kind in DECISIONS else campaign.export.files)(**wanted)
         return path.read_bytes()
 
 
@@ -51,7 +52,7 @@ def written(name: str, write: Callable[[], Content], where: Any = st) -> Content
     try:
         return write()
     except CleverdonError as error:
-        where.error(widgets.plain(f"{name}: {error}"))
+        where.error(drawing.plain(f"{name}: {error}"))
         return None
 
 
@@ -69,7 +70,7 @@ def later(kind: str, name: str, where: Any = st, **more: Any) -> None:
     def write() -> bytes:
         with tempfile.TemporaryDirectory() as scratch, Campaign(directory) as opened:
             wanted: dict[str, Any] = {kind: Path(scratch) / name}
-            opened.export(**wanted)
+            opened.export.files(**wanted)
             return bytes(wanted[kind].read_bytes())
 
     where.download_button(f"Download {name}", write, name, on_click="ignore", **more)
@@ -91,13 +92,13 @@ def made(write: Callable[[Campaign, Path], object], name: str, **more: Any) -> N
 def clicks(sources: list[str], rows: int) -> None:
     """What logs of clicks say."""
     st.subheader("Clicks")
-    logs = ("Log: " if len(sources) == 1 else "Logs: ") + ", ".join(map(widgets.plain, sources))
+    logs = ("Log: " if len(sources) == 1 else "Logs: ") + ", ".join(map(drawing.plain, sources))
     st.write(
         f"{logs}; {rows:,} rows. The table has, for each topic and document, how often it was shown and clicked, and "
         "its attractiveness: how often it would be clicked by those who look at it, whatever its rank. These are no "
         "judgements and not in the qrels."
     )
-    made(lambda opened, path: opened.export_clicks(table=path), "clicks.tsv", key="clicks")
+    made(lambda opened, path: opened.clicks.export(table=path), "clicks.tsv", key="clicks")
 
 
 def training(rule: str) -> None:
@@ -114,10 +115,10 @@ def training(rule: str) -> None:
         "Negatives", [entry.name for entry in rules], format_func=lambda n: NEGATIVES[n].label, key="negatives"
     )
     count = int(right.number_input("For each relevant document", 1, 1000, 1, key="negatives-each"))
-    st.caption(widgets.plain(NEGATIVES[negatives].description))
+    st.caption(drawing.plain(NEGATIVES[negatives].description))
     say_examples(rule, negatives, count)
     made(
-        lambda opened, path: opened.export_training(triples=path, negatives=negatives, count=count, rule=rule),
+        lambda opened, path: opened.training_data.export(triples=path, negatives=negatives, count=count, rule=rule),
         "triples.tsv",
         key="triples",
     )
@@ -128,7 +129,7 @@ def sparse_by(rule: str) -> bytes:
     """The bytes of the sparse qrels."""
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "sparse.txt"
-        campaign.export_decisions(sparse_qrels=path, choice_rule=rule)
+        campaign.export.decisions(sparse_qrels=path, choice_rule=rule)
         return path.read_bytes()
 
 
@@ -136,7 +137,7 @@ def qrels_by(rule: str, form: QrelsForm, unjudged: bool, unjudged_topics: bool) 
     """The bytes of the qrels, and of the file that says which rule made them."""
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "qrels.txt"
-        campaign.export(
+        campaign.export.files(
             qrels=path, rule=rule, qrels_form=form, unjudged=unjudged, include_unjudged_topics=unjudged_topics
         )
         return path.read_bytes(), path.with_name("qrels.txt.rule.json").read_bytes()
@@ -145,13 +146,13 @@ def qrels_by(rule: str, form: QrelsForm, unjudged: bool, unjudged_topics: bool) 
 @st.cache_data(show_spinner="Counting", max_entries=16, ttl=60)
 def examples_counted(made_of: tuple[Any, ...], rule: str, negatives: str, count: int) -> dict[str, int]:
     """How many triples there are; kept while all that they are made of is the same."""
-    return session.current().campaign.training_examples(negatives, count=count, rule=rule).counts
+    return session.current().campaign.training_data.examples(negatives, count=count, rule=rule).counts
 
 
 def say_examples(rule: str, negatives: str, count: int) -> None:
     """How many triples the file will have, and how many relevant documents have fewer negatives than asked for."""
-    runs = campaign.run_table()
-    made_of = (campaign.id, *counts.values(), campaign.loop_settings().level, ",".join(runs["run"] + runs["sha256"]))
+    runs = campaign.corpus.run_table()
+    made_of = (campaign.id, *counts.values(), campaign.settings.loop().level, ",".join(runs["run"] + runs["sha256"]))
     found = written("triples.tsv", lambda: examples_counted(made_of, rule, negatives, count))
     if found is None:
         return
@@ -169,7 +170,7 @@ def say_examples(rule: str, negatives: str, count: int) -> None:
 @st.cache_data(show_spinner="Comparing", max_entries=16)
 def compared(campaign_id: str, logged: int, runs: str, first: str, second: str, measure: str | None) -> RuleComparison:
     """Two rules side by side; kept while judgements and runs are the same."""
-    return session.current().campaign.compare_rules(first, second, measure)
+    return session.current().campaign.evaluation.compare_rules(first, second, measure)
 
 
 def compare(rule: str) -> None:
@@ -177,22 +178,22 @@ def compare(rule: str) -> None:
     left, right = st.columns([3, 2])
     with left:
         other = rule_picker.choose("Compare with", annotators, key="other", usual="highest")
-    runs = campaign.run_table()
+    runs = campaign.corpus.run_table()
     measure = None
     if len(runs):
         measure = right.selectbox("Systems by", DEFAULT_MEASURES, accept_new_options=True)
     try:
         found = compared(campaign.id, counts["logged"], ",".join(runs["run"] + runs["sha256"]), rule, other, measure)
     except CleverdonError as error:
-        st.error(widgets.plain(str(error)))
+        st.error(drawing.plain(str(error)))
         return
     for sentence in found.cautions:
-        st.warning(widgets.plain(f"{sentence}."))
+        st.warning(drawing.plain(f"{sentence}."))
     grades = found.grades
     st.write(f"Of {grades.pairs:,} pairs that have a grade by both, it differs on **{grades.differ:,}**.")
     for name, pairs in ((found.first, grades.only_first), (found.second, grades.only_second)):
         if pairs:
-            st.write(f"{pairs:,} pairs have a grade only by {widgets.plain(name)}.")
+            st.write(f"{pairs:,} pairs have a grade only by {drawing.plain(name)}.")
     if grades.differ:
         table = grades.confusion.rename(index=lambda g: f"{g:g}", columns=lambda g: f"{g:g}")
         drawing.dataframe(table.rename_axis("by the first"), width="content")
@@ -201,7 +202,7 @@ def compare(rule: str) -> None:
         return
     moved = found.places.moved
     tau = "" if pd.isna(found.places.tau) else f" Kendall's tau between the two orders is {found.places.tau:.3f}."
-    names = ", ".join(map(widgets.plain, moved))
+    names = ", ".join(map(drawing.plain, moved))
     st.write((f"**{len(moved)}** of {len(found.places.table)} systems change place: {names}." if moved
               else "No system changes place.") + tau)  # fmt: skip
     drawing.dataframe(
@@ -218,17 +219,17 @@ def compare(rule: str) -> None:
 
 
 st.subheader("Qrels")
-annotators = campaign.annotators()["annotator"].tolist()
+annotators = campaign.judgement_log.annotators()["annotator"].tolist()
 rule = rule_picker.choose("Where several annotators judged a pair", annotators, key="rule")
 try:
-    settled = campaign.settled(rule)
+    settled = campaign.qrels.with_sources(rule)
 except CleverdonError as error:  # somebody who gave no grade
-    st.error(widgets.plain(str(error)))
-    settled = campaign.settled().iloc[:0]
+    st.error(drawing.plain(str(error)))
+    settled = campaign.qrels.with_sources().iloc[:0]
 if settled.empty:
     st.write("No pair has a grade yet." if not counts["judgements"] else "By this rule no pair has a grade yet.")
 else:
-    several = campaign.disagreements()
+    several = campaign.agreement.disagreements()
     if several.pairs:
         st.write(
             f"{several.pairs:,} pairs were graded by several annotators; they differ on {several.differ:,} of them, "
@@ -238,7 +239,7 @@ else:
             widgets.page_link("adjudicate.py", "Look at the disagreements")
     by_grade = settled["relevance"].value_counts().sort_index()
     st.write(
-        f"{len(settled):,} pairs in {settled['query_id'].nunique():,} of {len(campaign.topics()):,} topics: "
+        f"{len(settled):,} pairs in {settled['query_id'].nunique():,} of {len(campaign.corpus.topics()):,} topics: "
         + ", ".join(f"{n:,} of grade {g:g}" for g, n in by_grade.items())
         + "."
     )
@@ -254,8 +255,8 @@ else:
             },
         )
     if sentence := caution(settled):
-        st.warning(widgets.plain(f"{sentence}."))
-    forms = campaign.qrels_forms()
+        st.warning(drawing.plain(f"{sentence}."))
+    forms = campaign.qrels.forms()
     form = forms[0]
     if len(forms) > 1:
         form = st.radio("Form", forms, format_func=FORMS.__getitem__, horizontal=True, key="form")
@@ -263,7 +264,7 @@ else:
     unjudged = form == "strata" or (
         counts["pool"] > 0 and st.toggle("Also the pairs of the pool without a grade, as -1", key="unjudged")
     )
-    left_out = written("qrels.txt", lambda: campaign.unjudged_topics(form, rule=rule)) if unjudged else []
+    left_out = written("qrels.txt", lambda: campaign.qrels.unjudged_topics(form, rule=rule)) if unjudged else []
     unjudged_topics = bool(left_out) and st.toggle(
         f"Also the topics without a grade ({len(left_out or []):,}; left out otherwise)",
         help="Every system has 0 in them, which lowers all means.",
@@ -307,7 +308,7 @@ if counts["choices"]:
     choice_rule = st.selectbox(
         "Where several annotators chose for a topic", rules, format_func=rules.__getitem__, key="choice-rule"
     )
-    sparse = campaign.sparse_qrels(choice_rule)
+    sparse = campaign.qrels.from_choices(choice_rule)
     st.write(
         f"{counts['choices']:,} choices. By this rule {len(sparse):,} documents of {sparse['query_id'].nunique():,} "
         "topics are relevant; what was shown and not chosen is unjudged, and not in the qrels."
@@ -328,8 +329,8 @@ if counts["preferences"]:
         download("preferences", "preferences.jsonl", key="preferences-jsonl")
         download("preferences", "preferences.csv", key="preferences-csv")
         download("preference_qrels", "preference-qrels.txt", key="preference-qrels")
-    runs = campaign.run_table()
-    if len(runs) and (values := written("The measure", campaign.preference_values)):
+    runs = campaign.corpus.run_table()
+    if len(runs) and (values := written("The measure", campaign.evaluation.by_preferences)):
         drawing.dataframe(
             values.means()[["run", "topics", "counted", "pairs", "ppref", "wpref", "rpref"]],
             hide_index=True,
@@ -359,14 +360,14 @@ download("pool", "pool.tsv", key="pool")
 if len(click_logs):
     clicks(click_logs["source"].tolist(), int(click_logs["rows"].sum()))
 
-if campaign.card_settings().task == "list":
-    positive = not campaign.sparse_qrels().empty
+if campaign.settings.judging_page().task == "list":
+    positive = not campaign.qrels.from_choices().empty
 else:
-    positive = bool((settled["relevance"] >= campaign.loop_settings().level).any())
+    positive = bool((settled["relevance"] >= campaign.settings.loop().level).any())
 if positive:
     training(rule)
 
-if missing := campaign.missing_documents():
+if missing := campaign.corpus.missing_documents():
     st.subheader("Documents without a text")
     st.write(f"{len(missing):,} documents of the pool have no text here. Fetch them from the corpus and import them.")
     download("missing_documents", "missing.txt", key="missing")

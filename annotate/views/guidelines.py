@@ -10,7 +10,7 @@ from collection.records import in_natural_order
 
 now = session.current()
 campaign, manages = now.campaign, now.role == "manager"
-text, notes = campaign.guidelines(), campaign.topic_notes()
+text, notes = campaign.settings.guidelines(), campaign.settings.topic_notes()
 STYLE = """<style>
 .guidelines { max-width: 46rem; overflow-wrap: anywhere; }
 .guidelines :is(h3, h4, h5, h6) { padding: 0.9rem 0 0.3rem; }
@@ -49,14 +49,14 @@ def read() -> None:
 
 def read_notes() -> None:
     """The notes of the topics that this person sees."""
-    topics = campaign.topics().set_index("query_id")["title"]
-    mine = set(topics.index if now.role == "reader" else campaign.topics_for(now.annotator))
+    topics = campaign.corpus.topics().set_index("query_id")["title"]
+    mine = set(topics.index if now.role == "reader" else campaign.progress.topics_for(now.annotator))
     shown = {query_id: note for query_id, note in notes.items() if query_id in mine}
     if shown:
         st.subheader("Notes for topics")
     for query_id, note in sorted(shown.items(), key=lambda topic: natural_key(topic[0])):
         with st.container(border=True):
-            st.write(f"**{widgets.plain(query_id)}: {widgets.plain(topics[query_id])}**")
+            st.write(f"**{drawing.plain(query_id)}: {drawing.plain(topics[query_id])}**")
             st.text(widgets.upright(note))
 
 
@@ -85,18 +85,18 @@ def write() -> None:
     changed = written.strip() != text
     if st.button("Save" if changed else "Saved", type="primary", disabled=not changed, key="save"):
         try:
-            campaign.set_guidelines(written)
+            campaign.settings.set_guidelines(written)
         except CleverdonError as error:
-            st.error(widgets.plain(str(error)))
+            st.error(drawing.plain(str(error)))
             return
-        st.session_state["guidelines-begun"] = campaign.guidelines()
+        st.session_state["guidelines-begun"] = campaign.settings.guidelines()
         st.toast("Saved. Cards show it when they are opened next.")
         st.rerun()
 
 
 def write_notes() -> None:
     """A table of all topics with their notes."""
-    topics = in_natural_order(campaign.topics())[["query_id", "title"]].reset_index(drop=True)
+    topics = in_natural_order(campaign.corpus.topics())[["query_id", "title"]].reset_index(drop=True)
     if topics.empty:
         st.write("There are no topics yet.")
         return
@@ -119,11 +119,11 @@ def write_notes() -> None:
     of = f"{len(other):,} note{'s' if len(other) != 1 else ''}"
     if st.button(f"Save {of}" if len(other) else "Notes are saved", disabled=other.empty, key="save-notes"):
         try:
-            with campaign.together():
+            with campaign.transaction():
                 for query_id, note in other[["query_id", "note"]].itertuples(index=False):
-                    campaign.set_topic_note(query_id, note)
+                    campaign.settings.set_topic_note(query_id, note)
         except CleverdonError as error:
-            st.error(widgets.plain(str(error)))
+            st.error(drawing.plain(str(error)))
             return
         st.toast(f"{of} saved.")
         st.rerun()

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit import config
 
 from annotate.auth import session
-from annotate.elements import widgets
+from annotate.elements import drawing, widgets
 from collection.errors import CleverdonError
 
 campaign = session.current().campaign
@@ -78,7 +78,7 @@ if go:
             line.text(f"{what} {done:,}" + (f" of {total:,}" if total else ""))
 
         try:
-            report = campaign.import_files(
+            report = campaign.importer.import_files(
                 topics=keep(topics, "topics") if topics else None,
                 documents=[keep(f, f"documents{i}") for i, f in enumerate(documents)],
                 runs=[keep(f, f"runs{i}") for i, f in enumerate(runs)],
@@ -91,28 +91,28 @@ if go:
             )
         except CleverdonError as error:
             line.empty()
-            st.error(f"**Nothing was imported.** {widgets.plain(by_name(str(error)))}")
+            st.error(f"**Nothing was imported.** {drawing.plain(by_name(str(error)))}")
             st.stop()
         line.empty()
         st.success("Imported.")
         for sentence in report.done:
             st.text(widgets.upright(by_name(sentence)))
         for notice in report.notices:
-            st.warning(widgets.plain(by_name(notice)))
+            st.warning(drawing.plain(by_name(notice)))
 
 st.subheader("What is there")
-counts = campaign.counts()
+counts = campaign.progress.counts()
 st.write(
     f"{counts['topics']:,} topics, {counts['documents']:,} documents with a text, {counts['runs']:,} runs, "
     f"{counts['pool']:,} pairs in the pool."
 )
-if len(logs := campaign.click_sources()):
+if len(logs := campaign.clicks.sources()):
     st.write(
         "Log of clicks: "
         + ", ".join(
-            f"{widgets.plain(str(name))} ({rows:,} rows)" for name, rows in logs.itertuples(index=False, name=None)
+            f"{drawing.plain(str(name))} ({rows:,} rows)" for name, rows in logs.itertuples(index=False, name=None)
         )
         + "."
     )
     widgets.page_link("export.py", "Export what the clicks say")
-widgets.next_step(campaign.next_step())
+widgets.next_step(campaign.overview.next_step())

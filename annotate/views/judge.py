@@ -7,18 +7,18 @@ import streamlit as st
 from annotate.auth import session
 from annotate.elements import widgets
 from annotate.judging.card import CARDS, CardData, grade_buttons, mount
-from annotate.judging.routes import PREFIX, TEXT_CAP
-from collection.campaign import CANNOT_JUDGE_REASONS
+from annotate.judging.document_payload import PREFIX, TEXT_CAP
+from collection.campaign.results import CANNOT_JUDGE_REASONS
 
 now = session.current()
-step = now.campaign.next_step()
+step = now.campaign.overview.next_step()
 
 if step.page in ("import", "pool"):
     st.title("Judge")
     st.write("There is nothing to judge yet.")
     widgets.next_step(step)
 else:
-    settings = now.campaign.card_settings()
+    settings = now.campaign.settings.judging_page()
     mount(
         CardData(
             token=now.token(),
@@ -30,7 +30,7 @@ else:
             text_cap=TEXT_CAP,
             routes=PREFIX,
             card=asdict(settings),
-            own=now.campaign.card_of(now.annotator),
+            own=now.campaign.settings.card_arrangement(now.annotator),
         ),
         CARDS[settings.task],
     )

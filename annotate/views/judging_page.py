@@ -6,13 +6,13 @@ from typing import Any
 import streamlit as st
 
 from annotate.auth import session
-from annotate.elements import widgets
-from collection.campaign import FORMS, TASKS
+from annotate.elements import drawing, widgets
 from collection.campaign.document_view import excerpts_of
+from collection.campaign.judging_settings import FORMS, TASKS
 from collection.errors import CleverdonError
 
 campaign = session.current().campaign
-settings = campaign.card_settings()
+settings = campaign.settings.judging_page()
 set_now = asdict(settings)
 LONG = {"whole": "Whole", "passages": "Folded to the passages that match their topic"}
 OF_LONG = [
@@ -92,20 +92,20 @@ with st.form("card", enter_to_submit=False):
 if save:
     changes = {name: value for name, value in wanted.items() if value != set_now[name]}
     try:
-        campaign.set_card(**changes)
+        campaign.settings.set_judging_page(**changes)
     except CleverdonError as error:
-        st.error(widgets.plain(str(error)))
+        st.error(drawing.plain(str(error)))
         st.stop()
     st.toast("Saved." if changes else "Nothing has changed.")
     if changes:
         st.rerun()
 
 st.subheader("As annotators see it")
-pairs = campaign.first_of_pool(MOST)
+pairs = campaign.document_view.first_of_pool(MOST)
 if pairs.empty:
     st.write("Once there is a pool, a document of it can be looked at here.")
     st.stop()
-titles = campaign.topics().set_index("query_id")["title"]
+titles = campaign.corpus.topics().set_index("query_id")["title"]
 row = st.selectbox(
     "A document of the pool",
     range(len(pairs)),
@@ -114,10 +114,14 @@ row = st.selectbox(
     ),
     key="pair",
 )
-document = campaign.document(pairs["doc_id"][row])
+document = campaign.corpus.document(pairs["doc_id"][row])
 if document is not None:
     widgets.document(document)
-    passages = excerpts_of(campaign.shown(document, settings), campaign.terms_of(pairs["query_id"][row]), settings)
+    passages = excerpts_of(
+        campaign.document_view.shown(document, settings),
+        campaign.document_view.terms_of(pairs["query_id"][row]),
+        settings,
+    )
     if passages is not None:
         st.caption(f"It is long. At first these {len(passages)} passages of it are shown:")
         for _, _, words in passages:

@@ -9,13 +9,13 @@ import streamlit as st
 from annotate.auth import session
 from annotate.elements import drawing, widgets
 from collection.active_learning.learners import LEARNERS
-from collection.campaign import MODES
+from collection.campaign.loop_settings import MODES
 from collection.errors import CleverdonError
 from collection.pooling import ADAPTIVE
 from collection.records import in_natural_order
 
 campaign = session.current().campaign
-counts, settings = campaign.counts(), campaign.loop_settings()
+counts, settings = campaign.progress.counts(), campaign.settings.loop()
 set_now = asdict(settings)
 LEVELS = {g: f"{g} · {campaign.grades.label(g)}" for g in campaign.grades.sentences if g > 0}
 USUAL = "as the campaign"
@@ -62,8 +62,8 @@ st.write(
     "most likely relevant; random draws in between tell how much is still missing. Or a pooling strategy looks at "
     "every judgement, and chooses from what the systems retrieved."
 )
-if used_up := campaign.budget_state().words:
-    st.warning(widgets.plain(used_up))
+if used_up := campaign.budget.state().words:
+    st.warning(drawing.plain(used_up))
 wanted: dict[str, Any] = {}
 left, right = st.columns(2, gap="large")
 with left:
@@ -78,7 +78,7 @@ with left:
         meaning = meaning.replace("the model", "the strategy").replace("whole collection", "documents of all systems")
     caption.caption(f"{meaning.capitalize()}.")
     wanted["level"] = choose("Relevant from which grade on", LEVELS, "level", settings.level)
-    st.caption(widgets.plain(campaign.grades.sentences[wanted["level"]]))
+    st.caption(drawing.plain(campaign.grades.sentences[wanted["level"]]))
     wanted["target"] = share("Recall to reach, %", 1.0, 100.0, "target")
     wanted["confidence"] = share("With a confidence of, %", 50.0, 99.9, "confidence")
     st.caption("The more recall and confidence, the more random draws it takes: in small collections, most documents.")
@@ -117,16 +117,16 @@ if by_model:
 changes = {name: value for name, value in wanted.items() if value != set_now[name]}
 if st.button("Save" if changes else "Saved", type="primary", disabled=not changes, key="save"):
     try:
-        campaign.set_loop(**changes)
+        campaign.settings.set_loop(**changes)
     except CleverdonError as error:
-        st.error(widgets.plain(str(error)))
+        st.error(drawing.plain(str(error)))
         st.stop()
     st.toast("Saved. It holds from the next document on.")
     st.rerun()
 
-if own := campaign.own_modes():
+if own := campaign.settings.own_modes():
     st.subheader("Topic by topic")
-    topics = in_natural_order(campaign.topics())[["query_id", "title"]].reset_index(drop=True)
+    topics = in_natural_order(campaign.corpus.topics())[["query_id", "title"]].reset_index(drop=True)
     topics["mode"] = [own[query_id] or USUAL for query_id in topics["query_id"]]
     labels: dict[Any, str] = {USUAL: "As the campaign", **WAYS}
     edited = drawing.data_editor(
@@ -148,17 +148,17 @@ if own := campaign.own_modes():
     of = f"{len(other):,} topic{'s' if len(other) != 1 else ''}"
     if st.button(f"Save {of}" if len(other) else "Topics are saved", disabled=other.empty, key="save-topics"):
         for mode, some in other.groupby("mode"):
-            campaign.set_loop(topics=some["query_id"].tolist(), mode=None if mode == USUAL else str(mode))
+            campaign.settings.set_loop(topics=some["query_id"].tolist(), mode=None if mode == USUAL else str(mode))
         st.toast(f"{of} saved.")
         st.rerun()
 
 if not by_model:
     st.stop()
 st.subheader("What the model reads")
-state = campaign.vectors_state()
+state = campaign.features.state()
 if not counts["documents"]:
     st.write("There are no documents yet.")
-    widgets.next_step(campaign.next_step())
+    widgets.next_step(campaign.overview.next_step())
     st.stop()
 if state.made_at is None:
     st.write("The documents are not prepared yet. That is done before the first document of a loop comes, or now.")
@@ -167,7 +167,7 @@ else:
     since = "They are up to date." if state.current else "Documents came or changed since."
     st.write(f"{made}. Prepared on {state.made_at:%Y-%m-%d at %H:%M} UTC. {since}")
     if state.note:
-        st.warning(widgets.plain(state.note))
+        st.warning(drawing.plain(state.note))
 if st.button("Bring up to date", disabled=state.current, key="update"):
     bar = st.progress(0.0)
 
@@ -175,10 +175,10 @@ if st.button("Bring up to date", disabled=state.current, key="update"):
         bar.progress(min(done / (total or counts["documents"]), 1.0), f"{what} {done:,}" if done else what)
 
     try:
-        report = campaign.update_vectors(progress=tell)
+        report = campaign.features.update(progress=tell)
     except CleverdonError as error:
         bar.empty()
-        st.error(widgets.plain(str(error)))
+        st.error(drawing.plain(str(error)))
         st.stop()
     st.toast(f"{report.documents:,} documents in {report.seconds:.1f} s.")
     st.rerun()

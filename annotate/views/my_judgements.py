@@ -1,30 +1,28 @@
 """My judgements: find any of them, read the document again, change or undo it."""
 
-from uuid import uuid4
-
 import streamlit as st
 
 from annotate.auth import session
 from annotate.elements import drawing, widgets
-from annotate.judging.routes import LONGEST_NOTE
-from collection.records import Judgement
+from annotate.judging.request_fields import LONGEST_NOTE
+from collection.errors import JudgementError
 
 now = session.current()
 campaign, scale = now.campaign, now.campaign.grades
 
 st.title("My judgements")
 st.caption(
-    f"Those of {widgets.plain(now.annotator)}, newest first. A change is a new entry in the log; the old one stays."
+    f"Those of {drawing.plain(now.annotator)}, newest first. A change is a new entry in the log; the old one stays."
 )
-mine = campaign.judgements(annotator=now.annotator)[::-1]
+mine = campaign.judgement_log.judgements(annotator=now.annotator)[::-1]
 mine = mine[mine["counts_as"] == "judgement"]  # adjudications have a page of their own
 if mine.empty:
     st.write("None yet.")
-    widgets.next_step(campaign.next_step())
+    widgets.next_step(campaign.overview.next_step())
     st.stop()
 
-documents = campaign.documents(mine["doc_id"].tolist())
-titles = campaign.topics().set_index("query_id")["title"]
+documents = campaign.corpus.documents(mine["doc_id"].tolist())
+titles = campaign.corpus.topics().set_index("query_id")["title"]
 mine["grade"] = [widgets.grade_name(scale, k, r) for k, r in zip(mine["kind"], mine["relevance"], strict=True)]
 mine["title"] = [documents[d].title for d in mine["doc_id"]]
 
@@ -92,11 +90,13 @@ if picked.empty:
     st.stop()
 
 row = picked.iloc[0]
-st.subheader(f"Topic {widgets.plain(row['query_id'])}: {widgets.plain(titles[row['query_id']])}")
+st.subheader(f"Topic {drawing.plain(row['query_id'])}: {drawing.plain(titles[row['query_id']])}")
 widgets.document(documents[row["doc_id"]])
 if row["passages"]:
     st.caption("What you marked")
-    quoted = [passage["text"] for passage in campaign.quoted(picked)["passages"].iloc[0] if passage["text"]]
+    quoted = [
+        passage["text"] for passage in campaign.document_view.quoted(picked)["passages"].iloc[0] if passage["text"]
+    ]
     for passage in quoted:
         st.text(f"“{widgets.upright(passage)}”")
     if not quoted:
@@ -108,7 +108,7 @@ with st.form(f"change-{row['uuid']}", border=False):
         "Grade",
         list(scale.sentences),
         index=list(scale.sentences).index(int(row["relevance"])) if row["kind"] == "graded" else None,
-        format_func=lambda g: f"{g}  {widgets.plain(scale.sentences[g])}",
+        format_func=lambda g: f"{g}  {drawing.plain(scale.sentences[g])}",
     )
     former = row["note"] if isinstance(row["note"], str) else ""
     note = st.text_area("Note", former, height=80, max_chars=LONGEST_NOTE, key=f"note-{row['uuid']}").strip()
@@ -120,20 +120,6 @@ with st.form(f"change-{row['uuid']}", border=False):
 if change or take_back:
     # Who could not judge it and only writes another note still cannot.
     still = not take_back and choice is None and row["kind"] == "cannot judge"
-    judgement = Judgement(
-        str(uuid4()),
-        now.annotator,
-        row["query_id"],
-        row["doc_id"],
-        "undone" if take_back else "cannot judge" if still else "graded",
-        relevance=None if take_back else choice,
-        reason=row["reason"] if still else None,
-        note=None if take_back else note or None,
-        source="click",
-        # What was marked in the text stays marked.
-        flagged=flagged and not take_back,
-        passages=() if take_back else row["passages"],
-    )
     same = note == former and flagged == row["flagged"]
     if still and same:
         st.error("Choose a grade first, or write another note.")
@@ -141,25 +127,38 @@ if change or take_back:
     if not take_back and row["kind"] == "graded" and choice == row["relevance"] and same:
         st.info("That is the grade and the note it has.")
         st.stop()
-    result = campaign.judge([judgement])
-    if result.refused:
-        st.error(widgets.plain(result.refused[0].reason))
+    try:
+        judgement = campaign.judging.judge(
+            now.annotator,
+            row["query_id"],
+            row["doc_id"],
+            None if take_back else choice,
+            cannot_judge=row["reason"] if still else None,
+            undo=take_back,
+            note=None if take_back else note or None,
+            source="click",
+            # What was marked in the text stays marked.
+            flagged=flagged and not take_back,
+            passages=() if take_back else row["passages"],
+        )
+    except JudgementError as error:
+        st.error(drawing.plain(str(error)))
     else:
         said = "undone" if take_back else widgets.grade_name(scale, judgement.kind, choice)
-        st.toast(f"{widgets.plain(row['doc_id'])}: {widgets.plain(said)}. Saved.")
+        st.toast(f"{drawing.plain(row['doc_id'])}: {drawing.plain(said)}. Saved.")
         st.session_state["picked"] = None if take_back else judgement.uuid
         st.rerun()
 
-log = campaign.judgements(current=False, annotator=now.annotator, query_id=row["query_id"])
+log = campaign.judgement_log.judgements(current=False, annotator=now.annotator, query_id=row["query_id"])
 log = log[log["doc_id"] == row["doc_id"]][::-1]
 if len(log) > 1:
     with st.expander(f"All that you said about this pair ({len(log)})"):
         columns = ["judged_at", "kind", "relevance", "reason", "flagged", "note", "counts_as"]
         drawing.dataframe(log[columns], hide_index=True)
 
-if not campaign.assignment_settings().blind:
-    others = campaign.others_said(row["query_id"], row["doc_id"], now.annotator)
-    ranks = campaign.ranks_of(row["query_id"], row["doc_id"])
+if not campaign.settings.assignment().blind:
+    others = campaign.explanations.others_said(row["query_id"], row["doc_id"], now.annotator)
+    ranks = campaign.explanations.ranks_of(row["query_id"], row["doc_id"])
     st.subheader("What others said of this pair")
     if others.empty:
         st.write("Nobody else has judged it.")

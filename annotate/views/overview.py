@@ -5,16 +5,17 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.elements import drawing, widgets
-from collection.campaign import MODES, NextStep
+from collection.campaign.loop_settings import MODES
+from collection.campaign.results import NextStep
 
 now = session.current()
 campaign = now.campaign
-st.title(widgets.plain(campaign.title))
+st.title(drawing.plain(campaign.title))
 if now.role == "annotator":  # blind: what the others did, and how the systems fare, is not for them
     widgets.own_progress(campaign, now.annotator)
     st.stop()
 
-state = campaign.status()
+state = campaign.overview.status()
 if now.role == "manager":  # a reader changes nothing
     widgets.next_step(NextStep(**state["next"]))
 
@@ -84,7 +85,7 @@ if decisions and decisions["annotators"]:
         alt="Topics that each annotator decided",
         column_config={"annotator": "Annotator", "topics": "Topics decided"},
     )
-elif len(annotators := campaign.annotators()):
+elif len(annotators := campaign.judgement_log.annotators()):
     st.subheader("Annotators")
     drawing.dataframe(
         annotators,
@@ -102,8 +103,8 @@ elif len(annotators := campaign.annotators()):
     )
 with st.expander("Grades"):
     for grade, sentence in campaign.grades.sentences.items():
-        st.write(f"**{grade}** {widgets.plain(sentence)}")
-if len(runs := campaign.run_table()):
+        st.write(f"**{grade}** {drawing.plain(sentence)}")
+if len(runs := campaign.corpus.run_table()):
     with st.expander(f"Runs ({len(runs)})"):
         drawing.dataframe(
             runs[["run", "topics", "rows", "deepest"]],

@@ -5,7 +5,7 @@ from urllib.parse import quote, urlsplit
 import streamlit as st
 
 from annotate.auth import session
-from annotate.elements import drawing, widgets
+from annotate.elements import drawing
 from collection.campaign.accounts import LINK_DAYS
 from collection.errors import CleverdonError
 from collection.records import ROLES
@@ -23,16 +23,16 @@ st.write(
 def show_link(name: str, token: str) -> None:
     """Keep a new link for the next run of this page, which shows it."""
     parts = urlsplit(st.context.url or "")
-    home = f"{parts.scheme}://{parts.netloc}" if parts.netloc else campaign.address() or ""
+    home = f"{parts.scheme}://{parts.netloc}" if parts.netloc else campaign.server_state.address() or ""
     st.session_state["link"] = (name, f"{home}/invitation?token={quote(token)}")
 
 
 if link := st.session_state.pop("link", None):
     with st.container(border=True):
-        st.write(f"**The link for {widgets.plain(link[0])}**, shown this once. It works once, for {LINK_DAYS} days:")
+        st.write(f"**The link for {drawing.plain(link[0])}**, shown this once. It works once, for {LINK_DAYS} days:")
         st.code(link[1], language=None, wrap_lines=True)
 
-table = campaign.accounts()
+table = campaign.accounts.table()
 member_of = dict(zip(table["name"], table["groups"], strict=True))
 table["groups"] = [", ".join(groups) for groups in table["groups"]]
 drawing.dataframe(
@@ -59,14 +59,14 @@ with st.form(f"invite-{len(table)}"):
     left, right = st.columns(2)
     new_name = left.text_input("Name", max_chars=64, help="Their judgements are kept under it, and it stays.")
     new_role = right.selectbox("Role", list(ROLES), index=1, format_func=lambda r: f"{r}: {ROLES[r]}")
-    new_groups = left.multiselect("Groups", list(campaign.groups()), accept_new_options=True)
+    new_groups = left.multiselect("Groups", list(campaign.accounts.groups()), accept_new_options=True)
     new_email = right.text_input("E-mail", help="Only for signing in at a provider; nothing is sent to it.")
     if st.form_submit_button("Make the link", type="primary"):
         try:
-            show_link(new_name.strip(), campaign.invite(new_name, new_role, new_groups, new_email))
+            show_link(new_name.strip(), campaign.accounts.invite(new_name, new_role, new_groups, new_email))
             st.rerun()
         except CleverdonError as error:
-            st.error(widgets.plain(str(error)))
+            st.error(drawing.plain(str(error)))
 
 st.subheader("Change an account")
 names = table["name"].tolist()
@@ -78,18 +78,22 @@ with st.form(f"change-{name}"):
     left, right = st.columns(2)
     role = left.selectbox("Role", list(ROLES), index=list(ROLES).index(row["role"]), key=f"role-{name}")
     member = right.multiselect(
-        "Groups", sorted({*campaign.groups(), *groups}), default=groups, accept_new_options=True, key=f"groups-{name}"
+        "Groups",
+        sorted({*campaign.accounts.groups(), *groups}),
+        default=groups,
+        accept_new_options=True,
+        key=f"groups-{name}",
     )
     email = left.text_input("E-mail", row["email"] or "", key=f"email-{name}")
     if st.form_submit_button("Save the change"):
         try:
-            with campaign.together():
+            with campaign.transaction():
                 if role != row["role"]:
-                    campaign.set_role(name, role)
-                campaign.set_groups(name, member)
-                campaign.set_email(name, email)
+                    campaign.accounts.set_role(name, role)
+                campaign.accounts.set_groups(name, member)
+                campaign.accounts.set_email(name, email)
         except CleverdonError as error:
-            st.error(widgets.plain(str(error)))
+            st.error(drawing.plain(str(error)))
         else:
             st.toast("Saved.")
             st.rerun()
@@ -107,11 +111,11 @@ with st.container(horizontal=True):
     )
 try:
     if anew:
-        show_link(name, campaign.invite_again(name))
+        show_link(name, campaign.accounts.invite_again(name))
         st.rerun()
     if turn:
-        (campaign.unlock if row["locked"] else campaign.lock)(name)
+        (campaign.accounts.unlock if row["locked"] else campaign.accounts.lock)(name)
         st.toast("Unlocked." if row["locked"] else "Locked: their sessions have ended.")
         st.rerun()
 except CleverdonError as error:
-    st.error(widgets.plain(str(error)))
+    st.error(drawing.plain(str(error)))

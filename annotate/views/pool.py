@@ -10,8 +10,8 @@ from annotate import charts
 from annotate.auth import session
 from annotate.charts.pool import growth_chart
 from annotate.elements import drawing, widgets
-from collection.campaign import PoolReport
 from collection.campaign.pools import NearDuplicates
+from collection.campaign.results import PoolReport
 from collection.errors import CleverdonError
 from collection.pooling import STRATEGIES, in_words
 from collection.registry import Entry
@@ -36,17 +36,17 @@ campaign = session.current().campaign
 
 st.title("Pool")
 st.write("Which of the retrieved pairs are worth judging? What is in the pool stays; only what is new is added.")
-runs = campaign.run_table()
+runs = campaign.corpus.run_table()
 if runs.empty:
     st.write("There is no run to pool from yet.")
-    widgets.next_step(campaign.next_step())
+    widgets.next_step(campaign.overview.next_step())
     st.stop()
 
 
 @st.cache_data(show_spinner="Reading the runs", max_entries=4)
 def growth_of(campaign_id: str, key: str, names: list[str] | None) -> pd.DataFrame:
     """What each depth would add; kept while the runs are the same."""
-    return session.current().campaign.pool_growth(100, names)
+    return session.current().campaign.pools.growth(100, names)
 
 
 @st.cache_data(show_spinner="Counting", max_entries=32)
@@ -54,13 +54,13 @@ def cost_of(
     campaign_id: str, key: str, strategy: str, parameters: dict[str, Any], names: list[str] | None, near: NearDuplicates
 ) -> PoolReport:
     """What a strategy would cost; kept while runs, pool and documents are the same."""
-    return session.current().campaign.pool(strategy, dry_run=True, runs=names, near_duplicates=near, **parameters)
+    return session.current().campaign.pools.add(strategy, dry_run=True, runs=names, near_duplicates=near, **parameters)
 
 
 @st.cache_data(show_spinner="Asking every strategy", max_entries=8)
 def costs_of(campaign_id: str, key: str, budget: int, names: list[str] | None) -> pd.DataFrame:
     """What every strategy would cost, kept alike."""
-    return session.current().campaign.pool_costs(budget, names)
+    return session.current().campaign.pools.costs(budget, names)
 
 
 def field(entry: Entry[Any], name: str) -> Any:
@@ -100,14 +100,14 @@ near: NearDuplicates = "skip" if skip and not lotted else "keep"
 with right:
     parameters = {name: field(entry, name) for name in entry.parameters}
 
-state = campaign.counts()
+state = campaign.progress.counts()
 key = json.dumps(
-    [runs["sha256"].tolist(), state["pool"], len(campaign.pool_rounds()), state["documents"], state["topics"]]
+    [runs["sha256"].tolist(), state["pool"], len(campaign.pools.rounds()), state["documents"], state["topics"]]
 )
 try:
     cost = cost_of(campaign.id, key, name, parameters, names, near)
 except CleverdonError as error:
-    st.error(widgets.plain(str(error)))
+    st.error(drawing.plain(str(error)))
     st.stop()
 pairs = cost.per_topic["pairs"]
 figures = {
@@ -120,7 +120,7 @@ if cost.sampled_from is not None:
     figures["Drawn from"] = f"{cost.sampled_from:,}"
 if cost.near_duplicates:
     figures["Near-duplicates left out"] = f"{cost.near_duplicates:,}"
-time = campaign.pool_time(cost.new) if cost.new else None
+time = campaign.pools.time(cost.new) if cost.new else None
 if time is not None:
     figures["Hours for what is new"] = f"{time.low / 3600:,.1f} to {time.high / 3600:,.1f}"
 widgets.metrics(figures)
@@ -133,14 +133,14 @@ if cost.without_text:
     st.warning(
         f"{cost.without_text:,} of these documents have no text here. They are pooled too; the Export page lists them."
     )
-widgets.missing_texts(campaign.without_text().values())
+widgets.missing_texts(campaign.corpus.without_text().values())
 if st.button(
     f"Add {cost.new:,} pairs to the pool" if cost.new else "All of these pairs are in the pool",
     type="primary",
     disabled=not cost.new,
     key="add",
 ):
-    added = campaign.pool(name, runs=names, near_duplicates=near, **parameters)
+    added = campaign.pools.add(name, runs=names, near_duplicates=near, **parameters)
     st.toast(f"{added.new:,} pairs added.")
     st.rerun()
 st.caption("Strategies that look at each judgement before they choose the next document work in the loop.")
@@ -178,7 +178,7 @@ charts.downloadable(
     "(shared where several do)." + (" The dashed line is the depth chosen above." if depth else ""),
     alt="New pairs at each depth, by run",
 )
-if len(rounds := campaign.pool_rounds()):
+if len(rounds := campaign.pools.rounds()):
     st.subheader("How the pool was made")
     listed = rounds.assign(
         parameters=[in_words(json.loads(text)) for text in rounds["parameters"]],

@@ -12,8 +12,8 @@ from collection.campaign.recall import Recall
 from collection.stopping.table import percent
 
 campaign = session.current().campaign
-counts = campaign.counts()
-settings = campaign.loop_settings()
+counts = campaign.progress.counts()
+settings = campaign.settings.loop()
 goal, sure = percent(settings.target), percent(settings.confidence)
 
 st.title("Recall")
@@ -23,23 +23,23 @@ st.write(
 )
 if not counts["judgements"]:
     st.write("Nothing is judged yet, so nothing can be said.")
-    widgets.next_step(campaign.next_step())
+    widgets.next_step(campaign.overview.next_step())
     st.stop()
 
 
 @st.cache_data(show_spinner="Estimating", max_entries=4)
 def table_of(campaign_id: str, key: str) -> pd.DataFrame:
     """All topics; kept while nothing changes that they rest on."""
-    return session.current().campaign.recall_table()
+    return session.current().campaign.recall.table()
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
 def recall_of(campaign_id: str, key: str, query_id: str) -> Recall:
     """One topic, kept as the table is."""
-    return session.current().campaign.recall(query_id)
+    return session.current().campaign.recall.of_topic(query_id)
 
 
-key = campaign.recall_key()
+key = campaign.recall.key()
 table = table_of(campaign.id, key)
 begun = table["judged"] > 0
 widgets.metrics(
@@ -51,8 +51,8 @@ widgets.metrics(
         "Relevant found": f"{int(table['found'].sum()):,}",
     }
 )
-if used_up := campaign.budget_state().words:
-    st.warning(widgets.plain(used_up))
+if used_up := campaign.budget.state().words:
+    st.warning(drawing.plain(used_up))
 widgets.missing_texts(table["without_text"])
 shown = table
 some = f"{int(begun.sum()):,} topic{'' if begun.sum() == 1 else 's'}"
@@ -110,18 +110,18 @@ st.caption(
 if topic is None:
     st.stop()
 if topic not in set(table["query_id"]):
-    st.error(f"There is no topic {widgets.plain(topic)}.")
+    st.error(f"There is no topic {drawing.plain(topic)}.")
     st.stop()
 
 row = table[table["query_id"] == topic].iloc[0]
 known = recall_of(campaign.id, key, topic)
 estimate = known.estimate
-st.subheader(f"Topic {widgets.plain(topic)}: {widgets.plain(row['title'])}")
+st.subheader(f"Topic {drawing.plain(topic)}: {drawing.plain(row['title'])}")
 with st.container(border=True):
     icon = (
         "check_circle" if known.advice.stop and known.judged else "lock" if known.mode == "closed" else "hourglass_top"
     )
-    st.markdown(f"#### :material/{icon}: {widgets.plain(known.promise)}")
+    st.markdown(f"#### :material/{icon}: {drawing.plain(known.promise)}")
     if "Loop page" in known.promise:
         widgets.page_link("loop.py")
 interval = (
@@ -140,20 +140,20 @@ widgets.metrics(
 if known.advice.stop and known.judged and estimate.recall_low < settings.target:
     st.caption("The promise looks at one end only, and is a little stronger than the interval, which holds at both.")
 for note in known.notes:
-    st.warning(widgets.plain(note))
+    st.warning(drawing.plain(note))
 if known.mode == "closed":
     st.write("The topic is closed: nothing more is handed out for it.")
 elif known.judged:
-    st.write(f"**Advice:** {widgets.plain(row['advice'])}. {widgets.plain(known.next_reason)}")
+    st.write(f"**Advice:** {drawing.plain(row['advice'])}. {drawing.plain(known.next_reason)}")
 
-closed = campaign.own_modes()[topic] == "closed"
+closed = campaign.settings.own_modes()[topic] == "closed"
 # A reader changes nothing, not even by pressing what is not drawn for them.
 may = session.current().role == "manager"
 if may and st.button("Open it again" if closed else "Close this topic", key="open" if closed else "close"):
     if closed:
-        campaign.reopen(topic)
+        campaign.settings.reopen_topic(topic)
     else:
-        campaign.set_loop(topics=[topic], mode="closed")
+        campaign.settings.set_loop(topics=[topic], mode="closed")
     st.toast("Open again, as it was." if closed else "Closed: nothing more is handed out for it.")
     st.rerun()
 
@@ -161,7 +161,7 @@ if known.judged:
     charts.recall_charts(known, sure)
     with st.expander("What other rules say"):
         for reason in (known.advice.reason, estimate.reason):
-            st.write(f"{widgets.plain(reason[0].upper() + reason[1:])}.")
+            st.write(f"{drawing.plain(reason[0].upper() + reason[1:])}.")
         drawing.dataframe(
             known.rules,
             hide_index=True,

@@ -32,7 +32,7 @@ GROUPS = {
 }
 
 campaign = session.current().campaign
-counts = campaign.counts()
+counts = campaign.progress.counts()
 
 st.title("Reusability")
 st.write(
@@ -41,7 +41,7 @@ st.write(
 )
 if not counts["runs"] or not counts["judgements"]:
     st.write("That can be asked once runs are imported and some pairs are judged.")
-    widgets.next_step(campaign.next_step())
+    widgets.next_step(campaign.overview.next_step())
     st.stop()
 
 
@@ -60,7 +60,7 @@ def looked(
 ) -> Reusability:
     """Everything, kept while nothing changes that it rests on; no grouping: by names."""
     groups: Groups = groups_by_prefix if grouping is None else dict(grouping)
-    return session.current().campaign.reusability(
+    return session.current().campaign.evaluation.reusability(
         [parse(m) for m in measures],
         rule=rule,
         topics=topics,
@@ -74,17 +74,17 @@ def looked(
 @st.cache_data(show_spinner=False, max_entries=8)
 def graded_topics(campaign_id: str, log: int, rule: str) -> tuple[str, ...]:
     """The topics with a grade, kept while nothing more is judged."""
-    return session.current().campaign.graded_topics(rule)
+    return session.current().campaign.evaluation.graded_topics(rule)
 
 
-runs = campaign.run_table()
+runs = campaign.corpus.run_table()
 names = runs["run"].tolist()
 words = st.container()
 which_topics = st.container()
 with st.expander("How it is asked"):
     left, right = st.columns(2)
     grades = [g for g in campaign.grades.sentences if g > 0]
-    usual = campaign.loop_settings().level
+    usual = campaign.settings.loop().level
     rel = left.selectbox("Relevant from grade", grades, index=grades.index(usual) if usual in grades else 0)
     standard = [str(parse(m, rel)) for m in DEFAULT_MEASURES]
     written = left.multiselect(
@@ -97,7 +97,9 @@ with st.expander("How it is asked"):
     )
     with right:
         rule = rule_picker.choose(
-            "Where several annotators judged a pair", campaign.annotators()["annotator"].tolist(), key="rule"
+            "Where several annotators judged a pair",
+            campaign.judgement_log.annotators()["annotator"].tolist(),
+            key="rule",
         )
     known_depth = left.number_input(
         "Depth of the pool", min_value=1, value=None, step=1, placeholder="seen from what is judged"
@@ -124,13 +126,13 @@ for text in written:
     try:
         parsed += map(str, as_measures(text))
     except CleverdonError as error:  # the others are looked at all the same
-        st.error(widgets.plain(str(error)))
+        st.error(drawing.plain(str(error)))
 measures = tuple(dict.fromkeys(parsed))
 if not measures:
     st.write("Choose a measure.")
     st.stop()
 try:
-    there = campaign.topics_with_grades(graded=graded_topics(campaign.id, counts["logged"], rule))
+    there = campaign.evaluation.topics_with_grades(graded=graded_topics(campaign.id, counts["logged"], rule))
     taken: tuple[str, ...] | None = None
     if 0 < len(there.finished) < len(there.graded):
         # The same default as the command has.
@@ -153,13 +155,13 @@ try:
         with_bounds,
     )
 except CleverdonError as error:
-    st.error(widgets.plain(str(error)))
+    st.error(drawing.plain(str(error)))
     st.stop()
 
 with words:
     with st.container(border=True):
-        st.markdown(f"#### {widgets.plain(report.verdict[0])}")
-    st.markdown("\n".join(f"- {widgets.plain(sentence)}" for sentence in report.verdict[1:]))
+        st.markdown(f"#### {drawing.plain(report.verdict[0])}")
+    st.markdown("\n".join(f"- {drawing.plain(sentence)}" for sentence in report.verdict[1:]))
 
 first = measures[0]
 if report.ladder:
@@ -278,7 +280,7 @@ if report.topics["without"].notna().any():
         "the order of the systems is another. The larger, the more relevant documents.",
         width="stretch",
     )
-titles = campaign.topics()[["query_id", "title"]]
+titles = campaign.corpus.topics()[["query_id", "title"]]
 drawing.dataframe(
     in_natural_order(report.topics.merge(titles, on="query_id", how="left")).sort_values("without", kind="stable"),
     hide_index=True,
@@ -306,5 +308,5 @@ drawing.dataframe(
 if report.missing:
     with st.expander("What the estimates of missing relevant documents rest on"):
         for estimate in report.missing:
-            st.markdown(f"- {widgets.plain(estimate.sentence)} {widgets.plain(estimate.assumption)}")
+            st.markdown(f"- {drawing.plain(estimate.sentence)} {drawing.plain(estimate.assumption)}")
 st.download_button("Download left-out.tsv", tsv(report.left_out), "left-out.tsv", key="left-out-tsv")

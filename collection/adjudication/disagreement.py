@@ -126,7 +126,7 @@ def filtered(
     ----------
     queue
         As from :func:`queue`; for `why` with the column of
-        :meth:`collection.campaign.Campaign.to_adjudicate`.
+        :meth:`.Adjudication.queue`.
     why
         Only "disagreement" or only "calibration".
     query_id

@@ -1,72 +1,30 @@
-"""Disagreements and how they end: the queue, what made a set of qrels, and one rule beside another."""
+"""The pairs on which annotators disagree, and the grades that end their disagreement."""
 
 from __future__ import annotations
 
-import importlib.metadata
 from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
 
 import pandas as pd
 
-from collection import adjudication, clock, comparison
-from collection.adjudication import Chosen, Difference
-from collection.agreement import annotator_statistics as conduct
+from collection import adjudication
+from collection.campaign.corpus import Corpus
 from collection.campaign.judging import Judging
-from collection.campaign.rank_comparison import side_by_side
 from collection.campaign.results import JudgeResult, Refused
-from collection.errors import CampaignError, JudgementError
-from collection.measures import Measure, as_measure
+from collection.errors import JudgementError
 from collection.records import Judgement
-
-RULE_FILE = ".rule.json"
-"""What is put behind the name of a qrels file for the file that says which rule made it."""
+from collection.store import Store
 
 
-class Places(NamedTuple):
-    """Where the systems stand by one measure under each of two rules.
+@dataclass(eq=False)
+class Adjudication:
+    """The pairs on which annotators disagree, and the grades that end their disagreement."""
 
-    Attributes
-    ----------
-    measure
-        The measure.
-    table
-        ``run``, ``first``, ``second`` (the means), ``first_place``, ``second_place`` (1 is best, also where less is
-        better; equal values share the better place); best by the first rule on top.
-    tau
-        Kendall's tau-b between the two orders; nan with fewer than two runs, or where all values are equal.
-    """
+    store: Store
+    corpus: Corpus
+    judging: Judging
 
-    measure: str
-    table: pd.DataFrame
-    tau: float
-
-    @property
-    def moved(self) -> list[str]:
-        """Runs that have another place by the second rule than by the first."""
-        other = self.table["first_place"] != self.table["second_place"]
-        return self.table.loc[other, "run"].tolist()
-
-
-class RuleComparison(NamedTuple):
-    """Two rules on one campaign's judgements: the grades that differ, and the systems that change place."""
-
-    first: str
-    second: str
-    grades: Difference
-    places: Places | None
-    """None where no measure was asked for, or one of the two settles no pair."""
-    cautions: tuple[str, ...] = ()
-    """What is to be known of the rules' qrels; see :func:`collection.adjudication.caution`."""
-
-
-class Adjudicating(Judging):
-    """The part of a campaign in which disagreements are looked at and ended.
-
-    An adjudication is a judgement with ``counts_as="adjudication"``. ``judge`` writes one on any pair, for scripts;
-    :meth:`adjudicate` only on a pair that wants one.
-    """
-
-    def to_adjudicate(self, *, ended: bool = False) -> pd.DataFrame:
+    def queue(self, *, ended: bool = False) -> pd.DataFrame:
         """The pairs on which annotators differ and that no adjudication has ended: largest distance first, then topics.
 
         Behind them the pairs of the calibration set that have no settled grade yet, judged or not; those of which an
@@ -80,23 +38,27 @@ class Adjudicating(Judging):
             imported. `ended` adds the pairs of both kinds that an adjudication has ended.
         """
         queue = self._queue(ended)
-        missing = self.store.held_back(queue["doc_id"].unique().tolist())
+        missing = self.store.corpus.held_back(queue["doc_id"].unique().tolist())
         return queue.assign(held_back=queue["doc_id"].isin(missing) & ~queue["ended"])
 
-    def adjudication_version(self) -> tuple[Hashable, ...]:
-        """What differs where :meth:`to_adjudicate` may differ, without a look at the judgements."""
-        calibration = self.store.calibration()[["query_id", "doc_id"]]
-        return *self.store.versions(), tuple(calibration.itertuples(index=False, name=None))
+    def version(self) -> tuple[Hashable, ...]:
+        """What differs where :meth:`queue` may differ, without a look at the judgements."""
+        calibration = self.store.assignments.calibration()[["query_id", "doc_id"]]
+        return *self.store.judgements.versions(), tuple(calibration.itertuples(index=False, name=None))
 
     def _queue(self, ended: bool) -> pd.DataFrame:
-        said = self.store.judgements()
+        said = self.store.judgements.table()
         pair = ["query_id", "doc_id"]
-        queue = adjudication.queue(said, self.topics()["query_id"].tolist(), ended=ended).assign(why="disagreement")
+        queue = adjudication.queue(said, self.corpus.topics()["query_id"].tolist(), ended=ended).assign(
+            why="disagreement"
+        )
         # An adjudicator who could not judge a pair has ended it too, though it has no grade.
         over = said.loc[said["counts_as"] == adjudication.ADJUDICATION, pair]
         adjudicated, known = set(over.itertuples(index=False)), set(queue[pair].itertuples(index=False))
         rows = []
-        for query_id, doc_id, settled in self.store.calibration()[[*pair, "settled"]].itertuples(index=False):
+        for query_id, doc_id, settled in self.store.assignments.calibration()[[*pair, "settled"]].itertuples(
+            index=False
+        ):
             is_over = (query_id, doc_id) in adjudicated
             if (query_id, doc_id) in known or (is_over and not ended) or (not is_over and not pd.isna(settled)):
                 continue
@@ -109,7 +71,7 @@ class Adjudicating(Judging):
     def adjudicate(self, judgements: Sequence[Judgement]) -> JudgeResult:
         """Write adjudications to the log, in their order; when this returns, those in `saved` are on disk.
 
-        Idempotent by uuid, as :meth:`judge`.
+        Idempotent by uuid, as :meth:`.Judging.judge_many`.
 
         Parameters
         ----------
@@ -125,7 +87,7 @@ class Adjudicating(Judging):
             for judgement in judgements:
                 try:
                     self._check_open(judgement)
-                    self.write(judgement._replace(counts_as="adjudication"))
+                    self.judging.write(judgement._replace(counts_as="adjudication"))
                     saved.append(judgement.uuid)
                 except JudgementError as error:
                     refused.append(Refused(judgement.uuid, str(error)))
@@ -134,9 +96,9 @@ class Adjudicating(Judging):
     def _check_open(self, judgement: Judgement) -> None:
         """Raise JudgementError if an adjudication by this person would end nothing, or replace somebody else's."""
         j = judgement
-        if j.kind == "undone" or self.store.logged(j.uuid) is not None:
+        if j.kind == "undone" or self.store.judgements.logged(j.uuid) is not None:
             return
-        said = self.store.judgements(query_id=j.query_id, doc_id=j.doc_id)
+        said = self.store.judgements.table(query_id=j.query_id, doc_id=j.doc_id)
         over = said[said["counts_as"] == adjudication.ADJUDICATION]
         if len(over):
             last = over.iloc[-1]
@@ -145,81 +107,8 @@ class Adjudicating(Judging):
                 raise JudgementError(f"{last['annotator']} has adjudicated this pair meanwhile, {found}")
             return
         if adjudication.queue(said).empty:
-            waiting = self.store.calibration().query("settled.isna()")[["query_id", "doc_id"]]
+            waiting = self.store.assignments.calibration().query("settled.isna()")[["query_id", "doc_id"]]
             if (j.query_id, j.doc_id) not in set(waiting.itertuples(index=False)):
                 raise JudgementError("annotators do not differ on this pair")
-        if self.store.held_back([j.doc_id]):
+        if self.store.corpus.held_back([j.doc_id]):
             raise JudgementError(f"the text of document {j.doc_id!r} is missing, so it cannot be judged yet")
-
-    def adjudications(self, annotator: str | None = None) -> pd.DataFrame:
-        """The adjudications that stand, oldest first; only those by `annotator` if one is named."""
-        said = self.store.judgements(annotator=annotator)
-        return said[said["counts_as"] == adjudication.ADJUDICATION].reset_index(drop=True)
-
-    def rule_report(self, rule: str | Chosen | None = None, **parameters: Any) -> dict[str, Any]:
-        """What made the qrels, as plain data: what ``export`` writes beside them. All of it but ``made_at`` is theirs.
-
-        Parameters
-        ----------
-        rule, **parameters
-            As for :meth:`qrels`.
-        """
-        chosen = adjudication.parse(rule, **parameters)
-        return self._report_of(chosen, self.settled(chosen))
-
-    def _report_of(self, chosen: Chosen, settled: pd.DataFrame) -> dict[str, Any]:
-        said = self.store.judgements()
-        adjudicated = said["counts_as"] == adjudication.ADJUDICATION
-        graded = said[~adjudicated & (said["kind"] == "graded")]
-        by = settled["by"].value_counts()
-        return {
-            "rule": chosen.name,
-            "parameters": chosen.parameters,
-            "description": adjudication.RULES[chosen.name].description,
-            **{key: settled.attrs[key] for key in ("rounds", "converged") if key in settled.attrs},
-            "grades": {str(g): s for g, s in self.grades.sentences.items()},
-            "topics": int(settled["query_id"].nunique()),
-            "pairs": len(settled),
-            "by": {name: int(by[name]) for name in adjudication.BY if name in by.index},
-            "judgements": len(graded),
-            "cannot_judge": int((~adjudicated & (said["kind"] == "cannot judge")).sum()),
-            "adjudications": int(adjudicated.sum()),
-            "annotators": {str(a): int(n) for a, n in graded["annotator"].value_counts().sort_index().items()},
-            "adjudicators": {
-                str(a): int(n) for a, n in said.loc[adjudicated, "annotator"].value_counts().sort_index().items()
-            },
-            "campaign": self.title,
-            "cleverdon": importlib.metadata.version("cleverdon"),
-            "made_at": clock.now(),
-        }
-
-    def compare_rules(
-        self, first: str | Chosen | None, second: str | Chosen, measure: Measure | str | None = None
-    ) -> RuleComparison:
-        """How many grades differ between two rules, and whether any system changes place.
-
-        Parameters
-        ----------
-        first, second
-            As :meth:`qrels` takes them; the first is the default rule where it is None.
-        measure
-            By which the imported runs are put in order; none if left out, and where there are no runs. The runs are
-            evaluated on all topics that have a grade by the rule.
-        """
-        a, b = adjudication.parse(first), adjudication.parse(second)
-        qrels = self.qrels(a), self.qrels(b)
-        places = None
-        if measure is not None and all(map(len, qrels)):
-            asked = as_measure(measure)
-            if not len(self.store.runs()):
-                raise CampaignError("there is no run whose place could change; import some with --run")
-            values = [comparison.evaluate(self.runs(), frame, [asked], strangers=True) for frame in qrels]
-            means = [v.means().iloc[:, 0] for v in values]
-            found = side_by_side(*means, less_is_better=asked.entry.monotone < 0)
-            places = Places(str(asked), found.table, found.tau)
-        cautions = tuple(filter(None, dict.fromkeys(map(adjudication.caution, qrels))))
-        return RuleComparison(str(a), str(b), adjudication.compare(*qrels), places, cautions)
-
-    def conduct(self) -> conduct.Conduct:
-        """How each annotator works; see :func:`collection.agreement.annotator_statistics.look`."""
-        return conduct.look(self.store.judgements(current=False), self.store.judgements())

@@ -1,21 +1,27 @@
-"""How far a campaign's annotators agree, and whether they would draw the same conclusions about its runs."""
+"""How far annotators agree, and how each of them works."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import pandas as pd
 
+from collection import adjudication, comparison, preferences
 from collection import agreement as agreeing
-from collection import comparison
 from collection.agreement import Agreement, Labels
-from collection.campaign.active_learning import Looping
+from collection.agreement import annotator_statistics as conduct
+from collection.campaign.corpus import Corpus
 from collection.campaign.rank_comparison import side_by_side
+from collection.campaign.settings import Settings
+from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import InputError
 from collection.measures import Measure, as_measure
-from collection.records import QRELS_ANNOTATOR, Run
+from collection.preferences import PreferenceAgreement, choices
+from collection.preferences.choices import ChoiceAgreement
+from collection.records import QRELS_ANNOTATOR, GradeScale, Run
+from collection.store import Store
 
 LABELS = ("annotator", "query_id", "doc_id", "relevance", "judged_at", "seconds", "note", "source")
 
@@ -53,8 +59,15 @@ class Conclusion(NamedTuple):
     table: pd.DataFrame
 
 
-class Agreeing(Looping):
-    """The part of a campaign that compares its annotators."""
+@dataclass(eq=False)
+class AgreementStudy:
+    """How far annotators agree, and how each of them works."""
+
+    store: Store
+    grades: GradeScale
+    settings: Settings
+    corpus: Corpus
+    topic_tasks: TopicTasks
 
     def labels(self, *, topics: Sequence[str] = (), without: Sequence[str] = ()) -> pd.DataFrame:
         """Every annotator's current grades; adjudications are nobody's grades and "cannot judge" is none.
@@ -79,15 +92,15 @@ class Agreeing(Looping):
             There is no such topic, or nobody of that name has graded anything.
         """
         for query_id in topics:
-            self._must_know(query_id)
-        judged = self.store.judgements()
+            self.settings.require_topic(query_id)
+        judged = self.store.judgements.table()
         graded = judged[(judged["kind"] == "graded") & (judged["counts_as"] == "judgement")]
         frame = graded[list(LABELS)].astype({"relevance": "int64"})
         frame["judged_at"] = frame["judged_at"].mask(frame["source"] == "imported")
         frame = agreeing.chosen(frame, without=without)
         return (frame[frame["query_id"].isin(list(topics))] if topics else frame).reset_index(drop=True)
 
-    def agreement(
+    def report(
         self, *, topics: Sequence[str] = (), without: Sequence[str] = (), level: float | None = None, **options: Any
     ) -> Agreement:
         """How far the annotators agree; see :func:`collection.agreement.agreement`.
@@ -102,12 +115,12 @@ class Agreeing(Looping):
             ``resamples``, ``seed``, ``by``, ``sides``.
         """
         labels = self.labels(topics=topics, without=without)
-        level = self.loop_settings().level if level is None else level
+        level = self.settings.loop().level if level is None else level
         found = agreeing.agreement(labels, level=level, grades=self.grades.sentences, **options)
         return replace(found, notes=(*found.notes, *self._left_out(labels, topics, without)))
 
     def _left_out(self, labels: pd.DataFrame, topics: Sequence[str], without: Sequence[str]) -> Iterable[str]:
-        judged = self.store.judgements()
+        judged = self.store.judgements.table()
         if topics:
             judged = judged[judged["query_id"].isin(list(topics))]
         own = judged[(judged["counts_as"] == "judgement") & ~judged["annotator"].isin(list(without))]
@@ -119,10 +132,10 @@ class Agreeing(Looping):
         if settled := int((judged["counts_as"] == "adjudication").sum()):
             yield f"{settled:,} adjudications are left out: they end a disagreement and are nobody's own opinion."
 
-    def agreement_key(self) -> str:
-        """Differs where anything differs that :meth:`agreement` or :meth:`conclusions` reads: what to cache them by."""
-        runs = self.store.runs()
-        return repr((self.store.versions(), self.loop_settings().level, list(runs["run"] + runs["sha256"])))
+    def key(self) -> str:
+        """Differs where anything differs that :meth:`report` or :meth:`conclusions` reads: what to cache them by."""
+        runs = self.store.corpus.runs()
+        return repr((self.store.judgements.versions(), self.settings.loop().level, list(runs["run"] + runs["sha256"])))
 
     def conclusions(
         self,
@@ -161,13 +174,29 @@ class Agreeing(Looping):
         if measure.entry.needs:
             raise InputError(f"{measure} needs qrels with {measure.entry.needs}, which annotators' grades do not have")
         labels = self.labels(topics=topics, without=without)
-        runs = [_of_topics(run, labels["query_id"]) for run in self.runs()]
+        runs = [_of_topics(run, labels["query_id"]) for run in self.corpus.runs()]
         if not runs:
             return []
         parts = {str(name): part for name, part in labels.groupby("annotator")}
         met = Labels.of(labels, self.grades.sentences).met()
         asked = met if most is None else sorted(sorted(met, key=met.__getitem__, reverse=True)[:most])
         return [_concluded(runs, measure, parts[a], parts[b], a, b) for a, b in asked]
+
+    def disagreements(self) -> adjudication.Disagreements:
+        """How many pairs several annotators graded, and on how many of them they differ."""
+        return adjudication.disagreements(self.store.judgements.table())
+
+    def annotator_statistics(self) -> conduct.Conduct:
+        """How each annotator works; see :func:`collection.agreement.annotator_statistics.look`."""
+        return conduct.look(self.store.judgements.table(current=False), self.store.judgements.table())
+
+    def of_choices(self) -> ChoiceAgreement:
+        """How often two annotators chose the same for a topic; see :func:`collection.preferences.choices.agreement`."""
+        return choices.agreement(self.topic_tasks.choices())
+
+    def of_preferences(self) -> PreferenceAgreement:
+        """How often two annotators say the same; see :func:`collection.preferences.agreement`."""
+        return preferences.agreement(self.topic_tasks.preferences())
 
 
 def _of_topics(run: Run, topics: pd.Series[str]) -> Run:

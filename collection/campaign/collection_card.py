@@ -1,4 +1,4 @@
-"""What a collection would be: the manager's words on it, its name and size, and what its card says."""
+"""What a collection made of this campaign would be, and what its card says."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from itertools import islice
 from typing import Any, Literal, NamedTuple
@@ -16,48 +16,37 @@ import pandas as pd
 from collection import adjudication, clock, export, formats
 from collection.adjudication import Chosen
 from collection.agreement import COEFFICIENTS
-from collection.campaign.export import Exporting
-from collection.campaign.recall import Recalling
-from collection.characters import is_web_address
+from collection.campaign.agreement import AgreementStudy
+from collection.campaign.corpus import Corpus
+from collection.campaign.progress import Progress
+from collection.campaign.qrels import QrelsBuilder
+from collection.campaign.recall import RecallEstimates
+from collection.campaign.settings import Settings
+from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import CampaignError, InputError, UnknownNameError
+from collection.records import GradeScale
+from collection.store import Store
 
-Corpus = Literal["all", "judged", "none"]
-CORPORA: dict[Corpus, str] = {
+CorpusChoice = Literal["all", "judged", "none"]
+
+
+CORPORA: dict[CorpusChoice, str] = {
     "all": "every document of the campaign that has a text",
     "judged": "documents with a grade in any topic, and no others",
     "none": "no document: who loads the collection has the documents from elsewhere",
 }
 """Which documents go into an exported collection: name -> what it means."""
 
+
 SAMPLE = 500
 """Documents by whose length the size of a corpus is estimated."""
+
 
 RESAMPLES = 1000
 """Bootstrap samples of the card's agreement."""
 
+
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*)*")
-
-
-@dataclass(frozen=True)
-class About:
-    """What the manager says of the collection, for its card.
-
-    Attributes
-    ----------
-    description
-        What it is for, as plain text; blank lines separate paragraphs.
-    licence
-        Under which it is handed on.
-    citation
-        How it is to be cited.
-    url
-        Web address of the collection (``http`` or ``https``).
-    """
-
-    description: str = ""
-    licence: str = ""
-    citation: str = ""
-    url: str = ""
 
 
 class Outline(NamedTuple):
@@ -81,53 +70,27 @@ class Outline(NamedTuple):
     bytes: int
 
 
-class Describing(Exporting, Recalling):
-    """The part of a campaign that says what a collection made of it is."""
+@dataclass(eq=False)
+class CollectionCard:
+    """What a collection made of this campaign would be, and what its card says."""
 
-    def about(self) -> About:
-        """What the manager says of the collection; empty where nothing is said."""
-        known = {f.name for f in fields(About)}
-        return About(**{name: text for name, text in self.store.setting("about", {}).items() if name in known})
+    store: Store
+    title: str
+    grades: GradeScale
+    settings: Settings
+    corpus: Corpus
+    progress: Progress
+    topic_tasks: TopicTasks
+    qrels: QrelsBuilder
+    agreement: AgreementStudy
+    recall: RecallEstimates
 
-    def describe(self, **changes: str) -> About:
-        """Say something of the collection, for its card; kept in the campaign.
-
-        Parameters
-        ----------
-        **changes
-            Fields of :class:`About`.
-
-        Raises
-        ------
-        UnknownNameError
-            There is no such field.
-        InputError
-            The URL is no web address, or a text cannot be written as UTF-8.
-
-        Examples
-        --------
-        >>> from collection import Campaign
-        >>> with Campaign.create("wings") as campaign:
-        ...     campaign.describe(licence="CC BY 4.0").licence
-        'CC BY 4.0'
-        """
-        with self.store.transaction():
-            about = self.about()
-            for name in changes:
-                if name not in asdict(about):
-                    raise UnknownNameError("field of a collection's card", name, asdict(about))
-            about = replace(about, **{name: text.strip() for name, text in changes.items()})
-            if about.url and not is_web_address(about.url):
-                raise InputError(f"url: expected an address that begins with http:// or https://, found {about.url!r}")
-            self.store.put("about", asdict(about))
-        return about
-
-    def collection_facts(
+    def facts(
         self,
         *,
         name: str | None = None,
         rule: str | Chosen | None = None,
-        corpus: Corpus = "all",
+        corpus: CorpusChoice = "all",
         query_text: str = "title",
         name_annotators: bool = False,
     ) -> dict[str, Any]:
@@ -136,7 +99,7 @@ class Describing(Exporting, Recalling):
         Parameters
         ----------
         name, rule, corpus, query_text, name_annotators
-            As for :meth:`export_collection`.
+            As for :meth:`.CollectionExport.write`.
 
         Raises
         ------
@@ -144,35 +107,35 @@ class Describing(Exporting, Recalling):
             There is no grade, no choice and no preference yet, or the rule leaves fractions of grades.
         """
         with self.store.snapshot():
-            qrels, made_of = self._collection_qrels(rule)
-            names = self._shown_names(name_annotators)
-            return self._facts(qrels, made_of, names, name, rule, corpus, query_text)
+            qrels, made_of = self.qrels_and_source(rule)
+            names = self.annotator_names(name_annotators)
+            return self.facts_of(qrels, made_of, names, name, rule, corpus, query_text)
 
-    def collection_outline(
-        self, *, name: str | None = None, rule: str | Chosen | None = None, corpus: Corpus = "all"
+    def outline(
+        self, *, name: str | None = None, rule: str | Chosen | None = None, corpus: CorpusChoice = "all"
     ) -> Outline:
         """How large the collection would be, without writing it; `name`, `rule`, `corpus` as for its export.
 
         Raises
         ------
         CampaignError, InputError, UnknownNameError
-            As for :meth:`export_collection`.
+            As for :meth:`.CollectionExport.write`.
         """
         called = _name_of(name, self.title)
-        qrels, _ = self._collection_qrels(rule)
+        qrels, _ = self.qrels_and_source(rule)
         documents = self._exported(qrels, corpus)
-        first = islice(self.store.documents_with_text(pooled=False), SAMPLE)
+        first = islice(self.store.corpus.documents_with_text(pooled=False), SAMPLE)
         sizes = [len(json.dumps(formats.corpus_record(d), ensure_ascii=False).encode()) + 1 for d in first]
         size = round(sum(sizes) / len(sizes) * documents) if sizes else 0
         return Outline(called, len(qrels), int(qrels["query_id"].nunique()), documents, size)
 
-    def _collection_qrels(self, rule: str | Chosen | None) -> tuple[pd.DataFrame, str]:
+    def qrels_and_source(self, rule: str | Chosen | None) -> tuple[pd.DataFrame, str]:
         """The qrels, and what they are made of."""
-        made_of, found = "judgements", self.qrels(rule)
+        made_of, found = "judgements", self.qrels.build(rule)
         if found.empty:
-            made_of, found = "choices", self.sparse_qrels()
+            made_of, found = "choices", self.qrels.from_choices()
         if found.empty:
-            made_of, found = "preferences", self.preference_qrels()
+            made_of, found = "preferences", self.qrels.from_preferences()
         if found.empty:
             raise CampaignError("there is no grade yet, so there is no collection to export; judge some pairs first")
         if (found["relevance"] % 1 != 0).any():
@@ -182,63 +145,63 @@ class Describing(Exporting, Recalling):
             )
         return found.astype({"relevance": "int64"}), made_of
 
-    def _facts(
+    def facts_of(
         self,
         qrels: pd.DataFrame,
         made_of: str,
         names: Mapping[str, str],
         name: str | None,
         rule: str | Chosen | None,
-        corpus: Corpus,
+        corpus: CorpusChoice,
         query_text: str,
     ) -> dict[str, Any]:
         """The card without its files, of qrels that are at hand."""
         if query_text not in formats.QUERY_TEXTS:
             raise UnknownNameError("text of queries", query_text, formats.QUERY_TEXTS)
-        log, current = (export.renamed(self.store.judgements(current=c), names) for c in (False, True))
+        log, current = (export.renamed(self.store.judgements.table(current=c), names) for c in (False, True))
         # A chosen document is relevant, whatever grade the loop starts from.
-        topics, level = self.topics(), 1 if made_of == "choices" else self.loop_settings().level
+        topics, level = self.corpus.topics(), 1 if made_of == "choices" else self.settings.loop().level
         facts = {
             "name": _name_of(name, self.title),
             "title": self.title,
-            **asdict(self.about()),
+            **asdict(self.settings.collection()),
             "made_at": clock.now(),
             "cleverdon": version("cleverdon"),
             "documents": {
-                "with_text": self.counts()["documents"],
+                "with_text": self.progress.counts()["documents"],
                 "corpus": corpus,
                 "exported": self._exported(qrels, corpus),
-                "judged_without_text": len(self.store.without_text(qrels["doc_id"])),
+                "judged_without_text": len(self.store.corpus.without_text(qrels["doc_id"])),
             },
             "topics": {"count": len(topics), "query_text": query_text},
             "grades": {str(grade): sentence for grade, sentence in self.grades.sentences.items()},
             "qrels": {"made_of": made_of} | export.of_qrels(qrels, topics["query_id"], self.grades.sentences, level),
             "rule": self._rule_facts(rule, names) if made_of == "judgements" else None,
             "judging": export.of_judging(log, current),
-            "decisions": self.decision_counts(),
+            "decisions": self.topic_tasks.counts(),
             "agreement": self._agreement_facts(),
             "pool": export.of_pool(
-                self.store.pool(),
-                self.store.pool_rounds(),
-                self.store.sampled_out(),
+                self.store.pool.pairs(),
+                self.store.pool.rounds(),
+                self.store.pool.sampled_out(),
                 qrels,
-                sum(self.without_text().values()),
+                sum(self.corpus.without_text().values()),
             ),
-            "recall": export.of_recall(self._in_order(self.recall_table())),
-            "runs": self.store.runs()[["run", "topics", "rows", "deepest", "sha256"]].to_dict("records"),
-            "guidelines": self.store.text("guidelines"),
-            "topic_notes": self.store.topic_notes(),
+            "recall": export.of_recall(self.corpus.in_topic_order(self.recall.table())),
+            "runs": self.store.corpus.runs()[["run", "topics", "rows", "deepest", "sha256"]].to_dict("records"),
+            "guidelines": self.store.settings.text("guidelines"),
+            "topic_notes": self.store.corpus.topic_notes(),
             "files": [],
         }
         return dict(export.plain(facts))
 
-    def _exported(self, qrels: pd.DataFrame, corpus: Corpus) -> int:
+    def _exported(self, qrels: pd.DataFrame, corpus: CorpusChoice) -> int:
         """How many documents go into the collection."""
         if corpus not in CORPORA:
             raise UnknownNameError("choice of documents", corpus, CORPORA)
         if corpus == "judged":
-            return int(qrels["doc_id"].nunique()) - len(self.store.without_text(qrels["doc_id"]))
-        return self.counts()["documents"] if corpus == "all" else 0
+            return int(qrels["doc_id"].nunique()) - len(self.store.corpus.without_text(qrels["doc_id"]))
+        return self.progress.counts()["documents"] if corpus == "all" else 0
 
     def _rule_facts(self, rule: str | Chosen | None, names: Mapping[str, str]) -> dict[str, Any]:
         """The rule, and how the grades came about; a rule may name an annotator."""
@@ -247,7 +210,7 @@ class Describing(Exporting, Recalling):
             key: names.get(str(value), value) if key == "annotator" else value
             for key, value in chosen.parameters.items()
         }
-        by = self.settled(chosen)["by"].value_counts()
+        by = self.qrels.with_sources(chosen)["by"].value_counts()
         return {
             "rule": str(Chosen(chosen.name, parameters)),
             "description": adjudication.RULES[chosen.name].description,
@@ -256,10 +219,10 @@ class Describing(Exporting, Recalling):
 
     def _agreement_facts(self) -> dict[str, Any] | None:
         """How far the annotators agree over all; None where nobody graded what somebody else graded."""
-        found = self.agreement(resamples=0, sides=())
+        found = self.agreement.report(resamples=0, sides=())
         if not found.several:
             return None
-        found = self.agreement(resamples=RESAMPLES, sides=())
+        found = self.agreement.report(resamples=RESAMPLES, sides=())
         labels = [COEFFICIENTS[name].label for name in found.values["coefficient"]]
         return {
             "pairs": found.pairs,
@@ -273,11 +236,15 @@ class Describing(Exporting, Recalling):
             "notes": list(found.notes),
         }
 
-    def _shown_names(self, name_annotators: bool) -> dict[str, str]:
+    def annotator_names(self, name_annotators: bool) -> dict[str, str]:
         """What annotators are called who are not called by their names."""
         if name_annotators:
             return {}
-        logs = [self.store.judgements(current=False), self.choices(current=False), self.preferences(current=False)]
+        logs = [
+            self.store.judgements.table(current=False),
+            self.topic_tasks.choices(current=False),
+            self.topic_tasks.preferences(current=False),
+        ]
         return export.pseudonyms(logs)
 
 

@@ -1,10 +1,11 @@
-"""A whole collection in one directory: what others load, and the card that says what it is."""
+"""Writes a whole collection into one directory."""
 
 from __future__ import annotations
 
 import json
 import shutil
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -13,18 +14,26 @@ import pandas as pd
 
 from collection import export, formats, layout
 from collection.adjudication import Chosen
-from collection.campaign.collection_card import Corpus, Describing
+from collection.campaign.collection_card import CollectionCard, CorpusChoice
+from collection.campaign.corpus import Corpus
+from collection.campaign.document_view import DocumentView
 from collection.campaign.images import FOLDER, images_of
-from collection.campaign.results import Progress
+from collection.campaign.progress import Progress
+from collection.campaign.qrels import QrelsBuilder
+from collection.campaign.results import ProgressCallback
+from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import CampaignError
 from collection.formats import WrittenFile
 from collection.records import Document
+from collection.store import Store
 
 CARD = "collection.json"
 """The file by which an exported collection is known."""
 
+
 SAMPLED = "qrels.strata.txt"
 """Qrels with strata, where the pool was sampled."""
+
 
 LOADER = Path(formats.__file__).with_name("loader.py")
 """What goes into a collection as ``load.py``: it needs ir_datasets, and nothing of this package."""
@@ -38,21 +47,31 @@ class CollectionReport(NamedTuple):
     files: list[WrittenFile]
 
 
-class Publishing(Describing):
-    """The part of a campaign that writes a collection for others."""
+@dataclass(eq=False)
+class CollectionExport:
+    """Writes a whole collection into one directory."""
 
-    def export_collection(
+    store: Store
+    directory: Path
+    corpus: Corpus
+    document_view: DocumentView
+    progress: Progress
+    topic_tasks: TopicTasks
+    qrels: QrelsBuilder
+    collection_card: CollectionCard
+
+    def write(
         self,
         directory: Path | str,
         *,
         name: str | None = None,
         rule: str | Chosen | None = None,
-        corpus: Corpus = "all",
+        corpus: CorpusChoice = "all",
         query_text: str = "title",
         with_runs: bool = False,
         name_annotators: bool = False,
         replace: bool = False,
-        progress: Progress | None = None,
+        progress: ProgressCallback | None = None,
     ) -> CollectionReport:
         """Write the collection into a directory of its own: all of it, or, where anything goes wrong, nothing.
 
@@ -68,8 +87,8 @@ class Publishing(Describing):
             What it is called in ir_datasets: small letters, digits, ``-``, ``_``, ``.``, parted by ``/``. Made of the
             campaign's title if left out.
         rule
-            How several annotators' judgements become one grade, as :meth:`qrels` takes it. Where nothing is graded, the
-            qrels are those of choices, or else of preferences.
+            How several annotators' judgements become one grade, as :meth:`.QrelsBuilder.build` takes it. Without a
+            grade, the qrels are those of choices, or else of preferences.
         corpus
             A name of :data:`collection.campaign.CORPORA`.
         query_text
@@ -97,9 +116,9 @@ class Publishing(Describing):
             self.store.snapshot(),  # people may judge meanwhile
             formats.replacing_folder(directory, replace=replace, known_by=CARD) as folder,
         ):
-            qrels, made_of = self._collection_qrels(rule)
-            names = self._shown_names(name_annotators)
-            facts = self._facts(qrels, made_of, names, name, rule, corpus, query_text)
+            qrels, made_of = self.collection_card.qrels_and_source(rule)
+            names = self.collection_card.annotator_names(name_annotators)
+            facts = self.collection_card.facts_of(qrels, made_of, names, name, rule, corpus, query_text)
             self._write_corpus(folder, qrels, corpus, tell)
             self._write_tables(folder, qrels, made_of, rule, query_text)
             self._write_logs(folder, names)
@@ -115,16 +134,14 @@ class Publishing(Describing):
             files = sorted([*files, formats.file_in(folder, folder / formats.CHECKSUMS)])
         return CollectionReport(Path(directory), facts, files)
 
-    # --- what is written ----------------------------------------------------------------------------------
-
-    def _write_corpus(self, folder: Path, qrels: pd.DataFrame, corpus: Corpus, tell: Progress) -> None:
+    def _write_corpus(self, folder: Path, qrels: pd.DataFrame, corpus: CorpusChoice, tell: ProgressCallback) -> None:
         if corpus == "none":
             return
         judged = set(qrels["doc_id"])
-        total = self.counts()["documents"] if corpus == "all" else None
+        total = self.progress.counts()["documents"] if corpus == "all" else None
 
         def wanted() -> Iterator[Document]:
-            for number, document in enumerate(self.store.documents_with_text(pooled=False), start=1):
+            for number, document in enumerate(self.store.corpus.documents_with_text(pooled=False), start=1):
                 if number % 1000 == 0:
                     tell("documents", number, total)
                 if corpus == "all" or document.doc_id in judged:
@@ -137,7 +154,7 @@ class Publishing(Describing):
         for image in images_of(document.metadata):
             if image.file is None or (folder / FOLDER / image.file).exists():
                 continue
-            source = self.file(image.file)
+            source = self.document_view.image_file(image.file)
             if source is None:
                 raise CampaignError(
                     f"document {document.doc_id!r} has the image {image.file}, which is not in "
@@ -149,7 +166,7 @@ class Publishing(Describing):
     def _write_tables(
         self, folder: Path, qrels: pd.DataFrame, made_of: str, rule: str | Chosen | None, query_text: str
     ) -> None:
-        topics, pool = self.topics(), self.store.pool()
+        topics, pool = self.corpus.topics(), self.store.pool.pairs()
         formats.write_topics(topics, folder / "topics.jsonl")
         formats.write_queries(topics, folder / "queries.jsonl", query_text)
         formats.write_qrels(qrels, folder / "qrels.txt")
@@ -158,29 +175,29 @@ class Publishing(Describing):
         if len(pool):
             formats.write_pool(pool, folder / "pool.tsv")
         if made_of == "judgements" and pool["stratum"].notna().any():
-            formats.write_qrels(self.qrels_as("strata", rule=rule), folder / SAMPLED, form="strata")
+            formats.write_qrels(self.qrels.in_form("strata", rule=rule), folder / SAMPLED, form="strata")
 
     def _write_logs(self, folder: Path, names: Mapping[str, str]) -> None:
         """The logs of what people said, each where there is any."""
         judgements, choices, preferences = (
             export.renamed(log, names)
             for log in (
-                self.store.judgements(current=False),
-                self.choices(current=False),
-                self.preferences(current=False),
+                self.store.judgements.table(current=False),
+                self.topic_tasks.choices(current=False),
+                self.topic_tasks.preferences(current=False),
             )
         )
         if len(judgements):
-            formats.write_judgements(self.quoted(judgements), folder / "judgements.jsonl")
+            formats.write_judgements(self.document_view.quoted(judgements), folder / "judgements.jsonl")
         if len(choices):
             formats.write_choices(choices, folder / "choices.jsonl")
         if len(preferences):
             formats.write_preferences(preferences, folder / "preferences.jsonl")
 
-    def _write_runs(self, folder: Path, tell: Progress) -> None:
+    def _write_runs(self, folder: Path, tell: ProgressCallback) -> None:
         (folder / "runs").mkdir()
-        names, total = set[str](), len(self.store.runs())
-        for number, run in enumerate(self.runs(), start=1):
+        names, total = set[str](), len(self.store.corpus.runs())
+        for number, run in enumerate(self.corpus.runs(), start=1):
             tell("runs", number, total)
             name = quote(run.name, safe="")[:150]
             while name.casefold() in names:  # cut alike, or the same to a file system that knows no capitals

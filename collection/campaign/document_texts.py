@@ -32,9 +32,9 @@ class Texts:
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         for begin in range(0, len(self._doc_ids), FETCHED):
-            for doc_id, document in self._store.documents(self._doc_ids[begin : begin + FETCHED]).items():
+            for doc_id, document in self._store.corpus.documents(self._doc_ids[begin : begin + FETCHED]).items():
                 if document.text is not None:
                     yield doc_id, shown(document, self._form).compared
 
     def __getitem__(self, doc_id: str) -> str:
-        return shown(self._store.documents([doc_id])[doc_id], self._form).compared
+        return shown(self._store.corpus.documents([doc_id])[doc_id], self._form).compared

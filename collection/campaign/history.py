@@ -1,9 +1,9 @@
-"""What an annotator looks back at: their judgements, their time, and how they have arranged their card."""
+"""What an annotator looks back at: their judgements and their time."""
 
 from __future__ import annotations
 
-import json
 import re
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -12,31 +12,41 @@ import pandas as pd
 
 from collection import clock
 from collection.agreement import judging_time
-from collection.campaign.near_duplicates import Nearing
-from collection.campaign.progress import _standing
-from collection.campaign.topic_tasks import Tasking
+from collection.campaign.progress import Progress, standing_in_scope
+from collection.campaign.settings import Settings
+from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import InputError, UnknownNameError
-from collection.store import Said
+from collection.records import GradeScale
+from collection.store import Said, Store
 
 MOST_ENTRIES = 100
 """Judgements that are looked back at in one go."""
 
+
 MOST_WORDS = 10
 """Words that a search in one's judgements takes."""
+
 
 SESSIONS = 10
 """Sessions that are listed."""
 
+
 TOPICS = 50
 """Topics that are listed of those that an annotator has judged in, and of those that are open."""
 
-CARD_BYTES = 20_000
-"""That the arrangement of a card may take."""
 
 NO_END = "no end is known: the Recall page says when enough is found"
+
+
 SHARED = "if nobody else takes part of it"
+
+
 UNCOUNTED = "how many pairs a topic takes is known when it is done"
+
+
 _COLUMNS = ("at", "seconds", "away", "query_id", "log")
+
+
 _LOGS = {"grades": "judgements", "list": "choices", "preference": "preferences"}
 
 
@@ -103,14 +113,18 @@ class Times(NamedTuple):
     why: str
 
 
-class Remembering(Nearing, Tasking):
-    """The part of a campaign that looks back."""
+@dataclass(eq=False)
+class JudgingHistory:
+    """What an annotator looks back at: their judgements and their time."""
 
-    _spent: dict[str, tuple[tuple[int, ...], pd.DataFrame]]
+    store: Store
+    grades: GradeScale
+    settings: Settings
+    progress: Progress
+    topic_tasks: TopicTasks
+    _spent: dict[str, tuple[tuple[int, ...], pd.DataFrame]] = field(default_factory=dict, init=False)
 
-    # --- judgements ---------------------------------------------------------------------------------
-
-    def history(
+    def judgements(
         self,
         annotator: str,
         *,
@@ -145,7 +159,7 @@ class Remembering(Nearing, Tasking):
             The limit is not in its range.
         """
         if query_id is not None:
-            self._must_know(query_id)
+            self.settings.require_topic(query_id)
         if not 1 <= limit <= MOST_ENTRIES:
             raise InputError(f"judgements are looked back at 1 to {MOST_ENTRIES} at a time, found {limit}")
         which: dict[str, Any] = {}
@@ -159,7 +173,7 @@ class Remembering(Nearing, Tasking):
             else:
                 which = {"flagged": True} if grade == "flagged" else {"kind": grade}
         wanted = re.findall(r'"[^"]*"|\S+', words.replace("\0", " "))
-        found = self.store.said(
+        found = self.store.history.said(
             annotator,
             query_id=query_id,
             words=[word for token in wanted[:MOST_WORDS] if (word := token.strip('"').strip())],
@@ -167,30 +181,16 @@ class Remembering(Nearing, Tasking):
             limit=limit + 1,
             **which,
         )
-        former = self.store.said_before([said.id for said in found[:limit]])
+        former = self.store.history.said_before([said.id for said in found[:limit]])
         entries = [said._replace(former=tuple(former.get(said.id, ()))) for said in found[:limit]]
         return History(entries, len(found) > limit)
 
     def last_topic(self, annotator: str) -> str | None:
         """The topic of the annotator's newest judgement, if it is one of theirs still; where another card goes on."""
-        last = self.store.last_topic(annotator)
-        return last if last in self.topics_for(annotator) else None
+        last = self.store.history.last_topic(annotator)
+        return last if last in self.progress.topics_for(annotator) else None
 
-    def flagged(self) -> pd.DataFrame:
-        """What annotators want to be looked at again, newest first.
-
-        Returns
-        -------
-        DataFrame
-            ``query_id``, ``doc_id``, ``annotator``, ``kind``, ``relevance``, ``note``, ``judged_at``.
-        """
-        said = self.store.judgements()
-        said = said[said["flagged"] & (said["counts_as"] == "judgement")][::-1].reset_index(drop=True)
-        return said[["query_id", "doc_id", "annotator", "kind", "relevance", "note", "judged_at"]]
-
-    # --- time ---------------------------------------------------------------------------------------
-
-    def time_of(self, annotator: str, *, day: datetime | None = None, now: datetime | None = None) -> Times:
+    def time(self, annotator: str, *, day: datetime | None = None, now: datetime | None = None) -> Times:
         """How an annotator's time goes, and how long what is left will take.
 
         Parameters
@@ -209,9 +209,9 @@ class Remembering(Nearing, Tasking):
         sessions = judging_time.worked(entries)[-SESSIONS:][::-1]
         goes_on = bool(sessions) and (at - sessions[0].until).total_seconds() <= judging_time.PAUSE
         left, total = self._left(annotator)
-        task = self.card_settings().task
+        task = self.settings.judging_page().task
         if task != "grades":
-            total = self.task_progress(annotator)[2]
+            total = self.topic_tasks.progress(annotator)[2]
         if total is None or task == "preference":
             estimate, why = None, NO_END if total is None else UNCOUNTED
         else:
@@ -234,10 +234,8 @@ class Remembering(Nearing, Tasking):
 
     def _entries(self, annotator: str) -> pd.DataFrame:
         """What the annotator made themselves: ``at``, ``seconds``, ``away``, ``query_id``, oldest first; read once."""
-        if not hasattr(self, "_spent"):
-            self._spent = {}
         since, known = self._spent.get(annotator, ((0, 0, 0), None))
-        new, last = self.store.spent(annotator, since)
+        new, last = self.store.history.spent(annotator, since)
         if new or known is None:
             fresh = pd.DataFrame(new, columns=list(_COLUMNS)).astype({"seconds": "float64", "away": "float64"})
             fresh["at"] = pd.to_datetime(fresh["at"], utc=True, format="ISO8601")
@@ -248,48 +246,28 @@ class Remembering(Nearing, Tasking):
 
     def _left(self, annotator: str) -> tuple[dict[str, int | None], int | None]:
         """How many judgements each topic of the annotator wants of them, and how many in all; None: no end is known."""
-        changed = self.store.last_topic(annotator)
-        done, goal = self.totals(annotator, changed)
-        scopes = self._scopes()
-        standings = {q: _standing(*scopes[q], of) for q, of in self._standings(annotator, changed).items()}
-        standings |= {q: self.standing(q, annotator) for q in self.store.calibration_left(annotator)}
+        changed = self.store.history.last_topic(annotator)
+        done, goal = self.progress.totals(annotator, changed)
+        scopes = self.settings.scopes_and_closed()
+        standings = {
+            q: standing_in_scope(*scopes[q], of) for q, of in self.progress.standings(annotator, changed).items()
+        }
+        standings |= {
+            q: self.progress.standing(q, annotator) for q in self.store.assignments.calibration_left(annotator)
+        }
         left = {q: None if of is None else max(of - judged, 0) for q, (judged, of) in standings.items()}
         return left, None if goal is None else max(goal - done, 0)
 
     def _others_judge(self, annotator: str) -> bool:
-        accounts = self.store.accounts()
+        accounts = self.store.accounts.table()
         others = accounts["role"].isin(["manager", "annotator"]) & ~accounts["locked"].astype(bool)
         return bool((others & (accounts["name"] != annotator)).any())
 
     def _topic_times(self, annotator: str, entries: pd.DataFrame, left: dict[str, int | None]) -> list[TopicTime]:
-        judged = self.store.said_in_topics(annotator)
+        judged = self.store.history.said_in_topics(annotator)
         latest = entries["query_id"][::-1].drop_duplicates().tolist()
         begun = list(dict.fromkeys([*latest, *judged]))[:TOPICS]
         open_ = [q for q, number in left.items() if number != 0 and q not in judged and q not in begun][:TOPICS]
-        titles = self.store.topics().set_index("query_id")["title"]
+        titles = self.store.corpus.topics().set_index("query_id")["title"]
         medians = judging_time.medians(entries, begun)
         return [TopicTime(q, titles[q], judged.get(q, 0), left.get(q, 0), medians.get(q)) for q in [*begun, *open_]]
-
-    # --- the card -----------------------------------------------------------------------------------
-
-    def card_of(self, annotator: str) -> dict[str, Any] | None:
-        """How an annotator has arranged their card; None where they have not. Only the card knows what it means."""
-        return self.store.card_of(annotator)
-
-    def keep_card(self, annotator: str, settings: dict[str, Any]) -> None:
-        """Keep how an annotator has arranged their card, for all their devices; the last one to say so is right.
-
-        Raises
-        ------
-        InputError
-            It is no JSON, or longer than :data:`CARD_BYTES`.
-        """
-        try:
-            text = json.dumps(settings, ensure_ascii=False, allow_nan=False)
-            size = len(text.encode())
-        except (TypeError, ValueError, RecursionError) as error:
-            raise InputError(f"wanted the arrangement of a card as plain JSON: {error}") from None
-        if size > CARD_BYTES:
-            raise InputError(f"the arrangement of a card has {CARD_BYTES:,} bytes at most, found {size:,}")
-        with self.store.transaction():
-            self.store.keep_card(annotator, text)

@@ -15,6 +15,8 @@ from collection.layout import IMAGES, PRIVATE_FOLDER, create_private, sync_folde
 
 FOLDER = IMAGES
 """Where a campaign keeps files, in its directory."""
+
+
 NAME = re.compile(r"[0-9a-f]{64}\.(?:" + "|".join(formats.IMAGE_TYPES) + r")\Z")
 """What a file is called: the SHA-256 of its content, and its kind."""
 

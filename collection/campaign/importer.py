@@ -7,8 +7,9 @@ import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -16,39 +17,95 @@ import pandas as pd
 
 from collection import comparison, formats, layout
 from collection.campaign import run_files
+from collection.campaign.corpus import Corpus
 from collection.campaign.images import Keeper
-from collection.campaign.progress import EVERYWHERE
-from collection.campaign.results import ImportReport, Progress
+from collection.campaign.judging import Judging
+from collection.campaign.loop_settings import EVERYWHERE
+from collection.campaign.results import ImportReport, ProgressCallback
+from collection.campaign.settings import Settings
 from collection.errors import BusyError, CampaignError, ConflictError, FormatError, InputError
-from collection.records import ALL_TOPICS, QRELS_ANNOTATOR, CountsAs, Document, Judgement, Run, Topic
-from collection.store import Added
-
-if TYPE_CHECKING:
-    from collection.campaign import Campaign
-
+from collection.records import ALL_TOPICS, QRELS_ANNOTATOR, CountsAs, Document, GradeScale, Judgement, Run, Topic
+from collection.store import Added, Store
 
 RUNS_NAMED = 3
 """Of the runs with documents without a text, so many are named."""
 
+
 LABEL = ["annotator", "query_id", "doc_id", "relevance"]
 
 
-class Importing:
+@dataclass(eq=False)
+class Importer:
+    """Imports files into the campaign: all of an import, or nothing of it."""
+
+    store: Store
+    directory: Path
+    grades: GradeScale
+    settings: Settings
+    corpus: Corpus
+    judging: Judging
+
+    def import_files(
+        self,
+        *,
+        documents: Sequence[Path | str] = (),
+        topics: Path | str | None = None,
+        runs: Sequence[Path | str] = (),
+        qrels: Path | str | None = None,
+        labels: Path | str | None = None,
+        costs: Path | str | None = None,
+        clicks: Path | str | None = None,
+        replace: bool = False,
+        progress: ProgressCallback | None = None,
+    ) -> ImportReport:
+        """Import files: all of them, or, if anything is wrong with one, none.
+
+        Topics and documents first, then runs, qrels and labels, whose topics are looked up among those of the
+        campaign. Importing a file again changes nothing. Imported qrels are kept as judgements of
+        the annotator ``qrels:NAME``, labels as those of the annotators whose they are; a pair that they grade counts
+        as judged. Clicks are kept by themselves, under the name of their file: they are nobody's judgements.
+
+        Parameters
+        ----------
+        documents, topics, runs, qrels, labels, costs, clicks
+            Paths; :mod:`collection.formats` says which forms are read. Costs are of runs, for
+            :meth:`.Evaluator.evaluate` to show; clicks are for :meth:`.ClickLogs.estimate`.
+        replace
+            Take the new content where a topic, document, run, cost, imported grade or log of clicks is there with
+            another.
+        progress
+            Told how far the work is.
+
+        Raises
+        ------
+        FormatError
+            A file is not what it should be; the message has path and line.
+        ConflictError
+            Something of that name is there with other content, and `replace` is off.
+        """
+        return _Import(self, replace, progress or (lambda what, done, total: None)).files(
+            documents=documents, topics=topics, runs=runs, qrels=qrels, labels=labels, costs=costs, clicks=clicks
+        )
+
+
+class _Import:
     """One import into one campaign.
 
     Parameters
     ----------
-    campaign
-        Where the files go.
+    importer
+        The campaign's.
     replace
         Take new content where a name is there with other content.
     tell
         Told how far the work is.
     """
 
-    def __init__(self, campaign: Campaign, replace: bool, tell: Progress) -> None:
-        self.campaign, self.store, self.replace, self.tell = campaign, campaign.store, replace, tell
-        self.folder = campaign.directory / layout.RUNS
+    def __init__(self, importer: Importer, replace: bool, tell: ProgressCallback) -> None:
+        self.store, self.directory, self.grades = importer.store, importer.directory, importer.grades
+        self.settings, self.corpus, self.judging = importer.settings, importer.corpus, importer.judging
+        self.replace, self.tell = replace, tell
+        self.folder = self.directory / layout.RUNS
         self.done: list[str] = []
         self.notices: list[str] = []
         self.written: list[Path] = []
@@ -67,10 +124,10 @@ class Importing:
         costs: Path | str | None,
         clicks: Path | str | None,
     ) -> ImportReport:
-        """Import all of them in one transaction; see :meth:`collection.campaign.Campaign.import_files`."""
+        """Import all of them in one transaction; see :meth:`Importer.import_files`."""
         names = formats.run_names(runs)
         with self.store.transaction():
-            before = set(self.store.runs()["file"])
+            before = set(self.store.corpus.runs()["file"])
             try:
                 if topics is not None:
                     self._topics(topics)
@@ -99,7 +156,7 @@ class Importing:
         if self.without_text:
             self.notices.append(
                 f"documents without a text here: {self._without_text()}; they are pooled all the same, and once there "
-                f"is a pool, `cleverdon export {self.campaign.directory} --missing-documents FILE` lists what is wanted"
+                f"is a pool, `cleverdon export {self.directory} --missing-documents FILE` lists what is wanted"
             )
         return ImportReport(self.done, self.notices)
 
@@ -120,8 +177,8 @@ class Importing:
 
     def _left(self, before: set[str]) -> list[Path]:
         """Files of imports that no run is kept in."""
-        named = before | set(self.store.runs()["file"])
-        images = self.campaign.directory / layout.IMAGES
+        named = before | set(self.store.corpus.runs()["file"])
+        images = self.directory / layout.IMAGES
         return [
             file
             for folder, own in ((self.folder, layout.is_run_file), (images, layout.is_partial_image))
@@ -135,21 +192,21 @@ class Importing:
         if (frame["query_id"] == ALL_TOPICS).any():
             raise InputError(f"{path}: no topic can be called {ALL_TOPICS!r}, which stands for the mean over topics")
         with _named(path):
-            added = self.store.add_topics(map(Topic._make, frame.itertuples(index=False)), replace=self.replace)
+            added = self.store.corpus.add_topics(map(Topic._make, frame.itertuples(index=False)), replace=self.replace)
         self.done.append(_sentence(path, "topics", added))
 
     def _documents(self, path: Path | str) -> None:
-        images = Keeper(self.campaign.directory, self.written)
-        waiting = sum(self.store.without_text_in_pools().values())
+        images = Keeper(self.directory, self.written)
+        waiting = sum(self.store.pool.without_text().values())
         self.blank = 0
         with _named(path):
-            added = self.store.add_documents(self._counted(path, images), replace=self.replace)
+            added = self.store.corpus.add_documents(self._counted(path, images), replace=self.replace)
         images.settle()
         self.tell(f"{Path(path).name}: documents", sum(added), sum(added))
         if added.new or added.changed:  # what was made from the documents before is out of date
-            self.store.put("documents_version", self.store.settings().get("documents_version", 0) + 1)
+            self.store.settings.put("documents_version", self.store.settings.all().get("documents_version", 0) + 1)
         self.done.append(_sentence(path, "documents", added))
-        released = waiting - sum(self.store.without_text_in_pools().values())
+        released = waiting - sum(self.store.pool.without_text().values())
         if released > 0:
             pairs = "1 pooled pair" if released == 1 else f"{released:,} pooled pairs"
             self.done.append(f"{path}: {pairs} that waited for a text can be judged now")
@@ -158,11 +215,11 @@ class Importing:
         if self.blank:
             have = "1 document has" if self.blank == 1 else f"{self.blank:,} documents have"
             self.notices.append(f"{path}: {have} neither a title nor a text: annotators see an empty card")
-        allowed = self.campaign.card_settings().image_hosts
+        allowed = self.settings.judging_page().image_hosts
         if links := {host: count for host, count in images.links.items() if host not in allowed}:
             self.notices.append(
                 f"{path}: images that are links: {sum(links.values()):,}. Annotators see them as images once you have "
-                f"allowed their hosts ({_few(links)}): `cleverdon card {self.campaign.directory} --image-host HOST`"
+                f"allowed their hosts ({_few(links)}): `cleverdon card {self.directory} --image-host HOST`"
             )
 
     def _counted(self, path: Path | str, images: Keeper) -> Iterator[Document]:
@@ -182,14 +239,14 @@ class Importing:
         frame, ignored = self._known_topics(run.frame, path)
         with Path(path).open("rb") as source:
             digest = hashlib.file_digest(source, "sha256").hexdigest()
-        there = self.store.runs().set_index("run")
+        there = self.store.corpus.runs().set_index("run")
         # The same file again is new if more of its topics are known by now.
         same = there.index[(there["sha256"] == digest) & (there["rows"] == len(frame))]
         if len(same) and self._is_intact(same[0]):
             self.done.append(f"{path}: the run {same[0]!r} is in the campaign already")
             return
         name = same[0] if len(same) else self._free_name(path, name, run, there, digest)
-        unknown = self.store.without_text(frame["doc_id"].unique())
+        unknown = self.store.corpus.without_text(frame["doc_id"].unique())
         topics = frame["query_id"].nunique()
         place = self._free_place(f"{quote(name, safe=' ')[:150]}.{digest[:8]}-{len(frame)}")
         self.written.append(place)
@@ -199,7 +256,7 @@ class Importing:
             raise InputError(f"{path}: {error}") from error
         self.written.append(file)
         layout.sync_folder(self.folder)
-        self.store.add_run(name, file.name, digest, topics, len(frame), int(frame["rank"].max()))
+        self.store.corpus.add_run(name, file.name, digest, topics, len(frame), int(frame["rank"].max()))
         said = f"{path}: run {name!r}, {len(frame):,} lines, {topics:,} topics"
         if before := there.to_dict("index").get(name):
             said += f" (in place of {before['rows']:,} lines, {before['topics']:,} topics)"
@@ -213,7 +270,7 @@ class Importing:
     def _is_intact(self, name: str) -> bool:
         """Whether a run can be read; importing its file again repairs it."""
         with suppress(CampaignError):
-            return len(list(self.campaign.runs([name]))) == 1
+            return len(list(self.corpus.runs([name]))) == 1
         return False
 
     def _without_text(self) -> str:
@@ -250,7 +307,7 @@ class Importing:
 
     def _known_topics(self, frame: pd.DataFrame, path: Path | str) -> tuple[pd.DataFrame, list[str]]:
         """The rows whose topic the campaign has, and the topics that were left out."""
-        topics = self.store.topics()["query_id"]
+        topics = self.store.corpus.topics()["query_id"]
         known = frame["query_id"].isin(topics)
         ignored = list(map(str, frame.loc[~known, "query_id"].unique()))
         if not known.any():
@@ -265,7 +322,7 @@ class Importing:
 
     def _costs(self, path: Path | str) -> None:
         frame = formats.read_costs(path).set_index("run")
-        there = self.store.costs().set_index("run").to_dict("index")
+        there = self.store.corpus.costs().set_index("run").to_dict("index")
         for run, row in frame.iterrows():
             costs = {str(name): value for name, value in row.dropna().items()}
             known = there.get(str(run), {})
@@ -276,9 +333,9 @@ class Importing:
                         f"{path}:{line}: {name} of run {str(run)!r} is {known[name]} in the campaign and {value} here; "
                         "--replace takes the new one"
                     )
-            self.store.add_costs(str(run), costs)
+            self.store.corpus.add_costs(str(run), costs)
         self.done.append(f"{path}: costs of {len(frame):,} runs ({', '.join(frame.columns)})")
-        strangers = comparison.unknown_costs(self.store.runs()["run"], frame.reset_index())
+        strangers = comparison.unknown_costs(self.store.corpus.runs()["run"], frame.reset_index())
         if strangers:
             names = ", ".join(map(repr, sorted(strangers)[:5]))
             self.notices.append(f"{path}: no run or system of the campaign is called {names}")
@@ -286,7 +343,7 @@ class Importing:
     def _clicks(self, path: Path | str) -> None:
         frame, ignored = self._known_topics(formats.read_clicks(path), path)
         source, columns = formats.stem(path), ["query_id", "doc_id", "rank"]
-        there = self.store.clicks().query("source == @source").drop(columns="source")
+        there = self.store.corpus.clicks().query("source == @source").drop(columns="source")
         new = frame.astype({"query_id": "str"}).sort_values(columns, ignore_index=True)
         same = there.sort_values(columns, ignore_index=True).equals(new.astype(there.dtypes))
         if same:
@@ -297,7 +354,7 @@ class Importing:
                 f"{path}: clicks called {source!r} are in the campaign already with other content; "
                 "give the file another name, or --replace takes the new ones"
             )
-        self.store.add_clicks(source, frame)
+        self.store.corpus.add_clicks(source, frame)
         shown, clicked = frame["shown"].sum(), frame["clicked"].sum()
         pairs = len(frame.drop_duplicates(columns[:2]))
         self.done.append(f"{path}: {clicked:,} clicks on {shown:,} impressions of {pairs:,} pairs, kept as {source!r}")
@@ -309,7 +366,7 @@ class Importing:
 
     def _qrels(self, path: Path | str) -> None:
         frame = formats.read_qrels(path)
-        grades = self.campaign.grades
+        grades = self.grades
         outside = frame[(frame["relevance"] >= 0) & ~frame["relevance"].isin(set(grades.sentences))]
         if len(outside):
             row = outside.iloc[0]
@@ -329,7 +386,7 @@ class Importing:
         frame = formats.read_labels(path, details=True)
         if frame.empty:
             raise InputError(f"{path}: wanted labels, found no grade in it")
-        grades = self.campaign.grades
+        grades = self.grades
         outside = frame[~frame["relevance"].isin(set(grades.sentences))]
         if len(outside):
             row = outside.iloc[0]
@@ -349,7 +406,7 @@ class Importing:
             are = "is surplus: its pair wants" if surplus == 1 else "are surplus: their pairs want"
             self.notices.append(
                 f"{path}: {surplus:,} of them {are} no more judgements. Surplus is kept in the log and counts nowhere; "
-                f"to count it, ask for more judgements with `cleverdon assign {self.campaign.directory} "
+                f"to count it, ask for more judgements with `cleverdon assign {self.directory} "
                 "--annotators K`, and import the file again"
             )
         if left_out := frame.attrs["left_out"]:
@@ -358,7 +415,9 @@ class Importing:
 
     def _require_one_spelling(self, path: Path | str, names: Iterable[str]) -> None:
         """Refuse names that would make two annotators of one person: no account can be called so either."""
-        there = {name.casefold(): name for name in (*self.store.names_in_the_log(), *self.store.account_names())}
+        there = {
+            name.casefold(): name for name in (*self.store.accounts.names_in_the_log(), *self.store.accounts.names())
+        }
         for name in names:
             other = there.setdefault(name.casefold(), name)
             if other != name:
@@ -378,10 +437,10 @@ class Importing:
         labels
             ``annotator``, ``query_id``, ``doc_id`` and, where the file says it, ``first_judged_at``.
         """
-        self.store.add_document_ids(labels["doc_id"])
-        pool, scopes = self.store.pool(), self.campaign.scopes()
+        self.store.corpus.add_document_ids(labels["doc_id"])
+        pool, scopes = self.store.pool.pairs(), self.settings.scopes()
         pooled = set(zip(pool["query_id"], pool["doc_id"], strict=True))
-        there = {name: self.store.last_grades(name) for name in labels["annotator"].unique()}
+        there = {name: self.store.judgements.last_grades(name) for name in labels["annotator"].unique()}
         order = labels.reset_index(drop=True)
         if "first_judged_at" in order:
             times = pd.to_datetime(order["first_judged_at"], utc=True, format="ISO8601", errors="coerce")
@@ -395,7 +454,7 @@ class Importing:
                 continue
             if annotator.startswith(QRELS_ANNOTATOR):  # of a log that has imported qrels
                 continue
-            if self.campaign.has_room_for_label(annotator, query_id, doc_id, taken[query_id, doc_id]):
+            if self.judging.has_room_for_label(annotator, query_id, doc_id, taken[query_id, doc_id]):
                 taken[query_id, doc_id] += 1
             else:
                 counts_as[row] = "surplus"
@@ -417,8 +476,8 @@ class Importing:
         tuple
             What was added, and how many of these grades are surplus.
         """
-        self.store.add_document_ids(graded["doc_id"])
-        there = {name: self.store.last_grades(name) for name in graded["annotator"].unique()}
+        self.store.corpus.add_document_ids(graded["doc_id"])
+        there = {name: self.store.judgements.last_grades(name) for name in graded["annotator"].unique()}
         new = changed = same = surplus = 0
         columns = [name for name in graded.columns if name != "first_judged_at"]
         for row in graded[columns].itertuples(index=False, name=None):
@@ -445,13 +504,13 @@ class Importing:
                 continue
             new, changed = new + (before is None), changed + (before is not None)
             uuid = details.pop("uuid", None)
-            if uuid is None or self.store.logged(uuid) is not None:
+            if uuid is None or self.store.judgements.logged(uuid) is not None:
                 uuid = str(uuid4())
             grade = int(relevance)
             judgement = Judgement(
                 uuid, annotator, query_id, doc_id, "graded", grade, source="imported", counts_as=counted
             )
-            self.campaign.write(judgement._replace(**{n: v for n, v in details.items() if v is not None}))
+            self.judging.write(judgement._replace(**{n: v for n, v in details.items() if v is not None}))
         return Added(new, changed, same), surplus
 
     def _said(self, path: Path | str, what: str, added: Added, ignored: list[str], of_new: str) -> None:

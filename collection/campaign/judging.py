@@ -1,23 +1,28 @@
-"""Handing out pairs and taking judgements."""
+"""Hands out pairs and takes judgements."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
 
 from collection import assignment, clock
-from collection.campaign.active_learning import Looping
-from collection.campaign.assignments import Assigning
-from collection.campaign.loop_settings import LOOPING
-from collection.campaign.progress import IN_POOL
+from collection.campaign.active_learning import ActiveLearning
+from collection.campaign.calibration import Calibration
+from collection.campaign.judging_budget import JudgingBudget
+from collection.campaign.loop_scope import LoopScope
+from collection.campaign.loop_settings import IN_POOL, LOOPING
+from collection.campaign.progress import Progress
 from collection.campaign.results import Feedback, JudgeResult, NextPairs, Refused
+from collection.campaign.settings import Settings
 from collection.campaign.training_round import Round
 from collection.characters import require_writable
 from collection.errors import JudgementError
-from collection.records import Candidate, CountsAs, Judgement
-from collection.store import Demand, Pair, Way
+from collection.records import Candidate, CountsAs, GradeScale, Judgement
+from collection.store import Demand, Pair, Store, Way
 
 LONGEST_IN_LOOP = 600.0
 """Seconds that a pair is reserved in the loop at most, where what is held is the best that there is; a card in front
@@ -27,12 +32,24 @@ renews it every two minutes."""
 SPARE = 16
 """Documents beyond what is wanted, held, and judged since a round was made."""
 
+
 SKIPPED_FOR = 20
 """Judgements of the annotator after which a document that they skipped in the loop may come again."""
 
 
-class Judging(Looping, Assigning):
-    """The part of a campaign that annotators work with."""
+@dataclass(eq=False)
+class Judging:
+    """Hands out pairs and takes judgements."""
+
+    store: Store
+    campaign_id: str
+    grades: GradeScale
+    settings: Settings
+    progress: Progress
+    calibration: Calibration
+    loop_scope: LoopScope
+    budget: JudgingBudget
+    active_learning: ActiveLearning
 
     def next_pairs(
         self,
@@ -74,16 +91,20 @@ class Judging(Looping, Assigning):
         NextPairs
             What is new, what need not be judged any more, and in the loop the order of all.
         """
-        mode, at = self.mode(query_id), clock.seconds()
+        mode, at = self.settings.mode(query_id), clock.seconds()
         if mode == "closed":
             return NextPairs([], list(holding), [], None)
-        first = self.store.calibration_left(annotator)
-        if (first and query_id not in first) or not (query_id in first or self.store.is_for(query_id, annotator)):
+        first = self.store.assignments.calibration_left(annotator)
+        if (first and query_id not in first) or not (
+            query_id in first or self.store.assignments.is_for(query_id, annotator)
+        ):
             with self.store.transaction():
-                self.store.end_leases(query_id, [], annotator, at)
+                self.store.queue.end_leases(query_id, [], annotator, at)
             return NextPairs([], list(holding), None, None, first=next(iter(first), None))
         if first:
-            return self._from_pool(annotator, query_id, count, holding, at, self.store.calibration_ids(query_id))
+            return self._from_pool(
+                annotator, query_id, count, holding, at, self.store.assignments.calibration_ids(query_id)
+            )
         if mode not in ("loop", "loop-in-pool"):
             pairs = self._from_pool(annotator, query_id, count, holding, at)
             if mode in IN_POOL or pairs.documents or len(pairs.closed) < len(holding):
@@ -93,7 +114,7 @@ class Judging(Looping, Assigning):
         if made is None and not wait:
             return NextPairs([], [], list(holding), None)
         length = len(holding) + count if in_loop is None else in_loop
-        made = made or self.retrain(query_id)
+        made = made or self.active_learning.retrain(query_id)
         return self._from_loop(annotator, query_id, length, holding, at, made, let_go=alone and not holding)
 
     def topic_with_work(self, annotator: str, after: str | None = None, but: Sequence[str] = ()) -> str | None:
@@ -108,17 +129,17 @@ class Judging(Looping, Assigning):
         but
             Topics that are left out as well.
         """
-        if first := self.store.calibration_left(annotator):
+        if first := self.store.assignments.calibration_left(annotator):
             return next((query_id for query_id in first if query_id not in {*but, after}), None)
-        mine, modes, at = self.store.topics_for(annotator), self.modes(), clock.seconds()
+        mine, modes, at = self.store.assignments.topics_for(annotator), self.settings.modes(), clock.seconds()
         start = mine.index(after) + 1 if after in mine else 0
-        standings = self._standings(annotator, None)
+        standings = self.progress.standings(annotator, None)
         for query_id in mine[start:] + mine[:start]:
             if query_id in {*but, after} or modes[query_id] == "closed":
                 continue
             pool, done, _ = standings[query_id]
             pooled = modes[query_id] not in ("loop", "loop-in-pool") and done < pool
-            if pooled and assignment.next_pairs(self._candidates(query_id, annotator, at)):
+            if pooled and assignment.next_pairs(self.candidates(query_id, annotator, at)):
                 return query_id
             if modes[query_id] in LOOPING and self._loop_has_work(query_id, annotator, at):
                 return query_id
@@ -128,23 +149,9 @@ class Judging(Looping, Assigning):
         """Whether a topic's loop has second opinions to ask for, or unjudged documents within the budgets."""
         if self._second_opinions(query_id, annotator, at, 1):
             return True
-        rows = self.loop_rows()[query_id]
-        taken = np.isin(self.store.out_of_reach_rows(query_id, at, annotator), rows)  # not labels from elsewhere
-        return len(rows) > int(taken.sum()) and self.room(query_id, annotator) != 0
-
-    def out_of_budget(self, query_id: str) -> str:
-        """The budget that is used up where a topic's loop has no more, as a short sentence; empty where none is."""
-        settings = self.loop_settings()
-        if self.mode(query_id) not in LOOPING or not (settings.budget or settings.topic_budget):
-            return ""
-        state = self.budget_state()
-        if state.total_used_up:
-            return f"The judgement budget of this campaign ({state.budget:,}) is used up"
-        if state.topic_used_up(query_id):
-            return f"The judgement budget of this topic ({state.topic_budget:,}) is used up"
-        if settings.budget and state.judged.get(query_id, 0) >= (share := self._shares(state.judged)[query_id]):
-            return f"This topic's share ({share:,}) of the judgement budget ({state.budget:,}) is used up"
-        return ""
+        rows = self.loop_scope.rows()[query_id]
+        taken = np.isin(self.store.queue.out_of_reach_rows(query_id, at, annotator), rows)  # not labels from elsewhere
+        return len(rows) > int(taken.sum()) and self.budget.room(query_id, annotator) != 0
 
     def _from_pool(
         self,
@@ -156,32 +163,32 @@ class Judging(Looping, Assigning):
         calibration: Sequence[str] | None = None,
     ) -> NextPairs:
         """Hand out of the pool in its order or by lot, or of the calibration set alone."""
-        settings = self.assignment_settings()
+        settings = self.settings.assignment()
         until = at + settings.lease * 60
         with self.store.transaction():
-            candidates = self._candidates(query_id, annotator, at, calibration)
-            if self.mode(query_id) == "random":
-                candidates = assignment.shuffled(candidates, self.id, annotator, query_id)
+            candidates = self.candidates(query_id, annotator, at, calibration)
+            if self.settings.mode(query_id) == "random":
+                candidates = assignment.shuffled(candidates, self.campaign_id, annotator, query_id)
             waiting = [c.doc_id for c in assignment.next_pairs(candidates)]
             in_hand = set(holding)
             held = [doc_id for doc_id in waiting if doc_id in in_hand]
             fresh = [doc_id for doc_id in waiting if doc_id not in in_hand][: max(count, 0)]
             # What was found by searching is not in the pool.
             if beyond := in_hand - {c.doc_id for c in candidates}:
-                elsewhere = self._candidates(query_id, annotator, at, [d for d in holding if d in beyond])
+                elsewhere = self.candidates(query_id, annotator, at, [d for d in holding if d in beyond])
                 searched = [c.doc_id for c in assignment.next_pairs(elsewhere)]
-                self.store.prolong(query_id, searched, annotator, min(until, at + LONGEST_IN_LOOP))
-            self.store.prolong(query_id, held, annotator, until)
-            self.store.lease(query_id, map(Way, fresh), annotator, at, until)
-        documents = self.store.documents(fresh)
+                self.store.queue.prolong(query_id, searched, annotator, min(until, at + LONGEST_IN_LOOP))
+            self.store.queue.prolong(query_id, held, annotator, until)
+            self.store.queue.lease(query_id, map(Way, fresh), annotator, at, until)
+        documents = self.store.corpus.documents(fresh)
         closed = [d for d in holding if d not in set(held)]
         return NextPairs([documents[d] for d in fresh], closed, None, None, calibration=fresh if calibration else [])
 
-    def _candidates(
+    def candidates(
         self, query_id: str, annotator: str, at: float, among: Sequence[str] | None = None
     ) -> list[Candidate]:
         """The store's candidates, with the number of annotators that each pair wants, in the pool or not."""
-        candidates = self.store.candidates(query_id, annotator, at, among)
+        candidates = self.store.queue.candidates(query_id, annotator, at, among)
         outside = [] if among is None else [c.doc_id for c in candidates if not c.wanted]
         if outside:
             numbers = iter(self._wanted_outside(query_id, outside).tolist())
@@ -190,13 +197,13 @@ class Judging(Looping, Assigning):
 
     def _wanted_outside(self, query_id: str, doc_ids: Sequence[str]) -> NDArray[np.int64]:
         """How many are to judge pairs that are not in the pool."""
-        return assignment.wanted(self.assignment_settings(), query_id, doc_ids, self.id, pooled=False)
+        return assignment.wanted(self.settings.assignment(), query_id, doc_ids, self.campaign_id, pooled=False)
 
     def _second_opinions(self, query_id: str, annotator: str, at: float, most: int) -> list[str]:
         """Documents of a loop that others have judged and more annotators are to judge, the oldest first."""
-        if self.assignment_settings().annotators == 1:
+        if self.settings.assignment().annotators == 1:
             return []
-        begun = self.store.begun(query_id, annotator, at)
+        begun = self.store.queue.begun(query_id, annotator, at)
         numbers = self._wanted_outside(query_id, [doc_id for doc_id, _, _ in begun]).tolist()
         wanted = [
             doc_id
@@ -217,21 +224,21 @@ class Judging(Looping, Assigning):
         let_go: bool,
     ) -> NextPairs:
         """Hand out of a round; `let_go`: what the annotator holds in other topics is no longer theirs."""
-        if self.loop_settings().budget:
-            self.most_in_loop()  # which may read all runs, for seconds in which nobody else could write
+        if self.settings.loop().budget:
+            self.budget.most_in_loop()  # which may read all runs, for seconds in which nobody else could write
         with self.store.transaction():
-            out_of_reach = self.store.held(query_id, at, but=annotator)
+            out_of_reach = self.store.queue.held(query_id, at, but=annotator)
             # So many are enough, and this is the one thing that takes time in a save.
-            since = self.store.logged_in(query_id) - made.model_round
+            since = self.store.judgements.logged_in(query_id) - made.model_round
             enough = length + len(holding) + out_of_reach + since + SPARE
             second = self._second_opinions(query_id, annotator, at, enough)
             # What others have judged comes first: it is as good as theirs was, and soon there are two to compare.
             ways = {doc_id: Way(doc_id, "overlap", None, made.model_round) for doc_id in second}
             ways |= {way.doc_id: way for way in made.ways[:enough] if way.doc_id not in ways}
             among = [*ways, *(d for d in holding if d not in ways)]
-            candidates = self._candidates(query_id, annotator, at, among)
+            candidates = self.candidates(query_id, annotator, at, among)
             # A loop has no end at which skipped documents could come again: they do after some others.
-            since_when = self.store.judged_since(query_id, annotator, SKIPPED_FOR)
+            since_when = self.store.judgements.judged_since(query_id, annotator, SKIPPED_FOR)
             candidates = [
                 c if c.skipped is None or c.skipped >= since_when else c._replace(skipped=None) for c in candidates
             ]
@@ -239,31 +246,90 @@ class Judging(Looping, Assigning):
             # What is on screen came up by an earlier round, and its lease says so.
             on_screen = [d for d in holding[:1] if d in open_]
             others = [d for d in open_ if d in ways and d not in on_screen]
-            room = self.room(query_id, annotator, alone=let_go)
+            room = self.budget.room(query_id, annotator, alone=let_go)
             if room is not None:
                 others = _within(others, second, room - len(set(on_screen).difference(second)))
             order = on_screen + others[: max(length - len(on_screen), 0)]
-            self.store.end_leases(query_id, [*holding, *order], annotator, at, others=let_go)
-            until = at + min(self.assignment_settings().lease * 60, LONGEST_IN_LOOP)
-            self.store.prolong(query_id, [d for d in holding if d in open_], annotator, until)
-            left = made.left - self.store.judged_among(query_id, since) - out_of_reach
+            self.store.queue.end_leases(query_id, [*holding, *order], annotator, at, others=let_go)
+            until = at + min(self.settings.assignment().lease * 60, LONGEST_IN_LOOP)
+            self.store.queue.prolong(query_id, [d for d in holding if d in open_], annotator, until)
+            left = made.left - self.store.judgements.judged_among(query_id, since) - out_of_reach
             chosen = []
             for d in order:
                 if d not in on_screen:
                     chosen.append(_drawn_from(ways[d], left))
                 left -= d not in second  # what nobody has judged and stands before a draw is not drawn from
-            self.store.lease(query_id, chosen, annotator, at, until)
+            self.store.queue.lease(query_id, chosen, annotator, at, until)
         fresh = [d for d in order if d not in set(holding)]
-        documents = self.store.documents(fresh)
+        documents = self.store.corpus.documents(fresh)
         closed = [d for d in holding if d not in set(order)]
         return NextPairs([documents[d] for d in fresh], closed, order, made.model_round)
 
     def skip(self, annotator: str, query_id: str, doc_id: str) -> None:
         """Put a pair off: it comes again for this annotator when the topic's others are done."""
         with self.store.transaction():
-            self.store.skip(query_id, doc_id, annotator, clock.seconds())
+            self.store.queue.skip(query_id, doc_id, annotator, clock.seconds())
 
-    def judge(self, judgements: Sequence[Judgement], *, leased_only: bool = False) -> JudgeResult:
+    def judge(
+        self,
+        annotator: str,
+        query_id: str,
+        doc_id: str,
+        relevance: int | None = None,
+        *,
+        cannot_judge: str | None = None,
+        undo: bool = False,
+        adjudicate: bool = False,
+        note: str | None = None,
+        flagged: bool = False,
+        passages: Sequence[tuple[int, int]] = (),
+        source: str = "script",
+        uuid: str | None = None,
+    ) -> Judgement:
+        """Write one judgement; when this returns, it is on disk.
+
+        Parameters
+        ----------
+        annotator, query_id, doc_id
+            Who judges which pair.
+        relevance
+            A grade of the campaign's scale.
+        cannot_judge
+            Instead of a grade: the reason why none can be given.
+        undo
+            Instead of a grade: take the annotator's judgement of the pair back.
+        adjudicate
+            Record it as the adjudicated grade of the pair, beside the annotator's own judgement.
+        note, flagged, passages, source
+            See :class:`~collection.records.Judgement`.
+        uuid
+            Makes writing it again harmless; a new one if left out.
+
+        Raises
+        ------
+        JudgementError
+            The judgement is refused; the message says why.
+        """
+        if (relevance is not None) + (cannot_judge is not None) + undo != 1:
+            raise JudgementError("a judgement is a grade, or a reason why none can be given, or an undo")
+        judgement = Judgement(
+            uuid or str(uuid4()),
+            annotator,
+            query_id,
+            doc_id,
+            "graded" if relevance is not None else "undone" if undo else "cannot judge",
+            relevance=relevance,
+            reason=cannot_judge,
+            note=note,
+            source=source,
+            counts_as="adjudication" if adjudicate else "judgement",
+            flagged=flagged,
+            passages=tuple(passages),
+        )
+        self.write(judgement)
+        return judgement
+
+    def judge_many(self, judgements: Sequence[Judgement], *, leased_only: bool = False) -> JudgeResult:
         """Write judgements to the log, in their order; when this returns, those in `saved` are on disk.
 
         Idempotent by uuid: one that is in the log already is reported as saved and not written again.
@@ -295,12 +361,12 @@ class Judging(Looping, Assigning):
                     surplus.append(judgement.uuid)
                 if leased_only and judgement.kind != "undone":
                     j = judgement
-                    said = self.feedback(j.uuid, j.query_id, j.doc_id, j.relevance)
+                    said = self.calibration.feedback(j.uuid, j.query_id, j.doc_id, j.relevance)
                     feedback += [said] if said else []
         return JudgeResult(saved, refused, surplus, feedback)
 
     def write(self, judgement: Judgement, *, leased_only: bool = False) -> CountsAs:
-        """Write one judgement inside a transaction that the caller has open; :meth:`judge` is the verb for all others.
+        """Write one judgement, in a transaction of its own or as a part of the one that is open.
 
         Returns
         -------
@@ -312,21 +378,24 @@ class Judging(Looping, Assigning):
         JudgementError
             It cannot be accepted; the message says why.
         """
-        j = judgement
+        with self.store.transaction():
+            return self._write(judgement, leased_only)
+
+    def _write(self, j: Judgement, leased_only: bool) -> CountsAs:
         if not j.annotator or j.annotator != j.annotator.strip() or not j.annotator.isprintable():
             wanted = "a judgement needs the name of its annotator, one line without blanks around it"
             raise JudgementError(f"{wanted}, found {j.annotator!r}")
         require_writable(j, "judgement", JudgementError)
-        logged = self.store.logged(j.uuid)
+        logged = self.store.judgements.logged(j.uuid)
         if logged is not None:
             if logged[:3] != (j.annotator, j.query_id, j.doc_id):
                 raise JudgementError(f"the uuid {j.uuid} belongs to another judgement")
             return logged.counts_as
         if leased_only and j.counts_as != "judgement":
             raise JudgementError(f"what was handed out is judged, and not by {j.counts_as}")
-        pair = self.store.pair(j.query_id, j.doc_id, j.annotator, j.counts_as)
+        pair = self.store.judgements.pair(j.query_id, j.doc_id, j.annotator, j.counts_as)
         if pair is None:
-            known = j.query_id in set(self.store.topics()["query_id"])
+            known = j.query_id in set(self.store.corpus.topics()["query_id"])
             missing = f"document {j.doc_id!r}" if known else f"topic {j.query_id!r}"
             raise JudgementError(f"{missing} is not in the campaign")
         if leased_only and not (pair.leased or pair.known):
@@ -343,16 +412,16 @@ class Judging(Looping, Assigning):
                 model_round=pair.model_round,
                 probability=pair.probability,
             )
-        self.store.append(j, pair)
+        self.store.judgements.append(j, pair)
         # What is taken back is in the annotator's hands again.
         if leased_only and j.kind == "undone" and self.has_room(j.annotator, j.query_id, j.doc_id):
-            until = clock.seconds() + min(self.assignment_settings().lease * 60, LONGEST_IN_LOOP)
-            self.store.prolong(j.query_id, [j.doc_id], j.annotator, until)
+            until = clock.seconds() + min(self.settings.assignment().lease * 60, LONGEST_IN_LOOP)
+            self.store.queue.prolong(j.query_id, [j.doc_id], j.annotator, until)
         return j.counts_as
 
     def _if_wanted(self, j: Judgement, pair: Pair) -> tuple[Judgement, Pair]:
         """The judgement as it counts: as surplus where the pair has all that it wants, or others have it in hand."""
-        surplus = self.store.pair(j.query_id, j.doc_id, j.annotator, "surplus")
+        surplus = self.store.judgements.pair(j.query_id, j.doc_id, j.annotator, "surplus")
         if surplus is None or (j.kind == "undone" and surplus.judgement is None):
             return j, pair
         if j.kind != "undone" and self.has_room(j.annotator, j.query_id, j.doc_id):
@@ -365,7 +434,7 @@ class Judging(Looping, Assigning):
         It does while fewer others than wanted have judged it or have it in hand, and nobody has adjudicated it; of
         everybody where it is in the calibration set.
         """
-        demand = self.store.demand(query_id, doc_id, annotator, clock.seconds())
+        demand = self.store.queue.demand(query_id, doc_id, annotator, clock.seconds())
         return demand.held or self._is_wanted(query_id, doc_id, demand, demand.others + demand.leased)
 
     def has_room_for_label(self, annotator: str, query_id: str, doc_id: str, coming: int) -> bool:
@@ -374,7 +443,7 @@ class Judging(Looping, Assigning):
         Unlike :meth:`has_room`, who has the pair in hand makes no difference: their reservation may end without a
         judgement. Nor do imported qrels: the order in which files are imported does not decide what counts.
         """
-        demand = self.store.demand(query_id, doc_id, annotator, clock.seconds())
+        demand = self.store.queue.demand(query_id, doc_id, annotator, clock.seconds())
         return self._is_wanted(query_id, doc_id, demand, demand.others - demand.qrels + coming)
 
     def _is_wanted(self, query_id: str, doc_id: str, demand: Demand, taken: int) -> bool:

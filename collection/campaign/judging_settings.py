@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import Literal, get_args
 
-from collection.campaign.progress import Reading
 from collection.errors import InputError, UnknownNameError
 
 Task = Literal["grades", "list", "preference"]
+
+
 TASKS: dict[Task, str] = {
     "grades": "Grades: one document at a time gets a grade, as dense qrels want it",
     "list": "Lists: of a topic's first documents the one or few that answer it are chosen, for sparse qrels",
@@ -17,7 +18,10 @@ TASKS: dict[Task, str] = {
 }
 """What annotators are asked: name -> what it means."""
 
+
 Form = Literal["auto", "plain", "preformatted", "markdown", "html"]
+
+
 FORMS: dict[Form, str] = {
     "auto": "by the document: its `format` where it has one, HTML where it begins like a page, else plain",
     "plain": "plain text: paragraphs are kept, lines are wrapped",
@@ -27,10 +31,13 @@ FORMS: dict[Form, str] = {
 }
 """How the text of documents is to be read: name -> what it means."""
 
+
 Long = Literal["whole", "passages"]
+
 
 MOST_CHOSEN = 50
 """So many documents of a list can be chosen at most, whatever the manager says."""
+
 
 _HOST = re.compile(r"(?:\w(?:[\w-]*\w)?\.)*\w(?:[\w-]*\w)?")
 
@@ -98,37 +105,3 @@ class CardSettings:
         for name, (least, most) in ranges.items():
             if not least <= getattr(self, name) <= most:
                 raise InputError(f"{name} is a number from {least:,} to {most:,}, found {getattr(self, name):,}")
-
-
-class Carding(Reading):
-    """The part of a campaign that says what the judging page is like."""
-
-    def card_settings(self) -> CardSettings:
-        """What the judging page asks, and how it shows documents."""
-        known = {f.name for f in fields(CardSettings)}
-        stored = self.store.setting("card", {})
-        return CardSettings(**{name: value for name, value in stored.items() if name in known})
-
-    def set_card(self, **changes: Any) -> CardSettings:
-        """Change what the judging page asks, or how it shows documents.
-
-        Parameters
-        ----------
-        **changes
-            Fields of :class:`CardSettings`.
-
-        Raises
-        ------
-        UnknownNameError
-            There is no such setting, or no such value of one that has names.
-        InputError
-            It is not in its range.
-        """
-        with self.store.transaction():
-            settings = self.card_settings()
-            for name in changes:
-                if name not in asdict(settings):
-                    raise UnknownNameError("setting of the judging page", name, asdict(settings))
-            settings = replace(settings, **changes)
-            self.store.put("card", asdict(settings))
-        return settings

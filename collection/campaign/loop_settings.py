@@ -9,6 +9,14 @@ from collection import pooling
 from collection.active_learning import training_round
 from collection.errors import InputError, UnknownNameError
 
+EVERYWHERE = {"loop", "pool-then-loop"}
+"""Modes in which any document of the collection may be judged."""
+
+
+IN_POOL = ("pool", "random", "loop-in-pool")
+"""Modes in which the pool is judged and nothing else."""
+
+
 MODES: dict[str, str] = {
     "pool": "Pool only: the pairs of the pool, in its order",
     "random": "Random: the pairs of the pool, in an order of chance that is another one for each annotator",
@@ -19,13 +27,16 @@ MODES: dict[str, str] = {
 }
 """How the pairs of a topic are chosen: name -> what it means."""
 
+
 LOOPING = {"loop", "loop-in-pool", "pool-then-loop"}
 """Modes in which judgements decide what comes next."""
+
 
 MODEL = "model"
 """What ranks in a loop that is not left to a pooling strategy."""
 
-Shown = Literal["terms", "terms and runs", "nothing"]
+
+ExplanationLevel = Literal["terms", "terms and runs", "nothing"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +84,7 @@ class LoopSettings:
     control: float = 0.0
     target: float = 0.9
     confidence: float = 0.95
-    explain: Shown = "terms"
+    explain: ExplanationLevel = "terms"
     by: str = MODEL
     budget: int = 0
     topic_budget: int = 0
@@ -87,8 +98,8 @@ class LoopSettings:
         for what, budget in (("of all topics", self.budget), ("of a topic", self.topic_budget)):
             if budget < 0:
                 raise InputError(f"the budget {what} is a number of documents, 0 for none, found {budget}")
-        if self.explain not in get_args(Shown):
-            raise UnknownNameError("explanation", self.explain, get_args(Shown))
+        if self.explain not in get_args(ExplanationLevel):
+            raise UnknownNameError("explanation", self.explain, get_args(ExplanationLevel))
         for name, least, most in (("control", 0, 1), ("target", 0.01, 1), ("confidence", 0.5, 0.999)):
             if not least <= getattr(self, name) <= most:
                 raise InputError(f"{name} is a share from {least:g} to {most:g}, found {getattr(self, name):g}")

@@ -1,4 +1,4 @@
-"""Documents that are nearly the same: beside the one on screen, and in a whole collection."""
+"""Near-duplicates: beside the document on screen, and in the whole collection."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collection.campaign.active_learning import Looping
-from collection.campaign.judging_settings import Carding
+from collection.campaign.settings import Settings
 from collection.documents import near_duplicates as duplicates
 from collection.documents.near_duplicates import Group, Sketch
 from collection.documents.rendering import shown
@@ -19,11 +18,14 @@ from collection.store import Store
 COMPARED = 5000
 """Judged documents of a topic, the newest, that others are compared with."""
 
+
 MOST_NEW = 300
 """Judged documents of which a sketch is made for one answer: a third of a second or so."""
 
+
 SKETCHES = 50_000
 """Sketches that are kept in memory; half a kilobyte each."""
+
 
 NONE = np.zeros((0, duplicates.HASHES), dtype=np.uint32)
 
@@ -82,17 +84,20 @@ class _Texts:
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         self.count = 0
-        for document in self._store.documents_with_text(self._pooled):
+        for document in self._store.corpus.documents_with_text(self._pooled):
             self.count += 1
             yield document.doc_id, shown(document, self._form).compared
 
 
-class Nearing(Looping, Carding):
-    """The part of a campaign that compares its documents."""
+class NearDuplicates:
+    """Near-duplicates: beside the document on screen, and in the whole collection."""
 
-    _sketches: tuple[Any, OrderedDict[str, Sketch | None]]
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self.store = store
+        self.settings = settings
+        self._sketches: tuple[Any, OrderedDict[str, Sketch | None]] | None = None
 
-    def near(self, query_id: str, annotator: str, doc_ids: Sequence[str]) -> Nearby:
+    def of_documents(self, query_id: str, annotator: str, doc_ids: Sequence[str]) -> Nearby:
         """Near-duplicates of documents among those that the annotator has judged for the topic, and among themselves.
 
         Nobody waits for thousands of sketches: those of the newest :data:`MOST_NEW` that have none yet are made, and
@@ -115,11 +120,11 @@ class Nearing(Looping, Carding):
         UnknownNameError
             There is no such topic.
         """
-        self._must_know(query_id)
-        settings = self.card_settings()
+        self.settings.require_topic(query_id)
+        settings = self.settings.judging_page()
         if not settings.near:
             return Nearby({}, False)
-        said = self.store.words_on(query_id, annotator)
+        said = self.store.corpus.words_on(query_id, annotator)
         asked = list(dict.fromkeys(doc_ids))
         judged = [doc_id for doc_id in list(said)[:COMPARED] if doc_id not in set(asked)]
         kept = self._kept_sketches(settings.form)
@@ -132,7 +137,9 @@ class Nearing(Looping, Carding):
             for doc_id in asked
             if (made := sketches.get(doc_id)) is not None
         }
-        documents = self.store.documents(list({d for doc_id, near in likely.items() if near for d in (doc_id, *near)}))
+        documents = self.store.corpus.documents(
+            list({d for doc_id, near in likely.items() if near for d in (doc_id, *near)})
+        )
         exact = {doc_id: duplicates.shingles(shown(d, settings.form).compared) for doc_id, d in documents.items()}
         found: dict[str, list[Near]] = {doc_id: [] for doc_id in asked if doc_id in sketches}
         for doc_id, others in likely.items():
@@ -145,15 +152,15 @@ class Nearing(Looping, Carding):
 
     def _kept_sketches(self, form: str) -> OrderedDict[str, Sketch | None]:
         """The sketches that were made of the documents as they are now."""
-        version = (self.store.setting("documents_version", 0), form)
-        if not hasattr(self, "_sketches") or self._sketches[0] != version:
+        version = (self.store.settings.get("documents_version", 0), form)
+        if self._sketches is None or self._sketches[0] != version:
             self._sketches = (version, OrderedDict())
         return self._sketches[1]
 
     def _sketched(self, doc_ids: Sequence[str], form: str) -> dict[str, Sketch | None]:
         """The sketch of each document that is known, None of one without a text; those made before are kept."""
         kept = self._kept_sketches(form)
-        for doc_id, document in self.store.documents([d for d in doc_ids if d not in kept]).items():
+        for doc_id, document in self.store.corpus.documents([d for d in doc_ids if d not in kept]).items():
             text = shown(document, form).compared
             kept[doc_id] = duplicates.sketch(text) if text else None
         found = {}
@@ -165,7 +172,7 @@ class Nearing(Looping, Carding):
             kept.popitem(last=False)
         return found
 
-    def duplicates(self, of: str = "pool", threshold: float = duplicates.THRESHOLD) -> Duplicates:
+    def groups(self, of: str = "pool", threshold: float = duplicates.THRESHOLD) -> Duplicates:
         """The groups of near-duplicates among the documents of the pool, or among all.
 
         Parameters
@@ -183,9 +190,9 @@ class Nearing(Looping, Carding):
         """
         if of not in ("pool", "all"):
             raise UnknownNameError("choice of documents", of, ["pool", "all"])
-        texts = _Texts(self.store, self.card_settings().form, of == "pool")
+        texts = _Texts(self.store, self.settings.judging_page().form, of == "pool")
         groups = duplicates.groups(texts, threshold)
         group_of = {doc_id: n for n, group in enumerate(groups) for doc_id in group.doc_ids}
-        pool = self.store.pool()
+        pool = self.store.pool.pairs()
         grouped = pool.assign(group=pool["doc_id"].map(group_of)).dropna(subset=["group"])
         return Duplicates(groups, texts.count, int(grouped.duplicated(["query_id", "group"]).sum()), len(pool))

@@ -1,9 +1,10 @@
-"""The pool of a campaign: what a strategy would add to it, and adding it."""
+"""Chooses which pairs are judged."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, get_args
 
@@ -12,26 +13,34 @@ import pandas as pd
 
 from collection import pooling
 from collection.agreement import judging_time
-from collection.campaign.assignments import Assigning
+from collection.campaign.assignments import Assignments
+from collection.campaign.corpus import Corpus
 from collection.campaign.document_texts import Texts
-from collection.campaign.judging_settings import Carding
-from collection.campaign.qrels import Settling
 from collection.campaign.results import PoolReport
+from collection.campaign.settings import Settings
 from collection.documents import near_duplicates as duplicates
 from collection.errors import CampaignError, InputError, UnknownNameError
 from collection.records import Run
+from collection.store import Store
 
 NearDuplicates = Literal["keep", "skip"]
 """What becomes of documents that are nearly the same as one that the topic's pool has."""
+
 
 PACE = 1000
 """Judgements, the newest, among which those with seconds say how fast the annotators are."""
 
 
-class Pooling(Settling, Assigning, Carding):
-    """The part of a campaign that chooses what is judged."""
+@dataclass(eq=False)
+class Pools:
+    """Chooses which pairs are judged."""
 
-    def pool(
+    store: Store
+    settings: Settings
+    corpus: Corpus
+    assignments: Assignments
+
+    def add(
         self,
         strategy: str = "depth",
         *,
@@ -90,10 +99,10 @@ class Pooling(Settling, Assigning, Carding):
         else:
             with self.store.transaction():
                 new = self._not_pooled(chosen, strategy, kept)
-                self.store.add_pool(new, strategy, kept, [run.name for run in contributing])
-                self.spread_overlap()
+                self.store.pool.add(new, strategy, kept, [run.name for run in contributing])
+                self.assignments.spread_overlap()
         wanted = chosen[chosen["drawn"]] if sampled else chosen
-        topics = self.store.topics()["query_id"]
+        topics = self.store.corpus.topics()["query_id"]
         per_topic = pd.DataFrame(
             {
                 "query_id": topics,
@@ -106,16 +115,16 @@ class Pooling(Settling, Assigning, Carding):
             used,
             len(contributing),
             per_topic,
-            without_text=len(self.store.without_text(wanted["doc_id"])),
+            without_text=len(self.store.corpus.without_text(wanted["doc_id"])),
             near_duplicates=before - len(chosen),
             sampled_from=len(chosen) if sampled else None,
         )
 
-    def pool_growth(self, deepest: int = 100, runs: Sequence[str] | None = None) -> pd.DataFrame:
+    def growth(self, deepest: int = 100, runs: Sequence[str] | None = None) -> pd.DataFrame:
         """What each further rank would add to a depth pool; see :func:`collection.pooling.pool_growth`."""
         return pooling.pool_growth(self._contributing(runs), deepest)
 
-    def pool_costs(self, budget: int, runs: Sequence[str] | None = None) -> pd.DataFrame:
+    def costs(self, budget: int, runs: Sequence[str] | None = None) -> pd.DataFrame:
         """What every strategy would cost, before anything is judged.
 
         Parameters
@@ -132,7 +141,7 @@ class Pooling(Settling, Assigning, Carding):
             ``new`` (not in the pool yet), ``median`` (pairs of a topic); in the order of the table.
         """
         contributing = self._contributing(runs)
-        topics = self.store.topics()["query_id"]
+        topics = self.store.corpus.topics()["query_id"]
         rows = []
         for entry in pooling.STRATEGIES:
             given = {"budget": budget} if "budget" in entry.parameters else {}
@@ -143,9 +152,9 @@ class Pooling(Settling, Assigning, Carding):
             rows.append((entry.name, used, len(wanted), len(new), float(np.median(_per_topic(wanted, topics)))))
         return pd.DataFrame(rows, columns=["strategy", "parameters", "pairs", "new", "median"])
 
-    def pool_time(self, judgements: int) -> judging_time.Estimate | None:
+    def time(self, judgements: int) -> judging_time.Estimate | None:
         """Seconds that so many judgements will take at the pace of the newest ones; None where that is not known."""
-        seconds = self.store.judgements(last=PACE)["seconds"].to_numpy(dtype=np.float64)
+        seconds = self.store.judgements.table(last=PACE)["seconds"].to_numpy(dtype=np.float64)
         return judging_time.estimate(seconds, judgements)
 
     def _strategy(self, name: str, parameters: dict[str, Any]) -> Any:
@@ -161,7 +170,7 @@ class Pooling(Settling, Assigning, Carding):
         return entry
 
     def _contributing(self, names: Sequence[str] | None) -> list[Run]:
-        known = self.store.runs()["run"].tolist()
+        known = self.store.corpus.runs()["run"].tolist()
         if not known:
             raise CampaignError("there is no run to pool from; import some with --run")
         if names is not None and not names:
@@ -169,7 +178,7 @@ class Pooling(Settling, Assigning, Carding):
         for name in names or ():
             if name not in known:
                 raise UnknownNameError("run", name, known)
-        return list(self.runs(names))
+        return list(self.corpus.runs(names))
 
     def _not_pooled(self, chosen: pd.DataFrame, strategy: str, parameters: dict[str, Any]) -> pd.DataFrame:
         """What the pool has not yet, and of what a sample did not draw what the same one did not leave out before.
@@ -178,22 +187,22 @@ class Pooling(Settling, Assigning, Carding):
         being represented by what it then drew.
         """
         keys = ["query_id", "doc_id"]
-        merged = chosen.merge(self.store.pool()[keys], on=keys, how="left", indicator="there")
+        merged = chosen.merge(self.store.pool.pairs()[keys], on=keys, how="left", indicator="there")
         new = merged[merged["there"] == "left_only"].drop(columns="there")
         if "drawn" not in new:
             return new
-        rounds = self.store.pool_rounds()
+        rounds = self.store.pool.rounds()
         same = (rounds["strategy"] == strategy) & (rounds["parameters"].map(json.loads) == parameters)
-        known = self.store.sampled_out()
+        known = self.store.pool.sampled_out()
         known = known.loc[known["pool_round"].isin(rounds.loc[same, "pool_round"]), [*keys, "stratum"]]
         merged = new.merge(known.drop_duplicates(), on=[*keys, "stratum"], how="left", indicator="there")
         return merged[merged["drawn"] | (merged["there"] == "left_only")].drop(columns="there")
 
     def _nearly_there(self, chosen: pd.DataFrame) -> Any:
         """(rows,) whether a document is nearly the same as one of its topic's pool, or as one that stays before it."""
-        pool = self.store.pool()[["query_id", "doc_id"]]
+        pool = self.store.pool.pairs()[["query_id", "doc_id"]]
         ids = list(dict.fromkeys([*pool["doc_id"], *chosen["doc_id"]]))
-        texts = Texts(self.store, ids, self.card_settings().form)
+        texts = Texts(self.store, ids, self.settings.judging_page().form)
         group_of = {doc_id: n for n, group in enumerate(duplicates.groups(texts)) for doc_id in group.doc_ids}
 
         @cache
@@ -205,6 +214,10 @@ class Pooling(Settling, Assigning, Carding):
             return duplicates.jaccard(shingles(a), shingles(b)) >= duplicates.THRESHOLD
 
         return _repeated(pool, chosen, group_of, alike)
+
+    def rounds(self) -> pd.DataFrame:
+        """How the pool came about: ``strategy``, ``parameters``, ``pairs``, ``made_at`` of each round."""
+        return self.store.pool.rounds()
 
 
 def _repeated(

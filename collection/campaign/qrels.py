@@ -1,42 +1,37 @@
-"""What the judgements say: settled into qrels, and what the runs are worth by them."""
+"""Adjudicates judgements, choices and preferences into qrels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+import importlib.metadata
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from collection import adjudication, comparison
+from collection import adjudication, clock, preferences
+from collection import export as exporting
 from collection.adjudication import Chosen
-from collection.campaign import run_files
-from collection.campaign.progress import Reading
-from collection.errors import CampaignError, UnknownNameError
-from collection.measures import Explanation, Measure
-from collection.records import QRELS_COLUMNS, Run
+from collection.campaign.corpus import Corpus
+from collection.campaign.topic_tasks import TopicTasks
+from collection.errors import CampaignError, InputError
+from collection.formats import QrelsForm
+from collection.preferences import choices
+from collection.records import QRELS_COLUMNS, GradeScale
+from collection.store import Store
 
 
-class Settling(Reading):
-    """The part of a campaign that goes from judgements to values."""
+@dataclass(eq=False)
+class QrelsBuilder:
+    """Adjudicates judgements, choices and preferences into qrels."""
 
-    directory: Path
+    store: Store
+    title: str
+    grades: GradeScale
+    corpus: Corpus
+    topic_tasks: TopicTasks
 
-    def runs(self, names: Iterable[str] | None = None) -> Iterator[Run]:
-        """The imported runs, one at a time, by name; `names` chooses among them.
-
-        Raises
-        ------
-        CampaignError
-            The file of a run is missing, damaged, or another one.
-        """
-        table = self.store.runs()
-        wanted = set(table["run"] if names is None else names)
-        for recorded in table.to_dict("records"):
-            if recorded["run"] in wanted:
-                yield Run(recorded["run"], run_files.read(self.directory, recorded))
-
-    def qrels(self, rule: str | Chosen | None = None, **parameters: Any) -> pd.DataFrame:
+    def build(self, rule: str | Chosen | None = None, **parameters: Any) -> pd.DataFrame:
         """The judgements settled into qrels: ``query_id``, ``doc_id``, ``relevance``; by topic, then document id.
 
         Parameters
@@ -45,87 +40,161 @@ class Settling(Reading):
             How several annotators' judgements become one grade, as :func:`collection.adjudication.parse` takes it:
             ``"majority"``, ``"majority(ties=higher)"``. ``attrs["rule"]`` of the frame names it.
         """
-        settled = self.settled(rule, **parameters)
+        settled = self.with_sources(rule, **parameters)
         rule_of = settled.attrs
         qrels = settled[list(QRELS_COLUMNS)]
         qrels.attrs = dict(rule_of)
         return qrels
 
-    def settled(self, rule: str | Chosen | None = None, **parameters: Any) -> pd.DataFrame:
+    def with_sources(self, rule: str | Chosen | None = None, **parameters: Any) -> pd.DataFrame:
         """The same with a fourth column ``by``: how each grade came about (:data:`collection.adjudication.BY`)."""
-        settled = adjudication.settle(self.store.judgements(), adjudication.parse(rule, **parameters))
-        order = pd.Series(range(len(self.topics())), index=self.topics()["query_id"])
+        settled = adjudication.settle(self.store.judgements.table(), adjudication.parse(rule, **parameters))
+        order = pd.Series(range(len(self.corpus.topics())), index=self.corpus.topics()["query_id"])
         keys = settled["query_id"].map(order)
         ordered = settled.assign(_=keys).sort_values(["_", "doc_id"]).drop(columns="_").reset_index(drop=True)
         ordered.attrs = dict(settled.attrs)
         return ordered
 
-    def disagreements(self) -> adjudication.Disagreements:
-        """How many pairs several annotators graded, and on how many of them they differ."""
-        return adjudication.disagreements(self.store.judgements())
-
-    def evaluate(
-        self,
-        measures: Measure | str | Iterable[Measure | str],
-        *,
-        runs: Iterable[str] | None = None,
-        rule: str | Chosen | None = None,
-        topics: Iterable[str] | None = None,
-        with_bounds: bool = False,
-    ) -> comparison.Evaluation:
-        """Evaluate the imported runs by the campaign's own qrels.
+    def from_choices(self, rule: str = "majority") -> pd.DataFrame:
+        """The choices settled into sparse qrels: ``query_id``, ``doc_id``, ``relevance``; topics in their order.
 
         Parameters
         ----------
-        measures
-            As text (``["nDCG@10", "map"]``) or from :func:`collection.measures.parse`.
-        runs, topics
-            Only these; all runs, and all topics that have a grade, if left out.
         rule
-            How several annotators' judgements become one grade, as :meth:`qrels` takes it.
-        with_bounds
-            Also how far each value could move if the unjudged documents had any grade of the campaign's scale.
-
-        Examples
-        --------
-        >>> campaign.evaluate(["nDCG@10", "map"]).means()  # doctest: +SKIP
+            A name of :data:`collection.preferences.choices.CHOICE_RULES`. What was shown and not chosen has no row.
         """
-        qrels = self._qrels_of(rule, topics)
-        if not len(qrels):
-            raise CampaignError("there is no grade yet to evaluate by; judge some pairs first")
-        evaluation = comparison.evaluate(
-            self.runs(runs), qrels, measures, strangers=True, with_bounds=with_bounds, grades=self.grades.sentences
-        )
-        evaluated, costs = [c.run for c in evaluation.coverage], self.costs()
-        if len(comparison.unknown_costs(evaluated, costs)) == len(costs):
-            return evaluation
-        return comparison.with_costs(evaluation, costs)
+        return self.corpus.in_topic_order(choices.sparse_qrels(self.topic_tasks.choices(), rule))
 
-    def explain(
+    def strengths(self, *, prior: float = preferences.PRIOR) -> pd.DataFrame:
+        """How strong each document is by everybody's preferences; see :func:`collection.preferences.bradley_terry`."""
+        return self.corpus.in_topic_order(preferences.strengths(self.topic_tasks.preferences(), prior=prior))
+
+    def from_preferences(self, *, lowest: int | None = None, alike: float = preferences.ALIKE) -> pd.DataFrame:
+        """Preferences made into grades of the campaign's scale: ``query_id``, ``doc_id``, ``relevance``.
+
+        See :func:`collection.preferences.grades` for the rule, and for what such grades cannot say.
+
+        Parameters
+        ----------
+        lowest
+            The grade of the last; the lowest of the scale if left out.
+        alike
+            How far apart strengths may be that count as alike, in the logarithm of the odds.
+        """
+        scale = [grade for grade in self.grades.sentences if lowest is None or grade >= lowest]
+        return preferences.grades(self.strengths(), scale, alike=alike)
+
+    def in_form(
         self,
-        measure: Measure | str,
-        run: str,
-        query_id: str,
+        form: QrelsForm = "judged",
         *,
         rule: str | Chosen | None = None,
-        topics: Iterable[str] | None = None,
-    ) -> Explanation:
-        """The calculation of one topic's value for one run, rank by rank; `rule` and `topics` as for :meth:`evaluate`.
+        unjudged: bool = False,
+        include_unjudged_topics: bool = False,
+    ) -> pd.DataFrame:
+        """The qrels with what their form adds, as :func:`collection.formats.read_qrels` reads it back.
+
+        Parameters
+        ----------
+        form
+            "judged": one grade a pair. "strata": with the stratum that each pair of a sampled pool was drawn from, and
+            -1 for what is in it and has no grade (:func:`collection.export.with_strata` says more).
+            "probabilities": with the probability of being drawn, 1 where nothing was.
+        rule
+            As :meth:`build` takes it.
+        unjudged
+            Also the pairs of the pool without a grade, as -1; strata have them whatever is said here.
+        include_unjudged_topics
+            Also topics in which no pair has a grade, all of it -1. Every system has 0 in them, so they lower all means.
 
         Raises
         ------
-        UnknownNameError
-            There is no such run, or no grade for the topic.
+        CampaignError
+            Strata or probabilities are asked for, and no pair of the pool came from a sample that has them.
+        InputError
+            A campaign has no qrels of this form, or topics without a grade are to be in qrels without unjudged pairs.
         """
-        found = next(self.runs([run]), None)
-        if found is None:
-            raise UnknownNameError("run", run, self.store.runs()["run"])
-        return comparison.explain(found, self._qrels_of(rule, topics), measure, query_id)
+        frame = self._qrels_of_all_topics(form, rule, unjudged)
+        if not include_unjudged_topics:
+            return exporting.of_judged_topics(frame)
+        if not unjudged and form != "strata":
+            raise InputError("a topic without a grade has unjudged pairs only: ask for the unjudged pairs, too")
+        return frame
 
-    def _qrels_of(self, rule: str | Chosen | None, topics: Iterable[str] | None) -> pd.DataFrame:
-        qrels = self.qrels(rule)
+    def unjudged_topics(self, form: QrelsForm = "judged", *, rule: str | Chosen | None = None) -> list[str]:
+        """Topics of the pool in which no pair has a grade: :meth:`in_form` leaves them out unless asked for.
+
+        Parameters
+        ----------
+        form, rule
+            As for :meth:`in_form`.
+        """
+        frame = self._qrels_of_all_topics(form, rule, unjudged=True)
+        judged = exporting.of_judged_topics(frame)["query_id"]
+        return frame.loc[~frame["query_id"].isin(judged), "query_id"].drop_duplicates().tolist()
+
+    def _qrels_of_all_topics(self, form: QrelsForm, rule: str | Chosen | None, unjudged: bool) -> pd.DataFrame:
+        """What :meth:`in_form` gives, with the topics in which no pair has a grade."""
+        qrels, pool = self.build(rule), self.store.pool.pairs()
+        if form == "judged":
+            return self.corpus.in_topic_order(exporting.with_unjudged(qrels, pool)) if unjudged else qrels
+        if form not in ("strata", "probabilities"):
+            raise InputError(f"qrels are exported as judged, strata or probabilities; there is no grade per {form}")
+        column = "stratum" if form == "strata" else "probability"
+        if not pool[column].notna().any():
+            raise CampaignError(
+                f"no pair of the pool has a {column}: it was not sampled; pool by a strategy that draws, or export the "
+                "qrels as they are"
+            )
+        left_out = self.store.pool.sampled_out()
+        if form == "strata":
+            return self.corpus.in_topic_order(exporting.with_strata(qrels, pool, left_out))
+        return self.corpus.in_topic_order(exporting.with_probabilities(qrels, pool, left_out, unjudged=unjudged))
+
+    def forms(self) -> list[QrelsForm]:
+        """The forms in which the qrels can be exported: strata and probabilities only where the pool was sampled."""
+        pool = self.store.pool.pairs()
+        columns: dict[QrelsForm, str] = {"strata": "stratum", "probabilities": "probability"}
+        return ["judged", *(form for form, column in columns.items() if pool[column].notna().any())]
+
+    def rule_report(self, rule: str | Chosen | None = None, **parameters: Any) -> dict[str, Any]:
+        """What made the qrels, as plain data: what ``export`` writes beside them. All of it but ``made_at`` is theirs.
+
+        Parameters
+        ----------
+        rule, **parameters
+            As for :meth:`build`.
+        """
+        chosen = adjudication.parse(rule, **parameters)
+        return self._report_of(chosen, self.with_sources(chosen))
+
+    def _report_of(self, chosen: Chosen, settled: pd.DataFrame) -> dict[str, Any]:
+        said = self.store.judgements.table()
+        adjudicated = said["counts_as"] == adjudication.ADJUDICATION
+        graded = said[~adjudicated & (said["kind"] == "graded")]
+        by = settled["by"].value_counts()
+        return {
+            "rule": chosen.name,
+            "parameters": chosen.parameters,
+            "description": adjudication.RULES[chosen.name].description,
+            **{key: settled.attrs[key] for key in ("rounds", "converged") if key in settled.attrs},
+            "grades": {str(g): s for g, s in self.grades.sentences.items()},
+            "topics": int(settled["query_id"].nunique()),
+            "pairs": len(settled),
+            "by": {name: int(by[name]) for name in adjudication.BY if name in by.index},
+            "judgements": len(graded),
+            "cannot_judge": int((~adjudicated & (said["kind"] == "cannot judge")).sum()),
+            "adjudications": int(adjudicated.sum()),
+            "annotators": {str(a): int(n) for a, n in graded["annotator"].value_counts().sort_index().items()},
+            "adjudicators": {
+                str(a): int(n) for a, n in said.loc[adjudicated, "annotator"].value_counts().sort_index().items()
+            },
+            "campaign": self.title,
+            "cleverdon": importlib.metadata.version("cleverdon"),
+            "made_at": clock.now(),
+        }
+
+    def of_topics(self, rule: str | Chosen | None, topics: Iterable[str] | None) -> pd.DataFrame:
+        """:meth:`build`, of these topics only; of all if `topics` is None."""
+        qrels = self.build(rule)
         return qrels if topics is None else qrels[qrels["query_id"].isin(list(topics))]
-
-    def costs(self) -> pd.DataFrame:
-        """``run`` and what is known of its costs: a column for each name that any import of costs had."""
-        return self.store.costs()

@@ -1,9 +1,9 @@
-"""How much of what is relevant has been found, topic by topic, and what may be promised of it."""
+"""How much of what is relevant has been found, topic by topic."""
 
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from math import ceil, isnan
 from typing import Any, NamedTuple
 
@@ -11,18 +11,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from collection.active_learning import features
-from collection.campaign.active_learning import Looping
-from collection.campaign.loop_settings import LoopSettings
-from collection.campaign.progress import IN_POOL
+from collection.campaign.active_learning import ActiveLearning
+from collection.campaign.corpus import Corpus
+from collection.campaign.loop_scope import LoopScope
+from collection.campaign.loop_settings import IN_POOL, LoopSettings
+from collection.campaign.settings import Settings
 from collection.campaign.topic_ledger import inside
-from collection.errors import CleverdonError
 from collection.records import in_natural_order
 from collection.stopping import RULES, Decision, Estimate, Ledger, advice, betting, estimate
 from collection.stopping.table import count, missing_texts, percent, too_many
+from collection.store import Store
 
 RECENT = 50
 """Judgements by which the precision of now is told."""
+
 
 PROMISES = {
     "fixed": "what it costs, and nothing about recall",
@@ -31,12 +33,14 @@ PROMISES = {
 }
 """What those of the other rules promise that promise anything; all others are heuristics."""
 
+
 NEEDS = {
     "target": ("reached", "It needs to know when the ranking came to randomly drawn documents by itself."),
     "qbcb": ("reached", "It needs to know when the ranking came to randomly drawn documents by itself."),
     "quantci": ("scores", "It needs a probability of relevance for every document, which the loop does not keep."),
 }
 """What a rule cannot do without, as the ledger calls it, and in words."""
+
 
 TABLE = {
     "query_id": "str", "title": "str", "mode": "str", "of": "str", "judged": "int64", "found": "int64",
@@ -95,34 +99,25 @@ class Recall(NamedTuple):
     rules: pd.DataFrame
 
 
-class VectorsState(NamedTuple):
-    """Whether the loop can read the documents as they are now.
-
-    Attributes
-    ----------
-    documents
-        Documents that the vectors were made of; 0 where there are none.
-    blocks
-        "words", "chars", "dense".
-    made_at
-        When (UTC); None where there are none.
-    current
-        Whether no document came or changed since.
-    note
-        What the manager should know of them, or "".
-    """
-
-    documents: int
-    blocks: list[str]
-    made_at: datetime | None
-    current: bool
-    note: str = ""
+READY = "ready to stop"
+"""The advice of every topic that may stop, with or without a reason behind it."""
 
 
-class Recalling(Looping):
-    """The part of a campaign that says how much has been found."""
+IMPORT_TEXTS = "import the missing texts"
+"""The advice where only documents without a text are left, or so many that nothing can be promised."""
 
-    def recall(self, query_id: str) -> Recall:
+
+@dataclass(eq=False)
+class RecallEstimates:
+    """How much of what is relevant has been found, topic by topic."""
+
+    store: Store
+    settings: Settings
+    corpus: Corpus
+    loop_scope: LoopScope
+    active_learning: ActiveLearning
+
+    def of_topic(self, query_id: str) -> Recall:
         """What is known of a topic's recall, and what may be promised.
 
         Raises
@@ -130,13 +125,13 @@ class Recalling(Looping):
         UnknownNameError
             There is no such topic.
         """
-        self._must_know(query_id)
-        settings, mode = self.loop_settings(), self.mode(query_id)
-        decisions, judgeable = self.store.decisions(query_id), self.judgeable()
-        ledger = self._ledger(query_id, decisions, judgeable).ledger
-        universe = self.universe(query_id, decisions, judgeable)
+        self.settings.require_topic(query_id)
+        settings, mode = self.settings.loop(), self.settings.mode(query_id)
+        decisions, judgeable = self.store.judgements.decisions(query_id), self.loop_scope.judgeable()
+        ledger = self.active_learning.ledger_of(query_id, decisions, judgeable).ledger
+        universe = self.loop_scope.universe(query_id, decisions, judgeable)
         found = _estimate(ledger, settings.confidence)
-        skipped, drawn = self.store.skipped().get(query_id, (0, 0))
+        skipped, drawn = self.store.judgements.skipped().get(query_id, (0, 0))
         decision = _unless_skipped(advice(ledger, settings.target, settings.confidence), drawn)
         cost, reason = _next_percent(ledger, found)
         return Recall(
@@ -150,14 +145,14 @@ class Recalling(Looping):
             _batches(ledger),
             found,
             decision,
-            _words(ledger, decision, settings, mode, self.scopes()[query_id] in IN_POOL)[0],
+            _words(ledger, decision, settings, mode, self.settings.scopes()[query_id] in IN_POOL)[0],
             _notes(decisions, universe, settings.level, ledger, skipped),
             cost,
             reason,
             _rules(ledger, settings),
         )
 
-    def recall_table(self) -> pd.DataFrame:
+    def table(self) -> pd.DataFrame:
         """Every topic's recall in one table, worst first: nothing judged, then the lowest lower bound.
 
         Returns
@@ -169,14 +164,16 @@ class Recalling(Looping):
             ``recall_high``, ``stop``, ``advice`` (in a few words). What nobody can say is null: all estimates where
             nothing is judged, the most likely ones before a random draw was relevant.
         """
-        settings, modes, scopes = self.loop_settings(), self.modes(), self.scopes()
-        everything, skipped = self.store.decisions(), self.store.skipped()
+        settings, modes, scopes = self.settings.loop(), self.settings.modes(), self.settings.scopes()
+        everything, skipped = self.store.judgements.decisions(), self.store.judgements.skipped()
         by_topic = {str(q): part for q, part in everything.groupby("query_id", sort=False)}
-        judgeable = self.judgeable()
+        judgeable = self.loop_scope.judgeable()
         rows = []
-        for query_id, title in self.topics()[["query_id", "title"]].itertuples(index=False):
+        for query_id, title in self.corpus.topics()[["query_id", "title"]].itertuples(index=False):
             mode = modes[query_id]
-            ledger = self._ledger(query_id, by_topic.get(query_id, everything.iloc[:0]), judgeable).ledger
+            ledger = self.active_learning.ledger_of(
+                query_id, by_topic.get(query_id, everything.iloc[:0]), judgeable
+            ).ledger
             decision = betting(ledger, target=settings.target, confidence=settings.confidence)
             decision = _unless_skipped(decision, skipped.get(query_id, (0, 0))[1])
             words = _words(ledger, decision, settings, mode, scopes[query_id] in IN_POOL)[1]
@@ -190,29 +187,16 @@ class Recalling(Looping):
         worst = table.assign(begun=table["judged"] > 0).sort_values(["begun", "recall_low"], kind="stable")
         return worst[list(TABLE)].reset_index(drop=True)
 
-    def recall_key(self) -> str:
-        """Differs where anything differs that :meth:`recall` or :meth:`recall_table` reads: what to cache them by."""
-        settings = self.store.settings()
-        parts = [self.store.versions(), settings.get("loop"), settings.get("documents_version"), self.own_modes()]
+    def key(self) -> str:
+        """Differs where anything differs that :meth:`of_topic` or :meth:`table` reads: what to cache them by."""
+        settings = self.store.settings.all()
+        parts = [
+            self.store.judgements.versions(),
+            settings.get("loop"),
+            settings.get("documents_version"),
+            self.settings.own_modes(),
+        ]
         return json.dumps(parts)
-
-    def own_modes(self) -> dict[str, str | None]:
-        """``query_id`` -> the mode that the topic has of its own, or None where it has the campaign's."""
-        return {query_id: "closed" if closed else mode for query_id, mode, closed in self.store.modes()}
-
-    def vectors_state(self) -> VectorsState:
-        """What the vectors were made of and when, and whether they are up to date; nothing is made."""
-        settings, directory = self.store.settings(), self.directory / "vectors"
-        blocks = settings.get("vectors", {}).get("blocks", [])
-        try:
-            opened = features.open_vectors(directory)
-            made_at = datetime.fromtimestamp((directory / "meta.json").stat().st_mtime, UTC)
-        except (CleverdonError, OSError):
-            return VectorsState(0, blocks, None, False)
-        with_text = [getattr(block, "documents", 0) for block in opened.blocks]
-        current = settings.get("vectors", {}).get("version") == settings.get("documents_version", 0)
-        note = settings.get("vectors", {}).get("note", "")
-        return VectorsState(max(with_text) or opened.size, blocks, made_at, current, note)
 
 
 def _curve(ledger: Ledger) -> pd.DataFrame:
@@ -290,13 +274,6 @@ def _estimate(ledger: Ledger, confidence: float) -> Estimate:
     if ledger.unjudged and not ledger.relevant[ledger.draws].any():
         return known._replace(relevant=float("nan"), recall=float("nan"))
     return known
-
-
-READY = "ready to stop"
-"""The advice of every topic that may stop, with or without a reason behind it."""
-
-IMPORT_TEXTS = "import the missing texts"
-"""The advice where only documents without a text are left, or so many that nothing can be promised."""
 
 
 def _words(ledger: Ledger, decision: Decision, settings: LoopSettings, mode: str, pool: bool) -> tuple[str, str]:

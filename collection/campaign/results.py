@@ -9,8 +9,9 @@ import pandas as pd
 
 from collection.records import Document
 
-Progress = Callable[[str, int, int | None], None]
+ProgressCallback = Callable[[str, int, int | None], None]
 """Called with what is going on, how much is done, and how much there is (None where nobody knows)."""
+
 
 CANNOT_JUDGE_REASONS = (
     "text is missing or broken",

@@ -17,8 +17,10 @@ from collection.errors import CampaignError, InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+
 BYTES_OF_A_ROW, BYTES_BESIDE = 1024, 64 << 20
 """A file may expand to so many bytes for each row that is recorded, and so many more: ids have some dozens each."""
+
 
 _DIGEST = re.compile(r"-([0-9a-f]{16})\.parquet\Z")
 """The end of a file's name: the beginning of the SHA-256 of its content. Earlier versions wrote none."""
@@ -70,7 +72,7 @@ def read(
     directory
         The campaign's.
     recorded
-        A row of :meth:`collection.store.Store.runs`.
+        A row of :meth:`.CorpusTables.runs`.
     columns, filters
         Only these columns of a run frame; only rows for which all of ``column, operator, value`` hold.
 

@@ -1,39 +1,24 @@
-"""Why a document came up, and documents that an annotator searches for."""
+"""Documents that an annotator searches for."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from collection import assignment, clock, pooling
+from collection import assignment, clock
 from collection.campaign.judging import Judging
-from collection.campaign.judging_settings import Carding
-from collection.campaign.loop_settings import LOOPING
-from collection.campaign.training_round import Reasons
+from collection.campaign.settings import Settings
 from collection.documents.rendering import html_text, is_html
 from collection.errors import InputError, UnknownNameError
 from collection.records import UNSPACED, Document
-from collection.store import Way
+from collection.store import Store, Way
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")
+
+
 _TAG = re.compile(r"<[^<>]*>|\A[^<>]*>|<[^<>]*\Z")
 """A tag of HTML, also one that was cut; the marks of a search may stand in it."""
-
-
-class Why(NamedTuple):
-    """Why a document came up.
-
-    Attributes
-    ----------
-    sentence
-        In words.
-    terms
-        (term, share): what weighs for it, and with a negative share against it; the largest is 1 or -1.
-    """
-
-    sentence: str
-    terms: list[tuple[str, float]]
 
 
 class Found(NamedTuple):
@@ -46,67 +31,15 @@ class Found(NamedTuple):
     relevance: int | None
 
 
-class Finding(Judging, Carding):
-    """The part of a campaign that answers annotators' questions about documents."""
+@dataclass(eq=False)
+class DocumentSearch:
+    """Documents that an annotator searches for."""
 
-    def why(
-        self,
-        query_id: str,
-        doc_id: str,
-        annotator: str,
-        reasons: Callable[[int], Reasons | None] | None = None,
-    ) -> Why:
-        """Why a document came up, as far as the settings let annotators know.
+    store: Store
+    settings: Settings
+    judging: Judging
 
-        Parameters
-        ----------
-        query_id, doc_id, annotator
-            The pair, and who has it on screen.
-        reasons
-            Of a row of the matrix, by the round that it came up by or a later one of the topic
-            (:meth:`~collection.campaign.training_round.Learned.reasons`); one is made anew if left out and there is a
-            loop.
-        """
-        settings = self.loop_settings()
-        if settings.explain == "nothing":
-            return Why("The manager of this campaign does not show why a document came up.", [])
-        if not self.explains(query_id, doc_id):
-            pooled = "in the pool, which was made from what the systems retrieved"
-            return Why(f"It is {pooled if self.in_pool(query_id, doc_id) else 'not in the pool'}.", [])
-        row = self.store.rows_of([doc_id]).get(doc_id)
-        known = None if row is None else (reasons or self.learn(query_id).reasons)(row)
-        if known is None:
-            raise InputError(f"the loop of topic {query_id!r} knows no document {doc_id!r}")
-        pair = self.store.pair(query_id, doc_id, annotator)
-        if pair is not None and pair.strategy == "random":
-            sentence = "It was drawn at random, so that what is still missing can be estimated."
-        elif known.came_by in pooling.ADAPTIVE:
-            entry = pooling.ADAPTIVE[known.came_by]
-            how = entry.description[0].lower() + entry.description[1:]
-            listed = known.best is not None and known.best[0] > 0
-            sentence = f"{entry.label} chose it, which {how}" if listed else "No system put it forward."
-        elif known.came_by != "model":
-            basis = {"fusion": "what the systems put forward", "topic text": "the words of the topic"}
-            sentence = f"Nothing relevant is known yet; the order rests on {basis.get(known.came_by, 'chance')}."
-        else:
-            sentence = "By what was judged so far, these terms of it weigh most."
-        largest = max((abs(share) for _, share in known.terms), default=0.0) or 1.0
-        terms = [(term, round(share / largest, 3)) for term, share in known.terms]
-        unblinded = settings.explain == "terms and runs" and not self.assignment_settings().blind
-        if unblinded and known.best is not None:
-            number, rank = known.best
-            of = len(self.store.runs())
-            best = f"{number} of {of} have it, best at rank {rank}" if number else f"none of {of} has it"
-            sentence += f" Of the systems, {best}."
-        return Why(sentence, terms)
-
-    def explains(self, query_id: str, doc_id: str) -> bool:
-        """Whether a model has to say why a document came up; elsewhere it is the pool, or nobody is told."""
-        if self.loop_settings().explain == "nothing" or self.mode(query_id) not in LOOPING:
-            return False
-        return self.mode(query_id) != "pool-then-loop" or not self.in_pool(query_id, doc_id)
-
-    def search(self, query_id: str, annotator: str, words: str, count: int = 30) -> list[Found]:
+    def find(self, query_id: str, annotator: str, words: str, count: int = 30) -> list[Found]:
         """Documents with these words, best first, and what the annotator said of them for the topic.
 
         Parameters
@@ -115,48 +48,48 @@ class Finding(Judging, Carding):
             What a person types: a document's id, or words. They must all occur; ``"a phrase"``, ``prefix*``,
             ``-word`` and ``NOT word`` work as well.
         """
-        self._must_know(query_id)
-        exact = self.store.documents([words.strip()])
+        self.settings.require_topic(query_id)
+        exact = self.store.corpus.documents([words.strip()])
         found = [(d.doc_id, d.title, (d.text or "")[:160]) for d in exact.values()]
         if not found or re.search(r"\w", words):
             found += [row for row in self._found(words, count) if row[0] not in exact]
         found = found[:count]
-        documents = self.store.documents([row[0] for row in found])
-        form = self.card_settings().form
+        documents = self.store.corpus.documents([row[0] for row in found])
+        form = self.settings.judging_page().form
         found = [(d, t, _bare(said) if is_html(documents[d], form) else said) for d, t, said in found]
-        said = self.store.grades_of(query_id, annotator, [doc_id for doc_id, _, _ in found])
+        said = self.store.judgements.grades_of(query_id, annotator, [doc_id for doc_id, _, _ in found])
         return [Found(d, title, snippet, d in said, said.get(d)) for d, title, snippet in found]
 
     def _found(self, words: str, count: int) -> list[tuple[str, str, str]]:
         groups, unwanted = _read(words)
         if not any(_UNSPACED.search(word) for word in [*unwanted, *(word for group in groups for word in group)]):
-            return self.store.search(_query(groups, unwanted), count)
+            return self.store.corpus.search(_query(groups, unwanted), count)
         bare = [[word.strip('"*') for word in group] for group in groups]
-        found = self.store.scan(bare, [word.strip('"*') for word in unwanted], count)
+        found = self.store.corpus.scan(bare, [word.strip('"*') for word in unwanted], count)
         return [(d, title, _snippet(text, [word for group in bare for word in group])) for d, title, text in found]
 
     def take(self, annotator: str, query_id: str, doc_id: str) -> Document:
         """Hand out a document that the annotator found by searching; its judgement will say so."""
-        self._must_know(query_id)
-        if self.mode(query_id) == "closed":
+        self.settings.require_topic(query_id)
+        if self.settings.mode(query_id) == "closed":
             raise InputError(f"topic {query_id!r} is closed: nothing more is judged for it")
-        document = self.store.documents([doc_id]).get(doc_id)
+        document = self.store.corpus.documents([doc_id]).get(doc_id)
         if document is None:
             raise UnknownNameError("document", doc_id, [])
-        if not self.store.is_for(query_id, annotator):
+        if not self.store.assignments.is_for(query_id, annotator):
             raise InputError(f"topic {query_id!r} is assigned to others")
-        if first := next(iter(self.store.calibration_left(annotator)), None):
+        if first := next(iter(self.store.assignments.calibration_left(annotator)), None):
             raise InputError(f"the calibration set comes first, in topic {first!r}")
         at = clock.seconds()
         with self.store.transaction():
             # What they have judged themselves can be had again, to look at and to change.
-            state = self._candidates(query_id, annotator, at, [doc_id])
+            state = self.judging.candidates(query_id, annotator, at, [doc_id])
             if any(c.held_back and not c.mine for c in state):
                 raise InputError(f"the text of {doc_id!r} is missing, so it cannot be judged yet")
             if not any(c.mine for c in state) and not assignment.next_pairs(state):
                 raise InputError(f"{doc_id!r} is judged already, or another annotator has it on screen")
-            until = at + self.assignment_settings().lease * 60
-            self.store.lease(query_id, [Way(doc_id, "search")], annotator, at, until)
+            until = at + self.settings.assignment().lease * 60
+            self.store.queue.lease(query_id, [Way(doc_id, "search")], annotator, at, until)
         return document
 
 

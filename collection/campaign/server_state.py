@@ -1,10 +1,11 @@
-"""What the server keeps in a campaign: the signing key, and where it was found last time."""
+"""What the server keeps in a campaign: the signing key, ports and the address."""
 
 from __future__ import annotations
 
 import os
 import secrets
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from collection.errors import CampaignError
@@ -13,31 +14,32 @@ from collection.store import Store
 SECRET_CHARACTERS = 64
 
 
-class Serving:
-    """The part of a campaign that the server needs before anybody is signed in."""
+@dataclass(eq=False)
+class ServerState:
+    """What the server keeps in a campaign: the signing key, ports and the address."""
 
-    directory: Path
     store: Store
+    directory: Path
 
     def port(self, annotator: str) -> int | None:
         """The port on which the app last served this campaign for an annotator; None if it never did."""
-        port: int | None = self.store.settings().get("ports", {}).get(annotator)
+        port: int | None = self.store.settings.all().get("ports", {}).get(annotator)
         return port
 
     def keep_port(self, annotator: str, port: int) -> None:
         """Remember it: a browser keeps what it could not send under the address at which it was made."""
         with self.store.transaction():
-            self.store.put("ports", self.store.settings().get("ports", {}) | {annotator: port})
+            self.store.settings.put("ports", self.store.settings.all().get("ports", {}) | {annotator: port})
 
     def address(self) -> str | None:
         """Where the app was last served, such as ``http://127.0.0.1:8501``; None if it never was."""
-        address: str | None = self.store.settings().get("address")
+        address: str | None = self.store.settings.all().get("address")
         return address
 
     def keep_address(self, address: str) -> None:
         """Remember it, for the links that are printed while the app runs."""
         with self.store.transaction():
-            self.store.put("address", address)
+            self.store.settings.put("address", address)
 
     def secret(self) -> bytes:
         """The key that signs cookies and tokens; made at first use, readable by its owner only.

@@ -13,6 +13,7 @@ from collection.stopping import Ledger
 
 Bools = NDArray[np.bool_]
 
+
 BY_LOOP = ("loop", "start", "random")
 """Strategies of pairs that the loop brought up, beside the names of those that are adaptive."""
 
@@ -38,7 +39,7 @@ def inside(decisions: pd.DataFrame, allowed: Bools) -> pd.DataFrame:
     Parameters
     ----------
     decisions
-        Of one topic, as :meth:`collection.store.Store.decisions` gives them.
+        Of one topic, as :meth:`.JudgementTables.decisions` gives them.
     allowed
         (documents,) bool: the scope.
     """
@@ -68,7 +69,7 @@ def ledger_of(decisions: pd.DataFrame, allowed: Bools, level: int, judgeable: Bo
     Parameters
     ----------
     decisions
-        Of one topic, as :meth:`collection.store.Store.decisions` gives them.
+        Of one topic, as :meth:`.JudgementTables.decisions` gives them.
     allowed
         (documents,) bool: the scope.
     level

@@ -19,6 +19,7 @@ from collection.store import Store, TopicKey
 BEHIND = 100
 """Entries of the log after which what they say is shared anew."""
 
+
 CAMPAIGNS = 4
 """Campaigns of which it is kept."""
 
@@ -33,6 +34,8 @@ class _Read(NamedTuple):
 
 
 _shared: OrderedDict[str, _Read] = OrderedDict()
+
+
 _lock = threading.Lock()
 
 
@@ -83,9 +86,9 @@ class Board:
 
     def __post_init__(self) -> None:
         least = 2 if self._compares else 1
-        self.topics = {row.topic: row for row in self.store.task_topics(least)}
+        self.topics = {row.topic: row for row in self.store.topic_tasks.topics(least)}
         self.keys = {row.query_id: row.topic for row in self.topics.values()}
-        self.closed = self.store.closed_topics()
+        self.closed = self.store.topic_tasks.closed_topics()
         with _lock:  # who comes meanwhile would read the same
             read = _shared.get(self.place)
             if read is not None and read.of == self.lists_of and self._is_said(read.last, read.uuid):
@@ -93,10 +96,10 @@ class Board:
                 self.decided = {topic: set(names) for topic, names in read.decided.items()}
                 self.made = dict(Counter(name for names in read.decided.values() for name in names))
             elif self._compares:
-                self._last = self.store.last_preference()
-                for annotator, topic, said in self.store.compared():
+                self._last = self.store.topic_tasks.last_preference()
+                for annotator, topic, said in self.store.topic_tasks.compared():
                     self._set(topic, annotator, self._finished(topic, said))
-                self._uuid = self.store.decision_uuid(self._last, preference=True)
+                self._uuid = self.store.topic_tasks.decision_uuid(self._last, preference=True)
                 self._tell()
         self.catch_up()
 
@@ -110,11 +113,11 @@ class Board:
 
     def _is_said(self, entry: int, uuid: str | None) -> bool:
         """Whether the log has what was read; inside a transaction that then failed it was never said."""
-        return uuid == self.store.decision_uuid(entry, preference=self._compares)
+        return uuid == self.store.topic_tasks.decision_uuid(entry, preference=self._compares)
 
     def _tell(self) -> None:
         """Let other boards of the process know what this one has read, if that is on disk."""
-        if self.store.in_transaction:
+        if self.store.connection.in_transaction:
             return
         decided = {topic: frozenset(names) for topic, names in self.decided.items() if names}
         _shared[self.place] = _Read(self.lists_of, self._last, self._uuid, decided)
@@ -126,24 +129,26 @@ class Board:
     def catch_up(self) -> None:
         """Read what the log has got since the last time."""
         if self._compares:
-            last = self.store.last_preference()
-            for annotator, topic in self.store.compared_after(self._last) if last != self._last else ():
-                self._set(topic, annotator, self._finished(topic, self.store.preferences_of(topic, annotator)))
+            last = self.store.topic_tasks.last_preference()
+            for annotator, topic in self.store.topic_tasks.compared_after(self._last) if last != self._last else ():
+                self._set(
+                    topic, annotator, self._finished(topic, self.store.topic_tasks.preferences_of(topic, annotator))
+                )
         else:
             last = self._last
-            for entry, annotator, topic, kind in self.store.choices_after(self._last):
+            for entry, annotator, topic, kind in self.store.topic_tasks.choices_after(self._last):
                 self._set(topic, annotator, kind != "undone")
                 last = entry
         if last != self._last or self._uuid is None:
-            self._last, self._uuid = last, self.store.decision_uuid(last, preference=self._compares)
-        if self._last >= self._told + BEHIND and not self.store.in_transaction:
+            self._last, self._uuid = last, self.store.topic_tasks.decision_uuid(last, preference=self._compares)
+        if self._last >= self._told + BEHIND and not self.store.connection.in_transaction:
             with _lock:
                 self._tell()
 
     def documents(self, query_id: str) -> list[str]:
         """The documents of a topic's list, or those that are compared."""
         size = self.settings.preference_size if self._compares else self.settings.list_size
-        return self.store.first_of_pool(query_id, size)
+        return self.store.pool.first(query_id, size)
 
     def wants(self, topic: int, annotator: str) -> bool:
         """Whether a topic wants a decision of this annotator, whoever has it in hand."""
@@ -192,7 +197,7 @@ class Board:
 
     def _desk(self, annotator: str) -> _Desk:
         if annotator not in self._desks:
-            mine = [self.keys[query_id] for query_id in self.store.topics_for(annotator)]
+            mine = [self.keys[query_id] for query_id in self.store.assignments.topics_for(annotator)]
             desk = _Desk(self.order_of(annotator, mine), frozenset(mine), 0)
             self._desks[annotator] = desk
             desk.left = sum(self.wants(topic, annotator) for topic in mine)

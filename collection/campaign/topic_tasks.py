@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -11,16 +12,17 @@ import pandas as pd
 
 from collection import clock, preferences
 from collection.assignment import lots
-from collection.campaign.assignments import Assigning
-from collection.campaign.judging_settings import MOST_CHOSEN, Carding
+from collection.campaign.judging_settings import MOST_CHOSEN
 from collection.campaign.results import JudgeResult, Refused
+from collection.campaign.settings import Settings
 from collection.campaign.topic_progress import Board
 from collection.characters import require_writable
 from collection.errors import JudgementError, UnknownNameError
 from collection.records import CHOICE_KINDS, PREFERENCE_KINDS, Choice, Preference
-from collection.store import Standing
+from collection.store import Standing, Store
 
 D = TypeVar("D", Choice, Preference)
+
 
 BATCH = 32
 """Topics whose claims are looked up together."""
@@ -52,13 +54,15 @@ class TaskProgress(NamedTuple):
     left: int
 
 
-class Tasking(Assigning, Carding):
-    """The part of a campaign in which topics are decided as a whole."""
+@dataclass(eq=False)
+class TopicTasks:
+    """Tasks whose unit is a topic: choosing from lists, and comparing two documents."""
 
+    store: Store
     directory: Path
-    _made_board: Board | None = None
-
-    # --- handing out ------------------------------------------------------------------------------------
+    campaign_id: str
+    settings: Settings
+    _made_board: Board | None = field(default=None, init=False)
 
     def next_topics(self, annotator: str, count: int, holding: Sequence[str] = ()) -> NextTopics:
         """Hand out the next topics of the campaign's task to an annotator, and keep what they hold in their hands.
@@ -77,19 +81,19 @@ class Tasking(Assigning, Carding):
         holding
             Ids of topics that they have in hand.
         """
-        at, lease = clock.seconds(), self.assignment_settings().lease * 60
-        if self.card_settings().task == "grades":
+        at, lease = clock.seconds(), self.settings.assignment().lease * 60
+        if self.settings.judging_page().task == "grades":
             return NextTopics([], list(holding), True)
         with self.store.transaction():
-            board = self._board()
+            board = self.board()
             held = [board.keys[query_id] for query_id in holding if query_id in board.keys]
-            claims = self.store.claims_on(held, at)
+            claims = self.store.topic_tasks.claims_on(held, at)
             kept = [t for t in dict.fromkeys(held) if _may_have(board, t, annotator, claims)]
             until = {topic: end for topic, name, end in claims if name == annotator}
             # A save that hands nothing out shall not write, either, as long as the reservations are young.
-            self.store.claim([t for t in kept if until.get(t, 0) < at + lease / 2], annotator, at + lease)
+            self.store.topic_tasks.claim([t for t in kept if until.get(t, 0) < at + lease / 2], annotator, at + lease)
             fresh, exhausted = self._fresh(board, annotator, max(count, 0), set(kept), at)
-            self.store.claim(fresh, annotator, at + lease)
+            self.store.topic_tasks.claim(fresh, annotator, at + lease)
         ids = {board.topics[topic].query_id for topic in kept}
         closed = [query_id for query_id in holding if query_id not in ids]
         return NextTopics([board.topics[topic].query_id for topic in fresh], closed, exhausted)
@@ -101,26 +105,18 @@ class Tasking(Assigning, Carding):
             waiting = list(islice(topics, BATCH))
             if not waiting:
                 return found, True
-            claims = self.store.claims_on(waiting, at)
+            claims = self.store.topic_tasks.claims_on(waiting, at)
             found += [topic for topic in waiting if _may_have(board, topic, annotator, claims)]
         return found[:count], False
 
-    def task_documents(self, query_id: str) -> list[str]:
+    def documents(self, query_id: str) -> list[str]:
         """Ids of the documents that an annotator sees of a topic: the first of its pool with a text, in its order."""
-        return self._board().documents(query_id)
+        return self.board().documents(query_id)
 
-    def task_progress(self, annotator: str) -> TaskProgress:
+    def progress(self, annotator: str) -> TaskProgress:
         """How many topics an annotator has decided, and how many want a decision of theirs."""
-        done, left = self._board().progress(annotator)
+        done, left = self.board().progress(annotator)
         return TaskProgress(done, done + left, left)
-
-    def topic_words(self, query_ids: Sequence[str]) -> dict[str, dict[str, str]]:
-        """``query_id``, ``title``, ``description``, ``narrative`` and the manager's ``note`` of some topics, by id."""
-        return self.store.topic_words(query_ids)
-
-    def titles(self, doc_ids: Iterable[str]) -> dict[str, str]:
-        """The title of each of these documents."""
-        return self.store.titles(sorted(doc_ids))
 
     def plan(self, annotator: str, query_id: str, depth: int = 0) -> tuple[preferences.Plan, preferences.Ahead]:
         """Which two documents of a topic an annotator compares next, and which after each possible answer.
@@ -132,37 +128,37 @@ class Tasking(Assigning, Carding):
         UnknownNameError
             There is no such topic.
         """
-        board = self._board()
+        board = self.board()
         if query_id not in board.keys:
             raise UnknownNameError("topic", query_id, board.keys)
         documents = board.documents(query_id)
-        said = self.store.preferences_of(board.keys[query_id], annotator)
-        seed = f"{self.id} {annotator} {query_id}"
+        said = self.store.topic_tasks.preferences_of(board.keys[query_id], annotator)
+        seed = f"{self.campaign_id} {annotator} {query_id}"
         return preferences.plan(documents, said, seed), preferences.ahead(documents, said, seed, depth)
 
     def may_see(self, annotator: str, query_id: str) -> bool:
         """Whether a topic is one of an annotator's, or was."""
-        topic = self._board().keys.get(query_id)
+        topic = self.board().keys.get(query_id)
         if topic is None:
             return False
         return (
-            self.store.is_for(query_id, annotator)
-            or self.store.was_claimed(topic, annotator)
+            self.store.assignments.is_for(query_id, annotator)
+            or self.store.topic_tasks.was_claimed(topic, annotator)
             or len(self.choices(annotator=annotator, query_id=query_id)) > 0
-            or self.store.has_preferences(topic, annotator)
+            or self.store.topic_tasks.has_preferences(topic, annotator)
         )
 
-    def _board(self) -> Board:
+    def board(self) -> Board:
         """What everybody has decided by now in the campaign's task."""
-        settings = self.card_settings()
-        (topics, pool_round, *others), _ = self.store.versions()
+        settings = self.settings.judging_page()
+        (topics, pool_round, *others), _ = self.store.judgements.versions()
         # Texts that come later, or are replaced, too, raise the version of the documents.
-        version = self.store.setting("documents_version", 0)
+        version = self.store.settings.get("documents_version", 0)
         lists_of = (settings.task, settings.list_size, settings.preference_size, topics, pool_round, version)
-        made_of = (*others, self.store.closed_topics(), self._usual_mode())
+        made_of = (*others, self.store.topic_tasks.closed_topics(), self.settings.usual_mode())
         board = self._made_board
         if board is None or not board.is_of(lists_of, made_of):
-            place = f"{self.id} {self.directory.resolve()}"
+            place = f"{self.campaign_id} {self.directory.resolve()}"
             board = Board(self.store, settings, self._order_of, place, lists_of, made_of)
             self._made_board = board
         else:
@@ -170,12 +166,10 @@ class Tasking(Assigning, Carding):
         return board
 
     def _order_of(self, annotator: str, topics: Sequence[int]) -> list[int]:
-        if self._usual_mode() != "random":
+        if self.settings.usual_mode() != "random":
             return list(topics)
-        by_lot = lots(list(map(str, topics)), self.id, annotator, "topics").tolist()
+        by_lot = lots(list(map(str, topics)), self.campaign_id, annotator, "topics").tolist()
         return [topic for _, topic in sorted(zip(by_lot, topics, strict=True))]
-
-    # --- deciding -----------------------------------------------------------------------------------------
 
     def choose(self, choices: Sequence[Choice], *, handed_out_only: bool = False) -> JudgeResult:
         """Write choices to the log, in their order; when this returns, those in `saved` are on disk.
@@ -225,71 +219,73 @@ class Tasking(Assigning, Carding):
     def _choose(self, c: Choice, handed_out_only: bool) -> None:
         _check_name(c.annotator, "choice")
         require_writable(c, "choice", JudgementError)
-        logged = self.store.choice_logged(c.uuid)
+        logged = self.store.topic_tasks.choice_logged(c.uuid)
         if logged is not None:
             if logged != (c.annotator, c.query_id):
                 raise JudgementError(f"the uuid {c.uuid} belongs to another choice")
             return
-        standing = self.store.choice_standing(c.query_id, c.annotator)
+        standing = self.store.topic_tasks.choice_standing(c.query_id, c.annotator)
         if standing is None:
             raise JudgementError(f"topic {c.query_id!r} is not in the campaign")
-        docs = self.store.doc_keys(c.shown)
+        docs = self.store.corpus.doc_keys(c.shown)
         # A card asks for no more than it was told; what was decided before the manager lowered it is not lost.
-        _check_choice(c, docs, MOST_CHOSEN if handed_out_only else self.card_settings().most_chosen)
+        _check_choice(c, docs, MOST_CHOSEN if handed_out_only else self.settings.judging_page().most_chosen)
         if c.kind == "undone" and standing.entry is None:
             raise JudgementError(f"{c.annotator} has no choice for topic {c.query_id!r} to take back")
         if handed_out_only:
             self._check_handed_out(c, standing.known, standing.topic, c.shown)
-        self.store.append_choice(c, standing, [docs[doc_id] for doc_id in c.shown])
+        self.store.topic_tasks.append_choice(c, standing, [docs[doc_id] for doc_id in c.shown])
         self._keep_in_hand(c, standing, handed_out_only)
 
     def _prefer(self, p: Preference, handed_out_only: bool) -> None:
         _check_name(p.annotator, "preference")
         require_writable(p, "preference", JudgementError)
-        logged = self.store.preference_logged(p.uuid)
+        logged = self.store.topic_tasks.preference_logged(p.uuid)
         if logged is not None:
             if (*logged[:2], *sorted(logged[2:])) != (p.annotator, p.query_id, *sorted((p.left, p.right))):
                 raise JudgementError(f"the uuid {p.uuid} belongs to another preference")
             return
-        docs = self.store.doc_keys([p.left, p.right])
+        docs = self.store.corpus.doc_keys([p.left, p.right])
         _check_preference(p, docs)
-        standing = self.store.preference_standing(p.query_id, p.annotator, docs[p.left], docs[p.right])
+        standing = self.store.topic_tasks.preference_standing(p.query_id, p.annotator, docs[p.left], docs[p.right])
         if standing is None:
             raise JudgementError(f"topic {p.query_id!r} is not in the campaign")
         if p.kind == "undone" and standing.entry is None:
             raise JudgementError(f"{p.annotator} has no preference between {p.left!r} and {p.right!r} to take back")
         if handed_out_only:
-            known = standing.known or self.store.has_preferences(standing.topic, p.annotator)
+            known = standing.known or self.store.topic_tasks.has_preferences(standing.topic, p.annotator)
             self._check_handed_out(p, known, standing.topic, (p.left, p.right))
-        self.store.append_preference(p, standing, docs[p.left], docs[p.right])
+        self.store.topic_tasks.append_preference(p, standing, docs[p.left], docs[p.right])
         self._keep_in_hand(p, standing, handed_out_only)
 
     def _check_handed_out(self, decision: D, known: bool, topic: int, shown: Sequence[str]) -> None:
-        if not (known or self.store.was_claimed(topic, decision.annotator)):
+        if not (known or self.store.topic_tasks.was_claimed(topic, decision.annotator)):
             raise JudgementError(f"topic {decision.query_id!r} was not handed out to {decision.annotator}")
-        if strange := self.store.not_in_pool(decision.query_id, shown):
+        if strange := self.store.pool.missing(decision.query_id, shown):
             raise JudgementError(f"document {strange[0]!r} is not in the pool of topic {decision.query_id!r}")
-        if decision.kind != "undone" and (missing := self.store.without_text(shown)):
+        if decision.kind != "undone" and (missing := self.store.corpus.without_text(shown)):
             raise JudgementError(f"the text of document {min(missing)!r} is missing, so it cannot be judged yet")
 
     def _keep_in_hand(self, decision: D, standing: Standing, handed_out: bool) -> None:
         """A topic whose decision is taken back is in the annotator's hands again, where there is room."""
         if decision.kind != "undone" or not handed_out:
             return
-        at, lease = clock.seconds(), self.assignment_settings().lease * 60
-        claims = self.store.claims_on([standing.topic], at)
-        if _may_have(self._board(), standing.topic, decision.annotator, claims):
-            self.store.claim([standing.topic], decision.annotator, at + lease)
-
-    # --- what was decided ---------------------------------------------------------------------------------
+        at, lease = clock.seconds(), self.settings.assignment().lease * 60
+        claims = self.store.topic_tasks.claims_on([standing.topic], at)
+        if _may_have(self.board(), standing.topic, decision.annotator, claims):
+            self.store.topic_tasks.claim([standing.topic], decision.annotator, at + lease)
 
     def choices(self, **which: Any) -> pd.DataFrame:
-        """Choices, oldest first; see :meth:`collection.store.Store.choices` for what can be chosen."""
-        return self.store.choices(**which)
+        """Choices, oldest first; see :meth:`.TopicTaskTables.choices` for what can be chosen."""
+        return self.store.topic_tasks.choices(**which)
 
     def preferences(self, **which: Any) -> pd.DataFrame:
-        """Preferences, oldest first; see :meth:`collection.store.Store.preferences` for what can be chosen."""
-        return self.store.preferences(**which)
+        """Preferences, oldest first; see :meth:`.TopicTaskTables.preferences` for what can be chosen."""
+        return self.store.topic_tasks.preferences(**which)
+
+    def counts(self) -> dict[str, int]:
+        """How many choices and preferences stand: ``choices``, ``preferences``."""
+        return self.store.topic_tasks.counts()
 
 
 def _may_have(board: Board, topic: int, annotator: str, claims: Sequence[tuple[int, str, float]]) -> bool:

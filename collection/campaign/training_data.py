@@ -1,29 +1,33 @@
-"""Training data from a campaign, and what click logs say of its documents."""
+"""Training examples for rankers, made of the judgements."""
 
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 import pandas as pd
 
-from collection import clicks, clock, formats, layout, pooling
+from collection import clock, formats, layout, pooling
 from collection.adjudication import Chosen
 from collection.adjudication import parse as parse_rule
-from collection.campaign.adjudication import RULE_FILE
+from collection.campaign.corpus import Corpus
 from collection.campaign.document_texts import Texts
-from collection.campaign.near_duplicates import Nearing
-from collection.campaign.topic_decisions import Deciding
-from collection.clicks import SMOOTHING, ClickEstimate
+from collection.campaign.export import RULE_FILE
+from collection.campaign.qrels import QrelsBuilder
+from collection.campaign.settings import Settings
+from collection.campaign.topic_tasks import TopicTasks
 from collection.documents import near_duplicates
 from collection.errors import CampaignError, InputError, UnknownNameError
 from collection.export import training_examples as training
 from collection.export.training_examples import Examples
-from collection.records import QRELS_COLUMNS
+from collection.records import QRELS_COLUMNS, GradeScale
+from collection.store import Store
 
 PAIR = ["query_id", "doc_id"]
+
 
 RanksOf = Literal["fusion", "any"]
 """Whose ranks a rule for negatives looks at: those of a reciprocal rank fusion of all runs, or the best of any run."""
@@ -47,12 +51,20 @@ class TrainingFile(NamedTuple):
     report: dict[str, Any]
 
 
-class Schooling(Deciding, Nearing):
-    """The part of a campaign from which rankers learn: people's judgements as examples, and clicks by themselves."""
+@dataclass(eq=False)
+class TrainingData:
+    """Training examples for rankers, made of the judgements."""
 
-    # --- examples ---------------------------------------------------------------------------------------
+    store: Store
+    directory: Path
+    title: str
+    grades: GradeScale
+    settings: Settings
+    corpus: Corpus
+    topic_tasks: TopicTasks
+    qrels: QrelsBuilder
 
-    def training_examples(
+    def examples(
         self,
         negatives: str = "judged",
         *,
@@ -97,7 +109,7 @@ class Schooling(Deciding, Nearing):
         seed
             Of the draw.
         rule
-            How several annotators' judgements become one grade, as :meth:`qrels` takes it.
+            How several annotators' judgements become one grade, as :meth:`.QrelsBuilder.build` takes it.
 
         Raises
         ------
@@ -112,15 +124,15 @@ class Schooling(Deciding, Nearing):
         if ranks is not None and "first" not in parameters:
             raise InputError(f"the rule {negatives} for negatives does not look at ranks; leave them out")
         first, last = ranks or (parameters.get("first", 1), parameters.get("last", 1))
-        listed = self.card_settings().task == "list"
-        qrels = self.sparse_qrels() if listed else self.qrels(rule)
+        listed = self.settings.judging_page().task == "list"
+        qrels = self.qrels.from_choices() if listed else self.qrels.build(rule)
         if qrels.empty:
             raise CampaignError("there is no grade yet to make training data of; judge some pairs first")
         ranked = self._ranked(ranks_of, first, last) if "first" in parameters else None
         pool = self._ids_with_text() if negatives == "unjudged-random" else []
         named = [qrels["doc_id"], *([] if ranked is None else [ranked["doc_id"]])]
         candidates = list(dict.fromkeys([*pd.concat(named).tolist(), *pool])) if apart else []
-        missing = self.store.without_text(pd.concat(named).unique()) if texts else set()
+        missing = self.store.corpus.without_text(pd.concat(named).unique()) if texts else set()
         said = self._everything_said()
         return training.examples(
             qrels,
@@ -140,7 +152,7 @@ class Schooling(Deciding, Nearing):
             seed=seed,
         )
 
-    def export_training(
+    def export(
         self,
         *,
         triples: Path | str | None = None,
@@ -160,7 +172,7 @@ class Schooling(Deciding, Nearing):
         tuples
             One line for each positive that has as many negatives as were asked for.
         negatives, **how
-            As :meth:`training_examples` takes them, but ``texts`` and ``whole``, which follow from the file.
+            As :meth:`examples` takes them, but ``texts`` and ``whole``, which follow from the file.
         """
         for file in (triples, tuples):
             layout.require_output(file, self.directory)
@@ -169,14 +181,14 @@ class Schooling(Deciding, Nearing):
             if path is None:
                 continue
             texts = Path(path).name.removesuffix(".gz").endswith(".jsonl")
-            made = self.training_examples(negatives, whole=whole, texts=texts, **how)
+            made = self.examples(negatives, whole=whole, texts=texts, **how)
             lines = formats.write_training(
                 made.frame,
                 path,
                 tuples=whole,
                 flagged=training.takes_unjudged(negatives),
                 queries=self._queries(),
-                documents=self.store.documents,
+                documents=self.store.corpus.documents,
             )
             report = self._training_report(made, negatives, "tuples" if whole else "triples", texts, how)
             formats.write_report(report, path, RULE_FILE)
@@ -188,7 +200,7 @@ class Schooling(Deciding, Nearing):
     ) -> dict[str, Any]:
         entry = training.NEGATIVES[negatives]
         by_rank = "first" in entry.parameters
-        listed = self.card_settings().task == "list"
+        listed = self.settings.judging_page().task == "list"
         return {
             "form": form,
             "positives": "chosen from lists" if listed else f"grade {self._level(how.get('level'))} or more",
@@ -198,7 +210,7 @@ class Schooling(Deciding, Nearing):
             "unjudged": training.takes_unjudged(negatives),
             "ranks": list(how.get("ranks") or entry.parameters.values()) if by_rank else None,
             "ranks_of": how.get("ranks_of", "fusion") if by_rank else None,
-            "runs": self.store.runs()["run"].tolist() if by_rank else None,
+            "runs": self.store.corpus.runs()["run"].tolist() if by_rank else None,
             "negatives_each": how.get("count", 1),
             "margin": how.get("margin"),
             "most_positives": how.get("positives"),
@@ -212,17 +224,17 @@ class Schooling(Deciding, Nearing):
         }
 
     def _queries(self) -> dict[str, str]:
-        topics = ({str(k): str(v) for k, v in topic.items()} for topic in self.topics().to_dict("records"))
+        topics = ({str(k): str(v) for k, v in topic.items()} for topic in self.corpus.topics().to_dict("records"))
         return {topic["query_id"]: formats.query_text(topic) for topic in topics}
 
     def _level(self, level: int | None) -> int:
         if level is not None:
             return level
-        return 1 if self.card_settings().task == "list" else self.loop_settings().level
+        return 1 if self.settings.judging_page().task == "list" else self.settings.loop().level
 
     def _ranked(self, ranks_of: RanksOf, first: int, last: int) -> pd.DataFrame:
         """``query_id``, ``doc_id``, ``rank`` of what the runs have at these ranks."""
-        runs = list(self.runs())
+        runs = list(self.corpus.runs())
         if not runs:
             raise CampaignError(
                 "no run is there whose ranks would say which negatives are hard; import some with --run"
@@ -232,130 +244,27 @@ class Schooling(Deciding, Nearing):
         return pairs.assign(rank=rank)[rank.between(first, last)][[*PAIR, "rank"]].reset_index(drop=True)
 
     def _ids_with_text(self) -> list[str]:
-        without = set(self.store.without_text_rows())
-        return self.store.doc_ids([row for row in range(self.store.document_rows()) if row not in without])
+        without = set(self.store.corpus.without_text_rows())
+        return self.store.corpus.doc_ids(
+            [row for row in range(self.store.corpus.document_rows()) if row not in without]
+        )
 
     def _everything_said(self) -> pd.DataFrame:
         """Everything that anybody said of a pair and stands by, wanted or not."""
-        log = self.store.judgements(current=False)
-        return pd.concat([self.store.judgements(), log[log["counts_as"] == "surplus"]])
+        log = self.store.judgements.table(current=False)
+        return pd.concat([self.store.judgements.table(), log[log["counts_as"] == "surplus"]])
 
     def _marked(self, said: pd.DataFrame) -> pd.DataFrame:
         """Every grade among it; what was chosen has the highest."""
         given = said.loc[said["kind"] == "graded", list(QRELS_COLUMNS)]
-        chosen = self.choices()[["query_id", "chosen"]].explode("chosen").dropna().rename(columns={"chosen": "doc_id"})
+        chosen = (
+            self.topic_tasks.choices()[["query_id", "chosen"]]
+            .explode("chosen")
+            .dropna()
+            .rename(columns={"chosen": "doc_id"})
+        )
         return pd.concat([given, chosen.assign(relevance=max(self.grades.sentences))], ignore_index=True)
 
     def _near_groups(self, doc_ids: Sequence[str]) -> dict[str, int]:
-        groups = near_duplicates.groups(Texts(self.store, doc_ids, self.card_settings().form))
+        groups = near_duplicates.groups(Texts(self.store, doc_ids, self.settings.judging_page().form))
         return {doc_id: n for n, group in enumerate(groups) for doc_id in group.doc_ids}
-
-    # --- clicks -----------------------------------------------------------------------------------------
-
-    def clicks(self, sources: Iterable[str] | None = None) -> pd.DataFrame:
-        """Imported logs of clicks: ``source``, ``query_id``, ``doc_id``, ``rank``, ``shown``, ``clicked``.
-
-        Parameters
-        ----------
-        sources
-            Only these, by the names of their files.
-
-        Raises
-        ------
-        UnknownNameError
-            No log has such a name.
-        """
-        if sources is None:
-            return self.store.clicks()
-        known, wanted = self.click_sources()["source"].tolist(), list(sources)
-        if unknown := [name for name in wanted if name not in known]:
-            raise UnknownNameError("log of clicks", unknown[0], known)
-        found = self.store.clicks()
-        return found[found["source"].isin(wanted)].reset_index(drop=True)
-
-    def click_sources(self) -> pd.DataFrame:
-        """Which logs of clicks were imported: ``source``, ``rows`` (pairs at a rank); by name. Reads no log."""
-        return self.store.click_sources()
-
-    def click_estimate(self, sources: Iterable[str] | None = None, *, smoothing: float = SMOOTHING) -> ClickEstimate:
-        """What clicks say of the documents; see :func:`collection.clicks.estimate`. It is nobody's judgement.
-
-        Parameters
-        ----------
-        sources
-            Only these logs; all together if left out. Logs of pages that are laid out differently are better
-            estimated apart: one examination is estimated for each rank.
-        smoothing
-            Impressions that each pair is given beside its own.
-
-        Raises
-        ------
-        CampaignError
-            No log was imported.
-        """
-        counts = self.clicks(sources)
-        if counts.empty:
-            raise CampaignError("there is no log of clicks; import one with --clicks")
-        return clicks.estimate(counts.drop(columns="source"), smoothing=smoothing)
-
-    def export_clicks(
-        self,
-        *,
-        table: Path | str | None = None,
-        qrels: Path | str | None = None,
-        sources: Iterable[str] | None = None,
-        smoothing: float = SMOOTHING,
-    ) -> tuple[dict[str, int], ClickEstimate]:
-        """Write what clicks say, apart from what people judged.
-
-        Beside each FILE stands FILE.clicks.json, which says that it is made of clicks, and how.
-
-        Parameters
-        ----------
-        table
-            TSV with a header: ``query_id doc_id shown clicked ctr attractiveness by``.
-        qrels
-            Attractiveness in TREC form, as labels with fractions: ``cleverdon evaluate`` reads them.
-        sources, smoothing
-            As :meth:`click_estimate` takes them.
-
-        Returns
-        -------
-        tuple
-            Path -> number of rows, and the estimate.
-        """
-        for file in (table, qrels):
-            layout.require_output(file, self.directory)
-        found = self.click_estimate(sources, smoothing=smoothing)
-        written: dict[str, int] = {}
-        if table is not None:
-            formats.write_clicks(found.documents, table)
-            written[str(table)] = len(found.documents)
-        if qrels is not None:
-            labels = clicks.labels(found)
-            formats.write_qrels(labels, qrels)
-            written[str(qrels)] = len(labels)
-        for path in written:
-            formats.write_report(self._click_report(found, sources), path, CLICKS_FILE)
-        return written, found
-
-    def _click_report(self, found: ClickEstimate, sources: Iterable[str] | None) -> dict[str, Any]:
-        ranks = found.ranks.astype(object).where(found.ranks.notna(), None)
-        return {
-            "by": clicks.BY,
-            "description": "Labels made of clicks by a position-based model; no person judged these pairs.",
-            "sources": (self.click_sources()["source"].tolist() if sources is None else sorted(set(sources))),
-            "smoothing": found.smoothing,
-            "rank_examined_by_all": found.first,
-            "ranks": ranks.to_dict("records"),
-            "rounds": found.rounds,
-            "converged": found.converged,
-            "cautions": clicks.cautions(found),
-            "campaign": self.title,
-            "cleverdon": importlib.metadata.version("cleverdon"),
-            "made_at": clock.now(),
-        }
-
-
-CLICKS_FILE = ".clicks.json"
-"""What is put behind the name of a file for the file that says how it was made of clicks."""

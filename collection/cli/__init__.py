@@ -108,7 +108,7 @@ def new(directory: Path, grades: str, title: str | None) -> None:
     from collection.campaign import Campaign
 
     with Campaign.create(directory, grades=grades, title=title) as campaign:
-        echo(f"{directory}: a new campaign, grades {campaign.grades}. {campaign.next_step().sentence}")
+        echo(f"{directory}: a new campaign, grades {campaign.grades}. {campaign.overview.next_step().sentence}")
 
 
 @main.command("import")
@@ -141,7 +141,7 @@ def import_(
         raise click.UsageError("nothing to import: give --documents, --topics, --run, --qrels or another file")
     documents, runs = with_folders(documents), with_folders(runs)
     with Campaign(directory) as campaign, progress_line() as progress:
-        report = campaign.import_files(
+        report = campaign.importer.import_files(
             documents=documents,
             topics=topics,
             runs=runs,
@@ -174,7 +174,7 @@ def status(directory: Path, form: str) -> None:
     from collection.stopping.table import missing_texts
 
     with Campaign(directory) as campaign, progress_line("counting"):
-        state = campaign.status()
+        state = campaign.overview.status()
     if form == "json":
         echo_data(json.dumps(state, indent=2, ensure_ascii=False, allow_nan=False))
         return
@@ -243,33 +243,17 @@ def judge(
     flag: bool,
 ) -> None:
     """Write one judgement, by the same path as the app's."""
-    from uuid import uuid4
-
     from collection.campaign import Campaign
-    from collection.errors import JudgementError
-    from collection.records import Judgement, Kind
 
     if (grade is not None) + (cannot_judge is not None) + undo != 1:
         raise click.UsageError("give one of --grade G, --cannot-judge REASON, --undo")
-    kind: Kind = "graded" if grade is not None else "undone" if undo else "cannot judge"
-    judgement = Judgement(
-        str(uuid4()),
-        annotator,
-        topic,
-        doc,
-        kind,
-        relevance=grade,
-        reason=cannot_judge,
-        counts_as="adjudication" if adjudicate else "judgement",
-        flagged=flag,
-    )
     with Campaign(directory) as campaign:
-        result = campaign.judge([judgement])
-        if result.refused:
-            raise JudgementError(result.refused[0].reason)
-        row = campaign.progress(topic).iloc[0]
-        pooled = campaign.in_pool(topic, doc)
-    said = ("adjudicated, " if adjudicate else "") + (str(grade) if kind == "graded" else kind)
+        judgement = campaign.judging.judge(
+            annotator, topic, doc, grade, cannot_judge=cannot_judge, undo=undo, adjudicate=adjudicate, flagged=flag
+        )
+        row = campaign.progress.topics(topic).iloc[0]
+        pooled = campaign.corpus.in_pool(topic, doc)
+    said = ("adjudicated, " if adjudicate else "") + (judgement.kind if grade is None else str(grade))
     judged = f"{row['judged_in_pool']:,} of {row['pool']:,} pairs of the topic's pool are judged"
     if outside := row["judged"] - row["judged_in_pool"]:
         judged += f", and {outside:,} outside it"

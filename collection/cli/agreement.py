@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from collection.agreement import Agreement
-    from collection.campaign import Conclusion
+    from collection.campaign.agreement import Conclusion
 
 SHOWN = 30
 """Rows of a table that are printed; JSON has all."""
@@ -85,9 +85,9 @@ def agreement(
         if grades is not None:
             raise InputError(f"--grades is for a file of labels, and {source} is a campaign, which has its own")
         with Campaign(source) as campaign, progress_line("computing agreement"):
-            found = campaign.agreement(topics=topics, without=without, level=level, **options)
+            found = campaign.agreement.report(topics=topics, without=without, level=level, **options)
             if asked is not None:
-                conclusions = campaign.conclusions(asked, topics=topics, without=without)
+                conclusions = campaign.agreement.conclusions(asked, topics=topics, without=without)
     else:
         if measure is not None:
             raise InputError(f"--measure needs the runs of a campaign, and {source} is not its directory")

@@ -94,21 +94,21 @@ def assign(
     changes = {name: value for name, value in changes.items() if value is not None}
     # Read before anything is written: a file that is not there leaves the campaign as it was.
     text = None if guidelines is None else "\n".join(line for _, line in _lines(guidelines, "guidelines in Markdown"))
-    with Campaign(directory) as campaign, campaign.together():
+    with Campaign(directory) as campaign, campaign.transaction():
         pairs = None if calibration is None else _pairs(campaign, calibration)
         if changes:
-            campaign.set_assignment(**changes)
+            campaign.assignments.update(**changes)
         if pairs is not None:
-            campaign.set_calibration(pairs)
-        of = list(topics) or campaign.topics()["query_id"].tolist()
+            campaign.calibration.set_pairs(pairs)
+        of = list(topics) or campaign.corpus.topics()["query_id"].tolist()
         if people or groups or to_everybody:
-            campaign.assign(of, people, groups)
+            campaign.assignments.assign(of, people, groups)
         for query_id, names in _dealt(campaign, deal, per_topic, of).items():
-            campaign.assign([query_id], names)
+            campaign.assignments.assign([query_id], names)
         if text is not None:
-            campaign.set_guidelines(text)
+            campaign.settings.set_guidelines(text)
         for query_id in topics if note is not None else ():
-            campaign.set_topic_note(query_id, note or "")
+            campaign.settings.set_topic_note(query_id, note or "")
     with Campaign(directory) as campaign:
         _show(campaign, form)
 
@@ -117,8 +117,8 @@ def _dealt(campaign: Campaign, people: Sequence[str], per_topic: int | None, of:
     """Topics and their people; as many for each as are to judge its pairs, as far as there are so many."""
     if not people:
         return {}
-    usual = min(campaign.assignment_settings().annotators, len(set(people)))
-    return campaign.deal(people, per_topic or usual, of)
+    usual = min(campaign.settings.assignment().annotators, len(set(people)))
+    return campaign.assignments.deal(people, per_topic or usual, of)
 
 
 def _lines(path: Path, wanted: str) -> Iterator[tuple[int, str]]:
@@ -132,7 +132,7 @@ def _pairs(campaign: Campaign, calibration: str) -> list[tuple[str, str]]:
     from collection.errors import FormatError
 
     if calibration.isdecimal():
-        return campaign.draw_calibration(int(calibration)) if int(calibration) else []
+        return campaign.calibration.draw(int(calibration)) if int(calibration) else []
     pairs: list[tuple[str, str]] = []
     for number, line in _lines(Path(calibration), "lines of query_id and doc_id"):
         fields = line.split()
@@ -144,17 +144,17 @@ def _pairs(campaign: Campaign, calibration: str) -> list[tuple[str, str]]:
 
 
 def _show(campaign: Campaign, form: str) -> None:
-    settings, work = campaign.assignment_settings(), campaign.workload()
-    table, calibrated = campaign.assignments(), campaign.calibrated()
+    settings, work = campaign.settings.assignment(), campaign.assignments.workload()
+    table, calibrated = campaign.assignments.table(), campaign.calibration.results()
     topics = table.astype(object).where(table.notna(), None).to_dict("records")
-    size = len(campaign.calibration())
+    size = len(campaign.calibration.pairs())
     if form == "json":
         calibrated["agree"] = calibrated["agree"].astype(object).where(calibrated["agree"].notna(), None)
         shown = {
             "settings": asdict(settings),
             "workload": work._asdict(),
             "topics": topics,
-            "notices": campaign.assignment_notices(),
+            "notices": campaign.assignments.notices(),
             "calibration": {"pairs": size, "annotators": calibrated.to_dict("records")},
         }
         echo_data(json.dumps(shown, indent=2, ensure_ascii=False, allow_nan=False))
@@ -174,10 +174,10 @@ def _show(campaign: Campaign, form: str) -> None:
     if size:
         told = "; the settled grade is shown after each" if settings.feedback else ""
         echo(f"everybody judges {size:,} pairs first, beyond these{told}")
-    guidelines, notes = len(campaign.guidelines()), len(campaign.topic_notes())
+    guidelines, notes = len(campaign.settings.guidelines()), len(campaign.settings.topic_notes())
     if guidelines or notes:
         echo(f"guidelines of {guidelines:,} characters, notes for {notes:,} topics")
-    print_notices(campaign.assignment_notices())
+    print_notices(campaign.assignments.notices())
     if len(table):
         echo()
         rows = [
@@ -200,7 +200,7 @@ def _show(campaign: Campaign, form: str) -> None:
                 for row in calibrated.to_dict("records")
             ],
         )
-        if not campaign.calibration()["settled"].notna().any():
+        if not campaign.calibration.pairs()["settled"].notna().any():
             print_notices(["no pair of the calibration set is settled yet: adjudicate them, or import qrels"])
 
 

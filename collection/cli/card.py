@@ -43,9 +43,9 @@ def card(
     given = {name: value for name, value in {**changes, "form": text_form}.items() if value is not None}
     with Campaign(directory) as campaign:
         if hosts or no_image_hosts:
-            there = () if no_image_hosts else campaign.card_settings().image_hosts
+            there = () if no_image_hosts else campaign.settings.judging_page().image_hosts
             given["image_hosts"] = tuple(dict.fromkeys((*there, *hosts)))
-        settings = asdict(campaign.set_card(**given) if given else campaign.card_settings())
+        settings = asdict(campaign.settings.set_judging_page(**given) if given else campaign.settings.judging_page())
     if form == "json":
         echo_data(json.dumps(settings, indent=2, ensure_ascii=False))
         return

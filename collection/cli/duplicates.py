@@ -39,7 +39,7 @@ def duplicates(directory: Path, of: str, threshold: float, form: str) -> None:
     from collection.campaign import Campaign
 
     with Campaign(directory) as campaign, progress_line("comparing documents"):
-        found = campaign.duplicates(of, threshold)
+        found = campaign.near_duplicates.groups(of, threshold)
     if form == "json":
         groups = [{"doc_ids": g.doc_ids, "similarity": [round(s, 4) for s in g.similarity]} for g in found.groups]
         told = {"of": of, "threshold": threshold, **found._asdict(), "groups": groups}

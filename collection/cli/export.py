@@ -94,7 +94,7 @@ def export(
     chosen = parse(rule, ties=ties, annotator=annotator)
     qrels: Path | None = plain["qrels"]
     with Campaign(directory) as campaign, progress_line("exporting") as progress:
-        written = campaign.export(
+        written = campaign.export.files(
             **plain,
             rule=chosen,
             qrels_form=qrels_form,
@@ -103,20 +103,20 @@ def export(
         )
         left_out = []
         if qrels is not None and (unjudged or qrels_form == "strata") and not include_unjudged_topics:
-            left_out = campaign.unjudged_topics(qrels_form, rule=chosen)
+            left_out = campaign.qrels.unjudged_topics(qrels_form, rule=chosen)
         if decided:
-            written |= campaign.export_decisions(**decided, choice_rule=options["choice_rule"])
+            written |= campaign.export.decisions(**decided, choice_rule=options["choice_rule"])
         learnt = training_data.write(campaign, options, chosen)
         written |= learnt.files
         if about:
-            campaign.describe(**about)
+            campaign.settings.set_collection(**about)
         if collection:
             wanted = ("name", "corpus", "query_text", "with_runs", "name_annotators", "replace")
-            report = campaign.export_collection(
+            report = campaign.collection_export.write(
                 collection, rule=chosen, progress=progress, **{name: options[name] for name in wanted}
             )
         estimated = (qrels or collection) and chosen.name == "dawid-skene"
-        unsettled = caution(campaign.settled(chosen)) if estimated else ""
+        unsettled = caution(campaign.qrels.with_sources(chosen)) if estimated else ""
     for path, rows in written.items():
         echo(f"{path}: {counted(rows, 'line')}")
     if collection:

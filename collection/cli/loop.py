@@ -36,10 +36,10 @@ def vectors(
     from collection.campaign import Campaign
 
     with Campaign(directory) as campaign, progress_line() as progress:
-        report = campaign.update_vectors(
+        report = campaign.features.update(
             blocks=blocks or None, bigrams=bigrams, dense=dense, progress=progress, processes=processes
         )
-        used = ", ".join(campaign.vectors_state().blocks)
+        used = ", ".join(campaign.features.state().blocks)
     read = f"{report.tokenised:,} texts read" if report.tokenised else "no text had to be read"
     taken = f"; embeddings from {dense}" if dense is not None else ""
     echo(f"{directory / 'vectors'}: {report.documents:,} documents by {used}; {read}{taken}; {report.seconds:.1f} s")
@@ -74,7 +74,8 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
     """
     from dataclasses import asdict
 
-    from collection.campaign import LOOPING, MODES, Campaign
+    from collection.campaign import Campaign
+    from collection.campaign.loop_settings import LOOPING, MODES
 
     given = {name: value for name, value in changes.items() if value is not None}
     if "run" in given:
@@ -85,12 +86,12 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
         given["mode"] = None
     with Campaign(directory) as campaign:
         if given:
-            campaign.set_loop(topics=list(topics) or None, **given)
+            campaign.settings.set_loop(topics=list(topics) or None, **given)
         elif topics:
             raise click.UsageError("what of these topics? give --mode")
-        settings = asdict(campaign.loop_settings())
-        modes = campaign.modes()
-        used_up = campaign.budget_state().words
+        settings = asdict(campaign.settings.loop())
+        modes = campaign.settings.modes()
+        used_up = campaign.budget.state().words
     rows = [[name.replace("_", "-"), "automatic" if value is None else str(value)] for name, value in settings.items()]
     print_table(["setting", "value"], rows)
     echo()
@@ -116,9 +117,9 @@ def recall(directory: Path, form: str) -> None:
     from collection.stopping.table import missing_texts, percent
 
     with Campaign(directory) as campaign, progress_line("estimating recall"):
-        table = campaign.recall_table()
-        settings = campaign.loop_settings()
-        used_up = campaign.budget_state().words
+        table = campaign.recall.table()
+        settings = campaign.settings.loop()
+        used_up = campaign.budget.state().words
     if form == "json":
         echo_data(table.to_json(orient="records", indent=2, force_ascii=False))
         return

@@ -78,22 +78,22 @@ def people(
         raise click.UsageError("--group goes with --invite or --set-groups")
     with Campaign(directory) as campaign:
         if invited or linked:
-            with campaign.together():
+            with campaign.transaction():
                 tokens = {name: _invite(campaign, name, role or "annotator", groups, email) for name in invited}
-                tokens |= {name: campaign.invite_again(name) for name in linked}
+                tokens |= {name: campaign.accounts.invite_again(name) for name in linked}
             _print_links(campaign, tokens)
         elif set_role is not None:
-            campaign.set_role(*set_role)
+            campaign.accounts.set_role(*set_role)
         elif set_groups is not None:
-            campaign.set_groups(set_groups, groups)
+            campaign.accounts.set_groups(set_groups, groups)
         elif set_email is not None:
-            campaign.set_email(*set_email)
+            campaign.accounts.set_email(*set_email)
         elif lock or unlock:
-            with campaign.together():
+            with campaign.transaction():
                 for name in lock:
-                    campaign.lock(name)
+                    campaign.accounts.lock(name)
                 for name in unlock:
-                    campaign.unlock(name)
+                    campaign.accounts.unlock(name)
         if not invited and not linked:
             _print_people(campaign, form)
 
@@ -102,9 +102,9 @@ def _invite(campaign: Campaign, name: str, role: str, groups: tuple[str, ...], e
     """Invite somebody; where the name is taken, say which options change an existing account."""
     from collection.errors import ConflictError
 
-    known = {account.casefold(): account for account in campaign.accounts()["name"]}
+    known = {account.casefold(): account for account in campaign.accounts.table()["name"]}
     try:
-        return campaign.invite(name, role, groups, email)
+        return campaign.accounts.invite(name, role, groups, email)
     except ConflictError as error:
         account = known.get(name.strip().casefold())
         if account is None:
@@ -118,7 +118,7 @@ def _invite(campaign: Campaign, name: str, role: str, groups: tuple[str, ...], e
 def _print_links(campaign: Campaign, tokens: Mapping[str, str]) -> None:
     from collection.campaign.accounts import LINK_DAYS
 
-    address = campaign.address()
+    address = campaign.server_state.address()
     for name, token in tokens.items():
         echo(f"Send this link to {name.strip()}, who chooses a password with it. It works once, for {LINK_DAYS} days:")
         echo(f"\n    {address or ''}/invitation?token={token}\n")
@@ -129,7 +129,7 @@ def _print_links(campaign: Campaign, tokens: Mapping[str, str]) -> None:
 
 
 def _print_people(campaign: Campaign, form: str) -> None:
-    table = campaign.accounts()
+    table = campaign.accounts.table()
     if form == "json":
         echo_data(json.dumps(table.to_dict("records"), indent=2, ensure_ascii=False))
         return

@@ -13,7 +13,7 @@ from collection.errors import InputError
 
 if TYPE_CHECKING:
     from collection.agreement.judging_time import Estimate
-    from collection.campaign import PoolReport
+    from collection.campaign.results import PoolReport
 
 AT = ("10%", "25%", "50%")
 """Shares of the full pool at which strategies are compared, where nobody says others."""
@@ -107,14 +107,14 @@ def pool(
     given = [f"{name}={value}" for name, value in short.items() if value is not None]
     parameters = read_parameters(STRATEGIES[strategy], [*given, *settings])
     with Campaign(directory) as campaign, progress_line("pooling"):
-        report = campaign.pool(
+        report = campaign.pools.add(
             strategy,
             dry_run=dry_run,
             runs=names or None,
             near_duplicates="skip" if near_duplicates == "skip" else "keep",
             **parameters,
         )
-        time = campaign.pool_time(report.new)
+        time = campaign.pools.time(report.new)
     _print_pool(report, time, dry_run)
 
 

@@ -55,10 +55,10 @@ def compare_pools(
         table = _compared(from_files, known, asked, shares, None, None)
     else:
         with Campaign(directory) as campaign:
-            mine: list[Run] = from_files or list(campaign.runs())
+            mine: list[Run] = from_files or list(campaign.corpus.runs())
             wanted = sorted({str(doc_id) for run in mine for doc_id in _listed(run)})
-            documents = list(campaign.documents(wanted).values())
-            topics = campaign.topics()
+            documents = list(campaign.corpus.documents(wanted).values())
+            topics = campaign.corpus.topics()
         with_text = any(document.text is not None for document in documents)
         table = _compared(mine, known, asked, shares, documents if with_text else None, topics if with_text else None)
     _print(in_order(table), form)

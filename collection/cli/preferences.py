@@ -56,8 +56,8 @@ def preferences(source: Path, runs: tuple[Path, ...], depth: int | None, per_top
     paths = with_folders(runs)
     if source.is_dir():
         with Campaign(source) as campaign, progress_line("evaluating preferences"):
-            said = campaign.preferences()
-            values = None if paths else campaign.preference_values(depth=depth)
+            said = campaign.topic_tasks.preferences()
+            values = None if paths else campaign.evaluation.by_preferences(depth=depth)
     else:
         if not paths:
             raise click.UsageError("a file of preferences has no runs: name them after it")
@@ -101,7 +101,7 @@ def _print_values(values: PreferenceValues, agreement: PreferenceAgreement, per_
 
 def print_decisions(decisions: dict[str, Any]) -> None:
     """How far a campaign is whose task is not to grade: what :meth:`Campaign.decisions_status` says."""
-    from collection.campaign.topic_decisions import waiting_topics
+    from collection.campaign.overview import waiting_topics
 
     goal = decisions["made"] + decisions["remaining"]
     what = "lists" if decisions["task"] == "list" else "topics compared"

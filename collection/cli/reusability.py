@@ -116,14 +116,16 @@ def reusability(
         if grades is not None:
             raise InputError(f"--grades is for QRELS, and {source} is a campaign, which has its own")
         with Campaign(source) as campaign, progress_line("leaving runs out"):
-            rel = relevance_level or campaign.loop_settings().level
-            there = campaign.topics_with_grades(rule)
+            rel = relevance_level or campaign.settings.loop().level
+            there = campaign.evaluation.topics_with_grades(rule)
             if topics == "finished" and not there.finished:
                 raise InputError(
                     f"none of the {len(there.graded):,} topics with a grade is judged to the end; take --topics all"
                 )
             taken = there.usual if topics is None else there.finished if topics == "finished" else None
-            report = campaign.reusability(list(parse_measures(asked, rel)), rule=rule, topics=taken, rel=rel, **options)
+            report = campaign.evaluation.reusability(
+                list(parse_measures(asked, rel)), rule=rule, topics=taken, rel=rel, **options
+            )
         if taken is not None:
             print_notices(
                 [

@@ -14,7 +14,7 @@ from collection.cli.options import FORMAT
 from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
-    from collection.campaign import RuleComparison
+    from collection.campaign.evaluation import RuleComparison
 
 
 @click.command()
@@ -40,7 +40,7 @@ def rules(directory: Path | None, rule: str | None, against: str | None, measure
         raise click.UsageError("give --against RULE: the rule to compare with")
     asked = None if measure is None else parse_one(measure)
     with Campaign(directory) as campaign, progress_line("comparing rules"):
-        found = campaign.compare_rules(rule or DEFAULT_RULE, against, asked)
+        found = campaign.evaluation.compare_rules(rule or DEFAULT_RULE, against, asked)
     if form == "json":
         echo_data(json.dumps(_plain(found), indent=2, ensure_ascii=False, allow_nan=False))
         return

@@ -13,7 +13,8 @@ from collection.cli.output import counted
 
 if TYPE_CHECKING:
     from collection.adjudication import Chosen
-    from collection.campaign import Campaign, TrainingFile
+    from collection.campaign import Campaign
+    from collection.campaign.training_data import TrainingFile
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -95,13 +96,13 @@ def write(campaign: Campaign, given: dict[str, Any], rule: Chosen | None) -> Wri
             name: given[name]
             for name in ("negatives", "count", "ranks", "ranks_of", "level", "margin", "positives", "apart", "seed")
         }
-        for file in campaign.export_training(triples=triples, tuples=tuples, rule=rule, **how):
+        for file in campaign.training_data.export(triples=triples, tuples=tuples, rule=rule, **how):
             files[file.path] = file.lines
             notices += _said(file)
     if table is not None or qrels is not None:
         from collection.clicks import cautions
 
-        written, found = campaign.export_clicks(
+        written, found = campaign.clicks.export(
             table=table, qrels=qrels, sources=given["sources"] or None, smoothing=given["smoothing"]
         )
         files |= written

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -12,9 +12,6 @@ from collection.comparison.system_names import MARK, mistaken_seeds
 from collection.errors import UnknownNameError
 from collection.measures import parse
 from collection.statistics import CORRECTIONS
-
-if TYPE_CHECKING:
-    from collection.comparison.leaderboard import Comparison
 
 UNJUDGED_TO_SAY = 0.05
 """From this share of unjudged documents on, a note says how many there are."""
@@ -97,10 +94,10 @@ def note(
         said.all(f"runs that begin with {name}{MARK} are not taken for seeds, since a run is called {name}")
 
 
-def of_best(comparison: Comparison, rows: pd.DataFrame) -> str:
+def of_best(rows: pd.DataFrame, topics: int) -> str:
     """Which system is the best by one measure (rows of its leaderboard), and who cannot be told from it."""
     measure = str(rows["measure"].iloc[0])
-    over = f"{comparison.topics:,} {'topic' if comparison.topics == 1 else 'topics'}"
+    over = f"{topics:,} {'topic' if topics == 1 else 'topics'}"
     best = rows[rows["best"]]
     if best.empty:
         return f"More {measure} is neither better nor worse ({over})."
@@ -118,13 +115,13 @@ def of_best(comparison: Comparison, rows: pd.DataFrame) -> str:
     return f"{start}; not distinguishable from {them}: {', '.join(alike[:5])}{rest}."
 
 
-def of_test(comparison: Comparison, measure: str, system: str) -> str:
+def of_test(tests: pd.DataFrame, measure: str, system: str, *, correction: str, alpha: float) -> str:
     """How far a system is from its baseline by one measure, and what could be seen between these two."""
-    rows = comparison.tests[comparison.tests["measure"] == measure]
+    rows = tests[tests["measure"] == measure]
     if system not in set(rows["system"]):
         raise UnknownNameError("tested system", system, rows["system"])
     row = rows[rows["system"] == system].iloc[0]
-    corrected = "" if comparison.correction == "none" else f" after {CORRECTIONS[comparison.correction].label}"
+    corrected = "" if correction == "none" else f" after {CORRECTIONS[correction].label}"
     each = "" if parse(measure).entry.summary == "mean" else " a topic, on average,"
     by = f"{abs(row['difference']):.4f} {measure}{each}"
     less = ", where less is better" if direction(parse(measure)) < 0 else ""
@@ -146,7 +143,7 @@ def of_test(comparison: Comparison, measure: str, system: str) -> str:
         else ""
     )
     return (
-        f"{start} ({confidence(comparison.alpha)} interval{of} {row['low']:+.4f} to {row['high']:+.4f}, "
+        f"{start} ({confidence(alpha)} interval{of} {row['low']:+.4f} to {row['high']:+.4f}, "
         f"p {probability(row['p_adjusted'], equals='= ')}{corrected}): {verdict}{contrary}.{power}"
     )
 

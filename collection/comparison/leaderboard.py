@@ -98,7 +98,9 @@ class Comparison(NamedTuple):
         rows = self.leaderboard[self.leaderboard["measure"] == measure]
         if rows.empty:
             raise UnknownNameError("measure", measure, self.leaderboard["measure"].unique())
-        return of_best(self, rows) if system is None else of_test(self, measure, system)
+        if system is None:
+            return of_best(rows, self.topics)
+        return of_test(self.tests, measure, system, correction=self.correction, alpha=self.alpha)
 
 
 def compare(

@@ -11,7 +11,8 @@ from pathlib import Path
 import pandas as pd
 
 from collection import layout
-from collection.campaign import DATABASE, Campaign, ImportReport, Progress
+from collection.campaign import DATABASE, Campaign
+from collection.campaign.results import ImportReport, ProgressCallback
 from collection.demo.documents import collect
 from collection.demo.systems import SYSTEMS, run_all
 from collection.errors import CampaignError
@@ -29,7 +30,7 @@ def is_built(directory: Path) -> bool:
     return (directory / DATABASE).is_file()
 
 
-def build(directory: Path, progress: Progress | None = None) -> ImportReport:
+def build(directory: Path, progress: ProgressCallback | None = None) -> ImportReport:
     """Build the demo campaign in `directory`, which must not exist or be empty.
 
     It is built beside the directory and moved there when it is whole, so that an interrupted build
@@ -53,10 +54,10 @@ def build(directory: Path, progress: Progress | None = None) -> ImportReport:
         topics = DATA / "topics.jsonl"
         runs = _write_runs(work, documents, pd.read_json(topics, lines=True, dtype=False), tell)
         with Campaign.create(work / "campaign", title=TITLE) as campaign:
-            report = campaign.import_files(
+            report = campaign.importer.import_files(
                 documents=[work / "documents.jsonl"], topics=topics, runs=runs, progress=progress
             )
-            pool = campaign.pool("depth", depth=10)
+            pool = campaign.pools.add("depth", depth=10)
             report.done.append(
                 f"pool: {pool.pairs:,} pairs, the first 10 documents of {pool.runs} systems for each topic"
             )
@@ -71,7 +72,7 @@ def _short(line: str, work: Path) -> str:
     return line.replace(f"{work}/", "").replace(f"{DATA}/", "")
 
 
-def _write_documents(path: Path, tell: Progress) -> pd.DataFrame:
+def _write_documents(path: Path, tell: ProgressCallback) -> pd.DataFrame:
     documents = list(collect(progress=lambda library, done, total: tell(f"docstrings of {library}", done, total)))
     with path.open("w", encoding="utf-8") as file:
         for d in documents:
@@ -80,7 +81,7 @@ def _write_documents(path: Path, tell: Progress) -> pd.DataFrame:
     return pd.DataFrame([d[:3] for d in documents], columns=["doc_id", "title", "text"])
 
 
-def _write_runs(work: Path, documents: pd.DataFrame, topics: pd.DataFrame, tell: Progress) -> list[Path]:
+def _write_runs(work: Path, documents: pd.DataFrame, topics: pd.DataFrame, tell: ProgressCallback) -> list[Path]:
     def written() -> Iterator[Path]:
         runs: Iterator[Run] = run_all(documents, topics)
         for number, run in enumerate(runs, start=1):
@@ -99,7 +100,7 @@ def _judge(campaign: Campaign, report: ImportReport) -> None:
     if not path.is_file():
         return
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    known = campaign.documents(sorted({row["doc_id"] for row in rows}))
+    known = campaign.corpus.documents(sorted({row["doc_id"] for row in rows}))
     usable = [
         Judgement(
             **{
@@ -120,7 +121,7 @@ def _judge(campaign: Campaign, report: ImportReport) -> None:
         for row in rows
         if row["doc_id"] in known
     ]
-    result = campaign.judge(usable)
+    result = campaign.judging.judge_many(usable)
     annotators = sorted({j.annotator for j in usable})
     topics = {j.query_id for j in usable}
     report.done.append(

@@ -28,7 +28,7 @@ def card(facts: Mapping[str, Any]) -> str:
     Parameters
     ----------
     facts
-        What ``collection.json`` holds, as :meth:`collection.campaign.Campaign.collection_facts` makes it.
+        What ``collection.json`` holds, as :meth:`.CollectionCard.facts` makes it.
     """
     parts = [_head, _use, _material, _grades, _judging, _agreement, _pool, _recall, _files, _guidelines]
     return "\n\n".join("\n".join(lines) for part in parts if (lines := list(part(facts)))) + "\n"

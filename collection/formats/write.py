@@ -280,7 +280,7 @@ def write_passages(judgements: pd.DataFrame, path: str | PathLike[str]) -> int:
     ----------
     judgements
         ``query_id``, ``doc_id``, ``annotator``, ``relevance``, and ``passages`` with their words, as
-        :meth:`collection.campaign.Campaign.quoted` gives them.
+        :meth:`.DocumentView.quoted` gives them.
     path
         ``.jsonl``, perhaps ``.gz`` after it: ``query_id``, ``doc_id``, ``annotator``, ``relevance`` (null where no
         grade could be given), ``start``, ``end`` (characters of the text as it is shown), ``text``.

@@ -1,23 +1,31 @@
 """The only SQL: a campaign's database, rows in and frames out.
 
-A Store belongs to the thread that opened it. Whoever has several threads opens one in each; SQLite
-keeps them apart. Writes happen inside :meth:`Store.transaction`, which is durable when it returns
-(WAL, synchronous=FULL) and leaves nothing behind when it raises.
+A store belongs to the thread that opened it; open one in each thread. Writes happen inside
+:meth:`Store.transaction`, which is durable when it returns (WAL, synchronous=FULL) and leaves nothing behind when it
+raises.
 """
 
-from collection.store.accounts import Account, Link, People
-from collection.store.assignments import Assigning, Demand
-from collection.store.corpus import Added, Material
-from collection.store.history import Former, Remembering, Said
-from collection.store.judgement_log import Log, Pair
-from collection.store.queue import Choosing, Way
-from collection.store.topic_tasks import Standing, Tasks, TopicKey
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Self
+
+from collection.store.accounts import Account, AccountTables, Link
+from collection.store.assignments import AssignmentTables
+from collection.store.connection import Connection
+from collection.store.corpus import Added, CorpusTables
+from collection.store.history import Former, HistoryTables, Said
+from collection.store.judgements import JudgementTables, Pair
+from collection.store.pool import PoolTables
+from collection.store.queue import Demand, QueueTables, Way
+from collection.store.settings import SettingsTable
+from collection.store.topic_tasks import Standing, TopicKey, TopicTaskTables
 
 __all__ = ["Account", "Added", "Demand", "Former", "Link", "Pair", "Said", "Standing", "Store", "TopicKey", "Way"]
 
 
-class Store(Material, Choosing, Assigning, Log, People, Tasks, Remembering):
-    """A campaign's database.
+class Store:
+    """A campaign's database: one connection, and one repository per group of tables.
 
     Parameters
     ----------
@@ -31,8 +39,32 @@ class Store(Material, Choosing, Assigning, Log, People, Tasks, Remembering):
     >>> from collection.records import Topic
     >>> with Store(":memory:", create=True) as store:
     ...     with store.transaction():
-    ...         added = store.add_topics([Topic("1", "wing flow")])
-    ...     titles = store.topics()["title"].tolist()
+    ...         added = store.corpus.add_topics([Topic("1", "wing flow")])
+    ...     titles = store.corpus.topics()["title"].tolist()
     >>> added, titles
     (Added(new=1, changed=0, same=0), ['wing flow'])
     """
+
+    def __init__(self, path: Path | str, *, create: bool = False) -> None:
+        self.connection = Connection(path, create=create)
+        self.transaction = self.connection.transaction
+        self.snapshot = self.connection.snapshot
+        self.settings = SettingsTable(self.connection)
+        self.corpus = CorpusTables(self.connection)
+        self.pool = PoolTables(self.connection, self.corpus)
+        self.judgements = JudgementTables(self.connection)
+        self.queue = QueueTables(self.connection)
+        self.assignments = AssignmentTables(self.connection)
+        self.topic_tasks = TopicTaskTables(self.connection)
+        self.history = HistoryTables(self.connection)
+        self.accounts = AccountTables(self.connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection; the store is of no use afterwards."""
+        self.connection.close()

@@ -5,22 +5,35 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import wraps
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar
 
 import pandas as pd
 from sqlite_utils import Database
 
 from collection import layout
-from collection.characters import require_writable
 from collection.errors import BusyError, CampaignError
 from collection.schema import migrations
 
 BUSY_SECONDS = 15.0
 """How long a writer waits for another one; a large import holds the lock for seconds. Shorter than the
 judging card waits for an answer: it is told that the campaign is busy, keeps its judgements, and tries again."""
+
+
+# Of each pair with a judgement that stands: annotators, whether one of them is :annotator, whether it is adjudicated.
+SAID = """
+    SELECT topic, doc, sum(counts_as = 'judgement') AS said,
+           max(counts_as = 'judgement' AND annotator = :annotator) AS mine, max(counts_as = 'adjudication') AS ended
+    FROM words {where} GROUP BY topic, doc
+"""
+
+
+def json_text(values: Sequence[str]) -> str:
+    """A JSON array, which SQL reads with `json_each`: one variable, however many values."""
+    return json.dumps(list(values))
 
 
 def held_by_others(topic: str, doc: str) -> str:
@@ -55,6 +68,28 @@ def held_back(doc: str) -> str:
         f"WHERE h.doc = {doc} AND h.text IS NULL) "
         "AND EXISTS (SELECT 1 FROM documents_fts_docsize))"
     )
+
+
+class Repository(Protocol):
+    """What has a connection to write through."""
+
+    connection: Connection
+
+
+S = TypeVar("S", bound=Repository)
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def writes(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """Run a repository's method in a transaction: a part of the open one, or one of its own."""
+
+    @wraps(method)
+    def in_transaction(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with self.connection.transaction():
+            return method(self, *args, **kwargs)
+
+    return in_transaction
 
 
 class Connection:
@@ -143,34 +178,12 @@ class Connection:
         """Whether what is read here may never come to be: a transaction of this connection is open."""
         return self.db.conn.in_transaction
 
-    def _frame(self, sql: str, parameters: Sequence[Any] = ()) -> pd.DataFrame:
+    def frame(self, sql: str, parameters: Sequence[Any] = ()) -> pd.DataFrame:
+        """Rows of a query, with its column names."""
         cursor = self.db.conn.execute(sql, parameters)
         return pd.DataFrame(cursor.fetchall(), columns=[c[0] for c in cursor.description])
 
-    def _value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
+    def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
+        """First column of a query's first row; None if there is no row."""
         row = self.db.conn.execute(sql, parameters).fetchone()
         return None if row is None else row[0]
-
-    def settings(self) -> dict[str, Any]:
-        """All settings."""
-        rows = self.db.conn.execute("SELECT key, value FROM settings ORDER BY key")
-        return {key: json.loads(value) for key, value in rows}
-
-    def setting(self, key: str, default: Any = None) -> Any:
-        """One setting; the default where nobody has set it."""
-        value = self._value("SELECT value FROM settings WHERE key = ?", (key,))
-        return default if value is None else json.loads(value)
-
-    def put(self, key: str, value: Any) -> None:
-        """Set one setting; `value` is anything that JSON can write, with text that UTF-8 can write.
-
-        Raises
-        ------
-        InputError
-            A text in it cannot be written as UTF-8. JSON would keep it, and whatever reads it later would fail.
-        """
-        require_writable(value, f"setting {key}")
-        self.db.conn.execute(
-            "INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-            (key, json.dumps(value)),
-        )

@@ -1,20 +1,25 @@
-"""What one annotator has done: judgements to look back at, how long each took, and how their card is arranged."""
+"""What one annotator has done: judgements to look back at, and how long each took."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from collection.records import UNSPACED, Document
+from collection.records import (
+    UNSPACED,
+)
 from collection.store.connection import Connection
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 """Scripts without blanks, of whose words the full-text index knows no more than the beginnings of sentences."""
 
+
 PREFIX_FROM = 3
 """Letters from which on a word is looked for as the beginning of others as well."""
+
 
 LOGS = ("judgements", "choices", "preferences")
 """What annotators are asked for; each has a log of its own."""
@@ -61,8 +66,38 @@ class Spent(NamedTuple):
     """One of :data:`LOGS`."""
 
 
-class Remembering(Connection):
-    """The part of the store that looks back, always for one annotator."""
+def _passages(written: str | None) -> tuple[tuple[int, int], ...]:
+    return tuple((start, end) for start, end in json.loads(written)) if written else ()
+
+
+def _has(word: str, n: int) -> list[str]:
+    """SQL for the places in which a word may stand."""
+    places = [f"d.doc_id LIKE :like{n} ESCAPE '!'", f"j.note LIKE :like{n} ESCAPE '!'"]
+    if _match(word):
+        places.append(f"l.doc IN (SELECT rowid FROM documents_fts WHERE documents_fts MATCH :match{n})")
+    if _UNSPACED.search(word):
+        places += [f"d.title LIKE :like{n} ESCAPE '!'", f"d.text LIKE :like{n} ESCAPE '!'"]
+    return places
+
+
+def _match(word: str) -> str:
+    """A word as the full-text index reads it; empty where there is no letter to look for."""
+    core = word.replace('"', " ").strip()
+    if not any(c.isalnum() for c in core):
+        return ""
+    return f'"{core}"' + ("*" if len(core) >= PREFIX_FROM else "")
+
+
+def _like(word: str) -> str:
+    escaped = re.sub(r"([!%_])", r"!\1", word)
+    return f"%{escaped}%"
+
+
+@dataclass(eq=False)
+class HistoryTables:
+    """What one annotator has done: judgements to look back at, and how long each took."""
+
+    connection: Connection
 
     def said(
         self,
@@ -109,7 +144,7 @@ class Remembering(Connection):
         for n, word in enumerate(words):
             tests.append(f"({' OR '.join(_has(word, n))})")
             values |= {f"like{n}": _like(word), f"match{n}": _match(word)}
-        rows = self.db.conn.execute(
+        rows = self.connection.db.conn.execute(
             # The order of the joins is ours: the newest first, and no more of them than are wanted.
             "SELECT l.judgement, t.query_id, t.title, d.doc_id, d.title, j.kind, j.relevance, j.reason, j.note, "
             "j.flagged, j.passages, j.judged_at FROM last_words AS l "
@@ -126,7 +161,7 @@ class Remembering(Connection):
     def said_before(self, entries: Sequence[int]) -> dict[int, list[Former]]:
         """What the annotator of each entry had said of its pair before, newest first."""
         found: dict[int, list[Former]] = {}
-        rows = self.db.conn.execute(
+        rows = self.connection.db.conn.execute(
             "SELECT j.id, f.kind, f.relevance, f.judged_at FROM json_each(?) AS e "
             "CROSS JOIN judgements AS j ON j.id = e.value "
             "CROSS JOIN judgements AS f ON f.topic = j.topic AND f.doc = j.doc AND f.annotator = j.annotator "
@@ -139,28 +174,17 @@ class Remembering(Connection):
 
     def last_topic(self, annotator: str) -> str | None:
         """The topic of the annotator's newest judgement, also of one that they took back."""
-        topic: str | None = self._value(
+        topic: str | None = self.connection.value(
             "SELECT t.query_id FROM last_words AS l JOIN topics AS t USING (topic) "
             "WHERE l.annotator = ? AND l.counts_as <> 'adjudication' ORDER BY l.judgement DESC LIMIT 1",
             (annotator,),
         )
         return topic
 
-    def words_on(self, query_id: str, annotator: str) -> dict[str, tuple[str, int | None, str | None]]:
-        """What the annotator says of each document of a topic: document id -> kind, grade, reason; newest first."""
-        rows = self.db.conn.execute(
-            "SELECT d.doc_id, j.kind, j.relevance, j.reason FROM last_words AS l "
-            "CROSS JOIN judgements AS j ON j.id = l.judgement CROSS JOIN documents AS d ON d.doc = l.doc "
-            "WHERE +l.annotator = ? AND l.topic = (SELECT topic FROM topics WHERE query_id = ?) "
-            "AND l.counts_as = 'judgement' AND NOT l.open ORDER BY l.judgement DESC",
-            (annotator, query_id),
-        )
-        return {doc_id: (kind, relevance, reason) for doc_id, kind, relevance, reason in rows}
-
     def said_in_topics(self, annotator: str) -> dict[str, int]:
         """How many judgements of the annotator stand in each topic that has any."""
         return dict(
-            self.db.conn.execute(
+            self.connection.db.conn.execute(
                 "SELECT t.query_id, count(*) FROM last_words AS l JOIN topics AS t USING (topic) "
                 "WHERE l.annotator = ? AND l.counts_as = 'judgement' AND NOT l.open GROUP BY t.topic ORDER BY t.topic",
                 (annotator,),
@@ -177,65 +201,16 @@ class Remembering(Connection):
         list, tuple
             The entries, and the last entry of each log, with which to ask the next time.
         """
-        last = tuple(int(self._value(f"SELECT coalesce(max(id), 0) FROM {log}")) for log in LOGS)
+        last = tuple(int(self.connection.value(f"SELECT coalesce(max(id), 0) FROM {log}")) for log in LOGS)
         own = "l.annotator = ? AND l.kind <> 'undone' AND l.source IN ('key', 'click')"
         one = "SELECT l.judged_at, l.seconds, l.away, t.query_id FROM {} AS l CROSS JOIN topics AS t USING (topic) "
         found: list[Spent] = []
         # What is saved from here on comes the next time, and not twice.
         for log, after, until in zip(LOGS, since, last, strict=True):
             but = " AND l.counts_as <> 'adjudication'" if log == "judgements" else ""
-            rows = self.db.conn.execute(
+            rows = self.connection.db.conn.execute(
                 f"{one.format(log)} WHERE l.id > ? AND l.id <= ? AND {own}{but} ORDER BY l.id",
                 (after, until, annotator),
             )
             found += [Spent._make((*row, log)) for row in rows]
         return sorted(found, key=lambda entry: entry.at), last
-
-    def documents_with_text(self, pooled: bool) -> Iterator[Document]:
-        """Every document that has a text, in the order of their import; `pooled`: of those in a pool."""
-        among = "AND doc IN (SELECT doc FROM pool)" if pooled else ""
-        rows = self.db.conn.execute(
-            f"SELECT doc_id, title, text, metadata FROM documents WHERE text IS NOT NULL {among} ORDER BY doc"
-        )
-        for doc_id, title, text, metadata in rows:
-            yield Document(doc_id, title, text, json.loads(metadata))
-
-    def card_of(self, annotator: str) -> dict[str, Any] | None:
-        """How the annotator has arranged their card; None where they have not."""
-        settings = self._value("SELECT settings FROM card_settings WHERE annotator = ?", (annotator,))
-        return None if settings is None else dict(json.loads(settings))
-
-    def keep_card(self, annotator: str, settings: str) -> None:
-        """Keep how an annotator has arranged their card: a JSON object as text."""
-        self.db.conn.execute(
-            "INSERT INTO card_settings VALUES (?, ?) "
-            "ON CONFLICT (annotator) DO UPDATE SET settings = excluded.settings",
-            (annotator, settings),
-        )
-
-
-def _passages(written: str | None) -> tuple[tuple[int, int], ...]:
-    return tuple((start, end) for start, end in json.loads(written)) if written else ()
-
-
-def _has(word: str, n: int) -> list[str]:
-    """SQL for the places in which a word may stand."""
-    places = [f"d.doc_id LIKE :like{n} ESCAPE '!'", f"j.note LIKE :like{n} ESCAPE '!'"]
-    if _match(word):
-        places.append(f"l.doc IN (SELECT rowid FROM documents_fts WHERE documents_fts MATCH :match{n})")
-    if _UNSPACED.search(word):
-        places += [f"d.title LIKE :like{n} ESCAPE '!'", f"d.text LIKE :like{n} ESCAPE '!'"]
-    return places
-
-
-def _match(word: str) -> str:
-    """A word as the full-text index reads it; empty where there is no letter to look for."""
-    core = word.replace('"', " ").strip()
-    if not any(c.isalnum() for c in core):
-        return ""
-    return f'"{core}"' + ("*" if len(core) >= PREFIX_FROM else "")
-
-
-def _like(word: str) -> str:
-    escaped = re.sub(r"([!%_])", r"!\1", word)
-    return f"%{escaped}%"

@@ -1,16 +1,20 @@
-"""Tasks whose unit is a topic: what annotators chose from lists, what they preferred, who has which topic in hand."""
+"""Choices from lists, preferences, and who has which topic in hand."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import pandas as pd
 
 from collection import clock
-from collection.records import Choice, Preference
-from collection.store.connection import Connection
+from collection.records import (
+    Choice,
+    Preference,
+)
+from collection.store.connection import Connection, writes
 
 
 class TopicKey(NamedTuple):
@@ -38,17 +42,42 @@ class Standing(NamedTuple):
     known: bool
 
 
-class Tasks(Connection):
-    """The part of the store for tasks whose unit is a topic."""
+def _standing(row: tuple[int, int | None, str | None]) -> Standing:
+    topic, entry, kind = row
+    return Standing(topic, None if kind == "undone" else entry, entry is not None)
 
-    # --- topics and their documents -------------------------------------------------------------------
 
-    def task_topics(self, least: int) -> list[TopicKey]:
+def _wanted(log: str, current: bool, which: dict[str, object], shared: bool) -> str:
+    """SQL for the numbers of the entries that are wanted, the newest first; `which` are its parameters."""
+    tests = []
+    if which["annotator"] is not None:
+        # The sign keeps SQLite from an index where it is quicker to walk back through the log to the last few.
+        last_few = which["last"] != -1 and which["query_id"] is None
+        tests.append(f"{'+' if last_few else ''}w.annotator = :annotator")
+    if which["query_id"] is not None:
+        tests.append("w.topic = (SELECT topic FROM topics WHERE query_id = :query_id)")
+    if shared:
+        tests.append(f"w.topic IN (SELECT topic FROM {log} GROUP BY topic HAVING min(annotator) <> max(annotator))")
+    where = "WHERE " + " AND ".join(tests) if tests else ""
+    return f"SELECT w.id FROM {f'current_{log}' if current else log} AS w {where} ORDER BY w.id DESC LIMIT :last"
+
+
+def _parameters(annotator: str | None, query_id: str | None, last: int | None) -> dict[str, object]:
+    return {"annotator": annotator, "query_id": query_id, "last": -1 if last is None else last}
+
+
+@dataclass(eq=False)
+class TopicTaskTables:
+    """Choices from lists, preferences, and who has which topic in hand."""
+
+    connection: Connection
+
+    def topics(self, least: int) -> list[TopicKey]:
         """All topics in order; one is long enough with so many documents with a text in its pool.
 
         As many are to decide on a topic as are to judge that pair of its pool which most are to judge.
         """
-        rows = self.db.conn.execute(
+        rows = self.connection.db.conn.execute(
             """
             SELECT t.topic, t.query_id, coalesce((SELECT max(p.wanted) FROM pool AS p WHERE p.topic = t.topic), 1),
                    (SELECT count(*) FROM (SELECT 1 FROM pool AS p JOIN documents AS d USING (doc)
@@ -63,70 +92,23 @@ class Tasks(Connection):
             for topic, query_id, wanted, enough, pooled in rows
         ]
 
-    def first_of_pool(self, query_id: str, count: int) -> list[str]:
-        """The first documents of a topic's pool that have a text, in the order of the pool."""
-        rows = self.db.conn.execute(
-            "SELECT d.doc_id FROM pool AS p JOIN documents AS d USING (doc) "
-            "WHERE p.topic = (SELECT topic FROM topics WHERE query_id = ?) AND d.text IS NOT NULL "
-            "ORDER BY p.pool_round, p.position LIMIT ?",
-            (query_id, count),
-        )
-        return [doc_id for (doc_id,) in rows]
-
-    def not_in_pool(self, query_id: str, doc_ids: Sequence[str]) -> list[str]:
-        """Which of these ids are not in a topic's pool, in their order."""
-        rows = self.db.conn.execute(
-            "SELECT o.value FROM json_each(?) AS o WHERE NOT EXISTS (SELECT 1 FROM documents AS d "
-            "JOIN pool AS p ON p.doc = d.doc AND p.topic = (SELECT topic FROM topics WHERE query_id = ?) "
-            "WHERE d.doc_id = o.value) ORDER BY o.key",
-            (json.dumps(list(doc_ids)), query_id),
-        )
-        return [doc_id for (doc_id,) in rows]
-
-    def doc_keys(self, doc_ids: Sequence[str]) -> dict[str, int]:
-        """The key of each document id that is known."""
-        rows = self.db.conn.execute(
-            "SELECT d.doc_id, d.doc FROM json_each(?) AS o JOIN documents AS d ON d.doc_id = o.value ORDER BY o.key",
-            (json.dumps(list(doc_ids)),),
-        )
-        return dict(rows.fetchall())
-
-    def titles(self, doc_ids: Sequence[str]) -> dict[str, str]:
-        """The title of each document id that is known; texts are not read."""
-        rows = self.db.conn.execute(
-            "SELECT d.doc_id, d.title FROM json_each(?) AS o JOIN documents AS d ON d.doc_id = o.value ORDER BY o.key",
-            (json.dumps(list(doc_ids)),),
-        )
-        return dict(rows.fetchall())
-
-    def topic_words(self, query_ids: Sequence[str]) -> dict[str, dict[str, str]]:
-        """``query_id``, ``title``, ``description``, ``narrative``, ``note`` of these topics, by id."""
-        names = ("query_id", "title", "description", "narrative", "note")
-        rows = self.db.conn.execute(
-            f"SELECT {', '.join('t.' + name for name in names)} FROM json_each(?) AS o "
-            "JOIN topics AS t ON t.query_id = o.value ORDER BY o.key",
-            (json.dumps(list(query_ids)),),
-        )
-        return {row[0]: dict(zip(names, row, strict=True)) for row in rows}
-
     def closed_topics(self) -> frozenset[int]:
         """Keys of the topics that are closed."""
-        rows = self.db.conn.execute("SELECT topic FROM topic_modes WHERE closed ORDER BY topic")
+        rows = self.connection.db.conn.execute("SELECT topic FROM topic_modes WHERE closed ORDER BY topic")
         return frozenset(topic for (topic,) in rows)
-
-    # --- who has a topic in hand ------------------------------------------------------------------------
 
     def claims_on(self, topics: Iterable[int], at: float) -> list[tuple[int, str, float]]:
         """Claims on these topics that hold at a time: topic, annotator, until when."""
-        return self.db.conn.execute(
+        return self.connection.db.conn.execute(
             "SELECT c.topic, c.annotator, c.until FROM json_each(?) AS o JOIN claims AS c ON c.topic = o.value "
             "WHERE c.until > ? ORDER BY c.topic, c.annotator",
             (json.dumps(list(topics)), at),
         ).fetchall()
 
+    @writes
     def claim(self, topics: Iterable[int], annotator: str, until: float) -> None:
         """Put topics into an annotator's hands, or keep them there, until a time."""
-        self.db.conn.executemany(
+        self.connection.db.conn.executemany(
             "INSERT INTO claims (topic, annotator, until) VALUES (?, ?, ?) "
             "ON CONFLICT (topic, annotator) DO UPDATE SET until = excluded.until",
             [(topic, annotator, until) for topic in topics],
@@ -134,25 +116,24 @@ class Tasks(Connection):
 
     def was_claimed(self, topic: int, annotator: str) -> bool:
         """Whether an annotator ever had a topic in hand."""
-        return bool(self._value("SELECT 1 FROM claims WHERE topic = ? AND annotator = ?", (topic, annotator)))
-
-    # --- choices ------------------------------------------------------------------------------------------
+        return bool(self.connection.value("SELECT 1 FROM claims WHERE topic = ? AND annotator = ?", (topic, annotator)))
 
     def choice_logged(self, uuid: str) -> tuple[str, str] | None:
         """Annotator and topic of the choice with this uuid, or None."""
-        return self.db.conn.execute(
+        return self.connection.db.conn.execute(
             "SELECT annotator, query_id FROM choices JOIN topics USING (topic) WHERE uuid = ?", (uuid,)
         ).fetchone()
 
     def choice_standing(self, query_id: str, annotator: str) -> Standing | None:
         """What an annotator chose for a topic; None if nobody knows the topic."""
-        row = self.db.conn.execute(
+        row = self.connection.db.conn.execute(
             "SELECT t.topic, c.id, c.kind FROM topics AS t LEFT JOIN choices AS c ON c.id = ("
             "SELECT max(l.id) FROM choices AS l WHERE l.annotator = ? AND l.topic = t.topic) WHERE t.query_id = ?",
             (annotator, query_id),
         ).fetchone()
         return None if row is None else _standing(row)
 
+    @writes
     def append_choice(self, choice: Choice, standing: Standing, docs: Sequence[int]) -> None:
         """Write one choice to the log; `docs` are the keys of what was shown, in its order."""
         row = choice._asdict() | {"topic": standing.topic, "revises": standing.entry}
@@ -160,9 +141,9 @@ class Tasks(Connection):
         for name in ("query_id", "shown", "chosen"):
             del row[name]
         columns, places = ", ".join(row), ", ".join(f":{name}" for name in row)
-        cursor = self.db.conn.execute(f"INSERT INTO choices ({columns}) VALUES ({places})", row)
+        cursor = self.connection.db.conn.execute(f"INSERT INTO choices ({columns}) VALUES ({places})", row)
         chosen = set(choice.chosen)
-        self.db.conn.executemany(
+        self.connection.db.conn.executemany(
             "INSERT INTO choice_documents (choice, position, doc, chosen) VALUES (?, ?, ?, ?)",
             [
                 (cursor.lastrowid, position, doc, doc_id in chosen)
@@ -193,7 +174,7 @@ class Tasks(Connection):
             Only of topics on which several annotators decided.
         """
         which = _parameters(annotator, query_id, last)
-        frame = self._frame(
+        frame = self.connection.frame(
             "SELECT c.uuid, c.annotator, t.query_id, c.kind, "
             "(SELECT json_group_array(json_array(s.position, d.doc_id, s.chosen)) FROM choice_documents AS s "
             " JOIN documents AS d USING (doc) WHERE s.choice = c.id) AS list, "
@@ -212,15 +193,13 @@ class Tasks(Connection):
 
     def choices_after(self, entry: int) -> list[tuple[int, str, int, str]]:
         """What the log of choices has behind an entry: its number, annotator, key of the topic, kind."""
-        return self.db.conn.execute(
+        return self.connection.db.conn.execute(
             "SELECT id, annotator, topic, kind FROM choices WHERE id > ? ORDER BY id", (entry,)
         ).fetchall()
 
-    # --- preferences ----------------------------------------------------------------------------------------
-
     def preference_logged(self, uuid: str) -> tuple[str, str, str, str] | None:
         """Annotator, topic, and the two documents of the preference with this uuid, or None."""
-        return self.db.conn.execute(
+        return self.connection.db.conn.execute(
             "SELECT p.annotator, t.query_id, l.doc_id, r.doc_id FROM preferences AS p JOIN topics AS t USING (topic) "
             "JOIN documents AS l ON l.doc = p.left_doc JOIN documents AS r ON r.doc = p.right_doc WHERE p.uuid = ?",
             (uuid,),
@@ -228,7 +207,7 @@ class Tasks(Connection):
 
     def preference_standing(self, query_id: str, annotator: str, left: int, right: int) -> Standing | None:
         """What an annotator said of two documents, whichever stood where; None if nobody knows the topic."""
-        row = self.db.conn.execute(
+        row = self.connection.db.conn.execute(
             "SELECT t.topic, p.id, p.kind FROM topics AS t LEFT JOIN preferences AS p ON p.id = ("
             "SELECT max(l.id) FROM preferences AS l WHERE l.annotator = ? AND l.topic = t.topic "
             "AND min(l.left_doc, l.right_doc) = ? AND max(l.left_doc, l.right_doc) = ?) WHERE t.query_id = ?",
@@ -239,9 +218,12 @@ class Tasks(Connection):
     def has_preferences(self, topic: int, annotator: str) -> bool:
         """Whether an annotator ever compared documents of a topic."""
         return bool(
-            self._value("SELECT 1 FROM preferences WHERE annotator = ? AND topic = ? LIMIT 1", (annotator, topic))
+            self.connection.value(
+                "SELECT 1 FROM preferences WHERE annotator = ? AND topic = ? LIMIT 1", (annotator, topic)
+            )
         )
 
+    @writes
     def append_preference(self, preference: Preference, standing: Standing, left: int, right: int) -> None:
         """Write one preference to the log."""
         row = preference._asdict() | {"topic": standing.topic, "revises": standing.entry}
@@ -249,7 +231,7 @@ class Tasks(Connection):
         for name in ("query_id", "left", "right"):
             del row[name]
         columns, places = ", ".join(row), ", ".join(f":{name}" for name in row)
-        self.db.conn.execute(f"INSERT INTO preferences ({columns}) VALUES ({places})", row)
+        self.connection.db.conn.execute(f"INSERT INTO preferences ({columns}) VALUES ({places})", row)
 
     def preferences(
         self,
@@ -265,7 +247,7 @@ class Tasks(Connection):
         Parameters are those of :meth:`choices`; the last word is that on each two documents of a topic.
         """
         which = _parameters(annotator, query_id, last)
-        frame = self._frame(
+        frame = self.connection.frame(
             "SELECT c.uuid, c.annotator, t.query_id, a.doc_id AS left, b.doc_id AS right, c.kind, c.reason, "
             "c.judged_at, c.shown_at, c.seconds, c.away, c.source, c.note, r.uuid AS revises "
             "FROM preferences AS c JOIN topics AS t USING (topic) LEFT JOIN preferences AS r ON r.id = c.revises "
@@ -277,7 +259,7 @@ class Tasks(Connection):
 
     def preferences_of(self, topic: int, annotator: str) -> list[tuple[str, str, str]]:
         """What an annotator said of the documents of a topic and did not take back: left, right, kind; oldest first."""
-        return self.db.conn.execute(
+        return self.connection.db.conn.execute(
             "SELECT a.doc_id, b.doc_id, p.kind FROM preferences AS p "
             "JOIN documents AS a ON a.doc = p.left_doc JOIN documents AS b ON b.doc = p.right_doc WHERE p.id IN ("
             "SELECT max(l.id) FROM preferences AS l WHERE l.annotator = ? AND l.topic = ? "
@@ -288,24 +270,24 @@ class Tasks(Connection):
 
     def last_preference(self) -> int:
         """The number of the last entry in the log of preferences."""
-        return int(self._value("SELECT coalesce(max(id), 0) FROM preferences"))
+        return int(self.connection.value("SELECT coalesce(max(id), 0) FROM preferences"))
 
     def compared_after(self, entry: int) -> list[tuple[str, int]]:
         """Who compared documents of which topics behind an entry of the log: annotator, key of the topic."""
-        return self.db.conn.execute(
+        return self.connection.db.conn.execute(
             "SELECT DISTINCT annotator, topic FROM preferences WHERE id > ? ORDER BY annotator, topic", (entry,)
         ).fetchall()
 
     def decision_uuid(self, entry: int, *, preference: bool) -> str | None:
         """The uuid of an entry in the log of preferences, or of choices; None if there is none."""
-        uuid: str | None = self._value(
+        uuid: str | None = self.connection.value(
             f"SELECT uuid FROM {'preferences' if preference else 'choices'} WHERE id = ?", (entry,)
         )
         return uuid
 
     def compared(self) -> Iterator[tuple[str, int, list[tuple[str, str, str]]]]:
         """Every annotator's topics, and what they said of their documents as :meth:`preferences_of` has it."""
-        rows = self.db.conn.execute(
+        rows = self.connection.db.conn.execute(
             "SELECT annotator, topic, a.doc_id, b.doc_id, kind FROM current_preferences "
             "JOIN documents AS a ON a.doc = left_doc JOIN documents AS b ON b.doc = right_doc "
             "ORDER BY annotator, topic, id"
@@ -321,33 +303,9 @@ class Tasks(Connection):
         if of is not None:
             yield *of, said
 
-    def decision_counts(self) -> dict[str, int]:
+    def counts(self) -> dict[str, int]:
         """How many stand: ``choices``, ``preferences``."""
         return {
-            "choices": self._value("SELECT count(*) FROM current_choices"),
-            "preferences": self._value("SELECT count(*) FROM current_preferences"),
+            "choices": self.connection.value("SELECT count(*) FROM current_choices"),
+            "preferences": self.connection.value("SELECT count(*) FROM current_preferences"),
         }
-
-
-def _standing(row: tuple[int, int | None, str | None]) -> Standing:
-    topic, entry, kind = row
-    return Standing(topic, None if kind == "undone" else entry, entry is not None)
-
-
-def _wanted(log: str, current: bool, which: dict[str, object], shared: bool) -> str:
-    """SQL for the numbers of the entries that are wanted, the newest first; `which` are its parameters."""
-    tests = []
-    if which["annotator"] is not None:
-        # The sign keeps SQLite from an index where it is quicker to walk back through the log to the last few.
-        last_few = which["last"] != -1 and which["query_id"] is None
-        tests.append(f"{'+' if last_few else ''}w.annotator = :annotator")
-    if which["query_id"] is not None:
-        tests.append("w.topic = (SELECT topic FROM topics WHERE query_id = :query_id)")
-    if shared:
-        tests.append(f"w.topic IN (SELECT topic FROM {log} GROUP BY topic HAVING min(annotator) <> max(annotator))")
-    where = "WHERE " + " AND ".join(tests) if tests else ""
-    return f"SELECT w.id FROM {f'current_{log}' if current else log} AS w {where} ORDER BY w.id DESC LIMIT :last"
-
-
-def _parameters(annotator: str | None, query_id: str | None, last: int | None) -> dict[str, object]:
-    return {"annotator": annotator, "query_id": query_id, "last": -1 if last is None else last}

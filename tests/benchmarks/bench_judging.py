@@ -27,7 +27,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from annotate.auth.tokens import TOKEN_HEADER, Tokens
-from annotate.judging.routes import PREFIX
+from annotate.judging.document_payload import PREFIX
 from collection import Campaign
 
 TOPICS, DEPTH, RUNS = 60, 100, 4
@@ -49,17 +49,19 @@ def build(directory: Path, mode: str, annotators: int) -> list[str]:
                 found = rng.sample(range(topic * 50, topic * 50 + 400), DEPTH)
                 file.writelines(f"{topic} Q0 d{d} {r} {DEPTH - r} run{run}\n" for r, d in enumerate(found))
     with Campaign.create(directory) as campaign:
-        campaign.import_files(documents=[files / "d.jsonl"], topics=files / "t.tsv", runs=sorted(files.glob("*.run")))
-        campaign.pool("depth", depth=DEPTH)
-        campaign.set_loop(mode=mode)
+        campaign.importer.import_files(
+            documents=[files / "d.jsonl"], topics=files / "t.tsv", runs=sorted(files.glob("*.run"))
+        )
+        campaign.pools.add("depth", depth=DEPTH)
+        campaign.settings.set_loop(mode=mode)
         if mode != "pool":
-            campaign.update_vectors()
-        campaign.add_account("boss", "manager")
-        tokens = Tokens(campaign.secret(), campaign.id)
+            campaign.features.update()
+        campaign.accounts.add("boss", "manager")
+        tokens = Tokens(campaign.server_state.secret(), campaign.id)
         given = []
         for name in (f"a{number}" for number in range(annotators)):
-            campaign.add_account(name, "annotator")
-            person = campaign.session(campaign.open_session(name))
+            campaign.accounts.add(name, "annotator")
+            person = campaign.accounts.session(campaign.accounts.open_session(name))
             assert person is not None
             given.append(tokens.token(name, person.session))
         return given
@@ -167,8 +169,8 @@ def main(seconds: float = 15.0) -> None:
             server.terminate()
             server.wait(20)
             with Campaign(directory) as campaign:
-                assert campaign.counts()["logged"] == len(times)
-                log = campaign.judgements()
+                assert campaign.progress.counts()["logged"] == len(times)
+                log = campaign.judgement_log.judgements()
             ms = sorted(1000 * t for t in times)
             lag = log.groupby("query_id").cumcount() - log["model_round"].astype(float)
             unread = f"{lag.median():.0f}, {lag.quantile(0.95):.0f}" if mode != "pool" else "-"

@@ -27,7 +27,7 @@ from typing import Any
 from uuid import uuid4
 
 from annotate.auth.tokens import TOKEN_HEADER, Tokens
-from annotate.judging.routes import PREFIX
+from annotate.judging.document_payload import PREFIX
 from collection import Campaign
 
 ANNOTATORS, OVERLAP, PAIRS_A_TOPIC = 20, 2, 50
@@ -61,21 +61,21 @@ def build(directory: Path, topics: int, mode: str) -> dict[str, str]:
     (files / "t.tsv").write_text("".join(f"{t}\ttopic {t}\n" for t in range(topics)))
     (files / "a.run").write_text("".join(f"{t} Q0 {d} {r + 1} {100 - r} a\n" for t, d, r in pairs))
     with Campaign.create(directory) as campaign:
-        campaign.import_files(documents=[files / "d.jsonl"], topics=files / "t.tsv", runs=[files / "a.run"])
-        campaign.pool("depth", depth=PAIRS_A_TOPIC)
-        campaign.set_assignment(annotators=OVERLAP, lease=LEASE)
-        campaign.set_loop(mode=mode)
-        campaign.add_account("boss", "manager")
-        tokens = Tokens(campaign.secret(), campaign.id)
+        campaign.importer.import_files(documents=[files / "d.jsonl"], topics=files / "t.tsv", runs=[files / "a.run"])
+        campaign.pools.add("depth", depth=PAIRS_A_TOPIC)
+        campaign.assignments.update(annotators=OVERLAP, lease=LEASE)
+        campaign.settings.set_loop(mode=mode)
+        campaign.accounts.add("boss", "manager")
+        tokens = Tokens(campaign.server_state.secret(), campaign.id)
         names = [f"a{number:02}" for number in range(ANNOTATORS)]
         for name in names:
-            campaign.add_account(name, "annotator")
+            campaign.accounts.add(name, "annotator")
         return {name: token_for(campaign, tokens, name) for name in names}
 
 
 def token_for(campaign: Campaign, tokens: Tokens, name: str) -> str:
     """What the card of somebody who has signed in would have."""
-    person = campaign.session(campaign.open_session(name))
+    person = campaign.accounts.session(campaign.accounts.open_session(name))
     assert person is not None
     return tokens.token(name, person.session)
 
@@ -186,14 +186,14 @@ def judge_all(judgements: int, mode: str = "pool") -> Outcome:
             server.terminate()
             server.wait(20)
         with Campaign(directory) as campaign:
-            log = campaign.judgements()
+            log = campaign.judgement_log.judgements()
             outcome.judged = Counter(zip(log["query_id"], log["doc_id"], strict=True))
-            pool = campaign.store.pool()
+            pool = campaign.store.pool.pairs()
             outcome.judged.update(dict.fromkeys(zip(pool["query_id"], pool["doc_id"], strict=True), 0))
             # When nobody has asked for anything for so long as a reservation lasts, none may be left.
             time.sleep(LEASE * 60)
             reserved = "SELECT count(*) FROM leases WHERE until > ?"
-            outcome.leaked = campaign.store.db.conn.execute(reserved, (time.time(),)).fetchone()[0]
+            outcome.leaked = campaign.store.connection.db.conn.execute(reserved, (time.time(),)).fetchone()[0]
     return outcome
 
 

@@ -96,12 +96,12 @@ def built(tmp_path_factory):
     directory = tmp_path_factory.mktemp("accessible") / "campaign"
     with Campaign.create(directory, title="Wings") as campaign:
         with campaign.store.transaction():
-            campaign.store.add_topics([Topic("1", "wing flow")])
-            campaign.store.add_documents([Document(f"d{n}", f"Wing {n}", "Flow past it.") for n in range(9)])
+            campaign.store.corpus.add_topics([Topic("1", "wing flow")])
+            campaign.store.corpus.add_documents([Document(f"d{n}", f"Wing {n}", "Flow past it.") for n in range(9)])
         lines = [f"1 Q0 d{n} {n + 1} {100 - n} up\n" for n in range(9)]
         (directory.parent / "up.run").write_text("".join(lines))
-        campaign.import_files(runs=[directory.parent / "up.run"])
-        campaign.pool("depth", depth=9)
+        campaign.importer.import_files(runs=[directory.parent / "up.run"])
+        campaign.pools.add("depth", depth=9)
     return (directory,)
 
 

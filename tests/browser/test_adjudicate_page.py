@@ -39,9 +39,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     ids = {topic: [f"d{SIZE * t + n}" for n in range(SIZE)] for t, topic in enumerate(TOPICS)}
     with Campaign.create(directory, title="Wings") as campaign:
         with campaign.store.transaction():
-            campaign.store.add_topics([Topic(topic, f"wing flow {topic}") for topic in TOPICS])
+            campaign.store.corpus.add_topics([Topic(topic, f"wing flow {topic}") for topic in TOPICS])
             titles = {d: f"Wing {d} " * (200 if d == "d0" else 1) for each in ids.values() for d in each}
-            campaign.store.add_documents([Document(d, title, "Flow.") for d, title in titles.items()])
+            campaign.store.corpus.add_documents([Document(d, title, "Flow.") for d, title in titles.items()])
         said = [
             Judgement(str(uuid4()), who, topic, doc_id, "graded", grade, seconds=5.0)
             for topic, each in ids.items()
@@ -51,7 +51,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
         said += [
             Judgement(str(uuid4()), f"annotator {n}", "1", "d0", "graded", n % 4, note=NOTES[n % 5]) for n in range(10)
         ]
-        assert not campaign.judge(said).refused
+        assert not campaign.judging.judge_many(said).refused
     return (directory,)
 
 
@@ -67,7 +67,7 @@ def opened(context: BrowserContext, serving: Serving) -> Page:
 def adjudicated(serving: Serving) -> list[tuple[str, str]]:
     """The keys that the log has, each with its document."""
     with Campaign(serving.directory) as campaign:
-        rows = campaign.judgements(current=False).query("counts_as == 'adjudication'")
+        rows = campaign.judgement_log.judgements(current=False).query("counts_as == 'adjudication'")
         assert rows["uuid"].is_unique
         return [(str(grade), doc_id) for grade, doc_id in zip(rows["relevance"], rows["doc_id"], strict=True)]
 

@@ -32,34 +32,34 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, int
     if CRANFIELD.is_dir():
         qrels = formats.read_qrels(CRANFIELD / "qrels.txt")
         with Campaign.create(directory, title="Cranfield") as campaign:
-            campaign.import_files(
+            campaign.importer.import_files(
                 documents=[CRANFIELD / "documents.jsonl.gz"],
                 topics=CRANFIELD / "topics.jsonl",
                 runs=sorted(CRANFIELD.glob("runs*/*.run.gz")),
             )
-            campaign.pool("depth", depth=10)
+            campaign.pools.add("depth", depth=10)
     else:
         from collection.demo import build
 
         build(directory.with_name("demo"))
         with Campaign(directory.with_name("demo")) as demo:
-            qrels = demo.qrels()
-            demo.export(pool=directory.with_name("pool.tsv"))
-            documents, topics = demo.documents(demo.store.pool()["doc_id"].tolist()), demo.topics()
+            qrels = demo.qrels.build()
+            demo.export.files(pool=directory.with_name("pool.tsv"))
+            documents, topics = demo.corpus.documents(demo.store.pool.pairs()["doc_id"].tolist()), demo.corpus.topics()
             topics.to_csv(directory.with_name("topics.tsv"), sep="\t", index=False)
             pd.DataFrame([d[:3] for d in documents.values()], columns=["doc_id", "title", "text"]).to_json(
                 directory.with_name("documents.jsonl"), orient="records", lines=True
             )
-            for run in demo.runs():
+            for run in demo.corpus.runs():
                 rows = run.frame.assign(q0="Q0", tag=run.name)[["query_id", "q0", "doc_id", "rank", "score", "tag"]]
                 rows.to_csv(directory.with_name(f"{run.name}.run"), sep=" ", header=False, index=False)
         with Campaign.create(directory, title="Docstrings") as campaign:
-            campaign.import_files(
+            campaign.importer.import_files(
                 documents=[directory.with_name("documents.jsonl")],
                 topics=directory.with_name("topics.tsv"),
                 runs=sorted(directory.parent.glob("*.run")),
             )
-            campaign.pool("depth", depth=10)
+            campaign.pools.add("depth", depth=10)
     known = qrels[qrels["query_id"] == TOPIC]
     return directory, dict(zip(known["doc_id"], known["relevance"], strict=True))
 
@@ -92,7 +92,7 @@ def test_judge_a_topic_by_keys_and_export(
 ) -> None:
     known = built[1]
     with Campaign(serving.directory) as campaign:
-        pool = campaign.store.pool()
+        pool = campaign.store.pool.pairs()
     pairs = pool.loc[pool["query_id"] == TOPIC, "doc_id"].tolist()
     page = context.new_page()
     open_card(page, serving)
@@ -126,7 +126,7 @@ def test_judge_a_topic_by_keys_and_export(
     assert {d: g for d, g in grades.items() if d in known} == {d: g for d, g in known.items() if d in grades}
 
     with Campaign(serving.directory) as campaign:
-        log = campaign.judgements(current=False)
+        log = campaign.judgement_log.judgements(current=False)
     assert log["uuid"].is_unique
     assert (log["kind"] == "undone").sum() == 2
     assert len(log) == len(pairs) + 4  # the two undone grades and the two undos are in the log as well
@@ -145,7 +145,7 @@ def test_twenty_keys_grade_the_twenty_documents_that_were_shown(
     saved(page)
     pressed = page.evaluate("window.pressed")
     with Campaign(serving.directory) as campaign:
-        log = campaign.judgements(current=False)
+        log = campaign.judgement_log.judgements(current=False)
     assert log["doc_id"].tolist() == [p["shown"] for p in pressed]
     assert log["relevance"].tolist() == [int(p["key"]) for p in pressed]
     assert log["doc_id"].nunique() == 20
@@ -177,7 +177,7 @@ def test_nothing_acknowledged_is_lost_when_the_server_is_killed(serving: Serving
         serving.start()
         expect(page.locator("[data-part=status]")).to_have_text("Saved")
     with Campaign(serving.directory) as campaign:
-        log = campaign.judgements(current=False)
+        log = campaign.judgement_log.judgements(current=False)
     assert acknowledged <= set(log["uuid"])
     assert len(log) == log["doc_id"].nunique() == graded
 
@@ -210,13 +210,16 @@ def test_my_judgements_changes_a_grade(serving: Serving, context: BrowserContext
             expect(perfect).to_be_visible(timeout=8_000)
             break
     with Campaign(serving.directory) as campaign:  # another judgement comes in: the rows of the table move
-        other = campaign.next_pairs("ann", "2", 1).documents[0].doc_id
-        campaign.judge([Judgement("other", "ann", "2", other, "graded", 0)])
+        other = campaign.judging.next_pairs("ann", "2", 1).documents[0].doc_id
+        campaign.judging.judge_many([Judgement("other", "ann", "2", other, "graded", 0)])
     perfect.click()
     page.get_by_role("button", name="Save the change").click()
     expect(page.get_by_text("All that you said about this pair (2)")).to_be_visible()
     with Campaign(serving.directory) as campaign:
-        assert campaign.judgements()[["doc_id", "relevance"]].values.tolist() == [[other, 0], [document, 3]]
+        assert campaign.judgement_log.judgements()[["doc_id", "relevance"]].values.tolist() == [
+            [other, 0],
+            [document, 3],
+        ]
 
 
 def test_import_page_says_the_line(serving: Serving, context: BrowserContext, tmp_path: Path) -> None:

@@ -47,19 +47,19 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     costs = [f'"{run}",{number + 1},:streamlit:' for number, run in enumerate(RUNS)]
     (folder / "costs.csv").write_text("\n".join(["run,latency_ms,hardware", *costs]) + "\n")
     with Campaign.create(folder / "campaign", title=":material/home: & :streamlit: \u202egnp.exe") as campaign:
-        campaign.import_files(
+        campaign.importer.import_files(
             topics=folder / "topics.jsonl",
             documents=[folder / "documents.jsonl"],
             runs=sorted(folder.glob("*.run")),
             costs=folder / "costs.csv",
         )
-        campaign.pool("depth", depth=3)
+        campaign.pools.add("depth", depth=3)
         said = [
             Judgement(f"{who}-{q}-{d}", who, q, d, "graded", (n + len(who) // 4) % 4, note=f":material/home: \u202e{d}")
             for who in ("ann", ":material/home:", ":streamlit:")
             for n, (q, d) in enumerate((q, d) for q in TOPICS for d in DOCUMENTS)
         ]
-        assert not campaign.judge(said).refused
+        assert not campaign.judging.judge_many(said).refused
     return (folder / "campaign",)
 
 

@@ -26,22 +26,22 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, dict[str
     if CRANFIELD.is_dir():
         topic, qrels = "1", formats.read_qrels(CRANFIELD / "qrels.txt")
         with Campaign.create(directory, title="Cranfield") as campaign:
-            campaign.import_files(
+            campaign.importer.import_files(
                 documents=[CRANFIELD / "documents.jsonl.gz"],
                 topics=CRANFIELD / "topics.jsonl",
                 runs=sorted((CRANFIELD / "runs").glob("*.run.gz")),
             )
-            campaign.set_loop(mode="loop")
+            campaign.settings.set_loop(mode="loop")
     else:
         from collection.demo import build
 
         build(directory)
         with Campaign(directory) as campaign:
-            qrels = campaign.qrels()
+            qrels = campaign.qrels.build()
             judged = set(qrels["query_id"])
-            topic = next(q for q in campaign.topics()["query_id"] if q not in judged)
+            topic = next(q for q in campaign.corpus.topics()["query_id"] if q not in judged)
             qrels = qrels[:0]
-            campaign.set_loop(mode="loop")
+            campaign.settings.set_loop(mode="loop")
     known = qrels[qrels["query_id"] == topic]
     return directory, topic, dict(zip(known["doc_id"], known["relevance"], strict=True))
 
@@ -69,7 +69,7 @@ def judge(page: Page, known: dict[str, int], count: int, pause: int) -> list[str
 
 def log_of(serving: Serving, topic: str) -> pd.DataFrame:
     with Campaign(serving.directory) as campaign:
-        return campaign.judgements(current=False, query_id=topic)
+        return campaign.judgement_log.judgements(current=False, query_id=topic)
 
 
 def test_the_hundredth_pair_comes_from_a_model_that_has_read_the_ones_before(
@@ -106,8 +106,8 @@ def test_two_annotators_on_one_topic_never_get_the_same_pair(
 ) -> None:
     _, topic, known = built
     with Campaign(serving.directory) as campaign:
-        campaign.add_account("bob", "annotator")
-        link = campaign.make_signin_link("bob")
+        campaign.accounts.add("bob", "annotator")
+        link = campaign.accounts.make_signin_link("bob")
     other = browser.new_context(viewport={"width": 1280, "height": 800})
     try:
         ann, bob = context.new_page(), other.new_page()
@@ -152,6 +152,6 @@ def test_a_topic_that_is_closed_hands_out_nothing_more(
     judge(page, known, 2, 0)
     saved(page)
     with Campaign(serving.directory) as campaign:
-        campaign.set_loop(topics=[topic], mode="closed")
+        campaign.settings.set_loop(topics=[topic], mode="closed")
     page.goto(f"{serving.url}/judge?topic={topic}")
     expect(page.locator("[data-part=rest]")).to_contain_text("done", ignore_case=True)

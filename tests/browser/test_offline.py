@@ -33,15 +33,15 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     directory = tmp_path_factory.mktemp("offline") / "campaign"
     with Campaign.create(directory, title="Wings") as campaign:
         with campaign.store.transaction():
-            campaign.store.add_topics([Topic("1", "wing flow"), Topic("2", "heat transfer")])
+            campaign.store.corpus.add_topics([Topic("1", "wing flow"), Topic("2", "heat transfer")])
             texts = [" ".join(f"wing{n}flow{word}" for word in range(80)) for n in range(PAIRS)]
             texts[3] = texts[0] + " or near it"  # nearly the same as another
             documents = [Document(f"d{n:02d}", f"Wing {n}", text) for n, text in enumerate(texts)]
-            campaign.store.add_documents(documents)
+            campaign.store.corpus.add_documents(documents)
         lines = [f"{topic} Q0 d{n:02d} {n + 1} {100 - n} up\n" for topic in "12" for n in range(PAIRS)]
         (directory.parent / "up.run").write_text("".join(lines))
-        campaign.import_files(runs=[directory.parent / "up.run"])
-        assert campaign.pool("depth", depth=PAIRS).pairs == 2 * PAIRS
+        campaign.importer.import_files(runs=[directory.parent / "up.run"])
+        assert campaign.pools.add("depth", depth=PAIRS).pairs == 2 * PAIRS
     return (directory,)
 
 
@@ -73,7 +73,7 @@ def judge(page: Page, grades: str) -> list[tuple[str, int]]:
 
 def log_of(serving: Serving) -> pd.DataFrame:
     with Campaign(serving.directory) as campaign:
-        return campaign.judgements(current=False)
+        return campaign.judgement_log.judgements(current=False)
 
 
 def pairs(log: pd.DataFrame) -> list[tuple[str, int]]:
@@ -151,7 +151,7 @@ def test_keys_scroll_the_document_while_a_link_of_the_page_has_the_focus(
     serving: Serving, context: BrowserContext
 ) -> None:
     with Campaign(serving.directory) as campaign, campaign.store.transaction():
-        campaign.store.add_documents([Document("d00", "Wing 0", "a long one\n" * 400)], replace=True)
+        campaign.store.corpus.add_documents([Document("d00", "Wing 0", "a long one\n" * 400)], replace=True)
     page = context.new_page()
     page.add_init_script(WATCH_KEYS)
     use_link(page, serving.link)
@@ -176,7 +176,7 @@ def test_keys_scroll_the_document_while_a_link_of_the_page_has_the_focus(
 def test_two_tabs_take_turns(serving: Serving, context: BrowserContext, mode: str) -> None:
     if mode == "loop":
         with Campaign(serving.directory) as campaign:
-            campaign.set_loop(mode="loop")
+            campaign.settings.set_loop(mode="loop")
     tabs = [open_card(context, serving), open_card(context, serving, sign_in=False)]
     for page in tabs:
         page.wait_for_function(f"{STATE}.tabs.others.size === 1")

@@ -31,12 +31,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     (folder / "a.run").write_text(RUN_A)
     (folder / "b.run").write_text(RUN_B)
     with Campaign.create(folder / "campaign", title="Small") as campaign:
-        campaign.import_files(
+        campaign.importer.import_files(
             documents=[folder / "documents.tsv"],
             topics=folder / "topics.tsv",
             runs=[folder / "a.run", folder / "b.run"],
         )
-        campaign.pool("depth", depth=2)
+        campaign.pools.add("depth", depth=2)
     return (folder / "campaign",)
 
 
@@ -56,9 +56,9 @@ def window(browser: Browser) -> Iterator[list[Page]]:
 def enter(page: Page, serving: Serving, name: str, role: Role) -> None:
     """Sign in as somebody with this role, by a one-time link."""
     with Campaign(serving.directory) as campaign:
-        if name not in campaign.accounts()["name"].tolist():
-            campaign.add_account(name, role)
-        link = campaign.make_signin_link(name)
+        if name not in campaign.accounts.table()["name"].tolist():
+            campaign.accounts.add(name, role)
+        link = campaign.accounts.make_signin_link(name)
     use_link(page, f"{serving.url}/signin?token={link}")
     expect(page.get_by_text("signed in as")).to_be_visible()
 
@@ -94,7 +94,7 @@ def test_invite_judge_lock(serving: Serving, window: list[Page]) -> None:
     bob.keyboard.press("3")
     expect(bob.get_by_text(re.compile("You are signed out: reload this page to sign in again"))).to_be_visible()
     with Campaign(serving.directory) as campaign:
-        assert campaign.judgements()[["annotator", "relevance"]].values.tolist() == [["bob", 2]]
+        assert campaign.judgement_log.judgements()[["annotator", "relevance"]].values.tolist() == [["bob", 2]]
     bob.goto(f"{serving.url}/judge")
     expect(bob.get_by_role("button", name="Sign in")).to_be_visible()
     bob.get_by_label("Name").fill("bob")
@@ -110,7 +110,7 @@ def test_invite_judge_lock(serving: Serving, window: list[Page]) -> None:
     bob.goto(f"{serving.url}/judge")  # what waited in the browser is sent
     saved(bob)
     with Campaign(serving.directory) as campaign:
-        assert sorted(campaign.judgements()["relevance"]) == [2, 3]
+        assert sorted(campaign.judgement_log.judgements()["relevance"]) == [2, 3]
 
     bob.goto(f"{serving.url}/account")
     bob.get_by_role("button", name="Sign out here").click()
@@ -195,7 +195,7 @@ def test_a_provider_s_people_come_in_with_the_role_of_their_address_or_group(
         expect(page.get_by_text(re.compile("signed in as"))).to_contain_text(role)
         expect(page.get_by_test_id("stSidebarNav").get_by_role("link", name=page_title, exact=True)).to_be_visible()
         with Campaign(with_provider.directory) as campaign:
-            row = campaign.accounts().set_index("name").loc[name]
+            row = campaign.accounts.table().set_index("name").loc[name]
         assert (row["role"], row["email"]) == (role, claims["email"])
         # Out is out, at the provider too: the next page asks to sign in.
         page.get_by_role("button", name="Sign out").click()
@@ -211,9 +211,9 @@ def test_who_is_nobody_here_locked_or_not_verified_is_refused_by_the_door(
 ) -> None:
     page = window[0]
     with Campaign(with_provider.directory) as campaign:
-        campaign.invite("rob", "reader", email="rob@example.org")
-        campaign.lock("rob")
-        before = campaign.accounts()
+        campaign.accounts.invite("rob", "reader", email="rob@example.org")
+        campaign.accounts.lock("rob")
+        before = campaign.accounts.table()
     for claims, words in (
         ({"email": "eve@evil.org", "groups": ["visitors"]}, "There is no role in this campaign for eve@evil.org"),
         ({"email": "rob@example.org"}, "The account of rob@example.org is locked"),
@@ -228,7 +228,7 @@ def test_who_is_nobody_here_locked_or_not_verified_is_refused_by_the_door(
         page.get_by_role("button", name=re.compile("^Leave Example")).click()
         expect(page).to_have_url(f"{with_provider.url}/signin")
     with Campaign(with_provider.directory) as campaign:
-        assert campaign.accounts().equals(before)
+        assert campaign.accounts.table().equals(before)
 
 
 def test_what_the_provider_said_long_ago_lets_nobody_in(
@@ -240,4 +240,4 @@ def test_what_the_provider_said_long_ago_lets_nobody_in(
     go_through(page, with_provider)
     expect(page).to_have_url(f"{with_provider.url}/signin")
     with Campaign(with_provider.directory) as campaign:
-        assert "mia@example.org" not in campaign.accounts()["email"].tolist()
+        assert "mia@example.org" not in campaign.accounts.table()["email"].tolist()

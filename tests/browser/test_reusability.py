@@ -36,7 +36,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     (folder / "qrels.txt").write_text("".join(f"{t} 0 d{d} {int(relevant[t, d])}\n" for t, d in sorted(judged)))
     (folder / "topics.tsv").write_text("".join(f"{t}\tneed {t}\n" for t in range(12)))
     with Campaign.create(folder / "campaign", title="Small") as campaign:
-        campaign.import_files(topics=folder / "topics.tsv", runs=paths, qrels=folder / "qrels.txt")
+        campaign.importer.import_files(topics=folder / "topics.tsv", runs=paths, qrels=folder / "qrels.txt")
     return (folder / "campaign",)
 
 
@@ -47,9 +47,9 @@ def test_a_reader_reads_the_verdict_and_takes_a_chart_away(
     page = context.new_page()
     page.set_viewport_size({"width": width, "height": 900})
     with Campaign(serving.directory) as campaign:
-        campaign.add_account("rae", "reader")
-        link = campaign.make_signin_link("rae")
-        verdict = campaign.reusability().verdict
+        campaign.accounts.add("rae", "reader")
+        link = campaign.accounts.make_signin_link("rae")
+        verdict = campaign.evaluation.reusability().verdict
     use_link(page, f"{serving.url}/signin?token={link}")
     expect(page.get_by_text("Small").first).to_be_attached()
     page.goto(f"{serving.url}/reusability")

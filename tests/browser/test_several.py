@@ -27,20 +27,24 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     directory = tmp_path_factory.mktemp("several") / "campaign"
     with Campaign.create(directory, title="Wings") as campaign:
         if CRANFIELD.is_dir():
-            campaign.import_files(documents=[CRANFIELD / "documents.jsonl.gz"], topics=CRANFIELD / "topics.jsonl")
-            documents = [row[0] for row in campaign.store.db.conn.execute("SELECT doc_id FROM documents LIMIT 60")]
+            campaign.importer.import_files(
+                documents=[CRANFIELD / "documents.jsonl.gz"], topics=CRANFIELD / "topics.jsonl"
+            )
+            documents = [
+                row[0] for row in campaign.store.connection.db.conn.execute("SELECT doc_id FROM documents LIMIT 60")
+            ]
         else:
             documents = [f"d{number}" for number in range(60)]
             with campaign.store.transaction():
-                campaign.store.add_topics([Topic("1", "wing flow")])
-                campaign.store.add_documents([Document(d, d, f"Flow past the wing {d}.") for d in documents])
-        topic = campaign.topics()["query_id"].iloc[0]
+                campaign.store.corpus.add_topics([Topic("1", "wing flow")])
+                campaign.store.corpus.add_documents([Document(d, d, f"Flow past the wing {d}.") for d in documents])
+        topic = campaign.corpus.topics()["query_id"].iloc[0]
         # Two systems that put other documents first, so that a measure has something to tell apart.
         for name, found in (("up", documents[:20]), ("down", documents[PAIRS - 1 : 9 : -1])):
             lines = [f"{topic} Q0 {d} {rank} {100 - rank} {name}\n" for rank, d in enumerate(found, 1)]
             (directory.parent / f"{name}.run").write_text("".join(lines))
-            campaign.import_files(runs=[directory.parent / f"{name}.run"])
-        assert campaign.pool("depth", depth=20).pairs == PAIRS
+            campaign.importer.import_files(runs=[directory.parent / f"{name}.run"])
+        assert campaign.pools.add("depth", depth=20).pairs == PAIRS
     return (directory,)
 
 
@@ -101,7 +105,7 @@ def test_two_annotators_and_a_manager(serving: Serving, built: tuple[Path], brow
         return context
 
     with Campaign(serving.directory) as campaign:
-        ids = campaign.store.pool()["doc_id"].tolist()
+        ids = campaign.store.pool.pairs()["doc_id"].tolist()
     # They agree on most, are a grade apart on some, and as far apart as can be on one.
     ben = {doc_id: place % 3 for place, doc_id in enumerate(ids)}
     cai = {doc_id: grade + (place % 5 == 0) for place, (doc_id, grade) in enumerate(ben.items())}
@@ -113,7 +117,7 @@ def test_two_annotators_and_a_manager(serving: Serving, built: tuple[Path], brow
     use_link(manager, serving.link)
     links = [invite(manager, serving, name) for name in ("ben", "cai")]
     with Campaign(serving.directory) as campaign:
-        campaign.set_assignment(annotators=2)
+        campaign.assignments.update(annotators=2)
     pages = [accept(context, link) for context, link in zip(windows[1:], links, strict=True)]
     for page in pages:
         page.goto(f"{serving.url}/judge")
@@ -142,7 +146,7 @@ def test_two_annotators_and_a_manager(serving: Serving, built: tuple[Path], brow
         expect(page.locator("[data-part=status]")).to_have_text("Saved")
 
     with Campaign(serving.directory) as campaign:
-        log = campaign.judgements(current=False)
+        log = campaign.judgement_log.judgements(current=False)
         assert set(log["counts_as"]) == {"judgement"}
         assert Counter(log["doc_id"]) == dict.fromkeys(ids, 2)
         assert log.groupby("doc_id")["annotator"].agg(lambda names: "".join(sorted(names))).eq("bencai").all()
@@ -150,7 +154,7 @@ def test_two_annotators_and_a_manager(serving: Serving, built: tuple[Path], brow
             name: dict(zip(rows["doc_id"], rows["relevance"], strict=True)) for name, rows in log.groupby("annotator")
         }
         assert given == {"ben": ben, "cai": cai}
-        campaign.export(labels=tmp_path / "labels.csv")
+        campaign.export.files(labels=tmp_path / "labels.csv")
     assert len(formats.read_labels(tmp_path / "labels.csv")) == 2 * PAIRS
 
     check_agreement(manager, serving, tmp_path / "labels.csv")
@@ -186,5 +190,5 @@ def check_adjudication(manager: Page, serving: Serving, worst: str, scratch: Pat
     qrels = formats.read_qrels(scratch / "qrels.txt").set_index("doc_id")["relevance"]
     assert qrels[worst] == 2
     with Campaign(serving.directory) as campaign:
-        assert campaign.adjudications()["note"].tolist() == ["by 2 of its 3 figures"]
+        assert campaign.judgement_log.adjudications()["note"].tolist() == ["by 2 of its 3 figures"]
     assert len(qrels) == PAIRS

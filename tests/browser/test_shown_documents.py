@@ -67,13 +67,13 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     directory = folder / "campaign"
     with Campaign.create(directory) as campaign:
         documents, topics, runs = [folder / "documents.jsonl"], folder / "topics.tsv", [folder / "a.run"]
-        campaign.import_files(documents=documents, topics=topics, runs=runs)
-        campaign.pool("depth", depth=10)
-        campaign.set_assignment(annotators=2)
+        campaign.importer.import_files(documents=documents, topics=topics, runs=runs)
+        campaign.pools.add("depth", depth=10)
+        campaign.assignments.update(annotators=2)
         for annotator, grade in (("ann", 3), ("ben", 0)):
             for document in DOCUMENTS:
                 doc_id = str(document["doc_id"])
-                campaign.judge([Judgement(str(uuid4()), annotator, "1", doc_id, "graded", grade)])
+                campaign.judging.judge_many([Judgement(str(uuid4()), annotator, "1", doc_id, "graded", grade)])
     return (directory,)
 
 

@@ -26,22 +26,24 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path]:
     directory = tmp_path_factory.mktemp("tasks") / "campaign"
     with Campaign.create(directory, title="Wings") as campaign:
         if CRANFIELD.is_dir():
-            campaign.import_files(documents=[CRANFIELD / "documents.jsonl.gz"], topics=CRANFIELD / "topics.jsonl")
-            ids = [row[0] for row in campaign.store.db.conn.execute("SELECT doc_id FROM documents LIMIT 60")]
+            campaign.importer.import_files(
+                documents=[CRANFIELD / "documents.jsonl.gz"], topics=CRANFIELD / "topics.jsonl"
+            )
+            ids = [row[0] for row in campaign.store.connection.db.conn.execute("SELECT doc_id FROM documents LIMIT 60")]
         else:
             ids = [f"d{number}" for number in range(60)]
             with campaign.store.transaction():
-                campaign.store.add_topics([Topic(str(t), f"wing flow {t}") for t in range(1, 21)])
-                campaign.store.add_documents([Document(d, d, f"Flow past the wing {d}.") for d in ids])
-        topics = campaign.topics()["query_id"].tolist()[:12]
+                campaign.store.corpus.add_topics([Topic(str(t), f"wing flow {t}") for t in range(1, 21)])
+                campaign.store.corpus.add_documents([Document(d, d, f"Flow past the wing {d}.") for d in ids])
+        topics = campaign.corpus.topics()["query_id"].tolist()[:12]
         lines = [
             f"{q} Q0 {d} {rank} {100 - rank} up\n"
             for t, q in enumerate(topics)
             for rank, d in enumerate(ids[4 * t : 4 * t + SIZE], 1)
         ]
         (directory.parent / "up.run").write_text("".join(lines))
-        campaign.import_files(runs=[directory.parent / "up.run"])
-        campaign.pool("depth", depth=SIZE)
+        campaign.importer.import_files(runs=[directory.parent / "up.run"])
+        campaign.pools.add("depth", depth=SIZE)
     return (directory,)
 
 
@@ -53,7 +55,7 @@ def serve(built: tuple[Path], tmp_path: Path) -> Iterator[object]:
     def start(**settings: object) -> Serving:
         shutil.copytree(built[0], tmp_path / "campaign")
         with Campaign(tmp_path / "campaign") as campaign:
-            campaign.set_card(**settings)
+            campaign.settings.set_judging_page(**settings)
         servers.append(Serving(tmp_path / "campaign"))
         return servers[-1]
 
@@ -91,7 +93,7 @@ def test_lists_are_decided_and_survive_a_killed_server(serve, context):
     count(page, "4 of 12")
     saved(page)
     with Campaign(serving.directory) as campaign:
-        rows = campaign.choices(current=False).to_dict("records")
+        rows = campaign.topic_tasks.choices(current=False).to_dict("records")
         said = [(r["kind"], [r["shown"].index(d) + 1 for d in r["chosen"]]) for r in rows]
         assert said == [
             ("chosen", [2, 4]),
@@ -101,9 +103,9 @@ def test_lists_are_decided_and_survive_a_killed_server(serve, context):
             ("chosen", [1, 3]),
             ("chosen", []),
         ]
-        topics = campaign.topics()["query_id"].tolist()
-        assert campaign.choices()["query_id"].tolist() == topics[:4]
-        assert campaign.task_progress("ann").done == 4
+        topics = campaign.corpus.topics()["query_id"].tolist()
+        assert campaign.topic_tasks.choices()["query_id"].tolist() == topics[:4]
+        assert campaign.topic_tasks.progress("ann").done == 4
 
 
 def test_preferences_lead_through_the_topics(serve, context):
@@ -121,11 +123,11 @@ def test_preferences_lead_through_the_topics(serve, context):
     saved(page)
     expect(page.locator("[data-part=equal]")).to_have_attribute("aria-pressed", "true")
     with Campaign(serving.directory) as campaign:
-        log, now = campaign.preferences(current=False), campaign.preferences()
+        log, now = campaign.topic_tasks.preferences(current=False), campaign.topic_tasks.preferences()
         assert log["kind"].tolist()[-1] == "undone"
         assert len(log) == 13
         assert len(now) == 11
-        done = campaign.task_progress("ann").done
+        done = campaign.topic_tasks.progress("ann").done
         pairs = [(q, *sorted(pair)) for q, *pair in now[["query_id", "left", "right"]].itertuples(index=False)]
         assert len(set(pairs)) == 11
     assert re.fullmatch(rf"{done} of 12", page.locator("[data-part=all-count]").inner_text())

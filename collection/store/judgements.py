@@ -1,16 +1,21 @@
-"""What people said: the log of judgements, and how far each topic is."""
+"""The log of judgements, and how far each topic is."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import NamedTuple
 
 import pandas as pd
 
 from collection import clock
-from collection.records import CountsAs, Judgement
-from collection.store.connection import Connection, held_back
+from collection.records import (
+    CountsAs,
+    Judgement,
+)
+from collection.store.connection import Connection, held_back, json_text, writes
 
 
 class Pair(NamedTuple):
@@ -40,12 +45,15 @@ class Logged(NamedTuple):
     counts_as: CountsAs
 
 
-class Log(Connection):
-    """The append-only log and what is derived from it."""
+@dataclass(eq=False)
+class JudgementTables:
+    """The log of judgements, and how far each topic is."""
+
+    connection: Connection
 
     def pair(self, query_id: str, doc_id: str, annotator: str, counts_as: CountsAs = "judgement") -> Pair | None:
         """What is known of a pair; None if the topic or the document is not in the campaign."""
-        row = self.db.conn.execute(
+        row = self.connection.db.conn.execute(
             f"""
             SELECT t.topic, d.doc, coalesce(l.strategy, r.strategy),
                    CASE WHEN l.strategy IS NULL THEN p.rank ELSE l.pool_rank END, l.model_round,
@@ -70,13 +78,14 @@ class Log(Connection):
 
     def logged(self, uuid: str) -> Logged | None:
         """The judgement with this uuid, or None."""
-        row = self.db.conn.execute(
+        row = self.connection.db.conn.execute(
             "SELECT annotator, query_id, doc_id, counts_as FROM judgements JOIN topics USING (topic) "
             "JOIN documents USING (doc) WHERE uuid = ?",
             (uuid,),
         ).fetchone()
         return None if row is None else Logged(*row)
 
+    @writes
     def append(self, judgement: Judgement, pair: Pair) -> None:
         """Write one judgement to the log; it revises the annotator's current one on the pair, if any."""
         row = judgement._asdict() | {"topic": pair.topic, "doc": pair.doc, "revises": pair.judgement}
@@ -84,9 +93,9 @@ class Log(Connection):
         row["passages"] = json.dumps(judgement.passages) if judgement.passages else None
         del row["query_id"], row["doc_id"]
         columns, places = ", ".join(row), ", ".join(f":{name}" for name in row)
-        self.db.conn.execute(f"INSERT INTO judgements ({columns}) VALUES ({places})", row)
+        self.connection.db.conn.execute(f"INSERT INTO judgements ({columns}) VALUES ({places})", row)
 
-    def judgements(
+    def table(
         self,
         *,
         current: bool = True,
@@ -119,7 +128,7 @@ class Log(Connection):
         # Found by the key of the words: a join of the view on the topic would read all words for each judgement.
         table = "words" if current else "judgements"
         which = f"SELECT {'judgement' if current else 'id'} FROM {table} {where}"
-        frame = self._frame(
+        frame = self.connection.frame(
             "SELECT j.uuid, j.annotator, t.query_id, d.doc_id, j.kind, j.relevance, j.reason, j.judged_at, j.shown_at, "
             "j.seconds, j.source, j.strategy, j.pool_rank, j.model_round, j.probability, r.uuid AS revises, "
             "j.note, j.counts_as, j.away, j.flagged, j.passages "
@@ -141,7 +150,7 @@ class Log(Connection):
 
         Topic and document -> the grade, or "cannot judge", and what it counts as: "judgement" before "surplus".
         """
-        rows = self.db.conn.execute(
+        rows = self.connection.db.conn.execute(
             "SELECT t.query_id, d.doc_id, CASE j.kind WHEN 'graded' THEN j.relevance ELSE j.kind END, l.counts_as "
             "FROM last_words AS l JOIN judgements AS j ON j.id = l.judgement JOIN topics AS t ON t.topic = l.topic "
             "JOIN documents AS d ON d.doc = l.doc WHERE l.annotator = ? AND NOT l.open "
@@ -163,7 +172,7 @@ class Log(Connection):
             missing), ``waiting`` (judgements that held-back pairs still want), ``elsewhere`` and ``elsewhere_cannot``
             (judged, and without a grade, outside the pool); topics in order.
         """
-        return self._frame(
+        return self.connection.frame(
             f"""
             SELECT t.query_id, t.title, count(p.doc) AS pool, coalesce(sum(p.judged), 0) AS judged,
                    coalesce(sum(p.judged AND NOT p.graded), 0) AS cannot_judge,
@@ -196,27 +205,9 @@ class Log(Connection):
             {"query_id": query_id},  # type: ignore[arg-type]
         )
 
-    def without_text_in_pools(self) -> dict[str, int]:
-        """Topics with pairs in their pool that nobody has judged and that are held back, and how many these are."""
-        rows = self.db.conn.execute(
-            f"SELECT t.query_id, count(*) FROM pool AS p JOIN topics AS t USING (topic) WHERE {held_back('p.doc')} "
-            "AND NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = p.topic AND w.doc = p.doc) "
-            "GROUP BY p.topic ORDER BY p.topic"
-        )
-        return dict(rows.fetchall())
-
-    def held_back(self, doc_ids: Sequence[str]) -> set[str]:
-        """Which of these documents cannot be judged yet; see :func:`collection.store.connection.held_back`."""
-        rows = self.db.conn.execute(
-            "SELECT d.doc_id FROM documents AS d WHERE d.doc_id IN (SELECT value FROM json_each(?)) "
-            f"AND {held_back('d.doc')} ORDER BY d.doc",
-            (json.dumps(list(doc_ids)),),
-        )
-        return {doc_id for (doc_id,) in rows}
-
     def versions(self) -> tuple[tuple[object, ...], int]:
         """What differs where topics, the pool, assignments or texts differ, and the number of the log's last entry."""
-        *made_of, logged = self.db.conn.execute(
+        *made_of, logged = self.connection.db.conn.execute(
             "SELECT (SELECT count(*) FROM topics), (SELECT coalesce(max(pool_round), 0) FROM pool_rounds), "
             "(SELECT value FROM settings WHERE key = 'assignment_version'), "
             "(SELECT value FROM settings WHERE key = 'documents_version'), "
@@ -227,7 +218,7 @@ class Log(Connection):
     def judged_outside_pool(self) -> int:
         """Pairs that somebody judged and that are in no pool."""
         return int(
-            self._value(
+            self.connection.value(
                 "SELECT count(*) FROM (SELECT DISTINCT w.topic, w.doc FROM words AS w WHERE NOT EXISTS "
                 "(SELECT 1 FROM pool AS p WHERE p.topic = w.topic AND p.doc = w.doc))"
             )
@@ -235,7 +226,7 @@ class Log(Connection):
 
     def topics_since(self, logged: int) -> list[str]:
         """Topics of which the log has something newer than this entry."""
-        rows = self.db.conn.execute(
+        rows = self.connection.db.conn.execute(
             "SELECT DISTINCT query_id FROM judgements JOIN topics USING (topic) WHERE id > ? ORDER BY topic", (logged,)
         )
         return [query_id for (query_id,) in rows]
@@ -243,20 +234,134 @@ class Log(Connection):
     def counts(self) -> dict[str, int]:
         """Sizes at a glance."""
         return {
-            "topics": self._value("SELECT count(*) FROM topics"),
-            "documents": self._value("SELECT count(*) FROM documents WHERE text IS NOT NULL"),
-            "runs": self._value("SELECT count(*) FROM runs"),
-            "pool": self._value("SELECT count(*) FROM pool"),
-            "judgements": self._value("SELECT count(*) FROM current_judgements"),
-            "logged": self._value("SELECT count(*) FROM judgements"),
+            "topics": self.connection.value("SELECT count(*) FROM topics"),
+            "documents": self.connection.value("SELECT count(*) FROM documents WHERE text IS NOT NULL"),
+            "runs": self.connection.value("SELECT count(*) FROM runs"),
+            "pool": self.connection.value("SELECT count(*) FROM pool"),
+            "judgements": self.connection.value("SELECT count(*) FROM current_judgements"),
+            "logged": self.connection.value("SELECT count(*) FROM judgements"),
         }
 
     def annotators(self) -> pd.DataFrame:
         """``annotator``, ``judgements`` (current), ``seconds`` (median active), ``last_at``; by name."""
-        frame = self._frame(
+        frame = self.connection.frame(
             "SELECT annotator, seconds, judged_at FROM current_judgements WHERE counts_as = 'judgement' "
             "ORDER BY annotator, id"
         )
         return frame.groupby("annotator", as_index=False).agg(
             judgements=("annotator", "size"), seconds=("seconds", "median"), last_at=("judged_at", "max")
+        )
+
+    def logged_in(self, query_id: str) -> int:
+        """How many entries the log has for a topic: what numbers the rounds of its model."""
+        return int(
+            self.connection.value(
+                "SELECT count(*) FROM judgements WHERE topic = (SELECT topic FROM topics WHERE query_id = ?)",
+                (query_id,),
+            )
+        )
+
+    def judged_among(self, query_id: str, newest: int) -> int:
+        """Documents of a topic that are judged now and were not before the newest so many entries of its log."""
+        if newest <= 0:
+            return 0
+        # A sign before an id keeps SQLite from walking through the topic's log for each document.
+        return int(
+            self.connection.value(
+                """
+                WITH t AS (SELECT topic FROM topics WHERE query_id = :query_id),
+                     new AS (SELECT id, doc FROM judgements WHERE topic = (SELECT topic FROM t)
+                             ORDER BY id DESC LIMIT :newest),
+                     first AS (SELECT min(id) AS id FROM new)
+                SELECT count(DISTINCT new.doc) FROM t, new, first
+                WHERE EXISTS (SELECT 1 FROM words AS w WHERE w.topic = t.topic AND w.doc = new.doc)
+                AND NOT EXISTS (
+                    SELECT 1 FROM judgements AS b WHERE b.topic = t.topic AND b.doc = new.doc AND +b.id < first.id
+                    AND b.kind <> 'undone' AND b.counts_as <> 'surplus'
+                    AND NOT EXISTS (
+                        SELECT 1 FROM judgements AS u WHERE u.topic = b.topic AND u.doc = b.doc
+                        AND u.annotator = b.annotator AND u.counts_as = b.counts_as
+                        AND +u.id > b.id AND +u.id < first.id))
+                """,
+                {"query_id": query_id, "newest": newest},  # type: ignore[arg-type]
+            )
+        )
+
+    def log_sizes(self) -> dict[str, int]:
+        """Entries in the log for each topic that has any."""
+        return dict(
+            self.connection.db.conn.execute(
+                "SELECT t.query_id, count(*) FROM judgements AS j JOIN topics AS t USING (topic) "
+                "GROUP BY t.topic ORDER BY t.topic"
+            ).fetchall()
+        )
+
+    def decisions(self, query_id: str | None = None) -> pd.DataFrame:
+        """What stands of a topic, or of all: one row for each annotator's last word on each document.
+
+        ``query_id``, ``doc_id``, ``row`` (of the matrix), ``annotator``, ``counts_as``, ``kind``, ``relevance`` (null
+        where no grade could be given), ``strategy``, ``model_round``, ``probability``, ``judged_at``: these of the
+        first judgement of the pair, or the first after it was last taken back; in the order of these. Of several
+        adjudications the last one counts, so these are in the order in which they were last changed.
+        """
+        return self.connection.frame(
+            f"""
+            SELECT t.query_id, d.doc_id, d.doc - 1 AS row, j.annotator, j.counts_as, j.kind, j.relevance,
+                   f.strategy, f.model_round, f.probability, f.judged_at
+            FROM words AS w JOIN judgements AS j ON j.id = w.judgement
+            JOIN topics AS t ON t.topic = w.topic JOIN documents AS d ON d.doc = w.doc
+            JOIN judgements AS f ON f.id = (
+                SELECT min(b.id) FROM judgements AS b
+                WHERE b.topic = w.topic AND b.doc = w.doc AND b.annotator = w.annotator AND b.counts_as = w.counts_as
+                AND b.id > coalesce((
+                    SELECT max(u.id) FROM judgements AS u WHERE u.topic = w.topic AND u.doc = w.doc
+                    AND u.annotator = w.annotator AND u.counts_as = w.counts_as AND u.kind = 'undone'), 0))
+            {"" if query_id is None else "WHERE w.topic = (SELECT topic FROM topics WHERE query_id = ?)"}
+            ORDER BY CASE WHEN j.counts_as = 'adjudication' THEN j.id ELSE f.id END
+            """,
+            [] if query_id is None else [query_id],
+        )
+
+    def judged_rows(self, query_id: str) -> list[int]:
+        """Matrix rows of the documents of a topic that somebody has judged, ascending."""
+        rows = self.connection.db.conn.execute(
+            "SELECT DISTINCT doc - 1 FROM words WHERE topic = (SELECT topic FROM topics WHERE query_id = ?) ORDER BY 1",
+            (query_id,),
+        )
+        return [row for (row,) in rows]
+
+    def judged_since(self, query_id: str, annotator: str, count: int) -> float:
+        """When the annotator made the last but `count` judgement of the topic, seconds since 1970; 0 before."""
+        judged_at: str | None = self.connection.value(
+            "SELECT judged_at FROM judgements WHERE topic = (SELECT topic FROM topics WHERE query_id = ?) "
+            "AND annotator = ? ORDER BY id DESC LIMIT 1 OFFSET ?",
+            (query_id, annotator, count - 1),
+        )
+        return 0.0 if judged_at is None else datetime.fromisoformat(judged_at).timestamp()
+
+    def skipped(self) -> dict[str, tuple[int, int]]:
+        """Documents that somebody skipped and nobody has judged: topic -> how many, and how many of them were drawn."""
+        rows = self.connection.db.conn.execute(
+            """
+            SELECT t.query_id, count(DISTINCT s.doc),
+                   count(DISTINCT CASE WHEN l.strategy = 'random' THEN s.doc END)
+            FROM skips AS s JOIN topics AS t USING (topic)
+            LEFT JOIN leases AS l ON l.topic = s.topic AND l.doc = s.doc AND l.annotator = s.annotator
+            WHERE NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = s.topic AND w.doc = s.doc)
+            GROUP BY s.topic ORDER BY s.topic
+            """
+        )
+        return {query_id: (skipped, drawn) for query_id, skipped, drawn in rows}
+
+    def grades_of(self, query_id: str, annotator: str, doc_ids: Sequence[str]) -> Mapping[str, int | None]:
+        """The annotator's standing judgements of these documents: document id -> grade (None: cannot judge)."""
+        return dict(
+            self.connection.db.conn.execute(
+                "SELECT d.doc_id, j.relevance FROM documents AS d JOIN words AS w ON w.doc = d.doc "
+                "AND w.topic = (SELECT topic FROM topics WHERE query_id = ?) AND w.annotator = ? "
+                "AND w.counts_as = 'judgement' "
+                "JOIN judgements AS j ON j.id = w.judgement "
+                "WHERE d.doc_id IN (SELECT value FROM json_each(?)) ORDER BY d.doc",
+                (query_id, annotator, json_text(doc_ids)),
+            ).fetchall()
         )

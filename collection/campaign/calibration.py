@@ -1,0 +1,134 @@
+"""The pairs that everybody judges first, and how annotators do on them."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from collection.campaign.accounts import Accounts
+from collection.campaign.assignments import Assignments
+from collection.campaign.corpus import Corpus
+from collection.campaign.judgement_log import JudgementLog
+from collection.campaign.results import Feedback
+from collection.campaign.settings import Settings
+from collection.characters import require_writable
+from collection.errors import InputError
+from collection.store import Store
+
+
+@dataclass(eq=False)
+class Calibration:
+    """The pairs that everybody judges first, and how annotators do on them."""
+
+    store: Store
+    settings: Settings
+    corpus: Corpus
+    judgement_log: JudgementLog
+    accounts: Accounts
+    assignments: Assignments
+
+    def pairs(self) -> pd.DataFrame:
+        """The pairs that everybody judges first: ``query_id``, ``doc_id``, ``position``, ``settled``.
+
+        ``settled`` is the adjudicated grade, or where there is none the imported one (null where neither is).
+        """
+        return self.store.assignments.calibration()
+
+    def set_pairs(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Let everybody judge these pairs (query_id, doc_id) before anything else; none: no calibration.
+
+        Raises
+        ------
+        InputError
+            A pair is named twice, or its topic or document is not in the campaign.
+        """
+        chosen = [(str(query_id), str(doc_id)) for query_id, doc_id in pairs]
+        with self.store.transaction():
+            topics = set(self.corpus.topics()["query_id"])
+            require_writable(chosen, "calibration set")
+            documents = self.store.corpus.documents([doc_id for _, doc_id in chosen])
+            for query_id, doc_id in chosen:
+                if query_id not in topics:
+                    raise InputError(f"wanted pairs of this campaign as calibration set, found topic {query_id!r}")
+                if doc_id not in documents or documents[doc_id].text is None:
+                    raise InputError(f"wanted documents with a text as calibration set, and {doc_id!r} has none here")
+            if len(set(chosen)) < len(chosen):
+                twice = next(pair for pair in chosen if chosen.count(pair) > 1)
+                raise InputError(f"wanted each pair once in the calibration set, found {twice[0]} {twice[1]} twice")
+            self.store.assignments.set_calibration(chosen)
+            self.store.assignments.changed()
+
+    def draw(
+        self, per_topic: int, topics: Iterable[str] | None = None, seed: int | None = None
+    ) -> list[tuple[str, str]]:
+        """Pairs of the pool by lot, so many of each topic, for :meth:`set_pairs`; nothing is written.
+
+        Parameters
+        ----------
+        per_topic
+            How many; of a smaller pool all.
+        topics
+            Only of these.
+        seed
+            The same seed draws the same pairs; another each time if left out.
+        """
+        if per_topic < 1:
+            raise InputError(f"wanted 1 or more pairs of each topic for the calibration set, found {per_topic}")
+        rng = np.random.default_rng(secrets.randbits(64) if seed is None else seed)
+        pool = self.store.pool.pairs()
+        chosen = self.assignments.among(topics)
+        pairs: list[tuple[str, str]] = []
+        for query_id, part in pool.groupby("query_id", sort=False):
+            if query_id in chosen:
+                without = self.store.corpus.without_text(part["doc_id"])
+                ids = [doc_id for doc_id in part["doc_id"] if doc_id not in without]
+                places = sorted(rng.choice(len(ids), size=min(per_topic, len(ids)), replace=False).tolist())
+                pairs += [(str(query_id), ids[place]) for place in places]
+        if not pairs:
+            raise InputError("a calibration set is drawn from the pool, and these topics have none with a text")
+        return pairs
+
+    def left(self, annotator: str) -> int:
+        """How many pairs of the calibration set are before an annotator."""
+        return sum(self.store.assignments.calibration_left(annotator).values())
+
+    def results(self) -> pd.DataFrame:
+        """How far each annotator is with the calibration set, and how often their grade is the settled one.
+
+        Returns
+        -------
+        DataFrame
+            ``annotator``, ``judged``, ``of``, ``agree`` (share of their graded pairs with a settled grade; nan where
+            there is none); by name. Everybody who has an account that may judge, or has judged one of the pairs.
+        """
+        pairs = self.store.assignments.calibration()
+        words = self.judgement_log.judgements()
+        words = words[(words["counts_as"] == "judgement") & (words["source"] != "imported")]
+        both = pairs.merge(words[["annotator", "query_id", "doc_id", "kind", "relevance"]], on=["query_id", "doc_id"])
+        people = self.accounts.table()
+        may = people.loc[people["role"].isin(["manager", "annotator"]) & ~people["locked"].astype(bool), "name"]
+        rows = []
+        for name in sorted({*may, *both["annotator"]}, key=str.casefold):
+            own = both[both["annotator"] == name]
+            known = own[(own["kind"] == "graded") & own["settled"].notna()]
+            agree = float((known["relevance"] == known["settled"]).mean()) if len(known) else math.nan
+            rows.append((name, len(own), len(pairs), agree))
+        return pd.DataFrame(rows, columns=["annotator", "judged", "of", "agree"])
+
+    def feedback(self, uuid: str, query_id: str, doc_id: str, relevance: int | None) -> Feedback | None:
+        """What the manager lets an annotator know after a pair: its settled grade, if it is one for calibration."""
+        if not self.settings.assignment().feedback or doc_id not in self.store.assignments.calibration_ids(query_id):
+            return None
+        pairs = self.store.assignments.calibration()
+        row = pairs[(pairs["query_id"] == query_id) & (pairs["doc_id"] == doc_id)].iloc[0]
+        if pd.isna(row["settled"]):
+            return None
+        words = self.judgement_log.judgements(query_id=query_id)
+        words = words[(words["doc_id"] == doc_id) & (words["counts_as"] == "adjudication")]
+        note = None if words.empty or pd.isna(words["note"].iloc[-1]) else str(words["note"].iloc[-1])
+        return Feedback(uuid, query_id, doc_id, relevance, int(row["settled"]), note)

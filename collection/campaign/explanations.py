@@ -1,0 +1,150 @@
+"""Why a document came up, and what others and the runs say of it where judging is not blind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from collection import pooling
+from collection.campaign import run_files
+from collection.campaign.active_learning import ActiveLearning
+from collection.campaign.corpus import Corpus
+from collection.campaign.judgement_log import JudgementLog
+from collection.campaign.loop_settings import LOOPING
+from collection.campaign.settings import Settings
+from collection.campaign.training_round import Reasons
+from collection.errors import CampaignError, InputError
+from collection.store import Store
+
+
+class Why(NamedTuple):
+    """Why a document came up.
+
+    Attributes
+    ----------
+    sentence
+        In words.
+    terms
+        (term, share): what weighs for it, and with a negative share against it; the largest is 1 or -1.
+    """
+
+    sentence: str
+    terms: list[tuple[str, float]]
+
+
+@dataclass(eq=False)
+class Explanations:
+    """Why a document came up, and what others and the runs say of it where judging is not blind."""
+
+    store: Store
+    directory: Path
+    settings: Settings
+    corpus: Corpus
+    judgement_log: JudgementLog
+    active_learning: ActiveLearning
+
+    def why(
+        self,
+        query_id: str,
+        doc_id: str,
+        annotator: str,
+        reasons: Callable[[int], Reasons | None] | None = None,
+    ) -> Why:
+        """Why a document came up, as far as the settings let annotators know.
+
+        Parameters
+        ----------
+        query_id, doc_id, annotator
+            The pair, and who has it on screen.
+        reasons
+            Of a row of the matrix, by the round that it came up by or a later one of the topic
+            (:meth:`~collection.campaign.training_round.Learned.reasons`); one is made anew if left out and there is a
+            loop.
+        """
+        settings = self.settings.loop()
+        if settings.explain == "nothing":
+            return Why("The manager of this campaign does not show why a document came up.", [])
+        if not self.explains(query_id, doc_id):
+            pooled = "in the pool, which was made from what the systems retrieved"
+            return Why(f"It is {pooled if self.corpus.in_pool(query_id, doc_id) else 'not in the pool'}.", [])
+        row = self.store.corpus.rows_of([doc_id]).get(doc_id)
+        known = None if row is None else (reasons or self.active_learning.learn(query_id).reasons)(row)
+        if known is None:
+            raise InputError(f"the loop of topic {query_id!r} knows no document {doc_id!r}")
+        pair = self.store.judgements.pair(query_id, doc_id, annotator)
+        if pair is not None and pair.strategy == "random":
+            sentence = "It was drawn at random, so that what is still missing can be estimated."
+        elif known.came_by in pooling.ADAPTIVE:
+            entry = pooling.ADAPTIVE[known.came_by]
+            how = entry.description[0].lower() + entry.description[1:]
+            listed = known.best is not None and known.best[0] > 0
+            sentence = f"{entry.label} chose it, which {how}" if listed else "No system put it forward."
+        elif known.came_by != "model":
+            basis = {"fusion": "what the systems put forward", "topic text": "the words of the topic"}
+            sentence = f"Nothing relevant is known yet; the order rests on {basis.get(known.came_by, 'chance')}."
+        else:
+            sentence = "By what was judged so far, these terms of it weigh most."
+        largest = max((abs(share) for _, share in known.terms), default=0.0) or 1.0
+        terms = [(term, round(share / largest, 3)) for term, share in known.terms]
+        unblinded = settings.explain == "terms and runs" and not self.settings.assignment().blind
+        if unblinded and known.best is not None:
+            number, rank = known.best
+            of = len(self.store.corpus.runs())
+            best = f"{number} of {of} have it, best at rank {rank}" if number else f"none of {of} has it"
+            sentence += f" Of the systems, {best}."
+        return Why(sentence, terms)
+
+    def explains(self, query_id: str, doc_id: str) -> bool:
+        """Whether a model has to say why a document came up; elsewhere it is the pool, or nobody is told."""
+        if self.settings.loop().explain == "nothing" or self.settings.mode(query_id) not in LOOPING:
+            return False
+        return self.settings.mode(query_id) != "pool-then-loop" or not self.corpus.in_pool(query_id, doc_id)
+
+    def others_said(self, query_id: str, doc_id: str, annotator: str) -> pd.DataFrame:
+        """What everybody else said of a pair.
+
+        Returns
+        -------
+        DataFrame
+            ``annotator``, ``counts_as``, ``kind``, ``relevance``, ``note``, ``judged_at``, oldest first.
+
+        Raises
+        ------
+        CampaignError
+            Judging is blind here.
+        """
+        self._not_blind()
+        words = self.judgement_log.judgements(query_id=query_id)
+        own = (words["annotator"] == annotator) & (words["counts_as"] == "judgement")
+        words = words[(words["doc_id"] == doc_id) & ~own]
+        return words[["annotator", "counts_as", "kind", "relevance", "note", "judged_at"]].reset_index(drop=True)
+
+    def ranks_of(self, query_id: str, doc_id: str) -> pd.DataFrame:
+        """Where the runs have a pair.
+
+        Returns
+        -------
+        DataFrame
+            ``run``, ``rank``, ``score`` of the runs that have it, best rank first.
+
+        Raises
+        ------
+        CampaignError
+            Judging is blind here.
+        """
+        self._not_blind()
+        rows = []
+        pair = [("query_id", "==", query_id), ("doc_id", "==", doc_id)]
+        for recorded in self.store.corpus.runs().to_dict("records"):
+            name, frame = recorded["run"], run_files.read(self.directory, recorded, filters=pair)
+            rows += [(name, int(rank), float(score)) for rank, score in zip(frame["rank"], frame["score"], strict=True)]
+        found = pd.DataFrame(rows, columns=["run", "rank", "score"])
+        return found.sort_values(["rank", "run"], kind="stable", ignore_index=True)
+
+    def _not_blind(self) -> None:
+        if self.settings.assignment().blind:
+            raise CampaignError("judging is blind in this campaign; its manager can end that on the Assign page")

@@ -1,0 +1,162 @@
+"""Everything at a glance, and what to do next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isnan
+from typing import Any
+
+from collection import preferences
+from collection.campaign.judging_budget import JudgingBudget
+from collection.campaign.progress import Progress
+from collection.campaign.results import NextStep
+from collection.campaign.settings import Settings
+from collection.campaign.topic_tasks import TopicTasks
+from collection.preferences import choices
+from collection.records import GradeScale, in_natural_order
+from collection.stopping.table import missing_texts
+from collection.store import Store
+
+
+def waiting_topics(number: int) -> str:
+    """How many topics wait for the texts of their pools, in a sentence; empty where none does."""
+    if not number:
+        return ""
+    what = "1 topic waits" if number == 1 else f"{number:,} topics wait"
+    return f"{what} for the texts of pooled documents and cannot be decided yet."
+
+
+@dataclass(eq=False)
+class Overview:
+    """Everything at a glance, and what to do next."""
+
+    store: Store
+    title: str
+    grades: GradeScale
+    settings: Settings
+    progress: Progress
+    budget: JudgingBudget
+    topic_tasks: TopicTasks
+
+    def status(self) -> dict[str, Any]:
+        """Everything at a glance, as plain data: what `cleverdon status` and the Overview page show.
+
+        Sums of :meth:`.Progress.topics` under the same names, ``left`` as ``remaining``. ``outside_pool`` are all pairs
+        that are judged and not in the pool, so ``judged_in_pool`` and they together are all that is judged.
+        """
+        progress = self.progress.topics()
+        annotators = self.store.judgements.annotators()
+        progress = in_natural_order(progress)
+        per_topic = progress.astype(object).where(progress.notna(), None).to_dict("records")
+        sums = progress[["judged", "judged_in_pool", "cannot_judge", "made", "goal", "waiting", "without_text"]].sum()
+        return {
+            "title": self.title,
+            "grades": {str(g): s for g, s in self.grades.sentences.items()},
+            **self.store.judgements.counts(),
+            **{str(name): int(number) for name, number in sums.items()},
+            "outside_pool": self.store.judgements.judged_outside_pool(),
+            "remaining": int(progress["left"].sum()),
+            "in_loop": int(progress["goal"].isna().sum()),
+            "missing_documents": len(self.store.corpus.missing_documents()),
+            "budget": self.budget.state().words,
+            "per_topic": per_topic,
+            "annotators": annotators.astype(object).where(annotators.notna(), None).to_dict("records"),
+            "next": self.next_step()._asdict(),
+            "decisions": self.decisions(),
+        }
+
+    def next_step(self) -> NextStep:
+        """What a person who runs the campaign should do now."""
+        settings = self.settings.judging_page()
+        counts = self.store.judgements.counts()
+        if settings.task == "grades" or not (counts["topics"] and counts["pool"] and counts["documents"]):
+            return self._next_step_of_grading(counts)
+        board = self.topic_tasks.board()
+        made, wanted, _, topics = board.totals()
+        if not topics:
+            least = 1 if settings.task == "list" else 2
+            return NextStep("import", f"Import the documents: no topic has {least} or more with a text in its pool.")
+        waiting = waiting_topics(board.waiting())
+        held = f" {waiting} Import their texts; the Export page lists the ids." if waiting else ""
+        verb, what = ("Choose", "lists") if settings.task == "list" else ("Compare", "topics")
+        if made < wanted:
+            several = "" if wanted == topics else " decisions on"
+            return NextStep("judge", f"{verb}: {wanted - made:,} of {wanted:,}{several} {what} are left.{held}")
+        if held:
+            return NextStep("export", f"Every topic that has enough texts is decided.{held}")
+        made_of = "sparse qrels" if settings.task == "list" else "preferences"
+        return NextStep("export", f"Every topic is decided: export the {made_of}, and evaluate the runs.")
+
+    def _next_step_of_grading(self, counts: dict[str, int]) -> NextStep:
+        """The same where documents are graded one by one, or where too little is there for the campaign's task."""
+        progress = self.progress.topics()
+        remaining, waiting = int(progress["left"].sum()), int(progress["waiting"].sum())
+        free = remaining - waiting
+        goal = int(progress["goal"].sum())
+        unit = "pairs" if goal == progress.loc[progress["goal"].notna(), "pool"].sum() else "judgements"
+        in_loop = int(progress["goal"].isna().sum())
+        topics = "topic is" if in_loop == 1 else "topics are"
+        with_text = f", {free:,} of them with a text" if waiting else ""
+        others = f", and {remaining:,} {unit} of the other topics' pools{with_text}" if remaining else ""
+        missing = missing_texts(progress["without_text"])
+        held = f" {missing} Import their texts; the Export page lists the ids." if missing else ""
+        used_up = self.budget.state().words if counts["documents"] or counts["runs"] else ""
+        steps = [
+            (not counts["topics"], "import", "Import the topics: what people are looking for."),
+            (used_up and not free, "loop", f"{used_up}{held}"),
+            (used_up, "judge", f"Judge: {remaining:,} {unit} of pools are left{with_text}. {used_up}{held}"),
+            (
+                in_loop and counts["documents"],
+                "judge",
+                f"Judge: {in_loop:,} {topics} in the loop{others}. Recall says when to stop.{held}",
+            ),
+            (
+                not counts["pool"] and not counts["runs"] and counts["judgements"],
+                "export",
+                f"{counts['judgements']:,} judgements are here, and no pool: Agreement compares their annotators, "
+                "Export writes the qrels. To judge more, import the runs of your systems.",
+            ),
+            (not counts["runs"], "import", "Import the runs of your systems, and the documents that they retrieve."),
+            (not counts["pool"], "pool", "Pool the runs: choose which pairs are to be judged."),
+            (not counts["documents"], "import", "Import the documents: nobody can judge what has no text."),
+            (free, "judge", f"Judge: {remaining:,} of {goal:,} {unit} are left{with_text}.{held}"),
+            (waiting, "export", f"Every pair that has a text is judged.{held}"),
+        ]
+        for is_next, page, sentence in steps:
+            if is_next:
+                return NextStep(page, sentence)
+        return NextStep("export", "Every pair of the pool is judged: export the qrels, and evaluate the runs.")
+
+    def decisions(self) -> dict[str, Any] | None:
+        """How far the campaign's task is, as plain data; None where it is to grade documents.
+
+        ``task``; ``made`` and ``remaining`` (decisions on topics that are open), ``decided`` (topics that want no
+        more), ``topics`` (that are open), ``waiting`` (topics that are not, as too few documents of their pool have a
+        text); ``annotators`` (by name: ``annotator``, ``topics``); ``choices`` or
+        ``preferences`` (that stand), and ``agreement`` on topics that several decided: None where there is none, else
+        the fields of :class:`~collection.preferences.choices.ChoiceAgreement` or
+        :class:`~collection.preferences.PreferenceAgreement`.
+        """
+        settings = self.settings.judging_page()
+        if settings.task == "grades":
+            return None
+        board = self.topic_tasks.board()
+        made, wanted, decided, topics = board.totals()
+        what = "choices" if settings.task == "list" else "preferences"
+        found = (
+            choices.agreement(self.topic_tasks.choices(shared=True))
+            if settings.task == "list"
+            else preferences.agreement(self.topic_tasks.preferences(shared=True))
+        )
+        agreement = {n: None if isinstance(v, float) and isnan(v) else v for n, v in found._asdict().items()}
+        return {
+            "task": settings.task,
+            "made": made,
+            "remaining": wanted - made,
+            "decided": decided,
+            "topics": topics,
+            "waiting": board.waiting(),
+            "annotators": [{"annotator": name, "topics": count} for name, count in sorted(board.made.items()) if count],
+            what: self.topic_tasks.counts()[what],
+            "agreement": agreement if found.comparisons else None,
+        }
