@@ -171,7 +171,6 @@ class Adjudicating(Judging):
         said = self.store.judgements()
         adjudicated = said["counts_as"] == adjudication.ADJUDICATION
         graded = said[~adjudicated & (said["kind"] == "graded")]
-        by = settled["by"].value_counts()
         return {
             "rule": chosen.name,
             "parameters": chosen.parameters,
@@ -180,7 +179,7 @@ class Adjudicating(Judging):
             "grades": {str(g): s for g, s in self.grades.sentences.items()},
             "topics": int(settled["query_id"].nunique()),
             "pairs": len(settled),
-            "by": {name: int(by[name]) for name in adjudication.BY if name in by.index},
+            "by": adjudication.origins(settled),
             "judgements": len(graded),
             "cannot_judge": int((~adjudicated & (said["kind"] == "cannot judge")).sum()),
             "adjudications": int(adjudicated.sum()),

@@ -247,11 +247,10 @@ class Describing(Exporting, Recalling):
             key: names.get(str(value), value) if key == "annotator" else value
             for key, value in chosen.parameters.items()
         }
-        by = self.settled(chosen)["by"].value_counts()
         return {
             "rule": str(Chosen(chosen.name, parameters)),
             "description": adjudication.RULES[chosen.name].description,
-            "by": {name: int(by[name]) for name in adjudication.BY if name in by.index},
+            "by": adjudication.origins(self.settled(chosen)),
         }
 
     def _agreement_facts(self) -> dict[str, Any] | None:

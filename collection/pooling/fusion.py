@@ -9,17 +9,23 @@ of middling weight, so a total is spent unevenly: that is its purpose. A topic m
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
 
 from collection.errors import InputError, UnknownNameError
 from collection.pooling.run_evidence import Floats, Joined, K, evidence, joined
-from collection.pooling.table import STRATEGIES
+from collection.pooling.table import STRATEGIES, Budget, Total
 from collection.records import POOL_COLUMNS, Run, require_columns
+from collection.registry import Parameter
 
 Fusion = Literal["rrf", "combsum", "combmnz", "borda", "rbp"]
+
+Constant = Annotated[int, Parameter("Constant k", "The higher, the less the first ranks stand out.", least=0)]
+Persistence = Annotated[
+    float, Parameter("Persistence p", "Probability of going on to the next document: above 0, below 1.")
+]
 
 BUDGET = 100
 """Pairs of each topic, where nobody says how many."""
@@ -32,8 +38,9 @@ PERSISTENCE = 0.8
     "rrf",
     label="Reciprocal rank fusion",
     description="A budget of pairs: those that many runs put high come first.",
+    limits=("budget",),
 )
-def rrf(runs: Sequence[Run], *, budget: int = BUDGET, k: int = K, total: int = 0) -> pd.DataFrame:
+def rrf(runs: Sequence[Run], *, budget: Budget = BUDGET, k: Constant = K, total: Total = 0) -> pd.DataFrame:
     """The documents of each topic with the highest sum over the runs of 1 / (k + rank).
 
     The rank is the place in the run's own list (``listed``), as for a depth pool. Between topics the sums compare
@@ -67,8 +74,9 @@ def rrf(runs: Sequence[Run], *, budget: int = BUDGET, k: int = K, total: int = 0
     "combsum",
     label="CombSUM",
     description="A budget of pairs: those with the highest sum of scores, each run's scores brought to 0 to 1.",
+    limits=("budget",),
 )
-def combsum(runs: Sequence[Run], *, budget: int = BUDGET, total: int = 0) -> pd.DataFrame:
+def combsum(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> pd.DataFrame:
     """The documents of each topic with the highest sum over the runs of their normalised scores.
 
     In each run and topic the highest score becomes 1 and the lowest 0; where all scores are equal they become 1.
@@ -95,8 +103,9 @@ def combsum(runs: Sequence[Run], *, budget: int = BUDGET, total: int = 0) -> pd.
     "combmnz",
     label="CombMNZ",
     description="As CombSUM, but the sum counts as often as runs have the document: agreement weighs more.",
+    limits=("budget",),
 )
-def combmnz(runs: Sequence[Run], *, budget: int = BUDGET, total: int = 0) -> pd.DataFrame:
+def combmnz(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> pd.DataFrame:
     """The documents of each topic with the highest CombSUM times the number of runs that have them.
 
     Source: Fox & Shaw, TREC-2, 1994; Lee, SIGIR 1997.
@@ -118,8 +127,9 @@ def combmnz(runs: Sequence[Run], *, budget: int = BUDGET, total: int = 0) -> pd.
     "borda",
     label="Borda count",
     description="A budget of pairs: runs vote by their order alone, and share the points of what they do not have.",
+    limits=("budget",),
 )
-def borda(runs: Sequence[Run], *, budget: int = BUDGET, total: int = 0) -> pd.DataFrame:
+def borda(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> pd.DataFrame:
     """The documents of each topic with the most points.
 
     Of the c documents that the runs have together for a topic, a run gives its first c points, its second c - 1, and
@@ -145,8 +155,11 @@ def borda(runs: Sequence[Run], *, budget: int = BUDGET, total: int = 0) -> pd.Da
     "rbp",
     label="RBP weights",
     description="A budget of pairs: those that weigh most in the systems' rank-biased precision, steepest at the top.",
+    limits=("budget",),
 )
-def rbp(runs: Sequence[Run], *, budget: int = BUDGET, p: float = PERSISTENCE, total: int = 0) -> pd.DataFrame:
+def rbp(
+    runs: Sequence[Run], *, budget: Budget = BUDGET, p: Persistence = PERSISTENCE, total: Total = 0
+) -> pd.DataFrame:
     """The documents of each topic with the highest sum over the runs of (1 - p) p^(rank - 1).
 
     The weight of a document is what the systems' rank-biased precision, summed, may still gain or lose by it. So
@@ -175,8 +188,10 @@ def rbp(runs: Sequence[Run], *, budget: int = BUDGET, p: float = PERSISTENCE, to
     "sparse",
     label="Sparse",
     description="The few documents of each topic that a fusion of your choice puts first: for lists and sparse qrels.",
+    limits=("budget",),
+    orders_as="rrf",
 )
-def sparse(runs: Sequence[Run], *, budget: int = 10, fusion: Fusion = "rrf") -> pd.DataFrame:
+def sparse(runs: Sequence[Run], *, budget: Budget = 10, fusion: Fusion = "rrf") -> pd.DataFrame:
     """The first `budget` documents of a fusion, so few that an annotator sees all of them at once.
 
     Sparse qrels want one good document of each topic, not all of them: so the pool is as small as a list on the
