@@ -8,8 +8,8 @@ of middling weight, so a total is spent unevenly: that is its purpose. A topic m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -96,7 +96,8 @@ def combsum(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -
     DataFrame
         As :func:`rrf`.
     """
-    return _first(_combsum(runs), "combsum", budget, total)
+    rows = joined(runs)
+    return _first(rows.ordered(_scores(rows, runs)), "combsum", budget, total)
 
 
 @STRATEGIES.add(
@@ -120,7 +121,9 @@ def combmnz(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -
     DataFrame
         As :func:`rrf`.
     """
-    return _first(_combmnz(runs), "combmnz", budget, total)
+    rows = joined(runs)
+    weight = _scores(rows, runs) * np.bincount(rows.pair, minlength=len(rows.topic))
+    return _first(rows.ordered(weight), "combmnz", budget, total)
 
 
 @STRATEGIES.add(
@@ -148,7 +151,16 @@ def borda(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> 
     DataFrame
         As :func:`rrf`.
     """
-    return _first(_borda(runs), "borda", budget, total)
+    rows = joined(runs)
+    candidates = rows.candidates
+    topic = rows.topic[rows.pair]
+    # (runs, topics): how many documents each run has, and what each of those that it does not have gets.
+    length = np.bincount(rows.lists, minlength=len(runs) * len(rows.topics)).reshape(len(runs), len(rows.topics))
+    shared = (candidates - length + 1) / 2
+    own = (candidates[topic] - rows.rank + 1) - shared[rows.run, topic]
+    # Points are whole or half numbers, whose sums are exact in any order.
+    points = shared.sum(axis=0)[rows.topic] + rows.summed(own)
+    return _first(rows.ordered(points / candidates[rows.topic]), "borda", budget, total)
 
 
 @STRATEGIES.add(
@@ -181,7 +193,11 @@ def rbp(
     DataFrame
         As :func:`rrf`.
     """
-    return _first(_rbp(runs, p), "rbp", budget, total)
+    if not 0 < p < 1:
+        raise InputError(f"the persistence p of RBP is above 0 and below 1, found {p}")
+    rows = joined(runs)
+    weight: Floats = (1 - p) * np.power(p, rows.rank - 1.0)
+    return _first(rows.ordered(rows.summed(weight)), "rbp", budget, total)
 
 
 @STRATEGIES.add(
@@ -215,9 +231,9 @@ def sparse(runs: Sequence[Run], *, budget: Budget = 10, fusion: Fusion = "rrf") 
     DataFrame
         As :func:`rrf`.
     """
-    if fusion not in FUSIONS:
-        raise UnknownNameError("fusion", fusion, FUSIONS)
-    return _first(FUSIONS[fusion](runs), "sparse", budget, 0)
+    if fusion not in get_args(Fusion):
+        raise UnknownNameError("fusion", fusion, get_args(Fusion))
+    return STRATEGIES[fusion].pool(runs, budget=budget).assign(strategy="sparse")
 
 
 def _first(pairs: pd.DataFrame, strategy: str, budget: int, total: int) -> pd.DataFrame:
@@ -235,24 +251,6 @@ def _first(pairs: pd.DataFrame, strategy: str, budget: int, total: int) -> pd.Da
     else:
         chosen = pairs[place <= budget]
     return chosen.drop(columns=["fusion", "best"]).reset_index(drop=True)
-
-
-def _rbp(runs: Sequence[Run], p: float = PERSISTENCE) -> pd.DataFrame:
-    if not 0 < p < 1:
-        raise InputError(f"the persistence p of RBP is above 0 and below 1, found {p}")
-    rows = joined(runs)
-    weight: Floats = (1 - p) * np.power(p, rows.rank - 1.0)
-    return rows.ordered(rows.summed(weight))
-
-
-def _combsum(runs: Sequence[Run]) -> pd.DataFrame:
-    rows = joined(runs)
-    return rows.ordered(_scores(rows, runs))
-
-
-def _combmnz(runs: Sequence[Run]) -> pd.DataFrame:
-    rows = joined(runs)
-    return rows.ordered(_scores(rows, runs) * np.bincount(rows.pair, minlength=len(rows.topic)))
 
 
 def _scores(rows: Joined, runs: Sequence[Run]) -> Floats:
@@ -276,26 +274,3 @@ def _scores(rows: Joined, runs: Sequence[Run]) -> Floats:
     weight = np.divide(score - lowest[lists], span, out=np.ones_like(score), where=span > 0)
     down = np.argsort(-weight, kind="stable")
     return np.bincount(rows.pair[down], weights=weight[down], minlength=len(rows.topic)).astype(np.float64, copy=False)
-
-
-def _borda(runs: Sequence[Run]) -> pd.DataFrame:
-    rows = joined(runs)
-    candidates = rows.candidates
-    topic = rows.topic[rows.pair]
-    # (runs, topics): how many documents each run has, and what each of those that it does not have gets.
-    length = np.bincount(rows.lists, minlength=len(runs) * len(rows.topics)).reshape(len(runs), len(rows.topics))
-    shared = (candidates - length + 1) / 2
-    own = (candidates[topic] - rows.rank + 1) - shared[rows.run, topic]
-    # Points are whole or half numbers, whose sums are exact in any order.
-    points = shared.sum(axis=0)[rows.topic] + rows.summed(own)
-    return rows.ordered(points / candidates[rows.topic])
-
-
-FUSIONS: dict[str, Callable[[Sequence[Run]], pd.DataFrame]] = {
-    "rrf": evidence,
-    "combsum": _combsum,
-    "combmnz": _combmnz,
-    "borda": _borda,
-    "rbp": _rbp,
-}
-"""Fusion -> what gives every document its weight, best first, with the usual parameters."""
