@@ -1,33 +1,78 @@
-"""One table per family: a name, one line of description, parameters with defaults, a function.
+"""One table per family: measures, pooling strategies, learners, stopping rules, adjudication rules and others.
 
-The command line, the select boxes, the docs and the tests all read these tables, so a family can
-never be described in one place and forgotten in another. Packages outside this one add a member
-through an entry point of the table's group (for example ``cleverdon.pooling``).
+An entry says everything that the rest of the program needs to know of a member: its parameters with defaults, and the
+traits of its family. The command line, the pages, the documentation and the tests read the tables, so a new member
+touches the module that defines it and nothing else.
+
+A package outside this one registers its members with the same decorators, in a module that it names as an entry point
+of the table's group::
+
+    [project.entry-points."cleverdon.pooling"]
+    my-strategies = "my_package.strategies"
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib import metadata
-from typing import Any, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import (
+    Annotated,
+    Any,
+    Concatenate,
+    Generic,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from collection.errors import InputError, UnknownNameError
 
 F = TypeVar("F", bound=Callable[..., Any])
+Traits = ParamSpec("Traits")
+
+_KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
+_BOOLEANS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """How a page shows a parameter; part of its annotation: ``Annotated[int, Parameter("Depth", least=1)]``.
+
+    Attributes
+    ----------
+    label
+        The label of its field.
+    help
+        One sentence beside the field.
+    least
+        The smallest number that can be entered.
+    labels
+        Choice -> its label, where they differ.
+    """
+
+    label: str
+    help: str | None = None
+    least: float | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Entry(Generic[F]):
-    """One member of a family.
+    """One member of a family. A family with traits has a subclass, whose further fields are keyword-only.
 
     Attributes
     ----------
     name
         What files and the command line write.
     label
-        What screens show.
+        What pages show.
     description
         One line: what it does and when to choose it.
     function
@@ -54,20 +99,66 @@ class Entry(Generic[F]):
         hints = get_type_hints(self.function)
         return {name: get_args(hints[name]) for name in self.parameters if get_origin(hints.get(name)) is Literal}
 
+    @property
+    def traits(self) -> dict[str, str]:
+        """What lists and the documentation say of the member beside its description: column -> text."""
+        return {}
 
-class Registry(Generic[F]):
+    def kind(self, name: str) -> type:
+        """The type of a parameter; str where the function does not say."""
+        hint = get_type_hints(self.function).get(name, type(self.parameters[name]))
+        kinds = [kind for kind in get_args(hint) or (hint,) if kind is not NoneType]
+        return kinds[0] if len(kinds) == 1 and kinds[0] in _KINDS else str
+
+    def shown(self, name: str) -> Parameter:
+        """How a page shows a parameter."""
+        hint = get_type_hints(self.function, include_extras=True).get(name)
+        about = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+        return next((a for a in about if isinstance(a, Parameter)), Parameter(name.replace("_", " ").capitalize()))
+
+    def read(self, name: str, text: str) -> Any:
+        """The value of a parameter from its text.
+
+        Raises
+        ------
+        InputError, UnknownNameError
+            There is no such parameter, or it cannot have this value.
+        """
+        if name not in self.parameters:
+            raise UnknownNameError(f"{self.name} parameter", name, self.parameters)
+        kind = self.kind(name)
+        choices = {str(choice): choice for choice in self.choices.get(name, ())}
+        choices |= _BOOLEANS if kind is bool else {}
+        if choices:
+            if text not in choices:
+                raise UnknownNameError(f"value of {name} for {self.name}", text, choices)
+            return choices[text]
+        try:
+            return kind(text)
+        except ValueError:
+            raise InputError(f"{name} of {self.name} is {_KINDS[kind]}; found {text!r}") from None
+
+
+E = TypeVar("E", bound=Entry[Any])
+
+
+class Registry(Generic[F, Traits, E]):
     """A family's table: ordered, refuses duplicates, explains unknown names.
 
     Parameters
     ----------
     kind
         What a member is called in messages ("pooling strategy").
+    entry
+        The family's entry class.
     group
         Entry-point group through which other packages add members, or None.
+    prepare
+        Applied to each function when it is added.
 
     Examples
     --------
-    >>> RULES = Registry("rule")
+    >>> RULES = Registry("rule", Entry)
     >>> @RULES.add("half", label="Half", description="Half of it.")
     ... def half(x, *, rounding="down"):
     ...     return x // 2
@@ -78,43 +169,77 @@ class Registry(Generic[F]):
     collection.errors.UnknownNameError: there is no rule 'hafl'; did you mean 'half'? choose from half
     """
 
-    def __init__(self, kind: str, group: str | None = None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        entry: Callable[Concatenate[str, str, str, F, Traits], E],
+        group: str | None = None,
+        prepare: Callable[[F], F] = lambda function: function,
+    ) -> None:
         self.kind, self.group = kind, group
-        self._entries: dict[str, Entry[F]] = {}
-        self._entry_points_loaded = group is None
+        self._make, self._prepare = entry, prepare
+        self._entries: dict[str, E] = {}
+        self._lock = threading.RLock()
+        self._loaded = group is None
+        self._failure: tuple[str, Exception] | None = None
 
-    def add(self, name: str, *, label: str, description: str) -> Callable[[F], F]:
-        """Decorator: put the function into the table under `name`; a name may be taken once."""
-        return lambda function: self._register(Entry(name, label, description, function))
+    def add(
+        self, name: str, label: str, description: str, *args: Traits.args, **traits: Traits.kwargs
+    ) -> Callable[[F], F]:
+        """Decorator: put the function into the table under `name`, with the traits of the family's entry class.
 
-    def _register(self, entry: Entry[F]) -> F:
-        if entry.name in self._entries:
-            raise InputError(f"the {self.kind} {entry.name!r} is in the table already; give the new one another name")
-        self._entries[entry.name] = entry
-        return entry.function
+        Raises
+        ------
+        InputError
+            The name is taken.
+        """
 
-    def _load_entry_points(self) -> None:
-        # On the first look-up, not at import: an outside package usually imports this one.
-        if not self._entry_points_loaded:
-            self._entry_points_loaded = True
-            for point in metadata.entry_points(group=self.group or ""):
-                point.load()
+        def register(function: F) -> F:
+            if name in self._entries:
+                raise InputError(f"the {self.kind} {name!r} is in the table already; give the new one another name")
+            prepared = self._prepare(function)
+            self._entries[name] = self._make(name, label, description, prepared, *args, **traits)
+            return prepared
 
-    def __getitem__(self, name: str) -> Entry[F]:
-        self._load_entry_points()
+        return register
+
+    def _known(self) -> dict[str, E]:
+        """The entries, with those of other packages from the first look-up on.
+
+        Not at import, since an outside package usually imports this one, and `cleverdon --help` needs none of them.
+        """
+        with self._lock:  # other threads wait for the complete table; the loading one may look things up
+            if not self._loaded:
+                self._loaded = True
+                for point in metadata.entry_points(group=self.group or ""):
+                    try:
+                        point.load()
+                    except Exception as error:  # whatever goes wrong in somebody else's package
+                        made_by = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+                        self._failure = (
+                            (
+                                f"the package {made_by} cannot add its {self.kind} (entry point {point.name} = "
+                                f"{point.value}): {type(error).__name__}: {error}; update or uninstall it"
+                            ),
+                            error,
+                        )
+                        break
+            if self._failure is not None:
+                raise InputError(self._failure[0]) from self._failure[1]
+        return self._entries
+
+    def __getitem__(self, name: str) -> E:
+        known = self._known()
         try:
-            return self._entries[name]
+            return known[name]
         except KeyError:
-            raise UnknownNameError(self.kind, name, self._entries) from None
+            raise UnknownNameError(self.kind, name, known) from None
 
-    def __iter__(self) -> Iterator[Entry[F]]:
-        self._load_entry_points()
-        return iter(list(self._entries.values()))
+    def __iter__(self) -> Iterator[E]:
+        return iter(list(self._known().values()))
 
     def __contains__(self, name: object) -> bool:
-        self._load_entry_points()
-        return name in self._entries
+        return name in self._known()
 
     def __len__(self) -> int:
-        self._load_entry_points()
-        return len(self._entries)
+        return len(self._known())

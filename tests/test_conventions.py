@@ -139,11 +139,11 @@ def test_every_entry_of_every_table_describes_itself() -> None:
     from collection.agreement import COEFFICIENTS
     from collection.demo.systems import SYSTEMS
     from collection.measures import MEASURES
-    from collection.pooling import ADAPTIVE, STRATEGIES
+    from collection.pooling import STRATEGIES
     from collection.preferences.choices import CHOICE_RULES
     from collection.stopping import RULES as STOPPING
 
-    for table in (RULES, CHOICE_RULES, COEFFICIENTS, SYSTEMS, MEASURES, STRATEGIES, ADAPTIVE, LEARNERS, STOPPING):
+    for table in (RULES, CHOICE_RULES, COEFFICIENTS, SYSTEMS, MEASURES, STRATEGIES, LEARNERS, STOPPING):
         assert len(table) > 0
         for entry in table:
             assert entry.label
@@ -175,9 +175,9 @@ def test_what_is_public_is_there() -> None:
 
 def test_registry_refuses_a_name_twice() -> None:
     from collection.errors import InputError
-    from collection.registry import Registry
+    from collection.registry import Entry, Registry
 
-    table: Registry = Registry("rule")
+    table = Registry("rule", Entry)
     table.add("one", label="One", description="The first.")(lambda: None)
     with pytest.raises(InputError, match="'one' is in the table already"):
         table.add("one", label="One", description="Again.")(lambda: None)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import doctest
 import importlib
 import pkgutil
+import re
 from pathlib import Path
 
 import pytest
 
 import collection
 from collection.measures import MEASURES
+from tests.helpers import ok
 
+README = (Path(__file__).parents[1] / "README.md").read_text()
 MODULES = [m.name for m in pkgutil.walk_packages(collection.__path__, "collection.") if not m.name.endswith("__main__")]
 
 
@@ -25,6 +28,11 @@ def test_examples(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     except ModuleNotFoundError as error:  # of an extra
         pytest.skip(f"{name} needs {error.name}")
     assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0
+
+
+@pytest.mark.parametrize("command", re.findall("<!-- made by: cleverdon (.*) -->", README))
+def test_the_readme_shows_the_tables(command: str) -> None:
+    assert ok(*command.split()).strip() in README, f"renew it with: cleverdon {command}"
 
 
 def test_there_are_examples_where_people_start() -> None:

@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 from collection import formats
 from collection.errors import ColumnsError, InputError, UnknownNameError
 from collection.pooling import (
-    ADAPTIVE,
-    STRATEGIES,
     Asking,
     depth,
     evidence,
@@ -27,10 +25,14 @@ from collection.pooling import (
     rankings_of,
     replay,
     rrf,
+    strategies,
 )
 from collection.ranking import rank_run
 from collection.records import POOL_COLUMNS, Run
 from tests.conftest import frame
+
+ADAPTIVE = strategies(adaptive=True)
+STRATEGIES = strategies(adaptive=False)
 
 
 def ranked(name: str, text: str) -> Run:
@@ -319,7 +321,7 @@ def test_mtf_and_maxmean_differ_where_a_good_run_fails_once() -> None:
 
 @settings(deadline=None)
 @given(
-    st.sampled_from([entry.name for entry in ADAPTIVE]),
+    st.sampled_from(list(ADAPTIVE)),
     st.lists(st.lists(st.integers(0, 11), unique=True), max_size=5),
     st.lists(st.booleans(), min_size=12, max_size=12),
 )
@@ -339,7 +341,7 @@ def test_each_retrieved_document_is_asked_for_once(name: str, found: list[list[i
 
 def test_an_answer_has_to_be_given() -> None:
     asking: Asking
-    for entry in ADAPTIVE:
+    for entry in ADAPTIVE.values():
         asking = entry.function(RANKINGS)
         next(asking)
         with pytest.raises(InputError, match=r"call send\(True\) or send\(False\)"):
@@ -360,9 +362,9 @@ def test_rankings_stand_as_listed_and_only_what_may_be_judged() -> None:
 
 
 def test_every_adaptive_strategy_describes_itself() -> None:
-    assert {"mtf", "maxmean", "mm-ns"} <= {entry.name for entry in ADAPTIVE}
+    assert {"mtf", "maxmean", "mm-ns"} <= set(ADAPTIVE)
     assert ADAPTIVE["mm-ns"].parameters == {"keep": 0.0}
-    for entry in ADAPTIVE:
+    for entry in ADAPTIVE.values():
         assert entry.description.endswith(".")
         assert "Source: " in (entry.function.__doc__ or "")
 

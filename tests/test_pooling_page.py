@@ -12,8 +12,10 @@ from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.server.asgi import SCRIPT
 from collection import Campaign
-from collection.pooling import STRATEGIES
+from collection.pooling import strategies
 from tests.conftest import signed_in
+
+STRATEGIES = strategies(adaptive=False)
 
 
 @pytest.fixture
@@ -40,7 +42,7 @@ def figures(page: AppTest) -> dict[str, str]:
 
 @pytest.mark.slow
 def test_every_strategy_has_its_fields_and_its_cost(page: AppTest, unpooled: Campaign) -> None:
-    for entry in STRATEGIES:
+    for entry in STRATEGIES.values():
         choose(page, entry.name)
         assert not page.exception
         assert not page.error
@@ -98,5 +100,5 @@ def test_costs_of_all_strategies_stand_side_by_side(page: AppTest, unpooled: Cam
     page.toggle(key="every").set_value(True).run()
     assert not page.exception
     table = page.dataframe[0].value
-    assert table["strategy"].tolist() == [entry.label for entry in STRATEGIES]
+    assert table["strategy"].tolist() == [entry.label for entry in STRATEGIES.values()]
     assert table["pairs"].tolist() == unpooled.pools.costs(2)["pairs"].tolist()

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from collection.errors import ColumnsError, InputError, UnknownNameError
 from collection.pooling import (
-    STRATEGIES,
     borda,
     combmnz,
     combsum,
@@ -26,12 +25,15 @@ from collection.pooling import (
     read_parameters,
     sparse,
     statap,
+    strategies,
     stratified,
     uniform,
 )
 from collection.pooling.sampling import SAMPLE_COLUMNS, _prior, _probabilities
 from collection.ranking import rank_run
 from collection.records import POOL_COLUMNS, Run
+
+STRATEGIES = strategies(adaptive=False)
 
 BUDGETED = ("rrf", "combsum", "combmnz", "borda", "rbp")
 SAMPLES = ("uniform", "stratified", "statap")
@@ -415,7 +417,7 @@ def test_samples_out_of_range_are_refused() -> None:
 # --- every strategy -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in STRATEGIES])
+@pytest.mark.parametrize("name", list(STRATEGIES))
 def test_every_strategy_takes_numbers_beyond_32_bits(name: str) -> None:
     entry = STRATEGIES[name]
     for parameter, default in entry.parameters.items():
@@ -423,7 +425,7 @@ def test_every_strategy_takes_numbers_beyond_32_bits(name: str) -> None:
             assert not entry.function(MANY[:2], **{parameter: 10**12}).empty
 
 
-@pytest.mark.parametrize("name", [entry.name for entry in STRATEGIES])
+@pytest.mark.parametrize("name", list(STRATEGIES))
 def test_every_strategy_is_fit_for_the_command_line_and_the_page(name: str) -> None:
     entry = STRATEGIES[name]
     assert "Source: " in (entry.function.__doc__ or "") or name in ("quota", "combmnz")
@@ -449,7 +451,7 @@ def test_parameters_are_read_from_text() -> None:
         ("rrf", "budget=ten", "budget of rrf is a whole number; found 'ten'"),
         ("rbp", "p=high", "p of rbp is a number; found 'high'"),
         ("rbp", "q=.5", "no rbp parameter 'q'"),
-        ("depth", "ties=random", "no ties of depth 'random'; choose from both, listed"),
+        ("depth", "ties=random", "no value of ties for depth 'random'; choose from both, listed"),
     ):
         with pytest.raises(InputError, match=said):
             read_parameters(STRATEGIES[name], [setting])

@@ -7,8 +7,10 @@ import pytest
 
 from collection.cli import main
 from collection.errors import InputError
-from collection.pooling import STRATEGIES, read_parameters
+from collection.pooling import read_parameters, strategies
 from tests.helpers import run
+
+STRATEGIES = strategies(adaptive=False)
 
 SINGLE = [
     pytest.param(name, option, id=f"{name} {option.opts[-1]}")

@@ -7,9 +7,11 @@ from typing import Any
 
 import streamlit as st
 
+from annotate.elements.parameter_field import parameter_field
 from collection.adjudication import DEFAULT_RULE, RULES, parse
 
-TIES = {"lower": "the lower", "higher": "the higher", "adjudicate": "none before somebody adjudicates"}
+ANNOTATOR = "annotator"
+"""The parameter of a rule that takes the grades of one person."""
 
 
 def choose(label: str, annotators: Sequence[str], *, key: str, usual: str = DEFAULT_RULE) -> str:
@@ -31,18 +33,14 @@ def choose(label: str, annotators: Sequence[str], *, key: str, usual: str = DEFA
     str
         The rule as :func:`collection.adjudication.parse` reads it.
     """
-    names = [rule.name for rule in RULES if rule.name != "annotator" or annotators]
+    names = [rule.name for rule in RULES if annotators or not rule.needs_annotator]
     name = st.selectbox(label, names, index=names.index(usual), format_func=lambda n: RULES[n].label, key=f"{key}-rule")
-    given: dict[str, Any] = {}
     entry = RULES[name]
-    if "ties" in entry.parameters:
-        given["ties"] = st.selectbox(
-            "Of grades given equally often",
-            entry.choices["ties"],
-            format_func=lambda t: TIES.get(t, t),
-            key=f"{key}-{name}-ties",
-        )
-    if "annotator" in entry.parameters:
-        given["annotator"] = st.selectbox("Whose grades", annotators, key=f"{key}-annotator")
+    given: dict[str, Any] = {
+        parameter: st.selectbox(entry.shown(parameter).label, annotators, key=f"{key}-annotator")
+        if entry.needs_annotator and parameter == ANNOTATOR
+        else parameter_field(entry, parameter, f"{key}-{name}-{parameter}")
+        for parameter in entry.parameters
+    }
     st.caption(entry.description)
     return str(parse(name, **given))

@@ -10,7 +10,7 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.elements import collection_download, drawing, rule_picker, widgets
-from collection.adjudication import BY, caution
+from collection.adjudication import caution, origin
 from collection.campaign import Campaign
 from collection.campaign.evaluation import RuleComparison
 from collection.comparison import DEFAULT_MEASURES
@@ -246,7 +246,7 @@ else:
     if several.pairs:
         ways = settled["by"].value_counts()
         drawing.dataframe(
-            pd.DataFrame({"how": ways.index, "pairs": ways.to_numpy(), "means": [BY[w] for w in ways.index]}),
+            pd.DataFrame({"how": ways.index, "pairs": ways.to_numpy(), "means": list(map(origin, ways.index))}),
             hide_index=True,
             column_config={
                 "how": st.column_config.TextColumn("How it came about", width=110),

@@ -11,7 +11,7 @@ from annotate.elements import drawing, widgets
 from collection.active_learning.learners import LEARNERS
 from collection.campaign.loop_settings import MODES
 from collection.errors import CleverdonError
-from collection.pooling import ADAPTIVE
+from collection.pooling import strategies
 from collection.records import in_natural_order
 
 campaign = session.current().campaign
@@ -21,9 +21,10 @@ LEVELS = {g: f"{g} · {campaign.grades.label(g)}" for g in campaign.grades.sente
 USUAL = "as the campaign"
 WAYS = {name: words.partition(":")[0] for name, words in MODES.items()}
 DRAWS = {"automatic": "Automatically", "number": "After a number that I choose", "never": "Never"}
+ADAPTIVE = strategies(adaptive=True)
 RANKED = {
     "model": "A model that learns from texts and runs",
-    **{entry.name: entry.label for entry in ADAPTIVE},
+    **{name: entry.label for name, entry in ADAPTIVE.items()},
 }
 MODELS = {entry.name: f"{entry.label}: {entry.description}" for entry in LEARNERS}
 GRADES = {

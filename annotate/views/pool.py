@@ -1,7 +1,7 @@
 """Pool: choose a strategy, see what it costs, and only then add the pairs."""
 
 import json
-from typing import Any, get_type_hints
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -10,29 +10,14 @@ from annotate import charts
 from annotate.auth import session
 from annotate.charts.pool import growth_chart
 from annotate.elements import drawing, widgets
+from annotate.elements.parameter_field import parameter_field
 from collection.campaign.pools import NearDuplicates
 from collection.campaign.results import PoolReport
 from collection.errors import CleverdonError
-from collection.pooling import STRATEGIES, in_words
-from collection.registry import Entry
-
-# Parameter -> what its field is called, and its help.
-LABELS = {
-    "depth": ("Depth", "Ranks of each run."),
-    "ties": ("Ties", "Equal scores: as the runs list them, or also as measures order them."),
-    "budget": ("Pairs per topic", "How many pairs each topic gets."),
-    "total": ("Pairs in all", "All topics together, in place of pairs per topic; 0: pairs per topic hold."),
-    "k": ("Constant k", "The higher, the less the first ranks stand out."),
-    "p": ("Persistence p", "How likely a reader goes on to the next document: above 0, below 1."),
-    "n": ("Documents", "How many each run brings to each topic."),
-    "fusion": ("Fusion", "The strategy whose first documents are taken."),
-    "rate": ("Share drawn", "Of each topic's depth pool: above 0, at most 1."),
-    "strata": ("Strata", "Depth:rate, from the top down: 10:1,50:.3 draws all of the first ten ranks, then 30 %."),
-    "seed": ("Seed", "Another seed, another sample; the same seed, the same sample."),
-}
-FROM_ZERO = ("k", "total", "seed")  # whole numbers that may be 0
+from collection.pooling import in_words, strategies
 
 campaign = session.current().campaign
+STRATEGIES = strategies(adaptive=False)
 
 st.title("Pool")
 st.write("Which of the retrieved pairs are worth judging? What is in the pool stays; only what is new is added.")
@@ -63,24 +48,9 @@ def costs_of(campaign_id: str, key: str, budget: int, names: list[str] | None) -
     return session.current().campaign.pools.costs(budget, names)
 
 
-def field(entry: Entry[Any], name: str) -> Any:
-    """The field of one parameter, by its type."""
-    default, kind = entry.parameters[name], get_type_hints(entry.function)[name]
-    label, words = LABELS.get(name, (name.capitalize(), None))
-    key = f"{entry.name}-{name}"
-    if name in entry.choices:
-        choices = entry.choices[name]
-        return st.selectbox(label, choices, index=choices.index(default), help=words, key=key)
-    if kind is int:
-        return st.number_input(label, min_value=int(name not in FROM_ZERO), value=default, step=1, help=words, key=key)
-    if kind is float:
-        return st.number_input(label, value=default, step=0.05, format="%.2f", help=words, key=key)
-    return st.text_input(label, default, help=words, key=key)
-
-
 left, right = st.columns([2, 1])
 with left:
-    name = st.selectbox("Strategy", [s.name for s in STRATEGIES], format_func=lambda n: STRATEGIES[n].label)
+    name = st.selectbox("Strategy", list(STRATEGIES), format_func=lambda n: STRATEGIES[n].label)
     entry = STRATEGIES[name]
     st.caption(entry.description)
     every = runs["run"].tolist()
@@ -88,17 +58,16 @@ with left:
         "Runs that contribute", every, placeholder="All of them", key="runs", format_func=widgets.upright
     )
     names = chosen or None
-    lotted = "seed" in entry.parameters
     skip = st.toggle(
         "Leave near-duplicates out",
-        disabled=lotted,
+        disabled=entry.samples,
         help="Of documents that are nearly the same a topic gets one. Not in samples, whose probabilities would hold "
         "no more.",
         key="near",
     )
-near: NearDuplicates = "skip" if skip and not lotted else "keep"
+near: NearDuplicates = "skip" if skip and not entry.samples else "keep"
 with right:
-    parameters = {name: field(entry, name) for name in entry.parameters}
+    parameters = {p: parameter_field(entry, p, f"{entry.name}-{p}") for p in entry.parameters}
 
 state = campaign.progress.counts()
 key = json.dumps(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from collection.registry import Registry
+from collection.registry import Entry, Registry
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -30,7 +30,7 @@ class Linear(NamedTuple):
 
 Learner = Callable[..., Linear]
 
-LEARNERS: Registry[Learner] = Registry("learner", group="cleverdon.learners")
+LEARNERS = Registry("learner", Entry[Learner], group="cleverdon.learners")
 """Every learner: (rows (n, features) float32 CSR, relevant (n,) bool, weight (n,) float64, seed, *, parameters)
 -> Linear. It is only called with at least one row of each class."""
 

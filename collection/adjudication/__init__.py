@@ -9,7 +9,7 @@ Before anybody adjudicates, :func:`queue` lists the pairs on which annotators di
 how far two rules' qrels lie apart.
 """
 
-from collection.adjudication.aggregation import DEFAULT_RULE, Chosen, caution, parse, settle
+from collection.adjudication.aggregation import DEFAULT_RULE, Chosen, caution, origin, origins, parse, settle
 from collection.adjudication.dawid_skene import DawidSkene, fit_dawid_skene
 from collection.adjudication.disagreement import Disagreements, disagreements, filtered, queue, sides
 from collection.adjudication.judgement_matrix import ADJUDICATION, BY, Settled, Words
@@ -32,6 +32,8 @@ __all__ = [
     "disagreements",
     "filtered",
     "fit_dawid_skene",
+    "origin",
+    "origins",
     "parse",
     "queue",
     "settle",

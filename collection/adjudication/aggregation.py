@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from collection.adjudication.judgement_matrix import Words
+from collection.adjudication.judgement_matrix import BY, Words
 from collection.adjudication.rules import RULES
 from collection.errors import InputError, UnknownNameError
 
@@ -78,15 +78,13 @@ def parse(written: str | Chosen | None = None, **parameters: Any) -> Chosen:
     else:
         name, given = _read(DEFAULT_RULE if written is None else written)
     entry = RULES[name]
-    used, choices = entry.parameters, entry.choices
+    used = entry.parameters
     for key, value in {**given, **{k: v for k, v in parameters.items() if v is not None}}.items():
         if key not in used:
             if not used:
                 raise InputError(f"the rule {name} has no parameter, found {key}={value}")
             raise UnknownNameError(f"parameter of {name}", key, used)
-        if key in choices and value not in choices[key]:
-            raise UnknownNameError(f"value of {key} (rule {name})", str(value), choices[key])
-        used[key] = value
+        used[key] = entry.read(key, str(value))
     return Chosen(name, used)
 
 
@@ -122,9 +120,9 @@ def settle(judgements: pd.DataFrame, rule: str | Chosen = DEFAULT_RULE, **parame
     Returns
     -------
     DataFrame
-        ``query_id``, ``doc_id``, ``relevance`` (int64; float64 by the rule ``mean``) and ``by``, a name of
-        :data:`~collection.adjudication.BY` that says how the grade came about. One row per pair that has a grade, in
-        order of each pair's first. ``attrs["rule"]`` names the rule; where it estimates, ``attrs["rounds"]`` and
+        ``query_id``, ``doc_id``, ``relevance`` (int64; float64 where the rule is fractional) and ``by``, how the grade
+        came about (:data:`~collection.adjudication.BY`). One row per pair that has a grade, in order of each pair's
+        first. ``attrs["rule"]`` names the rule; where it estimates, ``attrs["rounds"]`` and
         ``attrs["converged"]`` say how many rounds that took, and whether it came to rest.
 
     Raises
@@ -146,16 +144,36 @@ def settle(judgements: pd.DataFrame, rule: str | Chosen = DEFAULT_RULE, **parame
     """
     chosen = parse(rule, **parameters)
     words = Words.of(judgements)
-    found = RULES[chosen.name].function(words, **chosen.parameters)
+    entry = RULES[chosen.name]
+    found = entry.function(words, **chosen.parameters)
     has = ~np.isnan(found.grade)
     grades = found.grade[has]
-    if chosen.name != "mean":
+    if not entry.fractional:
         grades = grades.astype(np.int64)
     settled = words.pairs[has].assign(relevance=grades, by=found.by[has].astype(str)).reset_index(drop=True)
     settled.attrs["rule"] = str(chosen)
     if found.converged is not None:
         settled.attrs |= {"rounds": found.rounds, "converged": found.converged}
     return settled
+
+
+def origin(by: str) -> str:
+    """What a value of the column ``by`` of settled qrels means."""
+    return BY[by] if by in BY else RULES[by].origin
+
+
+def origins(settled: pd.DataFrame) -> dict[str, int]:
+    """How many grades came about in each way, in the order of :data:`BY`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> origins(pd.DataFrame({"by": ["mean", "agreed", "agreed"]}))
+    {'agreed': 2, 'mean': 1}
+    """
+    counts = settled["by"].value_counts()
+    names = [*(name for name in BY if name in counts.index), *(name for name in counts.index if name not in BY)]
+    return {name: int(counts[name]) for name in names}
 
 
 def caution(settled: pd.DataFrame) -> str:

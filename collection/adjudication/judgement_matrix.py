@@ -24,14 +24,8 @@ BY = {
     "majority": "they differ, and more gave this grade than any other",
     "tie": "they differ, several grades were given equally often, and the rule chose among these",
     "adjudicated": "somebody looked at the disagreement and ended it",
-    "latest": "they differ, and this was said last",
-    "highest": "they differ, and this is the highest grade",
-    "lowest": "they differ, and this is the lowest grade",
-    "mean": "they differ, and this is the mean of their grades",
-    "annotator": "the named annotator gave it",
-    "dawid-skene": "the model found it likelier than what the annotators agree on, or they differ",
 }
-"""How a grade can have come about: what the column ``by`` of settled qrels says."""
+"""How a grade can have come about. Otherwise it is the name of the rule, whose entry says how it chose."""
 
 
 class Settled(NamedTuple):
@@ -40,7 +34,8 @@ class Settled(NamedTuple):
     Attributes
     ----------
     grade, by
-        For each of the P pairs of :class:`Words` its grade (nan: no qrel), and a name of BY.
+        For each of the P pairs of :class:`Words` its grade (nan: no qrel), and how it came about: one of BY or the name
+        of the rule.
     rounds, converged
         Where the grades are estimated: how many rounds that took, and whether it came to rest. None elsewhere.
     """

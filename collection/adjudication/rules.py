@@ -3,21 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated, Literal
 
 import numpy as np
 
 from collection.adjudication.dawid_skene import fit
 from collection.adjudication.judgement_matrix import Floats, Settled, Words
 from collection.errors import InputError, UnknownNameError
-from collection.registry import Registry
+from collection.registry import Entry, Parameter, Registry
 
 Rule = Callable[..., Settled]
 
-RULES: Registry[Rule] = Registry("adjudication rule")
+
+@dataclass(frozen=True)
+class RuleEntry(Entry[Rule]):
+    """An adjudication rule.
+
+    The parameter of a rule that takes the grades of one person is called ``annotator``.
+
+    Attributes
+    ----------
+    adjudications
+        When it takes adjudications into account.
+    fractional
+        Whether its grades have fractions.
+    estimates
+        Whether its grades are estimated, in rounds that may end before they converge.
+    origin
+        How the grade of a pair came about on which the rule itself decided.
+    """
+
+    _: KW_ONLY
+    adjudications: str = "no"
+    fractional: bool = False
+    estimates: bool = False
+    origin: str = "they differ, and the rule chose this grade"
+
+    @property
+    def traits(self) -> dict[str, str]:
+        """Whether it takes adjudications into account, and what its grades are."""
+        grades = "with fractions" if self.fractional else "estimated" if self.estimates else "whole"
+        return {"adjudications": self.adjudications, "grades": grades}
+
+    @property
+    def needs_annotator(self) -> bool:
+        """Whether an annotator has to be named."""
+        return self.parameters.get("annotator") == ""
+
+
+RULES = Registry("adjudication rule", RuleEntry, group="cleverdon.adjudication")
 """Every rule: (words, *, parameters) -> Settled."""
 
-Ties = Literal["lower", "higher", "adjudicate"]
+Ties = Annotated[
+    Literal["lower", "higher", "adjudicate"],
+    Parameter(
+        "Tied grades",
+        "The grade where several were given equally often.",
+        labels={"lower": "the lower", "higher": "the higher", "adjudicate": "none before somebody adjudicates"},
+    ),
+]
 
 ALIKE = 1e-9
 """Probabilities that lie no further apart are equal: the last digits of a sum decide nothing."""
@@ -27,6 +72,7 @@ ALIKE = 1e-9
     "adjudicated-or-majority",
     label="Adjudicated, or majority",
     description="The adjudicated grade where there is one, else the grade that most annotators gave.",
+    adjudications="first",
 )
 def adjudicated_or_majority(words: Words, *, ties: Ties = "lower") -> Settled:
     """An adjudication ends the pair; all other pairs are settled by majority.
@@ -45,6 +91,7 @@ def adjudicated_or_majority(words: Words, *, ties: Ties = "lower") -> Settled:
     "majority",
     label="Majority",
     description="The grade that most annotators gave; in a tie the lower, unless ties say otherwise.",
+    adjudications="in ties, with ties=adjudicate",
 )
 def majority(words: Words, *, ties: Ties = "lower") -> Settled:
     """The most frequent grade of the pair.
@@ -73,6 +120,8 @@ def majority(words: Words, *, ties: Ties = "lower") -> Settled:
     "latest",
     label="Latest",
     description="The grade that was given last, whoever gave it; an adjudication is a word like any other.",
+    adjudications="like any other grade",
+    origin="they differ, and this was said last",
 )
 def latest(words: Words) -> Settled:
     """The last grade on the pair in the order of the log, an annotator's or an adjudicator's."""
@@ -86,6 +135,7 @@ def latest(words: Words) -> Settled:
     "highest",
     label="Highest",
     description="The highest grade that any annotator gave: nothing relevant is missed.",
+    origin="they differ, and this is the highest grade",
 )
 def highest(words: Words) -> Settled:
     """The maximum over the annotators; adjudications are not looked at."""
@@ -96,6 +146,7 @@ def highest(words: Words) -> Settled:
     "lowest",
     label="Lowest",
     description="The lowest grade that any annotator gave: relevant only where all agree.",
+    origin="they differ, and this is the lowest grade",
 )
 def lowest(words: Words) -> Settled:
     """The minimum over the annotators; adjudications are not looked at."""
@@ -106,6 +157,8 @@ def lowest(words: Words) -> Settled:
     "mean",
     label="Mean",
     description="The mean of the annotators' grades, with its fraction, as a gain for measures of grades.",
+    fractional=True,
+    origin="they differ, and this is the mean of their grades",
 )
 def mean(words: Words) -> Settled:
     """The arithmetic mean over the annotators; adjudications are not looked at.
@@ -124,8 +177,9 @@ def mean(words: Words) -> Settled:
     "annotator",
     label="One annotator",
     description="The grades of one named annotator; pairs that they did not grade have no qrel.",
+    origin="the named annotator gave it",
 )
-def annotator(words: Words, *, annotator: str = "") -> Settled:
+def annotator(words: Words, *, annotator: Annotated[str, Parameter("Annotator")] = "") -> Settled:
     """What the named annotator said, nobody else, and not what they adjudicated.
 
     Raises
@@ -148,6 +202,8 @@ def annotator(words: Words, *, annotator: str = "") -> Settled:
     "dawid-skene",
     label="Dawid-Skene",
     description="The most probable grade by a model that learns from all pairs how each annotator errs.",
+    estimates=True,
+    origin="the model found it likelier than what the annotators agree on, or they differ",
 )
 def dawid_skene_rule(words: Words) -> Settled:
     """The grade with the highest posterior probability; of equally probable ones the lower that somebody gave.

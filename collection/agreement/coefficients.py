@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from collection.agreement.labels import MISSING, Floats, Labels
-from collection.registry import Registry
+from collection.registry import Entry, Registry
 
 Measurement = Literal["nominal", "ordinal", "interval", "binary"]
 
-COEFFICIENTS: Registry[Callable[[Sums], Floats]] = Registry("coefficient of agreement")
+COEFFICIENTS = Registry("coefficient of agreement", Entry["Callable[[Sums], Floats]"])
 """Every coefficient: sums -> one value for each of their R resamples, nan where it is not defined."""
 
 MEASUREMENT: dict[str, Measurement] = {}

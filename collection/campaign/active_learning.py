@@ -187,14 +187,12 @@ class ActiveLearning:
         query_id
             The topic.
         strategy
-            A name of :data:`collection.pooling.ADAPTIVE`. One that draws lots has a seed that the campaign and the
-            topic determine: whoever begins anew, and gives the same answers, is asked for the same.
+            The name of an adaptive pooling strategy. The campaign and the topic determine its seed: whoever begins
+            anew, and gives the same answers, is asked for the same.
         listed
             What the runs have of the topic.
         """
-        entry = pooling.ADAPTIVE[strategy]
-        given = {"seed": seed_of(self.campaign_id, query_id)} if "seed" in entry.parameters else {}
-        return entry.function(listed.rankings, **given)
+        return pooling.STRATEGIES[strategy].begin(listed.rankings, seed_of(self.campaign_id, query_id))
 
     def listed(self, query_id: str) -> Listed:
         """What the runs have of a topic, within its scope; kept while it is the same.

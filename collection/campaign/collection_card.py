@@ -210,11 +210,10 @@ class CollectionCard:
             key: names.get(str(value), value) if key == "annotator" else value
             for key, value in chosen.parameters.items()
         }
-        by = self.qrels.with_sources(chosen)["by"].value_counts()
         return {
             "rule": str(Chosen(chosen.name, parameters)),
             "description": adjudication.RULES[chosen.name].description,
-            "by": {name: int(by[name]) for name in adjudication.BY if name in by.index},
+            "by": adjudication.origins(self.qrels.with_sources(chosen)),
         }
 
     def _agreement_facts(self) -> dict[str, Any] | None:

@@ -78,11 +78,10 @@ class Explanations:
         pair = self.store.judgements.pair(query_id, doc_id, annotator)
         if pair is not None and pair.strategy == "random":
             sentence = "It was drawn at random, so that what is still missing can be estimated."
-        elif known.came_by in pooling.ADAPTIVE:
-            entry = pooling.ADAPTIVE[known.came_by]
+        elif (entry := pooling.strategies(adaptive=True).get(known.came_by)) is not None:
             how = entry.description[0].lower() + entry.description[1:]
             listed = known.best is not None and known.best[0] > 0
-            sentence = f"{entry.label} chose it, which {how}" if listed else "No system put it forward."
+            sentence = f"{entry.label} chose it: {how}" if listed else "No system put it forward."
         elif known.came_by != "model":
             basis = {"fusion": "what the systems put forward", "topic text": "the words of the topic"}
             sentence = f"Nothing relevant is known yet; the order rests on {basis.get(known.came_by, 'chance')}."

@@ -61,8 +61,8 @@ class LoopSettings:
     explain
         What annotators are shown who ask why a document came up. The runs tell how it was ranked: no longer blind.
     by
-        What ranks in the loop: "model", or a name of :data:`collection.pooling.ADAPTIVE`, which chooses from what the
-        runs have and reads no text.
+        What ranks in the loop: "model", or the name of an adaptive pooling strategy, which chooses from what the runs
+        have and reads no text.
     budget, topic_budget
         Once so many documents are judged, of all topics together or of one, its loop hands out no more; 0: no
         budget. Every document that somebody judged counts once: second opinions come on top, and what annotators have
@@ -93,8 +93,8 @@ class LoopSettings:
         if self.mode == "closed":
             raise InputError("a campaign has a mode for its open topics; close topics one by one, or all of them")
         known_mode(self.mode)
-        if not self.by_model and self.by not in pooling.ADAPTIVE:
-            raise UnknownNameError("way of ranking", self.by, [MODEL, *(entry.name for entry in pooling.ADAPTIVE)])
+        if not self.by_model and self.by not in pooling.strategies(adaptive=True):
+            raise UnknownNameError("way of ranking", self.by, [MODEL, *pooling.strategies(adaptive=True)])
         for what, budget in (("of all topics", self.budget), ("of a topic", self.topic_budget)):
             if budget < 0:
                 raise InputError(f"the budget {what} is a number of documents, 0 for none, found {budget}")

@@ -83,8 +83,8 @@ class Pools:
             raise UnknownNameError("way with near-duplicates", near_duplicates, get_args(NearDuplicates))
         used = {**entry.parameters, **parameters}
         contributing = self._contributing(runs)
-        chosen = entry.function(contributing, **parameters)
-        sampled = "drawn" in chosen
+        chosen = entry.pool(contributing, **parameters)
+        sampled = entry.samples
         if sampled and near_duplicates == "skip":
             raise InputError(
                 f"near-duplicates cannot be left out of a sample, since the probabilities of {strategy} would hold no "
@@ -143,10 +143,10 @@ class Pools:
         contributing = self._contributing(runs)
         topics = self.store.corpus.topics()["query_id"]
         rows = []
-        for entry in pooling.STRATEGIES:
+        for entry in pooling.strategies(adaptive=False).values():
             given = {"budget": budget} if "budget" in entry.parameters else {}
-            chosen = entry.function(contributing, **given)
-            wanted = chosen[chosen["drawn"]] if "drawn" in chosen else chosen
+            chosen = entry.pool(contributing, **given)
+            wanted = chosen[chosen["drawn"]] if entry.samples else chosen
             new = self._not_pooled(wanted, entry.name, {})
             used = pooling.in_words({**entry.parameters, **given})
             rows.append((entry.name, used, len(wanted), len(new), float(np.median(_per_topic(wanted, topics)))))
@@ -157,12 +157,7 @@ class Pools:
         seconds = self.store.judgements.table(last=PACE)["seconds"].to_numpy(dtype=np.float64)
         return judging_time.estimate(seconds, judgements)
 
-    def _strategy(self, name: str, parameters: dict[str, Any]) -> Any:
-        if name in pooling.ADAPTIVE and name not in pooling.STRATEGIES:
-            raise InputError(
-                f"{name} asks for judgements as it goes, so it makes no pool beforehand: choose it on the Loop page or "
-                f"with `cleverdon loop DIR --mode loop --by {name}`; `cleverdon simulate` tries it out"
-            )
+    def _strategy(self, name: str, parameters: dict[str, Any]) -> pooling.StrategyEntry:
         entry = pooling.STRATEGIES[name]
         for parameter in parameters:
             if parameter not in entry.parameters:

@@ -172,7 +172,6 @@ class QrelsBuilder:
         said = self.store.judgements.table()
         adjudicated = said["counts_as"] == adjudication.ADJUDICATION
         graded = said[~adjudicated & (said["kind"] == "graded")]
-        by = settled["by"].value_counts()
         return {
             "rule": chosen.name,
             "parameters": chosen.parameters,
@@ -181,7 +180,7 @@ class QrelsBuilder:
             "grades": {str(g): s for g, s in self.grades.sentences.items()},
             "topics": int(settled["query_id"].nunique()),
             "pairs": len(settled),
-            "by": {name: int(by[name]) for name in adjudication.BY if name in by.index},
+            "by": adjudication.origins(settled),
             "judgements": len(graded),
             "cannot_judge": int((~adjudicated & (said["kind"] == "cannot judge")).sum()),
             "adjudications": int(adjudicated.sum()),

@@ -26,22 +26,6 @@ RECENT = 50
 """Judgements by which the precision of now is told."""
 
 
-PROMISES = {
-    "fixed": "what it costs, and nothing about recall",
-    "target": "74 % recall with 95 % confidence",
-    "qbcb": "the recall and confidence that are wanted",
-}
-"""What those of the other rules promise that promise anything; all others are heuristics."""
-
-
-NEEDS = {
-    "target": ("reached", "It needs to know when the ranking came to randomly drawn documents by itself."),
-    "qbcb": ("reached", "It needs to know when the ranking came to randomly drawn documents by itself."),
-    "quantci": ("scores", "It needs a probability of relevance for every document, which the loop does not keep."),
-}
-"""What a rule cannot do without, as the ledger calls it, and in words."""
-
-
 TABLE = {
     "query_id": "str", "title": "str", "mode": "str", "of": "str", "judged": "int64", "found": "int64",
     "without_text": "int64", "relevant": "float64", "low": "Int64", "high": "Int64", "recall": "float64",
@@ -392,17 +376,13 @@ def _rules(ledger: Ledger, settings: LoopSettings) -> pd.DataFrame:
         usual["judgements"] = settings.topic_budget
     rows: list[dict[str, Any]] = []
     for entry in RULES:
-        if entry.name == "betting":
+        if entry.function is betting:
             continue
-        field, words = NEEDS.get(entry.name, ("", ""))
-        if field and getattr(ledger, field) is None:
-            says, reason = "cannot say", words
+        if lacks := entry.lacks(ledger):
+            says, reason = "cannot say", f"It needs {lacks}, which is not known here."
         else:
             parameters = {name: value for name, value in usual.items() if name in entry.parameters}
             decision = entry.function(ledger, **parameters)
             says, reason = "stop" if decision.stop else "go on", f"{_upper(decision.reason)}."
-        if entry.name == "autostop" and not (ledger.probability < 1).any():
-            says = "cannot say"
-        promises = PROMISES.get(entry.name, "nothing: a heuristic")
-        rows.append({"rule": entry.label, "says": says, "promises": promises, "reason": reason})
+        rows.append({"rule": entry.label, "says": says, "promises": entry.traits["promises"], "reason": reason})
     return pd.DataFrame(rows, columns=["rule", "says", "promises", "reason"])

@@ -105,5 +105,5 @@ def ledger_of(decisions: pd.DataFrame, allowed: Bools, level: int, judgeable: Bo
         urn=urn,
         unreachable=unreachable,
     )
-    by_loop = [*BY_LOOP, *(entry.name for entry in pooling.ADAPTIVE)]
+    by_loop = [*BY_LOOP, *pooling.strategies(adaptive=True)]
     return Known(ledger, once["strategy"].isin(by_loop).to_numpy(dtype=np.bool_))

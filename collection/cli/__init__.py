@@ -23,6 +23,7 @@ from collection.cli import (
     evaluate,
     export,
     loop,
+    methods,
     people,
     pool,
     preferences,
@@ -88,6 +89,7 @@ main.add_command(card.card)
 main.add_command(loop.vectors)
 main.add_command(loop.loop)
 main.add_command(loop.recall)
+main.add_command(methods.methods)
 main.add_command(people.people)
 main.add_command(pool.pool)
 main.add_command(preferences.preferences)

@@ -118,8 +118,8 @@ def compare(
     if not runs:
         raise click.UsageError("there is no file in the folder: name a run")
     # What is unjudged stands beside every value here.
-    chosen = measures or [m for m in comparison.DEFAULT_MEASURES if not m.startswith("Judged")]
-    parsed = list(parse_measures(chosen, relevance_level))
+    asked = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level)
+    parsed = [measure for measure in asked if measures or not measure.entry.descriptive]
     version: Version = 9 if compat == "9" else 10
     judged = read_qrels_for(parsed, qrels, qrels_form)
     if systems is not None and topic is not None:

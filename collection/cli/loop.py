@@ -51,11 +51,9 @@ def vectors(
     "--mode", help="pool, random, pool-then-loop, loop, loop-in-pool, closed; campaign: a topic's own no more."
 )
 @click.option("--topic", "topics", multiple=True, metavar="Q", help="Give only this topic the mode; may be repeated.")
-@click.option(
-    "--by", metavar="S", help="What ranks: model, or a pooling strategy: mtf, maxmean, mm-ns, thompson, hedge."
-)
+@click.option("--by", metavar="S", help="What ranks: model, or an adaptive strategy (`cleverdon methods strategies`).")
 @click.option("--level", type=int, metavar="G", help="The grade from which on a document is relevant.")
-@click.option("--learner", help="svm, logistic, naive-bayes ...")
+@click.option("--learner", metavar="L", help="What the model learns by (`cleverdon methods learners`).")
 @click.option("--evidence", help="What the runs do for the model: prior, columns or none.")
 @click.option("--grades", help="What grades do for the model: weights or threshold.")
 @click.option("--presumed", type=int, help="Random documents that are presumed irrelevant in each round.")

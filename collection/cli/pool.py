@@ -6,14 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
+from collection.cli.methods import entries_of, print_entries
 from collection.cli.options import FILE, with_folders
-from collection.cli.output import counted, echo, print_notices, print_table, progress_line
+from collection.cli.output import counted, echo, print_notices, progress_line
 from collection.errors import InputError
 
 if TYPE_CHECKING:
     from collection.agreement.judging_time import Estimate
     from collection.campaign.results import PoolReport
+
+OF_ONE_STRATEGY = ("strategy", "settings", "names", "near_duplicates", "dry_run", "depth", "ties", "budget", "k")
+"""Options that --compare, which plays every strategy, does not take."""
 
 AT = ("10%", "25%", "50%")
 """Shares of the full pool at which strategies are compared, where nobody says others."""
@@ -21,7 +26,7 @@ AT = ("10%", "25%", "50%")
 
 @click.command()
 @click.argument("directory", metavar="[DIR]", required=False, type=FILE)
-@click.option("--strategy", default="depth", show_default=True, help="How the pairs are chosen; --list names all ways.")
+@click.option("--strategy", default="depth", show_default=True, help="Pooling strategy; --list shows all.")
 @click.option(
     "--set",
     "settings",
@@ -42,7 +47,7 @@ AT = ("10%", "25%", "50%")
     help="skip: of nearly equal documents a topic gets one.",
 )
 @click.option("--dry-run", is_flag=True, help="Only say what it would cost.")
-@click.option("--list", "listing", is_flag=True, help="List the strategies with their parameters, and end.")
+@click.option("--list", "listing", is_flag=True, help="List the pooling strategies with their parameters, and end.")
 @click.option(
     "--compare",
     "qrels",
@@ -76,14 +81,13 @@ def pool(
 ) -> None:
     """Choose the pairs to judge in DIR from the runs; only what is new is added."""
     if listing:
-        _print_strategies()
+        print_entries(entries_of("strategies"))
         return
     if qrels is not None:
         if directory is None and not files:
             raise click.UsageError("strategies are compared on runs: give DIR or --run")
-        if strategy != "depth" or settings or names or near_duplicates != "keep" or dry_run or any(
-            value is not None for value in short.values()
-        ):  # fmt: skip
+        used = {click.get_current_context().get_parameter_source(option) for option in OF_ONE_STRATEGY}
+        if ParameterSource.COMMANDLINE in used:
             raise click.UsageError("--compare plays every strategy on all runs: leave out what belongs to one of them")
         from collection.cli.pool_comparison import compare_pools
 
@@ -94,18 +98,19 @@ def pool(
     if files or budgets:
         raise click.UsageError("--run and --at belong to --compare; --from-run says which runs contribute")
     from collection.campaign import Campaign
-    from collection.pooling import ADAPTIVE, STRATEGIES, read_parameters
+    from collection.pooling import STRATEGIES, read_parameters
 
-    if strategy in ADAPTIVE:
+    entry = STRATEGIES[strategy]
+    if entry.adaptive:
         # It has no parameters here: --budget and the like belong to the loop.
         budget = f" --topic-budget {short['budget']}" if short.get("budget") else ""
         raise InputError(
-            f"{strategy} asks for judgements as it goes, so it makes no pool beforehand: "
+            f"{strategy} chooses each document after the judgement of the one before, so it makes no pool in advance: "
             f"`cleverdon loop {directory} --mode loop --by {strategy}{budget}` has it choose what is judged next, and "
             "`cleverdon simulate` tries it out"
         )
     given = [f"{name}={value}" for name, value in short.items() if value is not None]
-    parameters = read_parameters(STRATEGIES[strategy], [*given, *settings])
+    parameters = read_parameters(entry, [*given, *settings])
     with Campaign(directory) as campaign, progress_line("pooling"):
         report = campaign.pools.add(
             strategy,
@@ -116,20 +121,6 @@ def pool(
         )
         time = campaign.pools.time(report.new)
     _print_pool(report, time, dry_run)
-
-
-def _print_strategies() -> None:
-    from collection.pooling import ADAPTIVE, STRATEGIES
-
-    for table, when in ((STRATEGIES, "chosen before anybody judges"), (ADAPTIVE, "chosen as judgements come")):
-        rows = [
-            [entry.name, ", ".join(f"{name}={value}" for name, value in entry.parameters.items()), entry.description]
-            for entry in table
-        ]
-        echo(f"{when}:")
-        print_table(["strategy", "parameters", "what it chooses"], rows)
-        echo()
-    echo("`cleverdon pool DIR --strategy S` takes the first; the second work in `cleverdon loop` and `simulate`.")
 
 
 def _print_pool(report: PoolReport, time: Estimate | None, dry_run: bool) -> None:

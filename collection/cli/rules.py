@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.evaluate import parse_one
+from collection.cli.methods import entries_of, print_entries
 from collection.cli.options import FORMAT
 from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
 
@@ -31,7 +32,7 @@ def rules(directory: Path | None, rule: str | None, against: str | None, measure
     if directory is None:
         if rule or against or measure:
             raise click.UsageError("two rules are compared on a campaign: give its DIR")
-        _list(form)
+        print_entries(entries_of("rules"), form)
         return
     from collection.adjudication import DEFAULT_RULE
     from collection.campaign import Campaign
@@ -48,25 +49,6 @@ def rules(directory: Path | None, rule: str | None, against: str | None, measure
     print_notices(found.cautions)
     if measure is not None and found.places is None:
         print_notices(["one of the rules settles no pair, so nothing can be evaluated by it"])
-
-
-def _list(form: str) -> None:
-    from collection.adjudication import DEFAULT_RULE, RULES
-
-    if form == "json":
-        table = [
-            {"rule": r.name, "description": r.description, "parameters": r.parameters, "choices": r.choices}
-            for r in RULES
-        ]
-        echo_data(json.dumps(table, indent=2))
-        return
-    for r in RULES:
-        echo(r.name + (" (default)" if r.name == DEFAULT_RULE else ""))
-        echo(f"  {r.description}")
-        for name, value in r.parameters.items():
-            said = "|".join(r.choices[name]) if name in r.choices else name.upper()
-            usual = f", {value} if left out" if value else ", has to be named"
-            echo(f"  {name}={said}{usual}")
 
 
 def _print(found: RuleComparison) -> None:

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     "strategies",
     multiple=True,
     metavar="S",
-    help="loop (default), loop-text, or a pooling strategy: depth, rrf, mtf, maxmean ...; may be repeated.",
+    help="loop (default), loop-text, or a pooling strategy (`cleverdon methods strategies`); may be repeated.",
 )
-@click.option("--learner", "learners", multiple=True, metavar="L", help="svm (default), logistic, naive-bayes ...")
-@click.option("--stop", "stops", multiple=True, metavar="R", help="A stopping rule to ask along the way: knee, ...")
+@click.option("--learner", "learners", multiple=True, metavar="L", help="A learner (`cleverdon methods learners`).")
+@click.option("--stop", "stops", multiple=True, metavar="R", help="A stopping rule (`cleverdon methods stopping`).")
 @click.option(
     "--batch", metavar="twentieth|1|10|bmi", default="twentieth", show_default=True, help="Judgements between models."
 )
@@ -83,7 +83,7 @@ def simulate(
 
     runs = list(formats.read_runs(with_folders(run_files)))
     wanted = strategies or ("loop",)
-    pooled = [s for s in wanted if s in pooling.STRATEGIES or s in pooling.ADAPTIVE]
+    pooled = [s for s in wanted if s in pooling.STRATEGIES]
     if pooled and not runs:
         raise click.UsageError(f"{', '.join(pooled)} choose from runs: give some with --run")
     frame = formats.read_qrels(qrels_file)
@@ -106,7 +106,7 @@ def simulate(
         results = replay(
             ready,
             strategies=wanted,
-            learners=learners or ("svm",),
+            learners=learners or (recipe.learner,),
             recipe=recipe,
             stops=stops,
             schedule=batch,

@@ -27,9 +27,6 @@ from collection.records import ALL_TOPICS, VALUE_COLUMNS, Run
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 
-DESCRIPTIVE = frozenset({"Judged", "Unjudged", "NumQ", "NumRel", "NumRet", "NumNonrelRet", "RBPResidual"})
-"""Measures that describe the qrels or the ranking: no system is the better for more or less of them."""
-
 
 class Coverage(NamedTuple):
     """What a run's values do not rest on: said beside every value, never silently passed over."""
@@ -248,7 +245,7 @@ def direction(measure: Measure | str) -> int:
     [1, -1, 0]
     """
     measure = as_measure(measure)
-    if measure.name in DESCRIPTIVE:
+    if measure.entry.descriptive:
         return 0
     return -1 if measure.entry.monotone < 0 else 1
 

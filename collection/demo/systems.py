@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 from collection.demo import fts
 from collection.ranking import rank_run
 from collection.records import Run
-from collection.registry import Registry
+from collection.registry import Entry, Registry
 
 if TYPE_CHECKING:
     import pandas as pd
 
 System = Callable[..., "pd.DataFrame"]
 
-SYSTEMS: Registry[System] = Registry("demo system")
+SYSTEMS = Registry("demo system", Entry[System])
 
 _DECIMALS = 6
 """Scores are rounded, so that the last bits of a sum (they depend on the processor) settle no tie."""

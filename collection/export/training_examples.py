@@ -22,7 +22,7 @@ import pandas as pd
 
 from collection.errors import InputError, UnknownNameError
 from collection.records import QRELS_COLUMNS, require_columns
-from collection.registry import Registry
+from collection.registry import Entry, Registry
 
 PAIR = ["query_id", "doc_id"]
 
@@ -56,7 +56,7 @@ class Material(NamedTuple):
         return self.ranked[begin:end]
 
 
-NEGATIVES: Registry[Callable[..., Sequence[str]]] = Registry("rule for negatives")
+NEGATIVES = Registry("rule for negatives", Entry[Callable[..., Sequence[str]]])
 """Every rule: (material, *, parameters) -> candidates, each once. What is relevant is taken out afterwards."""
 
 

@@ -228,6 +228,7 @@ def rank_biased_precision(
     label="RBP residual",
     description="How much higher RBP could be if every unjudged document were relevant.",
     monotone=0,
+    descriptive=True,
 )
 def rbp_residual(aligned: Aligned, *, cutoff: int | None = None, p: Persistence = 0.8, tail: bool = True) -> Floats:
     """RBPResidual = (1 - p) * sum over unjudged ranks i of p^(i - 1), and p^n for what lies beyond the n ranks.

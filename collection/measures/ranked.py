@@ -227,6 +227,7 @@ def accuracy(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) 
     label="Judged",
     description="Share of the first k documents that somebody judged.",
     monotone=0,
+    descriptive=True,
     differs={
         "ir_measures": "puts equal scores in ascending order of document ids, and leaves topics that the run lacks out"
         " of the mean, here they are 0"
@@ -241,7 +242,11 @@ def judged(aligned: Aligned, *, cutoff: int | None = None) -> Floats:
 
 
 @MEASURES.add(
-    "Unjudged", label="Unjudged", description="Share of the first k documents that nobody judged.", monotone=0
+    "Unjudged",
+    label="Unjudged",
+    description="Share of the first k documents that nobody judged.",
+    monotone=0,
+    descriptive=True,
 )
 def unjudged(aligned: Aligned, *, cutoff: int | None = None) -> Floats:
     """Unjudged@k = unjudged in the first k / k; without ``@`` / retrieved.

@@ -110,7 +110,13 @@ def utility(
 
 
 @MEASURES.add(
-    "NumRet", label="Retrieved", description="Documents retrieved.", summary="sum", highest=np.inf, monotone=0
+    "NumRet",
+    label="Retrieved",
+    description="Documents retrieved.",
+    summary="sum",
+    highest=np.inf,
+    monotone=0,
+    descriptive=True,
 )
 def number_retrieved(aligned: Aligned, *, rel: Positive | None = None) -> Floats:
     """NumRet = number of documents retrieved; with rel=n those of grade n or more. A sum over topics."""
@@ -124,6 +130,7 @@ def number_retrieved(aligned: Aligned, *, rel: Positive | None = None) -> Floats
     summary="sum",
     highest=np.inf,
     monotone=0,
+    descriptive=True,
     differs={"ir_measures": LACKING},
 )
 def number_relevant(aligned: Aligned, *, rel: Positive = 1) -> Floats:
@@ -152,6 +159,7 @@ def number_relevant_retrieved(aligned: Aligned, *, cutoff: int | None = None, re
     summary="sum",
     highest=np.inf,
     monotone=0,
+    descriptive=True,
 )
 def number_nonrelevant_retrieved(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) -> Floats:
     """NumNonrelRet = retrieved (to k) and judged, with a grade below `rel`. A sum over topics."""
@@ -165,6 +173,7 @@ def number_nonrelevant_retrieved(aligned: Aligned, *, cutoff: int | None = None,
     description="Topics of the qrels.",
     summary="sum",
     monotone=0,
+    descriptive=True,
     differs={"ir_measures": LACKING},
 )
 def number_of_topics(aligned: Aligned) -> Floats:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, cast, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -82,10 +82,13 @@ class MeasureEntry(Entry[Function]):
         What the qrels must say besides grades.
     found_only
         Whether it asks only for what was found, not for what there was: every better document then raises it.
+    descriptive
+        Whether it describes a run or the qrels and says nothing of how good a system is.
     differs
         Tool -> where the measure that has this name there has another value, and how its value is written here.
     """
 
+    _: KW_ONLY
     summary: Summary = "mean"
     lowest: float = 0.0
     highest: float = 1.0
@@ -93,7 +96,12 @@ class MeasureEntry(Entry[Function]):
     monotone: Literal[-1, 0, 1] = 1
     needs: Needs = ""
     found_only: bool = False
+    descriptive: bool = False
     differs: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[A-Za-z]\w*", self.name):
+            raise InputError(f"the name of a measure is a letter and then letters, digits or _, found {self.name!r}")
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -190,37 +198,5 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and -(2**63) < value < 2**63
 
 
-class MeasureTable(Registry[Function]):
-    """The registry of measures. A row is a function with a docstring: definition, notes, "Source: ..."."""
-
-    def add(
-        self,
-        name: str,
-        *,
-        label: str,
-        description: str,
-        summary: Summary = "mean",
-        lowest: float = 0.0,
-        highest: float = 1.0,
-        graded: bool = False,
-        monotone: Literal[-1, 0, 1] = 1,
-        needs: Needs = "",
-        found_only: bool = False,
-        differs: Mapping[str, str] | None = None,
-    ) -> Callable[[Function], Function]:
-        """Decorator: put the function into the table; see :class:`MeasureEntry` for the traits."""
-        if not re.fullmatch(r"[A-Za-z]\w*", name):
-            raise InputError(f"the name of a measure is a letter and then letters, digits or _, found {name!r}")
-
-        traits = (summary, lowest, highest, graded, monotone, needs, found_only, differs or {})
-        return lambda function: self._register(MeasureEntry(name, label, description, function, *traits))
-
-    def __getitem__(self, name: str) -> MeasureEntry:
-        return cast(MeasureEntry, super().__getitem__(name))
-
-    def __iter__(self) -> Iterator[MeasureEntry]:
-        return cast(Iterator[MeasureEntry], super().__iter__())
-
-
-MEASURES = MeasureTable("measure", group="cleverdon.measures")
-"""Every measure."""
+MEASURES = Registry("measure", MeasureEntry, group="cleverdon.measures")
+"""Every measure: a function with a docstring of definition, notes and "Source: ..."."""

@@ -1,9 +1,9 @@
 """Runs -> pool: which pairs are worth judging, and in which order.
 
-There are two tables. STRATEGIES choose before anybody judges: pure functions from runs to a pool frame,
+Most strategies of the table STRATEGIES choose before anybody judges: pure functions from runs to a pool frame,
 one row per pair, best first within each topic. Only what the runs say goes in; what is in the pool already
 is taken away by the campaign, so a pool grows by exactly what is new. Samples hold what was not drawn as well,
-since what was drawn stands for it. ADAPTIVE strategies choose one document after the other and look at each
+since what was drawn stands for it. Adaptive strategies choose one document after the other and look at each
 answer first. `evidence` says what the runs together say of each document; the active-learning loop begins with it.
 
 Systems put forward what they list, so all of this goes by the column ``listed`` and not by ``rank``, the
@@ -19,14 +19,14 @@ from collection.pooling.parameters import in_words, read_parameters
 from collection.pooling.quotas import quota
 from collection.pooling.run_evidence import evidence
 from collection.pooling.sampling import Stratum, parse_strata, statap, stratified, uniform
-from collection.pooling.table import ADAPTIVE, STRATEGIES, Adaptive, Asking, Indices, Ties
+from collection.pooling.table import STRATEGIES, Asking, FullPool, Indices, StrategyEntry, Ties, strategies
 
 __all__ = [
-    "ADAPTIVE",
     "STRATEGIES",
-    "Adaptive",
     "Asking",
+    "FullPool",
     "Indices",
+    "StrategyEntry",
     "Stratum",
     "Ties",
     "ahead",
@@ -50,6 +50,7 @@ __all__ = [
     "rrf",
     "sparse",
     "statap",
+    "strategies",
     "stratified",
     "thompson",
     "uniform",

@@ -18,14 +18,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from collection.errors import InputError
-from collection.pooling.table import ADAPTIVE, Asking, Indices
+from collection.pooling.table import STRATEGIES, Asking, Indices
 from collection.records import Run, require_columns
 
 
-@ADAPTIVE.add(
+@STRATEGIES.add(
     "mtf",
     label="Move to front",
     description="Reads on in a run while it brings relevant documents, then turns to the one that failed least often.",
+    adaptive=True,
 )
 def mtf(rankings: Sequence[Indices]) -> Asking:
     """Move-to-front pooling: stay with a run while it brings relevant documents.
@@ -58,10 +59,11 @@ def mtf(rankings: Sequence[Indices]) -> Asking:
                 break
 
 
-@ADAPTIVE.add(
+@STRATEGIES.add(
     "maxmean",
     label="MaxMean",
     description="Takes every document from the run whose judged documents have most often been relevant.",
+    adaptive=True,
 )
 def maxmean(rankings: Sequence[Indices]) -> Asking:
     """MaxMean: runs are the arms of a bandit, and the one with the highest expected share is pulled.
@@ -83,10 +85,11 @@ def maxmean(rankings: Sequence[Indices]) -> Asking:
     return _bandit(rankings, 1.0, _mean)
 
 
-@ADAPTIVE.add(
+@STRATEGIES.add(
     "mm-ns",
     label="MaxMean, last judgement",
     description="Takes the next document from a run whose last one was relevant: MaxMean that forgets.",
+    adaptive=True,
 )
 def mm_ns(rankings: Sequence[Indices], *, keep: float = 0.0) -> Asking:
     """MaxMean, non-stationary: the further down a run, the less its first ranks still say.
@@ -106,10 +109,11 @@ def mm_ns(rankings: Sequence[Indices], *, keep: float = 0.0) -> Asking:
     return _bandit(rankings, _share(keep), _mean)
 
 
-@ADAPTIVE.add(
+@STRATEGIES.add(
     "thompson",
     label="Thompson sampling",
-    description="Takes the next document from a run by lot, the likelier the more of its judged ones were relevant.",
+    description="Takes the next document from a random run, more often from runs whose judged documents were relevant.",
+    adaptive=True,
 )
 def thompson(rankings: Sequence[Indices], *, keep: float = 1.0, seed: int = 0) -> Asking:
     """Thompson sampling: each run is taken as often as it is likely to be the best.
@@ -163,10 +167,11 @@ def _share(keep: float) -> float:
     return keep
 
 
-@ADAPTIVE.add(
+@STRATEGIES.add(
     "hedge",
     label="Hedge",
     description="Takes the document that the runs together rank highest; a run loses weight for what was irrelevant.",
+    adaptive=True,
 )
 def hedge(rankings: Sequence[Indices], *, beta: float = 0.9) -> Asking:
     """Hedge: a fusion of the runs whose weights are learned from each judgement.
@@ -324,7 +329,7 @@ def replay(asking: Asking, relevant: Sequence[bool] | npt.NDArray[np.bool_]) -> 
     Parameters
     ----------
     asking
-        A strategy that has just begun, such as ``ADAPTIVE["mtf"].function(rankings)``.
+        A strategy that has just begun, such as ``STRATEGIES["mtf"].begin(rankings, seed)``.
     relevant
         By document index: whether it is relevant.
 

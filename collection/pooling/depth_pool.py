@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import get_args
+from typing import Annotated, get_args
 
 import numpy as np
 import pandas as pd
 
 from collection.errors import InputError, UnknownNameError
-from collection.pooling.table import STRATEGIES, Ties
+from collection.pooling.table import STRATEGIES, Depth, Ties
 from collection.records import POOL_COLUMNS, Run, require_columns
+from collection.registry import Parameter
 
 
 @STRATEGIES.add(
     "depth",
     label="Depth-k",
     description="The first k documents of every run, as TREC does: what a measure @k looks at is then judged.",
+    limits=("depth",),
 )
-def depth(runs: Sequence[Run], *, depth: int = 10, ties: Ties = "listed") -> pd.DataFrame:
+def depth(
+    runs: Sequence[Run],
+    *,
+    depth: Depth = 10,
+    ties: Annotated[
+        Ties, Parameter("Ties", "Equal scores: as the runs list them, or also as measures order them.")
+    ] = "listed",
+) -> pd.DataFrame:
     """The union of the first `depth` documents of every run.
 
     Where documents share a score, a measure orders them by document id, as trec_eval does, and not as

@@ -8,18 +8,24 @@ of middling weight, so a total is spent unevenly: that is its purpose. A topic m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Literal
+from collections.abc import Sequence
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
 from collection.errors import InputError, UnknownNameError
 from collection.pooling.run_evidence import Floats, Joined, K, evidence, joined
-from collection.pooling.table import STRATEGIES
+from collection.pooling.table import STRATEGIES, Budget, Total
 from collection.records import POOL_COLUMNS, Run, require_columns
+from collection.registry import Parameter
 
 Fusion = Literal["rrf", "combsum", "combmnz", "borda", "rbp"]
+
+Constant = Annotated[int, Parameter("Constant k", "The higher, the less the first ranks stand out.", least=0)]
+Persistence = Annotated[
+    float, Parameter("Persistence p", "Probability of going on to the next document: above 0, below 1.")
+]
 
 BUDGET = 100
 """Pairs of each topic, where nobody says how many."""
@@ -32,8 +38,9 @@ PERSISTENCE = 0.8
     "rrf",
     label="Reciprocal rank fusion",
     description="A budget of pairs: those that many runs put high come first.",
+    limits=("budget",),
 )
-def rrf(runs: Sequence[Run], *, budget: int = BUDGET, k: int = K, total: int = 0) -> pd.DataFrame:
+def rrf(runs: Sequence[Run], *, budget: Budget = BUDGET, k: Constant = K, total: Total = 0) -> pd.DataFrame:
     """The documents of each topic with the highest sum over the runs of 1 / (k + rank).
 
     The rank is the place in the run's own list (``listed``), as for a depth pool. Between topics the sums compare
@@ -67,8 +74,9 @@ def rrf(runs: Sequence[Run], *, budget: int = BUDGET, k: int = K, total: int = 0
     "combsum",
     label="CombSUM",
     description="A budget of pairs: those with the highest sum of scores, each run's scores brought to 0 to 1.",
+    limits=("budget",),
 )
-def combsum(runs: Sequence[Run], *, budget: int = BUDGET, total: int = 0) -> pd.DataFrame:
+def combsum(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> pd.DataFrame:
     """The documents of each topic with the highest sum over the runs of their normalised scores.
 
     In each run and topic the highest score becomes 1 and the lowest 0; where all scores are equal they become 1.
@@ -88,15 +96,17 @@ def combsum(runs: Sequence[Run], *, budget: int = BUDGET, total: int = 0) -> pd.
     DataFrame
         As :func:`rrf`.
     """
-    return _first(_combsum(runs), "combsum", budget, total)
+    rows = joined(runs)
+    return _first(rows.ordered(_scores(rows, runs)), "combsum", budget, total)
 
 
 @STRATEGIES.add(
     "combmnz",
     label="CombMNZ",
     description="As CombSUM, but the sum counts as often as runs have the document: agreement weighs more.",
+    limits=("budget",),
 )
-def combmnz(runs: Sequence[Run], *, budget: int = BUDGET, total: int = 0) -> pd.DataFrame:
+def combmnz(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> pd.DataFrame:
     """The documents of each topic with the highest CombSUM times the number of runs that have them.
 
     Source: Fox & Shaw, TREC-2, 1994; Lee, SIGIR 1997.
@@ -111,15 +121,18 @@ def combmnz(runs: Sequence[Run], *, budget: int = BUDGET, total: int = 0) -> pd.
     DataFrame
         As :func:`rrf`.
     """
-    return _first(_combmnz(runs), "combmnz", budget, total)
+    rows = joined(runs)
+    weight = _scores(rows, runs) * np.bincount(rows.pair, minlength=len(rows.topic))
+    return _first(rows.ordered(weight), "combmnz", budget, total)
 
 
 @STRATEGIES.add(
     "borda",
     label="Borda count",
     description="A budget of pairs: runs vote by their order alone, and share the points of what they do not have.",
+    limits=("budget",),
 )
-def borda(runs: Sequence[Run], *, budget: int = BUDGET, total: int = 0) -> pd.DataFrame:
+def borda(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> pd.DataFrame:
     """The documents of each topic with the most points.
 
     Of the c documents that the runs have together for a topic, a run gives its first c points, its second c - 1, and
@@ -138,15 +151,27 @@ def borda(runs: Sequence[Run], *, budget: int = BUDGET, total: int = 0) -> pd.Da
     DataFrame
         As :func:`rrf`.
     """
-    return _first(_borda(runs), "borda", budget, total)
+    rows = joined(runs)
+    candidates = rows.candidates
+    topic = rows.topic[rows.pair]
+    # (runs, topics): how many documents each run has, and what each of those that it does not have gets.
+    length = np.bincount(rows.lists, minlength=len(runs) * len(rows.topics)).reshape(len(runs), len(rows.topics))
+    shared = (candidates - length + 1) / 2
+    own = (candidates[topic] - rows.rank + 1) - shared[rows.run, topic]
+    # Points are whole or half numbers, whose sums are exact in any order.
+    points = shared.sum(axis=0)[rows.topic] + rows.summed(own)
+    return _first(rows.ordered(points / candidates[rows.topic]), "borda", budget, total)
 
 
 @STRATEGIES.add(
     "rbp",
     label="RBP weights",
     description="A budget of pairs: those that weigh most in the systems' rank-biased precision, steepest at the top.",
+    limits=("budget",),
 )
-def rbp(runs: Sequence[Run], *, budget: int = BUDGET, p: float = PERSISTENCE, total: int = 0) -> pd.DataFrame:
+def rbp(
+    runs: Sequence[Run], *, budget: Budget = BUDGET, p: Persistence = PERSISTENCE, total: Total = 0
+) -> pd.DataFrame:
     """The documents of each topic with the highest sum over the runs of (1 - p) p^(rank - 1).
 
     The weight of a document is what the systems' rank-biased precision, summed, may still gain or lose by it. So
@@ -168,15 +193,21 @@ def rbp(runs: Sequence[Run], *, budget: int = BUDGET, p: float = PERSISTENCE, to
     DataFrame
         As :func:`rrf`.
     """
-    return _first(_rbp(runs, p), "rbp", budget, total)
+    if not 0 < p < 1:
+        raise InputError(f"the persistence p of RBP is above 0 and below 1, found {p}")
+    rows = joined(runs)
+    weight: Floats = (1 - p) * np.power(p, rows.rank - 1.0)
+    return _first(rows.ordered(rows.summed(weight)), "rbp", budget, total)
 
 
 @STRATEGIES.add(
     "sparse",
     label="Sparse",
     description="The few documents of each topic that a fusion of your choice puts first: for lists and sparse qrels.",
+    limits=("budget",),
+    orders_as="rrf",
 )
-def sparse(runs: Sequence[Run], *, budget: int = 10, fusion: Fusion = "rrf") -> pd.DataFrame:
+def sparse(runs: Sequence[Run], *, budget: Budget = 10, fusion: Fusion = "rrf") -> pd.DataFrame:
     """The first `budget` documents of a fusion, so few that an annotator sees all of them at once.
 
     Sparse qrels want one good document of each topic, not all of them: so the pool is as small as a list on the
@@ -200,9 +231,9 @@ def sparse(runs: Sequence[Run], *, budget: int = 10, fusion: Fusion = "rrf") -> 
     DataFrame
         As :func:`rrf`.
     """
-    if fusion not in FUSIONS:
-        raise UnknownNameError("fusion", fusion, FUSIONS)
-    return _first(FUSIONS[fusion](runs), "sparse", budget, 0)
+    if fusion not in get_args(Fusion):
+        raise UnknownNameError("fusion", fusion, get_args(Fusion))
+    return STRATEGIES[fusion].pool(runs, budget=budget).assign(strategy="sparse")
 
 
 def _first(pairs: pd.DataFrame, strategy: str, budget: int, total: int) -> pd.DataFrame:
@@ -220,24 +251,6 @@ def _first(pairs: pd.DataFrame, strategy: str, budget: int, total: int) -> pd.Da
     else:
         chosen = pairs[place <= budget]
     return chosen.drop(columns=["fusion", "best"]).reset_index(drop=True)
-
-
-def _rbp(runs: Sequence[Run], p: float = PERSISTENCE) -> pd.DataFrame:
-    if not 0 < p < 1:
-        raise InputError(f"the persistence p of RBP is above 0 and below 1, found {p}")
-    rows = joined(runs)
-    weight: Floats = (1 - p) * np.power(p, rows.rank - 1.0)
-    return rows.ordered(rows.summed(weight))
-
-
-def _combsum(runs: Sequence[Run]) -> pd.DataFrame:
-    rows = joined(runs)
-    return rows.ordered(_scores(rows, runs))
-
-
-def _combmnz(runs: Sequence[Run]) -> pd.DataFrame:
-    rows = joined(runs)
-    return rows.ordered(_scores(rows, runs) * np.bincount(rows.pair, minlength=len(rows.topic)))
 
 
 def _scores(rows: Joined, runs: Sequence[Run]) -> Floats:
@@ -261,26 +274,3 @@ def _scores(rows: Joined, runs: Sequence[Run]) -> Floats:
     weight = np.divide(score - lowest[lists], span, out=np.ones_like(score), where=span > 0)
     down = np.argsort(-weight, kind="stable")
     return np.bincount(rows.pair[down], weights=weight[down], minlength=len(rows.topic)).astype(np.float64, copy=False)
-
-
-def _borda(runs: Sequence[Run]) -> pd.DataFrame:
-    rows = joined(runs)
-    candidates = rows.candidates
-    topic = rows.topic[rows.pair]
-    # (runs, topics): how many documents each run has, and what each of those that it does not have gets.
-    length = np.bincount(rows.lists, minlength=len(runs) * len(rows.topics)).reshape(len(runs), len(rows.topics))
-    shared = (candidates - length + 1) / 2
-    own = (candidates[topic] - rows.rank + 1) - shared[rows.run, topic]
-    # Points are whole or half numbers, whose sums are exact in any order.
-    points = shared.sum(axis=0)[rows.topic] + rows.summed(own)
-    return rows.ordered(points / candidates[rows.topic])
-
-
-FUSIONS: dict[str, Callable[[Sequence[Run]], pd.DataFrame]] = {
-    "rrf": evidence,
-    "combsum": _combsum,
-    "combmnz": _combmnz,
-    "borda": _borda,
-    "rbp": _rbp,
-}
-"""Fusion -> what gives every document its weight, best first, with the usual parameters."""

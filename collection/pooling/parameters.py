@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, get_type_hints
+from typing import Any
 
-from collection.errors import InputError, UnknownNameError
+from collection.errors import InputError
 from collection.registry import Entry
-
-_KINDS = {int: "a whole number", float: "a number"}
 
 
 def read_parameters(entry: Entry[Any], settings: Iterable[str]) -> dict[str, Any]:
@@ -17,7 +15,7 @@ def read_parameters(entry: Entry[Any], settings: Iterable[str]) -> dict[str, Any
     Parameters
     ----------
     entry
-        Of the table of strategies, fixed or adaptive.
+        Of the table of strategies.
     settings
         ``NAME=VALUE`` each, every name once.
 
@@ -35,27 +33,14 @@ def read_parameters(entry: Entry[Any], settings: Iterable[str]) -> dict[str, Any
     Traceback (most recent call last):
     collection.errors.UnknownNameError: there is no rbp parameter 'depth'; choose from budget, p, total
     """
-    types = get_type_hints(entry.function)
     read: dict[str, Any] = {}
     for setting in settings:
         name, equals, text = (part.strip() for part in setting.partition("="))
         if not equals or not name:
             raise InputError(f"a parameter is written NAME=VALUE, as in budget=50; found {setting!r}")
-        if name not in entry.parameters:
-            raise UnknownNameError(f"{entry.name} parameter", name, entry.parameters)
         if name in read:
             raise InputError(f"the parameter {name} of {entry.name} is given more than once")
-        choices = {str(choice): choice for choice in entry.choices.get(name, ())}
-        if choices:
-            if text not in choices:
-                raise UnknownNameError(f"{name} of {entry.name}", text, choices)
-            read[name] = choices[text]
-            continue
-        kind = types[name]
-        try:
-            read[name] = kind(text)
-        except ValueError:
-            raise InputError(f"{name} of {entry.name} is {_KINDS[kind]}; found {text!r}") from None
+        read[name] = entry.read(name, text)
     return read
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
@@ -11,14 +12,20 @@ from collection.errors import InputError
 from collection.pooling.run_evidence import joined
 from collection.pooling.table import STRATEGIES
 from collection.records import POOL_COLUMNS, Run
+from collection.registry import Parameter
 
 
 @STRATEGIES.add(
     "quota",
     label="Quota per run",
     description="Every run brings the same number of documents that no other brought, however alike the systems are.",
+    limits=("n",),
 )
-def quota(runs: Sequence[Run], *, n: int = 10) -> pd.DataFrame:
+def quota(
+    runs: Sequence[Run],
+    *,
+    n: Annotated[int, Parameter("Documents per run", "New documents from each run for each topic.", least=1)] = 10,
+) -> pd.DataFrame:
     """Runs take turns, and each takes its next document that nobody took, until it has brought `n`.
 
     In a depth pool systems that resemble each other share their places, and an odd one brings the most. Here all bring

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +23,17 @@ import pandas as pd
 from collection.errors import InputError
 from collection.pooling.depth_pool import depth as depth_pool
 from collection.pooling.run_evidence import Floats, Ints, joined
-from collection.pooling.table import STRATEGIES
+from collection.pooling.table import STRATEGIES, Budget, Depth, Seed
 from collection.records import POOL_COLUMNS, Run
+from collection.registry import Parameter
 
 SAMPLE_COLUMNS = (*POOL_COLUMNS, "runs", "probability", "stratum", "drawn")
+
+
+Rate = Annotated[float, Parameter("Sampling rate", "Share of each topic's depth pool: above 0, at most 1.")]
+Strata = Annotated[
+    str, Parameter("Strata", "Depth:rate, top down: 10:1,50:.3 takes the first ten ranks and 30% of the next forty.")
+]
 
 
 class Stratum(NamedTuple):
@@ -79,12 +86,39 @@ def parse_strata(text: str) -> list[Stratum]:
     return strata
 
 
+def two_strata(ranks: Ints, depth: int, share: float) -> str:
+    """Strata for a share of a pool: the upper fifth of the depth at twice the share, the rest at what is left.
+
+    Parameters
+    ----------
+    ranks
+        (pairs,) the best rank of each.
+    depth
+        Of the pool.
+    share
+        Above 0, at most 1.
+
+    Examples
+    --------
+    >>> two_strata(np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), 10, 0.2)
+    '2:0.4,10:0.15'
+    """
+    top = max(1, depth // 5)
+    above = float((ranks <= top).mean())
+    first = min(1.0, 2 * share)
+    if top == depth or above == 1 or first * above >= share:
+        return f"{depth}:{share:.6g}"
+    return f"{top}:{first:.6g},{depth}:{(share - first * above) / (1 - above):.6g}"
+
+
 @STRATEGIES.add(
     "uniform",
     label="Uniform sample",
-    description="The same share of every topic's depth pool, drawn by lot: for infAP and honest estimates of totals.",
+    description="A random sample of every topic's depth pool at one rate: for infAP and unbiased estimates of totals.",
+    draw=lambda full: {"rate": full.share, "depth": full.depth},
+    limits=("depth",),
 )
-def uniform(runs: Sequence[Run], *, depth: int = 100, rate: float = 0.1, seed: int = 1) -> pd.DataFrame:
+def uniform(runs: Sequence[Run], *, depth: Depth = 100, rate: Rate = 0.1, seed: Seed = 1) -> pd.DataFrame:
     """A simple random sample of each topic's depth pool, without replacement.
 
     The same as :func:`stratified` with one stratum.
@@ -115,9 +149,10 @@ def uniform(runs: Sequence[Run], *, depth: int = 100, rate: float = 0.1, seed: i
 @STRATEGIES.add(
     "stratified",
     label="Stratified sample",
-    description="The top of the depth pool in full, ever less of what stands below: for xinfAP and infNDCG.",
+    description="A random sample with a lower rate at deeper ranks: for xinfAP and infNDCG.",
+    draw=lambda full: {"strata": two_strata(full.ranks, full.depth, full.share)},
 )
-def stratified(runs: Sequence[Run], *, strata: str = "10:1,50:.3,100:.1", seed: int = 1) -> pd.DataFrame:
+def stratified(runs: Sequence[Run], *, strata: Strata = "10:1,50:.3,100:.1", seed: Seed = 1) -> pd.DataFrame:
     """A random sample from each depth stratum of each topic, without replacement.
 
     A document's stratum is the first that reaches its best rank. In a stratum of N documents the sample has
@@ -149,9 +184,14 @@ def stratified(runs: Sequence[Run], *, strata: str = "10:1,50:.3,100:.1", seed: 
 @STRATEGIES.add(
     "statap",
     label="statAP sample",
-    description="A fixed number of pairs per topic by lot, likelier the more a document weighs in average precision.",
+    description="A random sample of a fixed size per topic, weighted by the documents' part in average precision.",
+    draw=lambda full: {
+        "budget": max(1, int(full.share * len(full.ranks) + 1e-9) // full.topics),
+        "depth": full.depth,
+    },
+    limits=("budget", "depth"),
 )
-def statap(runs: Sequence[Run], *, budget: int = 100, depth: int = 100, seed: int = 1) -> pd.DataFrame:
+def statap(runs: Sequence[Run], *, budget: Budget = 100, depth: Depth = 100, seed: Seed = 1) -> pd.DataFrame:
     """A sample with probabilities in proportion to what documents weigh in the runs' average precision.
 
     A run with n documents gives rank r the weight (1 + 1/r + 1/(r + 1) + ... + 1/n) / 2n, the share of its average

@@ -11,11 +11,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from collection.records import QRELS_COLUMNS, require_columns
-from collection.registry import Registry
+from collection.registry import Entry, Registry
 
 Counts = npt.NDArray[np.int64]
 
-CHOICE_RULES: Registry[Callable[[Counts, Counts], npt.NDArray[np.bool_]]] = Registry("rule for choices")
+CHOICE_RULES = Registry("rule for choices", Entry[Callable[[Counts, Counts], npt.NDArray[np.bool_]]])
 """Every rule: (how many chose each document, how many decided on a list that has it) -> whether it is relevant."""
 
 NEEDED = ("annotator", "query_id", "kind", "shown", "chosen")

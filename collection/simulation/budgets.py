@@ -32,14 +32,8 @@ Floats = NDArray[np.float64]
 DECIDING, LOOP = "decisive", "loop"
 """Ways to choose beside the tables of pooling strategies."""
 
-AS_RRF = "sparse"
-"""The strategy whose order is that of "rrf": it differs only in where it stops, and the budget says that here."""
-
 JUDGED_ONLY, EXPECTED = "judged only", "expected gains"
 """What counts of a pair that was not bought: nothing, or what is expected of it."""
-
-WITHOUT_LIMIT = 10**6
-"""More documents than a topic has in any pool."""
 
 COLUMNS = ("strategy", "estimate", "share", "judgements", "recall", "tau", "tau_ap")
 
@@ -75,8 +69,8 @@ def compare(
         The known grades. What they make of the runs is what the rankings are compared with; all of them count there,
         those outside the full pool too.
     strategies
-        Names of the pooling tables, "decisive" or "loop"; all that can be played if left out, but "sparse", which
-        orders as "rrf" does.
+        Names of pooling strategies, "decisive" or "loop"; if left out all that can be played, except those with the
+        same order as another (``orders_as``), since the budget says here where they end.
     budgets
         Shares of the full pool's pairs, above 0, at most 1.
     measure
@@ -240,10 +234,10 @@ class _Texts:
 
 
 def _wanted(strategies: Sequence[str] | None, material: _Material) -> list[str]:
-    known = [*(s.name for s in pooling.STRATEGIES), *(s.name for s in pooling.ADAPTIVE), LOOP, DECIDING]
     if strategies is None:
-        left_out = {AS_RRF} if material.texts is not None else {AS_RRF, LOOP}
-        return [name for name in known if name not in left_out]
+        loop = [LOOP] if material.texts is not None else []
+        return [*(s.name for s in pooling.STRATEGIES if not s.orders_as), *loop, DECIDING]
+    known = [*(s.name for s in pooling.STRATEGIES), LOOP, DECIDING]
     for name in strategies:
         if name not in known:
             raise UnknownNameError("strategy", name, known)
@@ -252,12 +246,8 @@ def _wanted(strategies: Sequence[str] | None, material: _Material) -> list[str]:
     return list(strategies)
 
 
-def _entry(name: str) -> Any:
-    return pooling.ADAPTIVE[name] if name in pooling.ADAPTIVE else pooling.STRATEGIES[name]
-
-
 def _draws_lots(name: str) -> bool:
-    return name in (LOOP, DECIDING) or "seed" in _entry(name).parameters
+    return name in (LOOP, DECIDING) or "seed" in pooling.STRATEGIES[name].parameters
 
 
 def _bought(material: _Material, name: str, budgets: Sequence[float], measure: Measure, seed: int) -> Iterator[Indices]:
@@ -267,16 +257,17 @@ def _bought(material: _Material, name: str, budgets: Sequence[float], measure: M
         order = _decided(material, max(counts), measure, seed)
     elif name == LOOP:
         order = material.in_turn(_looped(material, seed))
-    elif name in pooling.ADAPTIVE:
-        order = material.in_turn(_asked(material, name, seed))
-    elif {"rate", "strata"} & pooling.STRATEGIES[name].parameters.keys() or name == "statap":
+    elif (entry := pooling.STRATEGIES[name]).adaptive:
+        order = material.in_turn(_asked(material, entry, seed))
+    elif (draw := entry.draw) is not None:
+        ranks = material.pool["rank"].to_numpy(dtype=np.int64)
         for count in counts:
-            yield _sampled(material, name, count, seed)
+            full = pooling.FullPool(ranks, material.depth, len(material.pairs.members), count / len(ranks))
+            sample = entry.pool(material.runs, seed=seed, **draw(full))
+            yield material.numbers(sample[sample["drawn"]])
         return
     else:
-        limits = pooling.STRATEGIES[name].parameters.keys() & {"depth", "budget", "n"}
-        frame = pooling.STRATEGIES[name].function(material.runs, **dict.fromkeys(limits, WITHOUT_LIMIT))
-        order = material.in_turn(material.numbers(frame))
+        order = material.in_turn(material.numbers(entry.whole_pool(material.runs)))
     for count in counts:
         yield order[:count]
 
@@ -294,12 +285,11 @@ def _decided(material: _Material, count: int, measure: Measure, seed: int) -> In
     return np.concatenate(chosen)
 
 
-def _asked(material: _Material, name: str, seed: int) -> Indices:
+def _asked(material: _Material, entry: pooling.StrategyEntry, seed: int) -> Indices:
     """The order in which an adaptive strategy asks, topic by topic."""
-    entry, orders = pooling.ADAPTIVE[name], []
-    parameters = {"seed": seed} if "seed" in entry.parameters else {}
+    orders = []
     for members, rankings in zip(material.pairs.members, material.rankings, strict=True):
-        asking = entry.function(rankings, **parameters)
+        asking = entry.begin(rankings, seed)
         orders.append(members[pooling.replay(asking, material.grades[members] > 0)])
     return np.concatenate(orders)
 
@@ -324,46 +314,6 @@ def _looped(material: _Material, seed: int) -> Indices:
         order = play_loop(case, Recipe(), seed, schedule="10", end="ranked").order
         orders += [pair[order], np.setdiff1d(members, with_text)]
     return np.concatenate(orders)
-
-
-def _sampled(material: _Material, name: str, count: int, seed: int) -> Indices:
-    """A sample of the full pool for which the budget pays."""
-    function = pooling.STRATEGIES[name].function
-    share, depth = count / len(material.grades), material.depth
-    parameters: dict[str, Any]
-    if name == "statap":
-        parameters = {"budget": max(1, count // len(material.pairs.members)), "depth": depth}
-    elif "rate" in pooling.STRATEGIES[name].parameters:
-        parameters = {"rate": share, "depth": depth}
-    else:
-        parameters = {"strata": two_strata(material.pool["rank"].to_numpy(), depth, share)}
-    pool = function(material.runs, seed=seed, **parameters)
-    return material.numbers(pool[pool["drawn"]])
-
-
-def two_strata(ranks: NDArray[np.integer[Any]], depth: int, share: float) -> str:
-    """Strata for a share of a pool: the upper fifth of the depth at twice the share, the rest at what is left.
-
-    Parameters
-    ----------
-    ranks
-        (pairs,) the best rank of each.
-    depth
-        Of the pool.
-    share
-        Above 0, at most 1.
-
-    Examples
-    --------
-    >>> two_strata(np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), 10, 0.2)
-    '2:0.4,10:0.15'
-    """
-    top = max(1, depth // 5)
-    above = float((ranks <= top).mean())
-    first = min(1.0, 2 * share)
-    if top == depth or above == 1 or first * above >= share:
-        return f"{depth}:{share:.6g}"
-    return f"{top}:{first:.6g},{depth}:{(share - first * above) / (1 - above):.6g}"
 
 
 def _recall(grades: Floats, bought: Indices) -> float:

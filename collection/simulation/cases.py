@@ -74,7 +74,7 @@ def cases(
         "all": every document may be judged for every topic. "prefix": those whose id begins with the topic's and a
         hyphen, as in a set of systematic reviews.
     pools
-        Names of pooling strategies, of either table, to be made ready.
+        Names of pooling strategies to be made ready.
     level, least
         A topic needs so many documents of this grade or above.
     notice
@@ -90,8 +90,9 @@ def cases(
         raise InputError(f"documents need an id each, found {ids[ids.duplicated()][0]!r} twice; leave one of them out")
     texts = [None if d.text is None else f"{d.title} {d.text}" for d in found]
     evidence = _by_topic(pooling.evidence(runs)) if len(runs) else {}
-    chosen = {name: _by_topic(_whole_pool(name, runs)) for name in pools if name not in pooling.ADAPTIVE}
-    asking = any(name in pooling.ADAPTIVE for name in pools)
+    entries = [pooling.STRATEGIES[name] for name in pools]
+    chosen = {entry.name: _by_topic(entry.whole_pool(runs)) for entry in entries if not entry.adaptive}
+    asking = any(entry.adaptive for entry in entries)
     graded = _by_topic(qrels)
     shared, missing, too_few = None, 0, 0
     for topic in topics.itertuples(index=False):
@@ -136,13 +137,6 @@ def cases(
     if notice is not None and too_few:
         few = "no relevant document" if least == 1 else f"fewer than {least:,} relevant documents"
         notice(f"{too_few:,} topics of the qrels have {few} of grade {level} or above and are left out")
-
-
-def _whole_pool(name: str, runs: Sequence[Run]) -> pd.DataFrame:
-    """All that a strategy would ever choose: without a limit to its depth or budget."""
-    entry = pooling.STRATEGIES[name]
-    limits = {limit: 10**9 for limit in ("depth", "budget") if limit in entry.parameters}
-    return entry.function(runs, **limits)
 
 
 def _by_topic(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,14 +10,9 @@ import pandas as pd
 
 from collection.simulation.cases import Case
 from collection.simulation.replay import Played
-from collection.stopping import RULES, Decision, Ledger
-from collection.stopping.ledger import Bools
-from collection.stopping.published import budget_stops, knee_stops
+from collection.stopping import RULES, Ledger
 
 RECALLS = (80, 90, 95, 100)
-AT_ONCE: dict[str, Callable[..., Bools]] = {"knee": knee_stops, "budget": budget_stops}
-"""Rules that look back at the whole order each time, and can be asked after all rounds in one pass."""
-
 AFTER = ((1, 0), (2, 100), (4, 1000))
 """(a, b) of recall at aR+b, as in TREC's total recall track."""
 
@@ -86,14 +81,13 @@ def curve(case: Case, played: Played, level: float = 1) -> pd.DataFrame:
 
 def _stops_at(ledger: Ledger, rule: str, parameters: Mapping[str, Any]) -> int:
     """The first round after which the rule says stop; all judgements where it never does."""
-    function = RULES[rule].function
+    entry = RULES[rule]
     assert ledger.batch is not None
     ends = np.flatnonzero(np.diff(ledger.batch, append=np.inf)) + 1
-    if rule in AT_ONCE:
-        return next(iter(ends[AT_ONCE[rule](ledger, ends, **parameters)].tolist()), ledger.judged)
+    if entry.at_each is not None:
+        return next(iter(ends[entry.at_each(ledger, ends, **parameters)].tolist()), ledger.judged)
     for end in ends.tolist():
-        decision: Decision = function(ledger.prefix(end), **parameters)
-        if decision.stop:
+        if entry.function(ledger.prefix(end), **parameters).stop:
             return end
     return ledger.judged
 

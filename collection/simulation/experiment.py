@@ -18,24 +18,20 @@ from collection.simulation.cases import Case
 from collection.simulation.cost import curve, measure, measure_stop
 from collection.simulation.replay import End, Played, Way, play_loop, play_pooling
 from collection.stopping import RULES, smallest_sample
+from collection.stopping.table import NEEDS, Needs
 
 LOOPS = {
     "loop": "The loop with runs and text; text alone for topics that no run has.",
     "loop-text": "The loop from the topic's text alone.",
 }
-"""Strategies that learn; all others are of the pooling tables."""
+"""Strategies that learn; all others are pooling strategies."""
 
 NO_LEARNER = "-"
 VALUES = ["query_id", "strategy", "learner", "seed", "measure", "value"]
 CURVE = ["query_id", "strategy", "learner", "seed", "judged", "found"]
 
-_WAYS: dict[str, Way] = {"betting": "draws", "target": "control", "qbcb": "control"}
-
-UNKNOWN = {
-    "quantci": "a probability of relevance for every document",
-    "autostop": "the probability with which each document would have been chosen by then",
-}
-"""What rules need that a replay does not know."""
+_WAYS: dict[Needs, Way] = {"": "ranking", "random draws": "draws", "control sample": "control"}
+"""What a rule needs -> how documents are then chosen. What else rules need, a replay does not know."""
 
 
 @dataclass(frozen=True)
@@ -98,15 +94,15 @@ def simulate(
     progress
         Told the topic and how many are done.
     """
-    known = [*LOOPS, *(s.name for s in pooling.STRATEGIES), *(s.name for s in pooling.ADAPTIVE)]
+    known = [*LOOPS, *(s.name for s in pooling.STRATEGIES)]
     for strategy in strategies:
         if strategy not in known:
             raise UnknownNameError("strategy", strategy, known)
     for learner in learners:
         LEARNERS[learner]
     for rule in stops:
-        if RULES[rule].name in UNKNOWN:
-            raise InputError(f"the rule {rule!r} needs {UNKNOWN[rule]}, which a replay does not keep; choose another")
+        if (needs := RULES[rule].needs) not in _WAYS:
+            raise InputError(f"the rule {rule!r} needs {NEEDS[needs]}, which a replay does not keep; choose another")
     usual = recipe or Recipe()
     values: list[tuple[str, str, str, int, str, float]] = []
     curves: list[pd.DataFrame] = []
@@ -170,7 +166,7 @@ class _Player:
         return whole if self.strategy not in LOOPS else whole.until_found(case, self.recipe.level)
 
     def _way(self, rule: str) -> Way:
-        return _WAYS.get(rule, "ranking") if self.strategy in LOOPS else "ranking"
+        return _WAYS[RULES[rule].needs] if self.strategy in LOOPS else "ranking"
 
     def _whole(self, case: Case, way: Way, positives: int) -> Played:
         key = (way, positives)

@@ -192,15 +192,15 @@ def play_loop(
 def play_pooling(case: Case, strategy: str, seed: int, *, level: float = 1, priors: Indices | None = None) -> Played:
     """Let a pooling strategy choose; what no run retrieved comes behind, in an order drawn by lot.
 
-    `strategy` is a name of :data:`collection.pooling.STRATEGIES` or :data:`collection.pooling.ADAPTIVE`.
+    `strategy` is a name of :data:`collection.pooling.STRATEGIES`.
     """
     begun = time.perf_counter()
     given = np.zeros(0, dtype=np.int64) if priors is None else priors
-    if strategy in pooling.ADAPTIVE:
-        entry = pooling.ADAPTIVE[strategy]
-        # Lots of its own for each topic: chance then evens out in the mean of a few of them.
-        drawn_by = {"seed": zlib.crc32(f"{seed} {case.query_id}".encode())} if "seed" in entry.parameters else {}
-        pooled = pooling.replay(entry.function(case.rankings, **drawn_by), case.grades >= level)
+    entry = pooling.STRATEGIES[strategy]
+    if entry.adaptive:
+        # A seed of its own for each topic: chance then evens out in the mean of a few of them.
+        asking = entry.begin(case.rankings, zlib.crc32(f"{seed} {case.query_id}".encode()))
+        pooled = pooling.replay(asking, case.grades >= level)
     elif strategy in case.pools:
         pooled = case.pools[strategy]
     else:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from collection.errors import InputError
-from collection.registry import Registry
+from collection.registry import Entry, Registry
 from collection.statistics.arrays import Floats
 
 Correction = Callable[[Any], Floats]
 """p of m comparisons, shape (m,), in any order -> adjusted p of the same, to be read as a p of one comparison."""
 
-CORRECTIONS: Registry[Correction] = Registry("correction")
+CORRECTIONS = Registry("correction", Entry[Correction])
 DEFAULT_CORRECTION = "holm"
 
 

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from collection.errors import InputError
-from collection.registry import Registry
+from collection.registry import Entry, Registry
 from collection.statistics.arrays import NOISE, Floats, Ints, ratio, spread, topics_first
 
 Of = Literal["mean", "pseudo-median", "median"]
@@ -45,7 +45,7 @@ class Tested(NamedTuple):
 Test = Callable[..., Tested]
 """(differences, alpha, parameters) -> Tested."""
 
-TESTS: Registry[Test] = Registry("significance test")
+TESTS = Registry("significance test", Entry[Test])
 
 DEFAULT_TEST = "paired-t"
 """Of the usual tests it keeps nearest to its error rate on IR's data and sees most: Urbano, Lima, Hanjalic (2019),

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collection.errors import InputError
-from collection.registry import Registry
+from collection.registry import Entry, Registry
 
 Floats = npt.NDArray[np.float64]
 Scores: TypeAlias = Sequence[float] | npt.NDArray[Any]
@@ -30,7 +30,7 @@ Scores: TypeAlias = Sequence[float] | npt.NDArray[Any]
 Correlation = Callable[..., float]
 """(x, y, parameters) -> at most 1; x is the truth where one of them is."""
 
-CORRELATIONS: Registry[Correlation] = Registry("correlation")
+CORRELATIONS = Registry("correlation", Entry[Correlation])
 
 Variant = Literal["a", "b"]
 TauApTies = Literal["none", "a", "b"]

@@ -17,7 +17,7 @@ import numpy as np
 
 from collection.stopping.ledger import Bools, Floats, Ledger
 from collection.stopping.published import buscar
-from collection.stopping.table import Decision, check, count, percent, rule, too_many
+from collection.stopping.table import RULES, Decision, check, count, percent, too_many
 
 STAKES = ((0.0, 0.7), (0.05, 0.1), (0.2, 0.1), (0.5, 0.1))
 """(what is kept at a relevant document, share of the money that bets so). 0 stakes everything on a miss."""
@@ -79,7 +79,13 @@ def _misses_needed(ledger: Ledger, relevant: int, wanted: float) -> int | None:
     return _first(enough, 1, u - d + 1)
 
 
-@rule("betting", label="Betting", description="Stop when random draws make a miss of the target incredible, any time.")
+@RULES.add(
+    "betting",
+    label="Betting",
+    description="Stop when random draws make it incredible that the target is missed.",
+    promises="the recall and confidence that are wanted, however often it is asked",
+    needs="random draws",
+)
 def betting(ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95) -> Decision:
     """Stop when M >= 1 / (1 - confidence), M the money won against "R0 or more are relevant".
 

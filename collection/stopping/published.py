@@ -8,12 +8,17 @@ import numpy as np
 
 from collection.errors import UnknownNameError
 from collection.stopping.ledger import Bools, Floats, Ints, Ledger
-from collection.stopping.table import ROUNDING, Decision, count, percent, rule, too_many
+from collection.stopping.table import ROUNDING, RULES, Decision, count, percent, too_many
 
 Stage = Literal["ranking", "both"]
 
 
-@rule("fixed", label="Fixed budget", description="Stop after a number of judgements that was set beforehand.")
+@RULES.add(
+    "fixed",
+    label="Fixed budget",
+    description="Stop after a number of judgements that was set beforehand.",
+    promises="what it costs, and nothing about recall",
+)
 def fixed(ledger: Ledger, *, judgements: int = 1000) -> Decision:
     """Stop when judged >= judgements.
 
@@ -23,7 +28,7 @@ def fixed(ledger: Ledger, *, judgements: int = 1000) -> Decision:
     return Decision(ledger.judged >= judgements, f"{count(ledger.judged, 'judgement')} of {judgements:,} are made")
 
 
-@rule("consecutive", label="Irrelevant in a row", description="Stop after so many irrelevant documents in a row.")
+@RULES.add("consecutive", label="Irrelevant in a row", description="Stop after so many irrelevant documents in a row.")
 def consecutive(ledger: Ledger, *, length: int = 50) -> Decision:
     """Stop when judgements since the last relevant document >= length.
 
@@ -34,7 +39,7 @@ def consecutive(ledger: Ledger, *, length: int = 50) -> Decision:
     return Decision(run >= length, f"the last {count(run, 'document')} in a row were irrelevant; {length:,} are wanted")
 
 
-@rule("half", label="Half", description="Stop when half of the documents are judged.")
+@RULES.add("half", label="Half", description="Stop when half of the documents are judged.")
 def half(ledger: Ledger) -> Decision:
     """Stop when judged >= N / 2.
 
@@ -43,7 +48,7 @@ def half(ledger: Ledger) -> Decision:
     return Decision(2 * ledger.judged >= ledger.size, f"{_judged(ledger)}; half of them are wanted")
 
 
-@rule("2399", label="2399", description="Stop after 2,399 judgements and 1.2 for each relevant document found.")
+@RULES.add("2399", label="2399", description="Stop after 2,399 judgements and 1.2 for each relevant document found.")
 def rule_2399(ledger: Ledger) -> Decision:
     """Stop when judged >= 1.2 F + 2399.
 
@@ -98,7 +103,22 @@ def _knee(ledger: Ledger) -> tuple[int, float]:
     return int(ranks[0]), float(ratios[0])
 
 
-@rule("knee", label="Knee", description="Stop when the gain curve has turned flat: the slope fell by a large factor.")
+def _knee_stops(ledger: Ledger, looks: Ints, *, rho: float = 6.0, relevant: int = 150, least: int = 100) -> Bools:
+    """Whether :func:`knee` would have said stop at each of some looks: (k,) bool, as if asked one by one.
+
+    `looks` as of :func:`_knees`. The whole order in one pass: asking n times would look at n² / 2 judgements.
+    """
+    ranks, ratios = _knees(ledger, looks)
+    found = np.cumsum(ledger.relevant)[looks - 1]
+    return (ranks > 0) & (ratios >= rho + relevant - np.minimum(found, relevant)) & (looks >= least)
+
+
+@RULES.add(
+    "knee",
+    label="Knee",
+    description="Stop when the gain curve has turned flat: the slope fell by a large factor.",
+    at_each=_knee_stops,
+)
 def knee(ledger: Ledger, *, rho: float = 6.0, relevant: int = 150, least: int = 100) -> Decision:
     """Stop when slope before the knee / slope after it >= rho + relevant - min(F, relevant).
 
@@ -114,17 +134,20 @@ def knee(ledger: Ledger, *, rho: float = 6.0, relevant: int = 150, least: int = 
     return Decision(bool(rank) and ratio >= bound and ledger.judged >= least, reason)
 
 
-def knee_stops(ledger: Ledger, looks: Ints, *, rho: float = 6.0, relevant: int = 150, least: int = 100) -> Bools:
-    """Whether :func:`knee` would have said stop at each of some looks: (k,) bool, as if asked one by one.
-
-    `looks` as of :func:`_knees`. The whole order in one pass: asking n times would look at n² / 2 judgements.
-    """
+def _budget_stops(ledger: Ledger, looks: Ints, *, rho: float = 6.0, positives: int = 10, most: float = 0.75) -> Bools:
+    """Whether :func:`budget` would have said stop at each of some looks; see :func:`_knee_stops`."""
     ranks, ratios = _knees(ledger, looks)
     found = np.cumsum(ledger.relevant)[looks - 1]
-    return (ranks > 0) & (ratios >= rho + relevant - np.minimum(found, relevant)) & (looks >= least)
+    cost = np.divide(positives * ledger.size, found, out=np.full(len(looks), np.inf), where=found > 0)
+    return ((ranks > 0) & (ratios >= rho) & (looks >= cost)) | (looks >= most * ledger.size)
 
 
-@rule("budget", label="Budget", description="Stop at a knee, once as much is judged as random sampling would cost.")
+@RULES.add(
+    "budget",
+    label="Budget",
+    description="Stop at a knee, once as much is judged as random sampling would cost.",
+    at_each=_budget_stops,
+)
 def budget(ledger: Ledger, *, rho: float = 6.0, positives: int = 10, most: float = 0.75) -> Decision:
     """Stop when slope ratio >= rho and judged >= positives N / F; or judged >= most N.
 
@@ -141,14 +164,6 @@ def budget(ledger: Ledger, *, rho: float = 6.0, positives: int = 10, most: float
         f"or {percent(most)} of all"
     )
     return Decision(bool(stop), reason)
-
-
-def budget_stops(ledger: Ledger, looks: Ints, *, rho: float = 6.0, positives: int = 10, most: float = 0.75) -> Bools:
-    """Whether :func:`budget` would have said stop at each of some looks; see :func:`knee_stops`."""
-    ranks, ratios = _knees(ledger, looks)
-    found = np.cumsum(ledger.relevant)[looks - 1]
-    cost = np.divide(positives * ledger.size, found, out=np.full(len(looks), np.inf), where=found > 0)
-    return ((ranks > 0) & (ratios >= rho) & (looks >= cost)) | (looks >= most * ledger.size)
 
 
 def _control(ledger: Ledger) -> Ints:
@@ -180,7 +195,13 @@ def _found_again(ledger: Ledger, positives: int, wanted: int, promise: str) -> D
     return Decision(again >= wanted, reason)
 
 
-@rule("target", label="Target", description="Draw 10 relevant documents at random, rank until all are found again.")
+@RULES.add(
+    "target",
+    label="Target",
+    description="Draw 10 relevant documents at random, rank until all are found again.",
+    promises="74% recall with 95% confidence",
+    needs="control sample",
+)
 def target(ledger: Ledger, *, positives: int = 10) -> Decision:
     """Stop when the ranking has found all of the first `positives` relevant documents of a control sample.
 
@@ -216,7 +237,13 @@ def quantile_bound(positives: int, target: float = 0.9, confidence: float = 0.95
     return bound if bound <= positives else None
 
 
-@rule("qbcb", label="QBCB", description="Draw relevant documents at random, rank until enough are found again.")
+@RULES.add(
+    "qbcb",
+    label="QBCB",
+    description="Draw relevant documents at random, rank until enough are found again.",
+    promises="the recall and confidence that are wanted",
+    needs="control sample",
+)
 def qbcb(ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95, positives: int | None = None) -> Decision:
     """Stop when the ranking has found j of r random relevant documents.
 
@@ -258,7 +285,7 @@ def _unlikely(ledger: Ledger, target: float, starts: Ints) -> float:
     return float(hypergeom.cdf(found[least], urn[least], relevant[least], draws[least]).min())
 
 
-@rule("buscar", label="buscar", description="Stop when missing the target is unlikely by a hypergeometric test.")
+@RULES.add("buscar", label="buscar", description="Stop when missing the target is unlikely by a hypergeometric test.")
 def buscar(
     ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95,
     stage: Stage = "ranking", switch: float | None = None,
@@ -295,7 +322,12 @@ def buscar(
     return Decision(p < wanted, f"{reason} (a heuristic); below {wanted:.3g} is wanted")
 
 
-@rule("quantci", label="QuantCI", description="Stop when the model's own probabilities say that the target is met.")
+@RULES.add(
+    "quantci",
+    label="QuantCI",
+    description="Stop when the model's own probabilities say that the target is met.",
+    needs="scores",
+)
 def quantci(ledger: Ledger, *, target: float = 0.9, deviations: float = 2.0) -> Decision:
     """Stop when estimate - deviations * its standard deviation >= target.
 
@@ -321,7 +353,12 @@ def quantci(ledger: Ledger, *, target: float = 0.9, deviations: float = 2.0) -> 
     return Decision(low >= target - ROUNDING, reason)
 
 
-@rule("autostop", label="AutoStop", description="Stop when the Horvitz-Thompson estimate says the target is met.")
+@RULES.add(
+    "autostop",
+    label="AutoStop",
+    description="Stop when the Horvitz-Thompson estimate says the target is met.",
+    needs="probabilities",
+)
 def autostop(ledger: Ledger, *, target: float = 0.9, strict: bool = False) -> Decision:
     """Stop when F >= target * (estimate + its standard deviation if strict).
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from collection.errors import InputError
-from collection.registry import Registry
-from collection.stopping.ledger import Ledger
+from collection.registry import Entry, Registry
+from collection.stopping.ledger import Bools, Ledger
 
 
 class Decision(NamedTuple):
@@ -34,31 +35,77 @@ class Decision(NamedTuple):
 
 Rule = Callable[..., Decision]
 
-RULES: Registry[Rule] = Registry("stopping rule", group="cleverdon.stopping")
-"""Every rule: (ledger, *, parameters) -> Decision."""
+Needs = Literal["", "random draws", "control sample", "scores", "probabilities"]
+"""What a rule needs besides the judgements in their order."""
 
-ROUNDING = 1e-9
-"""18 / .9 is 20, whatever the last binary digit says."""
+NEEDS: dict[Needs, str] = {
+    "random draws": "documents drawn at random among those that the ranking chooses",
+    "control sample": "a random sample drawn at the start, and when the ranking came to each of its documents",
+    "scores": "a probability of relevance for every document",
+    "probabilities": "the probability with which each document would have been chosen by then",
+}
 
 
-def rule(name: str, *, label: str, description: str) -> Callable[[Rule], Rule]:
-    """Decorator: into the table, with its parameters checked and the one answer that all rules share.
+@dataclass(frozen=True)
+class StoppingEntry(Entry[Rule]):
+    """A stopping rule.
+
+    A parameter called ``target`` or ``confidence`` is set to what the campaign aims at, ``judgements`` to the budget
+    of a topic.
+
+    Attributes
+    ----------
+    promises
+        What it guarantees; empty for a heuristic.
+    needs
+        What it cannot do without, a key of :data:`NEEDS`.
+    at_each
+        (ledger, looks, *, parameters) -> (looks,) bool: whether it would have stopped after each of some numbers of
+        judgements, for a rule that finds this in one pass.
+    """
+
+    _: KW_ONLY
+    promises: str = ""
+    needs: Needs = ""
+    at_each: Callable[..., Bools] | None = None
+
+    @property
+    def traits(self) -> dict[str, str]:
+        """What it promises and needs."""
+        return {"promises": self.promises or "nothing: a heuristic", "needs": self.needs}
+
+    def lacks(self, ledger: Ledger) -> str:
+        """What the rule needs and the ledger does not have; empty where it can decide."""
+        there = {
+            "control sample": ledger.reached is not None,
+            "scores": ledger.scores is not None,
+            "probabilities": bool((ledger.probability < 1).any()),
+        }
+        return "" if there.get(self.needs, True) else NEEDS[self.needs]
+
+
+def _checked(function: Rule) -> Rule:
+    """The rule with its parameters checked and the one answer that all rules share.
 
     Where every document is judged there is nothing left to decide, so no rule needs to think of it.
     """
 
-    def decorate(function: Rule) -> Rule:
-        @functools.wraps(function)
-        def checked(ledger: Ledger, **parameters: Any) -> Decision:
-            check(**parameters)
-            if ledger.unjudged == 0:
-                found = f"{ledger.found:,} relevant" if ledger.size else "there are none"
-                return Decision(True, f"all {ledger.size:,} documents are judged: {found}", 0)
-            return function(ledger, **parameters)
+    @functools.wraps(function)
+    def checked(ledger: Ledger, **parameters: Any) -> Decision:
+        check(**parameters)
+        if ledger.unjudged == 0:
+            found = f"{ledger.found:,} relevant" if ledger.size else "there are none"
+            return Decision(True, f"all {ledger.size:,} documents are judged: {found}", 0)
+        return function(ledger, **parameters)
 
-        return RULES.add(name, label=label, description=description)(checked)
+    return checked
 
-    return decorate
+
+RULES = Registry("stopping rule", StoppingEntry, group="cleverdon.stopping", prepare=_checked)
+"""Every rule: (ledger, *, parameters) -> Decision."""
+
+ROUNDING = 1e-9
+"""18 / .9 is 20, whatever the last binary digit says."""
 
 
 def check(**parameters: Any) -> None:

@@ -25,8 +25,9 @@ import pandas as pd
 from collection import formats, pooling
 from collection.measures import align, index_qrels, parse
 from collection.measures.sampling import sampling_interval
+from collection.pooling.sampling import two_strata
 from collection.records import Run
-from collection.simulation.budgets import compare, two_strata
+from collection.simulation.budgets import compare
 
 DEPTH, RATE, REPLICATES = 10, 0.2, 40
 

@@ -14,7 +14,9 @@ from pathlib import Path
 from evaluation_files import dense
 
 from collection import formats
-from collection.pooling import STRATEGIES, in_words
+from collection.pooling import in_words, strategies
+
+STRATEGIES = strategies(adaptive=False)
 
 REPEATS = 3
 
@@ -24,7 +26,7 @@ def main() -> None:
         dense(Path(folder))
         runs = list(formats.read_runs(sorted(Path(folder).glob("dense*.run"))))
     print(f"{'strategy':<12}{'seconds':>8}{'pairs':>9}  parameters")
-    for entry in STRATEGIES:
+    for entry in STRATEGIES.values():
         seconds = []
         for _ in range(REPEATS):
             begun = time.perf_counter()
