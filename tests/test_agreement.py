@@ -544,7 +544,7 @@ def test_against_the_majority_of_the_others() -> None:
     assert rest.annotators == ("r0", REST)
     assert labels.grades[rest.codes].tolist() == [[3, 1], [0, 0], [2, 0]]
     # The difference is to the mean of the others: r0 is 2 above, 1 below and 1 above it.
-    found = agreement.against_rest(labels, resamples=0)
+    found = agreement.agreement(labels, resamples=0, sides=["rest"]).rest
     assert found.groupby("annotator")["difference"].first().round(3).to_dict() == {
         "r0": 0.667,
         "r1": -0.25,

@@ -189,11 +189,6 @@ def _every_topic(labels: Labels, options: dict[str, Any]) -> Iterator[Part]:
             yield (str(query_id), int(several[places].sum())), rows_of(labels.rows(places), **options)
 
 
-def against_rest(labels: Labels, **options: Any) -> pd.DataFrame:
-    """Every annotator against the majority of the others; see :class:`Agreement`. `options` as for :func:`values`."""
-    return _stacked(_every_annotator(labels, options), KEYS["rest"])
-
-
 def _every_annotator(labels: Labels, options: dict[str, Any]) -> Iterator[Part]:
     for annotator in labels.annotators:
         two = labels.against_rest(annotator)
