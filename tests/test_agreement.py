@@ -323,6 +323,16 @@ def test_a_resample_is_what_its_pairs_give(units: list[list[int | None]], seed: 
         assert got == pytest.approx(wanted, abs=EXACT, nan_ok=True), entry.name
 
 
+@settings(max_examples=100, deadline=None)
+@given(TABLE, st.sampled_from(["alpha-nominal", "alpha-ordinal", "alpha-interval"]))
+def test_alpha_of_resamples_is_that_of_the_krippendorff_package(units: list[list[int | None]], name: str) -> None:
+    """The package gives the value, the formula for resamples the same where every pair is drawn once."""
+    own = Patterns(Labels.of(table(units))).own()
+    alpha = COEFFICIENTS[name].function
+    assert own.value_counts is not None
+    assert alpha(replace(own, value_counts=None)) == pytest.approx(alpha(own), abs=EXACT, nan_ok=True)
+
+
 # --- intervals --------------------------------------------------------------------------------------
 
 
