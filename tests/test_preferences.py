@@ -694,7 +694,10 @@ def test_a_campaign_without_preferences_says_so(campaign: Campaign) -> None:
             ":2: wanted two documents to compare, found 'a' twice",
         ),
         ("annotator,query_id,left,right,kind\nann,1,a,b,best\n", ":2: wanted a kind (left, right, equal"),
-        ("annotator,query_id,left,kind\nann,1,a,left\n", ":2: wanted a value of right"),
+        (
+            "annotator,query_id,left,kind\nann,1,a,left\n",
+            ":1: wanted preferences: the columns annotator, query_id, left, right",
+        ),
         ("annotator,query_id,left,right,kind\nann,1,a,b,\n", ":2: wanted a value of kind"),
         (
             "annotator,query_id,left,right,kind,seconds\nann,1,a,b,left,-1\n",
