@@ -7,7 +7,6 @@ from itertools import product
 from math import isnan
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given

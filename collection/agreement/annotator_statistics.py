@@ -1,6 +1,6 @@
 """How annotators work: facts with their numbers, and remarks on what is far out of the ordinary.
 
-A remark is no verdict: a quick annotator may be an expert, and forty equal grades may be forty documents that are alike.
+A remark is no verdict: a quick annotator may be an expert, and forty equal grades may be forty similar documents.
 The constants of this module say what "far" means. Imported judgements have no times and no order of their own.
 """
 

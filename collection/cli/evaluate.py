@@ -51,9 +51,9 @@ def parse_measures(
     return labels
 
 
-def parse_one(asked: str, relevance_level: float | None = None) -> Measure:
+def parse_one(asked: str) -> Measure:
     """The measure of an option that takes one."""
-    measure, *others = parse_measures([asked], relevance_level)
+    measure, *others = parse_measures([asked], None)
     if others:
         raise click.UsageError(f"{asked} names {1 + len(others)} measures, and one is wanted here: name it alone")
     return measure
