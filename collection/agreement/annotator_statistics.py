@@ -154,7 +154,7 @@ def _facts(log: pd.DataFrame, own: pd.DataFrame, current: pd.DataFrame, shared: 
         "row_grade": grade,
         # A row lies in what was said in order, and is as likely as the grade is in this.
         "said": (graded := sum(g >= 0 for g in said)),
-        "row_share": said.count(grade) / graded if row else np.nan,
+        "row_share": said.count(grade) / graded if grade is not None else np.nan,
         "shared": len(shared),
         "agreement": _agreement(shared),
         "higher": (shared["grade"] - shared["others_mean"]).mean(),

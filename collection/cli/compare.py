@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import click
 
 from collection.cli.evaluate import parse_measures, print_unknown_costs, read_qrels_for
 from collection.cli.options import FILE, LEVEL, with_folders
-from collection.cli.output import counted, echo, echo_data, print_notices, print_table, progress_line
+from collection.cli.output import counted, echo, echo_data, print_json, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +18,9 @@ if TYPE_CHECKING:
     from collection.comparison import Comparison, Evaluation
     from collection.formats import QrelsForm
     from collection.measures import Version
+
+WRITTEN = ("baseline", "test", "correction", "alpha", "seed", "topics", "leaderboard", "tests", "pairs", "notes")
+"""What JSON has of a comparison."""
 
 MARKS = {"better": "+", "worse": "-", "": " "}
 
@@ -197,8 +199,7 @@ def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, system
     if form == "tsv":
         _print_frame(ranks.assign(query_id=topic)[["query_id", *ranks]], form)
     elif form == "json":
-        found = {"query_id": topic, "values": _records(values), "ranks": _records(ranks)}
-        echo_data(json.dumps(found, indent=2, ensure_ascii=False))
+        print_json({"query_id": topic, "values": values, "ranks": ranks})
     else:
         echo(f"topic {topic}\n")
         if values.empty:
@@ -271,7 +272,7 @@ def _print_comparison(compared: Comparison, form: str) -> None:
     elif form == "markdown":
         echo_data(comparison.markdown(compared))
     elif form == "json":
-        echo_data(json.dumps(_as_json(compared), indent=2, ensure_ascii=False))
+        print_json({name: getattr(compared, name) for name in WRITTEN})
     elif form == "tsv":
         _print_frame(_joined(compared) if compared.pairs is None else compared.pairs, form)
     else:
@@ -287,22 +288,6 @@ def _joined(compared: Comparison) -> pd.DataFrame:
     tests = compared.tests.rename(columns={"low": "difference_low", "high": "difference_high"})
     counts = dict.fromkeys(("topics", "wins", "ties", "losses"), "Int64")
     return compared.leaderboard.merge(tests, on=["system", "measure"], how="left").astype(counts)
-
-
-def _as_json(compared: Comparison) -> dict[str, Any]:
-    frames = {"leaderboard": compared.leaderboard, "tests": compared.tests, "pairs": compared.pairs}
-    settings = {name: getattr(compared, name) for name in ("baseline", "test", "correction", "alpha", "seed", "topics")}
-    return {
-        **settings,
-        **{name: None if frame is None else _records(frame) for name, frame in frames.items()},
-        "notes": list(compared.notes),
-    }
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows; null for what is missing or infinite, which JSON cannot say."""
-    records: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", double_precision=15))
-    return records
 
 
 def _print_leaderboard(compared: Comparison) -> None:
@@ -399,7 +384,7 @@ def _print_frame(frame: pd.DataFrame, form: str) -> None:
     from collection.formats.spreadsheet import tsv
 
     if form == "json":
-        echo_data(json.dumps(_records(frame), indent=2, ensure_ascii=False))
+        print_json(frame)
     elif form == "tsv":
         echo_data(tsv(frame), nl=False)
     else:
