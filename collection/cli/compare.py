@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.evaluate import parse_measures, print_unknown_costs, read_qrels_for
-from collection.cli.options import FILE, LEVEL, with_folders
+from collection.cli.evaluate import evaluate_files, parse_measures, print_unknown_costs, read_qrels_for
+from collection.cli.options import COMPAT, FILE, LEVEL, QRELS_FORM, with_folders
 from collection.cli.output import counted, echo, echo_data, print_json, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
@@ -67,12 +67,8 @@ def _two_runs(context: click.Context, option: click.Parameter, names: tuple[str,
 @click.option("--depth", default=10, show_default=True, help="So many ranks of --topic.")
 @click.option("--power", metavar="D", type=float, help="How many topics it takes to see a difference of D.")
 @click.option("--relevance-level", type=LEVEL, help="Lowest grade that counts as relevant.")
-@click.option("--compat", type=click.Choice(["9", "10"]), default="10", show_default=True, help="As for evaluate.")
-@click.option(
-    "--qrels-form",
-    type=click.Choice(["judged", "strata", "probabilities", "subtopics"]),
-    help="What the qrels' columns are, as for evaluate.",
-)
+@COMPAT
+@QRELS_FORM
 @click.option(
     "--format",
     "form",
@@ -135,16 +131,7 @@ def compare(
         _print_topic(topic, comparison.evaluate([a, b], judged, parsed, version=version), ranks, systems, form)
         return
     cost_table = None if costs is None else formats.read_costs(costs)
-    with progress_line("evaluating") as progress:
-        done = iter(range(1, len(runs) + 1))
-        evaluation = comparison.evaluate(
-            formats.read_runs(runs),
-            judged,
-            parsed,
-            lambda name: progress("runs", next(done), len(runs)),
-            version=version,
-            costs=cost_table,
-        )
+    evaluation = evaluate_files(runs, judged, parsed, version=version, costs=cost_table)
     print_unknown_costs([c.run for c in evaluation.coverage], costs, cost_table)
     print_notices(evaluation.notes if views else ())  # a comparison has them among its own
     if systems is not None:
