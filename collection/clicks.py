@@ -48,12 +48,6 @@ MOST_ROUNDS = 10_000
 LEAST = 1e-300
 """Instead of a probability of 0 that there was no click, where every impression was clicked: 0/0 is 0 there."""
 
-CACHED = 1 << 16
-"""Places of a grid that are gone through at once: half a megabyte, which stays near the processor."""
-
-FILLED = 1 / 3
-"""A grid in which more than this share of the places have counts takes less time than rows."""
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -290,39 +284,6 @@ class _Rows:
         return by_kind, by_place
 
 
-class _Grid:
-    """The same as :class:`_Rows` where most kinds were shown at most ranks: a place for each kind at each rank."""
-
-    def __init__(self, model: _Model) -> None:
-        self._ranks, row = np.unique(model.place, return_inverse=True)
-        missed = np.zeros((len(self._ranks), len(model.pairs)))
-        missed[row, model.kind] = model.shown - model.clicked
-        width = max(1, CACHED // len(self._ranks))
-        self._parts = [
-            (slice(begin, begin + width), np.ascontiguousarray(missed[:, begin : begin + width]))
-            for begin in range(0, len(model.pairs), width)
-        ]
-        self._cells = np.empty(len(self._ranks) * width)
-        self._places = model.places
-
-    def sums(self, examination: Floats, attractiveness: Floats) -> tuple[Floats, Floats]:
-        """As :meth:`_Rows.sums`; 1 - e a is e (1/e - a), and no rank that is used has e = 0, since it has clicks."""
-        over = 1 / examination[self._ranks]
-        by_kind, by_place = np.empty(len(attractiveness)), np.zeros(self._places)
-        for kinds, missed in self._parts:
-            cells = self._cells[: missed.size].reshape(missed.shape)
-            np.subtract(over[:, None], attractiveness[kinds], out=cells)
-            np.divide(missed, np.maximum(cells, LEAST, out=cells), out=cells)
-            by_kind[kinds] = over @ cells
-            by_place[self._ranks] += over * cells.sum(axis=1)
-        return by_kind, by_place
-
-
-def _missed(model: _Model) -> _Rows | _Grid:
-    filled = len(model.kind) / (len(np.unique(model.place)) * len(model.pairs))
-    return (_Grid if filled > FILLED else _Rows)(model)
-
-
 class _Found(NamedTuple):
     examination: Floats
     attractiveness: Floats
@@ -377,7 +338,7 @@ def _maximise(model: _Model, first: int, tolerance: float, most: int) -> _Found:
     (1 - e) / (1 - e a). Summed over impressions these are what is left of the shares to 1, and both come from the one
     array of missed / (1 - e a).
     """
-    missed = _missed(model)
+    missed = _Rows(model)
     of_kind, of_place = model.shown_to()
     examination, attractiveness = np.full(model.places, 0.5), np.full(len(model.pairs), 0.5)
     examination[first] = 1
@@ -392,7 +353,7 @@ def _maximise(model: _Model, first: int, tolerance: float, most: int) -> _Found:
 
 def _smoothed(model: _Model, found: _Found, smoothing: float, tolerance: float, most: int) -> _Found:
     """EM for attractiveness alone: examination stays, and each pair has some impressions more at the mean rate."""
-    missed, e = _missed(model), found.examination
+    missed, e = _Rows(model), found.examination
     mean = min(1.0, float(model.clicked.sum() / (model.shown * e[model.place]).sum()))
     of_kind = model.shown_to()[0]
     more: Floats = smoothing * model.pairs.astype(np.float64)

@@ -189,8 +189,7 @@ def by_the_book(log: pd.DataFrame, rounds: int) -> tuple[np.ndarray, np.ndarray]
 
 
 @pytest.mark.parametrize("part", [1.0, 0.15], ids=["at most ranks", "at few ranks"])
-def test_every_round_is_that_of_the_books(monkeypatch: pytest.MonkeyPatch, part: float) -> None:
-    monkeypatch.setattr(clicks, "CACHED", 64)  # several parts of a grid, the last of them smaller
+def test_every_round_is_that_of_the_books(part: float) -> None:
     log = generated(5, topics=8, sessions=20)[0].assign(shown=4, clicked=lambda c: c["clicked"].clip(upper=4))
     log = clicks.aggregate(log).sample(frac=part, random_state=1)
     # Pairs of the same counts, clicked always and never among them, which are gone through together.

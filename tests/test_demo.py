@@ -269,10 +269,9 @@ def test_names_are_split_at_dots_underscores_and_capitals():
     assert _parts("html.parser.HTMLParser") == ["html", "parser", "html", "parser"]
 
 
-def test_run_all_reports_progress(frame, topics):
-    calls = []
-    names = [run.name for run in run_all(frame, topics.head(2), 5, lambda *call: calls.append(call))]
-    assert calls == [(name, i, len(SYSTEMS)) for i, name in enumerate(names, start=1)]
+def test_the_fusion_runs_last(frame, topics):
+    names = [run.name for run in run_all(frame, topics.head(2), 5)]
+    assert len(names) == len(SYSTEMS)
     assert names[-1] == "fusion"
 
 

@@ -162,29 +162,13 @@ def _frame(pairs: Pairs, run: int) -> pd.DataFrame:
 def test_a_measure_that_is_linear_has_the_value_of_the_expected_gains() -> None:
     pairs, grades = generated()
     known = partly(grades, 0.5)
-    gains = expected_judgements.expected_gains(pairs, known)
     # P asks whether a grade is 1 or more: with two grades the expected gain is that chance.
     two = np.where(np.isnan(known), np.nan, np.minimum(known, 1))
-    binary = expected_judgements.expected_gains(pairs, two)["expected"].to_numpy()
+    binary = chances(believe(pairs, two, expected_judgements.fitted(pairs, two)), two, np.array([0.0, 1.0]))[:, 1]
     table = expected_values(pairs, two, [parse("P@5")], draws=2000).set_index("run")
     for n, run in enumerate(pairs.runs):
         top = (pairs.places[n] > 0) & (pairs.places[n] <= 5)
         assert table.loc[run, "value"] == pytest.approx(binary[top].sum() / 5 / len(pairs.members), abs=0.01)
-    judged = ~np.isnan(known)
-    assert (gains.loc[judged, "variance"] == 0).all()
-    assert (gains.loc[~judged, "variance"] > 0).all()
-    assert gains["expected"].between(0, 3).all()
-
-
-def test_expected_gains_tell_more_than_nothing() -> None:
-    better = []
-    for seed in range(3):
-        pairs, grades = generated(seed, topics=8, size=15)
-        known = partly(grades, 0.3, seed)
-        expected = expected_judgements.expected_gains(pairs, known)["expected"].to_numpy()
-        free = np.isnan(known)
-        better.append(np.corrcoef(expected[free], grades[free])[0, 1])
-    assert np.mean(better) > 0.4
 
 
 def test_deciding_asks_for_every_pair_once() -> None:

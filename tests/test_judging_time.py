@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from collection.agreement import judging_time
-from collection.agreement.judging_time import estimate, since_break, worked
+from collection.agreement.judging_time import estimate, sessions, since_break
 from collection.errors import InputError
 
 MORNING = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -147,10 +147,10 @@ def test_sessions_by_hand() -> None:
     log = log_of(
         (10, 10, 0), (40, 20, 10), (50, 9, 1), (50 + 1800, 30, None), (8000, None, None), (8100, 40, 60)
     )  # fmt: skip
-    found = worked(log)
+    found = sessions(log)
     assert [(s.judgements, s.seconds, s.away) for s in found] == [(4, 69, 11), (2, 40, 60)]
     assert [(s.since, s.until) for s in found] == [(at(0), at(1850)), (at(8000), at(8100))]
-    assert worked(log.iloc[:0]) == []
+    assert sessions(log.iloc[:0]) == []
 
 
 def test_since_the_last_stop() -> None:

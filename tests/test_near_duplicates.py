@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from collection import formats
 from collection.campaign import Campaign
 from collection.documents import near_duplicates
-from collection.documents.near_duplicates import groups, jaccard, likely, shingles, similarity, sketch
+from collection.documents.near_duplicates import Sketch, groups, jaccard, likely, shingles, sketch
 from collection.errors import InputError, UnknownNameError
 from tests.helpers import fails, ok
 
@@ -25,6 +25,10 @@ WORDS = st.text(alphabet="abcdefgh", min_size=1, max_size=4)
 
 def words_of(n: int, first: int = 0) -> list[str]:
     return [f"w{i}" for i in range(first, first + n)]
+
+
+def similarity(one: Sketch, other: Sketch) -> float:
+    return float((one == other).mean())
 
 
 # --- shingles -------------------------------------------------------------------------------------------

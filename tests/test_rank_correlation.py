@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from collection.errors import InputError
-from collection.statistics.rank_correlation import CORRELATIONS, kendall, rbo, spearman, tau_ap
+from collection.statistics.rank_correlation import kendall, rbo, spearman, tau_ap
 
 SCORES = st.lists(st.integers(0, 4), min_size=2, max_size=6)
 PAIRS = st.integers(2, 6).flatmap(lambda n: st.tuples(*(st.lists(st.integers(0, 4), min_size=n, max_size=n),) * 2))
@@ -153,9 +153,9 @@ def test_a_swap_at_the_top_costs_more() -> None:
 
 
 def test_what_has_no_value_is_nan() -> None:
-    for entry in CORRELATIONS:
-        if entry.name != "rbo":
-            assert math.isnan(entry.function([1], [1])), entry.name
+    assert math.isnan(kendall([1], [1]))
+    assert math.isnan(spearman([1], [1]))
+    assert math.isnan(tau_ap([1], [1]))
     assert math.isnan(kendall([1, 1], [1, 2]))
     assert math.isnan(spearman([1, 2], [3, 3]))
     assert math.isnan(tau_ap([1, 1], [1, 2], ties="b"))
@@ -180,13 +180,3 @@ def test_what_has_no_value_is_nan() -> None:
 def test_bad_input_is_named(call: Callable[[], object], message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         call()
-
-
-def test_the_table_describes_itself() -> None:
-    truth, estimate = [4, 3, 2, 1], [3, 4, 2, 1]
-    values = {entry.name: entry.function(truth, estimate) for entry in CORRELATIONS}
-    assert [values[name] for name in ("tau-a", "tau-b")] == pytest.approx([2 / 3] * 2)
-    assert [values[name] for name in ("tau-ap", "tau-ap-a", "tau-ap-b")] == pytest.approx([1 / 3] * 3)
-    for entry in CORRELATIONS:
-        assert entry.description.endswith(".")
-        assert entry.function.__doc__, entry.name

@@ -16,7 +16,6 @@ from collection.stopping import (
     advice,
     betting,
     estimate,
-    next_choice,
     next_choices,
     quantile_bound,
     smallest_sample,
@@ -29,6 +28,10 @@ def decide(name: str, ledger: Ledger, **parameters: object) -> Decision:
 
 def ranked(relevant: list[int], size: int, **more: object) -> Ledger:
     return Ledger.of(relevant, size, **more)
+
+
+def next_choice(ledger: Ledger, **options: float) -> str:
+    return next_choices(ledger, 1, **options)[0]
 
 
 def drawn(relevant: list[int], size: int) -> Ledger:

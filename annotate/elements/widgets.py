@@ -184,8 +184,8 @@ DOCUMENT_STYLE = """<style>
 </style>"""
 
 
-def document(document: Document, height: int = 340) -> None:
-    """A document as the judging card shows it; no markup in it is the page's. The frame of it has so many pixels.
+def document(document: Document) -> None:
+    """A document as the judging card shows it; no markup in it is the page's.
 
     Of Markdown the safe HTML is drawn, of HTML its words; images come from the campaign's files, or from hosts that the
     manager has allowed.
@@ -201,7 +201,7 @@ def document(document: Document, height: int = 340) -> None:
         return
     is_long = len(shown.text) > LONG_TEXT
     text = upright(cut(shown.text, LONG_TEXT))
-    with st.container(height=height, border=True):
+    with st.container(height=340, border=True):
         if shown.html and not is_long:
             st.html(f'{DOCUMENT_STYLE}<div class="document" dir="auto">{upright(shown.html)}</div>')
         elif shown.form == "preformatted" and text.strip():

@@ -47,23 +47,23 @@ def file(kind: str, name: str) -> bytes:
         return path.read_bytes()
 
 
-def written(name: str, write: Callable[[], Content], where: Any = st) -> Content | None:
+def written(name: str, write: Callable[[], Content]) -> Content | None:
     """What `write` makes; None where it cannot be written, which is said in its place and takes nothing else along."""
     try:
         return write()
     except CleverdonError as error:
-        where.error(drawing.plain(f"{name}: {error}"))
+        st.error(drawing.plain(f"{name}: {error}"))
         return None
 
 
-def download(kind: str, name: str, where: Any = st, **more: Any) -> None:
+def download(kind: str, name: str, **more: Any) -> None:
     """A button for what `cleverdon export` would write, or why that cannot be written."""
-    content = written(name, lambda: file(kind, name), where)
+    content = written(name, lambda: file(kind, name))
     if content is not None:
-        where.download_button(f"Download {name}", content, name, **more)
+        st.download_button(f"Download {name}", content, name, **more)
 
 
-def later(kind: str, name: str, where: Any = st, **more: Any) -> None:
+def later(kind: str, name: str, **more: Any) -> None:
     """A button for a file that is only written when somebody wants it: in a thread with its own connection."""
     directory = campaign.directory
 
@@ -73,7 +73,7 @@ def later(kind: str, name: str, where: Any = st, **more: Any) -> None:
             opened.export.files(**wanted)
             return bytes(wanted[kind].read_bytes())
 
-    where.download_button(f"Download {name}", write, name, on_click="ignore", **more)
+    st.download_button(f"Download {name}", write, name, on_click="ignore", **more)
 
 
 def made(write: Callable[[Campaign, Path], object], name: str, **more: Any) -> None:

@@ -8,7 +8,6 @@ Nothing here raises for labels that are too few or too much alike: what has no v
 from collection.agreement.bootstrap import By, values
 from collection.agreement.breakdowns import (
     Agreement,
-    against_rest,
     agreement,
     between,
     by_topic,
@@ -29,7 +28,6 @@ __all__ = [
     "Labels",
     "Patterns",
     "Sums",
-    "against_rest",
     "agreement",
     "between",
     "by_topic",

@@ -1,14 +1,13 @@
-"""How annotators work: their pace, and habits that a manager may want to know of.
+"""How annotators work: facts with their numbers, and remarks on what is far out of the ordinary.
 
-Everything here is a fact with its numbers, never a verdict: somebody may answer quickly because they are an expert,
-and give the same grade forty times because forty documents are alike. What is far out of the ordinary is put into a
-sentence (:attr:`Conduct.remarks`); what "far" means stands in the constants of this module, and below :data:`FEW`
-judgements nothing is said at all. Judgements that were imported have no seconds, no hours and no order of their own:
-they came with a file.
+A remark is no verdict: a quick annotator may be an expert, and forty equal grades may be forty similar documents.
+The constants of this module say what "far" means. Imported judgements have no times and no order of their own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,25 +23,29 @@ FEW = 20
 """Judgements (timed ones, shared pairs) below which nothing is remarked."""
 
 QUICK_SHARE = 0.1
-"""From this share of judgements in under QUICK seconds on it is remarked."""
+"""Share of judgements in under QUICK seconds that is remarked."""
 
 MUCH_FASTER = 0.25
 """A median below this share of the others' median is remarked."""
 
 ONE_GRADE = 0.95
-"""From this share of one and the same grade on it is remarked, unless the others gave it as often to the same pairs."""
+"""Share of one grade that is remarked, unless the others gave it as often to the same pairs."""
 
 RARE_ROW = 0.001
-"""A row of one grade that chance brings less often than this is remarked."""
+"""A row of equal grades with a lower probability than this is remarked."""
 
 FAR_AGREEMENT = 0.2
-"""So much less agreement with the others than these have among themselves is remarked."""
+"""So much less agreement with the others than among them is remarked."""
 
 FAR_GRADE = 0.25
 """A mean grade so far from that of the others on the same pairs is remarked, if it is also two standard errors away."""
 
 CANNOT_SHARE = 0.2
-"""From this share of "cannot judge" on it is remarked."""
+"""Share of "cannot judge" that is remarked."""
+
+PAIR = ["query_id", "doc_id"]
+NEEDED = ("annotator", *PAIR, "kind", "relevance", "judged_at", "seconds", "source", "revises", "counts_as", "away",
+          "flagged")  # fmt: skip
 
 
 class Conduct(NamedTuple):
@@ -53,27 +56,26 @@ class Conduct(NamedTuple):
     facts
         One row an annotator, by name:
 
-        - ``annotator``, ``judgements`` (pairs on which their word stands), ``imported`` (all of them were),
-          ``first_at``, ``last_at`` (ISO 8601).
-        - ``seconds_low``, ``seconds``, ``seconds_high``: quartiles and median of the seconds that a document was on
-          screen, of all judgements that have them, revised ones too; ``timed``: how many; ``quick``: those below QUICK.
+        - ``annotator``, ``judgements`` (pairs on which their word stands), ``last_at`` (ISO 8601).
+        - ``seconds_low``, ``seconds``, ``seconds_high``: quartiles and median of the seconds on screen of all
+          judgements that have them, revised ones too; ``timed``: how many; ``quick``: those below QUICK.
         - ``sessions``, ``hours`` (in sessions, from the first document to the last judgement), ``per_hour``, ``days``
           (UTC days with a judgement), ``per_day``; ``active`` and ``away``: hours on screen, and those in which the
-          page was not in front or nobody moved, of judgements that have them.
+          page was not in front or nobody moved.
         - ``graded`` (pairs on which they have a grade), ``grades`` (how many of each, as "0: 70, 1: 30"),
-          ``top_grade``, ``top_share``; of all they said in order, ``said`` grades, revised ones too and none imported:
-          ``row`` (the most with one grade in a row), ``row_grade``, ``row_share`` (the share of this grade).
+          ``top_grade``, ``top_share``; of their own decisions in order, ``said`` grades: ``row`` (the most equal ones
+          in a row), ``row_grade``, ``row_share`` (the share of this grade).
         - ``cannot_judge``, ``flagged`` (pairs that they want to be looked at again), ``revised`` (entries that replace
           an earlier word), ``undone``.
-        - ``shared`` (pairs that they and others graded), ``agreement`` (the share of comparisons with another annotator
-          on these pairs in which both gave the same grade), ``higher`` (mean of their grade minus the mean of the
-          others' on the pair: above 0 more lenient, below 0 stricter).
+        - ``shared`` (pairs that they and others graded), ``agreement`` (share of equal grades in comparisons with
+          another annotator on these pairs), ``higher`` (their mean grade minus that of the others on the same pairs:
+          above 0 more lenient, below 0 stricter).
     remarks
         Annotator -> sentences; no entry where there is nothing to remark.
     times
         ``annotator``, ``judged_at`` (datetime64, UTC), ``seconds``: every judgement that has seconds, oldest first.
     days
-        ``annotator``, ``day`` (datetime64), ``judgements``: how many entries each made on each day; no imported ones.
+        ``annotator``, ``day`` (datetime64), ``judgements``: entries of each on each day, without imported ones.
     """
 
     facts: pd.DataFrame
@@ -82,32 +84,16 @@ class Conduct(NamedTuple):
     days: pd.DataFrame
 
 
-NEEDED = (
-    "annotator",
-    "query_id",
-    "doc_id",
-    "kind",
-    "relevance",
-    "judged_at",
-    "seconds",
-    "source",
-    "revises",
-    "counts_as",
-    "away",
-    "flagged",
-)
-
-
 def look(log: pd.DataFrame, current: pd.DataFrame) -> Conduct:
-    """Look at how annotators work.
+    """Describe how annotators work.
 
     Parameters
     ----------
     log
-        The whole log, oldest first: the fields of :class:`collection.records.Judgement`. Adjudications are left out,
-        which are another kind of work; surplus judgements are in, which are the same.
+        The whole log, oldest first: the fields of :class:`collection.records.Judgement`. Adjudications, another kind of
+        work, are left out; surplus judgements are included.
     current
-        Of these the annotators' last words that stand, which grades and agreement are taken from.
+        The annotators' last words that stand, from which grades and agreement are taken.
     """
     for frame in (log, current):
         require_columns(frame, NEEDED, "conduct")
@@ -117,47 +103,37 @@ def look(log: pd.DataFrame, current: pd.DataFrame) -> Conduct:
         away=lambda f: pd.to_numeric(f["away"]).astype("float64"),
     )
     current = current[(current["counts_as"] == "judgement").to_numpy(dtype=np.bool_)]
-    decided = log[(log["kind"] != "undone").to_numpy(dtype=np.bool_)]
-    own = decided[(decided["source"] != "imported").to_numpy(dtype=np.bool_)]
-    shared = _shared(current)
+    own = log[((log["kind"] != "undone") & (log["source"] != "imported")).to_numpy(dtype=np.bool_)]
+    graded = current[(current["kind"] == "graded").to_numpy(dtype=np.bool_)]
+    shared = _shared(graded[[*PAIR, "annotator"]].assign(grade=graded["relevance"].astype("int64")))
     rows = [
-        {
-            "annotator": name,
-            **_amounts(current[current["annotator"] == name], log[log["annotator"] == name]),
-            **_pace(own[own["annotator"] == name]),
-            **_grades(own[own["annotator"] == name], current[current["annotator"] == name]),
-            **_beside_others(shared[shared["annotator"] == name]),
-        }
+        {"annotator": name, **_facts(*(frame[frame["annotator"] == name] for frame in (log, own, current, shared)))}
         for name in sorted(log["annotator"].unique())
     ]
     facts = pd.DataFrame(rows, columns=None if rows else ["annotator", "judgements"])
-    remarks = {str(f["annotator"]): said for f in rows if (said := _remarks(f, facts, shared))}
+    remarks = {f["annotator"]: said for f in rows if (said := list(_remarks(f, facts, shared)))}
     times = own.loc[own["seconds"].notna(), ["annotator", "at", "seconds"]].rename(columns={"at": "judged_at"})
     days = own.assign(day=own["at"].dt.floor("D").dt.tz_localize(None)).groupby(["annotator", "day"], as_index=False)
     return Conduct(facts, remarks, times.reset_index(drop=True), days.size().rename(columns={"size": "judgements"}))
 
 
-def _amounts(current: pd.DataFrame, log: pd.DataFrame) -> dict[str, Any]:
+def _facts(log: pd.DataFrame, own: pd.DataFrame, current: pd.DataFrame, shared: pd.DataFrame) -> dict[str, Any]:
+    """The facts of one annotator; `own`: their decisions that were not imported, oldest first."""
     undone = log["kind"] == "undone"
+    seconds = own["seconds"].dropna()
+    low, middle, high = seconds.quantile([0.25, 0.5, 0.75])
+    spans = sessions(own)
+    hours, days = sum((s.until - s.since).total_seconds() for s in spans) / 3600, own["at"].dt.floor("D").nunique()
+    grades = current.loc[current["kind"] == "graded", "relevance"].astype("int64").value_counts().sort_index()
+    said = own["relevance"].where(own["kind"] == "graded").astype("Int64").fillna(-1).tolist()
+    row, grade = longest_row(said)
     return {
         "judgements": len(current),
-        "imported": bool((log["source"] == "imported").all()),
-        "first_at": log["judged_at"].min(),
         "last_at": log["judged_at"].max(),
         "cannot_judge": int((current["kind"] == "cannot judge").sum()),
         "flagged": int(current["flagged"].sum()),
         "revised": int((log["revises"].notna() & ~undone).sum()),
         "undone": int(undone.sum()),
-    }
-
-
-def _pace(own: pd.DataFrame) -> dict[str, Any]:
-    """What the times say of one annotator's own decisions, oldest first."""
-    seconds = own["seconds"].dropna()
-    low, middle, high = seconds.quantile([0.25, 0.5, 0.75]) if len(seconds) else (np.nan,) * 3
-    spans = sessions(own)
-    hours, days = float(spans["hours"].sum()), int(own["at"].dt.floor("D").nunique())
-    return {
         "timed": len(seconds),
         "quick": int((seconds < QUICK).sum()),
         "seconds_low": low,
@@ -165,204 +141,120 @@ def _pace(own: pd.DataFrame) -> dict[str, Any]:
         "seconds_high": high,
         "sessions": len(spans),
         "hours": hours,
-        "per_hour": len(own) / hours if hours > 0 else np.nan,
+        "per_hour": len(own) / hours if hours else np.nan,
         "days": days,
         "per_day": len(own) / days if days else np.nan,
         "active": float(seconds.sum()) / 3600,
         "away": float(own["away"].sum()) / 3600,
-    }
-
-
-def _grades(own: pd.DataFrame, current: pd.DataFrame) -> dict[str, Any]:
-    """The distribution of one annotator's grades, and their longest row of one and the same.
-
-    In what order imported grades were made is not known, so the row is one of their own decisions, oldest first.
-    """
-    said = current.loc[current["kind"] == "graded", "relevance"].astype("int64")
-    counts = said.value_counts().sort_index()
-    in_order = own["relevance"].where(own["kind"] == "graded").astype("Int64").fillna(-1).to_numpy(np.int64)
-    row, grade = longest_row(in_order)
-    return {
-        "graded": len(said),
-        "grades": ", ".join(f"{g}: {n}" for g, n in counts.items()),
-        "top_grade": int(counts.index.to_numpy()[counts.to_numpy().argmax()]) if len(said) else None,
-        "top_share": counts.max() / len(said) if len(said) else np.nan,
+        "graded": int(grades.sum()),
+        "grades": ", ".join(f"{g}: {n}" for g, n in grades.items()),
+        "top_grade": grades.idxmax() if len(grades) else None,
+        "top_share": grades.max() / grades.sum() if len(grades) else np.nan,
         "row": row,
         "row_grade": grade,
         # A row lies in what was said in order, and is as likely as the grade is in this.
-        "said": int((in_order >= 0).sum()),
-        "row_share": float((in_order[in_order >= 0] == grade).mean()) if row else np.nan,
+        "said": (graded := sum(g >= 0 for g in said)),
+        "row_share": said.count(grade) / graded if grade is not None else np.nan,
+        "shared": len(shared),
+        "agreement": _agreement(shared),
+        "higher": (shared["grade"] - shared["others_mean"]).mean(),
     }
 
 
-def longest_row(grades: np.ndarray[Any, Any]) -> tuple[int, int | None]:
-    """The most equal grades in a row, and which; a negative value (no grade) breaks a row and makes none.
+def longest_row(grades: Iterable[int]) -> tuple[int, int | None]:
+    """The most equal grades in a row, and which; a negative value (no grade) ends a row and makes none.
 
     Examples
     --------
-    >>> longest_row(np.array([0, 0, 1, 1, 1, -1, 1]))
+    >>> longest_row([0, 0, 1, 1, 1, -1, 1])
     (3, 1)
     """
-    if not (grades >= 0).any():
-        return 0, None
-    starts = np.flatnonzero(np.r_[True, grades[1:] != grades[:-1]])
-    lengths = np.where(grades[starts] >= 0, np.diff(np.r_[starts, len(grades)]), 0)
-    longest = int(lengths.argmax())
-    return int(lengths[longest]), int(grades[starts[longest]])
+    rows = ((len(list(row)), grade) for grade, row in groupby(grades) if grade >= 0)
+    return max(rows, key=lambda row: row[0], default=(0, None))
 
 
 def chance_of_row(row: int, among: int, share: float) -> float:
-    """The probability of `row` or more successes in a row somewhere among independent trials.
+    """An upper bound of the probability of `row` or more successes in a row somewhere among independent trials.
 
-    With f(n) the probability that n trials hold no such row: f(n) = 1 for n < row, f(row) = 1 - share^row, and
-    f(n) = f(n - 1) - (1 - share) share^row f(n - row - 1), since a first row that ends at n has a failure before it and
-    none earlier. Source: Feller, An Introduction to Probability Theory and Its Applications I, XIII.7.
-
-    Parameters
-    ----------
-    row
-        How long, 1 or more.
-    among
-        How many trials.
-    share
-        The probability of a success.
+    It is the expected number of such rows, each counted at its first trial, which follows a failure or begins the
+    trials: share^row (1 + (among - row) (1 - share)). For rare rows the bound is close.
 
     Examples
     --------
-    Heads twice or more in a row in three throws of a coin: HHH, HHT, THH, of eight.
-
-    >>> chance_of_row(2, 3, 0.5)
-    0.375
+    >>> chance_of_row(3, 3, 0.5)
+    0.125
     """
-    if among < row:
-        return 0.0
-    ends = share**row
-    none = np.ones(among + 1)
-    none[row] = 1 - ends
-    for n in range(row + 1, among + 1):
-        none[n] = none[n - 1] - (1 - share) * ends * none[n - row - 1]
-    return float(min(max(1 - none[among], 0.0), 1.0))
+    return min(share**row * (1 + (among - row) * (1 - share)), 1.0)
 
 
-def _shared(current: pd.DataFrame) -> pd.DataFrame:
+def _shared(grades: pd.DataFrame) -> pd.DataFrame:
     """Grades on pairs that several annotators graded, each beside those of the others on the pair.
+
+    Parameters
+    ----------
+    grades
+        ``query_id``, ``doc_id``, ``annotator``, ``grade`` of any pairs.
 
     Returns
     -------
     DataFrame
-        ``query_id``, ``doc_id``, ``annotator``, ``grade``, ``others`` (how many), ``same`` (how many of these gave the
-        same grade), ``others_mean``.
+        The same of shared pairs, with ``others`` (how many), ``same`` (how many of these gave the same grade) and
+        ``others_mean``.
     """
-    pair = ["query_id", "doc_id"]
-    graded = current[(current["kind"] == "graded").to_numpy(dtype=np.bool_)]
-    said = graded[[*pair, "annotator"]].assign(grade=graded["relevance"].astype("int64"))
-    on_pair = said.groupby(pair)["grade"]
-    said["others"] = on_pair.transform("size") - 1
-    said = said[said["others"] > 0]
-    total = said.groupby(pair)["grade"].transform("sum")
-    same = said.groupby([*pair, "grade"])["grade"].transform("size") - 1
-    return said.assign(same=same, others_mean=(total - said["grade"]) / said["others"])
+    several = grades[grades.duplicated(PAIR, keep=False)]
+    on_pair = several.groupby(PAIR)["grade"]
+    others = on_pair.transform("size") - 1
+    same = several.groupby([*PAIR, "grade"])["grade"].transform("size") - 1
+    return several.assign(others=others, same=same, others_mean=(on_pair.transform("sum") - several["grade"]) / others)
 
 
-def _beside_others(shared: pd.DataFrame) -> dict[str, Any]:
-    if shared.empty:
-        return {"shared": 0, "agreement": np.nan, "higher": np.nan}
-    return {
-        "shared": len(shared),
-        "agreement": shared["same"].sum() / shared["others"].sum(),
-        "higher": float((shared["grade"] - shared["others_mean"]).mean()),
-    }
+def _agreement(shared: pd.DataFrame) -> float:
+    """The share of comparisons with another annotator in which both gave the same grade."""
+    return float(shared["same"].sum() / shared["others"].sum()) if len(shared) else np.nan
 
 
-def _remarks(f: dict[str, Any], facts: pd.DataFrame, shared: pd.DataFrame) -> list[str]:
+def _remarks(f: dict[str, Any], facts: pd.DataFrame, shared: pd.DataFrame) -> Iterator[str]:
     """What is out of the ordinary in one annotator's facts, in sentences with the numbers."""
     if f["judgements"] < FEW:
-        return []
-    mine = shared[shared["annotator"] == f["annotator"]]
-    found = [
-        _quick(f),
-        _faster(f, facts),
-        _one_grade(f, mine, shared),
-        _row(f),
-        _apart(f, shared),
-        _stricter(f, mine),
-        _often_cannot(f),
-    ]
-    return [sentence for sentence in found if sentence]
-
-
-def _quick(f: dict[str, Any]) -> str:
-    if f["timed"] < FEW or f["quick"] < QUICK_SHARE * f["timed"]:
-        return ""
-    return f"{f['quick']:,} of {f['timed']:,} judgements in under {QUICK:g} second."
-
-
-def _faster(f: dict[str, Any], facts: pd.DataFrame) -> str:
-    others = facts[(facts["annotator"] != f["annotator"]) & (facts["timed"] >= FEW)]["seconds"]
-    if f["timed"] < FEW or others.empty or not f["seconds"] < MUCH_FASTER * others.median():
-        return ""
-    span = f"{others.min():.1f} to {others.max():.1f} s" if len(others) > 1 else f"{others.iloc[0]:.1f} s"
-    return f"A median of {f['seconds']:.1f} s a judgement; the others' medians: {span}."
-
-
-def _one_grade(f: dict[str, Any], mine: pd.DataFrame, shared: pd.DataFrame) -> str:
-    if f["graded"] < FEW or f["top_share"] < ONE_GRADE:
-        return ""
-    count = round(f["top_share"] * f["graded"])
-    said = f"Grade {f['top_grade']} in {count:,} of {f['graded']:,} judgements."
-    if len(mine) < FEW:
-        return said
-    others = shared[shared["annotator"] != f["annotator"]].merge(mine[["query_id", "doc_id"]])
-    theirs, own = float((others["grade"] == f["top_grade"]).mean()), float((mine["grade"] == f["top_grade"]).mean())
-    if theirs >= ONE_GRADE * own:
-        return ""
-    return f"{said} On the {len(mine):,} pairs that others graded too: {own:.0%}, and the others {theirs:.0%}."
-
-
-def _row(f: dict[str, Any]) -> str:
-    if f["said"] < FEW:
-        return ""
+        return
+    is_own = shared["annotator"] == f["annotator"]
+    mine, theirs = shared[is_own], shared[~is_own]
+    if f["timed"] >= FEW and f["quick"] >= QUICK_SHARE * f["timed"]:
+        yield f"{f['quick']:,} of {f['timed']:,} judgements in under {QUICK:g} second."
+    others = facts.loc[(facts["annotator"] != f["annotator"]) & (facts["timed"] >= FEW), "seconds"]
+    if f["timed"] >= FEW and f["seconds"] < MUCH_FASTER * others.median():
+        span = f"{others.min():.1f} to {others.max():.1f} s" if len(others) > 1 else f"{others.iloc[0]:.1f} s"
+        yield f"A median of {f['seconds']:.1f} s a judgement; the others' medians: {span}."
+    if f["graded"] >= FEW and f["top_share"] >= ONE_GRADE:
+        yield from _one_grade(f, mine, theirs)
     chance = chance_of_row(f["row"], f["said"], f["row_share"])
-    if chance >= RARE_ROW:
-        return ""
-    often = "less than one in a million" if chance < 1e-6 else f"one in {round(1 / chance):,}"
-    return (
-        f"Grade {f['row_grade']}, {f['row']:,} times in a row. If {f['said']:,} grades with their share of it "
-        f"({f['row_share']:.0%}) came in a random order, {often} annotators would have a row so long; documents that "
-        "come one after the other are often alike."
-    )
+    if f["said"] >= FEW and chance < RARE_ROW:
+        often = "less than one in a million" if chance < 1e-6 else f"one in {round(1 / chance):,}"
+        yield (
+            f"Grade {f['row_grade']}, {f['row']:,} times in a row. If {f['said']:,} grades with their share of it "
+            f"({f['row_share']:.0%}) came in a random order, {often} annotators would have a row so long; documents "
+            "that come one after the other are often alike."
+        )
+    among = _shared(theirs[[*PAIR, "annotator", "grade"]])
+    if min(len(mine), len(among)) >= FEW and f["agreement"] <= _agreement(among) - FAR_AGREEMENT:
+        yield (
+            f"The same grade as another annotator in {f['agreement']:.0%} of comparisons, on {len(mine):,} shared "
+            f"pairs; the others among themselves: {_agreement(among):.0%}."
+        )
+    error = float((mine["grade"] - mine["others_mean"]).sem())
+    if len(mine) >= FEW and abs(f["higher"]) >= FAR_GRADE and abs(f["higher"]) > 2 * error:
+        which = "higher" if f["higher"] > 0 else "lower"
+        yield f"Grades {abs(f['higher']):.2f} {which} than the others' on average, on {len(mine):,} shared pairs."
+    if f["cannot_judge"] >= CANNOT_SHARE * f["judgements"]:
+        yield f"No grade (cannot judge) for {f['cannot_judge']:,} of {f['judgements']:,} pairs."
 
 
-def _apart(f: dict[str, Any], shared: pd.DataFrame) -> str:
-    if f["shared"] < FEW:
-        return ""
-    others = shared[shared["annotator"] != f["annotator"]]
-    among = _beside_others(_among(others))
-    if among["shared"] < FEW or not f["agreement"] <= among["agreement"] - FAR_AGREEMENT:
-        return ""
-    return (
-        f"The same grade as another annotator in {f['agreement']:.0%} of comparisons, on {f['shared']:,} shared pairs; "
-        f"the others among themselves: {among['agreement']:.0%}."
-    )
-
-
-def _among(others: pd.DataFrame) -> pd.DataFrame:
-    """The same table as if only these annotators were there."""
-    return _shared(others.assign(kind="graded", relevance=others["grade"]))
-
-
-def _stricter(f: dict[str, Any], mine: pd.DataFrame) -> str:
+def _one_grade(f: dict[str, Any], mine: pd.DataFrame, theirs: pd.DataFrame) -> Iterator[str]:
+    """A remark on one grade nearly throughout, unless the others gave it about as often to the same pairs."""
+    said = f"Grade {f['top_grade']} in {round(f['top_share'] * f['graded']):,} of {f['graded']:,} judgements."
     if len(mine) < FEW:
-        return ""
-    apart = mine["grade"] - mine["others_mean"]
-    error = float(apart.std(ddof=1)) / np.sqrt(len(apart))
-    if abs(f["higher"]) < FAR_GRADE or abs(f["higher"]) <= 2 * error:
-        return ""
-    which = "higher" if f["higher"] > 0 else "lower"
-    return f"Grades {abs(f['higher']):.2f} {which} than the others' on average, on {len(mine):,} shared pairs."
-
-
-def _often_cannot(f: dict[str, Any]) -> str:
-    if f["cannot_judge"] < CANNOT_SHARE * f["judgements"]:
-        return ""
-    return f"No grade (cannot judge) for {f['cannot_judge']:,} of {f['judgements']:,} pairs."
+        yield said
+        return
+    own, other = ((frame["grade"] == f["top_grade"]).mean() for frame in (mine, theirs.merge(mine[PAIR])))
+    if other < ONE_GRADE * own:
+        yield f"{said} On the {len(mine):,} pairs that others graded too: {own:.0%}, and the others {other:.0%}."

@@ -158,7 +158,7 @@ def agreement(
         _stacked(_every_two(labels, options | {"by": by}) if "between" in sides else (), KEYS["between"]),
         _stacked(_every_topic(labels, options) if "topics" in sides else (), KEYS["topics"]),
         _stacked(_every_annotator(labels, options | {"by": by}) if "rest" in sides else (), KEYS["rest"]),
-        _stacked(_every_window(labels, WINDOWS, options | {"by": by}) if "windows" in sides else (), KEYS["windows"]),
+        _stacked(_every_window(labels, options | {"by": by}) if "windows" in sides else (), KEYS["windows"]),
         tuple(_notes(labels, over_all)),
     )
 
@@ -189,11 +189,6 @@ def _every_topic(labels: Labels, options: dict[str, Any]) -> Iterator[Part]:
             yield (str(query_id), int(several[places].sum())), rows_of(labels.rows(places), **options)
 
 
-def against_rest(labels: Labels, **options: Any) -> pd.DataFrame:
-    """Every annotator against the majority of the others; see :class:`Agreement`. `options` as for :func:`values`."""
-    return _stacked(_every_annotator(labels, options), KEYS["rest"])
-
-
 def _every_annotator(labels: Labels, options: dict[str, Any]) -> Iterator[Part]:
     for annotator in labels.annotators:
         two = labels.against_rest(annotator)
@@ -201,18 +196,18 @@ def _every_annotator(labels: Labels, options: dict[str, Any]) -> Iterator[Part]:
             yield (annotator, len(two.pairs), labels.difference(annotator)), rows_of(two, **options)
 
 
-def over_time(labels: Labels, *, windows: int = WINDOWS, **options: Any) -> pd.DataFrame:
+def over_time(labels: Labels, **options: Any) -> pd.DataFrame:
     """Windows of equally many pairs as they were finished; see :class:`Agreement`. `options` as for :func:`values`.
 
-    There are fewer than `windows` where they would hold less than 10 pairs.
+    There are fewer than :data:`WINDOWS` where they would hold less than 10 pairs.
     """
-    return _stacked(_every_window(labels, windows, options), KEYS["windows"])
+    return _stacked(_every_window(labels, options), KEYS["windows"])
 
 
-def _every_window(labels: Labels, windows: int, options: dict[str, Any]) -> Iterator[Part]:
+def _every_window(labels: Labels, options: dict[str, Any]) -> Iterator[Part]:
     known = np.flatnonzero(labels.several & labels.finished_at.notna().to_numpy())
     order = known[np.argsort(labels.finished_at.to_numpy()[known], kind="stable")]
-    count = min(windows, len(order) // SMALLEST_WINDOW)
+    count = min(WINDOWS, len(order) // SMALLEST_WINDOW)
     for number, places in enumerate(np.array_split(order, count) if count else [], start=1):
         first, last = labels.finished_at.iloc[places[0]], labels.finished_at.iloc[places[-1]]
         yield (number, first, last, len(places)), rows_of(labels.rows(places), **options)
@@ -268,7 +263,6 @@ def disagreements(
     annotators: tuple[str, str] | None = None,
     grades: tuple[float, float] | None = None,
     query_id: str | None = None,
-    equal: bool = False,
 ) -> pd.DataFrame:
     """Pairs that annotators grade differently: largest distance first, then by topic and document.
 
@@ -283,8 +277,6 @@ def disagreements(
         two annotators who gave the one and the other.
     query_id
         Only this topic's.
-    equal
-        Also pairs on which all agree.
 
     Returns
     -------
@@ -303,7 +295,7 @@ def disagreements(
     if not len(asked.pairs):
         return pd.DataFrame(columns=["query_id", "doc_id", "grades", "distance"])
     distance = np.where(there, numbers, -np.inf).max(axis=1) - np.where(there, numbers, np.inf).min(axis=1)
-    chosen = np.ones(len(distance), dtype=bool) if equal or grades is not None else distance > 0
+    chosen = np.ones(len(distance), dtype=bool) if grades is not None else distance > 0
     if query_id is not None:
         chosen &= (asked.pairs["query_id"] == query_id).to_numpy()
     if grades is not None and annotators is not None:

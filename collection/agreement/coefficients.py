@@ -294,7 +294,11 @@ def fleiss(sums: Sums) -> Floats:
 
 
 def _alpha(sums: Sums, level: Literal["nominal", "ordinal", "interval"]) -> Floats:
-    """Krippendorff's alpha; of the labels themselves by the krippendorff package, of resamples by the same formula."""
+    """Krippendorff's alpha.
+
+    The value of the labels themselves comes from the krippendorff package. It takes one table at a time, so the
+    resamples of the bootstrap are computed here by the same formula, a batch at once.
+    """
     totals = sums.coincidences.sum(axis=2)
     several_values = (totals > 0).sum(axis=1) > 1
     if sums.value_counts is not None:

@@ -1,8 +1,7 @@
-"""Time: sessions, breaks, and how long what is left will take.
+"""Judging time of one annotator: sessions, breaks, and how long the remaining judgements will take.
 
-All of it is of one annotator, from the entries of their log: when each was made (`at`), the seconds that the document
-was on screen with the page in front and somebody there (`seconds`), and the others until then (`away`). What is left
-is said as an interval that holds, or not at all.
+Each entry of a log has the time when it was made (``at``), the seconds for which the document was on screen with the
+page in front and somebody there (``seconds``), and the seconds away in between (``away``).
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ ENOUGH = 15
 """Judgements with seconds below which nothing is estimated."""
 
 RECENT = 100
-"""Judgements that an estimate rests on: the newest, since people grow quicker."""
+"""Newest judgements that an estimate uses, since annotators become faster."""
 
-SURE = 0.9
-"""How often an interval is to hold."""
+CONFIDENCE = 0.9
+"""Confidence level of the prediction interval."""
 
 SHORTEST = 1.0
-"""Seconds below which a judgement counts as so many where logarithms are taken: a slip must not look like a spread."""
+"""Lower bound in seconds before logarithms are taken, so that a slip does not count as spread."""
 
 
 class Estimate(NamedTuple):
-    """Seconds of work that something will take: from `low` to `high` in nine cases of ten, `mid` on the mean."""
+    """Expected seconds of work (`mid`) with a 90% prediction interval from `low` to `high`."""
 
     low: float
     mid: float
@@ -44,9 +43,9 @@ class Estimate(NamedTuple):
 
 
 class Session(NamedTuple):
-    """Work without a long pause: from when the first document came on screen until the last judgement.
+    """Work without a long pause, from when the first document came on screen to the last judgement.
 
-    `since` and `until` are times in UTC; `seconds` and `away` are sums over those judgements that have them.
+    `since` and `until` are times in UTC; `seconds` and `away` are sums over the judgements that have them.
     """
 
     since: pd.Timestamp
@@ -57,46 +56,37 @@ class Session(NamedTuple):
 
 
 def estimate(seconds: ArrayLike, left: int) -> Estimate | None:
-    """How long the next `left` judgements will take, by how long the last ones took.
+    """Estimate how long the next `left` judgements will take from the :data:`RECENT` newest ones.
 
-    The mean of the recent ones times what is left, with a prediction interval for their sum. It is symmetric on the
-    logarithm of the sum, as times are positive and their distribution has a long tail:
-
-        mid · exp(± t(n - 1) · √(v + c² / left))
-
-    c is the coefficient of variation of the n recent seconds and c² / left the share of chance in what is to come; v is
-    the variance of the logarithm of their mean: the larger one of c² / n (the delta method) and
-    s² / n + s⁴ / 2(n - 1), with s² the variance of the logarithms, which is that of log-normal times (Cox's method;
-    Zhou and Gao, Confidence intervals for the log-normal mean, Statistics in Medicine 1997). In a small sample of
-    times with a long tail the first one alone is too small: its intervals hold in three cases of four. Upwards it is
-    longer by half the skewness over √n. Times that follow upon each other are taken as independent; people who tire or
-    hurry take longer or less long than it says.
+    The estimate is the mean times `left`. The prediction interval of the sum is symmetric on the logarithmic scale:
+    mid · exp(± t(n - 1) · √(v + c² / left)), with c the coefficient of variation and v the variance of the logarithm of
+    the mean. v is the larger one of the delta method's c² / n and Cox's s² / n + s⁴ / 2(n - 1) for log-normal times
+    (Zhou and Gao, Confidence intervals for the log-normal mean, Statistics in Medicine 1997), s² being the variance of
+    the logarithms: for long-tailed times and small n, c² / n alone gives 75% coverage. Upwards the interval is longer
+    by half the skewness over √n. Successive times are taken as independent.
 
     Parameters
     ----------
     seconds
-        (n,): those of judgements in their order, the newest last; nan where nobody knows. Only the newest
-        :data:`RECENT` that have them count.
+        (n,): times of the judgements, newest last; nan where unknown.
     left
-        How many are to come.
+        Number of judgements to come.
 
     Returns
     -------
     Estimate or None
-        None where fewer than :data:`ENOUGH` have seconds.
+        None if fewer than :data:`ENOUGH` judgements have seconds.
 
     Raises
     ------
     InputError
-        A time is below 0, or there is less than nothing left.
+        A time or `left` is below 0.
 
     Examples
     --------
     >>> times = [8.0, 12.0, 9.0, 30.0, 7.0] * 4
     >>> [round(value / 60) for value in estimate(times, left=100)]
     [17, 22, 30]
-    >>> estimate(times[:14], left=100) is None
-    True
     """
     from scipy.special import stdtrit
 
@@ -109,80 +99,45 @@ def estimate(seconds: ArrayLike, left: int) -> Estimate | None:
     count = len(recent)
     if count < ENOUGH:
         return None
-    mean = float(recent.mean())
+    mean, deviation = float(recent.mean()), float(recent.std(ddof=1))
     if not left or mean == 0:
         return Estimate(0.0, 0.0, 0.0)
-    deviation = float(recent.std(ddof=1))
     squared = (deviation / mean) ** 2
     logs = float(np.log(np.maximum(recent, SHORTEST)).var(ddof=1))
     of_mean = max(squared / count, logs / count + logs**2 / (2 * (count - 1)))
     skewness = float(((recent - mean) ** 3).mean()) / deviation**3 if deviation else 0.0
-    reach = float(stdtrit(count - 1, (1 + SURE) / 2)) * np.sqrt(of_mean + squared / left)
+    reach = float(stdtrit(count - 1, (1 + CONFIDENCE) / 2)) * np.sqrt(of_mean + squared / left)
     upwards = reach * (1 + max(skewness, 0.0) / (2 * np.sqrt(count)))
     mid = mean * left
     return Estimate(mid * float(np.exp(-reach)), mid, mid * float(np.exp(upwards)))
 
 
-def sessions(own: pd.DataFrame) -> pd.DataFrame:
-    """One annotator's sessions: judgements with no pause of more than PAUSE seconds between them.
-
-    Parameters
-    ----------
-    own
-        ``at`` (datetime) and ``seconds`` of each decision.
-
-    Returns
-    -------
-    DataFrame
-        ``start``, ``end``, ``judgements``, ``hours`` of each. A session begins when its first document came on screen,
-        as far as its seconds tell.
-    """
-    own = own.sort_values("at", kind="stable")
-    pause = own["at"].diff().dt.total_seconds() > PAUSE
-    start = own["at"] - pd.to_timedelta(own["seconds"].fillna(0), unit="s")
-    spans = (
-        pd.DataFrame({"session": pause.cumsum(), "start": start, "end": own["at"]})
-        .groupby("session")
-        .agg(start=("start", "first"), end=("end", "last"), judgements=("end", "size"))
-        .reset_index(drop=True)
-    )
-    return spans.assign(hours=(spans["end"] - spans["start"]).dt.total_seconds() / 3600)
-
-
-def worked(entries: pd.DataFrame) -> list[Session]:
-    """The sessions of one annotator, oldest first; a pause of :data:`PAUSE` ends one.
+def sessions(entries: pd.DataFrame) -> list[Session]:
+    """The sessions of one annotator, oldest first; a pause of more than :data:`PAUSE` ends one.
 
     Parameters
     ----------
     entries
-        ``at`` (datetime), ``seconds`` and ``away`` (float64, nan where nobody knows) of each, oldest first.
+        ``at`` (datetime), ``seconds`` and ``away`` (float64, nan where unknown).
     """
-    if entries.empty:
-        return []
-    spans = sessions(entries)
-    ends = spans["judgements"].cumsum().to_numpy(dtype=np.int64)
-    sums = [
-        np.add.reduceat(entries[column].fillna(0).to_numpy(dtype=np.float64), np.r_[0, ends[:-1]])
-        for column in ("seconds", "away")
-    ]
-    return [
-        Session(start, end, int(count), float(active), float(away))
-        for start, end, count, active, away in zip(
-            spans["start"], spans["end"], spans["judgements"], *sums, strict=True
-        )
-    ]
+    entries = entries.sort_values("at", kind="stable")
+    started = entries["at"] - pd.to_timedelta(entries["seconds"].fillna(0), unit="s")
+    number = (entries["at"].diff().dt.total_seconds() > PAUSE).cumsum()
+    spans = entries.assign(started=started).groupby(number)
+    found = spans.agg(since=("started", "first"), until=("at", "last"), judgements=("at", "size"),
+                      seconds=("seconds", "sum"), away=("away", "sum"))  # fmt: skip
+    return [Session(*row) for row in found.itertuples(index=False)]
 
 
 def since_break(entries: pd.DataFrame, now: pd.Timestamp) -> float:
-    """Seconds of work since the annotator last stopped for :data:`BREAK` seconds or more; 0 where they do so now.
+    """Seconds of work since the annotator last paused for :data:`BREAK` seconds or more; 0 during such a break.
 
-    A stop is the time from one entry to the next of which nobody knows that it was work: what is left of it after the
-    seconds of the later entry.
+    A pause is the time between two entries less the seconds of the later one.
 
     Parameters
     ----------
     entries
-        As :func:`worked` takes them.
+        ``at`` and ``seconds``, oldest first.
     now
         The time, in UTC.
 
@@ -196,13 +151,12 @@ def since_break(entries: pd.DataFrame, now: pd.Timestamp) -> float:
     """
     if entries.empty or (now - entries["at"].iloc[-1]).total_seconds() >= BREAK:
         return 0.0
-    seconds = entries["seconds"].fillna(0).to_numpy(dtype=np.float64)
-    idle = entries["at"].diff().dt.total_seconds().to_numpy(dtype=np.float64) - seconds
-    stops = np.flatnonzero(idle >= BREAK)
-    return float(seconds[stops[-1] if len(stops) else 0 :].sum())
+    seconds = entries["seconds"].fillna(0)
+    breaks = (entries["at"].diff().dt.total_seconds() - seconds >= BREAK).cumsum()
+    return float(seconds[breaks == breaks.iloc[-1]].sum())
 
 
 def medians(entries: pd.DataFrame, topics: Sequence[str]) -> dict[str, float]:
-    """The median seconds of each of these topics that has any; ``query_id`` and ``seconds`` of each entry."""
+    """Median seconds of each of these topics that has any, from ``query_id`` and ``seconds`` of the entries."""
     timed = entries[entries["seconds"].notna() & entries["query_id"].isin(list(topics))]
     return {str(q): float(s) for q, s in timed.groupby("query_id")["seconds"].median().items()}

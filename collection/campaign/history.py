@@ -206,7 +206,7 @@ class JudgingHistory:
         since = at.floor("D") if day is None else pd.Timestamp(day).tz_convert("UTC")
         entries = self._entries(annotator)
         today = entries[entries["at"] >= since]
-        sessions = judging_time.worked(entries)[-SESSIONS:][::-1]
+        sessions = judging_time.sessions(entries)[-SESSIONS:][::-1]
         goes_on = bool(sessions) and (at - sessions[0].until).total_seconds() <= judging_time.PAUSE
         left, total = self._left(annotator)
         task = self.settings.judging_page().task

@@ -5,7 +5,6 @@ Nothing heavy is imported before a command runs, so that `cleverdon --help` answ
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -32,7 +31,7 @@ from collection.cli import (
     simulate,
 )
 from collection.cli.options import DIRECTORY, FILE, FORMAT, refuse_repeated, serving, with_folders
-from collection.cli.output import counted, echo, echo_data, print_notices, print_table, progress_line
+from collection.cli.output import counted, echo, print_json, print_notices, print_table, progress_line
 from collection.errors import CleverdonError
 
 
@@ -178,7 +177,7 @@ def status(directory: Path, form: str) -> None:
     with Campaign(directory) as campaign, progress_line("counting"):
         state = campaign.overview.status()
     if form == "json":
-        echo_data(json.dumps(state, indent=2, ensure_ascii=False, allow_nan=False))
+        print_json(state)
         return
     echo(f"{one_line(state['title'])}: grades {', '.join(state['grades'])}")
     for name in ("topics", "documents", "runs"):

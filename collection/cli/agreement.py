@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import click
 
 from collection.cli.evaluate import parse_one
 from collection.cli.options import FILE, FORMAT, SCALE
-from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
+from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
 from collection.records import in_natural_order
 
@@ -100,7 +99,8 @@ def agreement(
         except InputError as error:
             raise InputError(f"{source}: {error}") from None
     if form == "json":
-        echo_data(json.dumps(_plain(found, conclusions), indent=2, ensure_ascii=False, allow_nan=False))
+        said = [c._asdict() | {"tau": None if c.note else c.tau} for c in conclusions or ()]
+        print_json({**vars(found), **({} if conclusions is None else {"conclusions": said})})
         return
     for sentence in agreeing.headline(found):
         echo(sentence)
@@ -190,26 +190,3 @@ def _print_conclusions(conclusions: list[Conclusion], measure: str) -> None:
         print_table(["run", c.a, "place", c.b, "place"], cells)
     if len(conclusions) > TABLES:
         echo(f"... {len(conclusions) - TABLES:,} more; --format json has all")
-
-
-def _plain(found: Agreement, conclusions: list[Conclusion] | None) -> dict[str, Any]:
-    """Everything as plain data; what has no value is null."""
-    from dataclasses import fields
-
-    import pandas as pd
-
-    written: dict[str, Any] = {}
-    for field in fields(found):
-        value = getattr(found, field.name)
-        written[field.name] = _records(value) if isinstance(value, pd.DataFrame) else value
-    if conclusions is not None:
-        written["conclusions"] = [
-            {**c._asdict(), "tau": None if c.note else c.tau, "table": _records(c.table)} for c in conclusions
-        ]
-    return written
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    plain = frame.astype({c: "str" for c in ("first_at", "last_at") if c in frame})
-    rows = plain.astype(object).where(plain.notna(), None).to_dict("records")
-    return [{str(name): value for name, value in row.items()} for row in rows]

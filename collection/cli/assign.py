@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from collection.cli.options import DIRECTORY, FILE, FORMAT
-from collection.cli.output import echo, echo_data, print_notices, print_table
+from collection.cli.output import echo, print_json, print_notices, print_table
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
@@ -149,15 +147,14 @@ def _show(campaign: Campaign, form: str) -> None:
     topics = table.astype(object).where(table.notna(), None).to_dict("records")
     size = len(campaign.calibration.pairs())
     if form == "json":
-        calibrated["agree"] = calibrated["agree"].astype(object).where(calibrated["agree"].notna(), None)
         shown = {
-            "settings": asdict(settings),
-            "workload": work._asdict(),
+            "settings": settings,
+            "workload": work,
             "topics": topics,
             "notices": campaign.assignments.notices(),
-            "calibration": {"pairs": size, "annotators": calibrated.to_dict("records")},
+            "calibration": {"pairs": size, "annotators": calibrated},
         }
-        echo_data(json.dumps(shown, indent=2, ensure_ascii=False, allow_nan=False))
+        print_json(shown)
         return
     which = {
         "all": "all pairs",

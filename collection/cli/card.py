@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from collection.cli.options import DIRECTORY, FORMAT
-from collection.cli.output import echo_data, print_table
+from collection.cli.output import print_json, print_table
 
 
 @click.command()
@@ -47,7 +46,7 @@ def card(
             given["image_hosts"] = tuple(dict.fromkeys((*there, *hosts)))
         settings = asdict(campaign.settings.set_judging_page(**given) if given else campaign.settings.judging_page())
     if form == "json":
-        echo_data(json.dumps(settings, indent=2, ensure_ascii=False))
+        print_json(settings)
         return
     print_table(["setting", "value"], [[name, _words(value)] for name, value in settings.items()])
 

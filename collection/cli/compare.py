@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.evaluate import parse_measures, print_unknown_costs, read_qrels_for
-from collection.cli.options import FILE, LEVEL, with_folders
-from collection.cli.output import counted, echo, echo_data, print_notices, print_table, progress_line
+from collection.cli.evaluate import evaluate_files, parse_measures, print_unknown_costs, read_qrels_for
+from collection.cli.options import COMPAT, FILE, LEVEL, QRELS_FORM, with_folders
+from collection.cli.output import counted, echo, echo_data, print_json, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +18,9 @@ if TYPE_CHECKING:
     from collection.comparison import Comparison, Evaluation
     from collection.formats import QrelsForm
     from collection.measures import Version
+
+WRITTEN = ("baseline", "test", "correction", "alpha", "seed", "topics", "leaderboard", "tests", "pairs", "notes")
+"""What JSON has of a comparison."""
 
 MARKS = {"better": "+", "worse": "-", "": " "}
 
@@ -65,12 +67,8 @@ def _two_runs(context: click.Context, option: click.Parameter, names: tuple[str,
 @click.option("--depth", default=10, show_default=True, help="So many ranks of --topic.")
 @click.option("--power", metavar="D", type=float, help="How many topics it takes to see a difference of D.")
 @click.option("--relevance-level", type=LEVEL, help="Lowest grade that counts as relevant.")
-@click.option("--compat", type=click.Choice(["9", "10"]), default="10", show_default=True, help="As for evaluate.")
-@click.option(
-    "--qrels-form",
-    type=click.Choice(["judged", "strata", "probabilities", "subtopics"]),
-    help="What the qrels' columns are, as for evaluate.",
-)
+@COMPAT
+@QRELS_FORM
 @click.option(
     "--format",
     "form",
@@ -133,16 +131,7 @@ def compare(
         _print_topic(topic, comparison.evaluate([a, b], judged, parsed, version=version), ranks, systems, form)
         return
     cost_table = None if costs is None else formats.read_costs(costs)
-    with progress_line("evaluating") as progress:
-        done = iter(range(1, len(runs) + 1))
-        evaluation = comparison.evaluate(
-            formats.read_runs(runs),
-            judged,
-            parsed,
-            lambda name: progress("runs", next(done), len(runs)),
-            version=version,
-            costs=cost_table,
-        )
+    evaluation = evaluate_files(runs, judged, parsed, version=version, costs=cost_table)
     print_unknown_costs([c.run for c in evaluation.coverage], costs, cost_table)
     print_notices(evaluation.notes if views else ())  # a comparison has them among its own
     if systems is not None:
@@ -197,8 +186,7 @@ def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, system
     if form == "tsv":
         _print_frame(ranks.assign(query_id=topic)[["query_id", *ranks]], form)
     elif form == "json":
-        found = {"query_id": topic, "values": _records(values), "ranks": _records(ranks)}
-        echo_data(json.dumps(found, indent=2, ensure_ascii=False))
+        print_json({"query_id": topic, "values": values, "ranks": ranks})
     else:
         echo(f"topic {topic}\n")
         if values.empty:
@@ -271,7 +259,7 @@ def _print_comparison(compared: Comparison, form: str) -> None:
     elif form == "markdown":
         echo_data(comparison.markdown(compared))
     elif form == "json":
-        echo_data(json.dumps(_as_json(compared), indent=2, ensure_ascii=False))
+        print_json({name: getattr(compared, name) for name in WRITTEN})
     elif form == "tsv":
         _print_frame(_joined(compared) if compared.pairs is None else compared.pairs, form)
     else:
@@ -287,22 +275,6 @@ def _joined(compared: Comparison) -> pd.DataFrame:
     tests = compared.tests.rename(columns={"low": "difference_low", "high": "difference_high"})
     counts = dict.fromkeys(("topics", "wins", "ties", "losses"), "Int64")
     return compared.leaderboard.merge(tests, on=["system", "measure"], how="left").astype(counts)
-
-
-def _as_json(compared: Comparison) -> dict[str, Any]:
-    frames = {"leaderboard": compared.leaderboard, "tests": compared.tests, "pairs": compared.pairs}
-    settings = {name: getattr(compared, name) for name in ("baseline", "test", "correction", "alpha", "seed", "topics")}
-    return {
-        **settings,
-        **{name: None if frame is None else _records(frame) for name, frame in frames.items()},
-        "notes": list(compared.notes),
-    }
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows; null for what is missing or infinite, which JSON cannot say."""
-    records: list[dict[str, Any]] = json.loads(frame.to_json(orient="records", double_precision=15))
-    return records
 
 
 def _print_leaderboard(compared: Comparison) -> None:
@@ -399,7 +371,7 @@ def _print_frame(frame: pd.DataFrame, form: str) -> None:
     from collection.formats.spreadsheet import tsv
 
     if form == "json":
-        echo_data(json.dumps(_records(frame), indent=2, ensure_ascii=False))
+        print_json(frame)
     elif form == "tsv":
         echo_data(tsv(frame), nl=False)
     else:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
 from collection.cli.options import DIRECTORY, FORMAT
-from collection.cli.output import counted, echo, echo_data, print_notices, print_table, progress_line
+from collection.cli.output import counted, echo, print_json, print_notices, print_table, progress_line
 
 SHOWN = 30
 """Groups that are printed; JSON has all."""
@@ -43,7 +42,7 @@ def duplicates(directory: Path, of: str, threshold: float, form: str) -> None:
     if form == "json":
         groups = [{"doc_ids": g.doc_ids, "similarity": [round(s, 4) for s in g.similarity]} for g in found.groups]
         told = {"of": of, "threshold": threshold, **found._asdict(), "groups": groups}
-        echo_data(json.dumps(told, indent=2, ensure_ascii=False))
+        print_json(told)
         return
     grouped = sum(len(group.doc_ids) for group in found.groups)
     echo(

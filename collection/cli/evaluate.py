@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.options import FILE, LEVEL, SCALE, with_folders
+from collection.cli.options import COMPAT, FILE, LEVEL, QRELS_FORM, SCALE, with_folders
 from collection.cli.output import (
     echo,
     echo_data,
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from collection.comparison import Evaluation
     from collection.formats import QrelsForm
     from collection.measures import Measure, Version
 
@@ -51,9 +52,9 @@ def parse_measures(
     return labels
 
 
-def parse_one(asked: str, relevance_level: float | None = None) -> Measure:
+def parse_one(asked: str) -> Measure:
     """The measure of an option that takes one."""
-    measure, *others = parse_measures([asked], relevance_level)
+    measure, *others = parse_measures([asked], None)
     if others:
         raise click.UsageError(f"{asked} names {1 + len(others)} measures, and one is wanted here: name it alone")
     return measure
@@ -66,6 +67,17 @@ def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | No
     if ungraded := int((topics < 0).sum()):
         print_notices([f"{path}: {ungraded} of {len(topics)} topics have no judged document and count as 0"])
     return qrels
+
+
+def evaluate_files(runs: Sequence[Path], qrels: pd.DataFrame, measures: list[Measure], **options: Any) -> Evaluation:
+    """Evaluate run files, with progress on stderr; `options` as for :func:`collection.comparison.evaluate`."""
+    from collection import comparison, formats
+
+    with progress_line("evaluating") as progress:
+        done = iter(range(1, len(runs) + 1))
+        return comparison.evaluate(
+            formats.read_runs(runs), qrels, measures, lambda _: progress("runs", next(done), len(runs)), **options
+        )
 
 
 def print_unknown_costs(runs: Sequence[str], path: Path | None, costs: pd.DataFrame | None) -> None:
@@ -152,19 +164,8 @@ def _refuse_fifth_column(path: Path) -> None:
     is_flag=True,
     help="Show runs called NAME#1, NAME#2 one by one, not as their mean, the system NAME.",
 )
-@click.option(
-    "--compat",
-    type=click.Choice(["9", "10"]),
-    default="10",
-    show_default=True,
-    help="The trec_eval to equal: 9 compares scores as 32-bit floats and cuts recall levels otherwise.",
-)
-@click.option(
-    "--qrels-form",
-    type=click.Choice(["judged", "strata", "probabilities", "subtopics"]),
-    help="What the qrels' columns are, if not what the measures need: strata in column 4, probabilities in"
-    " column 5, subtopics in column 2.",
-)
+@COMPAT
+@QRELS_FORM
 @click.option(
     "--format", "form", type=click.Choice(["table", "tsv", "csv", "json"]), default="table", show_default=True
 )
@@ -207,18 +208,9 @@ def evaluate(
         print_explanations(formats.read_runs(runs), judged, parsed, explain, version)
         return
     cost_table = None if costs is None else formats.read_costs(costs)
-    with progress_line("evaluating") as progress:
-        done = iter(range(1, len(runs) + 1))
-        evaluation = comparison.evaluate(
-            formats.read_runs(runs),
-            judged,
-            parsed,
-            lambda name: progress("runs", next(done), len(runs)),
-            version=version,
-            with_bounds=bounds,
-            grades=grades,
-            costs=cost_table,
-        )
+    evaluation = evaluate_files(
+        runs, judged, parsed, version=version, with_bounds=bounds, grades=grades, costs=cost_table
+    )
     names = [c.run for c in evaluation.coverage]
     if not separate_seeds:
         evaluation, _ = comparison.systems_of(evaluation)

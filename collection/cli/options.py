@@ -72,6 +72,19 @@ class _Scale(click.ParamType[list[float]]):
 LEVEL = _Level()
 SCALE = _Scale()
 FORMAT = click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+COMPAT = click.option(
+    "--compat",
+    type=click.Choice(["9", "10"]),
+    default="10",
+    show_default=True,
+    help="The trec_eval to equal: 9 compares scores as 32-bit floats and cuts recall levels otherwise.",
+)
+QRELS_FORM = click.option(
+    "--qrels-form",
+    type=click.Choice(["judged", "strata", "probabilities", "subtopics"]),
+    help="What the qrels' columns are, if not what the measures need: strata in column 4, probabilities in"
+    " column 5, subtopics in column 2.",
+)
 
 
 def refuse_repeated(command: click.Command, ctx: click.Context, args: list[str]) -> None:

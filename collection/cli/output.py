@@ -38,6 +38,13 @@ def echo_data(text: str, *, nl: bool = True) -> None:
     click.echo(for_terminal(text) if sys.stdout.isatty() else text, nl=nl, color=True)
 
 
+def print_json(value: Any) -> None:
+    """Print data as JSON: see :func:`collection.export.plain`."""
+    from collection.export import plain
+
+    echo_data(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
 def print_notices(notices: Iterable[str]) -> None:
     """What a user should notice, on stderr: stdout may go into a file."""
     for notice in notices:
@@ -144,13 +151,8 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_
         writer.writerows(map(_exact, row) for row in _rows(escaped_frame(values)))
         echo_data(written.getvalue(), nl=False)
     elif form == "json":
-        found: dict[str, Any] = {
-            "values": [dict(zip(values.columns, row, strict=True)) for row in _rows(values)],
-            "coverage": [c._asdict() for c in evaluation.coverage],
-        }
-        if evaluation.costs is not None:
-            found["costs"] = json.loads(evaluation.costs.reset_index().to_json(orient="records"))
-        echo_data(json.dumps(found, indent=2, ensure_ascii=False))
+        costs = {} if evaluation.costs is None else {"costs": evaluation.costs.reset_index()}
+        print_json({"values": values, "coverage": evaluation.coverage, **costs})
     else:
         order = evaluation.means()
         if per_topic:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from collection.cli.options import DIRECTORY, FORMAT
-from collection.cli.output import echo, echo_data, print_table
+from collection.cli.output import echo, print_json, print_table
 
 if TYPE_CHECKING:
     from collection.campaign import Campaign
@@ -131,7 +130,7 @@ def _print_links(campaign: Campaign, tokens: Mapping[str, str]) -> None:
 def _print_people(campaign: Campaign, form: str) -> None:
     table = campaign.accounts.table()
     if form == "json":
-        echo_data(json.dumps(table.to_dict("records"), indent=2, ensure_ascii=False))
+        print_json(table)
         return
     if table.empty:
         echo("Nobody has an account yet: the first `cleverdon serve` makes one, or --invite does.")

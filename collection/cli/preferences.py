@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from math import isnan
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from collection.cli.options import FILE, FORMAT, WRITTEN, with_folders
-from collection.cli.output import counted, echo, echo_data, print_notices, print_table, progress_line
+from collection.cli.output import counted, echo, print_json, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
     from collection.preferences import PreferenceAgreement, PreferenceValues
@@ -73,12 +72,7 @@ def _print_values(values: PreferenceValues, agreement: PreferenceAgreement, per_
 
     table = values.values[values.values["query_id"] != ALL_TOPICS] if per_topic else values.means()
     if form == "json":
-        found = {n: None if isinstance(v, float) and isnan(v) else v for n, v in agreement._asdict().items()}
-        rows_of = table.astype(object).where(table.notna(), None).to_dict("records")
-        written = {
-            "depth": values.depth, "values": rows_of, "undecided": list(values.undecided), "agreement": found
-        }  # fmt: skip
-        echo_data(json.dumps(written, indent=2, ensure_ascii=False))
+        print_json({"depth": values.depth, "values": table, "undecided": values.undecided, "agreement": agreement})
         return
     rows = [
         [("-" if isnan(cell) else f"{cell:.4f}") if isinstance(cell, float) else cell for cell in row]

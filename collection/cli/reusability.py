@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import click
 
 from collection.cli.evaluate import parse_measures
 from collection.cli.options import FILE, FORMAT, LEVEL, SCALE, with_folders
-from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
+from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
 from collection.records import in_natural_order
 
@@ -150,7 +149,8 @@ def reusability(
         with progress_line("leaving runs out"):
             report = look(formats.read_runs(paths), qrels, chosen, rel=rel, grades=grades, **options)
     if form == "json":
-        echo_data(json.dumps(_plain(report), indent=2, ensure_ascii=False, allow_nan=False))
+        pool = {"depth": report.pool.depth, "runs": list(report.groups), "full": report.pool.full}
+        print_json(report._asdict() | {"pool": pool})
         return
     _print(report)
 
@@ -224,28 +224,3 @@ def _print_topics(topics: pd.DataFrame) -> None:
             for row in topics.to_numpy().tolist()
         ],
     )
-
-
-def _plain(report: Reusability) -> Any:
-    """As JSON takes it: a number that is not there is null."""
-    from collection.export import plain
-
-    def rows(table: pd.DataFrame | None) -> list[dict[Any, Any]] | None:
-        return None if table is None else table.to_dict("records")
-
-    whole = {
-        "verdict": list(report.verdict),
-        "pool": {"depth": report.pool.depth, "runs": list(report.groups), "full": report.pool.full},
-        "groups": report.groups,
-        "ladder": [
-            rung._asdict() | {"breaking": [breach._asdict() for breach in rung.breaking]} for rung in report.ladder
-        ],
-        "left_out": rows(report.left_out),
-        "left_out_runs": rows(report.left_out_runs),
-        "curves": rows(report.curves),
-        "settling": rows(report.settling),
-        "topics": rows(report.topics),
-        "missing": [estimate._asdict() for estimate in report.missing],
-        "bounds": rows(report.bounds),
-    }
-    return plain(whole)

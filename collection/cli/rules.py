@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ import click
 from collection.cli.evaluate import parse_one
 from collection.cli.methods import entries_of, print_entries
 from collection.cli.options import FORMAT
-from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
+from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
     from collection.campaign.evaluation import RuleComparison
@@ -43,7 +42,7 @@ def rules(directory: Path | None, rule: str | None, against: str | None, measure
     with Campaign(directory) as campaign, progress_line("comparing rules"):
         found = campaign.evaluation.compare_rules(rule or DEFAULT_RULE, against, asked)
     if form == "json":
-        echo_data(json.dumps(_plain(found), indent=2, ensure_ascii=False, allow_nan=False))
+        print_json(_plain(found))
         return
     _print(found)
     print_notices(found.cautions)
@@ -96,14 +95,14 @@ def _plain(found: RuleComparison) -> dict[str, Any]:
         "only_first": grades.only_first,
         "only_second": grades.only_second,
         "confusion": confusion,
-        "cautions": list(found.cautions),
+        "cautions": found.cautions,
         "measure": None,
     }
     if places is not None:
         told |= {
             "measure": places.measure,
-            "tau": None if isnan(places.tau) else places.tau,
+            "tau": places.tau,
             "moved": places.moved,
-            "runs": places.table.astype(object).where(places.table.notna(), None).to_dict("records"),
+            "runs": places.table,
         }
     return told

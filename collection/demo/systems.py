@@ -177,12 +177,7 @@ def fuse(ranked: Iterable[pd.DataFrame], *, depth: int = 100, k: int = 60) -> pd
     return best.groupby("query_id", sort=False).head(depth).reset_index(drop=True)
 
 
-def run_all(
-    documents: pd.DataFrame,
-    topics: pd.DataFrame,
-    depth: int = 100,
-    progress: Callable[[str, int, int], None] | None = None,
-) -> Iterator[Run]:
+def run_all(documents: pd.DataFrame, topics: pd.DataFrame, depth: int = 100) -> Iterator[Run]:
     """Run every system of :data:`SYSTEMS`, in the order of the table.
 
     Parameters
@@ -191,8 +186,6 @@ def run_all(
         As each system takes them.
     depth
         At most so many documents a topic.
-    progress
-        Called as ``progress(system, done, total)`` after each system.
 
     Yields
     ------
@@ -208,8 +201,6 @@ def run_all(
         else:
             scored = entry.function(documents, topics, depth=depth)
         done[entry.name] = rank_run(scored)
-        if progress is not None:
-            progress(entry.name, len(done), len(entries))
         yield Run(entry.name, done[entry.name])
 
 

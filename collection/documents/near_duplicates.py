@@ -128,8 +128,8 @@ def sketch(text: str) -> Sketch:
 
     Examples
     --------
-    >>> similarity(sketch("The flow past a wing."), sketch("the flow past a wing"))
-    1.0
+    >>> bool((sketch("The flow past a wing.") == sketch("the flow past a wing")).all())
+    True
     """
     return sketch_of(shingles(text))
 
@@ -139,11 +139,6 @@ def sketch_of(of: Shingles) -> Sketch:
     factors, summands = _functions()
     least = [(factors * of[at : at + CHUNK] + summands).min(axis=1) for at in range(0, len(of), CHUNK)]
     return (np.minimum.reduce(least) >> np.uint64(32)).astype(np.uint32)
-
-
-def similarity(a: Sketch, b: Sketch) -> float:
-    """How similar two texts are, as far as their sketches tell: from 0 to 1."""
-    return float((a == b).mean())
 
 
 def jaccard(a: Shingles, b: Shingles) -> float:
@@ -201,6 +196,8 @@ def groups(documents: Iterable[tuple[str, str]], threshold: float = THRESHOLD) -
     >>> groups(texts.items())
     [Group(doc_ids=('a', 'c'), similarity=(1.0, 1.0))]
     """
+    from scipy.cluster.hierarchy import DisjointSet
+
     if not LEAST <= threshold <= 1:
         raise InputError(f"the threshold of near-duplicates is from {LEAST:g} to 1, found {threshold:g}")
     if iter(documents) is documents:
@@ -218,19 +215,16 @@ def groups(documents: Iterable[tuple[str, str]], threshold: float = THRESHOLD) -
     wanted = {ids[place] for place in np.unique(np.r_[left, right]).tolist()}
     places = {doc_id: place for place, doc_id in enumerate(ids)}
     exact = {places[doc_id]: shingles(text) for doc_id, text in documents if doc_id in wanted}
-    forest = _Forest()
+    linked = DisjointSet(sorted(exact))
     for place in np.argsort(-guess, kind="stable").tolist():
         a, b = int(left[place]), int(right[place])
         # What is linked already need not be compared: a hundred copies make thousands of pairs.
-        if forest.root(a) != forest.root(b) and jaccard(exact[a], exact[b]) >= threshold:
-            forest.link(a, b)
-    members: dict[int, list[int]] = {}
-    for place in sorted(exact):
-        members.setdefault(forest.root(place), []).append(place)
+        if not linked.connected(a, b) and jaccard(exact[a], exact[b]) >= threshold:
+            linked.merge(a, b)
+    members = sorted(sorted(group) for group in linked.subsets() if len(group) > 1)
     return [
         Group(tuple(ids[m] for m in group), tuple(jaccard(exact[group[0]], exact[m]) for m in group))
-        for group in sorted(members.values())
-        if len(group) > 1
+        for group in members
     ]
 
 
@@ -277,21 +271,3 @@ def _band(threshold: float) -> int:
     """Numbers in a band: as many as can be, so that few texts are compared, and the threshold is still found."""
     lengths = range(HASHES, 0, -1)
     return next(n for n in lengths if n == 1 or 1 - (1 - threshold**n) ** (HASHES // n) >= BAND_RECALL)
-
-
-class _Forest:
-    """Which places are linked, by whatever way (union-find)."""
-
-    def __init__(self) -> None:
-        self._above: dict[int, int] = {}
-
-    def root(self, place: int) -> int:
-        """The one that stands for all that are linked with this."""
-        while (above := self._above.get(place, place)) != place:
-            self._above[place] = place = self._above.get(above, above)
-        return place
-
-    def link(self, a: int, b: int) -> None:
-        """Link two, and all that are linked with them."""
-        low, high = sorted((self.root(a), self.root(b)))
-        self._above[high] = low

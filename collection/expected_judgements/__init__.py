@@ -12,7 +12,7 @@ from collection.expected_judgements.decisive import DecisivePairs, decisive_pair
 from collection.expected_judgements.grades import chances, draw
 from collection.expected_judgements.model import Belief, Scales, believe, fitted
 from collection.expected_judgements.pairs import Pairs, describe
-from collection.expected_judgements.values import expected_gains, expected_values
+from collection.expected_judgements.values import expected_values
 
 __all__ = [
     "Belief",
@@ -24,7 +24,6 @@ __all__ = [
     "decisive_pairs",
     "describe",
     "draw",
-    "expected_gains",
     "expected_values",
     "fitted",
 ]

@@ -15,30 +15,6 @@ from collection.measures import Measure, as_measures
 from collection.measures.imputation import complete_all, to_its_depth
 
 
-def expected_gains(pairs: Pairs, grades: Floats, levels: Sequence[float] | None = None) -> pd.DataFrame:
-    """The expected grade of every pair, and how far it may be from that.
-
-    Parameters
-    ----------
-    pairs
-        N of them.
-    grades
-        (N,) as they were given; nan where nobody judged.
-    levels
-        All grades that there are; those that were given, and 0, if left out.
-
-    Returns
-    -------
-    DataFrame
-        ``query_id``, ``doc_id``, ``expected`` (the mean grade), ``variance``; a judged pair has its grade and 0.
-    """
-    scale, gains = _scaled(pairs, grades, levels)
-    levels_ = scale / max(scale[-1], 1e-12)
-    chance = chances(believe(pairs, gains, fitted(pairs, gains)), gains, levels_)
-    expected = chance @ scale
-    return pairs.frame.assign(expected=expected, variance=np.maximum(chance @ scale**2 - expected**2, 0.0))
-
-
 def expected_values(
     pairs: Pairs,
     grades: Floats,

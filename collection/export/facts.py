@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,19 @@ import pandas as pd
 def plain(value: Any) -> Any:
     """Plain data for JSON: every kind of null is None, numpy's numbers are Python's, tuples are lists.
 
+    Frames become lists of rows; named tuples and dataclasses become mappings, times text.
+
     Examples
     --------
     >>> plain({"a": np.int64(3), "b": (float("nan"), pd.NA), 4: "x"})
     {'a': 3, 'b': [None, None], '4': 'x'}
     """
+    if isinstance(value, pd.DataFrame):
+        return rows(value)
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    elif is_dataclass(value):
+        value = vars(value)
     if isinstance(value, Mapping):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -26,7 +35,7 @@ def plain(value: Any) -> Any:
         value = value.item()
     if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and not np.isfinite(value)):
         return None
-    return value
+    return str(value) if isinstance(value, pd.Timestamp) else value
 
 
 def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:

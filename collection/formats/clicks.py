@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from os import PathLike
 from typing import Any
 
@@ -59,7 +59,7 @@ def read_clicks(path: str | PathLike[str]) -> pd.DataFrame:
     """
     places: dict[tuple[str, str, int], int] = {}
     shown, clicked = array("q"), array("q")
-    for number, record in _records(path):
+    for number, record in delimited.aliased_records(path, WANTED, ALIASES):
         query_id, doc_id = (fields.check_id(path, number, record[name]) for name in ("query_id", "doc_id"))
         rank = _count(path, number, record, "rank", least=1)
         seen, hits = (_count(path, number, record, name) for name in ("shown", "clicked"))
@@ -99,35 +99,6 @@ def write_clicks(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
         raise InputError(f"{path}: what clicks say is written as .tsv (perhaps .gz after it)")
     require_columns(frame, ESTIMATE, "writing what clicks say")
     write_table(frame[list(ESTIMATE)], path)
-
-
-def _records(path: str | PathLike[str]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Line and fields of every record, by our own names."""
-    number, line = fields.first_line(path, WANTED)
-    suffix = source.suffix(path)
-    if line.lstrip().startswith(("{", "[")) or suffix == ".jsonl":
-        fields.refuse_array(path, number, line)
-        for at, text in fields.data_lines(path, WANTED):
-            record = fields.json_object(path, at, text)
-            yield at, {column: record[name] for column, name in _names(path, at, record).items()}
-        return
-    separator = "\t" if suffix == ".tsv" or (suffix != ".csv" and "\t" in line) else ","
-    number, names, records = delimited.headed(path, WANTED, separator)
-    wanted = {column: names.index(name) for column, name in _names(path, number, dict.fromkeys(names)).items()}
-    for at, cells in records:
-        yield at, {column: cells[place].strip() for column, place in wanted.items()}
-
-
-def _names(path: str | PathLike[str], number: int, record: Mapping[str, Any]) -> dict[str, str]:
-    """Our own column -> what this file calls it."""
-    found = {}
-    for column, aliases in ALIASES.items():
-        name = next((alias for alias in aliases if alias in record), None)
-        if name is None:
-            wanted = f"{WANTED}: the columns " + ", ".join(f"{c} (or {a[1]})" for c, a in ALIASES.items())
-            raise FormatError(path, number, wanted, f"no {column} among {quote(', '.join(map(str, record)))}")
-        found[column] = name
-    return found
 
 
 def _count(path: str | PathLike[str], number: int, record: Mapping[str, Any], column: str, least: int = 0) -> int:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
 import pandas as pd
 
 from collection.errors import FormatError
-from collection.formats import delimited, fields, source, spreadsheet
+from collection.formats import delimited, fields
 from collection.formats.source import quote
 from collection.formats.tables.lines import parse_score
 from collection.formats.write import write_log
@@ -81,7 +81,9 @@ def read_preferences(path: Path) -> pd.DataFrame:
         With path and line: a field that is missing, or is not what it should be; nothing at all.
     """
     rows = []
-    for at, record in _records(path, "preferences"):
+    columns = {name: (name,) for name in ("annotator", "query_id", "left", "right", "kind")}
+    for at, found in delimited.aliased_records(path, "preferences", columns):
+        record = {name: None if value == "" else value for name, value in found.items()}
         row = _common(path, at, record, Preference._fields, ("left", "right"), PREFERENCE_KINDS)
         row["left"], row["right"] = (fields.check_id(path, at, record[side]) for side in ("left", "right"))
         if row["left"] == row["right"]:
@@ -93,26 +95,6 @@ def read_preferences(path: Path) -> pd.DataFrame:
 def _fields_of(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """The fields in their order; those that are missing are missed by whoever writes them."""
     return frame[[name for name in names if name in frame.columns]]
-
-
-def _records(path: Path, what: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    number, line = fields.first_line(path, what)
-    suffix = source.suffix(path)
-    if line.lstrip().startswith(("{", "[")) or suffix == ".jsonl":
-        fields.refuse_array(path, number, line)
-        for at, text in fields.data_lines(path, what):
-            yield at, fields.json_object(path, at, text)
-        return
-    _, names, records = delimited.headed(path, what, "\t" if suffix == ".tsv" else ",")
-    for at, cells in records:
-        record = dict(zip(names, cells, strict=True))
-        yield (
-            at,
-            {
-                name: (cell if name in spreadsheet.IDS else spreadsheet.restored(cell)) or None
-                for name, cell in record.items()
-            },
-        )
 
 
 def _common(

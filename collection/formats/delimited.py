@@ -1,13 +1,14 @@
-"""CSV and TSV records with the line where each begins."""
+"""Records of CSV, TSV and JSONL with the line where each begins."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
+from typing import Any
 
 from collection.errors import FormatError
-from collection.formats import fields, source
+from collection.formats import fields, source, spreadsheet
 
 LONGEST_FIELD = 64 << 20
 """Characters in one CSV field. The csv module's own limit would refuse long documents; no limit at all
@@ -75,6 +76,60 @@ def _below(
         yield at, cells
     if empty:
         raise FormatError(path, number, what, "a header and nothing below it")
+
+
+def aliased_records(
+    path: str | PathLike[str], what: str, aliases: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line number and fields of every record of JSONL, or of CSV or TSV with a header, under our own column names.
+
+    The apostrophe by which :mod:`collection.formats.spreadsheet` marks text is taken off.
+
+    Parameters
+    ----------
+    path, what
+        As for :func:`records`.
+    aliases
+        Our own column -> what files call it, usual names first. Other columns keep their names.
+
+    Raises
+    ------
+    FormatError
+        A column of `aliases` is missing, a record does not fit its header, or there is none.
+    """
+    number, line = fields.first_line(path, what)
+    suffix = source.suffix(path)
+    if line.lstrip().startswith(("{", "[")) or suffix == ".jsonl":
+        fields.refuse_array(path, number, line)
+        for at, text in fields.data_lines(path, what):
+            record = fields.json_object(path, at, text)
+            yield at, dict(zip(_own_names(path, at, what, list(record), aliases), record.values(), strict=True))
+        return
+    separator = "\t" if suffix == ".tsv" or (suffix != ".csv" and "\t" in line) else ","
+    number, header, below = headed(path, what, separator)
+    names = _own_names(path, number, what, header, aliases)
+    for at, cells in below:
+        yield (
+            at,
+            {
+                name: spreadsheet.restored(cell) if cell[:1] == "'" and name not in spreadsheet.IDS else cell
+                for name, cell in zip(names, cells, strict=True)
+            },
+        )
+
+
+def _own_names(
+    path: str | PathLike[str], number: int, what: str, names: list[str], aliases: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """The names with ours in the place of the first alias of each column."""
+    found = {}
+    for column, known in aliases.items():
+        name = next((alias for alias in known if alias in names), None)
+        if name is None:
+            wanted = f"{what}: the columns " + ", ".join(" or ".join([c, *a[1:2]]) for c, a in aliases.items())
+            raise FormatError(path, number, wanted, f"no {column} among {source.quote(', '.join(names))}")
+        found[name] = column
+    return [found.get(name, name) for name in names]
 
 
 def named_records(

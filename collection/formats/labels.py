@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -71,7 +71,7 @@ def read_labels(path: str | PathLike[str], *, details: bool = False) -> pd.DataF
     """
     kept: dict[tuple[str, str, str], _Row] = {}
     left_out: Counter[str] = Counter()
-    for number, record in _records(path):
+    for number, record in delimited.aliased_records(path, WANTED, ALIASES):
         log = "kind" in record
         if log and not _counts(path, number, record):
             left_out[str(record["counts_as"])] += record["kind"] != "undone"
@@ -102,7 +102,7 @@ def line_of_label(path: str | PathLike[str], annotator: str, query_id: str, doc_
     wanted = (annotator, query_id, doc_id)
     lines = (
         number
-        for number, record in _records(path)
+        for number, record in delimited.aliased_records(path, WANTED, ALIASES)
         if (record["annotator"], str(record["query_id"]).strip(), str(record["doc_id"]).strip()) == wanted
     )
     return max(lines, default=None)
@@ -160,36 +160,6 @@ def _cell(value: Any) -> str:
     if isinstance(value, str):
         return value
     return str(int(value)) if float(value).is_integer() else repr(float(value))
-
-
-def _records(path: str | PathLike[str]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Line and fields of every record: by our own names, and what a log says beside them."""
-    number, line = fields.first_line(path, WANTED)
-    suffix = source.suffix(path)
-    if line.lstrip().startswith("{") or suffix == ".jsonl":
-        fields.refuse_array(path, number, line)
-        for at, text in fields.data_lines(path, WANTED):
-            record = fields.json_object(path, at, text)
-            yield at, _renamed(path, at, record)
-        return
-    separator = "\t" if suffix == ".tsv" or (suffix != ".csv" and "\t" in line) else ","
-    number, names, records = delimited.headed(path, WANTED, separator)
-    _renamed(path, number, dict.fromkeys(names, ""))
-    for at, cells in records:
-        record = _renamed(path, at, dict(zip(names, cells, strict=True)))
-        yield at, {n: c if n in spreadsheet.IDS else spreadsheet.restored(c) for n, c in record.items()}
-
-
-def _renamed(path: str | PathLike[str], number: int, record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record with our own column names."""
-    renamed: dict[str, Any] = {name: record[name] for name in ("kind", "counts_as", *DETAILS) if name in record}
-    for column, aliases in ALIASES.items():
-        name = next((alias for alias in aliases if alias in record), None)
-        if name is None:
-            wanted = "the columns " + ", ".join(f"{c} (or {a[1]})" for c, a in ALIASES.items())
-            raise FormatError(path, number, wanted, f"no {column} among {quote(', '.join(map(str, record)))}")
-        renamed[column] = record[name]
-    return renamed
 
 
 def _counts(path: str | PathLike[str], number: int, record: Mapping[str, Any]) -> bool:

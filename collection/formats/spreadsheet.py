@@ -8,7 +8,6 @@ Injection"). Only text that people wrote is treated so: ids and numbers are writ
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from typing import Any
 
 import pandas as pd
@@ -41,13 +40,13 @@ def restored(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _RISKY.match(cell) else cell
 
 
-def escaped_frame(frame: pd.DataFrame, exact: Collection[str] = IDS) -> pd.DataFrame:
-    """A frame whose cells are :func:`escaped`, but for the columns that are to be `exact`."""
+def escaped_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame whose cells are :func:`escaped`, but for the columns of :data:`IDS`."""
     return frame.assign(
         **{
             str(name): frame[name].map(escaped)
             for name in frame.columns
-            if name not in exact and not pd.api.types.is_numeric_dtype(frame[name])
+            if name not in IDS and not pd.api.types.is_numeric_dtype(frame[name])
         }
     )
 

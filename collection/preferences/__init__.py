@@ -3,7 +3,7 @@
 from collection.preferences.bradley_terry import ALIKE, PRIOR, fit, grades, strengths
 from collection.preferences.majority import PreferenceAgreement, agreement, judged_pairs, last_words, majority
 from collection.preferences.measures import MEASURES, PreferenceValues, evaluate
-from collection.preferences.pair_selection import ANSWERS, Ahead, Plan, ahead, cost, plan
+from collection.preferences.pair_selection import ANSWERS, Ahead, Plan, ahead, plan
 
 __all__ = [
     "ALIKE",
@@ -16,7 +16,6 @@ __all__ = [
     "PreferenceValues",
     "agreement",
     "ahead",
-    "cost",
     "evaluate",
     "fit",
     "grades",

@@ -60,20 +60,6 @@ _Known = dict[Pair, str | None]
 """Two documents, the smaller id first -> the better one, "" for equal, None where they cannot be judged."""
 
 
-def cost(documents: int) -> int:
-    """How many pairs :func:`plan` asks of so many documents at most, where each pair can be judged.
-
-    The k-th document finds its place among k - 1 with ceil(log2 k) comparisons: 25 for 10 documents where all pairs
-    would be 45, and never more than n log2 n.
-
-    Examples
-    --------
-    >>> [cost(n) for n in (1, 2, 3, 10, 20)]
-    [0, 1, 3, 25, 69]
-    """
-    return sum(k.bit_length() for k in range(1, documents))
-
-
 def plan(documents: Sequence[str], said: Iterable[Said], seed: str = "") -> Plan:
     """What to compare next: a function of the documents and of what this annotator said, and of nothing else.
 
@@ -82,6 +68,8 @@ def plan(documents: Sequence[str], said: Iterable[Said], seed: str = "") -> Plan
     with the middle of the half that it belongs to. So one of the two documents on screen was there the time before,
     while there are halves left, and no answer is asked for that follows from others.
 
+    - The k-th document finds its place among k - 1 with at most ceil(log2 k) comparisons: 25 for 10 documents, where
+      all pairs would be 45.
     - A pair is asked once. An answer that is changed or taken back changes what is asked from then on; answers that
       are no longer on the way stay in the log.
     - Since nothing is asked that follows from other answers, answers contradict each other only where some are

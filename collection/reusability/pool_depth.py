@@ -126,8 +126,12 @@ def judged_curves(
     return table.assign(left_out=left_out.ravel())
 
 
+DEEPEST = 1000
+"""The deepest pool of the curve of settling; it ends earlier where the runs have no judged document further down."""
+
+
 def settling(
-    laid: Laid, measures: Measure | str | Iterable[Measure | str], deepest: int = 1000, *, before: Floats | None = None
+    laid: Laid, measures: Measure | str | Iterable[Measure | str], *, before: Floats | None = None
 ) -> pd.DataFrame:
     """How the order of the systems by a shallower pool agrees with that by all judgements.
 
@@ -140,8 +144,6 @@ def settling(
         R runs.
     measures
         Over plain qrels.
-    deepest
-        The last d; where all judged documents that any run has are in earlier, it ends there.
 
     Returns
     -------
@@ -152,7 +154,7 @@ def settling(
     before = laid.values(measures) if before is None else before
     full = means(measures, before)
     shallowest = laid.places.min(axis=1)
-    last = int(min(deepest, shallowest[shallowest < NOWHERE].max(initial=1)))
+    last = int(min(DEEPEST, shallowest[shallowest < NOWHERE].max(initial=1)))
     rows = []
     for depth in sorted({*(d for d in STEPS if d < last), last}):
         taken = shallowest > depth

@@ -183,9 +183,11 @@ def continued(new: Floats, depth: int, curve: str = "power") -> Floats:
     return np.asarray(scale * np.exp(-slope * beyond).sum(axis=-1))
 
 
-def estimates(
-    laid: Laid, groups: Sequence[str], depth: int, *, to: int = 100, resamples: int = 1000, seed: int = 0
-) -> list[Missing]:
+CONTINUED = 100
+"""The rank to which the curves are continued, at most as deep as the runs are."""
+
+
+def estimates(laid: Laid, groups: Sequence[str], depth: int, *, resamples: int = 1000, seed: int = 0) -> list[Missing]:
     """Both estimates over all topics.
 
     Tried on Cranfield and Vaswani cut down to pools of depth 5, 10, 20 and 30, of which the rest is known: the first
@@ -201,8 +203,6 @@ def estimates(
         The group of each run.
     depth
         Of the pool.
-    to
-        The rank to which the curves are continued, at most as deep as the runs are.
     resamples, seed
         Of the bootstrap over topics.
 
@@ -215,7 +215,7 @@ def estimates(
     found = []
     if len(set(groups)) > 1:
         found.append(_by_capture(laid, groups, depth))
-    to = min(to, laid.listed.shape[2])
+    to = min(CONTINUED, laid.listed.shape[2])
     if depth >= SHALLOWEST and to > depth and len(laid.topics) > 1:
         found.append(_by_depth(laid, depth, to, resamples, seed))
     return found

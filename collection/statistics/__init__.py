@@ -30,7 +30,7 @@ from collection.statistics.paired_tests import (
     wilcoxon,
 )
 from collection.statistics.power import detectable, power_of, topics_needed
-from collection.statistics.tukey import Pairs, anova_tukey, friedman, randomised_tukey
+from collection.statistics.tukey import Pairs, randomised_tukey
 
 __all__ = [
     "CORRECTIONS",
@@ -40,14 +40,12 @@ __all__ = [
     "TESTS",
     "Pairs",
     "Tested",
-    "anova_tukey",
     "benjamini_hochberg",
     "bonferroni",
     "bootstrap",
     "detectable",
     "doubts",
     "effect_size",
-    "friedman",
     "holm",
     "holm_sidak",
     "hommel",

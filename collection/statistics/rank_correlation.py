@@ -14,23 +14,17 @@ A swap of the first two is a sixth of all pairs, but it is all that somebody see
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from collection.errors import InputError
-from collection.registry import Entry, Registry
 
 Floats = npt.NDArray[np.float64]
 Scores: TypeAlias = Sequence[float] | npt.NDArray[Any]
 """One number for each thing, the higher the better; or whatever numpy makes an array of, as a Series."""
-
-Correlation = Callable[..., float]
-"""(x, y, parameters) -> at most 1; x is the truth where one of them is."""
-
-CORRELATIONS = Registry("correlation", Entry[Correlation])
 
 Variant = Literal["a", "b"]
 TauApTies = Literal["none", "a", "b"]
@@ -267,51 +261,3 @@ def _signs(values: Floats) -> Floats:
 def _choose(what: str, given: str, among: Any) -> None:
     if given not in get_args(among):
         raise InputError(f"there is no {what} {given!r}; choose from {', '.join(get_args(among))}")
-
-
-@CORRELATIONS.add("tau-b", label="Kendall's tau-b", description="Every swap counts alike; what is tied is no evidence.")
-def _tau_b(x: Scores, y: Scores) -> float:
-    """:func:`kendall`, variant b."""
-    return kendall(x, y, variant="b")
-
-
-@CORRELATIONS.add("tau-a", label="Kendall's tau-a", description="Every swap counts alike; every tie costs.")
-def _tau_a(x: Scores, y: Scores) -> float:
-    """:func:`kendall`, variant a."""
-    return kendall(x, y, variant="a")
-
-
-@CORRELATIONS.add(
-    "tau-ap", label="AP correlation", description="Swaps at the top count most; x is the truth; no ties anywhere."
-)
-def _tau_ap(x: Scores, y: Scores) -> float:
-    """:func:`tau_ap` without ties."""
-    return tau_ap(x, y, ties="none")
-
-
-@CORRELATIONS.add(
-    "tau-ap-a",
-    label="AP correlation, ties uncertain",
-    description="As tau-ap, but y may have ties: the mean over all ways to break them.",
-)
-def _tau_ap_ties_a(x: Scores, y: Scores) -> float:
-    """:func:`tau_ap`, ties a."""
-    return tau_ap(x, y, ties="a")
-
-
-@CORRELATIONS.add(
-    "tau-ap-b",
-    label="AP correlation, ties equal",
-    description="Swaps at the top count most; both may have ties; symmetric.",
-)
-def _tau_ap_ties_b(x: Scores, y: Scores) -> float:
-    """:func:`tau_ap`, ties b."""
-    return tau_ap(x, y, ties="b")
-
-
-CORRELATIONS.add(
-    "rbo", label="Rank-biased overlap", description="Overlap of the first d, the top weighted most; lists may differ."
-)(rbo)
-CORRELATIONS.add(
-    "spearman", label="Spearman's rho", description="Correlation of the ranks; a long way costs more than a short one."
-)(spearman)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collection.errors import InputError
-from collection.statistics.arrays import NOISE, Floats, Ints, ratio, topics_first
+from collection.statistics.arrays import NOISE, Floats, Ints, topics_first
 
 _CELLS = 2_000_000
 """Numbers permuted at a time."""
@@ -81,42 +81,6 @@ def randomised_tukey(values: Any, alpha: float = 0.05, *, resamples: int = 10_00
     place = math.ceil((1 - alpha) * (resamples + 1)) - 1
     wide = ranges[place] if place < resamples else np.inf
     return Pairs(a, b, difference, (beyond + 1) / (resamples + 1), difference - wide, difference + wide)
-
-
-def anova_tukey(values: Any, alpha: float = 0.05) -> Pairs:
-    """Tukey's HSD from a two-way analysis of variance, topics x systems without replication.
-
-    It is quick and exact if the residuals are normal and alike for all systems, which values of measures rarely are.
-
-    Notes
-    -----
-    Tague-Sutcliffe, Blustein (1994), A statistical analysis of the TREC-3 data. TREC-3.
-    """
-    from scipy.stats import studentized_range
-
-    table = topics_first(values, "values", 2)
-    topics, systems = table.shape
-    residual = table - table.mean(axis=0) - table.mean(axis=1, keepdims=True) + table.mean()
-    freedom = (topics - 1) * (systems - 1)
-    error = math.sqrt(np.square(residual).sum() / freedom / topics)
-    a, b, difference = _differences(table)
-    p = studentized_range.sf(ratio(np.abs(difference), np.asarray(error)), systems, freedom)
-    wide = studentized_range.ppf(1 - alpha, systems, freedom) * error
-    return Pairs(a, b, difference, np.where(difference == 0, 1.0, p), difference - wide, difference + wide)
-
-
-def friedman(values: Any) -> tuple[float, float]:
-    """Friedman's test that all of three systems or more rank alike: chi-squared and p.
-
-    It says that some differ, not which.
-    """
-    from scipy.stats import friedmanchisquare
-
-    table = topics_first(values, "values", 3)
-    if not np.ptp(table, axis=1).any():
-        return 0.0, 1.0
-    found = friedmanchisquare(*table.T)
-    return float(found.statistic), float(found.pvalue)
 
 
 def _differences(table: Floats) -> tuple[Ints, Ints, Floats]:

@@ -141,15 +141,10 @@ def advice(ledger: Ledger, target: float = 0.9, confidence: float = 0.95) -> Dec
 Choice = Literal["ranking", "random"]
 
 
-def next_choice(ledger: Ledger, *, run: int | None = None, share: float = 0.0) -> Choice:
-    """Where the next document should come from, so that `betting` can stop soon; see :func:`next_choices`."""
-    return next_choices(ledger, 1, run=run, share=share)[0]
-
-
 def next_choices(
     ledger: Ledger, count: int, *, run: int | None = None, share: float = 0.0, turns: Bools | None = None
 ) -> list[Choice]:
-    """Where the next documents should come from, as long as none of them is relevant.
+    """Where the next documents should come from so that `betting` can stop soon, as long as none is relevant.
 
     Parameters
     ----------

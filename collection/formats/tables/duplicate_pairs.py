@@ -12,8 +12,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from collection.formats.tables.growable_arrays import offsets_and_bytes
-
 Hashes = npt.NDArray[np.uint64]
 
 _ODD = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio
@@ -39,7 +37,9 @@ def pair_keys(topics: Any, documents: Any) -> Hashes:
 
 def hashes(texts: Any) -> Hashes:
     """A hash of each text of an arrow array of large strings, eight bytes of all of them at a time."""
-    offsets, data = offsets_and_bytes(texts)
+    _, offsets, data = texts.buffers()
+    offsets = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    data = np.frombuffer(data or b"", np.uint8)
     begin, lengths = offsets[:-1], np.diff(offsets)
     data = np.concatenate([data, np.zeros(8, np.uint8)])
     # The eight bytes from each place on: a view, in which neighbours overlap.

@@ -10,7 +10,6 @@ import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -20,7 +19,6 @@ import pandas as pd
 from collection.formats import source
 from collection.formats.source import Bytes
 from collection.formats.tables.duplicate_pairs import any_twice, comes_twice, pair_keys
-from collection.formats.tables.growable_arrays import Growing, GrowingTexts, offsets_and_bytes
 from collection.formats.tables.lines import Layout, Rows, as_numbers, parse_grade
 
 MOST_WORKERS = 8
@@ -48,8 +46,6 @@ class _Block(NamedTuple):
     """A number for each pair, as :func:`~collection.formats.tables.duplicate_pairs.pair_keys` makes it."""
     suspect: bool
     """Whether a number comes twice."""
-    size: int
-    """The bytes of the block."""
 
 
 def read_quickly(path: str | PathLike[str], layout: Layout) -> Rows | None:
@@ -59,15 +55,12 @@ def read_quickly(path: str | PathLike[str], layout: Layout) -> Rows | None:
     chunks = source.chunks(path, layout.what)
     if layout.header:
         chunks = _below(chunks, layout.header)
-    columns: _Columns | None = None
+    columns = _Columns()
     try:
         for block in _in_order(lambda chunk: _read_block(chunk, layout), chunks):
-            if block is None:
-                continue
-            if columns is None:
-                columns = _Columns(block, Path(path).stat().st_size)
-            columns.add(block)
-        if columns is None or columns.has_twice():
+            if block is not None:
+                columns.add(block)
+        if columns.is_empty() or columns.has_twice():
             return None
     except (*source.BROKEN, pa.ArrowException, MemoryError, _Odd):
         return None
@@ -75,28 +68,30 @@ def read_quickly(path: str | PathLike[str], layout: Layout) -> Rows | None:
 
 
 class _Columns:
-    """What the blocks said, in one piece; `size` is that of the file."""
+    """What the blocks said."""
 
-    def __init__(self, first: _Block, size: int) -> None:
-        share = 1.02 * size / first.size
-        count = int(share * len(first.values)) + 1000
+    def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
-        self._topics = Growing(count, np.int32)
-        self._documents = GrowingTexts(count, int(share * len(offsets_and_bytes(first.documents)[1])))
-        self._values = Growing(count, first.values.dtype)
-        self._keys = Growing(count, np.uint64)
+        self._topics: list[npt.NDArray[np.int32]] = []
+        self._documents: list[Any] = []
+        self._values: list[npt.NDArray[Any]] = []
+        self._keys: list[npt.NDArray[np.uint64]] = []
         self._blocks: Counter[int] = Counter()
         """In how many blocks each topic is."""
         self._suspect = False
+
+    def is_empty(self) -> bool:
+        """Whether there was no row so far."""
+        return not self._values
 
     def add(self, block: _Block) -> None:
         """Take one more block. It has few topics, so a dict serves to give each its number."""
         names = block.topics.dictionary.to_pylist()
         numbers = [self._numbers.setdefault(n, len(self._numbers)) for n in names]
-        self._topics.add(np.array(numbers, np.int32)[block.topics.indices.to_numpy()])
-        self._documents.add(block.documents)
-        self._values.add(block.values)
-        self._keys.add(block.keys)
+        self._topics.append(np.array(numbers, np.int32)[block.topics.indices.to_numpy()])
+        self._documents.append(block.documents)
+        self._values.append(block.values)
+        self._keys.append(block.keys)
         self._blocks.update(numbers)
         self._suspect = self._suspect or block.suspect
 
@@ -105,17 +100,30 @@ class _Columns:
 
         Each block was looked at by itself, so what is left is topics that several blocks have a part of.
         """
-        keys, topics = self._keys.array(), self._topics.array()
-        del self._keys
+        keys, topics = _joined(self._keys), _joined(self._topics)
+        self._topics = [topics]
         if not self._suspect:
             parted = np.array([self._blocks[number] > 1 for number in range(len(self._numbers))])
             self._suspect = any_twice(keys[parted[topics]])
-        return self._suspect and comes_twice(keys, topics, self._documents.array())
+        return self._suspect and comes_twice(keys, topics, self._texts())
 
     def rows(self) -> Rows:
         """All of it."""
-        names, documents = (pd.array(x, dtype="str") for x in (list(self._numbers), self._documents.array()))
-        return Rows(self._topics.array(), pd.Index(names), documents, self._values.array())
+        names, documents = (pd.array(x, dtype="str") for x in (list(self._numbers), self._texts()))
+        return Rows(_joined(self._topics), pd.Index(names), documents, _joined(self._values))
+
+    def _texts(self) -> Any:
+        import pyarrow as pa
+
+        self._documents = [pa.concat_arrays(self._documents)]
+        return self._documents[0]
+
+
+def _joined(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """The parts as one array, and the list emptied, so that a large file is not in memory twice."""
+    whole = np.concatenate(parts)
+    parts.clear()
+    return whole
 
 
 def _below(chunks: Iterator[Bytes], lines: int) -> Iterator[Bytes]:
@@ -251,7 +259,7 @@ def _parsed(data: Bytes | bytes, separator: str, layout: Layout) -> _Block:
     if layout.tag is not None and not _all_are(layout.tag.word, column["tag"]):
         raise _Odd
     keys = pair_keys(column["topic"], column["doc"])
-    return _Block(column["topic"], column["doc"], _values(column["value"], layout), keys, any_twice(keys), len(data))
+    return _Block(column["topic"], column["doc"], _values(column["value"], layout), keys, any_twice(keys))
 
 
 def _all_are(word: str, column: Any) -> bool:
