@@ -19,10 +19,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from collection import Campaign, Judgement, agreement, formats
-from collection.agreement import COEFFICIENTS, MEASUREMENT, REST, Labels, Patterns, coefficients
-from collection.agreement.bootstrap import VALUES
-from collection.agreement.coefficients import MET
+from collection import Campaign, Judgement, formats
+from collection import annotator_agreement as agreement
+from collection.annotator_agreement import COEFFICIENTS, MEASUREMENT, REST, Labels, Patterns, coefficients
+from collection.annotator_agreement.bootstrap import VALUES
+from collection.annotator_agreement.coefficients import MET
 from collection.errors import ColumnsError, ConflictError, FormatError, InputError, UnknownNameError
 from collection.measures import parse
 from tests.helpers import fails, ok

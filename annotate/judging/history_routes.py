@@ -28,7 +28,7 @@ from starlette.routing import Route
 
 from annotate.judging.routes import PREFIX, Payload, _list, _text
 from annotate.server.request_bodies import BadRequest
-from collection.agreement.judging_time import Session
+from collection.annotator_agreement.judging_time import Session
 from collection.campaign import Campaign
 
 LONGEST_WORDS = 500

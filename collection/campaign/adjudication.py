@@ -10,7 +10,7 @@ import pandas as pd
 
 from collection import adjudication, clock, comparison
 from collection.adjudication import Chosen, Difference
-from collection.agreement import annotator_statistics as conduct
+from collection.annotator_agreement import annotator_statistics as conduct
 from collection.campaign.judging import Judging
 from collection.campaign.rank_comparison import side_by_side
 from collection.campaign.results import JudgeResult, Refused
@@ -221,5 +221,5 @@ class Adjudicating(Judging):
         return RuleComparison(str(a), str(b), adjudication.compare(*qrels), places, cautions)
 
     def conduct(self) -> conduct.Conduct:
-        """How each annotator works; see :func:`collection.agreement.annotator_statistics.look`."""
+        """How each annotator works; see :func:`collection.annotator_agreement.annotator_statistics.look`."""
         return conduct.look(self.store.judgements(current=False), self.store.judgements())

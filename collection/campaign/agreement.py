@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from collection import agreement as agreeing
+from collection import annotator_agreement as agreeing
 from collection import comparison
-from collection.agreement import Agreement, Labels
+from collection.annotator_agreement import Agreement, Labels
 from collection.campaign.active_learning import Looping
 from collection.campaign.rank_comparison import side_by_side
 from collection.errors import InputError
@@ -90,7 +90,7 @@ class Agreeing(Looping):
     def agreement(
         self, *, topics: Sequence[str] = (), without: Sequence[str] = (), level: float | None = None, **options: Any
     ) -> Agreement:
-        """How far the annotators agree; see :func:`collection.agreement.agreement`.
+        """How far the annotators agree; see :func:`collection.annotator_agreement.agreement`.
 
         Parameters
         ----------

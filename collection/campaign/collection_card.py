@@ -15,7 +15,7 @@ import pandas as pd
 
 from collection import adjudication, clock, export, formats
 from collection.adjudication import Chosen
-from collection.agreement import COEFFICIENTS
+from collection.annotator_agreement import COEFFICIENTS
 from collection.campaign.export import Exporting
 from collection.campaign.recall import Recalling
 from collection.characters import is_web_address

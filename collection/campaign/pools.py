@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from collection import pooling
-from collection.agreement import judging_time
+from collection.annotator_agreement import judging_time
 from collection.campaign.assignments import Assigning
 from collection.campaign.document_texts import Texts
 from collection.campaign.judging_settings import Carding

@@ -12,7 +12,7 @@ from collection.cli.output import counted, echo, print_notices, print_table, pro
 from collection.errors import InputError
 
 if TYPE_CHECKING:
-    from collection.agreement.judging_time import Estimate
+    from collection.annotator_agreement.judging_time import Estimate
     from collection.campaign import PoolReport
 
 AT = ("10%", "25%", "50%")

@@ -8,8 +8,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from collection.agreement.coefficients import COEFFICIENTS, MEASUREMENT, OF_TWO, Patterns
-from collection.agreement.labels import Floats, Labels
+from collection.annotator_agreement.coefficients import COEFFICIENTS, MEASUREMENT, OF_TWO, Patterns
+from collection.annotator_agreement.labels import Floats, Labels
 from collection.errors import InputError
 
 By = Literal["pairs", "topics"]

@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from collection.agreement.bootstrap import By, as_frame, rows_of, values
-from collection.agreement.coefficients import MET, Patterns
-from collection.agreement.labels import MISSING, Labels
+from collection.annotator_agreement.bootstrap import By, as_frame, rows_of, values
+from collection.annotator_agreement.coefficients import MET, Patterns
+from collection.annotator_agreement.labels import MISSING, Labels
 from collection.records import in_natural_order
 
 WINDOWS = 10
