@@ -1,15 +1,4 @@
-"""The field's words as small tuples and column names; what passes from room to room is made of these.
-
-Frames between rooms use exactly these column names (one word a thing):
-
-=========== ==================================================================================
-run frame   ``query_id``, ``doc_id``, ``score`` (float64), ``rank``, ``listed`` (int32, from 1)
-qrels frame ``query_id``, ``doc_id``, ``relevance``
-pool frame  ``query_id``, ``doc_id``, ``strategy``, ``rank``
-topics      ``query_id``, ``title``, ``description``, ``narrative``
-judgements  the fields of :class:`Judgement`
-=========== ==================================================================================
-"""
+"""Records that packages exchange; :mod:`collection.frames` has the schemas of frames."""
 
 from __future__ import annotations
 
@@ -21,12 +10,6 @@ from collection.errors import ColumnsError, InputError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-RUN_COLUMNS = ("query_id", "doc_id", "score", "rank", "listed")
-QRELS_COLUMNS = ("query_id", "doc_id", "relevance")
-POOL_COLUMNS = ("query_id", "doc_id", "strategy", "rank")
-TOPIC_COLUMNS = ("query_id", "title", "description", "narrative")
-VALUE_COLUMNS = ("run", "query_id", "measure", "value")
 
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -302,11 +285,3 @@ def require_columns(frame: pd.DataFrame, columns: Iterable[str], what: str) -> N
     missing = [c for c in columns if c not in frame.columns]
     if missing:
         raise ColumnsError(what, missing, map(str, frame.columns))
-
-
-def require_ids(frame: pd.DataFrame, what: str, columns: Iterable[str] = ("query_id", "doc_id")) -> None:
-    """Raise :class:`InputError` if a row of `frame` has no id: it would become a document that is called "nan"."""
-    for column in columns:
-        missing = frame[column].isna().to_numpy()
-        if missing.any():
-            raise InputError(f"{what}: row {int(missing.argmax()) + 1:,} has no {column}")

@@ -481,9 +481,9 @@ def test_who_met_whom() -> None:
     ("frame", "error", "said"),
     [
         (COHEN.drop(columns="annotator"), ColumnsError, "needs the columns annotator"),
-        (COHEN.assign(relevance="high"), InputError, "wants numbers as grades"),
+        (COHEN.assign(relevance="high"), InputError, "expected numbers in the column relevance, found"),
         (COHEN.assign(relevance=np.inf), InputError, "finite grades"),
-        (COHEN.assign(doc_id=None), InputError, "wants a doc_id in every row"),
+        (COHEN.assign(doc_id=None), InputError, "row 1 has no doc_id"),
     ],
 )
 def test_frames_that_are_none(frame: pd.DataFrame, error: type[Exception], said: str) -> None:
@@ -1045,9 +1045,8 @@ def test_what_a_log_has_besides_labels_is_told(tmp_path: Path) -> None:
     ]
     names = ("annotator", "query_id", "doc_id", "kind", "relevance", "counts_as")
     log.write_text("".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows))
-    labels = formats.read_labels(log)
-    assert labels.values.tolist() == [["ann", "1", "d1", 2]]
-    assert labels.attrs["left_out"] == {"adjudication": 1, "surplus": 1, "cannot judge": 1}
+    assert formats.read_labels(log).values.tolist() == [["ann", "1", "d1", 2]]
+    assert formats.read_label_log(log).left_out == {"adjudication": 1, "surplus": 1, "cannot judge": 1}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.elements import collection_download, drawing, rule_picker, widgets
-from collection.adjudication import BY, caution
+from collection.adjudication import BY, Adjudicated
 from collection.campaign import Campaign, RuleComparison
 from collection.comparison import DEFAULT_MEASURES
 from collection.errors import CleverdonError
@@ -220,11 +220,12 @@ def compare(rule: str) -> None:
 st.subheader("Qrels")
 annotators = campaign.annotators()["annotator"].tolist()
 rule = rule_picker.choose("Where several annotators judged a pair", annotators, key="rule")
+found: Adjudicated | None = None
 try:
-    settled = campaign.settled(rule)
+    found = campaign.settled(rule)
 except CleverdonError as error:  # somebody who gave no grade
     st.error(widgets.plain(str(error)))
-    settled = campaign.settled().iloc[:0]
+settled = campaign.qrels().iloc[:0] if found is None else found.grades
 if settled.empty:
     st.write("No pair has a grade yet." if not counts["judgements"] else "By this rule no pair has a grade yet.")
 else:
@@ -253,7 +254,7 @@ else:
                 "means": st.column_config.TextColumn("That is", width="large"),
             },
         )
-    if sentence := caution(settled):
+    if found is not None and (sentence := found.caution):
         st.warning(widgets.plain(f"{sentence}."))
     forms = campaign.qrels_forms()
     form = forms[0]

@@ -9,7 +9,7 @@ Before anybody adjudicates, :func:`queue` lists the pairs on which annotators di
 how far two rules' qrels lie apart.
 """
 
-from collection.adjudication.aggregation import DEFAULT_RULE, Chosen, caution, parse, settle
+from collection.adjudication.aggregation import DEFAULT_RULE, Adjudicated, Chosen, adjudicate, parse
 from collection.adjudication.dawid_skene import DawidSkene, fit_dawid_skene
 from collection.adjudication.disagreement import Disagreements, disagreements, filtered, queue, sides
 from collection.adjudication.judgement_matrix import ADJUDICATION, BY, Settled, Words
@@ -21,19 +21,19 @@ __all__ = [
     "BY",
     "DEFAULT_RULE",
     "RULES",
+    "Adjudicated",
     "Chosen",
     "DawidSkene",
     "Difference",
     "Disagreements",
     "Settled",
     "Words",
-    "caution",
+    "adjudicate",
     "compare",
     "disagreements",
     "filtered",
     "fit_dawid_skene",
     "parse",
     "queue",
-    "settle",
     "sides",
 ]

@@ -68,7 +68,7 @@ def fit_dawid_skene(judgements: pd.DataFrame) -> DawidSkene:
     Parameters
     ----------
     judgements
-        As for :func:`collection.adjudication.settle`; adjudications are not looked at.
+        As for :func:`collection.adjudication.adjudicate`; adjudications are not looked at.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from collection import adjudication, clock, comparison
-from collection.adjudication import Chosen, Difference
+from collection.adjudication import Adjudicated, Chosen, Difference
 from collection.annotator_agreement import annotator_statistics as conduct
 from collection.campaign.judging import Judging
 from collection.campaign.rank_comparison import side_by_side
@@ -56,7 +56,7 @@ class RuleComparison(NamedTuple):
     places: Places | None
     """None where no measure was asked for, or one of the two settles no pair."""
     cautions: tuple[str, ...] = ()
-    """What is to be known of the rules' qrels; see :func:`collection.adjudication.caution`."""
+    """What is to be known of the rules' qrels; see :attr:`collection.adjudication.Adjudicated.caution`."""
 
 
 class Adjudicating(Judging):
@@ -165,18 +165,19 @@ class Adjudicating(Judging):
             As for :meth:`qrels`.
         """
         chosen = adjudication.parse(rule, **parameters)
-        return self._report_of(chosen, self.settled(chosen))
+        return self._report_of(self.settled(chosen))
 
-    def _report_of(self, chosen: Chosen, settled: pd.DataFrame) -> dict[str, Any]:
+    def _report_of(self, found: Adjudicated) -> dict[str, Any]:
         said = self.store.judgements()
         adjudicated = said["counts_as"] == adjudication.ADJUDICATION
         graded = said[~adjudicated & (said["kind"] == "graded")]
+        chosen, settled = found.rule, found.grades
         by = settled["by"].value_counts()
         return {
             "rule": chosen.name,
             "parameters": chosen.parameters,
             "description": adjudication.RULES[chosen.name].description,
-            **{key: settled.attrs[key] for key in ("rounds", "converged") if key in settled.attrs},
+            **({} if found.converged is None else {"rounds": found.rounds, "converged": found.converged}),
             "grades": {str(g): s for g, s in self.grades.sentences.items()},
             "topics": int(settled["query_id"].nunique()),
             "pairs": len(settled),
@@ -207,7 +208,8 @@ class Adjudicating(Judging):
             evaluated on all topics that have a grade by the rule.
         """
         a, b = adjudication.parse(first), adjudication.parse(second)
-        qrels = self.qrels(a), self.qrels(b)
+        settled = self.settled(a), self.settled(b)
+        qrels = settled[0].qrels, settled[1].qrels
         places = None
         if measure is not None and all(map(len, qrels)):
             asked = as_measure(measure)
@@ -217,7 +219,7 @@ class Adjudicating(Judging):
             means = [v.means().iloc[:, 0] for v in values]
             found = side_by_side(*means, less_is_better=asked.entry.monotone < 0)
             places = Places(str(asked), found.table, found.tau)
-        cautions = tuple(filter(None, dict.fromkeys(map(adjudication.caution, qrels))))
+        cautions = tuple(filter(None, dict.fromkeys(found.caution for found in settled)))
         return RuleComparison(str(a), str(b), adjudication.compare(*qrels), places, cautions)
 
     def conduct(self) -> conduct.Conduct:

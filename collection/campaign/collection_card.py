@@ -247,7 +247,7 @@ class Describing(Exporting, Recalling):
             key: names.get(str(value), value) if key == "annotator" else value
             for key, value in chosen.parameters.items()
         }
-        by = self.settled(chosen)["by"].value_counts()
+        by = self.settled(chosen).grades["by"].value_counts()
         return {
             "rule": str(Chosen(chosen.name, parameters)),
             "description": adjudication.RULES[chosen.name].description,

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from collection import adjudication, comparison
-from collection.adjudication import Chosen
+from collection.adjudication import Adjudicated, Chosen
 from collection.campaign import run_files
 from collection.campaign.progress import Reading
 from collection.errors import CampaignError, UnknownNameError
 from collection.measures import Explanation, Measure
-from collection.records import QRELS_COLUMNS, Run
+from collection.records import Run
 
 
 class Settling(Reading):
@@ -36,29 +36,24 @@ class Settling(Reading):
             if recorded["run"] in wanted:
                 yield Run(recorded["run"], run_files.read(self.directory, recorded))
 
-    def qrels(self, rule: str | Chosen | None = None, **parameters: Any) -> pd.DataFrame:
+    def qrels(self, rule: str | Chosen | None = None, **parameters: str) -> pd.DataFrame:
         """The judgements settled into qrels: ``query_id``, ``doc_id``, ``relevance``; by topic, then document id.
 
         Parameters
         ----------
         rule, **parameters
             How several annotators' judgements become one grade, as :func:`collection.adjudication.parse` takes it:
-            ``"majority"``, ``"majority(ties=higher)"``. ``attrs["rule"]`` of the frame names it.
+            ``"majority"``, ``"majority(ties=higher)"``.
         """
-        settled = self.settled(rule, **parameters)
-        rule_of = settled.attrs
-        qrels = settled[list(QRELS_COLUMNS)]
-        qrels.attrs = dict(rule_of)
-        return qrels
+        return self.settled(rule, **parameters).qrels
 
-    def settled(self, rule: str | Chosen | None = None, **parameters: Any) -> pd.DataFrame:
-        """The same with a fourth column ``by``: how each grade came about (:data:`collection.adjudication.BY`)."""
-        settled = adjudication.settle(self.store.judgements(), adjudication.parse(rule, **parameters))
+    def settled(self, rule: str | Chosen | None = None, **parameters: str) -> Adjudicated:
+        """The same with the rule and how each grade came about, in the same order."""
+        found = adjudication.adjudicate(self.store.judgements(), adjudication.parse(rule, **parameters))
         order = pd.Series(range(len(self.topics())), index=self.topics()["query_id"])
-        keys = settled["query_id"].map(order)
-        ordered = settled.assign(_=keys).sort_values(["_", "doc_id"]).drop(columns="_").reset_index(drop=True)
-        ordered.attrs = dict(settled.attrs)
-        return ordered
+        keys = found.grades["query_id"].map(order)
+        ordered = found.grades.assign(_=keys).sort_values(["_", "doc_id"]).drop(columns="_").reset_index(drop=True)
+        return replace(found, grades=ordered)
 
     def disagreements(self) -> adjudication.Disagreements:
         """How many pairs several annotators graded, and on how many of them they differ."""

@@ -21,7 +21,7 @@ from collection.documents import near_duplicates
 from collection.errors import CampaignError, InputError, UnknownNameError
 from collection.export import training_examples as training
 from collection.export.training_examples import Examples
-from collection.records import QRELS_COLUMNS
+from collection.frames import QRELS
 
 PAIR = ["query_id", "doc_id"]
 
@@ -242,7 +242,7 @@ class Schooling(Deciding, Nearing):
 
     def _marked(self, said: pd.DataFrame) -> pd.DataFrame:
         """Every grade among it; what was chosen has the highest."""
-        given = said.loc[said["kind"] == "graded", list(QRELS_COLUMNS)]
+        given = said.loc[said["kind"] == "graded", list(QRELS.names)]
         chosen = self.choices()[["query_id", "chosen"]].explode("chosen").dropna().rename(columns={"chosen": "doc_id"})
         return pd.concat([given, chosen.assign(relevance=max(self.grades.sentences))], ignore_index=True)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.evaluate import parse_measures, print_unknown_costs, read_qrels_for
+from collection.cli.evaluate import parse_measures, read_qrels_for, with_costs
 from collection.cli.options import FILE, LEVEL, with_folders
 from collection.cli.output import counted, echo, echo_data, print_notices, print_table, progress_line
 
@@ -141,9 +141,8 @@ def compare(
             parsed,
             lambda name: progress("runs", next(done), len(runs)),
             version=version,
-            costs=cost_table,
         )
-    print_unknown_costs([c.run for c in evaluation.coverage], costs, cost_table)
+    evaluation = with_costs(evaluation, costs, cost_table)
     print_notices(evaluation.notes if views else ())  # a comparison has them among its own
     if systems is not None:
         _print_frame(_topics(evaluation, systems), form)

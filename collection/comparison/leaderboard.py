@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,7 +36,8 @@ PAIRED = ("system_a", "system_b", "measure", "topics", "difference", "low", "hig
           "losses", "significant")  # fmt: skip
 
 
-class Comparison(NamedTuple):
+@dataclass(frozen=True)
+class Comparison:
     """Systems beside each other.
 
     Attributes

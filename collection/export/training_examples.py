@@ -21,7 +21,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from collection.errors import InputError, UnknownNameError
-from collection.records import QRELS_COLUMNS, require_columns
+from collection.frames import QRELS
+from collection.records import require_columns
 from collection.registry import Registry
 
 PAIR = ["query_id", "doc_id"]
@@ -324,12 +325,12 @@ def _by_limit(
 
 def _grades(qrels: pd.DataFrame) -> dict[str, dict[str, float]]:
     """Topic -> document -> grade, documents by id; without what is unjudged."""
-    require_columns(qrels, QRELS_COLUMNS, "making training data")
+    QRELS.check(qrels, "making training data")
     _once(qrels, "qrels")
     judged_only = qrels[qrels["relevance"] >= 0]
     found: dict[str, dict[str, float]] = {str(query_id): {} for query_id in judged_only["query_id"].unique()}
     ordered = judged_only.sort_values("doc_id", kind="stable")
-    for query_id, doc_id, relevance in zip(*(ordered[name].tolist() for name in QRELS_COLUMNS), strict=True):
+    for query_id, doc_id, relevance in zip(*(ordered[name].tolist() for name in QRELS.names), strict=True):
         found[query_id][doc_id] = float(relevance)
     return found
 
@@ -351,8 +352,8 @@ def _highest(*given: pd.DataFrame | None) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     for frame in given:
         if frame is not None:
-            require_columns(frame, QRELS_COLUMNS, "the grades that were given")
-            for query_id, doc_id, relevance in zip(*(frame[name].tolist() for name in QRELS_COLUMNS), strict=True):
+            QRELS.check(frame, "the grades that were given")
+            for query_id, doc_id, relevance in zip(*(frame[name].tolist() for name in QRELS.names), strict=True):
                 of_topic = found.setdefault(query_id, {})
                 of_topic[doc_id] = max(float(relevance), of_topic.get(doc_id, -inf))
     return found

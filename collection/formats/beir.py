@@ -14,7 +14,8 @@ import pandas as pd
 
 from collection.formats import documents, images
 from collection.formats.write import _number, replacing
-from collection.records import QRELS_COLUMNS, TOPIC_COLUMNS, Document, require_columns
+from collection.frames import QRELS, TOPICS
+from collection.records import Document
 
 Path = str | PathLike[str]
 
@@ -86,13 +87,13 @@ def query_text(topic: Mapping[str, str], what: str = "title") -> str:
     'wing flow How air passes.'
     """
     wanted = [topic[name] for name in QUERY_TEXTS[what] if topic[name].strip()]
-    there = [topic[name] for name in TOPIC_COLUMNS[1:] if topic[name].strip()]
+    there = [topic[name] for name in TOPICS.names[1:] if topic[name].strip()]
     return " ".join(wanted or there[:1])
 
 
 def write_queries(topics: pd.DataFrame, path: Path, what: str = "title") -> None:
     """Write topics as ``queries.jsonl``: ``_id`` and ``text``, by a name of :data:`QUERY_TEXTS`."""
-    require_columns(topics, TOPIC_COLUMNS, "writing queries")
+    TOPICS.check(topics, "writing queries")
     with replacing(path) as file:
         for topic in topics.to_dict("records"):
             words = {str(name): str(value) for name, value in topic.items()}
@@ -101,9 +102,9 @@ def write_queries(topics: pd.DataFrame, path: Path, what: str = "title") -> None
 
 def write_topics(topics: pd.DataFrame, path: Path) -> None:
     """Write topics as JSONL with all their fields; :func:`~collection.formats.read_topics` reads them back."""
-    require_columns(topics, TOPIC_COLUMNS, "writing topics")
+    TOPICS.check(topics, "writing topics")
     with replacing(path) as file:
-        for topic in topics[list(TOPIC_COLUMNS)].to_dict("records"):
+        for topic in topics[list(TOPICS.names)].to_dict("records"):
             file.write(_line({str(name): value for name, value in topic.items()}))
 
 
@@ -112,10 +113,10 @@ def write_beir_qrels(frame: pd.DataFrame, path: Path) -> None:
 
     The ids are those of a campaign: without blanks, so nothing is escaped.
     """
-    require_columns(frame, QRELS_COLUMNS, "writing qrels")
+    QRELS.check(frame, "writing qrels")
     with replacing(path) as file:
         file.write(HEADER)
-        for query_id, doc_id, grade in frame[list(QRELS_COLUMNS)].itertuples(index=False):
+        for query_id, doc_id, grade in frame[list(QRELS.names)].itertuples(index=False):
             file.write(f"{query_id}\t{doc_id}\t{_number(grade)}\n")
 
 

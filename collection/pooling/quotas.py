@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from collection.errors import InputError
+from collection.frames import POOL
 from collection.pooling.run_evidence import joined
 from collection.pooling.table import STRATEGIES
-from collection.records import POOL_COLUMNS, Run
+from collection.records import Run
 
 
 @STRATEGIES.add(
@@ -27,7 +28,7 @@ def quota(runs: Sequence[Run], *, n: int = 10) -> pd.DataFrame:
     Parameters
     ----------
     runs
-        Any number of runs; frames as :func:`collection.ranking.rank_run` makes them.
+        Any number of runs (:data:`collection.frames.RUN`).
     n
         How many documents each run brings to each topic, 1 or more.
 
@@ -66,7 +67,7 @@ def quota(runs: Sequence[Run], *, n: int = 10) -> pd.DataFrame:
         }
     )
     pool["rank"] = pool.groupby("query_id", sort=False).cumcount() + 1
-    return pool[[*POOL_COLUMNS, "runs"]]
+    return pool[[*POOL.names, "runs"]]
 
 
 def _turns(lists: list[list[int]], n: int) -> list[int]:

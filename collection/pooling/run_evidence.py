@@ -10,7 +10,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from collection.errors import InputError
-from collection.records import Run, require_columns
+from collection.frames import RUN
+from collection.records import Run
 
 K = 60
 """The constant of the paper: it keeps one run's first place from deciding alone."""
@@ -92,12 +93,12 @@ def joined(runs: Sequence[Run], depth: int | None = None) -> Joined:
     Parameters
     ----------
     runs
-        Any number of runs; frames as :func:`collection.ranking.rank_run` makes them.
+        Any number of runs (:data:`collection.frames.RUN`).
     depth
         How many of each run and topic, as listed; all if left out.
     """
     for run in runs:
-        require_columns(run.frame, ("query_id", "doc_id", "listed"), f"run {run.name}")
+        RUN.check(run.frame, f"run {run.name}")
     frames = [run.frame if depth is None else run.frame[run.frame["listed"] <= depth] for run in runs]
     topic, topics = _coded([frame["query_id"] for frame in frames])
     document, documents = _coded([frame["doc_id"] for frame in frames])
@@ -121,7 +122,7 @@ def evidence(runs: Sequence[Run], *, k: int = K) -> pd.DataFrame:
     Parameters
     ----------
     runs
-        Any number of runs; frames as :func:`collection.ranking.rank_run` makes them.
+        Any number of runs (:data:`collection.frames.RUN`).
     k
         The constant of the fusion, 0 or more.
 

@@ -21,12 +21,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from collection.errors import InputError
+from collection.frames import POOL
 from collection.pooling.depth_pool import depth as depth_pool
 from collection.pooling.run_evidence import Floats, Ints, joined
 from collection.pooling.table import STRATEGIES
-from collection.records import POOL_COLUMNS, Run
+from collection.records import Run
 
-SAMPLE_COLUMNS = (*POOL_COLUMNS, "runs", "probability", "stratum", "drawn")
+SAMPLE_COLUMNS = (*POOL.names, "runs", "probability", "stratum", "drawn")
 
 
 class Stratum(NamedTuple):
@@ -94,7 +95,7 @@ def uniform(runs: Sequence[Run], *, depth: int = 100, rate: float = 0.1, seed: i
     Parameters
     ----------
     runs
-        Any number of runs; frames as :func:`collection.ranking.rank_run` makes them.
+        Any number of runs (:data:`collection.frames.RUN`).
     depth
         How many ranks of each run are in the population, 1 or more.
     rate
@@ -129,7 +130,7 @@ def stratified(runs: Sequence[Run], *, strata: str = "10:1,50:.3,100:.1", seed: 
     Parameters
     ----------
     runs
-        Any number of runs; frames as :func:`collection.ranking.rank_run` makes them.
+        Any number of runs (:data:`collection.frames.RUN`).
     strata
         As :func:`parse_strata` reads them.
     seed
@@ -171,7 +172,7 @@ def statap(runs: Sequence[Run], *, budget: int = 100, depth: int = 100, seed: in
     Parameters
     ----------
     runs
-        Any number of runs; frames as :func:`collection.ranking.rank_run` makes them.
+        Any number of runs (:data:`collection.frames.RUN`).
     budget
         How many documents of each topic are drawn, 1 or more; all where there are no more.
     depth

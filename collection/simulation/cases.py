@@ -14,8 +14,9 @@ from collection import pooling
 from collection.active_learning import features
 from collection.active_learning.training_round import Evidence, Space, topic_text
 from collection.errors import InputError
+from collection.frames import QRELS, TOPICS
 from collection.pooling import Indices
-from collection.records import QRELS_COLUMNS, TOPIC_COLUMNS, Document, Run, require_columns
+from collection.records import Document, Run
 
 Scope = Literal["all", "prefix"]
 
@@ -80,8 +81,8 @@ def cases(
     notice
         Told at the end what was left out: relevant documents that the collection lacks, and topics with too few.
     """
-    require_columns(topics, TOPIC_COLUMNS, "a simulation")
-    require_columns(qrels, QRELS_COLUMNS, "a simulation")
+    TOPICS.check(topics, "a simulation")
+    QRELS.check(qrels, "a simulation")
     found = list(documents)
     if not found:
         raise InputError("a simulation needs documents, found none")
@@ -116,7 +117,7 @@ def cases(
             matrix = shared
         else:
             matrix = features.build([texts[row] for row in inside])
-        text = topic_text(*(getattr(topic, name) for name in TOPIC_COLUMNS[1:]))
+        text = topic_text(*(getattr(topic, name) for name in TOPICS.names[1:]))
         of_runs = evidence.get(query_id)
         known = None
         if of_runs is not None:
