@@ -131,11 +131,11 @@ DOCUMENTS = Schema("documents", {"doc_id": _ID, "title": _TEXT, "text": Column("
 POOL = Schema("a pool", {**_PAIR, "strategy": _TEXT, "rank": _MAYBE})
 """Pairs chosen for judging, best first in each topic; without a rank where no run has the pair."""
 
-_SAID = {"annotator": _TEXT, "kind": _TEXT, "relevance": _MAYBE, "counts_as": Column("text", False, True)}
+_SAID = {"annotator": _ID, "kind": _TEXT, "relevance": _MAYBE, "counts_as": Column("text", False, True)}
 JUDGEMENTS = Schema("judgements", {**_PAIR, **_SAID})
 """Annotators' decisions, oldest first; columns as in :class:`collection.records.Judgement`."""
 
-LABELS = Schema("labels", {"annotator": _TEXT, **_PAIR, "relevance": _MAYBE})
+LABELS = Schema("labels", {"annotator": _ID, **_PAIR, "relevance": _MAYBE})
 """Annotators' grades; a row without a grade counts as not there."""
 
 VALUES = Schema("values", {"run": _TEXT, "query_id": _ID, "measure": _TEXT, "value": _MAYBE})

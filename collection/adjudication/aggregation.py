@@ -144,9 +144,6 @@ class Adjudicated:
             "with more rounds some pairs might have other grades"
         )
 
-    def _repr_html_(self) -> str:
-        return self.grades.to_html(max_rows=20)
-
 
 def adjudicate(judgements: pd.DataFrame, rule: str | Chosen = DEFAULT_RULE, **parameters: str) -> Adjudicated:
     """Turn several annotators' judgements of a pair into one grade by a rule of the table :data:`RULES`.

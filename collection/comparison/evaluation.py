@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from typing import NamedTuple
 
 import numpy as np
@@ -90,8 +91,16 @@ class Evaluation:
         return table.loc[rows["run"].drop_duplicates(), rows["measure"].drop_duplicates()]
 
     def per_topic(self) -> pd.DataFrame:
-        """The rows of single topics."""
+        """The rows of single topics (:data:`collection.frames.VALUES`)."""
         return self.values[self.values["query_id"] != ALL_TOPICS].reset_index(drop=True)
+
+    def _repr_html_(self) -> str:
+        return as_html(self.means(), self.notes)
+
+
+def as_html(table: pd.DataFrame, notes: Iterable[str]) -> str:
+    """A table of results and its notes, as notebooks show it."""
+    return table.to_html(float_format="{:.4f}".format) + "".join(f"<p>{escape(note)}</p>" for note in notes)
 
 
 def evaluate(
@@ -112,7 +121,7 @@ def evaluate(
     runs
         Any number; each is aligned once and let go, so a generator keeps memory flat.
     qrels
-        ``query_id``, ``doc_id``, ``relevance``; for some measures more, see :func:`collection.measures.align`.
+        :data:`collection.frames.QRELS`.
     measures
         As text (``"nDCG@10"``, ``"map"``) or from :func:`collection.measures.parse`; each once.
     progress
