@@ -51,7 +51,13 @@ ROLES: dict[Role, str] = {
 
 
 class Document(NamedTuple):
-    """A document. `text` is None where only its id is known (named by a run, text not imported)."""
+    """A document. `text` is None where only its id is known (named by a run, text not imported).
+
+    Examples
+    --------
+    >>> Document("d1", title="Lift", text="The lift of a thin wing.").metadata
+    {}
+    """
 
     doc_id: str
     title: str = ""
@@ -60,7 +66,13 @@ class Document(NamedTuple):
 
 
 class Topic(NamedTuple):
-    """An information need."""
+    """An information need.
+
+    Examples
+    --------
+    >>> Topic("301", "wing flow", description="Which papers measure the flow around a wing?").narrative
+    ''
+    """
 
     query_id: str
     title: str = ""
@@ -69,7 +81,14 @@ class Topic(NamedTuple):
 
 
 class Run(NamedTuple):
-    """One system's ranking: its name (the tag in its file) and a run frame, best first per topic."""
+    """One system's ranking: its name (the tag in its file) and its frame (:data:`collection.frames.RUN`).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> Run("bm25", pd.DataFrame({"query_id": ["301"], "doc_id": ["d1"], "score": [17.5]})).name
+    'bm25'
+    """
 
     name: str
     frame: pd.DataFrame
@@ -86,6 +105,11 @@ class Judgement(NamedTuple):
     between `shown_at` and the judgement that do not count in `seconds`: another window was in front, or nobody
     moved. `flagged`: the annotator wants it looked at again. `passages` are the places that they marked, as
     [start, end) in characters (Unicode code points) of the text as it is shown, in their order.
+
+    Examples
+    --------
+    >>> Judgement("6f1c", "ann", query_id="301", doc_id="d1", kind="graded", relevance=2).counts_as
+    'judgement'
     """
 
     uuid: str

@@ -101,12 +101,12 @@ def replacing(path: str | PathLike[str]) -> Iterator[IO[str]]:
 
 
 def write_qrels(frame: pd.DataFrame, path: str | PathLike[str], *, form: QrelsForm = "judged") -> None:
-    """Write qrels in the TREC form, ``query_id 0 doc_id relevance``, in the order of the frame.
+    r"""Write qrels in the TREC form, ``query_id 0 doc_id relevance``, in the order of the frame.
 
     Parameters
     ----------
     frame
-        ``query_id``, ``doc_id``, ``relevance``; and the column that the form adds.
+        :data:`collection.frames.QRELS` with the column that the form adds.
     path
         Compressed if it ends in ``.gz``. An existing file is replaced when all is written.
     form
@@ -120,6 +120,14 @@ def write_qrels(frame: pd.DataFrame, path: str | PathLike[str], *, form: QrelsFo
     InputError
         If an id could not be read back (empty, white space in it, a topic that begins with #), a grade
         is missing, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> write_qrels(pd.DataFrame({"query_id": ["301"], "doc_id": ["d1"], "relevance": [2]}), "qrels.txt")
+    >>> from pathlib import Path
+    >>> Path("qrels.txt").read_text()
+    '301 0 d1 2\n'
     """
     extra = {"subtopics": "subtopic", "strata": "stratum", "probabilities": "probability"}.get(form)
     QRELS.check(frame, "writing qrels", also=[extra] if extra else [])
