@@ -16,7 +16,7 @@ import pandas as pd
 
 from collection.frames import RUN, SCORES
 
-Ints = npt.NDArray[np.integer[Any]]
+Ints = npt.NDArray[np.integer]
 Floats = npt.NDArray[np.float64]
 
 
@@ -83,7 +83,7 @@ def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(ranked, columns=list(RUN.names), copy=False)
 
 
-def _topic_codes(query_id: pd.Series[Any]) -> Ints:
+def _topic_codes(query_id: pd.Series) -> Ints:
     """One integer a topic; which one does not matter."""
     if isinstance(query_id.dtype, pd.CategoricalDtype):
         return query_id.cat.codes.to_numpy()
@@ -99,7 +99,7 @@ def _compared(topics: Ints, scores: Floats) -> tuple[Ints, Ints]:
     return np.flatnonzero(begins), np.flatnonzero(~below) + 1
 
 
-def _unsettled(doc_id: pd.Series[Any], lower: Ints) -> tuple[Ints, Ints]:
+def _unsettled(doc_id: pd.Series, lower: Ints) -> tuple[Ints, Ints]:
     """Where documents must change places to stand in order of their ids, and which rows belong there.
 
     The rows are in order of score; `lower` are those that tie with the row above. Nothing but documents
@@ -138,6 +138,6 @@ def _sorted(groups: Ints, values: Any) -> Ints:
     return pc.sort_indices(rows, sort_keys=[("group", "ascending"), ("value", "descending")]).to_numpy().view(np.int64)
 
 
-def _taken(column: pd.Series[Any], order: Ints) -> pd.Series[Any]:
+def _taken(column: pd.Series, order: Ints) -> pd.Series:
     """The rows in this order; a series' own `take` would first take its index, to be thrown away."""
     return pd.Series(column.array.take(order), copy=False)

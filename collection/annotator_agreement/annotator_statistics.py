@@ -195,7 +195,7 @@ def _grades(own: pd.DataFrame, current: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def longest_row(grades: np.ndarray[Any, Any]) -> tuple[int, int | None]:
+def longest_row(grades: np.ndarray) -> tuple[int, int | None]:
     """The most equal grades in a row, and which; a negative value (no grade) breaks a row and makes none.
 
     Examples

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from os import PathLike
-from typing import Any
 
 import pandas as pd
 
@@ -91,7 +90,7 @@ def _table(path: str | PathLike[str]) -> tuple[int, list[str], Iterator[tuple[in
     return names.index(next(name for name in RUN if name in names)), names, records
 
 
-def _numbers_or_text(column: pd.Series[Any]) -> pd.Series[Any]:
+def _numbers_or_text(column: pd.Series) -> pd.Series:
     """The column as numbers if all that is there are finite numbers; missing where it is empty."""
     there = column[column != ""]
     numbers = there.map(parse_score)

@@ -358,7 +358,7 @@ def _cell(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple | list) else value
 
 
-def _plain(column: pd.Series[Any], whole: bool = False) -> list[Any]:
+def _plain(column: pd.Series, whole: bool = False) -> list[Any]:
     """Python values, with None for every kind of null."""
     values = [None if null else v for v, null in zip(column.tolist(), column.isna(), strict=True)]
     if whole:

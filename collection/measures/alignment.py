@@ -40,8 +40,8 @@ class QrelsIndex:
         (P, S) the grade of each pair for each subtopic and (T, most, S) the same by topic, where there are any.
     """
 
-    topics: pd.Index[Any]
-    documents: pd.Index[Any]
+    topics: pd.Index
+    documents: pd.Index
     pairs: Ints
     grade: Grades
     judged: Grades
@@ -218,7 +218,7 @@ def _first(frame: pd.DataFrame, which: npt.NDArray[np.bool_]) -> str:
     return f"{str(row['doc_id'])!r} of topic {str(row['query_id'])!r}"
 
 
-def _as_grades(relevance: pd.Series[Any], lowest: int = UNJUDGED) -> Grades:
+def _as_grades(relevance: pd.Series, lowest: int = UNJUDGED) -> Grades:
     """Small integers where the grades allow it (the matrix is read many times); negatives are no grades."""
     values = relevance.to_numpy(dtype=np.float64)
     if not (np.abs(values) < 2**31).all():
@@ -234,7 +234,7 @@ def _levels(grade: Grades) -> tuple[float, ...]:
     return tuple(map(float, np.unique(grade[grade > 0])))
 
 
-def _among(column: pd.Series[Any], names: pd.Index[Any]) -> npt.NDArray[np.int32]:
+def _among(column: pd.Series, names: pd.Index) -> npt.NDArray[np.int32]:
     """For each row its place in `names`, -1 where it is not there. Arrow does it: strings never become objects."""
     import pyarrow.compute as pc
 
@@ -254,7 +254,7 @@ def _among(column: pd.Series[Any], names: pd.Index[Any]) -> npt.NDArray[np.int32
         return np.concatenate(list(found))
 
 
-def _arrow(column: pd.Series[Any]) -> Any:
+def _arrow(column: pd.Series) -> Any:
     """The column as one arrow array, without a copy where pandas holds it so."""
     import pyarrow as pa
 

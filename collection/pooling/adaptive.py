@@ -279,7 +279,7 @@ def _told(answer: bool | None) -> bool:
     return bool(answer)
 
 
-def rankings_of(runs: Sequence[Run], query_id: str, doc_ids: pd.Index[Any] | Sequence[str]) -> list[Indices]:
+def rankings_of(runs: Sequence[Run], query_id: str, doc_ids: pd.Index | Sequence[str]) -> list[Indices]:
     """What an adaptive strategy reads: each run's documents of a topic, as indices into `doc_ids`.
 
     Parameters

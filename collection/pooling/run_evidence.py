@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from collection.records import Run
 K = 60
 """The constant of the paper: it keeps one run's first place from deciding alone."""
 
-Ints = npt.NDArray[np.integer[Any]]
+Ints = npt.NDArray[np.integer]
 Floats = npt.NDArray[np.float64]
 
 
@@ -35,8 +35,8 @@ class Joined(NamedTuple):
         (rows,) where each stood in the runs laid end to end.
     """
 
-    topics: pd.Index[Any]
-    documents: pd.Index[Any]
+    topics: pd.Index
+    documents: pd.Index
     topic: Ints
     document: Ints
     pair: Ints
@@ -151,7 +151,7 @@ def evidence(runs: Sequence[Run], *, k: int = K) -> pd.DataFrame:
     return rows.ordered(rows.summed(1.0 / (float(k) + rows.rank.astype(np.float64))))
 
 
-def _coded(columns: Sequence[pd.Series[Any]]) -> tuple[npt.NDArray[np.int64], pd.Index[Any]]:
+def _coded(columns: Sequence[pd.Series]) -> tuple[npt.NDArray[np.int64], pd.Index]:
     """One code a row over all columns together, numbered by first appearance, and the texts behind the codes."""
     if not columns or not all(isinstance(column.dtype, pd.CategoricalDtype) for column in columns):
         texts = [column.astype("str") for column in columns] or [pd.Series(dtype="str")]
@@ -164,7 +164,7 @@ def _coded(columns: Sequence[pd.Series[Any]]) -> tuple[npt.NDArray[np.int64], pd
     return code, names[seen]
 
 
-def _places(texts: pd.Index[Any]) -> npt.NDArray[np.int64]:
+def _places(texts: pd.Index) -> npt.NDArray[np.int64]:
     """Which place each text has when they are sorted by code points."""
     places = np.empty(len(texts), np.int64)
     places[texts.argsort()] = np.arange(len(texts))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from collection.registry import Registry
 
 Ties = Literal["listed", "both"]
 
-Indices = npt.NDArray[np.integer[Any]]
+Indices = npt.NDArray[np.integer]
 """Documents by their places in some list of ids."""
 
 Asking = Generator[int, bool, None]

@@ -342,7 +342,7 @@ def _sampled(material: _Material, name: str, count: int, seed: int) -> Indices:
     return material.numbers(pool[pool["drawn"]])
 
 
-def two_strata(ranks: NDArray[np.integer[Any]], depth: int, share: float) -> str:
+def two_strata(ranks: NDArray[np.integer], depth: int, share: float) -> str:
     """Strata for a share of a pool: the upper fifth of the depth at twice the share, the rest at what is left.
 
     Parameters

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from collection import pooling
 from collection.active_learning import features
@@ -43,7 +42,7 @@ class Case:
 
     query_id: str
     doc_ids: pd.Index[str]
-    grades: NDArray[Any]
+    grades: np.ndarray
     space: Space
     pools: dict[str, Indices]
     rankings: list[Indices]
@@ -157,7 +156,7 @@ def _places(doc_ids: pd.Index[str], frame: pd.DataFrame | None) -> Indices:
     return places[places >= 0]
 
 
-def _spread(doc_ids: pd.Index[str], frame: pd.DataFrame, column: str) -> NDArray[Any]:
+def _spread(doc_ids: pd.Index[str], frame: pd.DataFrame, column: str) -> np.ndarray:
     """(documents,) the column's values at their documents, 0 elsewhere."""
     places = doc_ids.get_indexer(pd.Index(frame["doc_id"].astype(str)))
     wide = np.zeros(len(doc_ids))

@@ -24,7 +24,7 @@ from collection.errors import InputError
 from collection.registry import Registry
 
 Floats = npt.NDArray[np.float64]
-Scores: TypeAlias = Sequence[float] | npt.NDArray[Any]
+Scores: TypeAlias = Sequence[float] | np.ndarray
 """One number for each thing, the higher the better; or whatever numpy makes an array of, as a Series."""
 
 Correlation = Callable[..., float]

@@ -21,10 +21,10 @@ class Growing:
     """
 
     def __init__(self, expected: int, dtype: npt.DTypeLike) -> None:
-        self._data: npt.NDArray[Any] = np.empty(expected, dtype)
+        self._data: np.ndarray = np.empty(expected, dtype)
         self.size = 0
 
-    def add(self, piece: npt.NDArray[Any]) -> None:
+    def add(self, piece: np.ndarray) -> None:
         """Take one more piece."""
         end = self.size + len(piece)
         dtype = np.result_type(self._data, piece)
@@ -35,7 +35,7 @@ class Growing:
         self._data[self.size : end] = piece
         self.size = end
 
-    def array(self) -> npt.NDArray[Any]:
+    def array(self) -> np.ndarray:
         """What was added, as one array."""
         return self._data[: self.size]
 
