@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from collection.characters import natural_key, require_writable
 from collection.errors import ColumnsError, InputError
@@ -62,7 +62,7 @@ class Document(NamedTuple):
     doc_id: str
     title: str = ""
     text: str | None = None
-    metadata: Mapping[str, Any] = {}
+    metadata: Mapping[str, object] = {}
 
 
 class Topic(NamedTuple):

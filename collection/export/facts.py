@@ -29,7 +29,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+def rows(frame: pd.DataFrame) -> list[dict[str, object]]:
     """The rows of a frame as plain data."""
     return [plain(row) for row in frame.astype(object).to_dict("records")]
 
@@ -53,7 +53,7 @@ def spread(counts: Iterable[int]) -> dict[str, float] | None:
     }
 
 
-def of_qrels(qrels: pd.DataFrame, topics: Iterable[str], grades: Iterable[int], level: int) -> dict[str, Any]:
+def of_qrels(qrels: pd.DataFrame, topics: Iterable[str], grades: Iterable[int], level: int) -> dict[str, object]:
     """How many grades there are, of which, in which topics.
 
     Parameters
@@ -91,7 +91,7 @@ def of_qrels(qrels: pd.DataFrame, topics: Iterable[str], grades: Iterable[int], 
     }
 
 
-def of_judging(log: pd.DataFrame, current: pd.DataFrame) -> dict[str, Any]:
+def of_judging(log: pd.DataFrame, current: pd.DataFrame) -> dict[str, object]:
     """Who judged how much, and how long it took.
 
     Parameters
@@ -140,7 +140,7 @@ def of_judging(log: pd.DataFrame, current: pd.DataFrame) -> dict[str, Any]:
 
 def of_pool(
     pool: pd.DataFrame, rounds: pd.DataFrame, sampled_out: pd.DataFrame, qrels: pd.DataFrame, without_text: int
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """How the pairs were chosen, and how many of them have a grade.
 
     Parameters
@@ -175,7 +175,7 @@ def of_pool(
     }
 
 
-def of_recall(table: pd.DataFrame) -> dict[str, Any]:
+def of_recall(table: pd.DataFrame) -> dict[str, object]:
     """How much of what is relevant was found.
 
     Parameters

@@ -127,7 +127,7 @@ def examples(
     qrels: pd.DataFrame,
     *,
     rule: str = "judged",
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, object] | None = None,
     ranked: pd.DataFrame | None = None,
     documents: Sequence[str] = (),
     usable: Callable[[str], bool] | None = None,
@@ -204,7 +204,7 @@ def examples(
     _check(level, margin, negatives, per_topic, {**entry.parameters, **given})
     grades, rankings = _grades(qrels), _rankings(ranked)
     against = _Against(_highest(qrels, marked), _pairs(excluded), near or {}, usable)
-    rows: list[tuple[Any, ...]] = []
+    rows: list[tuple[object, ...]] = []
     positives = drawn = short = 0
     topics_short: set[str] = set()
     for query_id, graded in grades.items():

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
-from typing import Any
 
 import pandas as pd
 
@@ -30,7 +29,7 @@ HEADER = "query-id\tcorpus-id\tscore\n"
 """The first line of BEIR's qrels."""
 
 
-def corpus_record(document: Document, place_of: Callable[[str], str] = str) -> dict[str, Any]:
+def corpus_record(document: Document, place_of: Callable[[str], str] = str) -> dict[str, object]:
     """A document as a line of ``corpus.jsonl``.
 
     Parameters
@@ -52,8 +51,8 @@ def corpus_record(document: Document, place_of: Callable[[str], str] = str) -> d
     >>> corpus_record(Document("d1", "Wings", "Flow past a wing.", {"year": 1957, "docno": "A-1"}))
     {'_id': 'd1', 'title': 'Wings', 'text': 'Flow past a wing.', 'other_docno': 'A-1', 'year': 1957}
     """
-    record: dict[str, Any] = {"_id": document.doc_id, "title": document.title, "text": document.text or ""}
-    more: dict[str, Any] = {}
+    record: dict[str, object] = {"_id": document.doc_id, "title": document.title, "text": document.text or ""}
+    more: dict[str, object] = {}
     for name, value in document.metadata.items():
         if name == "images" and (named := _images(value, place_of)):
             more[name] = named
@@ -64,7 +63,7 @@ def corpus_record(document: Document, place_of: Callable[[str], str] = str) -> d
     return record | dict(sorted(more.items()))
 
 
-def _images(value: Any, place_of: Callable[[str], str]) -> list[dict[str, str]]:
+def _images(value: object, place_of: Callable[[str], str]) -> list[dict[str, str]]:
     """Images as the campaign keeps them, in the form that is read; none if it is anything else."""
     if not isinstance(value, list) or not all(isinstance(v, Mapping) and v.keys() & {"file", "link"} for v in value):
         return []
@@ -120,5 +119,5 @@ def write_beir_qrels(frame: pd.DataFrame, path: Path) -> None:
             file.write(f"{query_id}\t{doc_id}\t{_number(grade)}\n")
 
 
-def _line(record: Mapping[str, Any]) -> str:
+def _line(record: Mapping[str, object]) -> str:
     return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
