@@ -40,6 +40,7 @@ def disagreements(judgements: pd.DataFrame) -> Disagreements:
         :data:`collection.frames.JUDGEMENTS`, current ones. Adjudications do not count: who ends a disagreement is no
         party to it.
     """
+    JUDGEMENTS.check(judgements)
     graded = judgements[(judgements["kind"] == "graded").to_numpy(dtype=np.bool_) & _said_by_annotators(judgements)]
     grades = graded.groupby(["query_id", "doc_id"])["relevance"]
     several = grades.size() > 1

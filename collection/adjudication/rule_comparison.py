@@ -44,7 +44,7 @@ def compare(first: pd.DataFrame, second: pd.DataFrame) -> Difference:
     Parameters
     ----------
     first, second
-        ``query_id``, ``doc_id``, ``relevance``, each pair once.
+        :data:`collection.frames.QRELS`, each pair once.
 
     Examples
     --------

@@ -59,7 +59,7 @@ def of_qrels(qrels: pd.DataFrame, topics: Iterable[str], grades: Iterable[int], 
     Parameters
     ----------
     qrels
-        ``query_id``, ``doc_id``, ``relevance``, none below 0.
+        :data:`collection.frames.QRELS`, none below 0.
     topics
         Of the collection, judged or not.
     grades

@@ -27,7 +27,7 @@ def with_unjudged(qrels: pd.DataFrame, pool: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``query_id``, ``doc_id``, ``relevance``: topics in the order of the qrels and then of the pool, by document
+        :data:`collection.frames.QRELS`: topics in the order of the qrels and then of the pool, by document
         id within each.
 
     Examples
@@ -74,7 +74,7 @@ def with_strata(qrels: pd.DataFrame, pool: pd.DataFrame, sampled_out: pd.DataFra
     Parameters
     ----------
     qrels
-        ``query_id``, ``doc_id``, ``relevance``.
+        :data:`collection.frames.QRELS`.
     pool, sampled_out
         As the store gives them: ``query_id``, ``doc_id``, ``stratum`` (null where nothing was drawn), ``pool_round``;
         in the pool ``probability`` too.
@@ -121,7 +121,7 @@ def with_probabilities(
     Parameters
     ----------
     qrels
-        ``query_id``, ``doc_id``, ``relevance``.
+        :data:`collection.frames.QRELS`.
     pool
         ``query_id``, ``doc_id``, ``probability`` (null where nothing was drawn), ``pool_round``.
     sampled_out
@@ -133,7 +133,7 @@ def with_probabilities(
     Returns
     -------
     DataFrame
-        ``query_id``, ``doc_id``, ``relevance``, ``probability`` (above 0, at most 1).
+        :data:`collection.frames.QRELS` with ``probability`` (above 0, at most 1).
 
     Raises
     ------

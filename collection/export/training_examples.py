@@ -150,7 +150,7 @@ def examples(
     Parameters
     ----------
     qrels
-        ``query_id``, ``doc_id``, ``relevance``: settled grades; below 0 is unjudged.
+        :data:`collection.frames.QRELS`: settled grades; below 0 is unjudged.
     rule, parameters
         Which documents are candidates: a name of :data:`NEGATIVES`, and what differs from its defaults.
     ranked
@@ -161,7 +161,7 @@ def examples(
     usable
         Whether a document may be in an example, as positive or negative; all may if left out.
     marked
-        ``query_id``, ``doc_id``, ``relevance``: every grade that anybody gave, the same pair perhaps several times. Of
+        :data:`collection.frames.QRELS`: every grade that anybody gave, the same pair perhaps several times. Of
         a pair the highest counts beside the settled one when it might become a negative.
     excluded
         ``query_id``, ``doc_id``: pairs that are in no example.

@@ -170,7 +170,7 @@ def grades(strengths: pd.DataFrame, scale: Sequence[int], *, alike: float = ALIK
     Returns
     -------
     DataFrame
-        ``query_id``, ``doc_id``, ``relevance``, in the order of `strengths`.
+        :data:`collection.frames.QRELS`, in the order of `strengths`.
 
     Examples
     --------

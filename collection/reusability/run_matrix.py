@@ -154,7 +154,7 @@ def lay(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1) -> Laid:
     runs
         Any number; each is aligned once and let go, so a generator keeps memory flat.
     qrels
-        ``query_id``, ``doc_id``, ``relevance``; other columns are not looked at. Grades below 0 are unjudged. The
+        :data:`collection.frames.QRELS`; other columns are not looked at. Grades below 0 are unjudged. The
         highest counts of a pair that is there twice.
     rel
         The lowest grade that counts as relevant.

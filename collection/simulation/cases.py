@@ -67,7 +67,7 @@ def cases(
     documents
         The collection; entries of runs and qrels outside it are left out.
     topics, qrels
-        Frames as :mod:`collection.formats` reads them.
+        :data:`collection.frames.TOPICS` and :data:`collection.frames.QRELS`.
     runs
         The systems' runs, if there are any.
     scope
