@@ -9,7 +9,7 @@ import fnmatch
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from collection.errors import InputError
 from collection.records import QRELS_ANNOTATOR, ROLES, Role
@@ -174,7 +174,7 @@ def role_of(email: str | None, groups: Iterable[str], roles: Mapping[Role, Seque
     return None
 
 
-def claimed_groups(claims: Mapping[str, Any], claim: str) -> list[str]:
+def claimed_groups(claims: Mapping[str, object], claim: str) -> list[str]:
     """The groups among what a provider says of somebody: a list or one name; a dot leads into an object.
 
     Examples
@@ -182,7 +182,7 @@ def claimed_groups(claims: Mapping[str, Any], claim: str) -> list[str]:
     >>> claimed_groups({"realm_access": {"roles": ["judges"]}}, "realm_access.roles")
     ['judges']
     """
-    found: Any = claims.get(claim)
+    found: object = claims.get(claim)
     if found is None:
         found = claims
         for part in claim.split("."):

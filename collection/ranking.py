@@ -14,10 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from collection.errors import InputError
-from collection.records import RUN_COLUMNS, require_columns, require_ids
+from collection.frames import RUN, SCORES
 
-Ints = npt.NDArray[np.integer[Any]]
+Ints = npt.NDArray[np.integer]
 Floats = npt.NDArray[np.float64]
 
 
@@ -27,25 +26,24 @@ def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     frame
-        ``query_id`` (categorical, which is quick, or strings), ``doc_id`` and ``score``. Other columns are
-        ignored, a ``rank`` among them. The same pair twice is not looked for here.
+        :data:`collection.frames.SCORES`; quickest where ``query_id`` is categorical. Other columns are ignored, a
+        ``rank`` among them. The same pair twice is not looked for here.
 
     Returns
     -------
     DataFrame
-        ``query_id``, ``doc_id`` (str), ``score`` (float64), ``rank``, ``listed`` (int32, from 1 in every topic).
-        Topics stand in the order in which they first appear, each in one piece, best document first:
-        scores descending as doubles (-0.0 equals 0.0), equal scores by document id descending,
-        compared by code points, which is the order of their UTF-8 bytes; ``rank`` numbers them. ``listed``
-        is the place that a document has if equal scores stay in the order of `frame`: what the system
-        itself put forward, and what TREC's pools were made from. The index is 0, 1, 2 ...
+        :data:`collection.frames.RUN`: ``doc_id`` str, ``score`` float64, ``rank`` and ``listed`` int32. Topics stand in
+        the order in which they first appear, each in one piece, best document first: scores descending as doubles (-0.0
+        equals 0.0), equal scores by document id descending, compared by code points, which is the order of their UTF-8
+        bytes; ``rank`` numbers them. ``listed`` is the place that a document has if equal scores stay in the order of
+        `frame`: what the system itself put forward, and what TREC's pools were made from. The index is 0, 1, 2 ...
 
     Raises
     ------
     ColumnsError
         If a column is missing.
     InputError
-        If a score is NaN or no number: it has no place in an order. If an id is missing.
+        If a score or an id is missing, or a score is no number.
 
     Examples
     --------
@@ -53,23 +51,13 @@ def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
     >>> rank_run(run)["doc_id"].tolist()
     ['c', 'b', 'a']
     """
-    require_columns(frame, RUN_COLUMNS[:3], "a ranking")
-    require_ids(frame, "a ranking")
-    try:
-        score = frame["score"].astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"a ranking needs scores that are numbers: {error}") from None
+    SCORES.check(frame)
+    score = frame["score"].astype(np.float64)
     # Columns that need no change stay Series, not arrays: pandas then knows that two frames share them
     # and copies before either is written to.
     query_id, doc_id = frame["query_id"].reset_index(drop=True), frame["doc_id"].astype("str").reset_index(drop=True)
     score = score.reset_index(drop=True)
     scores: Floats = np.asarray(score, dtype=np.float64)
-    if np.isnan(scores.max(initial=-np.inf)):
-        row = int(np.isnan(scores).argmax())
-        raise InputError(
-            "a ranking needs a score for every document, found NaN for topic "
-            f"{str(query_id.iloc[row])!r}, document {str(doc_id.iloc[row])!r}"
-        )
     topics = _topic_codes(query_id)
     starts, level = _compared(topics, scores)
     if len(np.unique(topics[starts])) < len(starts) or (scores[level] > scores[level - 1]).any():
@@ -92,10 +80,10 @@ def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
         listed = rank.copy()
         listed[places] = rank[rows]
     ranked = {"query_id": query_id, "doc_id": doc_id, "score": score, "rank": rank, "listed": listed}
-    return pd.DataFrame(ranked, columns=list(RUN_COLUMNS), copy=False)
+    return pd.DataFrame(ranked, columns=list(RUN.names), copy=False)
 
 
-def _topic_codes(query_id: pd.Series[Any]) -> Ints:
+def _topic_codes(query_id: pd.Series) -> Ints:
     """One integer a topic; which one does not matter."""
     if isinstance(query_id.dtype, pd.CategoricalDtype):
         return query_id.cat.codes.to_numpy()
@@ -111,7 +99,7 @@ def _compared(topics: Ints, scores: Floats) -> tuple[Ints, Ints]:
     return np.flatnonzero(begins), np.flatnonzero(~below) + 1
 
 
-def _unsettled(doc_id: pd.Series[Any], lower: Ints) -> tuple[Ints, Ints]:
+def _unsettled(doc_id: pd.Series, lower: Ints) -> tuple[Ints, Ints]:
     """Where documents must change places to stand in order of their ids, and which rows belong there.
 
     The rows are in order of score; `lower` are those that tie with the row above. Nothing but documents
@@ -150,6 +138,6 @@ def _sorted(groups: Ints, values: Any) -> Ints:
     return pc.sort_indices(rows, sort_keys=[("group", "ascending"), ("value", "descending")]).to_numpy().view(np.int64)
 
 
-def _taken(column: pd.Series[Any], order: Ints) -> pd.Series[Any]:
+def _taken(column: pd.Series, order: Ints) -> pd.Series:
     """The rows in this order; a series' own `take` would first take its index, to be thrown away."""
     return pd.Series(column.array.take(order), copy=False)

@@ -1,32 +1,15 @@
-"""The field's words as small tuples and column names; what passes from room to room is made of these.
-
-Frames between rooms use exactly these column names (one word a thing):
-
-=========== ==================================================================================
-run frame   ``query_id``, ``doc_id``, ``score`` (float64), ``rank``, ``listed`` (int32, from 1)
-qrels frame ``query_id``, ``doc_id``, ``relevance``
-pool frame  ``query_id``, ``doc_id``, ``strategy``, ``rank``
-topics      ``query_id``, ``title``, ``description``, ``narrative``
-judgements  the fields of :class:`Judgement`
-=========== ==================================================================================
-"""
+"""Records that packages exchange; :mod:`collection.frames` has the schemas of frames."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from collection.characters import natural_key, require_writable
 from collection.errors import ColumnsError, InputError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-RUN_COLUMNS = ("query_id", "doc_id", "score", "rank", "listed")
-QRELS_COLUMNS = ("query_id", "doc_id", "relevance")
-POOL_COLUMNS = ("query_id", "doc_id", "strategy", "rank")
-TOPIC_COLUMNS = ("query_id", "title", "description", "narrative")
-VALUE_COLUMNS = ("run", "query_id", "measure", "value")
 
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -68,16 +51,28 @@ ROLES: dict[Role, str] = {
 
 
 class Document(NamedTuple):
-    """A document. `text` is None where only its id is known (named by a run, text not imported)."""
+    """A document. `text` is None where only its id is known (named by a run, text not imported).
+
+    Examples
+    --------
+    >>> Document("d1", title="Lift", text="The lift of a thin wing.").metadata
+    {}
+    """
 
     doc_id: str
     title: str = ""
     text: str | None = None
-    metadata: Mapping[str, Any] = {}
+    metadata: Mapping[str, object] = {}
 
 
 class Topic(NamedTuple):
-    """An information need."""
+    """An information need.
+
+    Examples
+    --------
+    >>> Topic("301", "wing flow", description="Which papers measure the flow around a wing?").narrative
+    ''
+    """
 
     query_id: str
     title: str = ""
@@ -86,7 +81,14 @@ class Topic(NamedTuple):
 
 
 class Run(NamedTuple):
-    """One system's ranking: its name (the tag in its file) and a run frame, best first per topic."""
+    """One system's ranking: its name (the tag in its file) and its frame (:data:`collection.frames.RUN`).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> Run("bm25", pd.DataFrame({"query_id": ["301"], "doc_id": ["d1"], "score": [17.5]})).name
+    'bm25'
+    """
 
     name: str
     frame: pd.DataFrame
@@ -103,6 +105,11 @@ class Judgement(NamedTuple):
     between `shown_at` and the judgement that do not count in `seconds`: another window was in front, or nobody
     moved. `flagged`: the annotator wants it looked at again. `passages` are the places that they marked, as
     [start, end) in characters (Unicode code points) of the text as it is shown, in their order.
+
+    Examples
+    --------
+    >>> Judgement("6f1c", "ann", query_id="301", doc_id="d1", kind="graded", relevance=2).counts_as
+    'judgement'
     """
 
     uuid: str
@@ -302,11 +309,3 @@ def require_columns(frame: pd.DataFrame, columns: Iterable[str], what: str) -> N
     missing = [c for c in columns if c not in frame.columns]
     if missing:
         raise ColumnsError(what, missing, map(str, frame.columns))
-
-
-def require_ids(frame: pd.DataFrame, what: str, columns: Iterable[str] = ("query_id", "doc_id")) -> None:
-    """Raise :class:`InputError` if a row of `frame` has no id: it would become a document that is called "nan"."""
-    for column in columns:
-        missing = frame[column].isna().to_numpy()
-        if missing.any():
-            raise InputError(f"{what}: row {int(missing.argmax()) + 1:,} has no {column}")

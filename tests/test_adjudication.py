@@ -21,7 +21,7 @@ from collection.adjudication import (
     BY,
     DEFAULT_RULE,
     RULES,
-    caution,
+    adjudicate,
     compare,
     dawid_skene,
     disagreements,
@@ -29,7 +29,6 @@ from collection.adjudication import (
     fit_dawid_skene,
     parse,
     queue,
-    settle,
     sides,
 )
 from collection.campaign import Campaign
@@ -51,6 +50,10 @@ def judged(text: str) -> pd.DataFrame:
     table["kind"] = np.where(table["relevance"] == "?", "cannot judge", "graded")
     table["relevance"] = pd.to_numeric(table["relevance"].where(table["relevance"] != "?")).astype("Int64")
     return table
+
+
+def settle(judgements: pd.DataFrame, rule: str = DEFAULT_RULE, **parameters: str) -> pd.DataFrame:
+    return adjudicate(judgements, rule, **parameters).grades
 
 
 def settled(judgements: pd.DataFrame, rule: str = DEFAULT_RULE, **parameters: Any) -> dict[str, tuple[float, str]]:
@@ -105,8 +108,9 @@ def test_what_settling_gives() -> None:
     assert list(qrels.columns) == ["query_id", "doc_id", "relevance", "by"]
     assert qrels["relevance"].dtype == np.int64
     assert settle(THREE, "mean")["relevance"].dtype == np.float64
-    assert qrels.attrs == {"rule": DEFAULT_RULE}
-    assert settle(THREE, "majority", ties="higher").attrs == {"rule": "majority(ties=higher)"}
+    assert str(adjudicate(THREE).rule) == DEFAULT_RULE
+    assert str(adjudicate(THREE, "majority", ties="higher").rule) == "majority(ties=higher)"
+    assert list(adjudicate(THREE).qrels) == ["query_id", "doc_id", "relevance"]
 
 
 def test_three_annotators_who_all_differ_are_a_tie_of_three() -> None:
@@ -384,14 +388,13 @@ def test_dawid_skene_comes_to_rest_on_sparse_tables_and_says_when_it_does_not(mo
     found = [fit_dawid_skene(sparse(seed)) for seed in range(12)]
     assert max(f.rounds for f in found) > 1000  # which were all that it was once given
     assert all(f.converged for f in found)
-    table = settle(sparse(0), "dawid-skene")
-    assert (table.attrs["rounds"], table.attrs["converged"]) == (found[0].rounds, True)
-    assert caution(table) == ""
-    assert "converged" not in settle(sparse(0)).attrs
+    table = adjudicate(sparse(0), "dawid-skene")
+    assert (table.rounds, table.converged, table.caution) == (found[0].rounds, True, "")
+    assert adjudicate(sparse(0)).converged is None
     monkeypatch.setattr(dawid_skene, "ROUNDS", 3)
-    table = settle(sparse(0), "dawid-skene")
-    assert (table.attrs["rounds"], table.attrs["converged"]) == (3, False)
-    assert caution(table).startswith("dawid-skene had not come to rest after 3 rounds")
+    table = adjudicate(sparse(0), "dawid-skene")
+    assert (table.rounds, table.converged) == (3, False)
+    assert table.caution.startswith("dawid-skene had not converged after 3 rounds")
 
 
 def test_dawid_skene_of_nothing() -> None:
@@ -473,9 +476,7 @@ def say(campaign: Campaign, annotator: str, query_id: str, doc_id: str, grade: i
     return judgement
 
 
-def adjudicate(
-    campaign: Campaign, query_id: str, doc_id: str, grade: int | None, who: str = "eve", **more: Any
-) -> None:
+def end(campaign: Campaign, query_id: str, doc_id: str, grade: int | None, who: str = "eve", **more: Any) -> None:
     say(campaign, who, query_id, doc_id, grade, counts_as="adjudication", **more)
 
 
@@ -497,22 +498,22 @@ def grades(campaign: Campaign, rule: str | None = None) -> dict[str, float]:
 def test_a_disagreement_is_adjudicated_and_taken_back(differing: Campaign) -> None:
     assert differing.adjudication.queue()["doc_id"].tolist() == ["d1", "d4"]
     assert grades(differing) == {"d1": 0, "d2": 2, "d4": 0}
-    adjudicate(differing, "1", "d1", 2, note="it answers the need")
+    end(differing, "1", "d1", 2, note="it answers the need")
     assert differing.adjudication.queue()["doc_id"].tolist() == ["d4"]
     assert grades(differing) == {"d1": 2, "d2": 2, "d4": 0}
     assert differing.judgement_log.adjudications("eve")[["doc_id", "note"]].values.tolist() == [
         ["d1", "it answers the need"]
     ]
     assert differing.agreement.disagreements() == (3, 2)
-    adjudicate(differing, "1", "d1", None)
+    end(differing, "1", "d1", None)
     assert differing.adjudication.queue()["doc_id"].tolist() == ["d1", "d4"]
     assert grades(differing) == {"d1": 0, "d2": 2, "d4": 0}
     assert len(differing.judgement_log.judgements(current=False)) == 8  # the log still shows both
 
 
 def test_an_adjudication_revises_the_adjudicator_s_former_one_and_not_their_judgement(differing: Campaign) -> None:
-    adjudicate(differing, "1", "d1", 1, who="ann")
-    adjudicate(differing, "1", "d1", 2, who="ann")
+    end(differing, "1", "d1", 1, who="ann")
+    end(differing, "1", "d1", 2, who="ann")
     log = differing.judgement_log.judgements(current=False).set_index("uuid")
     second = log.iloc[-1]
     assert log.loc[second["revises"], "counts_as"] == "adjudication"
@@ -577,9 +578,9 @@ def test_a_queue_is_filtered(differing: Campaign) -> None:
 def test_an_adjudication_ends_the_pair_for_those_who_have_not_judged_it(differing: Campaign) -> None:
     differing.assignments.update(annotators=3)
     assert "d1" in {d.doc_id for d in differing.judging.next_pairs("cat", "1", count=9).documents}
-    adjudicate(differing, "1", "d1", 2)
+    end(differing, "1", "d1", 2)
     assert "d1" not in {d.doc_id for d in differing.judging.next_pairs("dan", "1", count=9).documents}
-    adjudicate(differing, "1", "d1", None)
+    end(differing, "1", "d1", None)
     assert "d1" in {d.doc_id for d in differing.judging.next_pairs("cat", "1", count=9).documents}
 
 
@@ -608,7 +609,7 @@ def test_sides_of_a_pair_have_notes_and_seconds(differing: Campaign) -> None:
 
 
 def test_exported_qrels_say_which_rule_made_them(differing: Campaign, tmp_path: Path) -> None:
-    adjudicate(differing, "1", "d1", 2)
+    end(differing, "1", "d1", 2)
     written = differing.export.files(qrels=tmp_path / "q.txt", rule="adjudicated-or-majority(ties=higher)")
     assert written == {str(tmp_path / "q.txt"): 3}
     assert (tmp_path / "q.txt").read_text() == "1 0 d1 2\n1 0 d2 2\n2 0 d4 1\n"
@@ -630,7 +631,7 @@ def test_exported_qrels_say_which_rule_made_them(differing: Campaign, tmp_path: 
         "adjudicators": {"eve": 1},
         "campaign": "campaign",
     }
-    assert differing.qrels.build("highest").attrs["rule"] == "highest"
+    assert str(differing.qrels.with_sources("highest").rule) == "highest"
 
 
 def test_what_an_estimate_took_is_written_beside_it_and_said(
@@ -648,7 +649,7 @@ def test_what_an_estimate_took_is_written_beside_it_and_said(
     assert "converged" not in differing.qrels.rule_report("majority")
     monkeypatch.setattr(dawid_skene, "ROUNDS", 0)
     assert told() == (0, False)
-    sentence = "dawid-skene had not come to rest after 0 rounds: with more of them some pairs might have other grades"
+    sentence = "dawid-skene had not converged after 0 rounds: with more rounds some pairs might have other grades"
     assert differing.evaluation.compare_rules("dawid-skene", "dawid-skene").cautions == (sentence,)
     done = cleverdon("rules", differing.directory, "--against", "dawid-skene")
     assert done.exit_code == 0
@@ -662,14 +663,14 @@ def test_calibration_pairs_that_cannot_be_judged_leave_the_queue(differing: Camp
     differing.calibration.set_pairs([("1", "d1"), ("1", "d6"), ("2", "d5")])
     assert differing.adjudication.queue()["doc_id"].tolist() == ["d1", "d4", "d6", "d5"]
     for doc_id in ("d1", "d6"):
-        adjudicate(differing, "1", doc_id, None, kind="cannot judge", reason="broken")
+        end(differing, "1", doc_id, None, kind="cannot judge", reason="broken")
     assert differing.adjudication.queue()[["doc_id", "why"]].values.tolist() == [
         ["d4", "disagreement"], ["d5", "calibration"],
     ]  # fmt: skip
     assert differing.adjudication.queue(ended=True)[["doc_id", "ended"]].values.tolist() == [
         ["d1", True], ["d4", False], ["d6", True], ["d5", False],
     ]  # fmt: skip
-    adjudicate(differing, "1", "d6", None)
+    end(differing, "1", "d6", None)
     assert "d6" in differing.adjudication.queue()["doc_id"].tolist()
 
 

@@ -19,10 +19,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from collection import Campaign, Judgement, agreement, formats
-from collection.agreement import COEFFICIENTS, MEASUREMENT, REST, Labels, Patterns, coefficients
-from collection.agreement.bootstrap import VALUES
-from collection.agreement.coefficients import MET
+from collection import Campaign, Judgement, formats
+from collection import annotator_agreement as agreement
+from collection.annotator_agreement import COEFFICIENTS, MEASUREMENT, REST, Labels, Patterns, coefficients
+from collection.annotator_agreement.bootstrap import VALUES
+from collection.annotator_agreement.coefficients import MET
 from collection.errors import ColumnsError, ConflictError, FormatError, InputError, UnknownNameError
 from collection.measures import parse
 from tests.helpers import fails, ok
@@ -490,9 +491,9 @@ def test_who_met_whom() -> None:
     ("frame", "error", "said"),
     [
         (COHEN.drop(columns="annotator"), ColumnsError, "needs the columns annotator"),
-        (COHEN.assign(relevance="high"), InputError, "wants numbers as grades"),
+        (COHEN.assign(relevance="high"), InputError, "expected numbers in the column relevance, found"),
         (COHEN.assign(relevance=np.inf), InputError, "finite grades"),
-        (COHEN.assign(doc_id=None), InputError, "wants a doc_id in every row"),
+        (COHEN.assign(doc_id=None), InputError, "row 1 has no doc_id"),
     ],
 )
 def test_frames_that_are_none(frame: pd.DataFrame, error: type[Exception], said: str) -> None:
@@ -1053,9 +1054,8 @@ def test_what_a_log_has_besides_labels_is_told(tmp_path: Path) -> None:
     ]
     names = ("annotator", "query_id", "doc_id", "kind", "relevance", "counts_as")
     log.write_text("".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows))
-    labels = formats.read_labels(log)
-    assert labels.values.tolist() == [["ann", "1", "d1", 2]]
-    assert labels.attrs["left_out"] == {"adjudication": 1, "surplus": 1, "cannot judge": 1}
+    assert formats.read_labels(log).values.tolist() == [["ann", "1", "d1", 2]]
+    assert formats.read_label_log(log).left_out == {"adjudication": 1, "surplus": 1, "cannot judge": 1}
 
 
 @pytest.mark.parametrize(

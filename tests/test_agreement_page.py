@@ -19,8 +19,9 @@ from annotate.auth.tokens import Tokens
 from annotate.charts import agreement as charts_agreement
 from annotate.elements import pairs_table
 from annotate.server.asgi import SCRIPT
-from collection import Campaign, Judgement, agreement
-from collection.agreement import Labels
+from collection import Campaign, Judgement
+from collection import annotator_agreement as agreement
+from collection.annotator_agreement import Labels
 from collection.measures import parse
 from collection.records import Role
 from tests.conftest import signed_in

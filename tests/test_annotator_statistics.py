@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collection.agreement.annotator_statistics import Conduct, chance_of_row, longest_row, look
+from collection.annotator_agreement.annotator_statistics import Conduct, chance_of_row, longest_row, look
 from collection.campaign import Campaign
 from collection.errors import ColumnsError
 from collection.records import Judgement

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -372,8 +373,8 @@ def test_names_of_systems_and_titles_are_no_markup(opened: Callable[..., AppTest
 
 
 def test_notes_are_those_of_the_measure(compared: Campaign) -> None:
-    known = compared.evaluation.compare(MEASURES)._replace(
-        notes=("AP, RR: these are lopsided", "few topics", "odd: not a measure")
+    known = replace(
+        compared.evaluation.compare(MEASURES), notes=("AP, RR: these are lopsided", "few topics", "odd: not a measure")
     )
     assert tables.notes(known, "AP") == ["These are lopsided.", "Few topics.", "Odd: not a measure."]
     assert tables.notes(known, "P@10") == ["Few topics.", "Odd: not a measure."]

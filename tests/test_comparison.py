@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -243,7 +244,7 @@ def test_topics_without_a_value_are_left_out_and_counted(four: Evaluation) -> No
     values.loc[
         (values["run"] == "bad") & values["query_id"].isin(["3", "4"]) & (values["measure"] == "AP"), "value"
     ] = np.nan
-    compared = compare(four._replace(values=values), baseline="good")
+    compared = compare(replace(four, values=values), baseline="good")
     assert compared.tests.groupby("measure")["topics"].first().to_dict() == {"AP": 58, "nDCG@10": 60}
     assert "AP: 2 topics without a value for every system are left out of tests and intervals" in compared.notes
 
@@ -355,7 +356,7 @@ def test_what_seeds_cost_and_lack() -> None:
     runs, qrels = made_up({"a#1": 0.5, "a#2": 1.0, "b": 2.0}, topics=4)
     runs[1] = Run("a#2", runs[1].frame[runs[1].frame["query_id"] != "2"])
     costs = pd.DataFrame({"run": ["a#1", "a#2"], "latency_ms": [10.0, 30.0], "hardware": ["GPU", "GPU"]})
-    evaluation = evaluate(runs, qrels, measured("AP"), costs=costs)
+    evaluation = comparison.with_costs(evaluate(runs, qrels, measured("AP")), costs)
     together, of_seeds = systems_of(evaluation)
     assert together.costs is not None
     assert together.costs.loc["a"].tolist() == [20.0, "GPU"]

@@ -136,7 +136,7 @@ def test_no_file_of_the_app_hides_a_top_level_module() -> None:
 def test_every_entry_of_every_table_describes_itself() -> None:
     from collection.active_learning.learners import LEARNERS
     from collection.adjudication import RULES
-    from collection.agreement import COEFFICIENTS
+    from collection.annotator_agreement import COEFFICIENTS
     from collection.demo.systems import SYSTEMS
     from collection.measures import MEASURES
     from collection.pooling import STRATEGIES

@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from collection import frames
 from collection.demo.documents import LIBRARIES, MIN_CHARACTERS, NAMESPACES, collect
 from collection.demo.systems import SYSTEMS, _parts, fuse, run_all
 from collection.errors import UnknownNameError
 from collection.ranking import rank_run
-from collection.records import RUN_COLUMNS, TOPIC_COLUMNS
 
 ROOT = Path(__file__).parent.parent
 TOPICS = ROOT / "data" / "demo" / "topics.jsonl"
@@ -169,7 +169,7 @@ def test_collecting_leaves_logging_and_warnings_as_they_were(capsys):
 
 
 def test_topics_are_well_formed(topics):
-    assert tuple(topics.columns) == TOPIC_COLUMNS
+    assert tuple(topics.columns) == frames.TOPICS.names
     assert len(topics) >= 30
     assert topics["query_id"].tolist() == [str(i) for i in range(1, len(topics) + 1)]
     assert topics["title"].is_unique
@@ -194,7 +194,7 @@ def test_the_table_of_systems():
 @pytest.mark.parametrize("name", [entry.name for entry in SYSTEMS])
 def test_every_system_gives_a_sound_run(name, runs, frame, topics):
     run = runs[name]
-    assert tuple(run.columns) == RUN_COLUMNS
+    assert tuple(run.columns) == frames.RUN.names
     assert run.groupby("query_id").size().between(1, 20).all()
     assert not run.duplicated(["query_id", "doc_id"]).any()
     assert set(run["doc_id"]) <= set(frame["doc_id"])
@@ -232,7 +232,7 @@ def test_systems_find_what_they_should(runs):
 
 def test_operators_and_quotes_in_a_query_are_words(frame):
     nasty = ['NOT "merge" OR', "heap* AND (sorted", "NEAR(merge, 2) -sorted : ^x", "...", "the of"]
-    topics = pd.DataFrame([[str(i), text, text, ""] for i, text in enumerate(nasty)], columns=TOPIC_COLUMNS)
+    topics = pd.DataFrame([[str(i), text, text, ""] for i, text in enumerate(nasty)], columns=frames.TOPICS.names)
     for entry in SYSTEMS:
         entry.function(frame, topics, depth=5)
     found = SYSTEMS["bm25"].function(frame, topics, depth=5)
@@ -242,7 +242,7 @@ def test_operators_and_quotes_in_a_query_are_words(frame):
 
 def test_ties_go_to_the_greater_id():
     documents = pd.DataFrame({"doc_id": ["a", "c", "b"], "title": "heap", "text": "queue"})
-    topics = pd.DataFrame([["1", "heap", "", ""]], columns=TOPIC_COLUMNS)
+    topics = pd.DataFrame([["1", "heap", "", ""]], columns=frames.TOPICS.names)
     for name in ("bm25", "tfidf", "chargrams", "title-only"):
         found = SYSTEMS[name].function(documents, topics, depth=2)
         assert found["doc_id"].tolist() == ["c", "b"], name

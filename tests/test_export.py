@@ -647,7 +647,7 @@ def test_a_log_is_read_as_it_was_written(rows: list[tuple[Any, ...]]) -> None:
     with TemporaryDirectory() as folder:
         for name in ("log.jsonl", "log.csv"):
             formats.write_judgements(table, Path(folder) / name)
-            back = formats.read_labels(Path(folder) / name, details=True)
+            back = formats.read_label_log(Path(folder) / name).labels
             assert back[list(DETAILS)].values.tolist() == table[list(DETAILS)].values.tolist()
 
 
@@ -664,7 +664,7 @@ def test_a_log_is_read_as_it_was_written(rows: list[tuple[Any, ...]]) -> None:
 def test_times_of_a_log_are_stored_in_one_form(tmp_path: Path, written: str, read: str) -> None:
     row = {"annotator": "ann", "query_id": "1", "doc_id": "d1", "kind": "graded", "relevance": 1}
     (tmp_path / "log.jsonl").write_text(json.dumps(row | {"judged_at": written, "shown_at": written}))
-    found = formats.read_labels(tmp_path / "log.jsonl", details=True)
+    found = formats.read_label_log(tmp_path / "log.jsonl").labels
     assert found[["judged_at", "shown_at"]].values.tolist() == [[read, read]]
 
 
@@ -675,7 +675,7 @@ def test_a_carriage_return_in_a_note_is_read_back_from_csv(campaign: Campaign, t
     assert not campaign.judging.judge_many([said]).refused
     stored = campaign.judgement_log.judgements()["note"].tolist()
     campaign.export.files(judgements=tmp_path / "log.csv")
-    assert formats.read_labels(tmp_path / "log.csv", details=True)["note"].tolist() == stored == [note]
+    assert formats.read_label_log(tmp_path / "log.csv").labels["note"].tolist() == stored == [note]
 
 
 @pytest.mark.parametrize(

@@ -811,7 +811,7 @@ def test_qrels_round_trip(tmp_path, name):
         ({"doc_id": ["a\n"]}, "white space"),
         ({"doc_id": [""]}, "empty"),
         ({"query_id": ["#1"]}, "comment"),
-        ({"relevance": [None]}, "grade in every row"),
+        ({"relevance": [None]}, "row 1 has no relevance"),
     ],
 )
 def test_qrels_that_could_not_be_read_back(tmp_path, columns, text):

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from collection.agreement import judging_time
-from collection.agreement.judging_time import estimate, sessions, since_break
+from collection.annotator_agreement import judging_time
+from collection.annotator_agreement.judging_time import estimate, sessions, since_break
 from collection.errors import InputError
 
 MORNING = datetime(2026, 3, 2, 9, tzinfo=UTC)

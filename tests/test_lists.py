@@ -315,7 +315,6 @@ def test_sparse_qrels_by_hand() -> None:
     assert sparse_qrels(made).values.tolist() == [["1", "b", 1], ["1", "c", 1], ["3", "y", 1]]
     assert sparse_qrels(made, "all").values.tolist() == [["1", "b", 1], ["3", "y", 1]]
     assert sparse_qrels(made, "any").values.tolist() == [["1", "b", 1], ["1", "c", 1], ["2", "a", 1], ["3", "y", 1]]
-    assert sparse_qrels(made).attrs["rule"] == "majority"
     assert sparse_qrels(made.iloc[:0]).empty
     with pytest.raises(UnknownNameError, match="did you mean 'majority'"):
         sparse_qrels(made, "majorty")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from collection import formats
 from collection.errors import ColumnsError, InputError, UnknownNameError
+from collection.frames import POOL
 from collection.pooling import (
     Asking,
     depth,
@@ -28,7 +29,7 @@ from collection.pooling import (
     strategies,
 )
 from collection.ranking import rank_run
-from collection.records import POOL_COLUMNS, Run
+from collection.records import Run
 from tests.conftest import frame
 
 ADAPTIVE = strategies(adaptive=True)
@@ -37,7 +38,7 @@ STRATEGIES = strategies(adaptive=False)
 
 def ranked(name: str, text: str) -> Run:
     table = frame(text, "query_id", "doc_id", "rank")
-    return Run(name, table.assign(listed=table["rank"]))
+    return Run(name, table.assign(listed=table["rank"], score=-1.0 * table["rank"]))
 
 
 A = ranked("a", "1 x 1\n1 y 2\n2 z 1")
@@ -56,7 +57,7 @@ def test_union_of_the_tops_best_rank_first() -> None:
 
 
 def test_no_runs_make_an_empty_pool() -> None:
-    assert list(depth([]).columns[:4]) == list(POOL_COLUMNS)
+    assert list(depth([]).columns[:4]) == list(POOL.names)
     assert depth([]).empty
     assert pool_growth([]).empty
 
@@ -154,7 +155,7 @@ def test_rrf_takes_the_highest_sums() -> None:
         ["t", "z", "rrf", 3, 1],
         ["t", "x", "rrf", 4, 1],  # as y, whose id comes later
     ]
-    assert list(rrf(FIVE).columns) == [*POOL_COLUMNS, "runs"]
+    assert list(rrf(FIVE).columns) == [*POOL.names, "runs"]
     assert len(rrf(FIVE)) == 5
 
 
@@ -218,7 +219,7 @@ def test_nothing_makes_no_evidence() -> None:
             "runs": "int32",
         }
         assert rrf(runs).empty
-        assert list(rrf(runs).columns) == [*POOL_COLUMNS, "runs"]
+        assert list(rrf(runs).columns) == [*POOL.names, "runs"]
     assert lines(evidence([empty, *FIVE])) == lines(evidence(FIVE))
 
 

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collection.errors import ColumnsError, InputError, UnknownNameError
+from collection.frames import POOL
 from collection.pooling import (
     borda,
     combmnz,
@@ -31,7 +32,7 @@ from collection.pooling import (
 )
 from collection.pooling.sampling import SAMPLE_COLUMNS, _prior, _probabilities
 from collection.ranking import rank_run
-from collection.records import POOL_COLUMNS, Run
+from collection.records import Run
 
 STRATEGIES = strategies(adaptive=False)
 
@@ -155,7 +156,7 @@ def test_a_budget_buys_the_highest_weights(
     runs = [scored(str(n), **topics) for n, topics in enumerate(found)]
     known = weights(runs, name)
     pool = STRATEGIES[name].function(runs, budget=budget)
-    assert list(pool.columns) == [*POOL_COLUMNS, "runs"]
+    assert list(pool.columns) == [*POOL.names, "runs"]
     for topic in {topic for topic, _ in known}:
         chosen = set(ids(pool, topic))
         others = {doc for t, doc in known if t == topic} - chosen

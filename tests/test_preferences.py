@@ -23,6 +23,7 @@ from collection.campaign import Campaign, topic_progress
 from collection.errors import CampaignError, ColumnsError, FormatError, InputError, UnknownNameError
 from collection.preferences import Ahead, agreement, ahead, evaluate, fit, grades, majority, plan, strengths
 from collection.preferences.pair_selection import Said
+from collection.ranking import rank_run
 from collection.records import Document, Preference, Run, Topic
 from collection.store.topic_tasks import TopicTaskTables
 from tests.helpers import fails, ok, run
@@ -321,7 +322,8 @@ def test_circles_are_counted_as_kendall_and_babington_smith_do(count: int, data:
 
 def ranking(name: str, **topics: str) -> Run:
     rows = [(q[1:], d, rank) for q, ids in topics.items() for rank, d in enumerate(ids, 1)]
-    return Run(name, pd.DataFrame(rows, columns=["query_id", "doc_id", "rank"]))
+    table = pd.DataFrame(rows, columns=["query_id", "doc_id", "rank"])
+    return Run(name, table.assign(listed=table["rank"], score=-1.0 * table["rank"]))
 
 
 def test_the_measure_by_hand() -> None:
@@ -388,7 +390,7 @@ def test_a_ranking_in_the_order_of_what_is_preferred_has_one_and_the_other_way_r
         [("ann", "1", *row) for row in said], columns=["annotator", "query_id", "left", "right", "kind"]
     )
     runs = [
-        Run(n, pd.DataFrame({"query_id": "1", "doc_id": ids, "rank": range(1, 7)}))
+        Run(n, rank_run(pd.DataFrame({"query_id": "1", "doc_id": ids, "score": range(6, 0, -1)})))
         for n, ids in (("best", order), ("worst", order[::-1]))
     ]
     means = evaluate(runs, frame).means()
@@ -408,7 +410,7 @@ def test_what_the_measure_refuses() -> None:
         evaluate([good], frame, 0)
     with pytest.raises(InputError, match="no topic can be called 'all'"):
         evaluate([good], table("ann all a>b"))
-    with pytest.raises(ColumnsError, match="the run r needs the columns rank"):
+    with pytest.raises(ColumnsError, match="run r needs the columns rank"):
         evaluate([Run("r", good.frame.drop(columns="rank"))], frame)
 
 

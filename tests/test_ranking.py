@@ -111,7 +111,7 @@ def test_a_run_in_order_is_not_sorted(monkeypatch):
 
 
 def test_nan_is_named():
-    with pytest.raises(InputError, match="NaN for topic '1', document 'b'"):
+    with pytest.raises(InputError, match=r"row 2 has no score \(query_id '1', doc_id 'b'\)"):
         rank_run(frame([("1", "a", 1.0), ("1", "b", math.nan)]))
 
 

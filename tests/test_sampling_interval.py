@@ -129,5 +129,5 @@ def test_what_is_wrong_is_said() -> None:
         sampling_interval(parse("xinfAP"), runs, full)
     with pytest.raises(InputError, match="found none"):
         sampling_interval(parse("xinfAP"), runs, qrels.assign(relevance=-1))
-    with pytest.raises(InputError, match="needs its stratum"):
+    with pytest.raises(InputError, match="row 1 has no stratum"):
         sampling_interval(parse("xinfAP"), runs, qrels.assign(stratum=None))

@@ -23,7 +23,7 @@ def confusion_chart(counts: pd.DataFrame, first: str, second: str, names: dict[f
     Parameters
     ----------
     counts
-        Grades x grades, as :func:`collection.agreement.confusion` gives them.
+        Grades x grades, as :func:`collection.annotator_agreement.confusion` gives them.
     first, second
         What the rows and the columns are.
     names

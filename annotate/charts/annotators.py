@@ -24,7 +24,7 @@ def seconds_chart(times: pd.DataFrame) -> alt.LayerChart:
     ----------
     times
         ``annotator``, ``judged_at``, ``seconds``, oldest first: ``Conduct.times`` of
-        :mod:`collection.agreement.annotator_statistics`.
+        :mod:`collection.annotator_agreement.annotator_statistics`.
     """
     of_each = times.groupby("annotator")["seconds"]
     shown = times.assign(
@@ -58,7 +58,7 @@ def days_chart(days: pd.DataFrame) -> alt.Chart:
     Parameters
     ----------
     days
-        ``Conduct.days`` of :mod:`collection.agreement.annotator_statistics`.
+        ``Conduct.days`` of :mod:`collection.annotator_agreement.annotator_statistics`.
     """
     table = days.assign(day=days["day"].dt.strftime("%Y-%m-%d"))
     chart = (

@@ -20,7 +20,7 @@ def show(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str) -> None
     Parameters
     ----------
     pairs
-        ``query_id``, ``doc_id``, ``grades``, ``distance``, as :func:`collection.agreement.disagreements` gives them.
+        ``query_id``, ``doc_id``, ``grades``, ``distance``: see :func:`collection.annotator_agreement.disagreements`.
     labels
         What the annotators said, as :meth:`collection.Campaign.labels` gives it.
     cell

@@ -29,7 +29,7 @@ from starlette.routing import Route
 from annotate.judging.document_payload import PREFIX
 from annotate.judging.request_fields import Payload, list_of, text_of
 from annotate.server.request_bodies import BadRequest
-from collection.agreement.judging_time import Session
+from collection.annotator_agreement.judging_time import Session
 from collection.campaign import Campaign
 
 LONGEST_WORDS = 500

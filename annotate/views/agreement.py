@@ -10,8 +10,8 @@ from annotate import views
 from annotate.auth import session
 from annotate.charts import agreement as charts
 from annotate.elements import drawing, pairs_table, widgets
-from collection import agreement as agreeing
-from collection.agreement import COEFFICIENTS, MEASUREMENT, Labels
+from collection import annotator_agreement as agreeing
+from collection.annotator_agreement import COEFFICIENTS, MEASUREMENT, Labels
 from collection.campaign.agreement import Conclusion
 from collection.errors import CleverdonError
 from collection.measures import parse

@@ -6,7 +6,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.charts import annotators
 from annotate.elements import drawing, pairs_table, widgets
-from collection.agreement.annotator_statistics import FEW, Conduct
+from collection.annotator_agreement.annotator_statistics import FEW, Conduct
 
 campaign = session.current().campaign
 

@@ -1,6 +1,7 @@
 """Compare: what the systems are worth by the campaign's own qrels, which differences hold, and where they differ."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import pandas as pd
@@ -60,7 +61,7 @@ def compared(
 def every_pair(key: Key, measures: tuple[str, ...], measure: str, alpha: float) -> pd.DataFrame:
     """All pairs of systems by one measure: with the draws of the test it takes a second or two."""
     known = evaluated(key, measures)
-    only = known._replace(values=known.values[known.values["measure"] == measure])
+    only = replace(known, values=known.values[known.values["measure"] == measure])
     found = comparing.compare(only, alpha=alpha, all_pairs=True).pairs
     return found if found is not None else pd.DataFrame()
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.elements import collection_download, drawing, rule_picker, widgets
-from collection.adjudication import caution, origin
+from collection.adjudication import Adjudicated, origin
 from collection.campaign import Campaign
 from collection.campaign.evaluation import RuleComparison
 from collection.comparison import DEFAULT_MEASURES
@@ -221,11 +221,12 @@ def compare(rule: str) -> None:
 st.subheader("Qrels")
 annotators = campaign.judgement_log.annotators()["annotator"].tolist()
 rule = rule_picker.choose("Where several annotators judged a pair", annotators, key="rule")
+found: Adjudicated | None = None
 try:
-    settled = campaign.qrels.with_sources(rule)
+    found = campaign.qrels.with_sources(rule)
 except CleverdonError as error:  # somebody who gave no grade
     st.error(drawing.plain(str(error)))
-    settled = campaign.qrels.with_sources().iloc[:0]
+settled = campaign.qrels.build().iloc[:0] if found is None else found.grades
 if settled.empty:
     st.write("No pair has a grade yet." if not counts["judgements"] else "By this rule no pair has a grade yet.")
 else:
@@ -254,7 +255,7 @@ else:
                 "means": st.column_config.TextColumn("That is", width="large"),
             },
         )
-    if sentence := caution(settled):
+    if found is not None and (sentence := found.caution):
         st.warning(drawing.plain(f"{sentence}."))
     forms = campaign.qrels.forms()
     form = forms[0]

@@ -54,7 +54,7 @@ def _narrow(rows: csr_matrix) -> tuple[csr_matrix, NDArray[np.int64]]:
     return narrow, columns
 
 
-def _widen(weights: NDArray[Any], columns: NDArray[np.int64], features: int) -> Linear:
+def _widen(weights: np.ndarray, columns: NDArray[np.int64], features: int) -> Linear:
     wide = np.zeros(features, dtype=np.float32)
     wide[columns] = weights
     return Linear(wide)

@@ -9,7 +9,7 @@ Before anybody adjudicates, :func:`queue` lists the pairs on which annotators di
 how far two rules' qrels lie apart.
 """
 
-from collection.adjudication.aggregation import DEFAULT_RULE, Chosen, caution, origin, origins, parse, settle
+from collection.adjudication.aggregation import DEFAULT_RULE, Adjudicated, Chosen, adjudicate, origin, origins, parse
 from collection.adjudication.dawid_skene import DawidSkene, fit_dawid_skene
 from collection.adjudication.disagreement import Disagreements, disagreements, filtered, queue, sides
 from collection.adjudication.judgement_matrix import ADJUDICATION, BY, Settled, Words
@@ -21,13 +21,14 @@ __all__ = [
     "BY",
     "DEFAULT_RULE",
     "RULES",
+    "Adjudicated",
     "Chosen",
     "DawidSkene",
     "Difference",
     "Disagreements",
     "Settled",
     "Words",
-    "caution",
+    "adjudicate",
     "compare",
     "disagreements",
     "filtered",
@@ -36,6 +37,5 @@ __all__ = [
     "origins",
     "parse",
     "queue",
-    "settle",
     "sides",
 ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pandas as pd
 from collection.adjudication.judgement_matrix import BY, Words
 from collection.adjudication.rules import RULES
 from collection.errors import InputError, UnknownNameError
+from collection.frames import QRELS
 
 DEFAULT_RULE = "adjudicated-or-majority"
 
@@ -34,7 +36,7 @@ class Chosen(NamedTuple):
     """
 
     name: str
-    parameters: dict[str, Any]
+    parameters: dict[str, str]
 
     def __str__(self) -> str:
         defaults = RULES[self.name].parameters
@@ -42,13 +44,13 @@ class Chosen(NamedTuple):
         return f"{self.name}({said})" if said else self.name
 
 
-def _quoted(value: Any) -> str:
+def _quoted(value: object) -> str:
     """A value of a parameter: in quotes, a quote in it twice, where it would be read as something else without."""
     text = str(value)
     return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
 
 
-def parse(written: str | Chosen | None = None, **parameters: Any) -> Chosen:
+def parse(written: str | Chosen | None = None, **parameters: str | None) -> Chosen:
     """A rule as people write it: its name, and in brackets what differs from its defaults.
 
     Parameters
@@ -105,41 +107,75 @@ def _read(written: str) -> tuple[str, dict[str, str]]:
     return name, given
 
 
-def settle(judgements: pd.DataFrame, rule: str | Chosen = DEFAULT_RULE, **parameters: Any) -> pd.DataFrame:
-    """Settle current judgements into qrels by a rule of the table :data:`RULES`.
+@dataclass(frozen=True)
+class Adjudicated:
+    """Grades that a rule made of judgements.
+
+    Attributes
+    ----------
+    grades
+        :data:`collection.frames.QRELS` and ``by``, a name of :data:`~collection.adjudication.BY`: how the grade came
+        about. One row per pair that has a grade.
+    rule
+        The rule with its parameters.
+    rounds, converged
+        Where the rule estimates: how many rounds that took, and whether it converged. None elsewhere.
+    """
+
+    grades: pd.DataFrame
+    rule: Chosen
+    rounds: int | None = None
+    converged: bool | None = None
+
+    @property
+    def qrels(self) -> pd.DataFrame:
+        """The grades as :data:`collection.frames.QRELS`, without ``by``."""
+        return self.grades[list(QRELS.names)]
+
+    @property
+    def caution(self) -> str:
+        """What to know before relying on the grades; empty where there is nothing."""
+        if self.converged is None or self.converged:
+            return ""
+        return (
+            f"{self.rule} had not converged after {self.rounds:,} rounds: "
+            "with more rounds some pairs might have other grades"
+        )
+
+
+def adjudicate(judgements: pd.DataFrame, rule: str | Chosen = DEFAULT_RULE, **parameters: str) -> Adjudicated:
+    """Turn several annotators' judgements of a pair into one grade by a rule of the table :data:`RULES`.
 
     Parameters
     ----------
     judgements
-        Current judgements, oldest first, at most one per annotator, pair and ``counts_as``: ``query_id``, ``doc_id``,
-        ``annotator``, ``kind``, ``relevance``, and ``counts_as`` (where it is missing, all are judgements). Of several
-        adjudications of a pair the last one stands, whoever made it. What is surplus is left out.
+        :data:`collection.frames.JUDGEMENTS`: current ones, oldest first, at most one per annotator, pair and
+        ``counts_as`` (without that column all are judgements). Of several adjudications of a pair the last one stands,
+        whoever made it. Surplus judgements are left out.
     rule, **parameters
         As for :func:`parse`.
 
     Returns
     -------
-    DataFrame
-        ``query_id``, ``doc_id``, ``relevance`` (int64; float64 where the rule is fractional) and ``by``, how the grade
-        came about (:data:`~collection.adjudication.BY`). One row per pair that has a grade, in order of each pair's
-        first. ``attrs["rule"]`` names the rule; where it estimates, ``attrs["rounds"]`` and
-        ``attrs["converged"]`` say how many rounds that took, and whether it came to rest.
+    Adjudicated
+        ``relevance`` is int64, by the rule ``mean`` float64; pairs in the order of their first judgement.
 
     Raises
     ------
     UnknownNameError, InputError
-        As for :func:`parse`; the rule ``annotator`` names nobody, or somebody who graded nothing.
+        As for :func:`parse`; the rule ``annotator`` names nobody, or somebody who graded nothing; `judgements` are no
+        such frame.
 
     Examples
     --------
     >>> import pandas as pd
     >>> said = pd.DataFrame({"query_id": "1", "doc_id": "d", "annotator": ["ann", "bob"], "kind": "graded",
     ...                      "relevance": [2, 0]})
-    >>> settle(said)[["relevance", "by"]].values.tolist(), settle(said, "mean")["relevance"].tolist()
-    ([[0, 'tie']], [1.0])
+    >>> adjudicate(said).grades[["relevance", "by"]].values.tolist(), adjudicate(said, "mean").qrels.values.tolist()
+    ([[0, 'tie']], [['1', 'd', 1.0]])
     >>> ended = pd.concat([said.assign(counts_as="judgement"), said[:1].assign(annotator="eve", relevance=1,
     ...                    counts_as="adjudication")])
-    >>> settle(ended)[["relevance", "by"]].values.tolist()
+    >>> adjudicate(ended).grades[["relevance", "by"]].values.tolist()
     [[1, 'adjudicated']]
     """
     chosen = parse(rule, **parameters)
@@ -150,11 +186,8 @@ def settle(judgements: pd.DataFrame, rule: str | Chosen = DEFAULT_RULE, **parame
     grades = found.grade[has]
     if not entry.fractional:
         grades = grades.astype(np.int64)
-    settled = words.pairs[has].assign(relevance=grades, by=found.by[has].astype(str)).reset_index(drop=True)
-    settled.attrs["rule"] = str(chosen)
-    if found.converged is not None:
-        settled.attrs |= {"rounds": found.rounds, "converged": found.converged}
-    return settled
+    pairs = words.pairs[has].assign(relevance=grades, by=found.by[has].astype(str)).reset_index(drop=True)
+    return Adjudicated(pairs, chosen, found.rounds, found.converged)
 
 
 def origin(by: str) -> str:
@@ -174,29 +207,3 @@ def origins(settled: pd.DataFrame) -> dict[str, int]:
     counts = settled["by"].value_counts()
     names = [*(name for name in BY if name in counts.index), *(name for name in counts.index if name not in BY)]
     return {name: int(counts[name]) for name in names}
-
-
-def caution(settled: pd.DataFrame) -> str:
-    """What is to be known of qrels before they are relied upon, or "": that an estimate had not come to rest.
-
-    Parameters
-    ----------
-    settled
-        From :func:`settle`, with its ``attrs``.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> qrels = pd.DataFrame()
-    >>> caution(qrels)
-    ''
-    >>> qrels.attrs = {"rule": "dawid-skene", "rounds": 10_000, "converged": False}
-    >>> caution(qrels)
-    'dawid-skene had not come to rest after 10,000 rounds: with more of them some pairs might have other grades'
-    """
-    if settled.attrs.get("converged", True):
-        return ""
-    return (
-        f"{settled.attrs['rule']} had not come to rest after {settled.attrs['rounds']:,} rounds: with more of them "
-        "some pairs might have other grades"
-    )

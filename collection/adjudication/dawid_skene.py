@@ -6,7 +6,7 @@ Journal of the Royal Statistical Society C 28(1), 1979, 20-28.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -40,7 +40,7 @@ class DawidSkene(NamedTuple):
 
     posterior: pd.DataFrame
     errors: pd.DataFrame
-    priors: pd.Series[Any]
+    priors: pd.Series
     rounds: int
     converged: bool
 
@@ -68,7 +68,7 @@ def fit_dawid_skene(judgements: pd.DataFrame) -> DawidSkene:
     Parameters
     ----------
     judgements
-        As for :func:`collection.adjudication.settle`; adjudications are not looked at.
+        As for :func:`collection.adjudication.adjudicate`; adjudications are not looked at.
 
     Examples
     --------

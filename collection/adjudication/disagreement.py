@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from collection.adjudication.judgement_matrix import ADJUDICATION, Bools
-from collection.records import require_columns
+from collection.frames import JUDGEMENTS
 
 SIDES = (
     "uuid", "annotator", "kind", "relevance", "reason", "note", "seconds", "judged_at", "source", "flagged", "passages",
@@ -37,9 +37,10 @@ def disagreements(judgements: pd.DataFrame) -> Disagreements:
     Parameters
     ----------
     judgements
-        As for :func:`collection.adjudication.settle`. Adjudications do not count: who ends a disagreement is no party
-        to it.
+        :data:`collection.frames.JUDGEMENTS`, current ones. Adjudications do not count: who ends a disagreement is no
+        party to it.
     """
+    JUDGEMENTS.check(judgements)
     graded = judgements[(judgements["kind"] == "graded").to_numpy(dtype=np.bool_) & _said_by_annotators(judgements)]
     grades = graded.groupby(["query_id", "doc_id"])["relevance"]
     several = grades.size() > 1
@@ -55,7 +56,7 @@ def queue(judgements: pd.DataFrame, topics: Sequence[str] | None = None, *, ende
     Parameters
     ----------
     judgements
-        As for :func:`collection.adjudication.settle`.
+        :data:`collection.frames.JUDGEMENTS`, current ones.
     topics
         Topics in their order, for pairs of the same distance; as they first come in `judgements` if left out.
     ended
@@ -77,7 +78,7 @@ def queue(judgements: pd.DataFrame, topics: Sequence[str] | None = None, *, ende
     >>> queue(frame)[["doc_id", "distance", "grades"]].values.tolist()
     [['y', 3, '0 3'], ['x', 1, '0 1']]
     """
-    require_columns(judgements, ("query_id", "doc_id", "annotator", "kind", "relevance"), "the queue")
+    JUDGEMENTS.check(judgements, "the queue")
     pair = ["query_id", "doc_id"]
     said = judgements[_said_by_annotators(judgements) & judgements["kind"].isin(["graded", "cannot judge"]).to_numpy()]
     grade = pd.to_numeric(said["relevance"]).astype("Float64").where(said["kind"] == "graded")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from collection.records import require_columns
+from collection.frames import JUDGEMENTS
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -78,8 +78,8 @@ class Words:
 
     @classmethod
     def of(cls, judgements: pd.DataFrame) -> Words:
-        """Made of current judgements as :func:`collection.adjudication.settle` takes them."""
-        require_columns(judgements, ("query_id", "doc_id", "annotator", "kind", "relevance"), "adjudication")
+        """Made of current judgements as :func:`collection.adjudication.adjudicate` takes them."""
+        JUDGEMENTS.check(judgements, "adjudication")
         graded = (judgements["kind"] == "graded").to_numpy(dtype=np.bool_)
         ending = np.zeros(len(judgements), dtype=np.bool_)
         if "counts_as" in judgements:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from collection.records import QRELS_COLUMNS, require_columns
+from collection.frames import QRELS
 
 ALIKE = 1e-9
 """Grades that lie no further apart are equal."""
@@ -44,7 +44,7 @@ def compare(first: pd.DataFrame, second: pd.DataFrame) -> Difference:
     Parameters
     ----------
     first, second
-        ``query_id``, ``doc_id``, ``relevance``, each pair once.
+        :data:`collection.frames.QRELS`, each pair once.
 
     Examples
     --------
@@ -59,9 +59,9 @@ def compare(first: pd.DataFrame, second: pd.DataFrame) -> Difference:
     """
     pair = ["query_id", "doc_id"]
     for frame in (first, second):
-        require_columns(frame, QRELS_COLUMNS, "comparing qrels")
-    both = first[list(QRELS_COLUMNS)].merge(
-        second[list(QRELS_COLUMNS)], on=pair, how="outer", suffixes=("_1", "_2"), indicator="there", sort=False
+        QRELS.check(frame, "comparing qrels")
+    both = first[list(QRELS.names)].merge(
+        second[list(QRELS.names)], on=pair, how="outer", suffixes=("_1", "_2"), indicator="there", sort=False
     )
     shared = both[both["there"] == "both"]
     mine, other = (shared[c].to_numpy(dtype=np.float64) for c in ("relevance_1", "relevance_2"))

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from collection import adjudication, comparison, preferences
-from collection import agreement as agreeing
-from collection.agreement import Agreement, Labels
-from collection.agreement import annotator_statistics as conduct
+from collection import annotator_agreement as agreeing
+from collection.annotator_agreement import Agreement, Labels
+from collection.annotator_agreement import annotator_statistics as conduct
 from collection.campaign.corpus import Corpus
 from collection.campaign.rank_comparison import side_by_side
 from collection.campaign.settings import Settings
@@ -103,7 +103,7 @@ class AgreementStudy:
     def report(
         self, *, topics: Sequence[str] = (), without: Sequence[str] = (), level: float | None = None, **options: Any
     ) -> Agreement:
-        """How far the annotators agree; see :func:`collection.agreement.agreement`.
+        """How far the annotators agree; see :func:`collection.annotator_agreement.agreement`.
 
         Parameters
         ----------
@@ -187,7 +187,7 @@ class AgreementStudy:
         return adjudication.disagreements(self.store.judgements.table())
 
     def annotator_statistics(self) -> conduct.Conduct:
-        """How each annotator works; see :func:`collection.agreement.annotator_statistics.look`."""
+        """How each annotator works; see :func:`collection.annotator_agreement.annotator_statistics.look`."""
         return conduct.look(self.store.judgements.table(current=False), self.store.judgements.table())
 
     def of_choices(self) -> ChoiceAgreement:

@@ -15,7 +15,7 @@ import pandas as pd
 
 from collection import adjudication, clock, export, formats
 from collection.adjudication import Chosen
-from collection.agreement import COEFFICIENTS
+from collection.annotator_agreement import COEFFICIENTS
 from collection.campaign.agreement import AgreementStudy
 from collection.campaign.corpus import Corpus
 from collection.campaign.progress import Progress
@@ -213,7 +213,7 @@ class CollectionCard:
         return {
             "rule": str(Chosen(chosen.name, parameters)),
             "description": adjudication.RULES[chosen.name].description,
-            "by": adjudication.origins(self.qrels.with_sources(chosen)),
+            "by": adjudication.origins(self.qrels.with_sources(chosen).grades),
         }
 
     def _agreement_facts(self) -> dict[str, Any] | None:

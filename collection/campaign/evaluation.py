@@ -58,7 +58,7 @@ class RuleComparison(NamedTuple):
     places: Places | None
     """None where no measure was asked for, or one of the two settles no pair."""
     cautions: tuple[str, ...] = ()
-    """What is to be known of the rules' qrels; see :func:`collection.adjudication.caution`."""
+    """What is to be known of the rules' qrels; see :attr:`collection.adjudication.Adjudicated.caution`."""
 
 
 ENOUGH_FINISHED = 0.5
@@ -264,7 +264,8 @@ class Evaluator:
             evaluated on all topics that have a grade by the rule.
         """
         a, b = adjudication.parse(first), adjudication.parse(second)
-        qrels = self.qrels.build(a), self.qrels.build(b)
+        adjudicated = self.qrels.with_sources(a), self.qrels.with_sources(b)
+        qrels = adjudicated[0].qrels, adjudicated[1].qrels
         places = None
         if measure is not None and all(map(len, qrels)):
             asked = as_measure(measure)
@@ -274,7 +275,7 @@ class Evaluator:
             means = [v.means().iloc[:, 0] for v in values]
             found = side_by_side(*means, less_is_better=asked.entry.monotone < 0)
             places = Places(str(asked), found.table, found.tau)
-        cautions = tuple(filter(None, dict.fromkeys(map(adjudication.caution, qrels))))
+        cautions = tuple(filter(None, dict.fromkeys(found.caution for found in adjudicated)))
         return RuleComparison(str(a), str(b), adjudication.compare(*qrels), places, cautions)
 
     def graded_topics(self, rule: str | Chosen | None = None) -> tuple[str, ...]:

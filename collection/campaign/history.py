@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from collection import clock
-from collection.agreement import judging_time
+from collection.annotator_agreement import judging_time
 from collection.campaign.progress import Progress, standing_in_scope
 from collection.campaign.settings import Settings
 from collection.campaign.topic_tasks import TopicTasks

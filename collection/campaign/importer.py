@@ -383,7 +383,8 @@ class _Import:
             self.notices.append(f"{path}: {unjudged:,} pairs with a grade below 0 are unjudged and left out")
 
     def _labels(self, path: Path | str) -> None:
-        frame = formats.read_labels(path, details=True)
+        log = formats.read_label_log(path)
+        frame = log.labels
         if frame.empty:
             raise InputError(f"{path}: wanted labels, found no grade in it")
         grades = self.grades
@@ -409,8 +410,8 @@ class _Import:
                 f"to count it, ask for more judgements with `cleverdon assign {self.directory} "
                 "--annotators K`, and import the file again"
             )
-        if left_out := frame.attrs["left_out"]:
-            counts = ", ".join(f"{count:,} of the kind {what!r}" for what, count in left_out.items())
+        if log.left_out:
+            counts = ", ".join(f"{count:,} of the kind {what!r}" for what, count in log.left_out.items())
             self.notices.append(f"{path}: labels are grades of annotators; the rest of the log is left out ({counts})")
 
     def _require_one_spelling(self, path: Path | str, names: Iterable[str]) -> None:

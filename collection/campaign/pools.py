@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from collection import pooling
-from collection.agreement import judging_time
+from collection.annotator_agreement import judging_time
 from collection.campaign.assignments import Assignments
 from collection.campaign.corpus import Corpus
 from collection.campaign.document_texts import Texts

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 
 from collection import adjudication, clock, preferences
 from collection import export as exporting
-from collection.adjudication import Chosen
+from collection.adjudication import Adjudicated, Chosen
 from collection.campaign.corpus import Corpus
 from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import CampaignError, InputError
 from collection.formats import QrelsForm
 from collection.preferences import choices
-from collection.records import QRELS_COLUMNS, GradeScale
+from collection.records import GradeScale
 from collection.store import Store
 
 
@@ -31,29 +31,24 @@ class QrelsBuilder:
     corpus: Corpus
     topic_tasks: TopicTasks
 
-    def build(self, rule: str | Chosen | None = None, **parameters: Any) -> pd.DataFrame:
+    def build(self, rule: str | Chosen | None = None, **parameters: str) -> pd.DataFrame:
         """The judgements settled into qrels: ``query_id``, ``doc_id``, ``relevance``; by topic, then document id.
 
         Parameters
         ----------
         rule, **parameters
             How several annotators' judgements become one grade, as :func:`collection.adjudication.parse` takes it:
-            ``"majority"``, ``"majority(ties=higher)"``. ``attrs["rule"]`` of the frame names it.
+            ``"majority"``, ``"majority(ties=higher)"``.
         """
-        settled = self.with_sources(rule, **parameters)
-        rule_of = settled.attrs
-        qrels = settled[list(QRELS_COLUMNS)]
-        qrels.attrs = dict(rule_of)
-        return qrels
+        return self.with_sources(rule, **parameters).qrels
 
-    def with_sources(self, rule: str | Chosen | None = None, **parameters: Any) -> pd.DataFrame:
-        """The same with a fourth column ``by``: how each grade came about (:data:`collection.adjudication.BY`)."""
-        settled = adjudication.settle(self.store.judgements.table(), adjudication.parse(rule, **parameters))
+    def with_sources(self, rule: str | Chosen | None = None, **parameters: str) -> Adjudicated:
+        """The same with the rule and how each grade came about, in the same order."""
+        found = adjudication.adjudicate(self.store.judgements.table(), adjudication.parse(rule, **parameters))
         order = pd.Series(range(len(self.corpus.topics())), index=self.corpus.topics()["query_id"])
-        keys = settled["query_id"].map(order)
-        ordered = settled.assign(_=keys).sort_values(["_", "doc_id"]).drop(columns="_").reset_index(drop=True)
-        ordered.attrs = dict(settled.attrs)
-        return ordered
+        keys = found.grades["query_id"].map(order)
+        ordered = found.grades.assign(_=keys).sort_values(["_", "doc_id"]).drop(columns="_").reset_index(drop=True)
+        return replace(found, grades=ordered)
 
     def from_choices(self, rule: str = "majority") -> pd.DataFrame:
         """The choices settled into sparse qrels: ``query_id``, ``doc_id``, ``relevance``; topics in their order.
@@ -157,7 +152,7 @@ class QrelsBuilder:
         columns: dict[QrelsForm, str] = {"strata": "stratum", "probabilities": "probability"}
         return ["judged", *(form for form, column in columns.items() if pool[column].notna().any())]
 
-    def rule_report(self, rule: str | Chosen | None = None, **parameters: Any) -> dict[str, Any]:
+    def rule_report(self, rule: str | Chosen | None = None, **parameters: str) -> dict[str, Any]:
         """What made the qrels, as plain data: what ``export`` writes beside them. All of it but ``made_at`` is theirs.
 
         Parameters
@@ -166,9 +161,10 @@ class QrelsBuilder:
             As for :meth:`build`.
         """
         chosen = adjudication.parse(rule, **parameters)
-        return self._report_of(chosen, self.with_sources(chosen))
+        return self._report_of(self.with_sources(chosen))
 
-    def _report_of(self, chosen: Chosen, settled: pd.DataFrame) -> dict[str, Any]:
+    def _report_of(self, found: Adjudicated) -> dict[str, Any]:
+        chosen, settled = found.rule, found.grades
         said = self.store.judgements.table()
         adjudicated = said["counts_as"] == adjudication.ADJUDICATION
         graded = said[~adjudicated & (said["kind"] == "graded")]
@@ -176,7 +172,7 @@ class QrelsBuilder:
             "rule": chosen.name,
             "parameters": chosen.parameters,
             "description": adjudication.RULES[chosen.name].description,
-            **{key: settled.attrs[key] for key in ("rounds", "converged") if key in settled.attrs},
+            **({} if found.converged is None else {"rounds": found.rounds, "converged": found.converged}),
             "grades": {str(g): s for g, s in self.grades.sentences.items()},
             "topics": int(settled["query_id"].nunique()),
             "pairs": len(settled),

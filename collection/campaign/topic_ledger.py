@@ -59,7 +59,7 @@ def settled(decisions: pd.DataFrame) -> pd.DataFrame:
         return decisions
     second = decisions["strategy"] == "overlap"
     once = pd.concat([decisions[~second], decisions[second]]).drop_duplicates("doc_id").sort_index()
-    grades = adjudication.settle(decisions, adjudication.DEFAULT_RULE).set_index("doc_id")["relevance"]
+    grades = adjudication.adjudicate(decisions).grades.set_index("doc_id")["relevance"]
     return once.assign(relevance=once["doc_id"].map(grades))
 
 

@@ -23,7 +23,8 @@ from collection.documents import near_duplicates
 from collection.errors import CampaignError, InputError, UnknownNameError
 from collection.export import training_examples as training
 from collection.export.training_examples import Examples
-from collection.records import QRELS_COLUMNS, GradeScale
+from collection.frames import QRELS
+from collection.records import GradeScale
 from collection.store import Store
 
 PAIR = ["query_id", "doc_id"]
@@ -256,7 +257,7 @@ class TrainingData:
 
     def _marked(self, said: pd.DataFrame) -> pd.DataFrame:
         """Every grade among it; what was chosen has the highest."""
-        given = said.loc[said["kind"] == "graded", list(QRELS_COLUMNS)]
+        given = said.loc[said["kind"] == "graded", list(QRELS.names)]
         chosen = (
             self.topic_tasks.choices()[["query_id", "chosen"]]
             .explode("chosen")

@@ -17,7 +17,7 @@ from collection.records import in_natural_order
 if TYPE_CHECKING:
     import pandas as pd
 
-    from collection.agreement import Agreement
+    from collection.annotator_agreement import Agreement
     from collection.campaign.agreement import Conclusion
 
 SHOWN = 30
@@ -72,9 +72,9 @@ def agreement(
 
     LABELS has the columns annotator, query_id, doc_id, relevance.
     """
-    from collection import agreement as agreeing
+    from collection import annotator_agreement as agreeing
     from collection import formats
-    from collection.agreement import COEFFICIENTS
+    from collection.annotator_agreement import COEFFICIENTS
     from collection.campaign import Campaign
 
     _ = COEFFICIENTS[coefficient]  # an unknown name is told before the work
@@ -132,7 +132,7 @@ def _require_grades_of(scale: list[float], labels: pd.DataFrame, path: Path) -> 
 
 def _print_values(found: Agreement) -> None:
     """Over all: a line for each coefficient, graded and binary side by side, and what is to be said of it."""
-    from collection.agreement import COEFFICIENTS, with_interval
+    from collection.annotator_agreement import COEFFICIENTS, with_interval
 
     rows = []
     for entry in COEFFICIENTS:

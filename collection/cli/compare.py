@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.evaluate import evaluate_files, parse_measures, print_unknown_costs, read_qrels_for
+from collection.cli.evaluate import evaluate_files, parse_measures, read_qrels_for, with_costs
 from collection.cli.options import COMPAT, FILE, LEVEL, QRELS_FORM, with_folders
 from collection.cli.output import counted, echo, echo_data, print_json, print_notices, print_table, progress_line
 
@@ -131,8 +131,8 @@ def compare(
         _print_topic(topic, comparison.evaluate([a, b], judged, parsed, version=version), ranks, systems, form)
         return
     cost_table = None if costs is None else formats.read_costs(costs)
-    evaluation = evaluate_files(runs, judged, parsed, version=version, costs=cost_table)
-    print_unknown_costs([c.run for c in evaluation.coverage], costs, cost_table)
+    evaluation = evaluate_files(runs, judged, parsed, version=version)
+    evaluation = with_costs(evaluation, costs, cost_table)
     print_notices(evaluation.notes if views else ())  # a comparison has them among its own
     if systems is not None:
         _print_frame(_topics(evaluation, systems), form)

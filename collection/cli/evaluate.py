@@ -80,13 +80,18 @@ def evaluate_files(runs: Sequence[Path], qrels: pd.DataFrame, measures: list[Mea
         )
 
 
-def print_unknown_costs(runs: Sequence[str], path: Path | None, costs: pd.DataFrame | None) -> None:
-    """Say which rows of a table of costs are of no run."""
-    from collection.comparison import unknown_costs
+def with_costs(evaluation: Evaluation, path: Path | None, costs: pd.DataFrame | None) -> Evaluation:
+    """Add the costs read from `path` to an evaluation; say which of their rows are of no run."""
+    from collection import comparison, formats
 
-    if costs is not None and (unknown := unknown_costs(runs, costs)):
+    if path is None or costs is None:
+        return evaluation
+    place = f"{path}:{formats.line_of_run(path, costs['run'].iloc[0])}"
+    evaluation = comparison.with_costs(evaluation, costs, place)
+    if unknown := comparison.unknown_costs([c.run for c in evaluation.coverage], costs):
         names = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
         print_notices([f"{path}: no run or system is called {names}"])
+    return evaluation
 
 
 def _read_qrels(measures: Sequence[Measure], path: Path, form: QrelsForm | None) -> pd.DataFrame:
@@ -208,9 +213,8 @@ def evaluate(
         print_explanations(formats.read_runs(runs), judged, parsed, explain, version)
         return
     cost_table = None if costs is None else formats.read_costs(costs)
-    evaluation = evaluate_files(
-        runs, judged, parsed, version=version, with_bounds=bounds, grades=grades, costs=cost_table
-    )
+    evaluation = evaluate_files(runs, judged, parsed, version=version, with_bounds=bounds, grades=grades)
+    evaluation = with_costs(evaluation, costs, cost_table)
     names = [c.run for c in evaluation.coverage]
     if not separate_seeds:
         evaluation, _ = comparison.systems_of(evaluation)
@@ -223,7 +227,6 @@ def evaluate(
             for system, members in comparison.seeds(names).items()
             if len(members) > 1
         )
-    print_unknown_costs(names, costs, cost_table)
 
 
 @click.command()

@@ -82,7 +82,7 @@ def export(
     **options: Any,
 ) -> None:
     """Write qrels, logs, the pool, or a whole collection with its card."""
-    from collection.adjudication import RULES, caution, parse
+    from collection.adjudication import RULES, parse
     from collection.campaign import Campaign
 
     plain = {name: options[name] for name in ("qrels", "judgements", "labels", "passages", "pool", "missing_documents")}
@@ -116,7 +116,7 @@ def export(
                 collection, rule=chosen, progress=progress, **{name: options[name] for name in wanted}
             )
         estimated = (qrels or collection) and RULES[chosen.name].estimates
-        unsettled = caution(campaign.qrels.with_sources(chosen)) if estimated else ""
+        unsettled = campaign.qrels.with_sources(chosen).caution if estimated else ""
     for path, rows in written.items():
         echo(f"{path}: {counted(rows, 'line')}")
     if collection:

@@ -14,7 +14,7 @@ from collection.cli.output import counted, echo, print_notices, progress_line
 from collection.errors import InputError
 
 if TYPE_CHECKING:
-    from collection.agreement.judging_time import Estimate
+    from collection.annotator_agreement.judging_time import Estimate
     from collection.campaign.results import PoolReport
 
 OF_ONE_STRATEGY = ("strategy", "settings", "names", "near_duplicates", "dry_run", "depth", "ties", "budget", "k")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import pandas as pd
 
@@ -17,7 +16,7 @@ UNJUDGED_TO_SAY = 0.05
 """From this share of unjudged documents on, a note says how many there are."""
 
 
-def pointing(tests: pd.DataFrame) -> pd.Series[Any]:
+def pointing(tests: pd.DataFrame) -> pd.Series:
     """Which way each row of a comparison's tests points, -1, 0 or 1, system less baseline.
 
     By what the test is of: tests by ranks and by signs are of a median, which may lie on the other side of no

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from html import escape
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +13,7 @@ import pandas as pd
 from collection import measures as measuring
 from collection.comparison.system_names import seeds
 from collection.errors import InputError
+from collection.frames import VALUES
 from collection.measures import (
     Explanation,
     Floats,
@@ -23,7 +26,7 @@ from collection.measures import (
     index_qrels,
     rank_as,
 )
-from collection.records import ALL_TOPICS, VALUE_COLUMNS, Run
+from collection.records import ALL_TOPICS, Run
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 
@@ -43,7 +46,8 @@ class Coverage(NamedTuple):
     """How many of a topic's first 10 documents nobody judged, on average."""
 
 
-class Evaluation(NamedTuple):
+@dataclass(frozen=True)
+class Evaluation:
     """Values of several runs.
 
     Attributes
@@ -84,8 +88,16 @@ class Evaluation(NamedTuple):
         return table.loc[rows["run"].drop_duplicates(), rows["measure"].drop_duplicates()]
 
     def per_topic(self) -> pd.DataFrame:
-        """The rows of single topics."""
+        """The rows of single topics (:data:`collection.frames.VALUES`)."""
         return self.values[self.values["query_id"] != ALL_TOPICS].reset_index(drop=True)
+
+    def _repr_html_(self) -> str:
+        return as_html(self.means(), self.notes)
+
+
+def as_html(table: pd.DataFrame, notes: Iterable[str]) -> str:
+    """A table of results and its notes, as notebooks show it."""
+    return table.to_html(float_format="{:.4f}".format) + "".join(f"<p>{escape(note)}</p>" for note in notes)
 
 
 def evaluate(
@@ -98,7 +110,6 @@ def evaluate(
     version: Version = 10,
     with_bounds: bool = False,
     grades: Iterable[float] | None = None,
-    costs: pd.DataFrame | None = None,
 ) -> Evaluation:
     """Evaluate runs by qrels.
 
@@ -107,7 +118,7 @@ def evaluate(
     runs
         Any number; each is aligned once and let go, so a generator keeps memory flat.
     qrels
-        ``query_id``, ``doc_id``, ``relevance``; for some measures more, see :func:`collection.measures.align`.
+        :data:`collection.frames.QRELS`.
     measures
         As text (``"nDCG@10"``, ``"map"``) or from :func:`collection.measures.parse`; each once.
     progress
@@ -122,15 +133,12 @@ def evaluate(
         (:func:`collection.measures.bounds`). It takes a while on long rankings.
     grades
         The scale, for bounds: an unjudged document may have any of these grades. Those of the qrels if left out.
-    costs
-        ``run`` and any columns of what runs or systems cost (:func:`collection.formats.read_costs`); see
-        :func:`with_costs`.
 
     Raises
     ------
     InputError
         The qrels have no judgement or a topic called "all", two runs carry one name, a run shares no
-        topic with the qrels, none of the runs is among the costs, or a measure is given twice.
+        topic with the qrels, or a measure is given twice.
     """
     measures = as_measures(measures)
     scale = None if grades is None else tuple(grades)
@@ -183,7 +191,7 @@ def evaluate(
             "measure": np.tile(np.repeat([str(m) for m in measures], len(rows)), len(coverage)),
             **{name: np.concatenate(parts) for name, parts in numbers.items() if parts},
         }
-    ).reindex(columns=[*VALUE_COLUMNS, *(["lowest", "highest"] if with_bounds else [])])
+    ).reindex(columns=[*VALUES.names, *(["lowest", "highest"] if with_bounds else [])])
     beside = pd.DataFrame(
         {
             "run": np.repeat([c.run for c in coverage], len(measures)),
@@ -195,8 +203,7 @@ def evaluate(
     notes = out_of_reach(measures, qrels)
     if with_bounds:
         notes.append(assumed_grades(scale, index.levels))
-    evaluation = Evaluation(table, coverage, unjudged=beside, notes=tuple(notes))
-    return evaluation if costs is None else with_costs(evaluation, costs)
+    return Evaluation(table, coverage, unjudged=beside, notes=tuple(notes))
 
 
 def assumed_grades(scale: Iterable[float] | None, levels: Iterable[float]) -> str:
@@ -256,11 +263,20 @@ def cutoff_of(measure: Measure | str) -> int | None:
     return int(measure.level) if measure.level is not None and measure.entry.level == "cutoff" else None
 
 
-def with_costs(evaluation: Evaluation, costs: pd.DataFrame) -> Evaluation:
-    """The same with what its runs cost; a run of which nothing is known has a row of missing values.
+def with_costs(evaluation: Evaluation, costs: pd.DataFrame, place: str = "costs") -> Evaluation:
+    """Add what its runs cost to an evaluation; a run without a row in `costs` has missing values.
 
-    A row for a system, as ``dense`` of the seeds ``dense#1`` and ``dense#2``, holds for those of its seeds of which
-    nothing is said by themselves.
+    A row for a system, as ``dense`` of the seeds ``dense#1`` and ``dense#2``, holds for those of its seeds that have
+    no row of their own.
+
+    Parameters
+    ----------
+    evaluation
+        Of any runs.
+    costs
+        ``run`` and any columns of what runs or systems cost (:func:`collection.formats.read_costs`).
+    place
+        Where the costs come from, for messages.
 
     Raises
     ------
@@ -269,14 +285,13 @@ def with_costs(evaluation: Evaluation, costs: pd.DataFrame) -> Evaluation:
     """
     runs, known = [c.run for c in evaluation.coverage], costs.set_index("run")
     if len(unknown_costs(runs, costs)) == len(known):
-        place = costs.attrs.get("place", "costs")
         raise InputError(
             f"{place}: wanted costs of one of the runs ({', '.join(runs[:3])}), "
             f"found those of {', '.join(map(str, known.index[:3]))}"
         )
     system_of = {run: system for system, members in seeds(runs).items() for run in members}
     own, of_system = known.reindex(runs), known.reindex([system_of[run] for run in runs])
-    return evaluation._replace(costs=own.where(own.notna(), of_system.set_axis(own.index)))
+    return replace(evaluation, costs=own.where(own.notna(), of_system.set_axis(own.index)))
 
 
 def unknown_costs(runs: Iterable[str], costs: pd.DataFrame) -> list[str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from collection.comparison.conclusions import Notes, note, of_best, of_test, pointing
-from collection.comparison.evaluation import Evaluation, direction, evaluate
+from collection.comparison.evaluation import Evaluation, as_html, direction, evaluate
 from collection.comparison.seed_groups import systems_of
 from collection.errors import InputError, UnknownNameError
 from collection.measures import Floats, Measure, parse
@@ -35,7 +36,8 @@ PAIRED = ("system_a", "system_b", "measure", "topics", "difference", "low", "hig
           "losses", "significant")  # fmt: skip
 
 
-class Comparison(NamedTuple):
+@dataclass(frozen=True)
+class Comparison:
     """Systems beside each other.
 
     Attributes
@@ -86,6 +88,9 @@ class Comparison(NamedTuple):
         rows = self.leaderboard
         wide = rows.pivot(index="system", columns="measure", values=column)
         return wide.loc[rows["system"].drop_duplicates(), rows["measure"].drop_duplicates()]
+
+    def _repr_html_(self) -> str:
+        return as_html(self.table(), self.notes)
 
     def sentence(self, measure: str, system: str | None = None) -> str:
         """The conclusion in words: about the best by `measure`, or about `system` against its baseline.

@@ -7,6 +7,7 @@ import pandas as pd
 
 from collection.comparison.evaluation import Evaluation
 from collection.errors import InputError, UnknownNameError
+from collection.frames import QRELS
 from collection.records import Run, in_natural_order
 
 
@@ -45,7 +46,7 @@ def side_by_side(a: Run, b: Run, qrels: pd.DataFrame, topic: str, depth: int = 1
     a, b
         Two runs.
     qrels
-        ``query_id``, ``doc_id``, ``relevance``; of several grades for a document, the highest.
+        :data:`collection.frames.QRELS`; of several grades for a document, the highest.
     topic
         One that the qrels or one of the runs has.
     depth
@@ -66,7 +67,7 @@ def side_by_side(a: Run, b: Run, qrels: pd.DataFrame, topic: str, depth: int = 1
     if depth < 1:
         raise InputError(f"the depth is 1 or more, found {depth}")
     rankings = [_ranking(run, topic) for run in (a, b)]
-    judged = qrels[qrels["query_id"].astype("str") == topic]
+    judged = QRELS.check(qrels)[qrels["query_id"].astype("str") == topic]
     if not (len(judged) or any(map(len, rankings))):
         raise UnknownNameError("topic", topic, qrels["query_id"].astype("str").drop_duplicates())
     grades = judged.groupby(judged["doc_id"].astype("str"))["relevance"].max()

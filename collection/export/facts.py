@@ -38,7 +38,7 @@ def plain(value: Any) -> Any:
     return str(value) if isinstance(value, pd.Timestamp) else value
 
 
-def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+def rows(frame: pd.DataFrame) -> list[dict[str, object]]:
     """The rows of a frame as plain data."""
     return [plain(row) for row in frame.astype(object).to_dict("records")]
 
@@ -62,13 +62,13 @@ def spread(counts: Iterable[int]) -> dict[str, float] | None:
     }
 
 
-def of_qrels(qrels: pd.DataFrame, topics: Iterable[str], grades: Iterable[int], level: int) -> dict[str, Any]:
+def of_qrels(qrels: pd.DataFrame, topics: Iterable[str], grades: Iterable[int], level: int) -> dict[str, object]:
     """How many grades there are, of which, in which topics.
 
     Parameters
     ----------
     qrels
-        ``query_id``, ``doc_id``, ``relevance``, none below 0.
+        :data:`collection.frames.QRELS`, none below 0.
     topics
         Of the collection, judged or not.
     grades
@@ -100,7 +100,7 @@ def of_qrels(qrels: pd.DataFrame, topics: Iterable[str], grades: Iterable[int], 
     }
 
 
-def of_judging(log: pd.DataFrame, current: pd.DataFrame) -> dict[str, Any]:
+def of_judging(log: pd.DataFrame, current: pd.DataFrame) -> dict[str, object]:
     """Who judged how much, and how long it took.
 
     Parameters
@@ -149,7 +149,7 @@ def of_judging(log: pd.DataFrame, current: pd.DataFrame) -> dict[str, Any]:
 
 def of_pool(
     pool: pd.DataFrame, rounds: pd.DataFrame, sampled_out: pd.DataFrame, qrels: pd.DataFrame, without_text: int
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """How the pairs were chosen, and how many of them have a grade.
 
     Parameters
@@ -184,7 +184,7 @@ def of_pool(
     }
 
 
-def of_recall(table: pd.DataFrame) -> dict[str, Any]:
+def of_recall(table: pd.DataFrame) -> dict[str, object]:
     """How much of what is relevant was found.
 
     Parameters

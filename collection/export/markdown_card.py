@@ -22,7 +22,7 @@ MADE_OF = {
 """What grades mean that are not made of judgements."""
 
 
-def card(facts: Mapping[str, Any]) -> str:
+def card(facts: Mapping[str, object]) -> str:
     """The card in Markdown.
 
     Parameters
@@ -266,14 +266,14 @@ def _guidelines(facts: Mapping[str, Any]) -> Iterator[str]:
         yield f"> {line}".rstrip()
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
+def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     yield f"| {' | '.join(header)} |"
     yield "|" + "---|" * len(header)
     for row in rows:
         yield f"| {' | '.join(map(_cell, row))} |"
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, int):

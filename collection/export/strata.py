@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from collection.errors import InputError
-from collection.records import QRELS_COLUMNS, require_columns
+from collection.frames import QRELS
 
 UNJUDGED = -1
 """The grade that stands for "in the pool, and not judged" in files, and nowhere else."""
@@ -27,7 +27,7 @@ def with_unjudged(qrels: pd.DataFrame, pool: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``query_id``, ``doc_id``, ``relevance``: topics in the order of the qrels and then of the pool, by document
+        :data:`collection.frames.QRELS`: topics in the order of the qrels and then of the pool, by document
         id within each.
 
     Examples
@@ -37,9 +37,9 @@ def with_unjudged(qrels: pd.DataFrame, pool: pd.DataFrame) -> pd.DataFrame:
     >>> with_unjudged(qrels, pool).to_dict("split")["data"]
     [['1', 'd1', -1], ['1', 'd2', 3]]
     """
-    require_columns(qrels, QRELS_COLUMNS, "adding what is unjudged")
+    QRELS.check(qrels, "adding what is unjudged")
     more = pool.loc[~_among(pool, qrels), _PAIR].assign(relevance=UNJUDGED)
-    return _ordered(pd.concat([qrels[list(QRELS_COLUMNS)], more], ignore_index=True))
+    return _ordered(pd.concat([qrels[list(QRELS.names)], more], ignore_index=True))
 
 
 def of_judged_topics(qrels: pd.DataFrame) -> pd.DataFrame:
@@ -57,9 +57,7 @@ def of_judged_topics(qrels: pd.DataFrame) -> pd.DataFrame:
     [['1', 3], ['1', -1]]
     """
     judged = qrels.loc[qrels["relevance"] >= 0, "query_id"]
-    kept = qrels[qrels["query_id"].isin(judged)].reset_index(drop=True)
-    kept.attrs = dict(qrels.attrs)
-    return kept
+    return qrels[qrels["query_id"].isin(judged)].reset_index(drop=True)
 
 
 def with_strata(qrels: pd.DataFrame, pool: pd.DataFrame, sampled_out: pd.DataFrame) -> pd.DataFrame:
@@ -76,7 +74,7 @@ def with_strata(qrels: pd.DataFrame, pool: pd.DataFrame, sampled_out: pd.DataFra
     Parameters
     ----------
     qrels
-        ``query_id``, ``doc_id``, ``relevance``.
+        :data:`collection.frames.QRELS`.
     pool, sampled_out
         As the store gives them: ``query_id``, ``doc_id``, ``stratum`` (null where nothing was drawn), ``pool_round``;
         in the pool ``probability`` too.
@@ -123,7 +121,7 @@ def with_probabilities(
     Parameters
     ----------
     qrels
-        ``query_id``, ``doc_id``, ``relevance``.
+        :data:`collection.frames.QRELS`.
     pool
         ``query_id``, ``doc_id``, ``probability`` (null where nothing was drawn), ``pool_round``.
     sampled_out
@@ -135,7 +133,7 @@ def with_probabilities(
     Returns
     -------
     DataFrame
-        ``query_id``, ``doc_id``, ``relevance``, ``probability`` (above 0, at most 1).
+        :data:`collection.frames.QRELS` with ``probability`` (above 0, at most 1).
 
     Raises
     ------
@@ -149,7 +147,7 @@ def with_probabilities(
             f"{rounds.max()} times; strata say what several samples are worth together"
         )
     settled = qrels[~_among(qrels, sampled_out)]
-    found = with_unjudged(settled, pool) if unjudged else _ordered(settled[list(QRELS_COLUMNS)])
+    found = with_unjudged(settled, pool) if unjudged else _ordered(settled[list(QRELS.names)])
     found = found.merge(pool[[*_PAIR, "probability"]], on=_PAIR, how="left")
     return found.assign(probability=found["probability"].astype("float64").fillna(1.0))
 

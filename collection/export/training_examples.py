@@ -21,7 +21,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from collection.errors import InputError, UnknownNameError
-from collection.records import QRELS_COLUMNS, require_columns
+from collection.frames import QRELS
+from collection.records import require_columns
 from collection.registry import Entry, Registry
 
 PAIR = ["query_id", "doc_id"]
@@ -126,7 +127,7 @@ def examples(
     qrels: pd.DataFrame,
     *,
     rule: str = "judged",
-    parameters: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, object] | None = None,
     ranked: pd.DataFrame | None = None,
     documents: Sequence[str] = (),
     usable: Callable[[str], bool] | None = None,
@@ -149,7 +150,7 @@ def examples(
     Parameters
     ----------
     qrels
-        ``query_id``, ``doc_id``, ``relevance``: settled grades; below 0 is unjudged.
+        :data:`collection.frames.QRELS`: settled grades; below 0 is unjudged.
     rule, parameters
         Which documents are candidates: a name of :data:`NEGATIVES`, and what differs from its defaults.
     ranked
@@ -160,7 +161,7 @@ def examples(
     usable
         Whether a document may be in an example, as positive or negative; all may if left out.
     marked
-        ``query_id``, ``doc_id``, ``relevance``: every grade that anybody gave, the same pair perhaps several times. Of
+        :data:`collection.frames.QRELS`: every grade that anybody gave, the same pair perhaps several times. Of
         a pair the highest counts beside the settled one when it might become a negative.
     excluded
         ``query_id``, ``doc_id``: pairs that are in no example.
@@ -203,7 +204,7 @@ def examples(
     _check(level, margin, negatives, per_topic, {**entry.parameters, **given})
     grades, rankings = _grades(qrels), _rankings(ranked)
     against = _Against(_highest(qrels, marked), _pairs(excluded), near or {}, usable)
-    rows: list[tuple[Any, ...]] = []
+    rows: list[tuple[object, ...]] = []
     positives = drawn = short = 0
     topics_short: set[str] = set()
     for query_id, graded in grades.items():
@@ -324,12 +325,12 @@ def _by_limit(
 
 def _grades(qrels: pd.DataFrame) -> dict[str, dict[str, float]]:
     """Topic -> document -> grade, documents by id; without what is unjudged."""
-    require_columns(qrels, QRELS_COLUMNS, "making training data")
+    QRELS.check(qrels, "making training data")
     _once(qrels, "qrels")
     judged_only = qrels[qrels["relevance"] >= 0]
     found: dict[str, dict[str, float]] = {str(query_id): {} for query_id in judged_only["query_id"].unique()}
     ordered = judged_only.sort_values("doc_id", kind="stable")
-    for query_id, doc_id, relevance in zip(*(ordered[name].tolist() for name in QRELS_COLUMNS), strict=True):
+    for query_id, doc_id, relevance in zip(*(ordered[name].tolist() for name in QRELS.names), strict=True):
         found[query_id][doc_id] = float(relevance)
     return found
 
@@ -351,8 +352,8 @@ def _highest(*given: pd.DataFrame | None) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     for frame in given:
         if frame is not None:
-            require_columns(frame, QRELS_COLUMNS, "the grades that were given")
-            for query_id, doc_id, relevance in zip(*(frame[name].tolist() for name in QRELS_COLUMNS), strict=True):
+            QRELS.check(frame, "the grades that were given")
+            for query_id, doc_id, relevance in zip(*(frame[name].tolist() for name in QRELS.names), strict=True):
                 of_topic = found.setdefault(query_id, {})
                 of_topic[doc_id] = max(float(relevance), of_topic.get(doc_id, -inf))
     return found

@@ -21,7 +21,7 @@ from collection.formats.folder import CHECKSUMS, WrittenFile, file_in, files_in,
 from collection.formats.images import TYPES as IMAGE_TYPES
 from collection.formats.images import Named as NamedImages
 from collection.formats.images import host_of, read_image
-from collection.formats.labels import line_of_label, read_labels, write_labels
+from collection.formats.labels import LabelLog, line_of_label, read_label_log, read_labels, write_labels
 from collection.formats.qrels import QrelsForm, read_qrels
 from collection.formats.run import read_run
 from collection.formats.run_files import line_of_pair, read_runs, run_names
@@ -43,6 +43,7 @@ __all__ = [
     "CHECKSUMS",
     "IMAGE_TYPES",
     "QUERY_TEXTS",
+    "LabelLog",
     "NamedImages",
     "QrelsForm",
     "WrittenFile",
@@ -58,6 +59,7 @@ __all__ = [
     "read_costs",
     "read_documents",
     "read_image",
+    "read_label_log",
     "read_labels",
     "read_preferences",
     "read_qrels",

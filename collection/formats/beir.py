@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
-from typing import Any
 
 import pandas as pd
 
 from collection.formats import documents, images
 from collection.formats.write import _number, replacing
-from collection.records import QRELS_COLUMNS, TOPIC_COLUMNS, Document, require_columns
+from collection.frames import QRELS, TOPICS
+from collection.records import Document
 
 Path = str | PathLike[str]
 
@@ -29,7 +29,7 @@ HEADER = "query-id\tcorpus-id\tscore\n"
 """The first line of BEIR's qrels."""
 
 
-def corpus_record(document: Document, place_of: Callable[[str], str] = str) -> dict[str, Any]:
+def corpus_record(document: Document, place_of: Callable[[str], str] = str) -> dict[str, object]:
     """A document as a line of ``corpus.jsonl``.
 
     Parameters
@@ -51,8 +51,8 @@ def corpus_record(document: Document, place_of: Callable[[str], str] = str) -> d
     >>> corpus_record(Document("d1", "Wings", "Flow past a wing.", {"year": 1957, "docno": "A-1"}))
     {'_id': 'd1', 'title': 'Wings', 'text': 'Flow past a wing.', 'other_docno': 'A-1', 'year': 1957}
     """
-    record: dict[str, Any] = {"_id": document.doc_id, "title": document.title, "text": document.text or ""}
-    more: dict[str, Any] = {}
+    record: dict[str, object] = {"_id": document.doc_id, "title": document.title, "text": document.text or ""}
+    more: dict[str, object] = {}
     for name, value in document.metadata.items():
         if name == "images" and (named := _images(value, place_of)):
             more[name] = named
@@ -63,7 +63,7 @@ def corpus_record(document: Document, place_of: Callable[[str], str] = str) -> d
     return record | dict(sorted(more.items()))
 
 
-def _images(value: Any, place_of: Callable[[str], str]) -> list[dict[str, str]]:
+def _images(value: object, place_of: Callable[[str], str]) -> list[dict[str, str]]:
     """Images as the campaign keeps them, in the form that is read; none if it is anything else."""
     if not isinstance(value, list) or not all(isinstance(v, Mapping) and v.keys() & {"file", "link"} for v in value):
         return []
@@ -86,13 +86,13 @@ def query_text(topic: Mapping[str, str], what: str = "title") -> str:
     'wing flow How air passes.'
     """
     wanted = [topic[name] for name in QUERY_TEXTS[what] if topic[name].strip()]
-    there = [topic[name] for name in TOPIC_COLUMNS[1:] if topic[name].strip()]
+    there = [topic[name] for name in TOPICS.names[1:] if topic[name].strip()]
     return " ".join(wanted or there[:1])
 
 
 def write_queries(topics: pd.DataFrame, path: Path, what: str = "title") -> None:
     """Write topics as ``queries.jsonl``: ``_id`` and ``text``, by a name of :data:`QUERY_TEXTS`."""
-    require_columns(topics, TOPIC_COLUMNS, "writing queries")
+    TOPICS.check(topics, "writing queries")
     with replacing(path) as file:
         for topic in topics.to_dict("records"):
             words = {str(name): str(value) for name, value in topic.items()}
@@ -101,9 +101,9 @@ def write_queries(topics: pd.DataFrame, path: Path, what: str = "title") -> None
 
 def write_topics(topics: pd.DataFrame, path: Path) -> None:
     """Write topics as JSONL with all their fields; :func:`~collection.formats.read_topics` reads them back."""
-    require_columns(topics, TOPIC_COLUMNS, "writing topics")
+    TOPICS.check(topics, "writing topics")
     with replacing(path) as file:
-        for topic in topics[list(TOPIC_COLUMNS)].to_dict("records"):
+        for topic in topics[list(TOPICS.names)].to_dict("records"):
             file.write(_line({str(name): value for name, value in topic.items()}))
 
 
@@ -112,12 +112,12 @@ def write_beir_qrels(frame: pd.DataFrame, path: Path) -> None:
 
     The ids are those of a campaign: without blanks, so nothing is escaped.
     """
-    require_columns(frame, QRELS_COLUMNS, "writing qrels")
+    QRELS.check(frame, "writing qrels")
     with replacing(path) as file:
         file.write(HEADER)
-        for query_id, doc_id, grade in frame[list(QRELS_COLUMNS)].itertuples(index=False):
+        for query_id, doc_id, grade in frame[list(QRELS.names)].itertuples(index=False):
             file.write(f"{query_id}\t{doc_id}\t{_number(grade)}\n")
 
 
-def _line(record: Mapping[str, Any]) -> str:
+def _line(record: Mapping[str, object]) -> str:
     return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"

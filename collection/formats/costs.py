@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from os import PathLike
-from typing import Any
 
 import pandas as pd
 
@@ -42,8 +41,7 @@ def read_costs(path: str | PathLike[str]) -> pd.DataFrame:
     -------
     DataFrame
         ``run`` (str), then the other columns in the order of the file, in lower case: float64 where every
-        value that is there is a finite number, else str. An empty cell is missing (NaN). ``attrs["place"]`` is the path
-        and the line of the first row, for errors that are only seen beyond the file.
+        value that is there is a finite number, else str. An empty cell is missing (NaN).
 
     Raises
     ------
@@ -70,9 +68,7 @@ def read_costs(path: str | PathLike[str]) -> pd.DataFrame:
         rows.append([run, *cells])
     del names[place]
     frame = pd.DataFrame(rows, columns=["run", *names], dtype="str")
-    costs = frame.assign(**{name: _numbers_or_text(frame[name]) for name in names})
-    costs.attrs["place"] = f"{path}:{seen.line(rows[0][0])}"
-    return costs
+    return frame.assign(**{name: _numbers_or_text(frame[name]) for name in names})
 
 
 def line_of_run(path: str | PathLike[str], run: str) -> int | None:
@@ -94,7 +90,7 @@ def _table(path: str | PathLike[str]) -> tuple[int, list[str], Iterator[tuple[in
     return names.index(next(name for name in RUN if name in names)), names, records
 
 
-def _numbers_or_text(column: pd.Series[Any]) -> pd.Series[Any]:
+def _numbers_or_text(column: pd.Series) -> pd.Series:
     """The column as numbers if all that is there are finite numbers; missing where it is empty."""
     there = column[column != ""]
     numbers = there.map(parse_score)

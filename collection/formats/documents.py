@@ -82,6 +82,6 @@ def _documents(
         yield number, Document(doc_id, title, text, metadata)
 
 
-def _from_json(path: str | PathLike[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+def _from_json(path: str | PathLike[str]) -> Iterator[tuple[int, dict[str, object]]]:
     for number, line in fields.data_lines(path, WANTED):
         yield number, fields.json_object(path, number, line)

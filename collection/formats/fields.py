@@ -78,12 +78,12 @@ def _refuse_bad_characters(path: Path, number: int, written: str) -> None:
         raise FormatError(path, number, "text", "a NUL character (\\u0000)")
 
 
-def pick(record: Mapping[str, Any], names: Iterable[str]) -> str | None:
+def pick(record: Mapping[str, object], names: Iterable[str]) -> str | None:
     """The first of `names` that the record has a value for."""
     return next((n for n in names if record.get(n) is not None), None)
 
 
-def identifier(path: Path, number: int, record: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, str]:
+def identifier(path: Path, number: int, record: Mapping[str, object], names: tuple[str, ...]) -> tuple[str, str]:
     """The name of the id's field, and the id as text."""
     name = pick(record, names)
     if name is None:
@@ -105,7 +105,7 @@ def check_id(path: Path, number: int, value: object) -> str:
     return text
 
 
-def text_of(path: Path, number: int, record: Mapping[str, Any], name: str | None) -> str:
+def text_of(path: Path, number: int, record: Mapping[str, object], name: str | None) -> str:
     """A field as text; '' where it is absent or null."""
     value = record.get(name) if name is not None else None
     if value is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from os import PathLike
 from pathlib import Path, PurePosixPath
-from typing import Any
 from urllib.parse import urlsplit
 
 from collection.errors import FormatError
@@ -52,7 +51,7 @@ def host_of(link: str) -> str | None:
         return None
 
 
-def named(path: str | PathLike[str], number: int, record: dict[str, Any]) -> tuple[Named, set[str]]:
+def named(path: str | PathLike[str], number: int, record: dict[str, object]) -> tuple[Named, set[str]]:
     """The images that a document's record names.
 
     Parameters
@@ -89,19 +88,19 @@ def named(path: str | PathLike[str], number: int, record: dict[str, Any]) -> tup
     return Named(found.values()), used
 
 
-def _values(value: Any) -> list[Any]:
+def _values(value: object) -> list[object]:
     if value is None or value == "":
         return []
     return value if isinstance(value, list) else [value]
 
 
-def _is_image(value: Any) -> bool:
+def _is_image(value: object) -> bool:
     """Whether this is meant to be an image, good or bad."""
     src = value.get("src") if isinstance(value, dict) else value
     return isinstance(src, str) and (src.strip().lower().startswith(_WEB) or _PICTURE.match(src.strip()) is not None)
 
 
-def _image(path: str | PathLike[str], number: int, field: str, value: Any) -> dict[str, str]:
+def _image(path: str | PathLike[str], number: int, field: str, value: object) -> dict[str, str]:
     wanted = f"in the field {field!r} a path, an address (http, https), or an object {{src, alt}}"
     src, alt = (value.get("src"), value.get("alt") or "") if isinstance(value, dict) else (value, "")
     if not _is_image(value) or not isinstance(alt, str):

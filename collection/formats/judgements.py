@@ -22,7 +22,7 @@ _HIGHEST = {"seconds": 1e9, "away": 1e9, "probability": 1.0, "pool_rank": 1e9, "
 _WHOLE = ("pool_rank", "model_round")
 
 
-def details_of(path: str | PathLike[str], number: int, record: Mapping[str, Any]) -> dict[str, Any]:
+def details_of(path: str | PathLike[str], number: int, record: Mapping[str, object]) -> dict[str, object]:
     """The fields of a record, of the types that a judgement has; None where nothing is said.
 
     Parameters
@@ -69,7 +69,7 @@ def _time(path: str | PathLike[str], number: int, text: str, name: str) -> str:
     return text if text in own else thousandths
 
 
-def _number(path: str | PathLike[str], number: int, value: Any, name: str, highest: float) -> float | int | None:
+def _number(path: str | PathLike[str], number: int, value: object, name: str, highest: float) -> float | int | None:
     if value is None or value == "":
         return None
     found = None if isinstance(value, bool) else parse_score(str(value))

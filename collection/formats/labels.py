@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -16,10 +17,10 @@ from collection.formats.judgements import DETAILS, details_of
 from collection.formats.source import quote
 from collection.formats.tables.lines import as_numbers, parse_grade
 from collection.formats.write import replacing
-from collection.records import COUNTS_AS, KINDS, require_columns, require_ids
+from collection.frames import LABELS
+from collection.records import COUNTS_AS, KINDS
 
 WANTED = "labels"
-COLUMNS = ("annotator", "query_id", "doc_id", "relevance")
 ALIASES = {
     "annotator": ("annotator", "assessor", "rater", "judge", "user"),
     "query_id": ("query_id", "qid", "topic", "query-id"),
@@ -40,8 +41,25 @@ class _Row(NamedTuple):
     details: Mapping[str, Any] = {}
 
 
-def read_labels(path: str | PathLike[str], *, details: bool = False) -> pd.DataFrame:
-    """Read labels, or a log of judgements.
+@dataclass(frozen=True)
+class LabelLog:
+    """Labels, and what was left out of the log that they come from.
+
+    Attributes
+    ----------
+    labels
+        :data:`collection.frames.LABELS`, and a column for each of :data:`collection.formats.judgements.DETAILS` where
+        the file is a log.
+    left_out
+        "adjudication", "surplus", "cannot judge" -> how many rows; those of which there are any.
+    """
+
+    labels: pd.DataFrame
+    left_out: dict[str, int]
+
+
+def read_labels(path: str | PathLike[str]) -> pd.DataFrame:
+    r"""Read annotators' grades: labels, or a log of judgements.
 
     Parameters
     ----------
@@ -50,17 +68,13 @@ def read_labels(path: str | PathLike[str], *, details: bool = False) -> pd.DataF
         user), query_id (qid, topic), doc_id (docno, docid), relevance (grade, label, rel, score); others are passed
         over. With a column ``kind`` it is a log as ``cleverdon export --judgements`` writes it: of each annotator's
         rows for a pair the last counts, and only if it is a grade; adjudications and surplus judgements are left out.
-    details
-        Of a log also what it says beside the grades: a column for each of
-        :data:`collection.formats.judgements.DETAILS`.
 
     Returns
     -------
     DataFrame
-        ``annotator``, ``query_id``, ``doc_id`` (str), ``relevance`` (int64; float64 if a grade has a fraction),
-        where the file says it ``first_judged_at`` (str; of a revised grade when the first was given), in the order of
-        the file. ``attrs["left_out"]`` counts what a log has besides grades: "adjudication", "surplus", "cannot judge",
-        as far as there are any.
+        :data:`collection.frames.LABELS` in the order of the file: ids as str, ``relevance`` as int64 (float64 if a
+        grade has a fraction); where the file says it ``first_judged_at`` (str; of a revised grade when the first was
+        given).
 
     Raises
     ------
@@ -68,7 +82,25 @@ def read_labels(path: str | PathLike[str], *, details: bool = False) -> pd.DataF
         With path and line: no such column, a grade that is no number, no name or one with blanks around it, the same
         annotator and pair twice (in a log they may), a record of another width than the header, text that is not UTF-8,
         nothing at all.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("labels.csv").write_text("assessor,qid,docno,grade\nann,301,d1,2\nbob,301,d1,0\n")
+    >>> print(read_labels("labels.csv"))
+      annotator query_id doc_id  relevance
+    0       ann      301     d1          2
+    1       bob      301     d1          0
     """
+    return _read(path, details=False).labels
+
+
+def read_label_log(path: str | PathLike[str]) -> LabelLog:
+    """Read labels as :func:`read_labels` does, with the details of a log and what was left out of it."""
+    return _read(path, details=True)
+
+
+def _read(path: str | PathLike[str], *, details: bool) -> LabelLog:
     kept: dict[tuple[str, str, str], _Row] = {}
     left_out: Counter[str] = Counter()
     for number, record in delimited.aliased_records(path, WANTED, ALIASES):
@@ -86,15 +118,14 @@ def read_labels(path: str | PathLike[str], *, details: bool = False) -> pd.DataF
             raise FormatError(path, number, "each annotator and pair once", found)
         kept[row[1:4]] = row
     graded = [row for row in kept.values() if row.relevance is not None]
-    frame = pd.DataFrame([row[1:4] for row in graded], columns=list(COLUMNS[:3]), dtype="str")
+    frame = pd.DataFrame([row[1:4] for row in graded], columns=list(LABELS.names[:3]), dtype="str")
     labels = frame.assign(relevance=as_numbers([row.relevance for row in graded if row.relevance is not None]))
     if any(row.first_judged_at for row in graded):
         labels["first_judged_at"] = pd.Series([row.first_judged_at for row in graded], dtype="str")
     for name in DETAILS if any(row.details for row in graded) else ():
         labels[name] = pd.Series([row.details[name] for row in graded], dtype=object)
     left_out["cannot judge"] = sum(row.cannot for row in kept.values())
-    labels.attrs["left_out"] = {what: count for what, count in left_out.items() if count}
-    return labels
+    return LabelLog(LABELS.check(labels), {what: count for what, count in left_out.items() if count})
 
 
 def line_of_label(path: str | PathLike[str], annotator: str, query_id: str, doc_id: str) -> int | None:
@@ -114,7 +145,7 @@ def write_labels(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
     Parameters
     ----------
     frame
-        ``annotator``, ``query_id``, ``doc_id``, ``relevance``; one row per annotator and pair.
+        :data:`collection.frames.LABELS`; one row per annotator and pair.
     path
         ``.csv`` or ``.tsv``, perhaps ``.gz`` after it; names that a spreadsheet would compute stand behind an
         apostrophe (:mod:`collection.formats.spreadsheet`), which :func:`read_labels` takes off. An existing file is
@@ -132,13 +163,11 @@ def write_labels(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
     separator = {".csv": ",", ".tsv": "\t"}.get(source.suffix(path))
     if separator is None:
         raise InputError(f"{path}: labels are written as .csv or .tsv (perhaps .gz after it)")
-    require_columns(frame, COLUMNS, "writing labels")
-    given = frame[list(COLUMNS)]
-    require_ids(given, "writing labels", COLUMNS[:3])
+    given = LABELS.check(frame, "writing labels")[list(LABELS.names)]
     if given["relevance"].isna().any():
         raise InputError("labels need a grade in every row; leave pairs without one out")
-    if given.duplicated(list(COLUMNS[:3])).any():
-        row = given[given.duplicated(list(COLUMNS[:3]))].iloc[0]
+    if given.duplicated(list(LABELS.names[:3])).any():
+        row = given[given.duplicated(list(LABELS.names[:3]))].iloc[0]
         raise InputError(f"labels have each annotator and pair once, found {tuple(row.iloc[:3])} twice")
     rows = list(given.itertuples(index=False, name=None))
     for name, *ids, _ in rows:
@@ -149,11 +178,12 @@ def write_labels(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
         if wrong is not None:
             raise InputError(f"an id cannot be written if it is empty or has white space in it: {quote(str(wrong))}")
     rows = [(spreadsheet.escaped(name), *more) for name, *more in rows]
+    rows.insert(0, LABELS.names)
     with replacing(path) as file:
         if separator == "\t":
-            file.writelines("\t".join(map(_cell, row)) + "\n" for row in (COLUMNS, *rows))
+            file.writelines("\t".join(map(_cell, row)) + "\n" for row in rows)
         else:
-            csv.writer(file, lineterminator="\n").writerows([_cell(cell) for cell in row] for row in (COLUMNS, *rows))
+            csv.writer(file, lineterminator="\n").writerows([_cell(cell) for cell in row] for row in rows)
 
 
 def _cell(value: Any) -> str:

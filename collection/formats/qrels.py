@@ -12,6 +12,7 @@ from collection.formats import source
 from collection.formats.source import quote
 from collection.formats.tables.lines import Extra, Layout, data_lines, parse_score
 from collection.formats.tables.strict import read_table
+from collection.frames import QRELS
 
 WANTED = "qrels"
 NAMES = "query_id 0 doc_id relevance"
@@ -22,7 +23,7 @@ QrelsForm = Literal["judged", "subtopics", "strata", "probabilities"]
 
 
 def read_qrels(path: str | PathLike[str], *, form: QrelsForm = "judged") -> pd.DataFrame:
-    """Read qrels: ``query_id 0 doc_id relevance``, or BEIR's three columns under a header.
+    r"""Read qrels: ``query_id 0 doc_id relevance``, or BEIR's three columns under a header.
 
     Columns are parted by blanks or tabs; further columns, a second column of no meaning, blank lines and
     lines that begin with # are passed over; gzip is read as it is.
@@ -45,9 +46,9 @@ def read_qrels(path: str | PathLike[str], *, form: QrelsForm = "judged") -> pd.D
     Returns
     -------
     DataFrame
-        ``query_id`` and ``doc_id`` (str), ``relevance`` (int64; float64 if any grade has a fraction), in
-        the order of the file. Negative grades are kept: what they mean is for the reader to say. One more
-        column for the other forms: ``subtopic`` (str), ``stratum`` (str) or ``probability`` (float64).
+        :data:`collection.frames.QRELS` in the order of the file: ids as str, ``relevance`` as int64 (float64 if any
+        grade has a fraction). Negative grades are kept. The other forms add ``subtopic`` (str), ``stratum`` (str) or
+        ``probability`` (float64).
 
     Raises
     ------
@@ -57,6 +58,15 @@ def read_qrels(path: str | PathLike[str], *, form: QrelsForm = "judged") -> pd.D
         qrels, nothing at all.
     UnknownNameError
         There is no such form.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("qrels.txt").write_text("301 0 d1 2\n301 0 d7 0\n")
+    >>> print(read_qrels("qrels.txt"))
+      query_id doc_id  relevance
+    0      301     d1          2
+    1      301     d7          0
     """
     if form not in get_args(QrelsForm):
         raise UnknownNameError("form of qrels", form, get_args(QrelsForm))
@@ -73,7 +83,7 @@ def read_qrels(path: str | PathLike[str], *, form: QrelsForm = "judged") -> pd.D
     }
     if layout.extra is not None:
         columns[layout.extra.name] = rows.extra
-    return pd.DataFrame(columns)
+    return QRELS.check(pd.DataFrame(columns))
 
 
 def _probability(text: str) -> float | None:

@@ -11,6 +11,7 @@ from collection.formats import source
 from collection.formats.source import quote
 from collection.formats.tables.lines import Layout, Tag, data_lines, parse_grade
 from collection.formats.tables.strict import read_table
+from collection.frames import RUN
 from collection.ranking import rank_run
 from collection.records import Run
 
@@ -19,7 +20,7 @@ NAMES = "query_id Q0 doc_id rank score tag"
 
 
 def read_run(path: str | PathLike[str]) -> Run:
-    """Read a run file: ``query_id Q0 doc_id rank score tag``, parted by blanks or tabs.
+    r"""Read a run file: ``query_id Q0 doc_id rank score tag``, parted by blanks or tabs.
 
     Columns after the sixth, blank lines and lines that begin with # are passed over; gzip is read as it
     is. The rank column is ignored: the score decides (see :func:`collection.ranking.rank_run`).
@@ -33,9 +34,9 @@ def read_run(path: str | PathLike[str]) -> Run:
     -------
     Run
         `name` is the tag, or the file's name without ``.gz`` and ``.run``/``.txt``/``.trec`` where there is
-        none. `frame` has ``query_id`` (categorical; the order of the categories means nothing),
-        ``doc_id`` (str), ``score`` (float64, may be infinite), ``rank`` and ``listed`` (int32, from 1; see
-        :func:`~collection.ranking.rank_run`), best first per topic, topics in the order of the file.
+        none. `frame` is :data:`collection.frames.RUN`: ``query_id`` categorical (the order of the categories means
+        nothing), ``doc_id`` str, ``score`` float64 (may be infinite), ``rank`` and ``listed`` int32; topics in the
+        order of the file.
 
     Raises
     ------
@@ -45,10 +46,13 @@ def read_run(path: str | PathLike[str]) -> Run:
 
     Examples
     --------
-    >>> read_run("bm25.run.gz").frame.head(2)  # doctest: +SKIP
+    >>> from pathlib import Path
+    >>> _ = Path("bm25.run").write_text("301 Q0 d7 1 16.1 bm25\n301 Q0 d42 2 17.5 bm25\n")
+    >>> name, frame = read_run("bm25.run")
+    >>> print(frame)
       query_id doc_id  score  rank  listed
-    0      301   d042   17.5     1       1
-    1      301   d007   16.1     2       2
+    0      301    d42   17.5     1       1
+    1      301     d7   16.1     2       2
     """
     layout = _layout(path)
     rows = read_table(path, layout)
@@ -61,7 +65,7 @@ def read_run(path: str | PathLike[str]) -> Run:
         copy=False,
     )
     del rows
-    return Run(source.stem(path) if layout.tag is None else layout.tag.word, rank_run(frame))
+    return Run(source.stem(path) if layout.tag is None else layout.tag.word, RUN.check(rank_run(frame)))
 
 
 def _layout(path: str | PathLike[str]) -> Layout:

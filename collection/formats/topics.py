@@ -9,16 +9,17 @@ import pandas as pd
 
 from collection.errors import FormatError
 from collection.formats import delimited, fields, source, topic_markup
-from collection.records import TOPIC_COLUMNS, Topic
+from collection.frames import TOPICS
+from collection.records import Topic
 
 WANTED = "topics"
 ID = topic_markup.ID
 TITLE, DESCRIPTION, NARRATIVE = topic_markup.TITLE, topic_markup.DESCRIPTION, topic_markup.NARRATIVE
-_BARE = {width: TOPIC_COLUMNS[:width] for width in (2, 3, 4)}
+_BARE = {width: TOPICS.names[:width] for width in (2, 3, 4)}
 
 
 def read_topics(path: str | PathLike[str]) -> pd.DataFrame:
-    """Read topics in any of the field's forms; the content says which.
+    r"""Read topics in any of the field's forms; the content says which.
 
     Parameters
     ----------
@@ -31,15 +32,21 @@ def read_topics(path: str | PathLike[str]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``query_id``, ``title``, ``description``, ``narrative``: str, '' where there is none, in the order of
-        the file. In SGML and XML white space is collapsed, entities are decoded, and the words
-        "Number:", "Description:", "Narrative:" are left out.
+        :data:`collection.frames.TOPICS` as str, '' where there is none, in the order of the file. In SGML and XML white
+        space is collapsed, entities are decoded, and the words "Number:", "Description:", "Narrative:" are left out.
 
     Raises
     ------
     FormatError
         With path and line: no id, the same id twice, broken JSON or XML, text that is not UTF-8, a form
         that is none of these, nothing at all.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("topics.tsv").write_text("301\tWing flow\n302\tHeat transfer\n")
+    >>> read_topics("topics.tsv")["title"].tolist()
+    ['Wing flow', 'Heat transfer']
     """
     seen = fields.Seen(path, "topic")
     topics = []
@@ -48,7 +55,7 @@ def read_topics(path: str | PathLike[str]) -> pd.DataFrame:
         topics.append(topic)
     if not topics:
         raise FormatError(path, None, WANTED, "no topic in the file")
-    return pd.DataFrame(topics, columns=list(TOPIC_COLUMNS), dtype="str")
+    return TOPICS.check(pd.DataFrame(topics, columns=list(TOPICS.names), dtype="str"))
 
 
 def _parsed(path: str | PathLike[str]) -> Iterable[tuple[int, Topic]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from math import isnan
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -108,7 +108,7 @@ def _cells(line: _Line, flagged: bool) -> list[str]:
     return [*ids[:2], " ".join(ids[2:]), *judged]
 
 
-def _records(lines: Sequence[_Line], queries: Mapping[str, str], documents: Fetch) -> Iterator[dict[str, Any]]:
+def _records(lines: Sequence[_Line], queries: Mapping[str, str], documents: Fetch) -> Iterator[dict[str, object]]:
     left = iter(lines)
     while batch := list(islice(left, BATCH)):
         wanted = (doc_id for line in batch for doc_id in (line.positive[0], *(n[0] for n in line.negatives)))
@@ -127,7 +127,7 @@ def _records(lines: Sequence[_Line], queries: Mapping[str, str], documents: Fetc
             }
 
 
-def _document(texts: Mapping[str, Document], doc_id: str, relevance: float) -> dict[str, Any]:
+def _document(texts: Mapping[str, Document], doc_id: str, relevance: float) -> dict[str, object]:
     document = texts.get(doc_id)
     if document is None or document.text is None:
         raise InputError(f"training data need the text of document {source.quote(doc_id)}; there is none")

@@ -22,7 +22,8 @@ from collection import layout
 from collection.errors import InputError
 from collection.formats import source, spreadsheet
 from collection.formats.qrels import QrelsForm
-from collection.records import POOL_COLUMNS, QRELS_COLUMNS, RUN_COLUMNS, Judgement, Run, require_columns, require_ids
+from collection.frames import POOL, QRELS, RUN
+from collection.records import Judgement, Run, require_columns
 
 _WHOLE = ("relevance", "pool_rank", "model_round")
 """Fields of a judgement that are whole numbers; a null among them makes pandas hold floats."""
@@ -100,12 +101,12 @@ def replacing(path: str | PathLike[str]) -> Iterator[IO[str]]:
 
 
 def write_qrels(frame: pd.DataFrame, path: str | PathLike[str], *, form: QrelsForm = "judged") -> None:
-    """Write qrels in the TREC form, ``query_id 0 doc_id relevance``, in the order of the frame.
+    r"""Write qrels in the TREC form, ``query_id 0 doc_id relevance``, in the order of the frame.
 
     Parameters
     ----------
     frame
-        ``query_id``, ``doc_id``, ``relevance``; and the column that the form adds.
+        :data:`collection.frames.QRELS` with the column that the form adds.
     path
         Compressed if it ends in ``.gz``. An existing file is replaced when all is written.
     form
@@ -119,15 +120,21 @@ def write_qrels(frame: pd.DataFrame, path: str | PathLike[str], *, form: QrelsFo
     InputError
         If an id could not be read back (empty, white space in it, a topic that begins with #), a grade
         is missing, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> write_qrels(pd.DataFrame({"query_id": ["301"], "doc_id": ["d1"], "relevance": [2]}), "qrels.txt")
+    >>> from pathlib import Path
+    >>> Path("qrels.txt").read_text()
+    '301 0 d1 2\n'
     """
     extra = {"subtopics": "subtopic", "strata": "stratum", "probabilities": "probability"}.get(form)
-    require_columns(frame, (*QRELS_COLUMNS, *([extra] if extra else [])), "writing qrels")
+    QRELS.check(frame, "writing qrels", also=[extra] if extra else [])
     topics = _ids(frame, "query_id")
     documents = _ids(frame, "doc_id")
     if any(t.startswith("#") for t in set(topics)):
         raise InputError("a query_id that begins with # would be read as a comment; rename the topic")
-    if frame["relevance"].isna().any():
-        raise InputError("qrels need a grade in every row; leave pairs without one out")
     grades = [_number(grade) for grade in frame["relevance"].tolist()]
     columns: list[Sequence[str]] = [topics, ["0"] * len(frame), documents, grades]
     if form == "subtopics":
@@ -161,7 +168,7 @@ def write_pool(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
     InputError
         If an id or a strategy could not be read back, or the file cannot be written.
     """
-    require_columns(frame, POOL_COLUMNS, "writing a pool")
+    POOL.check(frame, "writing a pool")
     strategies = ["" if s is None else str(s) for s in _plain(frame["strategy"])]
     wrong = next((s for s in strategies if "\t" in s or "\n" in s or "\r" in s), None)
     if wrong is not None:
@@ -169,7 +176,7 @@ def write_pool(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
     numbers = ["rank", *(c for c in ("probability", "stratum") if c in frame and frame[c].notna().any())]
     cells = [["" if n is None else _number(n) for n in _plain(frame[column])] for column in numbers]
     with replacing(path) as file:
-        file.write("\t".join([*POOL_COLUMNS[:3], *numbers]) + "\n")
+        file.write("\t".join([*POOL.names[:3], *numbers]) + "\n")
         for row in zip(_ids(frame, "query_id"), _ids(frame, "doc_id"), strategies, *cells, strict=True):
             file.write("\t".join(row) + "\n")
 
@@ -309,8 +316,7 @@ def write_run(run: Run, path: str | PathLike[str]) -> None:
     path
         Compressed if it ends in ``.gz``. An existing file is replaced when all is written.
     """
-    require_columns(run.frame, RUN_COLUMNS, "writing a run")
-    require_ids(run.frame, "writing a run")
+    RUN.check(run.frame, "writing a run")
     tag = "_".join(run.name.split()) or "run"
     order = run.frame.assign(_=pd.factorize(run.frame["query_id"])[0]).sort_values(["_", "listed"], kind="stable")
     columns = (order[name].tolist() for name in ("query_id", "doc_id", "listed", "score"))
@@ -352,7 +358,7 @@ def _cell(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple | list) else value
 
 
-def _plain(column: pd.Series[Any], whole: bool = False) -> list[Any]:
+def _plain(column: pd.Series, whole: bool = False) -> list[Any]:
     """Python values, with None for every kind of null."""
     values = [None if null else v for v, null in zip(column.tolist(), column.isna(), strict=True)]
     if whole:

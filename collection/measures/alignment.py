@@ -13,9 +13,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from collection.errors import InputError
+from collection.frames import QRELS
 from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Floats, Grades, Ints, Sample, Subtopics, Version
 from collection.ranking import rank_run
-from collection.records import QRELS_COLUMNS, require_columns, require_ids
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class QrelsIndex:
         (P, S) the grade of each pair for each subtopic and (T, most, S) the same by topic, where there are any.
     """
 
-    topics: pd.Index[Any]
-    documents: pd.Index[Any]
+    topics: pd.Index
+    documents: pd.Index
     pairs: Ints
     grade: Grades
     judged: Grades
@@ -54,8 +54,7 @@ class QrelsIndex:
 
 def index_qrels(qrels: pd.DataFrame) -> QrelsIndex:
     """Make qrels ready for :func:`align`, which says what they are; worth it for more than one run."""
-    require_columns(qrels, QRELS_COLUMNS, "qrels")
-    require_ids(qrels, "qrels")
+    QRELS.check(qrels)
     topic_of_qrel, topics = pd.factorize(qrels["query_id"].astype("str"))
     doc_of_qrel, documents = pd.factorize(qrels["doc_id"].astype("str"))
     width = max(1, len(documents))
@@ -92,13 +91,12 @@ def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Versi
     Parameters
     ----------
     run
-        ``query_id``, ``doc_id``, ``score``; quickest as the reader gives it (``query_id`` categorical,
-        ``doc_id`` of type str).
+        :data:`collection.frames.SCORES`; quickest as the reader gives it (``query_id`` categorical, ``doc_id`` of type
+        str).
     qrels
-        ``query_id``, ``doc_id``, ``relevance``; one row per pair. With ``subtopic`` one row per pair and
-        subtopic, and the grade of the pair is the highest of them. With ``stratum`` or ``probability``
-        (of being judged) the qrels are a sample, which xinfAP and infNDCG read. Or what
-        :func:`index_qrels` made of such a frame.
+        :data:`collection.frames.QRELS`; one row per pair. With ``subtopic`` one row per pair and subtopic, and the
+        grade of the pair is the highest of them. With ``stratum`` or ``probability`` (of being judged) the qrels are a
+        sample, which xinfAP and infNDCG read. Or what :func:`index_qrels` made of such a frame.
     version
         9 compares scores as trec_eval 9 does, as 32-bit floats: more of them are equal.
 
@@ -220,12 +218,9 @@ def _first(frame: pd.DataFrame, which: npt.NDArray[np.bool_]) -> str:
     return f"{str(row['doc_id'])!r} of topic {str(row['query_id'])!r}"
 
 
-def _as_grades(relevance: pd.Series[Any], lowest: int = UNJUDGED) -> Grades:
+def _as_grades(relevance: pd.Series, lowest: int = UNJUDGED) -> Grades:
     """Small integers where the grades allow it (the matrix is read many times); negatives are no grades."""
-    try:
-        values = relevance.to_numpy(dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"grades are numbers: {error}") from None
+    values = relevance.to_numpy(dtype=np.float64)
     if not (np.abs(values) < 2**31).all():
         wrong = values[~(np.abs(values) < 2**31)][0]
         raise InputError(f"a grade is a number below 2,147,483,648, found {wrong}; leave out what nobody judged")
@@ -239,7 +234,7 @@ def _levels(grade: Grades) -> tuple[float, ...]:
     return tuple(map(float, np.unique(grade[grade > 0])))
 
 
-def _among(column: pd.Series[Any], names: pd.Index[Any]) -> npt.NDArray[np.int32]:
+def _among(column: pd.Series, names: pd.Index) -> npt.NDArray[np.int32]:
     """For each row its place in `names`, -1 where it is not there. Arrow does it: strings never become objects."""
     import pyarrow.compute as pc
 
@@ -259,7 +254,7 @@ def _among(column: pd.Series[Any], names: pd.Index[Any]) -> npt.NDArray[np.int32
         return np.concatenate(list(found))
 
 
-def _arrow(column: pd.Series[Any]) -> Any:
+def _arrow(column: pd.Series) -> Any:
     """The column as one arrow array, without a copy where pandas holds it so."""
     import pyarrow as pa
 
@@ -287,8 +282,6 @@ def _strata(
     if name is None:
         return None, None
     codes, values = pd.factorize(qrels[name], sort=True)
-    if (codes < 0).any():
-        raise InputError(f"every row of the qrels needs its {name}, found none for document {_first(qrels, codes < 0)}")
     stratum = np.zeros(len(topic_of_pair), dtype=np.int64)
     stratum[pair_of_qrel] = codes
     strata = len(values)

@@ -105,7 +105,7 @@ def explain(
         (value,) = measure.entry.function(prepared, **keywords)
 
     grades = prepared.grades[0]
-    columns: dict[str, Any] = {"rank": np.arange(1, len(grades) + 1)}
+    columns: dict[str, object] = {"rank": np.arange(1, len(grades) + 1)}
     if doc_ids is not None:
         kept = one.grades[0] > UNJUDGED if measure.parameters.get("judged_only") else np.ones(len(doc_ids), np.bool_)
         columns["doc_id"] = np.array(list(doc_ids), dtype=object)[kept]

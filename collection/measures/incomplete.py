@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -43,7 +41,7 @@ def bpref10(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     return _preferences(aligned, rel, number + 10, number + 10)
 
 
-def _preferences(aligned: Aligned, rel: float, most: npt.NDArray[Any], divisor: npt.NDArray[Any]) -> Floats:
+def _preferences(aligned: Aligned, rel: float, most: np.ndarray, divisor: np.ndarray) -> Floats:
     """The mean over relevant documents of 1 - min(nonrelevant above, most) / divisor."""
     found, grades = aligned.found(rel), aligned.grades
     nonrelevant = np.cumsum((grades > UNJUDGED) & (grades < rel), axis=1)
@@ -80,7 +78,7 @@ def inferred_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Floats
     return divide(aligned.total(found.topic, expected), aligned.relevant(rel))
 
 
-def _estimated(sample: Sample, judged: npt.NDArray[Any]) -> Floats:
+def _estimated(sample: Sample, judged: np.ndarray) -> Floats:
     """Judged documents -> documents of the pool that they stand for, per stratum."""
     return judged * divide(sample.size, sample.judged)
 

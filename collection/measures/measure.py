@@ -67,10 +67,10 @@ class Measure:
         return MEASURES[self.name]
 
     @overload
-    def __call__(self, aligned: Aligned, **parameters: Any) -> Floats: ...
+    def __call__(self, aligned: Aligned, **parameters: object) -> Floats: ...
     @overload
     def __call__(self, **parameters: Any) -> Measure: ...
-    def __call__(self, aligned: Aligned | None = None, **parameters: Any) -> Floats | Measure:
+    def __call__(self, aligned: Aligned | None = None, **parameters: object) -> Floats | Measure:
         """One value per topic of `aligned`, shape (T,), float64; or the same measure with other parameters."""
         if parameters or aligned is None:
             changed = Measure(self.name, {**self.parameters, **parameters}, self.level)
@@ -84,7 +84,7 @@ class Measure:
             )
         return values
 
-    def prepare(self, aligned: Aligned) -> tuple[Aligned, dict[str, Any]]:
+    def prepare(self, aligned: Aligned) -> tuple[Aligned, dict[str, object]]:
         """What the measure's function is given: the ranking as this measure looks at it, and keywords."""
         entry = self.entry
         if self.level is None and entry.needs_level:
@@ -301,21 +301,21 @@ def _unknown(name: str, level: str | None) -> UnknownNameError:
     return UnknownNameError("measure", name, written, written)
 
 
-def _normal(value: Any) -> Any:
+def _normal(value: object) -> object:
     """One way to write each value, so that equal measures are written alike: 2 for 2.0, gains by grade."""
     if isinstance(value, Mapping):
         return {_normal(k): _normal(v) for k, v in sorted(value.items())}
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _literal(value: Any) -> str:
+def _literal(value: object) -> str:
     """As ir_measures writes it: no blanks inside."""
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{k!r}:{v!r}" for k, v in value.items()) + "}"
     return repr(value)
 
 
-def _parameters(inside: str, text: str) -> dict[str, Any]:
+def _parameters(inside: str, text: str) -> dict[str, object]:
     """`rel=2, dcg='log2'` as a call would read it; only literals, nothing is evaluated."""
     try:
         call = ast.parse(f"f({inside})", mode="eval").body

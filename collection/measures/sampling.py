@@ -10,11 +10,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from collection.errors import InputError
+from collection.frames import QRELS
 from collection.measures.aligned import UNJUDGED, Aligned, Bools, Floats, Grades, Ints, Sample
 from collection.measures.alignment import align, index_qrels
 from collection.measures.imputation import complete, number_rows, to_its_depth
 from collection.measures.measure import Measure, as_measure
-from collection.records import Run, require_columns
+from collection.records import Run
 
 INTERVAL_COLUMNS = ("run", "value", "lowest", "highest", "error", "bias")
 
@@ -52,7 +53,7 @@ def sampling_interval(
     runs
         Any number.
     qrels
-        ``query_id``, ``doc_id``, ``relevance``, ``stratum``: the whole pool, -1 for what was not drawn.
+        :data:`collection.frames.QRELS` with ``stratum``: the whole pool, -1 for what was not drawn.
     confidence
         Between 0 and 1.
     replicates
@@ -91,7 +92,7 @@ def sampling_interval(
             "a sampling interval wants a confidence between 0 and 1 and 2 replicates or more, "
             f"found {confidence} and {replicates}"
         )
-    require_columns(qrels, ("query_id", "doc_id", "relevance", "stratum"), "a sampling interval")
+    QRELS.check(qrels, "a sampling interval", also=["stratum"])
     if not (qrels["relevance"] >= 0).any():
         raise InputError("a sampling interval needs judged documents, found none in the qrels")
     redraws = _Redraws(qrels.drop_duplicates(["query_id", "doc_id"]), replicates, np.random.default_rng(seed))
@@ -113,8 +114,6 @@ class _Redraws:
     def __init__(self, pairs: pd.DataFrame, replicates: int, random: np.random.Generator) -> None:
         topic = pd.factorize(pairs["query_id"].astype("str"))[0]
         stratum, strata = pd.factorize(pairs["stratum"], sort=True)
-        if (stratum < 0).any():
-            raise InputError("every row of the qrels needs its stratum; found one without")
         grades = pairs["relevance"].to_numpy(dtype=np.float64)
         self.pairs, self.stratum = pairs, stratum.astype(np.int64)
         self.topics, self.strata = int(topic.max(initial=-1)) + 1, len(strata)

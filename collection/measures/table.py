@@ -59,9 +59,9 @@ Amount = Annotated[float, Within(0)]
 Gains = Mapping[int, float]
 """Grade -> gain; a grade that is not named keeps the gain that it has without."""
 
-COMMON: dict[str, Any] = {"judged_only": False}
-GRADED: dict[str, Any] = {"rel": None, **COMMON}
-HINTS: dict[str, Any] = {"judged_only": bool, "rel": Positive | None}
+COMMON: dict[str, object] = {"judged_only": False}
+GRADED: dict[str, object] = {"rel": None, **COMMON}
+HINTS: dict[str, object] = {"judged_only": bool, "rel": Positive | None}
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class MeasureEntry(Entry[Function]):
             raise InputError(f"the name of a measure is a letter and then letters, digits or _, found {self.name!r}")
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, object]:
         """Parameter name -> default: those of the function, then those that every measure has."""
         return {**super().parameters, **(GRADED if self.graded else COMMON)}
 
@@ -149,7 +149,7 @@ class MeasureEntry(Entry[Function]):
         at = {"cutoff": "@10", "recall": "@0.95", None: ""}[self.level if self.needs_level else None]
         return self.name + at
 
-    def check(self, name: str, value: Any) -> None:
+    def check(self, name: str, value: object) -> None:
         """Raise InputError or UnknownNameError unless `value` can be the parameter `name`."""
         hint = {**HINTS, **get_type_hints(self.function, include_extras=True)}.get(name)
         if hint is None:  # a function without types takes what it is given
@@ -193,7 +193,7 @@ class MeasureEntry(Entry[Function]):
         return math.exp(mean) if self.summary == "geometric mean" else mean
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     # A whole number may have any number of digits, and comparing it is all that never fails.
     return isinstance(value, int | float) and not isinstance(value, bool) and -(2**63) < value < 2**63
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ class Shown(NamedTuple):
     """One thing that a measure showed: its name, its numbers, and the ranks that they belong to (None: all)."""
 
     name: str
-    values: npt.NDArray[Any]
+    values: np.ndarray
     ranks: npt.NDArray[np.int64] | None
 
 

@@ -18,8 +18,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from collection.errors import InputError
+from collection.frames import RUN
 from collection.pooling.table import STRATEGIES, Asking, Indices
-from collection.records import Run, require_columns
+from collection.records import Run
 
 
 @STRATEGIES.add(
@@ -283,13 +284,13 @@ def _told(answer: bool | None) -> bool:
     return bool(answer)
 
 
-def rankings_of(runs: Sequence[Run], query_id: str, doc_ids: pd.Index[Any] | Sequence[str]) -> list[Indices]:
+def rankings_of(runs: Sequence[Run], query_id: str, doc_ids: pd.Index | Sequence[str]) -> list[Indices]:
     """What an adaptive strategy reads: each run's documents of a topic, as indices into `doc_ids`.
 
     Parameters
     ----------
     runs
-        Any number of runs; frames as :func:`collection.ranking.rank_run` makes them.
+        Any number of runs (:data:`collection.frames.RUN`).
     query_id
         The topic.
     doc_ids
@@ -315,7 +316,7 @@ def rankings_of(runs: Sequence[Run], query_id: str, doc_ids: pd.Index[Any] | Seq
         raise InputError(f"the documents to judge need an id each, found {twice!r} twice; give each id once")
     rankings: list[Indices] = []
     for run in runs:
-        require_columns(run.frame, ("query_id", "doc_id", "listed"), f"run {run.name}")
+        RUN.check(run.frame, f"run {run.name}")
         rows = np.flatnonzero(run.frame["query_id"] == query_id)
         rows = rows[np.argsort(run.frame["listed"].to_numpy()[rows], kind="stable")]
         places = documents.get_indexer(pd.Index(run.frame["doc_id"].array.take(rows)))

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from collection.errors import InputError, UnknownNameError
+from collection.frames import POOL, RUN
 from collection.pooling.table import STRATEGIES, Depth, Ties
-from collection.records import POOL_COLUMNS, Run, require_columns
+from collection.records import Run
 from collection.registry import Parameter
 
 
@@ -39,7 +40,7 @@ def depth(
     Parameters
     ----------
     runs
-        Any number of runs; frames as :func:`collection.ranking.rank_run` makes them.
+        Any number of runs (:data:`collection.frames.RUN`).
     depth
         How many ranks of each run and topic, 1 or more.
     ties
@@ -65,7 +66,7 @@ def depth(
     pairs["strategy"] = "depth"
     topic_order = pd.factorize(pairs["query_id"])[0]
     order = np.lexsort((pairs["doc_id"].to_numpy(dtype=object), -pairs["runs"], pairs["rank"], topic_order))
-    return pairs.iloc[order].reset_index(drop=True)[[*POOL_COLUMNS, "runs"]]
+    return pairs.iloc[order].reset_index(drop=True)[[*POOL.names, "runs"]]
 
 
 def pool_growth(runs: Sequence[Run], deepest: int = 100) -> pd.DataFrame:
@@ -92,7 +93,7 @@ def pool_growth(runs: Sequence[Run], deepest: int = 100) -> pd.DataFrame:
 
 def _top(run: Run, depth: int, ties: Ties = "listed") -> pd.DataFrame:
     """``query_id``, ``doc_id`` and ``rank`` (the better of the two where both count) of a run's first rows."""
-    require_columns(run.frame, ("query_id", "doc_id", "rank", "listed"), f"run {run.name}")
+    RUN.check(run.frame, f"run {run.name}")
     places = run.frame["listed"]
     if ties == "both":
         places = run.frame[["listed", "rank"]].min(axis=1)

@@ -15,9 +15,10 @@ import numpy as np
 import pandas as pd
 
 from collection.errors import InputError, UnknownNameError
+from collection.frames import POOL
 from collection.pooling.run_evidence import Floats, Joined, K, evidence, joined
 from collection.pooling.table import STRATEGIES, Budget, Total
-from collection.records import POOL_COLUMNS, Run, require_columns
+from collection.records import Run
 from collection.registry import Parameter
 
 Fusion = Literal["rrf", "combsum", "combmnz", "borda", "rbp"]
@@ -52,7 +53,7 @@ def rrf(runs: Sequence[Run], *, budget: Budget = BUDGET, k: Constant = K, total:
     Parameters
     ----------
     runs
-        Any number of runs; frames as :func:`collection.ranking.rank_run` makes them.
+        Any number of runs (:data:`collection.frames.RUN`).
     budget
         How many pairs a topic gets, 1 or more; fewer where the runs have fewer.
     k
@@ -243,7 +244,7 @@ def _first(pairs: pd.DataFrame, strategy: str, budget: int, total: int) -> pd.Da
     if total < 0:
         raise InputError(f"the total of a pool is a number of pairs, or 0 where the budget holds, found {total}")
     place = (pairs.groupby("query_id", sort=False).cumcount() + 1).to_numpy()
-    pairs = pairs.assign(strategy=strategy, rank=place)[[*POOL_COLUMNS, "runs", "fusion", "best"]]
+    pairs = pairs.assign(strategy=strategy, rank=place)[[*POOL.names, "runs", "fusion", "best"]]
     if total:
         topic = pd.factorize(pairs["query_id"])[0]
         first = np.lexsort((topic, place, pairs["best"], -pairs["fusion"]))[:total]
@@ -256,7 +257,6 @@ def _first(pairs: pd.DataFrame, strategy: str, budget: int, total: int) -> pd.Da
 def _scores(rows: Joined, runs: Sequence[Run]) -> Floats:
     """(pairs,) sums of normalised scores, added up from the highest down: the order of the runs changes no bit."""
     for run in runs:
-        require_columns(run.frame, ("score",), f"run {run.name}")
         if not np.isfinite(run.frame["score"]).all():
             raise InputError(
                 f"sums of scores need scores that are finite; run {run.name} has others; "

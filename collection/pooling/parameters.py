@@ -33,7 +33,7 @@ def read_parameters(entry: Entry[Any], settings: Iterable[str]) -> dict[str, Any
     Traceback (most recent call last):
     collection.errors.UnknownNameError: there is no rbp parameter 'depth'; choose from budget, p, total
     """
-    read: dict[str, Any] = {}
+    read: dict[str, object] = {}
     for setting in settings:
         name, equals, text = (part.strip() for part in setting.partition("="))
         if not equals or not name:
@@ -44,7 +44,7 @@ def read_parameters(entry: Entry[Any], settings: Iterable[str]) -> dict[str, Any
     return read
 
 
-def in_words(parameters: Mapping[str, Any]) -> str:
+def in_words(parameters: Mapping[str, object]) -> str:
     """Parameters as they are shown, those left out that say nothing: a total of 0, or a budget beside a total.
 
     Parameters

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from collection.errors import InputError
+from collection.frames import POOL
 from collection.pooling.run_evidence import joined
 from collection.pooling.table import STRATEGIES
-from collection.records import POOL_COLUMNS, Run
+from collection.records import Run
 from collection.registry import Parameter
 
 
@@ -34,7 +35,7 @@ def quota(
     Parameters
     ----------
     runs
-        Any number of runs; frames as :func:`collection.ranking.rank_run` makes them.
+        Any number of runs (:data:`collection.frames.RUN`).
     n
         How many documents each run brings to each topic, 1 or more.
 
@@ -73,7 +74,7 @@ def quota(
         }
     )
     pool["rank"] = pool.groupby("query_id", sort=False).cumcount() + 1
-    return pool[[*POOL_COLUMNS, "runs"]]
+    return pool[[*POOL.names, "runs"]]
 
 
 def _turns(lists: list[list[int]], n: int) -> list[int]:

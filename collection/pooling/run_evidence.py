@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from collection.errors import InputError
-from collection.records import Run, require_columns
+from collection.frames import RUN
+from collection.records import Run
 
 K = 60
 """The constant of the paper: it keeps one run's first place from deciding alone."""
 
-Ints = npt.NDArray[np.integer[Any]]
+Ints = npt.NDArray[np.integer]
 Floats = npt.NDArray[np.float64]
 
 
@@ -34,8 +35,8 @@ class Joined(NamedTuple):
         (rows,) where each stood in the runs laid end to end.
     """
 
-    topics: pd.Index[Any]
-    documents: pd.Index[Any]
+    topics: pd.Index
+    documents: pd.Index
     topic: Ints
     document: Ints
     pair: Ints
@@ -92,12 +93,12 @@ def joined(runs: Sequence[Run], depth: int | None = None) -> Joined:
     Parameters
     ----------
     runs
-        Any number of runs; frames as :func:`collection.ranking.rank_run` makes them.
+        Any number of runs (:data:`collection.frames.RUN`).
     depth
         How many of each run and topic, as listed; all if left out.
     """
     for run in runs:
-        require_columns(run.frame, ("query_id", "doc_id", "listed"), f"run {run.name}")
+        RUN.check(run.frame, f"run {run.name}")
     frames = [run.frame if depth is None else run.frame[run.frame["listed"] <= depth] for run in runs]
     topic, topics = _coded([frame["query_id"] for frame in frames])
     document, documents = _coded([frame["doc_id"] for frame in frames])
@@ -121,7 +122,7 @@ def evidence(runs: Sequence[Run], *, k: int = K) -> pd.DataFrame:
     Parameters
     ----------
     runs
-        Any number of runs; frames as :func:`collection.ranking.rank_run` makes them.
+        Any number of runs (:data:`collection.frames.RUN`).
     k
         The constant of the fusion, 0 or more.
 
@@ -150,7 +151,7 @@ def evidence(runs: Sequence[Run], *, k: int = K) -> pd.DataFrame:
     return rows.ordered(rows.summed(1.0 / (float(k) + rows.rank.astype(np.float64))))
 
 
-def _coded(columns: Sequence[pd.Series[Any]]) -> tuple[npt.NDArray[np.int64], pd.Index[Any]]:
+def _coded(columns: Sequence[pd.Series]) -> tuple[npt.NDArray[np.int64], pd.Index]:
     """One code a row over all columns together, numbered by first appearance, and the texts behind the codes."""
     if not columns or not all(isinstance(column.dtype, pd.CategoricalDtype) for column in columns):
         texts = [column.astype("str") for column in columns] or [pd.Series(dtype="str")]
@@ -163,7 +164,7 @@ def _coded(columns: Sequence[pd.Series[Any]]) -> tuple[npt.NDArray[np.int64], pd
     return code, names[seen]
 
 
-def _places(texts: pd.Index[Any]) -> npt.NDArray[np.int64]:
+def _places(texts: pd.Index) -> npt.NDArray[np.int64]:
     """Which place each text has when they are sorted by code points."""
     places = np.empty(len(texts), np.int64)
     places[texts.argsort()] = np.arange(len(texts))

@@ -21,13 +21,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from collection.errors import InputError
+from collection.frames import POOL
 from collection.pooling.depth_pool import depth as depth_pool
 from collection.pooling.run_evidence import Floats, Ints, joined
 from collection.pooling.table import STRATEGIES, Budget, Depth, Seed
-from collection.records import POOL_COLUMNS, Run
+from collection.records import Run
 from collection.registry import Parameter
 
-SAMPLE_COLUMNS = (*POOL_COLUMNS, "runs", "probability", "stratum", "drawn")
+SAMPLE_COLUMNS = (*POOL.names, "runs", "probability", "stratum", "drawn")
 
 
 Rate = Annotated[float, Parameter("Sampling rate", "Share of each topic's depth pool: above 0, at most 1.")]
@@ -128,7 +129,7 @@ def uniform(runs: Sequence[Run], *, depth: Depth = 100, rate: Rate = 0.1, seed: 
     Parameters
     ----------
     runs
-        Any number of runs; frames as :func:`collection.ranking.rank_run` makes them.
+        Any number of runs (:data:`collection.frames.RUN`).
     depth
         How many ranks of each run are in the population, 1 or more.
     rate
@@ -164,7 +165,7 @@ def stratified(runs: Sequence[Run], *, strata: Strata = "10:1,50:.3,100:.1", see
     Parameters
     ----------
     runs
-        Any number of runs; frames as :func:`collection.ranking.rank_run` makes them.
+        Any number of runs (:data:`collection.frames.RUN`).
     strata
         As :func:`parse_strata` reads them.
     seed
@@ -211,7 +212,7 @@ def statap(runs: Sequence[Run], *, budget: Budget = 100, depth: Depth = 100, see
     Parameters
     ----------
     runs
-        Any number of runs; frames as :func:`collection.ranking.rank_run` makes them.
+        Any number of runs (:data:`collection.frames.RUN`).
     budget
         How many documents of each topic are drawn, 1 or more; all where there are no more.
     depth

@@ -16,7 +16,7 @@ from collection.registry import Entry, Parameter, Registry
 
 Ties = Literal["listed", "both"]
 
-Indices = npt.NDArray[np.integer[Any]]
+Indices = npt.NDArray[np.integer]
 """Documents by their places in some list of ids."""
 
 Asking = Generator[int, bool, None]

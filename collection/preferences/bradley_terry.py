@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from collection.errors import InputError
+from collection.frames import QRELS
 from collection.preferences.majority import judged_pairs
-from collection.records import QRELS_COLUMNS
 
 Floats = npt.NDArray[np.float64]
 
@@ -170,7 +170,7 @@ def grades(strengths: pd.DataFrame, scale: Sequence[int], *, alike: float = ALIK
     Returns
     -------
     DataFrame
-        ``query_id``, ``doc_id``, ``relevance``, in the order of `strengths`.
+        :data:`collection.frames.QRELS`, in the order of `strengths`.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def grades(strengths: pd.DataFrame, scale: Sequence[int], *, alike: float = ALIK
         ordered = sorted(documents, key=lambda row: -row[1])
         given = dict(zip((d for d, _ in ordered), _places([s for _, s in ordered], alike), strict=True))
         rows += [(query_id, d, levels[int(given[d] * (len(levels) - 1) + 0.5)]) for d, _ in documents]
-    frame = pd.DataFrame(rows, columns=list(QRELS_COLUMNS))
+    frame = pd.DataFrame(rows, columns=list(QRELS.names))
     return frame.astype({"query_id": "str", "doc_id": "str", "relevance": "int64"})
 
 

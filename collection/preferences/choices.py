@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from collection.records import QRELS_COLUMNS, require_columns
+from collection.frames import QRELS
+from collection.records import require_columns
 from collection.registry import Entry, Registry
 
 Counts = npt.NDArray[np.int64]
@@ -81,8 +82,8 @@ def sparse_qrels(choices: pd.DataFrame, rule: str = "majority") -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``query_id``, ``doc_id``, ``relevance``; topics in the order of the choices, the documents of each by
-        how many chose it, then in the order of the lists. ``attrs["rule"]`` names the rule.
+        :data:`collection.frames.QRELS`; topics in the order of the choices, the documents of each by how many
+        annotators chose it, then in the order of the lists.
 
     Examples
     --------
@@ -105,10 +106,8 @@ def sparse_qrels(choices: pd.DataFrame, rule: str = "majority") -> pd.DataFrame:
     relevant = function(numbers[:, 0], numbers[:, 1])
     rows = [(*pair, -n) for pair, n, is_so in zip(counted, numbers[:, 0].tolist(), relevant, strict=True) if is_so]
     rows.sort(key=lambda row: (order[row[0]], row[2]))  # stable: of documents chosen equally often the first shown
-    qrels = pd.DataFrame([(*row[:2], 1) for row in rows], columns=list(QRELS_COLUMNS))
-    qrels = qrels.astype({"query_id": "str", "doc_id": "str", "relevance": "int64"})
-    qrels.attrs["rule"] = rule
-    return qrels
+    qrels = pd.DataFrame([(*row[:2], 1) for row in rows], columns=list(QRELS.names))
+    return qrels.astype({"query_id": "str", "doc_id": "str", "relevance": "int64"})
 
 
 def agreement(choices: pd.DataFrame) -> ChoiceAgreement:

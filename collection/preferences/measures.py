@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from collection.errors import InputError
+from collection.frames import RUN
 from collection.preferences.majority import majority
-from collection.records import ALL_TOPICS, Run, require_columns
+from collection.records import ALL_TOPICS, Run
 
 MEASURES = {
     "ppref": "of the pairs that count, the share that the ranking orders as people did",
@@ -78,7 +79,8 @@ def evaluate(runs: Iterable[Run], preferences: pd.DataFrame, depth: int | None =
     --------
     >>> rows = [("ann", "1", "a", "b", "left"), ("ann", "1", "c", "b", "left")]
     >>> said = pd.DataFrame(rows, columns=["annotator", "query_id", "left", "right", "kind"])
-    >>> run = Run("r", pd.DataFrame({"query_id": ["1", "1"], "doc_id": ["a", "b"], "rank": [1, 2]}))
+    >>> from collection.ranking import rank_run
+    >>> run = Run("r", rank_run(pd.DataFrame({"query_id": ["1", "1"], "doc_id": ["a", "b"], "score": [2.0, 1.0]})))
     >>> evaluate([run], said).means()[["pairs", "ppref"]].values.tolist()
     [[2.0, 0.5]]
     """
@@ -105,7 +107,7 @@ def evaluate(runs: Iterable[Run], preferences: pd.DataFrame, depth: int | None =
 
 
 def _values(run: Run, decided: pd.DataFrame, topics: list[str], depth: int | None) -> pd.DataFrame:
-    require_columns(run.frame, ("query_id", "doc_id", "rank"), f"the run {run.name}")
+    RUN.check(run.frame, f"run {run.name}")
     ranks = run.frame[["query_id", "doc_id", "rank"]]
     ranks = ranks[ranks["query_id"].isin(topics)]
     if depth is not None:

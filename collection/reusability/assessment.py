@@ -91,7 +91,7 @@ def look(
         Any number. Those that were not pooled are told from the others by what is judged: they are looked at as new
         systems, and count in nothing else.
     qrels
-        ``query_id``, ``doc_id``, ``relevance``.
+        :data:`collection.frames.QRELS`.
     measures
         Over plain qrels; :data:`DEFAULT_MEASURES` if none is given. By the first the ladder, the topics and the
         settling are told; the ladder takes it at each depth, or nDCG where it has no cut-off or can be above 1.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -164,7 +164,7 @@ def settling(
     return pd.DataFrame(rows, columns=["depth", "pairs", "measure", "tau"])
 
 
-def settled_at(curve: pd.DataFrame, least: float) -> pd.Series[Any] | None:
+def settled_at(curve: pd.DataFrame, least: float) -> pd.Series | None:
     """The first row of one measure's curve from which on tau stays `least` or more; None if it never does.
 
     Examples

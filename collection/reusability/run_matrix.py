@@ -10,8 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from collection.errors import InputError
+from collection.frames import QRELS
 from collection.measures import UNJUDGED, UNPOOLED, Aligned, Floats, Measure, align, index_qrels
-from collection.records import QRELS_COLUMNS, Run, require_columns
+from collection.records import Run
 from collection.statistics.rank_correlation import kendall
 
 Ints = npt.NDArray[np.int64]
@@ -153,7 +154,7 @@ def lay(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1) -> Laid:
     runs
         Any number; each is aligned once and let go, so a generator keeps memory flat.
     qrels
-        ``query_id``, ``doc_id``, ``relevance``; other columns are not looked at. Grades below 0 are unjudged. The
+        :data:`collection.frames.QRELS`; other columns are not looked at. Grades below 0 are unjudged. The
         highest counts of a pair that is there twice.
     rel
         The lowest grade that counts as relevant.
@@ -173,7 +174,7 @@ def lay(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1) -> Laid:
     >>> laid.values([P @ 2]).tolist(), laid.values([P @ 2], taken=[False, True]).tolist()
     ([[[0.5]]], [[[0.0]]])
     """
-    require_columns(qrels, QRELS_COLUMNS, "qrels")
+    QRELS.check(qrels)
     pairs = qrels[qrels["relevance"] >= 0].astype({"query_id": "str", "doc_id": "str"})
     pairs = (
         pairs.groupby(["query_id", "doc_id"], sort=True, observed=True)

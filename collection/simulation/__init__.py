@@ -5,6 +5,7 @@
 A pooling strategy and a learner stand side by side, since both answer the same question: which document next?
 """
 
+from collection.active_learning.training_round import Recipe
 from collection.simulation.cases import Case, cases
 from collection.simulation.cost import measure
 from collection.simulation.experiment import LOOPS, Results, simulate
@@ -15,6 +16,7 @@ __all__ = [
     "SCHEDULES",
     "Case",
     "Played",
+    "Recipe",
     "Results",
     "cases",
     "measure",

@@ -16,10 +16,11 @@ from collection.active_learning import features as vectors
 from collection.active_learning.training_round import Evidence, Recipe, Space, topic_text
 from collection.errors import InputError, UnknownNameError
 from collection.expected_judgements import Pairs, decisive_pairs, describe, expected_values
+from collection.frames import QRELS, TOPICS
 from collection.measures import Measure, align, as_measure, index_qrels
 from collection.measures.imputation import complete_all, to_its_depth
 from collection.pooling import Indices
-from collection.records import QRELS_COLUMNS, TOPIC_COLUMNS, Document, Run, require_columns
+from collection.records import Document, Run
 from collection.simulation.cases import Case
 from collection.simulation.replay import play_loop
 from collection.statistics.rank_correlation import kendall, tau_ap
@@ -152,7 +153,7 @@ class _Material:
         documents: Iterable[Document] | None,
         topics: pd.DataFrame | None,
     ) -> _Material:
-        require_columns(qrels, QRELS_COLUMNS, "a comparison of pools")
+        QRELS.check(qrels, "a comparison of pools")
         if len(runs) < 2:
             raise InputError(f"a comparison of pools ranks systems, and needs 2 runs or more; found {len(runs)}")
         pool = pooling.depth(runs, depth=depth)
@@ -211,7 +212,7 @@ class _Texts:
 
     @classmethod
     def of(cls, pool: pd.DataFrame, documents: Iterable[Document], topics: pd.DataFrame) -> _Texts:
-        require_columns(topics, TOPIC_COLUMNS, "a comparison of pools")
+        TOPICS.check(topics, "a comparison of pools")
         wanted = set(pool["doc_id"])
         found = {d.doc_id: f"{d.title} {d.text}" for d in documents if d.doc_id in wanted and d.text is not None}
         if not found:
@@ -221,7 +222,7 @@ class _Texts:
         document = doc_ids.get_indexer(pd.Index(pool["doc_id"])).astype(np.int64)
         document[document < 0] = len(found)
         words = {
-            str(t.query_id): topic_text(*(getattr(t, name) for name in TOPIC_COLUMNS[1:]))
+            str(t.query_id): topic_text(*(getattr(t, name) for name in TOPICS.names[1:]))
             for t in topics.itertuples(index=False)
         }
         rows = made.rows(document)

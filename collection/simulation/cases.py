@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from collection import pooling
 from collection.active_learning import features
 from collection.active_learning.training_round import Evidence, Space, topic_text
 from collection.errors import InputError
+from collection.frames import QRELS, TOPICS
 from collection.pooling import Indices
-from collection.records import QRELS_COLUMNS, TOPIC_COLUMNS, Document, Run, require_columns
+from collection.records import Document, Run
 
 Scope = Literal["all", "prefix"]
 
@@ -42,7 +42,7 @@ class Case:
 
     query_id: str
     doc_ids: pd.Index[str]
-    grades: NDArray[Any]
+    grades: np.ndarray
     space: Space
     pools: dict[str, Indices]
     rankings: list[Indices]
@@ -67,7 +67,7 @@ def cases(
     documents
         The collection; entries of runs and qrels outside it are left out.
     topics, qrels
-        Frames as :mod:`collection.formats` reads them.
+        :data:`collection.frames.TOPICS` and :data:`collection.frames.QRELS`.
     runs
         The systems' runs, if there are any.
     scope
@@ -80,8 +80,8 @@ def cases(
     notice
         Told at the end what was left out: relevant documents that the collection lacks, and topics with too few.
     """
-    require_columns(topics, TOPIC_COLUMNS, "a simulation")
-    require_columns(qrels, QRELS_COLUMNS, "a simulation")
+    TOPICS.check(topics, "a simulation")
+    QRELS.check(qrels, "a simulation")
     found = list(documents)
     if not found:
         raise InputError("a simulation needs documents, found none")
@@ -117,7 +117,7 @@ def cases(
             matrix = shared
         else:
             matrix = features.build([texts[row] for row in inside])
-        text = topic_text(*(getattr(topic, name) for name in TOPIC_COLUMNS[1:]))
+        text = topic_text(*(getattr(topic, name) for name in TOPICS.names[1:]))
         of_runs = evidence.get(query_id)
         known = None
         if of_runs is not None:
@@ -150,7 +150,7 @@ def _places(doc_ids: pd.Index[str], frame: pd.DataFrame | None) -> Indices:
     return places[places >= 0]
 
 
-def _spread(doc_ids: pd.Index[str], frame: pd.DataFrame, column: str) -> NDArray[Any]:
+def _spread(doc_ids: pd.Index[str], frame: pd.DataFrame, column: str) -> np.ndarray:
     """(documents,) the column's values at their documents, 0 elsewhere."""
     places = doc_ids.get_indexer(pd.Index(frame["doc_id"].astype(str)))
     wide = np.zeros(len(doc_ids))

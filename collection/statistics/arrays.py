@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -16,7 +14,7 @@ NOISE = 1e-12
 """Sums of the same numbers in another order differ by so much of their size; as tied counts what differs by less."""
 
 
-def topics_first(values: Any, what: str = "differences", columns: int = 1) -> Floats:
+def topics_first(values: npt.ArrayLike, what: str = "differences", columns: int = 1) -> Floats:
     """`values` as (topics x systems); a single list as one column.
 
     Raises

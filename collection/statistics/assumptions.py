@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 
 from collection.errors import InputError
 from collection.statistics.arrays import Floats, spread, topics_first
@@ -28,7 +27,7 @@ RANKING = ("permutation", "wilcoxon", "sign")
 """Tests that know 2^n outcomes only, so that p cannot be as small as one likes."""
 
 
-def doubts(differences: Any, test: str, *, alpha: float = 0.05, correction: str = "holm") -> list[str]:
+def doubts(differences: npt.ArrayLike, test: str, *, alpha: float = 0.05, correction: str = "holm") -> list[str]:
     """Sentences that go with the p of these tests.
 
     Parameters

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from collection.errors import InputError
 from collection.registry import Entry, Registry
 from collection.statistics.arrays import Floats
 
-Correction = Callable[[Any], Floats]
+Correction = Callable[[npt.ArrayLike], Floats]
 """p of m comparisons, shape (m,), in any order -> adjusted p of the same, to be read as a p of one comparison."""
 
 CORRECTIONS = Registry("correction", Entry[Correction])
@@ -21,7 +22,7 @@ DEFAULT_CORRECTION = "holm"
 @CORRECTIONS.add(
     "holm", label="Holm", description="No false difference at all, with 95 %; never weaker than Bonferroni."
 )
-def holm(p: Any) -> Floats:
+def holm(p: npt.ArrayLike) -> Floats:
     """The smallest times m, the next times m - 1, ...; Holm (1979), Scandinavian Journal of Statistics 6.
 
     Examples
@@ -33,7 +34,7 @@ def holm(p: Any) -> Floats:
 
 
 @CORRECTIONS.add("bonferroni", label="Bonferroni", description="No false difference at all, with 95 %; p times m.")
-def bonferroni(p: Any) -> Floats:
+def bonferroni(p: npt.ArrayLike) -> Floats:
     """Every p times m."""
     values = _checked(p)
     return np.minimum(1.0, values * len(values))
@@ -44,7 +45,7 @@ def bonferroni(p: Any) -> Floats:
     label="Benjamini-Hochberg",
     description="Of the differences that are called significant at most 5 % are false, on average.",
 )
-def benjamini_hochberg(p: Any) -> Floats:
+def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
     """The ith smallest times m / i, from the largest down; Benjamini, Hochberg (1995), JRSS B 57.
 
     It holds the false discovery rate, where tests are independent or depend positively on each other.
@@ -58,7 +59,7 @@ def benjamini_hochberg(p: Any) -> Floats:
 @CORRECTIONS.add(
     "holm-sidak", label="Holm-Šidák", description="As Holm, a little stronger where tests are independent."
 )
-def holm_sidak(p: Any) -> Floats:
+def holm_sidak(p: npt.ArrayLike) -> Floats:
     """Holm's steps with 1 - (1 - p)^m in place of p m; Šidák (1967), JASA 62."""
     return _stepwise(p, lambda ordered, left: -np.expm1(left * np.log1p(-np.minimum(ordered, 1 - 1e-16))))
 
@@ -68,7 +69,7 @@ def holm_sidak(p: Any) -> Floats:
     label="Hommel",
     description="No false difference at all, with 95 %; stronger than Holm, same assumptions as Benjamini-Hochberg.",
 )
-def hommel(p: Any) -> Floats:
+def hommel(p: npt.ArrayLike) -> Floats:
     """Simes' test of every set of comparisons, closed; Hommel (1988), Biometrika 75.
 
     A comparison's adjusted p is the largest p of Simes' test (the least of s p / i) over the sets that it is in; of
@@ -88,12 +89,12 @@ def hommel(p: Any) -> Floats:
 
 
 @CORRECTIONS.add("none", label="None", description="p as it is: for one comparison that was meant from the start.")
-def none(p: Any) -> Floats:
+def none(p: npt.ArrayLike) -> Floats:
     """No correction."""
     return _checked(p).copy()
 
 
-def _stepwise(p: Any, adjust: Callable[[Floats, Floats], Floats]) -> Floats:
+def _stepwise(p: npt.ArrayLike, adjust: Callable[[Floats, Floats], Floats]) -> Floats:
     """Smallest first, each with the number of those that are not smaller; never below the one before."""
     values = _checked(p)
     order = np.argsort(values, kind="stable")
@@ -107,7 +108,7 @@ def _back(adjusted: Floats, order: Any) -> Floats:
     return found
 
 
-def _checked(p: Any) -> Floats:
+def _checked(p: npt.ArrayLike) -> Floats:
     values = np.asarray(p, dtype=np.float64)
     if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
         raise InputError("a correction needs a list of p, each from 0 to 1")

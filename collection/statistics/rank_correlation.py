@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ import numpy.typing as npt
 from collection.errors import InputError
 
 Floats = npt.NDArray[np.float64]
-Scores: TypeAlias = Sequence[float] | npt.NDArray[Any]
+Scores: TypeAlias = Sequence[float] | np.ndarray
 """One number for each thing, the higher the better; or whatever numpy makes an array of, as a Series."""
 
 Variant = Literal["a", "b"]
@@ -139,7 +139,7 @@ def _tau_ap_b(x: Floats, y: Floats) -> float:
 
 
 def rbo(
-    x: Scores | Mapping[Any, float], y: Scores | Mapping[Any, float], *, p: float = 0.9, ties: RboTies = "b"
+    x: Scores | Mapping[object, float], y: Scores | Mapping[object, float], *, p: float = 0.9, ties: RboTies = "b"
 ) -> float:
     """Rank-biased overlap, extrapolated: the overlap of the first d, weighted by how many readers get to d.
 
@@ -179,7 +179,7 @@ def rbo(
     if not 0 < p < 1:
         raise InputError(f"p is the chance to go on, between 0 and 1, found {p:g}")
     if isinstance(x, Mapping) and isinstance(y, Mapping):
-        sides: list[Mapping[Any, float]] = [x, y]
+        sides: list[Mapping[object, float]] = [x, y]
     elif isinstance(x, Mapping) or isinstance(y, Mapping):
         raise InputError("rank-biased overlap needs two mappings or two lists of scores, found one of each")
     else:
@@ -209,7 +209,7 @@ def rbo(
     return float((weights * overlap / size).sum() + tail * p**depth)
 
 
-def _shares(ranking: Mapping[Any, float], things: Mapping[Hashable, int], depth: int, ties: RboTies) -> Floats:
+def _shares(ranking: Mapping[object, float], things: Mapping[Hashable, int], depth: int, ties: RboTies) -> Floats:
     """(things x depth): how much of a thing is among the first d; a share of 1 where ties do not cut it."""
     scores = np.array([ranking[thing] for thing in ranking], dtype=np.float64)
     if not np.isfinite(scores).all():
@@ -243,7 +243,7 @@ def spearman(x: Scores, y: Scores) -> float:
     return float(np.corrcoef(_signs(xs).sum(axis=1), _signs(ys).sum(axis=1))[0, 1])
 
 
-def _paired(x: Any, y: Any) -> tuple[Floats, Floats]:
+def _paired(x: Scores, y: Scores) -> tuple[Floats, Floats]:
     """Both as arrays, of one length and all finite."""
     xs, ys = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if xs.ndim != 1 or xs.shape != ys.shape:
@@ -258,6 +258,6 @@ def _signs(values: Floats) -> Floats:
     return signs
 
 
-def _choose(what: str, given: str, among: Any) -> None:
+def _choose(what: str, given: str, among: object) -> None:
     if given not in get_args(among):
         raise InputError(f"there is no {what} {given!r}; choose from {', '.join(get_args(among))}")

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from collection import Campaign, agreement, formats
+from collection import Campaign, formats
+from collection import annotator_agreement as agreement
 from collection.records import Document, Topic
 from tests.browser.chromium import PATIENCE
 from tests.browser.serving import CRANFIELD, Serving, use_link

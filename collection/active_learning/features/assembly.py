@@ -26,10 +26,10 @@ CHUNK_DOCUMENTS, CHUNK_CHARACTERS = 16_000, 8_000_000
 class Growing(Protocol):
     """An array that is written from front to back."""
 
-    def append(self, part: NDArray[Any]) -> None:
+    def append(self, part: np.ndarray) -> None:
         """Put more at its end."""
 
-    def finish(self) -> NDArray[Any]:
+    def finish(self) -> np.ndarray:
         """The whole, to be read and changed in place."""
 
 
@@ -37,13 +37,13 @@ class InMemory:
     """A growing array in memory."""
 
     def __init__(self, dtype: Any) -> None:
-        self._parts: list[NDArray[Any]] = [np.zeros(0, dtype)]
+        self._parts: list[np.ndarray] = [np.zeros(0, dtype)]
 
-    def append(self, part: NDArray[Any]) -> None:
+    def append(self, part: np.ndarray) -> None:
         """Put more at its end."""
         self._parts.append(part)
 
-    def finish(self) -> NDArray[Any]:
+    def finish(self) -> np.ndarray:
         """The whole."""
         whole, self._parts = np.concatenate(self._parts), []
         return whole
@@ -62,12 +62,12 @@ class InFile:
         description = {"descr": self.dtype.str, "fortran_order": False, "shape": (self._length,)}
         np.lib.format.write_array_header_1_0(self._file, description)
 
-    def append(self, part: NDArray[Any]) -> None:
+    def append(self, part: np.ndarray) -> None:
         """Put more at its end."""
         self._file.write(np.ascontiguousarray(part, self.dtype).data)
         self._length += len(part)
 
-    def finish(self) -> NDArray[Any]:
+    def finish(self) -> np.ndarray:
         """The whole, as a memory map."""
         self._file.seek(0)
         self._header()

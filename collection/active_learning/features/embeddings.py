@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from collection.active_learning.features.tfidf import STEP
 from collection.errors import FormatError, InputError
@@ -37,7 +36,7 @@ class Embeddings:
         if self.path is None:
             if before is None:
                 raise InputError("the block 'dense' wants a .npy file of embeddings, found none; name the file")
-            self.rows: NDArray[Any] = before.matrix
+            self.rows: np.ndarray = before.matrix
             return
         try:
             self.rows = np.load(self.path, mmap_mode="r", allow_pickle=False)

@@ -119,7 +119,7 @@ def _mapped(directory: Path, meta: dict[str, Any]) -> Stored:
     return Stored(meta, hashes, blocks)
 
 
-def _array(path: Path, dtype: Any) -> NDArray[Any]:
+def _array(path: Path, dtype: Any) -> np.ndarray:
     try:
         mapped = np.load(path, mmap_mode="r")
     except FileNotFoundError:

@@ -12,7 +12,7 @@ from collection.errors import InputError
 STRIPE = 1024
 
 
-def top(scores: NDArray[Any], count: int, allowed: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+def top(scores: np.ndarray, count: int, allowed: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
     """The rows of the best scores, best first; of equal scores the lower row first.
 
     Parameters
@@ -50,7 +50,7 @@ def top(scores: NDArray[Any], count: int, allowed: NDArray[np.bool_] | None = No
     return rows[np.argsort(-values[rows], kind="stable")]
 
 
-def _bound(values: NDArray[Any], count: int) -> Any:
+def _bound(values: np.ndarray, count: int) -> Any:
     """A number that at least `count` values reach, and few more: the best values of as many stripes reach it."""
     stripes = len(values) // STRIPE
     if stripes < count:

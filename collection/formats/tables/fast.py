@@ -41,7 +41,7 @@ class _Block(NamedTuple):
     """An arrow array of dictionary type."""
     documents: Any
     """An arrow array of large strings."""
-    values: npt.NDArray[Any]
+    values: np.ndarray
     keys: npt.NDArray[np.uint64]
     """A number for each pair, as :func:`~collection.formats.tables.duplicate_pairs.pair_keys` makes it."""
     suspect: bool
@@ -268,7 +268,7 @@ def _all_are(word: str, column: Any) -> bool:
     return np.array_equal(np.frombuffer(column.buffers()[1], np.uint8, len(wanted)), wanted)
 
 
-def _values(column: Any, layout: Layout) -> npt.NDArray[Any]:
+def _values(column: Any, layout: Layout) -> np.ndarray:
     """The block's grades or scores."""
     if not layout.graded:
         scores: npt.NDArray[np.float64] = column.to_numpy()

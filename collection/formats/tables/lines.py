@@ -119,7 +119,7 @@ def parse_grade(text: str) -> int | float | None:
     return int(value) if value.is_integer() else value
 
 
-def as_numbers(grades: list[int | float]) -> npt.NDArray[Any]:
+def as_numbers(grades: list[int | float]) -> np.ndarray:
     """Grades as an array: of integers if all are whole."""
     whole = all(isinstance(g, int) for g in grades)
     return np.array(grades, dtype=np.int64 if whole else np.float64)

@@ -10,12 +10,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from collection.errors import InputError, UnknownNameError
-from collection.records import require_columns
+from collection.frames import LABELS
 
 Codes = npt.NDArray[np.int16]
 Floats = npt.NDArray[np.float64]
 
-COLUMNS = ("annotator", "query_id", "doc_id", "relevance")
 MISSING = -1
 """The code of a grade that an annotator has not given."""
 REST = "the rest"
@@ -58,8 +57,8 @@ class Labels:
         Parameters
         ----------
         frame
-            ``annotator``, ``query_id``, ``doc_id``, ``relevance`` (any numbers; rows without one are left out), and
-            perhaps ``judged_at`` (ISO 8601). Where an annotator has several rows for a pair, the last one counts.
+            :data:`collection.frames.LABELS`, and perhaps ``judged_at`` (ISO 8601). Where an annotator has several rows
+            for a pair, the last one counts.
         grades
             The scale, where it is more than the grades that occur. Gwet's coefficients depend on how many there are.
 
@@ -71,18 +70,12 @@ class Labels:
             A grade is no number, is infinite, or is not of the scale; there are more than :data:`MOST_GRADES` different
             ones; or a name or an id is missing.
         """
-        require_columns(frame, COLUMNS, "agreement")
+        LABELS.check(frame, "agreement")
         given = frame[frame["relevance"].notna()]
-        for column in COLUMNS[:3]:
-            if given[column].isna().any():
-                raise InputError(f"agreement wants a {column} in every row, found none in some")
-        try:
-            numbers = given["relevance"].to_numpy(dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError("agreement wants numbers as grades (relevance), found text") from None
+        numbers = given["relevance"].to_numpy(dtype=np.float64)
         if np.isinf(numbers).any():
             raise InputError("agreement wants finite grades (relevance), found an infinite one")
-        last = ~given.duplicated(list(COLUMNS[:3]), keep="last").to_numpy()
+        last = ~given.duplicated(list(LABELS.names[:3]), keep="last").to_numpy()
         given, numbers = given[last], numbers[last]
         scale = np.unique(numbers if grades is None else np.array(list(grades), dtype=np.float64))
         if len(scale) > MOST_GRADES:

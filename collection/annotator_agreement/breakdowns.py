@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal, get_args
+from typing import Literal, TypedDict, Unpack, get_args
 
 import numpy as np
 import pandas as pd
 
-from collection.agreement.bootstrap import By, as_frame, rows_of, values
-from collection.agreement.coefficients import MET, Patterns
-from collection.agreement.labels import MISSING, Labels
+from collection.annotator_agreement.bootstrap import By, as_frame, rows_of, values
+from collection.annotator_agreement.coefficients import MET, Patterns
+from collection.annotator_agreement.labels import MISSING, Codes, Labels
 from collection.records import in_natural_order
 
 WINDOWS = 10
@@ -34,8 +34,17 @@ KEYS: dict[Side, list[str]] = {
 """The columns of each before those of values."""
 
 
-Part = tuple[tuple[Any, ...], list[tuple[Any, ...]]]
+Part = tuple[tuple[object, ...], list[tuple[object, ...]]]
 """The keys of a part, and the rows of its values."""
+
+
+class Options(TypedDict, total=False):
+    """Parameters of :func:`values`."""
+
+    level: float
+    resamples: int
+    seed: int
+    by: By
 
 
 @dataclass(frozen=True)
@@ -112,8 +121,8 @@ def agreement(
     Parameters
     ----------
     frame
-        ``annotator``, ``query_id``, ``doc_id``, ``relevance``, and perhaps ``judged_at``; see :meth:`Labels.of`.
-        Annotators may have graded different pairs.
+        :data:`collection.frames.LABELS`, and perhaps ``judged_at``; see :meth:`Labels.of`. Annotators may have graded
+        different pairs.
     level, resamples, seed, by
         As for :func:`values`.
     grades
@@ -141,8 +150,9 @@ def agreement(
     0.828
     """
     labels = frame if isinstance(frame, Labels) else Labels.of(frame, grades)
-    options: dict[str, Any] = {"level": level, "resamples": resamples, "seed": seed}
-    over_all = values(labels, **options, by=by)
+    options: Options = {"level": level, "resamples": resamples, "seed": seed}
+    drawn: Options = {**options, "by": by}
+    over_all = values(labels, **drawn)
     return Agreement(
         labels.annotators,
         len(labels.pairs),
@@ -155,32 +165,32 @@ def agreement(
         seed,
         by,
         over_all,
-        _stacked(_every_two(labels, options | {"by": by}) if "between" in sides else (), KEYS["between"]),
+        _stacked(_every_two(labels, drawn) if "between" in sides else (), KEYS["between"]),
         _stacked(_every_topic(labels, options) if "topics" in sides else (), KEYS["topics"]),
-        _stacked(_every_annotator(labels, options | {"by": by}) if "rest" in sides else (), KEYS["rest"]),
-        _stacked(_every_window(labels, options | {"by": by}) if "windows" in sides else (), KEYS["windows"]),
+        _stacked(_every_annotator(labels, drawn) if "rest" in sides else (), KEYS["rest"]),
+        _stacked(_every_window(labels, drawn) if "windows" in sides else (), KEYS["windows"]),
         tuple(_notes(labels, over_all)),
     )
 
 
-def between(labels: Labels, **options: Any) -> pd.DataFrame:
+def between(labels: Labels, **options: Unpack[Options]) -> pd.DataFrame:
     """Every two annotators who graded a pair in common; see :class:`Agreement`. `options` as for :func:`values`."""
     return _stacked(_every_two(labels, options), KEYS["between"])
 
 
-def _every_two(labels: Labels, options: dict[str, Any]) -> Iterator[Part]:
+def _every_two(labels: Labels, options: Options) -> Iterator[Part]:
     for a, b in combinations(labels.annotators, 2):
         two = labels.between(a, b)
         if len(two.pairs):
             yield (a, b, len(two.pairs)), rows_of(two, **options)
 
 
-def by_topic(labels: Labels, **options: Any) -> pd.DataFrame:
+def by_topic(labels: Labels, **options: Unpack[Options]) -> pd.DataFrame:
     """Every topic with a pair of several annotators; see :class:`Agreement`. `options` as for :func:`values`."""
     return _stacked(_every_topic(labels, options), KEYS["topics"])
 
 
-def _every_topic(labels: Labels, options: dict[str, Any]) -> Iterator[Part]:
+def _every_topic(labels: Labels, options: Options) -> Iterator[Part]:
     several = labels.several
     topics, names = pd.factorize(labels.pairs["query_id"])
     for number, query_id in enumerate(names):
@@ -189,14 +199,14 @@ def _every_topic(labels: Labels, options: dict[str, Any]) -> Iterator[Part]:
             yield (str(query_id), int(several[places].sum())), rows_of(labels.rows(places), **options)
 
 
-def _every_annotator(labels: Labels, options: dict[str, Any]) -> Iterator[Part]:
+def _every_annotator(labels: Labels, options: Options) -> Iterator[Part]:
     for annotator in labels.annotators:
         two = labels.against_rest(annotator)
         if len(two.pairs):
             yield (annotator, len(two.pairs), labels.difference(annotator)), rows_of(two, **options)
 
 
-def over_time(labels: Labels, **options: Any) -> pd.DataFrame:
+def over_time(labels: Labels, **options: Unpack[Options]) -> pd.DataFrame:
     """Windows of equally many pairs as they were finished; see :class:`Agreement`. `options` as for :func:`values`.
 
     There are fewer than :data:`WINDOWS` where they would hold less than 10 pairs.
@@ -204,7 +214,7 @@ def over_time(labels: Labels, **options: Any) -> pd.DataFrame:
     return _stacked(_every_window(labels, options), KEYS["windows"])
 
 
-def _every_window(labels: Labels, options: dict[str, Any]) -> Iterator[Part]:
+def _every_window(labels: Labels, options: Options) -> Iterator[Part]:
     known = np.flatnonzero(labels.several & labels.finished_at.notna().to_numpy())
     order = known[np.argsort(labels.finished_at.to_numpy()[known], kind="stable")]
     count = min(WINDOWS, len(order) // SMALLEST_WINDOW)
@@ -251,7 +261,7 @@ def confusion(labels: Labels, a: str | None = None, b: str | None = None) -> pd.
     return pd.DataFrame(counts, index=labels.grades, columns=labels.grades)
 
 
-def _crossed(two: Any, size: int) -> Any:
+def _crossed(two: Codes, size: int) -> np.ndarray:
     both = (two != MISSING).all(axis=0)
     first, second = two[:, both].astype(np.intp)
     return np.bincount(first * size + second, minlength=size * size).reshape(size, size)

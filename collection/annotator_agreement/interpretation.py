@@ -6,7 +6,7 @@ from math import isnan
 
 import pandas as pd
 
-from collection.agreement.breakdowns import Agreement
+from collection.annotator_agreement.breakdowns import Agreement
 
 FIRM, TENTATIVE = 0.8, 0.667
 """Krippendorff's (2004, chapter 11) customary bounds of alpha."""

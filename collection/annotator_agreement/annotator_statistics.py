@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from collection.agreement.judging_time import sessions
+from collection.annotator_agreement.judging_time import sessions
 from collection.records import require_columns
 
 QUICK = 1.0

@@ -5,8 +5,8 @@
 Nothing here raises for labels that are too few or too much alike: what has no value is nan, with a note that says why.
 """
 
-from collection.agreement.bootstrap import By, values
-from collection.agreement.breakdowns import (
+from collection.annotator_agreement.bootstrap import By, values
+from collection.annotator_agreement.breakdowns import (
     Agreement,
     agreement,
     between,
@@ -15,9 +15,9 @@ from collection.agreement.breakdowns import (
     disagreements,
     over_time,
 )
-from collection.agreement.coefficients import COEFFICIENTS, MEASUREMENT, Patterns, Sums
-from collection.agreement.interpretation import headline, of_tau, value_of, with_interval
-from collection.agreement.labels import REST, Labels, chosen
+from collection.annotator_agreement.coefficients import COEFFICIENTS, MEASUREMENT, Patterns, Sums
+from collection.annotator_agreement.interpretation import headline, of_tau, value_of, with_interval
+from collection.annotator_agreement.labels import REST, Labels, chosen
 
 __all__ = [
     "COEFFICIENTS",

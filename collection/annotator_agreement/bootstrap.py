@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
 
-from collection.agreement.coefficients import COEFFICIENTS, MEASUREMENT, OF_TWO, Patterns
-from collection.agreement.labels import Floats, Labels
+from collection.annotator_agreement.coefficients import COEFFICIENTS, MEASUREMENT, OF_TWO, Patterns
+from collection.annotator_agreement.labels import Floats, Labels
 from collection.errors import InputError
 
 By = Literal["pairs", "topics"]
@@ -54,7 +54,7 @@ def values(labels: Labels, *, level: float = 1, resamples: int = 1000, seed: int
     return as_frame(rows_of(labels, level=level, resamples=resamples, seed=seed, by=by))
 
 
-def as_frame(rows: list[tuple[Any, ...]], keys: Sequence[str] = ()) -> pd.DataFrame:
+def as_frame(rows: list[tuple[object, ...]], keys: Sequence[str] = ()) -> pd.DataFrame:
     """Rows of :func:`rows_of`, each perhaps with its keys before it, as a frame."""
     frame = pd.DataFrame(rows, columns=[*keys, *VALUES])
     return frame.astype(dict.fromkeys(("scale", "coefficient", "note"), "str")) if rows else frame
@@ -62,7 +62,7 @@ def as_frame(rows: list[tuple[Any, ...]], keys: Sequence[str] = ()) -> pd.DataFr
 
 def rows_of(
     labels: Labels, *, level: float = 1, resamples: int = 1000, seed: int = 0, by: By = "pairs"
-) -> list[tuple[Any, ...]]:
+) -> list[tuple[object, ...]]:
     """What :func:`values` says, as the rows of its frame: frames take longer to make than these."""
     if by not in get_args(By):
         raise InputError(f"resampling is by {' or '.join(get_args(By))}, found {by!r}")
@@ -70,7 +70,7 @@ def rows_of(
         raise InputError(f"resamples are 0 or more, found {resamples}")
     if not np.isfinite(level):
         raise InputError(f"the level is a grade, which is a finite number, found {level:g}")
-    rows: list[tuple[Any, ...]] = []
+    rows: list[tuple[object, ...]] = []
     for scale in get_args(Scale):
         of_scale = labels if scale == "graded" else labels.binary(level)
         names = [n for n, m in MEASUREMENT.items() if m == "nominal" or (m == "binary") == (scale == "binary")]

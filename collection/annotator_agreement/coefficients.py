@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from collection.agreement.labels import MISSING, Floats, Labels
+from collection.annotator_agreement.labels import MISSING, Floats, Labels
 from collection.registry import Entry, Registry
 
 Measurement = Literal["nominal", "ordinal", "interval", "binary"]

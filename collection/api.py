@@ -1,0 +1,346 @@
+"""The functions of ``import collection`` that work on frames and files, without a campaign.
+
+Each reads what it is given in any of the usual forms (:mod:`collection.formats.in_memory`) and hands it to the package
+that does the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from os import PathLike
+
+import pandas as pd
+
+from collection import adjudication, comparison, formats, pooling, simulation
+from collection import annotator_agreement as agreements
+from collection.adjudication import Adjudicated
+from collection.annotator_agreement import Agreement
+from collection.comparison import Comparison, Evaluation
+from collection.errors import UnknownNameError
+from collection.formats.in_memory import LabelsLike, QrelsLike, RunsLike, as_labels, as_qrels, as_runs
+from collection.frames import DOCUMENTS, POOL
+from collection.measures import Measure
+from collection.ranking import rank_run
+from collection.records import Document, Run
+from collection.statistics import DEFAULT_CORRECTION, DEFAULT_TEST
+
+
+def read_documents(path: str | PathLike[str]) -> pd.DataFrame:
+    r"""Read documents that fit into memory; :func:`collection.formats.read_documents` reads them one by one.
+
+    Parameters
+    ----------
+    path
+        JSONL, TSV or CSV; gzip is read as it is.
+
+    Returns
+    -------
+    DataFrame
+        :data:`collection.frames.DOCUMENTS`, and ``metadata``: a dictionary of all other fields.
+
+    Raises
+    ------
+    FormatError
+        With path and line: no id, the same id twice, a broken record, text that is not UTF-8.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("docs.tsv").write_text("d1\tLift of a wing\nd7\tHeat of a plate\n")
+    >>> read_documents("docs.tsv")["doc_id"].tolist()
+    ['d1', 'd7']
+    """
+    rows = [document for _, document in formats.read_documents(path)]
+    return DOCUMENTS.check(pd.DataFrame(rows, columns=list(Document._fields)))
+
+
+def evaluate(
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measures: Measure | str | Iterable[Measure | str] = comparison.DEFAULT_MEASURES,
+    *,
+    with_bounds: bool = False,
+    grades: Iterable[float] | None = None,
+) -> Evaluation:
+    """Evaluate runs by qrels: a value per run, measure and topic, and means over the topics of the qrels.
+
+    Parameters
+    ----------
+    qrels
+        A file; a frame with ``query_id`` (or ``qid``), ``doc_id`` (``docno``) and ``relevance`` (``label``, ``rel``);
+        ``{query_id: {doc_id: relevance}}``; or tuples of query_id, doc_id and relevance.
+    runs
+        One run or several: files; Runs; a frame with ``query_id``, ``doc_id``, ``score``, and ``run`` where it holds
+        several; ``{query_id: {doc_id: score}}``; tuples of query_id, doc_id, score; a dictionary from names to these.
+    measures
+        As ir_measures or trec_eval write them: ``["nDCG@10", "map"]``.
+    with_bounds
+        Also how far the unjudged documents could move each value.
+    grades
+        The scale, for bounds; the grades of the qrels if left out.
+
+    Returns
+    -------
+    Evaluation
+        ``means()`` is a table of runs x measures, ``per_topic()`` one of :data:`collection.frames.VALUES`. A topic
+        that a run lacks counts as an empty ranking.
+
+    Raises
+    ------
+    InputError
+        Qrels or runs are in no such form, two runs carry one name, or a run shares no topic with the qrels.
+    UnknownNameError
+        There is no such measure.
+
+    Examples
+    --------
+    >>> qrels = {"301": {"d1": 2, "d2": 0}, "302": {"d3": 1}}
+    >>> run = {"301": {"d2": 1.5, "d1": 1.2}, "302": {"d3": 0.7}}
+    >>> evaluate(qrels, {"bm25": run}, ["RR", "P@1"]).means().loc["bm25"].to_dict()
+    {'RR': 0.75, 'P@1': 0.5}
+    """
+    return comparison.evaluate(as_runs(runs), as_qrels(qrels), measures, with_bounds=with_bounds, grades=grades)
+
+
+def compare(
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measures: Measure | str | Iterable[Measure | str],
+    *,
+    baseline: str | None = None,
+    test: str = DEFAULT_TEST,
+    correction: str = DEFAULT_CORRECTION,
+    alpha: float = 0.05,
+    seed: int = 0,
+    all_pairs: bool = False,
+) -> Comparison:
+    """Compare systems: a leaderboard with intervals, and tests against a baseline or of all pairs.
+
+    Parameters
+    ----------
+    qrels, runs, measures
+        As for :func:`evaluate`. Runs called ``name#1``, ``name#2`` are seeds of one system.
+    baseline
+        The system that all others are tested against; the best of each measure if left out.
+    test, correction
+        Names in :data:`collection.statistics.TESTS` and :data:`collection.statistics.CORRECTIONS`.
+    alpha
+        Significance level; intervals have confidence 1 - alpha.
+    seed
+        Random seed for reproducible p-values.
+    all_pairs
+        Also the randomised Tukey HSD test of all pairs.
+
+    Returns
+    -------
+    Comparison
+        With the frames ``leaderboard``, ``tests`` and ``pairs``, and ``notes``.
+
+    Raises
+    ------
+    InputError
+        As for :func:`evaluate`; `alpha` or `seed` is out of its range.
+    UnknownNameError
+        There is no such baseline, test, correction or measure.
+
+    Examples
+    --------
+    >>> qrels = {str(n): {"d1": 1, "d2": 0} for n in range(8)}
+    >>> good = {str(n): {"d1": 2.0, "d2": 1.0 + 2 * (n == 3)} for n in range(8)}
+    >>> poor = {str(n): {"d1": 1.0, "d2": 2.0 - 2 * (n > 5)} for n in range(8)}
+    >>> found = compare(qrels, {"good": good, "poor": poor}, "RR", baseline="poor")
+    >>> print(found.tests[["system", "difference", "p", "significant"]].round(3))
+      system  difference      p  significant
+    0   good       0.312  0.011         True
+    """
+    evaluation = evaluate(qrels, runs, measures)
+    return comparison.compare(
+        evaluation, baseline=baseline, test=test, correction=correction, alpha=alpha, seed=seed, all_pairs=all_pairs
+    )
+
+
+def agreement(
+    labels: LabelsLike,
+    *,
+    level: float = 1,
+    resamples: int = 1000,
+    seed: int = 0,
+    by: agreements.By = "pairs",
+    grades: Iterable[float] | None = None,
+) -> Agreement:
+    """Inter-annotator agreement: over all, between two annotators, by topic, and over time.
+
+    Parameters
+    ----------
+    labels
+        A file, or a frame with ``annotator``, ``query_id`` (or ``qid``), ``doc_id`` (``docno``), ``relevance``
+        (``label``, ``grade``). Annotators may have graded different pairs.
+    level
+        Minimum relevant grade, for the coefficients of relevant or not.
+    resamples
+        Bootstrap samples for 95% intervals; 0 for none.
+    seed
+        Random seed of the bootstrap.
+    by
+        Bootstrap unit: "pairs" or "topics".
+    grades
+        The scale, where it has grades that nobody gave.
+
+    Returns
+    -------
+    Agreement
+        With the frames ``values``, ``between``, ``topics``, ``rest`` and ``windows``. What cannot be computed is nan,
+        with a note.
+
+    Raises
+    ------
+    InputError
+        `labels` are in no such form, or a parameter is out of its range.
+
+    Examples
+    --------
+    >>> rows = [("ann", "301", "d1", 2), ("ann", "301", "d2", 0), ("bob", "301", "d1", 2), ("bob", "301", "d2", 1)]
+    >>> labels = pd.DataFrame(rows, columns=["annotator", "qid", "docno", "label"])
+    >>> values = agreement(labels, resamples=0).values.set_index(["scale", "coefficient"])["value"]
+    >>> float(values["graded", "observed"])
+    0.5
+    """
+    return agreements.agreement(as_labels(labels), level=level, resamples=resamples, seed=seed, by=by, grades=grades)
+
+
+def adjudicate(judgements: LabelsLike, rule: str = adjudication.DEFAULT_RULE, **parameters: str) -> Adjudicated:
+    """Turn several annotators' grades of a pair into one.
+
+    Parameters
+    ----------
+    judgements
+        A file of labels; a frame as :func:`agreement` takes it; or :data:`collection.frames.JUDGEMENTS`, oldest first.
+    rule, **parameters
+        A rule of :data:`collection.adjudication.RULES`: ``"majority"``, ``"majority(ties=higher)"``,
+        ``"dawid-skene"``.
+
+    Returns
+    -------
+    Adjudicated
+        ``qrels`` is a frame of :data:`collection.frames.QRELS`; ``grades`` also says how each grade came about.
+
+    Raises
+    ------
+    InputError
+        `judgements` are in no such form.
+    UnknownNameError
+        There is no such rule or parameter.
+
+    Examples
+    --------
+    >>> rows = [("ann", "301", "d1", 2), ("bob", "301", "d1", 1), ("cid", "301", "d1", 2)]
+    >>> labels = pd.DataFrame(rows, columns=["annotator", "query_id", "doc_id", "relevance"])
+    >>> print(adjudicate(labels, "majority").qrels)
+      query_id doc_id  relevance
+    0      301     d1          2
+    """
+    given = as_labels(judgements)
+    return adjudication.adjudicate(given if "kind" in given else given.assign(kind="graded"), rule, **parameters)
+
+
+def pool(runs: RunsLike, strategy: str = "depth", **parameters: int | float | str) -> pd.DataFrame:
+    """Choose the pairs to judge.
+
+    Parameters
+    ----------
+    runs
+        As for :func:`evaluate`.
+    strategy, **parameters
+        A strategy of :data:`collection.pooling.STRATEGIES` and its parameters: ``pool(runs, "depth", depth=20)``.
+
+    Returns
+    -------
+    DataFrame
+        :data:`collection.frames.POOL`, best first in each topic, and further columns of the strategy.
+
+    Raises
+    ------
+    InputError
+        Runs are in no such form, or a parameter is out of its range.
+    UnknownNameError
+        There is no such strategy or parameter.
+
+    Examples
+    --------
+    >>> runs = {"bm25": {"301": {"d1": 2.0, "d2": 1.0}}, "dense": {"301": {"d3": 0.9, "d1": 0.8}}}
+    >>> pool(runs, "depth", depth=1)["doc_id"].tolist()
+    ['d1', 'd3']
+    """
+    entry = pooling.STRATEGIES[strategy]
+    for name in parameters:
+        if name not in entry.parameters:
+            raise UnknownNameError(f"{strategy} parameter", name, entry.parameters)
+    return POOL.check(entry.function(_ranked(runs), **parameters))
+
+
+def simulate(
+    documents: pd.DataFrame | Iterable[Document],
+    topics: pd.DataFrame,
+    qrels: QrelsLike,
+    runs: RunsLike | None = None,
+    *,
+    strategies: Sequence[str] = ("loop",),
+    learners: Sequence[str] = ("svm",),
+    stops: Sequence[str] = (),
+    seeds: int = 1,
+    level: float = 1,
+) -> simulation.Results:
+    """Replay judging against known qrels: how many judgements each strategy needs for which recall.
+
+    Parameters
+    ----------
+    documents
+        :data:`collection.frames.DOCUMENTS`, or Documents.
+    topics
+        :data:`collection.frames.TOPICS`.
+    qrels, runs
+        As for :func:`evaluate`; pooling strategies need runs.
+    strategies
+        "loop", "loop-text", or names of pooling strategies, fixed or adaptive.
+    learners
+        Of the strategies that learn: names of :data:`collection.active_learning.learners.LEARNERS`.
+    stops
+        Stopping rules to try along the way: names of :data:`collection.stopping.RULES`.
+    seeds
+        Number of replays, with the random seeds 0, 1, ...
+    level
+        Minimum relevant grade.
+
+    Returns
+    -------
+    Results
+        ``means()`` has a row per strategy and learner and a column per measure.
+
+    Raises
+    ------
+    InputError
+        No topic has a relevant document in the collection, or an argument is in no such form.
+    UnknownNameError
+        There is no such strategy, learner or stopping rule.
+
+    Examples
+    --------
+    >>> documents = [Document(f"d{n}", "", f"wing lift {n}" if n < 3 else f"heat plate {n}") for n in range(12)]
+    >>> topics = pd.DataFrame({"query_id": ["301"], "title": "wing", "description": "", "narrative": ""})
+    >>> qrels = {"301": {"d0": 1, "d1": 1, "d2": 1, "d9": 0}}
+    >>> simulate(documents, topics, qrels, strategies=["loop-text"]).means()["judgements@100"].tolist()
+    [3.0]
+    """
+    if isinstance(documents, pd.DataFrame):
+        rows = DOCUMENTS.check(documents)[list(DOCUMENTS.names)].itertuples(index=False, name=None)
+        documents = [Document(str(doc_id), title, text) for doc_id, title, text in rows]
+    asked = [name for name in strategies if name not in simulation.LOOPS]
+    ready = simulation.cases(
+        documents, topics, as_qrels(qrels), [] if runs is None else _ranked(runs), pools=asked, level=level
+    )
+    recipe = simulation.Recipe(level=level)
+    return simulation.simulate(ready, strategies=strategies, learners=learners, recipe=recipe, stops=stops, seeds=seeds)
+
+
+def _ranked(runs: RunsLike) -> list[Run]:
+    return [run if "listed" in run.frame else run._replace(frame=rank_run(run.frame)) for run in as_runs(runs)]

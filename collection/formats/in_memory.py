@@ -1,0 +1,177 @@
+"""Qrels, runs and labels as other tools hold them in memory: frames, dictionaries, tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from os import PathLike
+from typing import TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from collection.errors import InputError
+from collection.formats.labels import ALIASES, read_labels
+from collection.formats.qrels import read_qrels
+from collection.formats.run import read_run
+from collection.formats.run_files import read_runs
+from collection.frames import LABELS, QRELS, SCORES, Schema
+from collection.records import Run
+
+Path: TypeAlias = str | PathLike[str]
+Pairs: TypeAlias = pd.DataFrame | Mapping[str, Mapping[str, float]] | Iterable[tuple[object, ...]]
+"""A frame, ``{query_id: {doc_id: number}}``, or tuples of query_id, doc_id and number."""
+QrelsLike: TypeAlias = Path | Pairs
+LabelsLike: TypeAlias = Path | pd.DataFrame
+RunsLike: TypeAlias = Path | Run | Pairs | Mapping[str, Path | Run | Pairs] | Iterable[Path | Run]
+"""One run, a dictionary from names to runs, or several runs or files."""
+
+_NAMES = {**ALIASES, "query_id": (*ALIASES["query_id"], "q_id", "query"), "relevance": ("label", "rel", "grade")}
+"""Column -> what other tools call it. pyterrier's ``query`` is a text: it is an id only where there is no other."""
+
+_RUN = ("run", "system", "tag")
+"""Columns that name the run of a row, where a frame has several."""
+
+
+def as_qrels(given: QrelsLike) -> pd.DataFrame:
+    """Qrels under our column names.
+
+    Parameters
+    ----------
+    given
+        A file; a frame with ``query_id`` (or ``qid``, ``q_id``, ``query``), ``doc_id`` (``docno``, ``docid``) and
+        ``relevance`` (``label``, ``rel``, ``grade``); ``{query_id: {doc_id: relevance}}``; or tuples of query_id,
+        doc_id, relevance and perhaps iteration. An ``iteration`` that tells rows of one pair apart is a subtopic.
+
+    Returns
+    -------
+    DataFrame
+        :data:`collection.frames.QRELS`.
+
+    Raises
+    ------
+    InputError
+        It is none of these.
+
+    Examples
+    --------
+    >>> as_qrels({"301": {"d1": 2, "d7": 0}}).values.tolist()
+    [['301', 'd1', 2], ['301', 'd7', 0]]
+    """
+    if isinstance(given, str | PathLike):
+        return read_qrels(given)
+    qrels = _named(_frame(given, "qrels", (*QRELS.names, "iteration")), QRELS)
+    if "iteration" in qrels and "subtopic" not in qrels and qrels.duplicated(["query_id", "doc_id"]).any():
+        qrels = qrels.rename(columns={"iteration": "subtopic"})
+    return QRELS.check(qrels)
+
+
+def as_runs(given: RunsLike) -> Iterator[Run]:
+    """Runs with frames of :data:`collection.frames.SCORES`, one at a time.
+
+    Parameters
+    ----------
+    given
+        A file or several; a :class:`~collection.records.Run` or several; a frame with ``query_id`` (or ``qid``,
+        ``q_id``, ``query``), ``doc_id`` (``docno``, ``docid``), ``score``, and ``run`` (``system``, ``tag``) where it
+        holds several; ``{query_id: {doc_id: score}}``; tuples of query_id, doc_id and score; or a dictionary from
+        names to any of these. A run without a name is called "run".
+
+    Raises
+    ------
+    InputError
+        It is none of these, or empty.
+
+    Examples
+    --------
+    >>> [run.name for run in as_runs({"bm25": {"301": {"d1": 2.5}}, "dense": {"301": {"d7": 0.5}}})]
+    ['bm25', 'dense']
+    """
+    if isinstance(given, Run):
+        yield given
+    elif isinstance(given, str | PathLike):
+        yield read_run(given)
+    elif isinstance(given, pd.DataFrame):
+        name = next((column for column in _RUN if column in given), None)
+        parts = [("run", given)] if name is None else given.groupby(name, sort=False, observed=True)
+        for run, rows in parts:
+            yield _run(str(run), rows)
+    elif isinstance(given, Mapping):
+        first = next((value for value in given.values() if not isinstance(value, Mapping) or value), {})
+        is_one_run = isinstance(first, Mapping) and not isinstance(next(iter(first.values()), 0), Mapping)
+        yield from [_run("run", given)] if is_one_run else (_run(str(name), value) for name, value in given.items())
+    else:
+        several = iter(given) if isinstance(given, Iterable) else iter([given])
+        head = next(several, None)
+        rest: Iterable[object] = chain([head], several)
+        if isinstance(head, str | PathLike):
+            yield from read_runs(list(rest))  # type: ignore[arg-type]
+        elif isinstance(head, Run):
+            yield from (_run(run.name, run) if isinstance(run, Run) else _run("run", run) for run in rest)
+        elif isinstance(head, tuple):
+            yield _run("run", rest)
+        else:
+            raise InputError(
+                "runs: expected files, Runs, a frame, a dictionary from names to runs, {query_id: {doc_id: score}} or "
+                f"tuples (query_id, doc_id, score), found {'nothing' if head is None else type(head).__name__}"
+            )
+
+
+def as_labels(given: LabelsLike) -> pd.DataFrame:
+    """Annotators' grades of a file, or of a frame under any of the column names that files have.
+
+    Returns
+    -------
+    DataFrame
+        :data:`collection.frames.LABELS`; further columns stay.
+    """
+    return read_labels(given) if isinstance(given, str | PathLike) else _named(given, LABELS)
+
+
+def _run(name: str, given: object) -> Run:
+    if isinstance(given, Run):
+        return given._replace(name=name)
+    if isinstance(given, str | PathLike):
+        return read_run(given)._replace(name=name)
+    return Run(name, _named(_frame(given, f"run {name}", SCORES.names), SCORES, f"run {name}"))
+
+
+def _frame(given: object, what: str, columns: tuple[str, ...]) -> pd.DataFrame:
+    if isinstance(given, pd.DataFrame):
+        return given
+    if isinstance(given, Mapping):
+        return _of_dictionary(given, what, columns[2])
+    rows: list[tuple[object, ...]] = []
+    for row in given if isinstance(given, Iterable) else [given]:
+        if not isinstance(row, tuple) or not 3 <= len(row) <= len(columns):
+            expected = f"a file, a frame, {{query_id: {{doc_id: {columns[2]}}}}} or tuples ({', '.join(columns[:3])})"
+            raise InputError(f"{what}: expected {expected}, found {row!r:.80}")
+        rows.append(row)
+    width = len(rows[0]) if rows else 3
+    return pd.DataFrame(rows, columns=getattr(rows[0] if rows else None, "_fields", columns)[:width])
+
+
+def _of_dictionary(given: Mapping[object, object], what: str, value: str) -> pd.DataFrame:
+    topics: list[Mapping[object, object]] = []
+    for query_id, documents in given.items():
+        if not isinstance(documents, Mapping):
+            found = f"{type(documents).__name__} for {query_id!r}"
+            raise InputError(f"{what}: expected {{query_id: {{doc_id: {value}}}}}, found {found}")
+        topics.append(documents)
+    codes = np.repeat(np.arange(len(topics)), np.array([len(documents) for documents in topics], dtype=np.int64))
+    return pd.DataFrame(
+        {
+            "query_id": pd.Categorical.from_codes(codes, categories=pd.Index(list(map(str, given)), dtype="str")),
+            "doc_id": pd.Series(list(map(str, chain.from_iterable(topics))), dtype="str"),
+            value: list(chain.from_iterable(documents.values() for documents in topics)),
+        }
+    )
+
+
+def _named(frame: pd.DataFrame, schema: Schema, what: str = "") -> pd.DataFrame:
+    """The frame under our column names; `schema` says which it needs."""
+    if isinstance(frame, pd.DataFrame):
+        wanted = [column for column in schema.names if column not in frame]
+        theirs = {next((n for n in _NAMES.get(column, ()) if n in frame), column): column for column in wanted}
+        frame = frame.rename(columns=theirs)
+    return schema.check(frame, what)

@@ -1,0 +1,142 @@
+"""Schemas of the frames that cross package boundaries: columns, their types, and where a value may be missing.
+
+Readers return frames that meet them; public functions check what they take with :meth:`Schema.check`, which looks at
+column types and missing values and never at single rows. Columns that a schema does not name are allowed everywhere.
+
+    >>> import pandas as pd
+    >>> QRELS.names
+    ('query_id', 'doc_id', 'relevance')
+    >>> QRELS.check(pd.DataFrame({"query_id": ["1"], "doc_id": ["d7"], "relevance": ["high"]}))
+    Traceback (most recent call last):
+    collection.errors.InputError: qrels: expected numbers in the column relevance, found str
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import pandas as pd
+
+from collection.errors import ColumnsError, InputError
+
+Kind = Literal["id", "text", "number", "integer"]
+
+_KINDS: Mapping[Kind, tuple[str, str]] = {
+    "id": ("iu", "text or whole numbers"), "text": ("", "text"),
+    "number": ("iufb", "numbers"), "integer": ("iu", "whole numbers"),
+}  # fmt: skip
+"""Kind -> the numpy kinds that it allows, and how a message calls it."""
+
+
+class Column(NamedTuple):
+    """What a column holds. An id may be text (categorical or not) or whole numbers, and is read as text."""
+
+    kind: Kind
+    nullable: bool = False
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of one sort of frame.
+
+    Attributes
+    ----------
+    name
+        What such a frame is called in messages.
+    columns
+        Name -> column, in their usual order.
+    """
+
+    name: str
+    columns: Mapping[str, Column]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are always there."""
+        return tuple(name for name, column in self.columns.items() if not column.optional)
+
+    def check(self, frame: pd.DataFrame, what: str = "", also: Iterable[str] = ()) -> pd.DataFrame:
+        """Return `frame` if it meets the schema.
+
+        Parameters
+        ----------
+        frame
+            Any frame; it is not changed.
+        what
+            What the message calls it; the name of the schema if left out.
+        also
+            Optional columns that are needed here.
+
+        Raises
+        ------
+        ColumnsError
+            A column is missing.
+        InputError
+            `frame` is no frame, a column has another type, or a value is missing.
+        """
+        what = what or self.name
+        if not isinstance(frame, pd.DataFrame):
+            raise InputError(f"{what}: expected a DataFrame, found {type(frame).__name__}")
+        if missing := [name for name in (*self.names, *also) if name not in frame.columns]:
+            raise ColumnsError(what, missing, map(str, frame.columns))
+        for name, (kind, nullable, _) in self.columns.items():
+            if name not in frame.columns:
+                continue
+            if not isinstance(column := frame[name], pd.Series):
+                raise InputError(f"{what}: expected one column {name}, found {column.shape[1]}")
+            if len(column) and not _holds(column, kind):
+                raise InputError(f"{what}: expected {_KINDS[kind][1]} in the column {name}, found {column.dtype}")
+            if not nullable and column.hasnans:
+                row = int(column.isna().to_numpy().argmax())
+                ids = ", ".join(f"{n} {frame[n].iloc[row]!r}" for n in _PAIR if n in frame.columns and n != name)
+                raise InputError(f"{what}: row {row + 1:,} has no {name}" + (f" ({ids})" if ids else ""))
+        return frame
+
+
+def _holds(column: pd.Series, kind: Kind) -> bool:
+    """Whether the type of a column is one of its kind; single values are looked at in columns of objects only."""
+    if column.dtype != object:
+        text = isinstance(column.dtype, pd.StringDtype | pd.CategoricalDtype)
+        return text if kind == "text" else (text and kind == "id") or column.dtype.kind in _KINDS[kind][0]
+    return kind in ("id", "text") or pd.api.types.infer_dtype(column) in _NUMBERS
+
+
+_NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal", "boolean", "empty")
+
+_ID, _TEXT, _NUMBER, _INTEGER = Column("id"), Column("text"), Column("number"), Column("integer")
+_MAYBE = Column("number", nullable=True)
+_PAIR = {"query_id": _ID, "doc_id": _ID}
+
+SCORES = Schema("a ranking", {**_PAIR, "score": _NUMBER})
+"""A run before it is ranked: one row per topic and document."""
+
+RUN = Schema("a run", {**_PAIR, "score": _NUMBER, "rank": _INTEGER, "listed": _INTEGER})
+"""A ranked run, best document first in each topic, as :func:`collection.ranking.rank_run` makes it. ``rank`` is
+trec_eval's order; in ``listed`` equal scores keep the order of the run's file. Both count from 1."""
+
+_SAMPLE = {"subtopic": Column("id", False, True), "stratum": Column("id", False, True)}
+QRELS = Schema("qrels", {**_PAIR, "relevance": _NUMBER, **_SAMPLE, "probability": Column("number", False, True)})
+"""Final grades; below 0: in the pool, but unjudged. Each pair once, or once per ``subtopic``. ``stratum`` and
+``probability`` (of being judged) say how a sample was drawn."""
+
+TOPICS = Schema("topics", {"query_id": _ID, "title": _TEXT, "description": _TEXT, "narrative": _TEXT})
+"""Information needs; a text that is not there is empty."""
+
+DOCUMENTS = Schema("documents", {"doc_id": _ID, "title": _TEXT, "text": Column("text", nullable=True)})
+"""Documents; without a text where only the id is known."""
+
+POOL = Schema("a pool", {**_PAIR, "strategy": _TEXT, "rank": _MAYBE})
+"""Pairs chosen for judging, best first in each topic; without a rank where no run has the pair."""
+
+_SAID = {"annotator": _ID, "kind": _TEXT, "relevance": _MAYBE, "counts_as": Column("text", False, True)}
+JUDGEMENTS = Schema("judgements", {**_PAIR, **_SAID})
+"""Annotators' decisions, oldest first; columns as in :class:`collection.records.Judgement`."""
+
+LABELS = Schema("labels", {"annotator": _ID, **_PAIR, "relevance": _MAYBE})
+"""Annotators' grades; a row without a grade counts as not there."""
+
+VALUES = Schema("values", {"run": _TEXT, "query_id": _ID, "measure": _TEXT, "value": _MAYBE})
+"""Values of measures per run and topic. The topic ``all`` is the mean over topics."""

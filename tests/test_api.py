@@ -1,0 +1,275 @@
+"""The functions of ``import collection``: their names, the forms they take, and values equal to pytrec_eval's."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+import pytrec_eval
+
+import collection
+from collection import adjudicate, agreement, compare, comparison, evaluate, formats, pool, pooling, simulate
+from collection.comparison import Evaluation
+from collection.errors import ColumnsError, InputError, UnknownNameError
+from collection.frames import POOL, VALUES
+from collection.ranking import rank_run
+from collection.records import Run
+
+NAMES = {
+    "Campaign", "CleverdonError", "Document", "GradeScale", "Judgement", "Run", "Topic",
+    "adjudicate", "agreement", "compare", "evaluate", "pool", "simulate",
+    "read_documents", "read_labels", "read_qrels", "read_run", "read_topics", "write_qrels",
+}  # fmt: skip
+FUNCTIONS = sorted(name for name in NAMES if name[0].islower())
+OF_PYTREC_EVAL = {"AP": "map", "RR": "recip_rank", "nDCG@10": "ndcg_cut_10", "P@5": "P_5", "R@10": "recall_10"}
+
+random = np.random.default_rng(7)
+QRELS_OF = {
+    str(topic): {f"d{n}": int(random.integers(0, 4)) for n in random.choice(60, 25, replace=False)}
+    for topic in range(301, 309)
+}
+RUNS_OF = {
+    name: {
+        topic: {f"d{n}": float(s) for n, s in enumerate(random.permutation(60))} for topic in list(QRELS_OF)[skipped:]
+    }
+    for skipped, name in enumerate(("bm25", "dense"))
+}
+"""The second run lacks a topic."""
+
+
+def flat(nested: dict[str, dict[str, float]], *columns: str) -> pd.DataFrame:
+    return pd.DataFrame([(q, d, v) for q, of in nested.items() for d, v in of.items()], columns=list(columns))
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_names_are_these_and_no_others() -> None:
+    assert set(dir(collection)) == set(collection.__all__) == NAMES
+
+
+def test_the_names_are_shown_before_anything_is_imported() -> None:
+    heavy = {"pandas", "numpy", "sklearn", "scipy", "streamlit", "pyarrow", "sqlite_utils"}
+    code = f"import sys, collection; dir(collection); print(sorted({heavy} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_every_name_is_documented_with_an_example(name: str) -> None:
+    found = getattr(collection, name)
+    assert found.__name__ == name
+    assert found.__module__.startswith("collection.")
+    assert len(inspect.getdoc(found).splitlines()[0]) > 15
+    if not issubclass(found if inspect.isclass(found) else object, Exception):
+        assert [e for test in doctest.DocTestFinder(recurse=False).find(found) for e in test.examples], "no example"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_function_is_typed(name: str) -> None:
+    function = getattr(collection, name)
+    hints = get_type_hints(function)
+    assert set(hints) == {*inspect.signature(function).parameters, "return"}
+    assert "Any" not in str(hints)
+    text = inspect.getdoc(function)
+    for part in ("Parameters\n---", "Raises\n---", *(["Returns\n---"] if hints["return"] is not type(None) else [])):
+        assert part in text, part
+
+
+def test_type_checkers_see_the_functions_themselves(tmp_path: Path) -> None:
+    """What is loaded at first use is imported plainly where types are checked."""
+    source = inspect.getsource(collection)
+    head = source[source.index("if TYPE_CHECKING:") : source.index("__all__")]
+    space: dict[str, Any] = {}
+    exec(head.replace("if TYPE_CHECKING:", "if True:"), space)
+    assert {name: space[name] for name in NAMES} == {name: getattr(collection, name) for name in NAMES}
+
+
+# --- what evaluate takes ----------------------------------------------------------------------------------------------
+
+
+OURS = flat(QRELS_OF, "query_id", "doc_id", "relevance")
+FRAMES = {name: flat(of, "query_id", "doc_id", "score") for name, of in RUNS_OF.items()}
+STACKED = pd.concat([frame.assign(run=name) for name, frame in FRAMES.items()])
+
+
+def qrels_file(folder: Path) -> Path:
+    formats.write_qrels(OURS, folder / "qrels.txt")
+    return folder / "qrels.txt"
+
+
+def run_files(folder: Path) -> list[Path]:
+    for name, frame in FRAMES.items():
+        formats.write_run(Run(name, rank_run(frame)), folder / f"{name}.run")
+    return [folder / f"{name}.run" for name in FRAMES]
+
+
+QRELS_FORMS: dict[str, Callable[[Path], Any]] = {
+    "file": qrels_file,
+    "frame": lambda _: OURS,
+    "frame with whole numbers as ids": lambda _: OURS.astype({"query_id": int}),
+    "pyterrier's frame": lambda _: flat(QRELS_OF, "qid", "docno", "label").assign(iteration="0", query="wing flow"),
+    "trectools' frame": lambda _: flat(QRELS_OF, "query", "docid", "rel").assign(q0="0"),
+    "ir_measures' frame": lambda _: OURS.assign(iteration="0"),
+    "pytrec_eval's dictionary": lambda _: QRELS_OF,
+    "ir_measures' tuples": lambda _: (ir_measures.Qrel(*row) for row in OURS.itertuples(index=False)),
+    "plain tuples": lambda _: list(OURS.itertuples(index=False, name=None)),
+}
+RUN_FORMS: dict[str, Callable[[Path], Any]] = {
+    "files": run_files,
+    "files by name": lambda folder: {path.stem: str(path) for path in run_files(folder)},
+    "runs": lambda _: [Run(name, frame) for name, frame in FRAMES.items()],
+    "generator of runs": lambda _: (Run(name, frame) for name, frame in FRAMES.items()),
+    "frames by name": lambda _: FRAMES,
+    "one frame": lambda _: STACKED,
+    "trectools' frame": lambda _: STACKED.set_axis(["query", "docid", "score", "system"], axis=1).assign(
+        rank=0, q0="Q0"
+    ),
+    "pyterrier's frames": lambda _: {
+        name: frame.set_axis(["qid", "docno", "score"], axis=1).assign(rank=0, query="wing flow")
+        for name, frame in FRAMES.items()
+    },
+    "pytrec_eval's dictionaries": lambda _: RUNS_OF,
+    "ir_measures' tuples": lambda _: {
+        name: (ir_measures.ScoredDoc(*row) for row in frame.itertuples(index=False)) for name, frame in FRAMES.items()
+    },
+}
+
+
+def require_values_of_pytrec_eval(found: Evaluation, runs: dict[str, str]) -> None:
+    """`runs`: our name -> the run. A topic that it lacks is 0 here and not there in pytrec_eval."""
+    values = VALUES.check(found.per_topic()).set_index(["run", "query_id", "measure"])["value"]
+    assert found.means().index.tolist() == list(runs)
+    evaluator = pytrec_eval.RelevanceEvaluator(QRELS_OF, set(OF_PYTREC_EVAL.values()))
+    for name, run in runs.items():
+        theirs = evaluator.evaluate(RUNS_OF[run])
+        for ours, measure in OF_PYTREC_EVAL.items():
+            wanted = {topic: theirs.get(topic, {measure: 0.0})[measure] for topic in QRELS_OF}
+            assert values[name].xs(ours, level="measure").to_dict() == pytest.approx(wanted, abs=1e-12)
+            assert found.means().loc[name, ours] == pytest.approx(np.mean(list(wanted.values())), abs=1e-12)
+
+
+@pytest.mark.parametrize("form", QRELS_FORMS)
+def test_qrels_in_every_form_give_the_values_of_pytrec_eval(tmp_path: Path, form: str) -> None:
+    found = evaluate(QRELS_FORMS[form](tmp_path), RUNS_OF, list(OF_PYTREC_EVAL))
+    require_values_of_pytrec_eval(found, {"bm25": "bm25", "dense": "dense"})
+
+
+@pytest.mark.parametrize("form", RUN_FORMS)
+def test_runs_in_every_form_give_the_values_of_pytrec_eval(tmp_path: Path, form: str) -> None:
+    found = evaluate(QRELS_OF, RUN_FORMS[form](tmp_path), list(OF_PYTREC_EVAL))
+    require_values_of_pytrec_eval(found, {"bm25": "bm25", "dense": "dense"})
+
+
+@pytest.mark.parametrize(
+    "run",
+    [RUNS_OF["dense"], FRAMES["dense"], list(FRAMES["dense"].itertuples(index=False, name=None))],
+    ids=["dictionary", "frame", "tuples"],
+)
+def test_a_single_run_needs_no_name(run: Any) -> None:
+    require_values_of_pytrec_eval(evaluate(QRELS_OF, run, list(OF_PYTREC_EVAL)), {"run": "dense"})
+
+
+def test_a_single_file_has_its_tag_as_name(tmp_path: Path) -> None:
+    found = evaluate(qrels_file(tmp_path), run_files(tmp_path)[1], list(OF_PYTREC_EVAL))
+    require_values_of_pytrec_eval(found, {"dense": "dense"})
+
+
+def test_an_iteration_that_tells_rows_of_a_pair_apart_is_a_subtopic() -> None:
+    rows = [ir_measures.Qrel("1", "a", 1, "x"), ir_measures.Qrel("1", "a", 1, "y"), ir_measures.Qrel("1", "b", 1, "y")]
+    run = [ir_measures.ScoredDoc("1", "b", 2.0), ir_measures.ScoredDoc("1", "a", 1.0)]
+    frame = pd.DataFrame([row[:3] for row in rows], columns=["query_id", "doc_id", "relevance"])
+    wanted = evaluate(frame.assign(subtopic=["x", "y", "y"]), run, "alpha_nDCG@10").values
+    pd.testing.assert_frame_equal(evaluate(rows, run, "alpha_nDCG@10").values, wanted)
+    assert wanted["value"][0] < 1
+
+
+@pytest.mark.parametrize(
+    ("qrels", "runs", "error", "said"),
+    [
+        (7, RUNS_OF, InputError, r"qrels: expected a file, a frame, .* \(query_id, doc_id, relevance\), found 7"),
+        ({"301": ["d1"]}, RUNS_OF, InputError, "qrels: expected {query_id: {doc_id: relevance}}, found list for '301'"),
+        (
+            OURS.drop(columns="relevance"),
+            RUNS_OF,
+            ColumnsError,
+            "qrels needs the columns relevance; there are query_id",
+        ),
+        (OURS.assign(relevance="high"), RUNS_OF, InputError, "expected numbers in the column relevance, found str"),
+        (
+            OURS.astype({"query_id": float}),
+            RUNS_OF,
+            InputError,
+            "text or whole numbers in the column query_id, found f",
+        ),
+        (FRAMES["bm25"], RUNS_OF, ColumnsError, "qrels needs the columns relevance"),
+        (QRELS_OF, OURS, ColumnsError, "run run needs the columns score"),
+        (QRELS_OF, [], InputError, "runs: expected files, Runs, .* found nothing"),
+        (QRELS_OF, 7, InputError, "runs: expected files, Runs, .* found int"),
+        (QRELS_OF, [FRAMES["bm25"]], InputError, "a dictionary from names to runs.* found DataFrame"),
+        (QRELS_OF, {"bm25": 7}, InputError, "run bm25: expected a file, a frame, .* found 7"),
+        (QRELS_OF, {"bm25": FRAMES["bm25"].assign(score=np.nan)}, InputError, "run bm25: row 1 has no score"),
+        (QRELS_OF, [("301", "d1")], InputError, r"\(query_id, doc_id, score\), found \('301', 'd1'\)"),
+        (QRELS_OF, {"bm25": {"9": {"d1": 1.0}}}, InputError, "'bm25' has no topic of the qrels"),
+    ],
+)
+def test_a_refusal_says_what_was_expected_and_found(qrels: Any, runs: Any, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        evaluate(qrels, runs, "AP")
+
+
+def test_a_notebook_shows_means_and_notes() -> None:
+    found = evaluate({"1": {"a": 0}}, {"<b>": {"1": {"a": 1.0}}}, "AP")
+    assert "&lt;b&gt;" in found._repr_html_()
+    assert "<p>no label reaches relevance level 1" in found._repr_html_()
+    assert "<td>0.0000</td>" in found._repr_html_()
+    assert "0.0000" in compare(QRELS_OF, RUNS_OF, "AP(rel=9)")._repr_html_()
+
+
+# --- the other functions ----------------------------------------------------------------------------------------------
+
+
+def test_comparison_agreement_and_pool_are_those_of_their_packages(tmp_path: Path) -> None:
+    runs = [Run(name, rank_run(frame)) for name, frame in FRAMES.items()]
+    found = compare(QRELS_OF, RUNS_OF, ["AP"], baseline="bm25", test="wilcoxon")
+    pd.testing.assert_frame_equal(
+        found.tests, comparison.compare(runs, OURS, ["AP"], baseline="bm25", test="wilcoxon").tests
+    )
+    pd.testing.assert_frame_equal(pool(RUNS_OF, "rrf", budget=5), pooling.rrf(runs, budget=5))
+    assert tuple(pool(run_files(tmp_path))[list(POOL.names)]) == POOL.names
+    with pytest.raises(UnknownNameError, match="no depth parameter 'deep'"):
+        pool(RUNS_OF, "depth", deep=5)
+
+
+def test_labels_make_agreement_and_qrels(tmp_path: Path) -> None:
+    labels = pd.DataFrame(
+        [(who, t, d, min(3, g + (who == "bob"))) for who in ("ann", "bob", "cid") for t, of in QRELS_OF.items()
+         for d, g in of.items()],
+        columns=["rater", "qid", "docno", "label"],
+    )  # fmt: skip
+    found = agreement(labels, resamples=0)
+    assert (found.annotators, found.several) == (("ann", "bob", "cid"), len(OURS))
+    made = adjudicate(labels, "majority")
+    assert sorted(made.qrels.values.tolist()) == sorted(OURS.values.tolist())
+    assert set(made.grades["by"]) == {"majority", "agreed"}
+    labels.to_csv(tmp_path / "labels.csv", index=False)
+    pd.testing.assert_frame_equal(adjudicate(tmp_path / "labels.csv", "majority").qrels, made.qrels)
+    pd.testing.assert_frame_equal(agreement(tmp_path / "labels.csv", resamples=0).values, found.values)
+    with pytest.raises(InputError, match="labels: expected a DataFrame, found list"):
+        agreement([("ann", "1", "d", 1)])  # type: ignore[arg-type]
+
+
+def test_simulation_of_a_pooling_strategy() -> None:
+    documents = pd.DataFrame({"doc_id": [f"d{n}" for n in range(60)], "title": "", "text": "wing flow"})
+    topics = pd.DataFrame({"query_id": list(QRELS_OF), "title": "wing", "description": "", "narrative": ""})
+    means = simulate(documents, topics, QRELS_OF, RUNS_OF, strategies=["depth", "mtf"], level=3).means()
+    assert means.index.get_level_values("strategy").tolist() == ["depth", "mtf"]
+    assert (means["documents"] == 60).all()
