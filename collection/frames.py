@@ -117,6 +117,9 @@ RUN = Schema("a run", {**_PAIR, "score": _NUMBER, "rank": _INTEGER, "listed": _I
 """A ranked run, best document first in each topic, as :func:`collection.ranking.rank_run` makes it. ``rank`` is
 trec_eval's order; in ``listed`` equal scores keep the order of the run's file. Both count from 1."""
 
+LISTED = Schema("a run", {**_PAIR, "listed": _INTEGER})
+"""A ranked run as far as a strategy reads it that asks for judgements: in the order of its file."""
+
 _SAMPLE = {"subtopic": Column("id", False, True), "stratum": Column("id", False, True)}
 QRELS = Schema("qrels", {**_PAIR, "relevance": _NUMBER, **_SAMPLE, "probability": Column("number", False, True)})
 """Final grades; below 0: in the pool, but unjudged. Each pair once, or once per ``subtopic``. ``stratum`` and

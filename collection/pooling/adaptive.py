@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from collection.errors import InputError
-from collection.frames import RUN
+from collection.frames import LISTED
 from collection.pooling.table import STRATEGIES, Asking, Indices
 from collection.records import Run
 
@@ -290,7 +290,7 @@ def rankings_of(runs: Sequence[Run], query_id: str, doc_ids: pd.Index | Sequence
     Parameters
     ----------
     runs
-        Any number of runs (:data:`collection.frames.RUN`).
+        Any number of runs (:data:`collection.frames.LISTED`).
     query_id
         The topic.
     doc_ids
@@ -316,7 +316,7 @@ def rankings_of(runs: Sequence[Run], query_id: str, doc_ids: pd.Index | Sequence
         raise InputError(f"the documents to judge need an id each, found {twice!r} twice; give each id once")
     rankings: list[Indices] = []
     for run in runs:
-        RUN.check(run.frame, f"run {run.name}")
+        LISTED.check(run.frame, f"run {run.name}")
         rows = np.flatnonzero(run.frame["query_id"] == query_id)
         rows = rows[np.argsort(run.frame["listed"].to_numpy()[rows], kind="stable")]
         places = documents.get_indexer(pd.Index(run.frame["doc_id"].array.take(rows)))
