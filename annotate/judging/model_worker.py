@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-START = "import sys; sys.path[:] = {path!r}; from annotate.judging import training; training.serve({directory!r})"
+START = (
+    "import sys; sys.path[:] = {path!r}; from annotate.judging import model_worker; model_worker.serve({directory!r})"
+)
 """What the child's interpreter is given to run."""
 
 NICENESS = 10
