@@ -16,12 +16,13 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate import views
+from annotate.auth import page_access
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import TOKEN_HEADER, Tokens
 from annotate.elements import widgets
 from annotate.judging import document_payload
-from annotate.judging.routes import TEXT_CAP, JudgingService
+from annotate.judging.document_payload import TEXT_CAP
+from annotate.judging.routes import JudgingService
 from annotate.server.asgi import SCRIPT
 from collection import Campaign, Document, Judgement
 from collection.formats import read_labels
@@ -293,4 +294,4 @@ def test_every_page_that_prints_a_document_does_it_by_the_one_function() -> None
     assert asking - printing <= others | {
         "elements/systems_side_by_side.py"
     }  # that has their titles, as cells of a table
-    assert views.entry("judging_page.py").roles == ("manager",)
+    assert page_access.entry("judging_page.py").roles == ("manager",)

@@ -13,7 +13,8 @@ from starlette.testclient import TestClient
 
 from annotate.auth import tokens
 from annotate.auth.tokens import TOKEN_HEADER, Tokens, cookie_name
-from annotate.judging.routes import PREFIX, TEXT_CAP, JudgingService
+from annotate.judging.document_payload import PREFIX, TEXT_CAP
+from annotate.judging.routes import JudgingService
 from collection import Campaign, Document, Judgement
 from collection.errors import BusyError
 from tests.conftest import judging_token, signed_in

@@ -7,7 +7,7 @@ from typing import cast
 import altair as alt
 import pandas as pd
 
-from annotate.elements.widgets import NEUTRAL
+from annotate.charts.colours import NEUTRAL
 
 NAMED = 9
 """Runs that have a colour of their own; more could not be told apart, and the others are one."""

@@ -10,8 +10,9 @@ from typing import Any
 import streamlit as st
 
 from annotate.auth import session
-from annotate.elements import markdown, widgets
+from annotate.elements import widgets
 from collection.campaign import CORPORA, Campaign
+from collection.documents.rendering.markup import to_html
 from collection.errors import CleverdonError
 from collection.export import card
 from collection.formats import QUERY_TEXTS, write_zip
@@ -77,7 +78,7 @@ def draw(rule: str) -> None:
     if st.toggle("Show the card", key="card"):
         facts = campaign.collection_facts(rule=rule, **{n: v for n, v in options.items() if n != "with_runs"})
         with st.container(border=True, height=600):
-            st.html(f'{STYLE}<div class="card">{markdown.to_html(card(facts))}</div>')
+            st.html(f'{STYLE}<div class="card">{to_html(card(facts))}</div>')
 
 
 def _describe() -> None:
@@ -92,11 +93,8 @@ def _describe() -> None:
             for name, label in FIELDS.items()
         }
         if st.form_submit_button("Save"):
-            try:
+            with widgets.shown_errors():
                 campaign.describe(**said)
-            except CleverdonError as error:
-                st.error(widgets.plain(str(error)))
-            else:
                 st.toast("Saved.")
 
 

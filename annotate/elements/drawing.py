@@ -7,8 +7,8 @@ Labels, captions and other Markdown go through :func:`annotate.elements.widgets.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import altair as alt
 import pandas as pd
@@ -17,8 +17,36 @@ from pandas.io.formats.style import Styler
 
 from collection.characters import without_bidi
 
+if TYPE_CHECKING:
+    from altair.typing import ChartType
+    from streamlit.elements.lib.column_types import ColumnConfig
 
-def dataframe(table: pd.DataFrame | Styler, **options: Any) -> Any:
+Selection = Mapping[str, Mapping[str, Sequence[int]]]
+"""What Streamlit says of a table's selection: ``{"selection": {"rows": [0]}}``."""
+
+
+def table(
+    frame: pd.DataFrame,
+    columns: Mapping[str, ColumnConfig | str | None],
+    *,
+    most_height: int | None = None,
+    **options: Any,
+) -> Selection:
+    """Draw some columns of a frame without its index; what the selection says, where ``on_select`` asks for it.
+
+    `columns` are column -> label or configuration, in the order in which they are shown; None is a hidden column. Those
+    that the frame lacks are left out, and its other columns are not sent to the browser. Above `most_height` pixels the
+    table scrolls. `options` are those of :func:`streamlit.dataframe`.
+    """
+    sent = {name: column for name, column in columns.items() if name in frame}
+    shown = {name: column for name, column in sent.items() if column is not None}
+    if most_height is not None:
+        options["height"] = min(35 * len(frame) + 38, most_height)
+    event = dataframe(frame[list(sent)], hide_index=True, column_order=list(shown), column_config=shown, **options)
+    return cast(Selection, event)
+
+
+def dataframe(table: pd.DataFrame | Styler, **options: Any) -> object:
     """Draw a table as :func:`streamlit.dataframe` does.
 
     Parameters
@@ -30,7 +58,7 @@ def dataframe(table: pd.DataFrame | Styler, **options: Any) -> Any:
 
     Returns
     -------
-    Any
+    object
         What the table's selection says, where it is asked for.
     """
     if isinstance(table, pd.DataFrame):
@@ -45,9 +73,16 @@ def data_editor(frame: pd.DataFrame, **options: Any) -> pd.DataFrame:
     return edited.mask(edited == shown, frame)
 
 
-def altair_chart(chart: Any, **options: Any) -> Any:
+def altair_chart(chart: ChartType, **options: Any) -> object:
     """Draw a chart of altair as :func:`streamlit.altair_chart` does; its selection says what is drawn."""
     return st.altair_chart(_readable(chart), **_readable_options(options))
+
+
+def selected_point(event: object, name: str) -> dict[str, object]:
+    """The fields of the point that is selected in a chart, by the name of the selection; none where none is."""
+    selection = event.get("selection") if isinstance(event, Mapping) else None
+    chosen = selection.get(name) if isinstance(selection, Mapping) else None
+    return dict(chosen[0]) if chosen else {}
 
 
 def readable(frame: pd.DataFrame) -> pd.DataFrame:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
+from streamlit.column_config import NumberColumn, TextColumn
 
 from annotate.auth import session
 from annotate.elements import drawing, widgets
+from collection.characters import without_bidi
 
 WIDE = 5
 """Annotators up to whom each has a column of their own."""
@@ -17,16 +17,8 @@ WIDE = 5
 def show(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str) -> None:
     """Draw them.
 
-    Parameters
-    ----------
-    pairs
-        ``query_id``, ``doc_id``, ``grades``, ``distance``, as :func:`collection.agreement.disagreements` gives them.
-    labels
-        What the annotators said, as :meth:`collection.Campaign.labels` gives it.
-    cell
-        Which pairs they are, in words.
-    key
-        Of the table: another one for other pairs.
+    `pairs` are as :func:`collection.agreement.disagreements` gives them, `labels` as
+    :meth:`collection.Campaign.labels`. `cell` says in words which pairs they are, `key` tells their table from others.
     """
     st.subheader("The pairs")
     st.caption(f"{len(pairs):,} pairs: {widgets.plain(cell)}. Largest distance first. Select a row to read it.")
@@ -37,28 +29,27 @@ def show(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str) -> None
             listing[f"by-{place}"] = [said.get(annotator) for said in pairs["grades"]]
     else:
         listing["said"] = [", ".join(f"{a} {g:g}" for a, g in said.items()) for said in pairs["grades"]]
-    event = drawing.dataframe(
+    selection = drawing.table(
         listing,
-        hide_index=True,
-        height=min(35 * len(listing) + 38, 318),
+        {
+            "query_id": TextColumn("Topic", width="small"),
+            "doc_id": TextColumn("Document", width="medium"),
+            "distance": NumberColumn("Distance", width="small", format="%g"),
+            "said": TextColumn("Grades", width="large"),
+            **{f"by-{n}": NumberColumn(a, format="%g", width="small") for n, a in enumerate(people)},
+        },
+        most_height=318,
         on_select="rerun",
         selection_mode="single-row",
         key=f"pairs-{key}",
         alt="Pairs with each annotator's grade",
-        column_config={
-            "query_id": st.column_config.TextColumn("Topic", width="small"),
-            "doc_id": st.column_config.TextColumn("Document", width="medium"),
-            "distance": st.column_config.NumberColumn("Distance", width="small", format="%g"),
-            "said": st.column_config.TextColumn("Grades", width="large"),
-            **{f"by-{n}": st.column_config.NumberColumn(a, format="%g", width="small") for n, a in enumerate(people)},
-        },
     )
-    if (row := selected(event, len(pairs))) is not None:
+    if (row := selected(selection, len(pairs))) is not None:
         query_id, doc_id = map(str, pairs.iloc[row][["query_id", "doc_id"]])
         side_by_side(query_id, doc_id, labels)
 
 
-def selected(event: Any, rows: int) -> int | None:
+def selected(event: drawing.Selection, rows: int) -> int | None:
     """The row that is selected in a table's event, if the table has so many rows; None where none is."""
     chosen = event["selection"]["rows"]
     return int(chosen[0]) if chosen and chosen[0] < rows else None
@@ -83,4 +74,4 @@ def side_by_side(query_id: str, doc_id: str, labels: pd.DataFrame) -> None:
                 if not pd.isna(row["seconds"]):
                     st.caption(f"after {row['seconds']:.0f} seconds")
                 if not pd.isna(row["note"]):
-                    st.text(widgets.upright(row["note"]))
+                    st.text(without_bidi(row["note"]))

@@ -1,4 +1,4 @@
-"""Documents as the cards get them, and the route of their images.
+"""Documents as the cards get them.
 
 A document on its way to a card is ``{doc_id, title, form, text, html, length, truncated, metadata, images, excerpts}``:
 
@@ -15,27 +15,15 @@ A document on its way to a card is ``{doc_id, title, form, text, html, length, t
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypedDict
 
-from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
-from starlette.routing import Route
-
-from annotate.auth.roles import EVERYBODY, open_to
-from annotate.auth.tokens import cookie_name
 from collection.campaign import Campaign, CardSettings
 from collection.campaign.document_view import excerpts_of
 from collection.campaign.images import images_of
 from collection.documents.rendering import Shown, cut, form_of
-from collection.formats import IMAGE_TYPES
 from collection.records import Document
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from annotate.judging.routes import JudgingService
-
+Payload = dict[str, Any]
 PREFIX = "/api/judging"
 FILES = f"{PREFIX}/files"
 """Where the files of a campaign are served."""
@@ -43,7 +31,7 @@ TEXT_CAP = 20_000
 """Characters of a document that travel with it; the rest comes when it is asked for."""
 A_YEAR = 365 * 24 * 3600
 
-GUARDED = {
+FILE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -52,7 +40,13 @@ GUARDED = {
 }
 """Headers of a file: it is an image whatever is in it, and can do nothing where somebody opens it by itself."""
 
-Payload = dict[str, Any]
+
+class ImagePayload(TypedDict):
+    """An image of a document; where `link` is true it is drawn as a link only."""
+
+    src: str
+    alt: str
+    link: bool
 
 
 def shown(
@@ -93,12 +87,12 @@ def _payload(document: Document, made: Shown, settings: CardSettings, cap: int |
         "html": None if truncated else made.html,
         "length": len(made.text),
         "truncated": truncated,
-        "metadata": chips(document),
+        "metadata": other_fields(document),
         "images": images(document, settings),
     }
 
 
-def chips(document: Document) -> Payload:
+def other_fields(document: Document) -> Payload:
     """What is known of a document beside its text: its metadata without what says how it is shown."""
     named = document.metadata.get("images")
     kept = isinstance(named, list) and any(isinstance(each, dict) and {"file", "link"} & set(each) for each in named)
@@ -108,33 +102,13 @@ def chips(document: Document) -> Payload:
     return {name: value for name, value in document.metadata.items() if name not in reserved}
 
 
-def images(document: Document, settings: CardSettings) -> list[Payload]:
+def images(document: Document, settings: CardSettings) -> list[ImagePayload]:
     """The images of a document with the addresses at which a browser finds them."""
     return [
-        {"src": f"{FILES}/{image.file}" if image.file else image.link, "alt": image.alt, "link": not image.allowed}
+        {
+            "src": f"{FILES}/{image.file}" if image.file else image.link or "",
+            "alt": image.alt,
+            "link": not image.allowed,
+        }
         for image in images_of(document.metadata, settings.image_hosts)
     ]
-
-
-def file_route(service: JudgingService) -> Route:
-    """The route of a campaign's files, for everybody who is signed in on the browser that asks."""
-
-    @open_to(EVERYBODY)
-    async def file(request: Request) -> Response:
-        secret = service.tokens.read_cookie(request.cookies.get(cookie_name(service.campaign_id)))
-        name = request.path_params["name"]
-        signed_in, place = await service.run(partial(_find, secret, name), desk="aside")
-        if not signed_in:
-            return PlainTextResponse("You are not signed in.", 401)
-        if place is None:
-            return PlainTextResponse("There is no such file.", 404)
-        return FileResponse(place, media_type=IMAGE_TYPES[place.suffix[1:]], headers=GUARDED)
-
-    return Route(f"{FILES}/{{name}}", file, methods=["GET"])
-
-
-def _find(secret: str | None, name: str, campaign: Campaign) -> tuple[bool, Path | None]:
-    """Whether somebody is signed in, and where the file is."""
-    if secret is None or campaign.session(secret) is None:
-        return False, None
-    return True, campaign.file(name)

@@ -18,15 +18,13 @@ All of it is of the annotator who asks, and they run beside the judging, which n
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 
 import pandas as pd
-from starlette.requests import Request
 from starlette.routing import Route
 
-from annotate.judging.routes import PREFIX, Payload, _list, _text
+from annotate.judging.document_payload import PREFIX
+from annotate.judging.request_fields import Guard, Handler, Payload, text, texts
 from annotate.server.request_bodies import BadRequest
 from collection.agreement.judging_time import Session
 from collection.campaign import Campaign
@@ -40,14 +38,12 @@ MOST_ASKED = 50
 USUAL = 50
 """Judgements in an answer, if the card does not say."""
 
-Handler = Callable[[Campaign, str, Payload], Payload]
 
-
-def routes(guarded: Callable[..., Callable[[Request], Any]]) -> list[Route]:
+def routes(guarded: Guard) -> list[Route]:
     """The routes; `guarded` makes an endpoint of a handler, for those who judge, in the thread beside."""
     handlers: dict[str, Handler] = {"history": _history, "near": _near, "time": _time, "settings": _settings}
     return [
-        Route(f"{PREFIX}/{name}", guarded(handler, desk="aside"), methods=["POST"])
+        Route(f"{PREFIX}/{name}", guarded(handler, thread="aside"), methods=["POST"])
         for name, handler in handlers.items()
     ]
 
@@ -60,9 +56,9 @@ def _history(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     before = None if payload.get("before") is None else _whole(payload, "before")
     found = campaign.history(
         annotator,
-        query_id=None if payload.get("query_id") is None else _text(payload, "query_id"),
+        query_id=None if payload.get("query_id") is None else text(payload, "query_id"),
         grade=grade,
-        words=_text(payload, "words")[:LONGEST_WORDS] if payload.get("words") else "",
+        words=text(payload, "words")[:LONGEST_WORDS] if payload.get("words") else "",
         before=before,
         limit=_whole(payload, "limit") if "limit" in payload else USUAL,
     )
@@ -72,10 +68,10 @@ def _history(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
 
 def _near(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """Near-duplicates of some documents."""
-    doc_ids = [_text({"doc_ids": doc_id}, "doc_ids") for doc_id in _list(payload, "doc_ids")]
+    doc_ids = texts(payload, "doc_ids")
     if len(doc_ids) > MOST_ASKED:
         raise BadRequest(f"wanted {MOST_ASKED} doc_ids or fewer, found {len(doc_ids)}")
-    found = campaign.near(_text(payload, "query_id"), annotator, doc_ids)
+    found = campaign.near(text(payload, "query_id"), annotator, doc_ids)
     return {
         "near": {
             doc_id: [
@@ -133,13 +129,13 @@ def _iso(at: pd.Timestamp) -> str:
     return at.isoformat(timespec="milliseconds")
 
 
-def _day(value: Any) -> datetime | None:
+def _day(value: object) -> datetime | None:
     """When a day began, as the browser says; None where it says nothing, or nothing that is a time."""
     if value is None:
         return None
     try:
-        day = datetime.fromisoformat(value)
-    except (TypeError, ValueError):
+        day = datetime.fromisoformat(text({"day": value}, "day"))
+    except (BadRequest, ValueError):
         raise BadRequest("wanted day as a time in ISO 8601") from None
     if day.tzinfo is None or not 2000 <= day.year <= 2200:  # what pandas can count
         raise BadRequest("wanted day as a time in ISO 8601, with its offset from UTC")

@@ -1,7 +1,7 @@
 """The routes of the judging card: hand out pairs and take judgements.
 
 A judgement is acknowledged after its transaction is on disk, never before. Database work runs in the threads of
-:data:`DESKS`, each with one connection, so that the disk never blocks the event loop, which also serves the pages.
+:data:`THREADS`, each with one connection, so that the disk never blocks the event loop, which also serves the pages.
 All judgements are written in one of them and do not wait for each other's locks; slow reads and adjudication have
 threads of their own.
 """
@@ -9,52 +9,44 @@ threads of their own.
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Hashable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from annotate.auth.roles import JUDGES, open_to
+from annotate.auth.roles import EVERYBODY, JUDGES, open_to
 from annotate.auth.tokens import TOKEN_HEADER, Bearer, Tokens, cookie_name
-from annotate.elements.markdown import to_html
-from annotate.judging import document_payload
+from annotate.judging import adjudication_routes, document_payload, history_routes, task_routes
+from annotate.judging import request_fields as fields
+from annotate.judging.document_payload import FILE_HEADERS, FILES, PREFIX
 from annotate.judging.model_process import NotLearned, Trainer
-from annotate.server.campaign_thread import Desk
+from annotate.judging.request_fields import Handler, Payload, Row
+from annotate.server.campaign_thread import CampaignThread
 from annotate.server.request_bodies import BadRequest, read_json
-from collection.campaign import Campaign, NextPairs, Refused
-from collection.characters import require_writable, writable
+from collection.campaign import Campaign, NextPairs
+from collection.documents.rendering.markup import to_html
 from collection.errors import BusyError, CleverdonError, InputError
-from collection.records import KINDS, Document, Judgement, Role
+from collection.formats import IMAGE_TYPES
+from collection.records import Document, Role
 
-PREFIX = document_payload.PREFIX
-TEXT_CAP = document_payload.TEXT_CAP
 RECENT = 20
 """Judgements that a fresh card is given to look back at and to undo."""
 MOST_WANTED = 50
 IN_LOOP = 16
 """Documents that a card holds in the loop: enough for fast keys and a short time offline, few to be replaced."""
-LONGEST_NOTE = 2000
-"""Characters of a note with a judgement; the card's field takes no more."""
-MOST_PASSAGES = 100
-"""Passages that one judgement marks."""
-LONGEST_TEXT = 1 << 40
-"""Characters; no document has more."""
 LONGEST_TOKEN_REQUEST = 10_000
 """Bytes; the card sends a name."""
 FOUND = 30
 """Documents that a search shows."""
-A_DAY = 24 * 3600
-DESKS = ("judging", "aside", "adjudicating")
+THREADS = ("judging", "aside", "adjudicating")
 """Threads with a connection each: for judging, for slow reads, and for adjudicating."""
 
 T = TypeVar("T")
-Payload = dict[str, Any]
-
 
 SIGNED_OUT = "reload this page to sign in again; where that is refused, your account is locked"
 """Why a request is refused, after the card's own words that one is signed out."""
@@ -74,7 +66,7 @@ class NotAllowed(Exception):
 
 
 class JudgingService:
-    """The routes' half of a campaign: the threads of :data:`DESKS`, with one connection each.
+    """The routes' half of a campaign: the threads of :data:`THREADS`, with one connection each.
 
     Parameters
     ----------
@@ -86,7 +78,7 @@ class JudgingService:
 
     def __init__(self, directory: Path, trainer: Trainer | None = None) -> None:
         self.directory = directory
-        self._desks = {name: Desk(directory, name) for name in DESKS}
+        self._threads = {name: CampaignThread(directory, name) for name in THREADS}
         self.trainer = trainer or Trainer(directory)
         with Campaign(directory) as campaign:
             self.campaign_id = campaign.id
@@ -101,34 +93,28 @@ class JudgingService:
             yield
         finally:
             self.trainer.stop()
-            for desk in self._desks.values():
-                await desk.close()
+            for thread in self._threads.values():
+                await thread.close()
 
-    async def run(self, work: Callable[[Campaign], T], *, desk: str = "judging") -> T:
-        """Run `work` with the campaign in one of the service's threads, a name of :data:`DESKS`."""
-        return await self._desks[desk].run(work)
+    async def run(self, work: Callable[[Campaign], T], *, thread: str = "judging") -> T:
+        """Run `work` with the campaign in one of the service's threads, a name of :data:`THREADS`."""
+        return await self._threads[thread].run(work)
 
     def routes(self) -> list[Route]:
         """All routes of this service."""
-        from annotate.judging import (
-            adjudication_routes,
-            history_routes,
-            task_routes,  # which stand on this module
-        )
-
         return [
             Route(f"{PREFIX}/token", self.token, methods=["POST"]),
             Route(f"{PREFIX}/topics", self._guarded(_topics), methods=["POST"]),
             Route(f"{PREFIX}/sync", self._guarded(partial(_sync, self.trainer)), methods=["POST"]),
             Route(f"{PREFIX}/document", self._guarded(_document), methods=["POST"]),
-            Route(f"{PREFIX}/why", self._guarded(partial(_why, self.trainer), desk="aside"), methods=["POST"]),
-            Route(f"{PREFIX}/search", self._guarded(_search, desk="aside"), methods=["POST"]),
+            Route(f"{PREFIX}/why", self._guarded(partial(_why, self.trainer), thread="aside"), methods=["POST"]),
+            Route(f"{PREFIX}/search", self._guarded(_search, thread="aside"), methods=["POST"]),
             Route(f"{PREFIX}/take", self._guarded(_take), methods=["POST"]),
             Route(f"{PREFIX}/guidelines", self._guarded(_guidelines), methods=["POST"]),
             *task_routes.routes(self._guarded),
             *history_routes.routes(self._guarded),
             *adjudication_routes.routes(self._guarded),
-            document_payload.file_route(self),
+            Route(f"{FILES}/{{name}}", self.file, methods=["GET"]),
         ]
 
     @open_to(JUDGES)
@@ -150,15 +136,26 @@ class JudgingService:
             return JSONResponse({"error": str(NotAllowed(person.role))}, status_code=403)
         return JSONResponse({"token": self.tokens.token(person.name, person.session)})
 
+    @open_to(EVERYBODY)
+    async def file(self, request: Request) -> Response:
+        """An image of the campaign, for everybody who is signed in on the browser that asks."""
+        secret = self.tokens.read_cookie(request.cookies.get(cookie_name(self.campaign_id)))
+        is_open, place = await self.run(partial(_find_file, secret, request.path_params["name"]), thread="aside")
+        if not is_open:
+            return PlainTextResponse("You are not signed in.", 401)
+        if place is None:
+            return PlainTextResponse("There is no such file.", 404)
+        return FileResponse(place, media_type=IMAGE_TYPES[place.suffix[1:]], headers=FILE_HEADERS)
+
     # --- judging ----------------------------------------------------------------------------------
 
     def _guarded(
         self,
-        handler: Callable[[Campaign, str, Payload], Payload],
+        handler: Handler,
         *,
-        desk: str = "judging",
+        thread: str = "judging",
         roles: tuple[Role, ...] = JUDGES,
-    ) -> Callable[[Request], Any]:
+    ) -> Callable[[Request], Awaitable[Response]]:
         """A route that needs a valid token of an open session and a JSON object, and answers with one."""
 
         @open_to(roles)
@@ -169,7 +166,7 @@ class JudgingService:
             try:
                 payload = await read_json(request)
                 work = partial(_answer, handler, roles, bearer, payload)
-                answer, timing = await self.run(partial(_timed, work), desk=desk)
+                answer, timing = await self.run(partial(_timed, work), thread=thread)
                 return JSONResponse(answer, headers={"Server-Timing": timing})
             except SignedOut:
                 return JSONResponse({"error": SIGNED_OUT}, status_code=401)
@@ -184,6 +181,13 @@ class JudgingService:
         return endpoint
 
 
+def _find_file(secret: str | None, name: str, campaign: Campaign) -> tuple[bool, Path | None]:
+    """Whether somebody is signed in, and where the file is."""
+    if secret is None or campaign.session(secret) is None:
+        return False, None
+    return True, campaign.file(name)
+
+
 def _timed(work: Callable[[Campaign], T], campaign: Campaign) -> tuple[T, str]:
     """What the work gives, and how long it took, for the browser's list of requests and for the benchmarks.
 
@@ -192,11 +196,11 @@ def _timed(work: Callable[[Campaign], T], campaign: Campaign) -> tuple[T, str]:
     clock, processor = time.perf_counter(), time.thread_time()
     answer = work(campaign)
     took = (time.perf_counter() - clock) * 1000, (time.thread_time() - processor) * 1000
-    return answer, "desk;dur={:.2f}, cpu;dur={:.2f}".format(*took)
+    return answer, "campaign;dur={:.2f}, cpu;dur={:.2f}".format(*took)
 
 
 def _answer(
-    handler: Callable[[Campaign, str, Payload], Payload],
+    handler: Handler,
     roles: tuple[Role, ...],
     bearer: Bearer,
     payload: Payload,
@@ -253,10 +257,11 @@ def _exchange(
     trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload, behind: list[str]
 ) -> tuple[Payload, NextPairs | None]:
     """Take first, then give: what was just judged is not open. `behind` gets the topic if its model wants to learn."""
-    readable, refused = _judgements(annotator, _list(payload, "judgements"))
+    readable, refused = fields.decisions(fields.items(payload, "judgements"), partial(fields.judgement, annotator))
     result = campaign.judge(readable, leased_only=True)
-    for item in _list(payload, "skips"):
-        campaign.skip(annotator, _text(item, "query_id"), _text(item, "doc_id"))
+    for item in fields.items(payload, "skips"):
+        skipped = item if isinstance(item, dict) else {}
+        campaign.skip(annotator, fields.text(skipped, "query_id"), fields.text(skipped, "doc_id"))
     answer: Payload = {
         "saved": result.saved,
         "refused": [r._asdict() for r in refused + result.refused],
@@ -270,12 +275,8 @@ def _exchange(
     query_id = payload.get("query_id")
     if query_id is None:
         return answer, None
-    want = payload.get("want", 0)
-    if not isinstance(want, int):
-        raise BadRequest("wanted want as a whole number")
-    query_id = _text(payload, "query_id")
-    holding = [_text({"holding": doc_id}, "holding") for doc_id in _list(payload, "holding")]
-    answer["query_id"] = query_id
+    want, holding = fields.whole(payload, "want", 0), fields.texts(payload, "holding")
+    answer["query_id"] = query_id = fields.text(payload, "query_id")
     pairs = None
     # A save that wants nothing prolongs no lease either: that would be work for nothing.
     if want > 0 or not result.saved:
@@ -300,21 +301,20 @@ def _exchange(
             answer |= {"behind": not current and problem is None, "problem": problem}
         in_hand = set(holding) - set(pairs.closed)
         if want > 0 and not (pairs.documents or in_hand or pairs.first or answer.get("behind")):
-            tried = [_text({"tried": topic}, "tried") for topic in _list(payload, "tried")]
-            answer["next"] = campaign.topic_with_work(annotator, query_id, tried)
+            answer["next"] = campaign.topic_with_work(annotator, query_id, fields.texts(payload, "tried"))
             answer["budget"] = campaign.out_of_budget(query_id)
     return answer, pairs
 
 
 def _document(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """A document with the whole of its text; with ``said``, also what this annotator says of it."""
-    document = campaign.document(_text(payload, "doc_id"))
+    document = campaign.document(fields.text(payload, "doc_id"))
     if document is None:
         raise BadRequest("there is no such document")
-    query_id = _text(payload, "query_id") if payload.get("query_id") else None
+    query_id = fields.text(payload, "query_id") if payload.get("query_id") else None
     (whole,) = document_payload.shown(campaign, [document], query_id, cap=None)
     if payload.get("said"):
-        words = campaign.judgements(annotator=annotator, query_id=_text(payload, "query_id"))
+        words = campaign.judgements(annotator=annotator, query_id=fields.text(payload, "query_id"))
         words = words[(words["doc_id"] == document.doc_id) & (words["counts_as"] == "judgement")]
         whole["said"] = next(map(_said, words.to_dict("records")), None)
     return whole
@@ -337,7 +337,7 @@ def _progress(campaign: Campaign, annotator: str, query_id: str | None) -> Paylo
 
 def _why(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """Why a document came up, as far as the manager lets annotators know."""
-    query_id, doc_id = _text(payload, "query_id"), _text(payload, "doc_id")
+    query_id, doc_id = fields.text(payload, "query_id"), fields.text(payload, "doc_id")
     try:
         return campaign.why(query_id, doc_id, annotator, partial(trainer.reasons, query_id))._asdict()
     except NotLearned:
@@ -349,14 +349,15 @@ def _why(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload)
 
 def _search(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """Documents with these words, and what this annotator said of them."""
-    found = campaign.search(_text(payload, "query_id"), annotator, _text(payload, "words")[:500], FOUND + 1)
+    found = campaign.search(fields.text(payload, "query_id"), annotator, fields.text(payload, "words")[:500], FOUND + 1)
     return {"documents": [document._asdict() for document in found[:FOUND]], "more": len(found) > FOUND}
 
 
 def _take(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """A document that the annotator found by searching, to be judged next."""
-    query_id = _text(payload, "query_id")
-    return document_payload.shown(campaign, [campaign.take(annotator, query_id, _text(payload, "doc_id"))], query_id)[0]
+    query_id = fields.text(payload, "query_id")
+    document = campaign.take(annotator, query_id, fields.text(payload, "doc_id"))
+    return document_payload.shown(campaign, [document], query_id)[0]
 
 
 def _recent(campaign: Campaign, annotator: str, query_id: str) -> list[Payload]:
@@ -369,7 +370,7 @@ def _recent(campaign: Campaign, annotator: str, query_id: str) -> list[Payload]:
     return [{"query_id": query_id, **document, **words} for document, words in zip(documents, said, strict=True)]
 
 
-def _said(row: dict[Hashable, Any]) -> Payload:
+def _said(row: Row) -> Payload:
     """A judgement of the log as the card wants it."""
     return {
         "kind": row["kind"],
@@ -379,84 +380,3 @@ def _said(row: dict[Hashable, Any]) -> Payload:
         "flagged": bool(row["flagged"]),
         "passages": [list(passage) for passage in row["passages"]],
     }
-
-
-def _judgements(annotator: str, items: list[Any]) -> tuple[list[Judgement], list[Refused]]:
-    """What can be read, and what not: one odd judgement must not keep those behind it from being saved."""
-    readable: list[Judgement] = []
-    refused: list[Refused] = []
-    for item in items:
-        uuid = _text(item, "uuid")
-        try:
-            readable.append(_judgement(annotator, item))
-        except BadRequest as error:
-            refused.append(Refused(uuid, str(error)))
-    return readable, refused
-
-
-def _judgement(annotator: str, item: Any) -> Judgement:
-    """A judgement as the card sends it; whose it is says the token, not the card."""
-    if item.get("kind") not in KINDS:
-        raise BadRequest(f"wanted judgements whose kind is one of {', '.join(KINDS)}")
-    relevance = item.get("relevance")
-    if relevance is not None and (not isinstance(relevance, int) or isinstance(relevance, bool)):
-        raise BadRequest("wanted a whole number as relevance")
-    return Judgement(
-        uuid=_text(item, "uuid"),
-        annotator=annotator,
-        query_id=_text(item, "query_id"),
-        doc_id=_text(item, "doc_id"),
-        kind=item["kind"],
-        relevance=relevance,
-        reason=_text(item, "reason")[:1000] if item.get("reason") else None,
-        shown_at=_text(item, "shown_at")[:40] if item.get("shown_at") else None,
-        seconds=_seconds(item.get("seconds")),
-        source="click" if item.get("source") == "click" else "key",
-        note=_note(item.get("note")),
-        away=_seconds(item.get("away")),
-        flagged=item.get("flagged") is True,
-        passages=_passages(item.get("passages")),
-    )
-
-
-def _text(item: Any, name: str) -> str:
-    value = item.get(name) if isinstance(item, dict) else None
-    if not isinstance(value, str) or not value:
-        raise BadRequest(f"wanted {name} as a string")
-    require_writable(value, name, BadRequest)
-    return value
-
-
-def _seconds(value: Any) -> float | None:
-    """Seconds on screen; None where the browser's clock gave no sensible number: no judgement is lost for that."""
-    sensible = isinstance(value, int | float) and 0 <= value <= A_DAY
-    return round(float(value), 3) if sensible else None
-
-
-def _note(value: Any) -> str | None:
-    """A note as it can be kept: no judgement is lost for an odd one, nor for one that is too long."""
-    if not isinstance(value, str) or not value.strip():
-        return None
-    return writable(value).strip()[:LONGEST_NOTE] or None
-
-
-def _passages(value: Any) -> tuple[tuple[int, int], ...]:
-    """Marked passages as they can be kept, in their order and apart; no judgement is lost for odd ones."""
-    if not isinstance(value, list):
-        return ()
-    pairs = [tuple(pair) for pair in value if isinstance(pair, list) and len(pair) == 2]
-    sensible = [p for p in pairs if all(type(n) is int for n in p) and 0 <= p[0] < p[1] <= LONGEST_TEXT]
-    apart: list[tuple[int, int]] = []
-    for start, end in sorted(sensible)[:MOST_PASSAGES]:
-        if apart and start <= apart[-1][1]:
-            apart[-1] = (apart[-1][0], max(end, apart[-1][1]))
-        else:
-            apart.append((start, end))
-    return tuple(apart)
-
-
-def _list(payload: Payload, name: str) -> list[Any]:
-    value = payload.get(name, [])
-    if not isinstance(value, list):
-        raise BadRequest(f"wanted {name} as a list")
-    return value

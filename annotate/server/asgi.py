@@ -19,15 +19,15 @@ from streamlit import config
 from streamlit.runtime import Runtime
 
 from annotate.auth import oidc
+from annotate.auth.page_access import PAGES
 from annotate.auth.roles import declared
 from annotate.auth.routes import SigningService
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.judging.model_process import Trainer
 from annotate.judging.routes import JudgingService
 from annotate.server import uploads
-from annotate.server.middleware import Door
+from annotate.server.middleware import RequestGuard
 from annotate.server.origins import Origins
-from annotate.views import PAGES
 from collection.campaign import Campaign
 
 SCRIPT = Path(__file__).parents[1] / "app.py"
@@ -86,7 +86,9 @@ def create_app(
     app = st.App(
         SCRIPT,
         routes=declared([*judging.routes(), *signing.routes()]),
-        middleware=[Middleware(Door, service=signing, pages=pages, origins=origins, max_upload=max_upload * 2**20)],
+        middleware=[
+            Middleware(RequestGuard, service=signing, pages=pages, origins=origins, max_upload=max_upload * 2**20)
+        ],
         lifespan=lifespan,
         secrets=secrets,
     )

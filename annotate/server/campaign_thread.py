@@ -13,7 +13,7 @@ from collection.campaign import Campaign
 T = TypeVar("T")
 
 
-class Desk:
+class CampaignThread:
     """One thread with one connection to the campaign.
 
     Parameters

@@ -15,10 +15,10 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime import Runtime
 
 from annotate.auth import forms
+from annotate.auth.page_access import PAGES
 from annotate.auth.routes import SigningService
 from annotate.server import uploads
 from annotate.server.origins import Origins, origin_of
-from annotate.views import PAGES
 
 PROVIDER_COOKIE = "_streamlit_user"
 """In which Streamlit keeps what the provider said."""
@@ -36,7 +36,7 @@ on for anybody: Streamlit's other messages are for developers. They empty the ca
 state (``clear_cache``), install files (``install_skills``), run git, and stop the server."""
 
 
-class Door:
+class RequestGuard:
     """Refuses what is not meant for this server, comes from another site's page, or needs a sign-in.
 
     The pages and routes look for themselves who comes; this guards Streamlit's own routes, and spares a person who

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from annotate.auth import pages, session
+from annotate.auth import session
 from annotate.auth.rate_limit import OLD_PASSWORDS, too_many
-from annotate.elements import widgets
+from annotate.elements import signin_pages, widgets
 from collection.accounts import SHORTEST_PASSWORD
 from collection.errors import CleverdonError, InputError, WrongPasswordError
 from collection.records import ROLES
@@ -46,7 +46,7 @@ with st.form("password", clear_on_submit=True, width=460):
                 # Where only the new password is refused, the old one was right.
                 if isinstance(error, InputError) and not isinstance(error, WrongPasswordError):
                     OLD_PASSWORDS.succeeded(now.annotator, now.digest, is_known=True)
-                st.error(widgets.plain(f"{str(error)[0].upper()}{str(error)[1:]}."))
+                st.error(widgets.sentence(str(error)))
             else:
                 OLD_PASSWORDS.succeeded(now.annotator, now.digest, is_known=True)
                 st.success("Changed. In other browsers you are signed out.")
@@ -60,6 +60,6 @@ st.write(
 )
 with st.container(horizontal=True):
     if st.button("Sign out here", key="leave-here"):
-        pages.sign_out()
+        signin_pages.sign_out()
     if st.button("Sign out everywhere", key="leave-everywhere"):
-        pages.sign_out(everywhere=True)
+        signin_pages.sign_out(everywhere=True)

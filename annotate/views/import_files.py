@@ -9,6 +9,7 @@ from streamlit import config
 
 from annotate.auth import session
 from annotate.elements import widgets
+from collection.characters import without_bidi
 from collection.errors import CleverdonError
 
 campaign = session.current().campaign
@@ -96,7 +97,7 @@ if go:
         line.empty()
         st.success("Imported.")
         for sentence in report.done:
-            st.text(widgets.upright(by_name(sentence)))
+            st.text(without_bidi(by_name(sentence)))
         for notice in report.notices:
             st.warning(widgets.plain(by_name(notice)))
 

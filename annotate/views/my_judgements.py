@@ -5,8 +5,9 @@ from uuid import uuid4
 import streamlit as st
 
 from annotate.auth import session
-from annotate.elements import drawing, widgets
-from annotate.judging.routes import LONGEST_NOTE
+from annotate.elements import drawing, judgements_table, widgets
+from annotate.judging.card import LONGEST_NOTE
+from collection.characters import without_bidi
 from collection.records import Judgement
 
 now = session.current()
@@ -19,20 +20,18 @@ st.caption(
 mine = campaign.judgements(annotator=now.annotator)[::-1]
 mine = mine[mine["counts_as"] == "judgement"]  # adjudications have a page of their own
 if mine.empty:
-    st.write("None yet.")
-    widgets.next_step(campaign.next_step())
-    st.stop()
+    widgets.stop_with_next_step("None yet.")
 
 documents = campaign.documents(mine["doc_id"].tolist())
 titles = campaign.topics().set_index("query_id")["title"]
-mine["grade"] = [widgets.grade_name(scale, k, r) for k, r in zip(mine["kind"], mine["relevance"], strict=True)]
+mine["grade"] = widgets.grade_names(scale, mine)
 mine["title"] = [documents[d].title for d in mine["doc_id"]]
 
 topic_column, grade_column, text_column, flag_column = st.columns([3, 2, 3, 1.2], vertical_alignment="bottom")
 topic = topic_column.selectbox(
     "Topic",
     [None, *mine["query_id"].drop_duplicates()],
-    format_func=lambda q: "All topics" if q is None else widgets.upright(f"{q}: {titles[q]}"),
+    format_func=lambda q: "All topics" if q is None else without_bidi(f"{q}: {titles[q]}"),
 )
 grade = grade_column.selectbox(
     "Grade", [None, *sorted(mine["grade"].unique())], format_func=lambda g: g or "All grades"
@@ -50,44 +49,9 @@ if only_flagged:
 for word in words.lower().split():
     shown = shown[[word in f"{d} {documents[d].title} {documents[d].text or ''}".lower() for d in shown["doc_id"]]]
 
-
-def pick() -> None:
-    """Keep which judgement was selected, not in which row it stood: rows move when new judgements come in."""
-    rows = st.session_state["judgements"]["selection"]["rows"]
-    st.session_state["picked"] = st.session_state["listed"][rows[0]] if rows else None
-
-
-st.session_state["listed"] = shown["uuid"].tolist()
-drawing.dataframe(
-    shown.assign(marked=shown["passages"].map(len))[
-        ["query_id", "grade", "doc_id", "judged_at", "note", "flagged", "marked", "seconds", "away", "reason", "title"]
-    ],
-    hide_index=True,
-    placeholder="",
-    height=320,
-    on_select=pick,
-    selection_mode="single-row",
-    key="judgements",
-    column_config={
-        "judged_at": st.column_config.DatetimeColumn("When (UTC)", format="YYYY-MM-DD HH:mm:ss"),
-        "query_id": "Topic",
-        "doc_id": st.column_config.TextColumn("Document", width="medium"),
-        "title": "Title",
-        "grade": "Grade",
-        "note": st.column_config.TextColumn("Note", width=170),
-        "reason": "Reason",
-        "flagged": st.column_config.CheckboxColumn("Flagged", width="small"),
-        "marked": st.column_config.NumberColumn("Passages", help="That you marked; select the row to read them."),
-        "seconds": st.column_config.NumberColumn(
-            "Seconds", format="%.1f", help="With the document on screen and the page in front."
-        ),
-        "away": st.column_config.NumberColumn(
-            "Away", format="%.1f", help="Seconds until you judged in which the page was not in front, or nobody moved."
-        ),
-    },
-)
+judgements_table.draw(shown)
 st.caption(f"{len(shown):,} of {len(mine):,} judgements. Select a row to read the document and to change the grade.")
-picked = mine[mine["uuid"] == st.session_state.get("picked")]
+picked = mine[mine["uuid"] == st.session_state.get(judgements_table.PICKED)]
 if picked.empty:
     st.stop()
 
@@ -98,7 +62,7 @@ if row["passages"]:
     st.caption("What you marked")
     quoted = [passage["text"] for passage in campaign.quoted(picked)["passages"].iloc[0] if passage["text"]]
     for passage in quoted:
-        st.text(f"“{widgets.upright(passage)}”")
+        st.text(f"“{without_bidi(passage)}”")
     if not quoted:
         st.text("The document no longer has these places.")
 
@@ -147,7 +111,7 @@ if change or take_back:
     else:
         said = "undone" if take_back else widgets.grade_name(scale, judgement.kind, choice)
         st.toast(f"{widgets.plain(row['doc_id'])}: {widgets.plain(said)}. Saved.")
-        st.session_state["picked"] = None if take_back else judgement.uuid
+        st.session_state[judgements_table.PICKED] = None if take_back else judgement.uuid
         st.rerun()
 
 log = campaign.judgements(current=False, annotator=now.annotator, query_id=row["query_id"])
@@ -158,39 +122,4 @@ if len(log) > 1:
         drawing.dataframe(log[columns], hide_index=True)
 
 if not campaign.assignment_settings().blind:
-    others = campaign.others_said(row["query_id"], row["doc_id"], now.annotator)
-    ranks = campaign.ranks_of(row["query_id"], row["doc_id"])
-    st.subheader("What others said of this pair")
-    if others.empty:
-        st.write("Nobody else has judged it.")
-    else:
-        others["grade"] = [
-            widgets.grade_name(scale, k, r) for k, r in zip(others["kind"], others["relevance"], strict=True)
-        ]
-        drawing.dataframe(
-            others[["annotator", "grade", "counts_as", "note", "judged_at"]],
-            hide_index=True,
-            placeholder="",
-            alt="What others said of this pair",
-            column_config={
-                "annotator": "Annotator",
-                "grade": "Grade",
-                "counts_as": "Counts as",
-                "note": st.column_config.TextColumn("Note", width="large"),
-                "judged_at": st.column_config.DatetimeColumn("When (UTC)", format="YYYY-MM-DD HH:mm:ss"),
-            },
-        )
-    st.subheader("Where the runs have it")
-    if ranks.empty:
-        st.write("No run has it.")
-    else:
-        drawing.dataframe(
-            ranks,
-            hide_index=True,
-            alt="Where the runs have this pair",
-            column_config={
-                "run": "Run",
-                "rank": "Rank",
-                "score": st.column_config.NumberColumn("Score", format="%.6g"),
-            },
-        )
+    judgements_table.draw_others(row["query_id"], row["doc_id"], now.annotator)

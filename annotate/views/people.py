@@ -3,11 +3,11 @@
 from urllib.parse import quote, urlsplit
 
 import streamlit as st
+from streamlit.column_config import CheckboxColumn, DatetimeColumn, TextColumn
 
 from annotate.auth import session
 from annotate.elements import drawing, widgets
 from collection.campaign.accounts import LINK_DAYS
-from collection.errors import CleverdonError
 from collection.records import ROLES
 
 now = session.current()
@@ -35,22 +35,21 @@ if link := st.session_state.pop("link", None):
 table = campaign.accounts()
 member_of = dict(zip(table["name"], table["groups"], strict=True))
 table["groups"] = [", ".join(groups) for groups in table["groups"]]
-drawing.dataframe(
-    table[["name", "role", "groups", "state", "has_password", "signed_in_at", "last_at", "email"]],
-    hide_index=True,
-    alt="Every account",
-    column_config={
-        "name": st.column_config.TextColumn("Name", width="medium"),
-        "role": st.column_config.TextColumn("Role", width="small"),
+drawing.table(
+    table,
+    {
+        "name": TextColumn("Name", width="medium"),
+        "role": TextColumn("Role", width="small"),
         "groups": "Groups",
-        "state": st.column_config.TextColumn("State", width="small"),
-        "has_password": st.column_config.CheckboxColumn("Password", width="small", help="Has chosen a password."),
-        "signed_in_at": st.column_config.DatetimeColumn(
+        "state": TextColumn("State", width="small"),
+        "has_password": CheckboxColumn("Password", width="small", help="Has chosen a password."),
+        "signed_in_at": DatetimeColumn(
             "Signed in (UTC)", format="YYYY-MM-DD HH:mm", help="The newest of the sessions that are kept."
         ),
-        "last_at": st.column_config.DatetimeColumn("Last judgement (UTC)", format="YYYY-MM-DD HH:mm"),
+        "last_at": DatetimeColumn("Last judgement (UTC)", format="YYYY-MM-DD HH:mm"),
         "email": "E-mail",
     },
+    alt="Every account",
 )
 
 st.subheader("Invite somebody")
@@ -62,11 +61,9 @@ with st.form(f"invite-{len(table)}"):
     new_groups = left.multiselect("Groups", list(campaign.groups()), accept_new_options=True)
     new_email = right.text_input("E-mail", help="Only for signing in at a provider; nothing is sent to it.")
     if st.form_submit_button("Make the link", type="primary"):
-        try:
+        with widgets.shown_errors():
             show_link(new_name.strip(), campaign.invite(new_name, new_role, new_groups, new_email))
             st.rerun()
-        except CleverdonError as error:
-            st.error(widgets.plain(str(error)))
 
 st.subheader("Change an account")
 names = table["name"].tolist()
@@ -82,15 +79,12 @@ with st.form(f"change-{name}"):
     )
     email = left.text_input("E-mail", row["email"] or "", key=f"email-{name}")
     if st.form_submit_button("Save the change"):
-        try:
+        with widgets.shown_errors():
             with campaign.together():
                 if role != row["role"]:
                     campaign.set_role(name, role)
                 campaign.set_groups(name, member)
                 campaign.set_email(name, email)
-        except CleverdonError as error:
-            st.error(widgets.plain(str(error)))
-        else:
             st.toast("Saved.")
             st.rerun()
 with st.container(horizontal=True):
@@ -105,7 +99,7 @@ with st.container(horizontal=True):
         key=f"lock-{name}",
         help="Whoever is locked cannot sign in; their open sessions end at once. Their judgements stay.",
     )
-try:
+with widgets.shown_errors():
     if anew:
         show_link(name, campaign.invite_again(name))
         st.rerun()
@@ -113,5 +107,3 @@ try:
         (campaign.unlock if row["locked"] else campaign.lock)(name)
         st.toast("Unlocked." if row["locked"] else "Locked: their sessions have ended.")
         st.rerun()
-except CleverdonError as error:
-    st.error(widgets.plain(str(error)))

@@ -1,36 +1,19 @@
 """Pool: choose a strategy, see what it costs, and only then add the pairs."""
 
 import json
-from typing import Any, get_type_hints
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from annotate import charts
 from annotate.auth import session
+from annotate.charts.download import downloadable_chart
 from annotate.charts.pool import growth_chart
-from annotate.elements import drawing, widgets
+from annotate.elements import pool_tables, strategy_form, widgets
 from collection.campaign import PoolReport
 from collection.campaign.pools import NearDuplicates
-from collection.errors import CleverdonError
-from collection.pooling import STRATEGIES, in_words
-from collection.registry import Entry
-
-# Parameter -> what its field is called, and its help.
-LABELS = {
-    "depth": ("Depth", "Ranks of each run."),
-    "ties": ("Ties", "Equal scores: as the runs list them, or also as measures order them."),
-    "budget": ("Pairs per topic", "How many pairs each topic gets."),
-    "total": ("Pairs in all", "All topics together, in place of pairs per topic; 0: pairs per topic hold."),
-    "k": ("Constant k", "The higher, the less the first ranks stand out."),
-    "p": ("Persistence p", "How likely a reader goes on to the next document: above 0, below 1."),
-    "n": ("Documents", "How many each run brings to each topic."),
-    "fusion": ("Fusion", "The strategy whose first documents are taken."),
-    "rate": ("Share drawn", "Of each topic's depth pool: above 0, at most 1."),
-    "strata": ("Strata", "Depth:rate, from the top down: 10:1,50:.3 draws all of the first ten ranks, then 30 %."),
-    "seed": ("Seed", "Another seed, another sample; the same seed, the same sample."),
-}
-FROM_ZERO = ("k", "total", "seed")  # whole numbers that may be 0
+from collection.characters import without_bidi
+from collection.pooling import STRATEGIES
 
 campaign = session.current().campaign
 
@@ -38,9 +21,7 @@ st.title("Pool")
 st.write("Which of the retrieved pairs are worth judging? What is in the pool stays; only what is new is added.")
 runs = campaign.run_table()
 if runs.empty:
-    st.write("There is no run to pool from yet.")
-    widgets.next_step(campaign.next_step())
-    st.stop()
+    widgets.stop_with_next_step("There is no run to pool from yet.")
 
 
 @st.cache_data(show_spinner="Reading the runs", max_entries=4)
@@ -51,31 +32,15 @@ def growth_of(campaign_id: str, key: str, names: list[str] | None) -> pd.DataFra
 
 @st.cache_data(show_spinner="Counting", max_entries=32)
 def cost_of(
-    campaign_id: str, key: str, strategy: str, parameters: dict[str, Any], names: list[str] | None, near: NearDuplicates
+    campaign_id: str,
+    key: str,
+    strategy: str,
+    parameters: dict[str, Any],
+    names: list[str] | None,
+    near: NearDuplicates,
 ) -> PoolReport:
     """What a strategy would cost; kept while runs, pool and documents are the same."""
     return session.current().campaign.pool(strategy, dry_run=True, runs=names, near_duplicates=near, **parameters)
-
-
-@st.cache_data(show_spinner="Asking every strategy", max_entries=8)
-def costs_of(campaign_id: str, key: str, budget: int, names: list[str] | None) -> pd.DataFrame:
-    """What every strategy would cost, kept alike."""
-    return session.current().campaign.pool_costs(budget, names)
-
-
-def field(entry: Entry[Any], name: str) -> Any:
-    """The field of one parameter, by its type."""
-    default, kind = entry.parameters[name], get_type_hints(entry.function)[name]
-    label, words = LABELS.get(name, (name.capitalize(), None))
-    key = f"{entry.name}-{name}"
-    if name in entry.choices:
-        choices = entry.choices[name]
-        return st.selectbox(label, choices, index=choices.index(default), help=words, key=key)
-    if kind is int:
-        return st.number_input(label, min_value=int(name not in FROM_ZERO), value=default, step=1, help=words, key=key)
-    if kind is float:
-        return st.number_input(label, value=default, step=0.05, format="%.2f", help=words, key=key)
-    return st.text_input(label, default, help=words, key=key)
 
 
 left, right = st.columns([2, 1])
@@ -85,7 +50,7 @@ with left:
     st.caption(entry.description)
     every = runs["run"].tolist()
     chosen = st.multiselect(
-        "Runs that contribute", every, placeholder="All of them", key="runs", format_func=widgets.upright
+        "Runs that contribute", every, placeholder="All of them", key="runs", format_func=without_bidi
     )
     names = chosen or None
     lotted = "seed" in entry.parameters
@@ -98,17 +63,13 @@ with left:
     )
 near: NearDuplicates = "skip" if skip and not lotted else "keep"
 with right:
-    parameters = {name: field(entry, name) for name in entry.parameters}
+    parameters = strategy_form.draw(entry)
 
 state = campaign.counts()
 key = json.dumps(
     [runs["sha256"].tolist(), state["pool"], len(campaign.pool_rounds()), state["documents"], state["topics"]]
 )
-try:
-    cost = cost_of(campaign.id, key, name, parameters, names, near)
-except CleverdonError as error:
-    st.error(widgets.plain(str(error)))
-    st.stop()
+cost = cost_of(campaign.id, key, name, parameters, names, near)
 pairs = cost.per_topic["pairs"]
 figures = {
     "Pairs": f"{cost.pairs:,}",
@@ -146,56 +107,15 @@ if st.button(
 st.caption("Strategies that look at each judgement before they choose the next document work in the loop.")
 widgets.page_link("loop.py")
 
-budget = int(parameters.get("budget", 100))
-if st.toggle("What would every strategy cost?", key="every"):
-    table = costs_of(campaign.id, key, budget, names)
-    drawing.dataframe(
-        table.assign(strategy=[STRATEGIES[s].label for s in table["strategy"]]),
-        hide_index=True,
-        height="content",
-        alt="What every strategy would cost",
-        column_order=["strategy", "pairs", "new", "median", "parameters"],
-        column_config={
-            "strategy": "Strategy",
-            "pairs": st.column_config.NumberColumn("Pairs", format="localized", width="small"),
-            "new": st.column_config.NumberColumn("New", format="localized", width="small"),
-            "median": st.column_config.NumberColumn("Per topic", help="The median.", width="small"),
-            "parameters": st.column_config.TextColumn("Parameters", width="medium"),
-        },
-    )
-    st.caption(
-        f"With {budget:,} pairs per topic where a strategy can be told, and its usual parameters otherwise; near-"
-        "duplicates are kept. What the pairs are worth is another question: `cleverdon pool --compare QRELS` answers "
-        "it on grades that are known."
-    )
+pool_tables.draw_costs(key, int(parameters.get("budget", 100)), names)
 
 st.subheader("What each depth adds")
 depth = int(parameters["depth"]) if "depth" in parameters else None
-charts.downloadable(
+downloadable_chart(
     growth_chart(growth_of(campaign.id, key, names), depth),
     "pool-growth",
     "Pairs that enter a depth-k pool at each rank, all topics together, and the run that has them highest "
     "(shared where several do)." + (" The dashed line is the depth chosen above." if depth else ""),
     alt="New pairs at each depth, by run",
 )
-if len(rounds := campaign.pool_rounds()):
-    st.subheader("How the pool was made")
-    listed = rounds.assign(
-        parameters=[in_words(json.loads(text)) for text in rounds["parameters"]],
-        runs=[
-            f"all {len(every)}" if sorted(brought) == sorted(every) else ", ".join(brought)
-            for brought in map(json.loads, rounds["runs"])
-        ],
-    )
-    drawing.dataframe(
-        listed[["made_at", "strategy", "parameters", "pairs", "runs"]],
-        hide_index=True,
-        alt="How the pool was made",
-        column_config={
-            "made_at": st.column_config.DatetimeColumn("When (UTC)", format="YYYY-MM-DD HH:mm"),
-            "strategy": "Strategy",
-            "parameters": st.column_config.TextColumn("Parameters", width="medium"),
-            "pairs": st.column_config.NumberColumn("New pairs", format="localized"),
-            "runs": st.column_config.TextColumn("Runs", width="medium"),
-        },
-    )
+pool_tables.draw_rounds(every)

@@ -9,7 +9,9 @@ from urllib.parse import quote
 import streamlit as st
 
 from annotate.auth import oidc, session
+from annotate.elements.widgets import plain, sentence
 from collection.errors import InputError
+from collection.records import Role
 
 AT_PROVIDER = "at-provider"
 """The address of the page that leads to the provider."""
@@ -18,12 +20,12 @@ AT_PROVIDER = "at-provider"
 def pages() -> list[st.Page]:
     """The pages that there are without a session."""
     return [
-        st.Page(signed_out, title="Sign in", default=True),
-        st.Page(at_provider, title="Sign in", url_path=AT_PROVIDER),
+        st.Page(signed_out_page, title="Sign in", default=True),
+        st.Page(provider_page, title="Sign in", url_path=AT_PROVIDER),
     ]
 
 
-def signed_out() -> None:
+def signed_out_page() -> None:
     """What somebody sees who is not signed in, or not any more; who comes from the provider is let in."""
     st.title("Sign in")
     with session.campaign_of_the_app() as campaign:
@@ -45,7 +47,7 @@ def signed_out() -> None:
     go_to("/signin", "Sign in")
 
 
-def at_provider() -> None:
+def provider_page() -> None:
     """To the provider, if there is one."""
     st.title("Sign in")
     with session.campaign_of_the_app() as campaign:
@@ -72,6 +74,14 @@ def sign_out(everywhere: bool = False) -> None:
     st.stop()
 
 
+def signed_in_as(title: str, annotator: str, role: Role) -> None:
+    """Draw the campaign, the account that is signed in, and the sign-out button below the menu."""
+    with st.sidebar:
+        st.caption(f"{plain(title)}  \nsigned in as **{plain(annotator)}**, {role}")
+        if st.button("Sign out", key="sign-out", icon=":material/logout:", type="tertiary"):
+            sign_out()
+
+
 def go_to(address: str, label: str) -> None:
     """Leave for an address of this server, made here; the link is for browsers that do not go by themselves."""
     st.html(
@@ -92,10 +102,8 @@ def use_link(token: str) -> None:
 
 
 def _refused(why: str, title: str) -> None:
-    from annotate.elements import widgets
-
-    st.error(widgets.plain(f"{why[0].upper()}{why[1:]}."))
-    if st.button(f"Leave {widgets.plain(title)}, to sign in as somebody else", key="leave"):
+    st.error(sentence(why))
+    if st.button(f"Leave {plain(title)}, to sign in as somebody else", key="leave"):
         st.logout()
     go = "Sign in with a password"
     st.html(f'<p><a href="/signin" target="_self">{go}</a></p>')

@@ -1,0 +1,72 @@
+"""Fields in which several pages ask for the same kind of thing: a rule, measures, a grade, a share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+import streamlit as st
+
+from annotate.auth import session
+from annotate.elements import widgets
+from collection.adjudication import DEFAULT_RULE, RULES, parse
+from collection.measures import as_measures
+
+TIES = {"lower": "the lower", "higher": "the higher", "adjudicate": "none before somebody adjudicates"}
+
+K = TypeVar("K")
+
+
+def pick(label: str, labels: Mapping[K, str], now: K, key: str, captions: Sequence[str] | None = None) -> K:
+    """Draw a box of labelled values, `now` chosen at first; with `captions` (which may be empty), radio buttons."""
+    names = list(labels)
+    index = names.index(now) if now in labels else 0
+    if captions is None:
+        return st.selectbox(label, names, index=index, format_func=labels.__getitem__, key=key)
+    return st.radio(label, names, index=index, format_func=labels.__getitem__, captions=captions or None, key=key)
+
+
+def pick_share(label: str, least: float, most: float, now: float, key: str, step: float = 1.0) -> float:
+    """Draw a field for a share, in percent; `now` comes back exactly where nobody changes what is shown of it."""
+    shown = round(100 * now, 4)
+    given = st.number_input(label, least, most, shown, step, format="%g", key=key)
+    return now if given == shown else round(given / 100, 6)
+
+
+def pick_level(help: str | None = None) -> int:
+    """Draw the field of the lowest grade that counts as relevant."""
+    campaign = session.current().campaign
+    grades = [g for g in campaign.grades.sentences if g > 0]
+    usual = campaign.loop_settings().level
+    index = grades.index(usual) if usual in grades else 0
+    return st.selectbox("Relevant from grade", grades, index=index, key="level", help=help)
+
+
+def read_measures(written: Iterable[str]) -> tuple[str, ...]:
+    """The measures that somebody wrote, each once; says what cannot be read, and ends the page where none is left."""
+    found: dict[str, None] = {}
+    for text in written:
+        with widgets.shown_errors():
+            found |= dict.fromkeys(map(str, as_measures(text)))
+    if not found:
+        st.write("Choose a measure.")
+        st.stop()
+    return tuple(found)
+
+
+def pick_rule(label: str, annotators: Sequence[str], *, key: str, usual: str = DEFAULT_RULE) -> str:
+    """Draw the fields of a rule and its parameters; the rule as :func:`collection.adjudication.parse` reads it.
+
+    `annotators` graded something: they are the choices of the rule that names one. `usual` is chosen at first.
+    """
+    labels = {rule.name: rule.label for rule in RULES if rule.name != "annotator" or annotators}
+    name = pick(label, labels, usual, f"{key}-rule")
+    entry = RULES[name]
+    given: dict[str, str] = {}
+    if "ties" in entry.parameters:
+        ties = {name: TIES.get(name, name) for name in entry.choices["ties"]}
+        given["ties"] = pick("Of grades given equally often", ties, "", f"{key}-{name}-ties")
+    if "annotator" in entry.parameters:
+        given["annotator"] = st.selectbox("Whose grades", annotators, key=f"{key}-annotator")
+    st.caption(entry.description)
+    return str(parse(name, **given))
