@@ -14,13 +14,13 @@ ICON = Path(__file__).with_name("icon.svg")  # a symbol by name would be fetched
 st.set_page_config(page_title="Cleverdon", page_icon=str(ICON), layout="wide")
 widgets.page_style()
 try:
-    with session.opened() as signed_in:
+    with session.open_session() as signed_in:
         if signed_in is None:
             uploads.page_drawn(has_uploader=False)
             st.navigation(signin_pages.pages(), position="hidden").run()
         else:
             page = st.navigation(views.navigation(signed_in.role), expanded=True)
-            signin_pages.signed_in_as(signed_in.campaign.title, signed_in.annotator, signed_in.role)
+            signin_pages.draw_account(signed_in.campaign.title, signed_in.annotator, signed_in.role)
             views.run(page, signed_in.role)
 except CleverdonError as error:
     st.error(widgets.plain(str(error)))

@@ -136,7 +136,7 @@ def test_what_a_request_shows_is_cheap(campaign: Campaign) -> None:
     campaign.set_card(long="passages")
     documents = [Document(f"e{i}", "", f"{i} The running average. " * 800) for i in range(24)]
     begin = time.perf_counter()
-    assert len(document_payload.shown(campaign, documents, "1")) == 24
+    assert len(document_payload.document_payloads(campaign, documents, "1")) == 24
     assert time.perf_counter() - begin < 2
 
 

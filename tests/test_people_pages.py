@@ -299,7 +299,7 @@ def test_new_passwords_that_are_refused_are_no_guesses_of_the_old_one(
     ("seconds", "minutes"), [(0.1, "1 minute."), (60.0, "1 minute."), (60.1, "2 minutes."), (300.0, "5 minutes.")]
 )
 def test_the_minutes_to_wait_are_rounded_up(seconds: float, minutes: str) -> None:
-    assert rate_limit.too_many(seconds) == f"Too many attempts: try again in {minutes}"
+    assert rate_limit.wait_message(seconds) == f"Too many attempts: try again in {minutes}"
 
 
 def test_the_old_password_cannot_be_guessed_from_an_open_browser(

@@ -113,7 +113,7 @@ def invitation(
     )
 
 
-def spent() -> HTMLResponse:
+def expired_link() -> HTMLResponse:
     """A link that was used, or was never made here."""
     return page(
         "This link cannot be used",

@@ -84,7 +84,7 @@ OLD_PASSWORDS = Attempts()
 """Failures on the Account page, by session: whoever finds an open browser must not find the password as well."""
 
 
-def too_many(wait: float) -> str:
+def wait_message(wait: float) -> str:
     """What somebody is told who has to wait, in seconds."""
     minutes = math.ceil(wait / 60)
     return f"Too many attempts: try again in {minutes} minute{'' if minutes == 1 else 's'}."

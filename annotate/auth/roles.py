@@ -43,7 +43,7 @@ def roles_of(route: BaseRoute) -> tuple[Role, ...]:
     return roles
 
 
-def declared(routes: Sequence[BaseRoute]) -> list[BaseRoute]:
+def require_roles(routes: Sequence[BaseRoute]) -> list[BaseRoute]:
     """The routes, all of which say whose they are; raises :class:`TypeError` for one that does not."""
     for route in routes:
         roles_of(route)

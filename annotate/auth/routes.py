@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from annotate.auth import forms
 from annotate.auth.oidc import Provider
-from annotate.auth.rate_limit import Attempts, Busy, Queue, same_name, too_many
+from annotate.auth.rate_limit import Attempts, Busy, Queue, same_name, wait_message
 from annotate.auth.roles import ANYBODY, open_to
 from annotate.auth.tokens import BROWSER_SECONDS, COOKIE_SECONDS, Browser, Tokens, browser_cookie_name, cookie_name
 from annotate.server.campaign_thread import CampaignThread
@@ -32,7 +32,7 @@ WRONG = "Name and password do not fit, or the account is locked."
 T = TypeVar("T")
 
 
-class SigningService:
+class SignInService:
     """The sign-in pages of one campaign.
 
     Parameters
@@ -94,7 +94,7 @@ class SigningService:
             return self._form() if inside is None else _to_the_app()
         name = await self._thread.run(lambda campaign: campaign.signin_link_account(token))
         if name is None:
-            return forms.spent() if inside is None else _to_the_app()
+            return forms.expired_link() if inside is None else _to_the_app()
         return forms.link(self.title, name, token, _other(inside, name))
 
     @open_to(ANYBODY)
@@ -111,7 +111,7 @@ class SigningService:
         is_known = browser is not None and same_name(browser.name, name)
         source = browser.key if browser is not None and is_known else _address(request)
         if (wait := self.attempts.wait(name, source, is_known=is_known)) > 0:
-            return self._form(too_many(wait), name, 429, retry_after=int(wait) + 1)
+            return self._form(wait_message(wait), name, 429, retry_after=int(wait) + 1)
         try:
             queue, thread = (self._waiting, self._slow) if is_known else (self._waiting_strangers, self._strangers)
             with queue.place(source):
@@ -129,12 +129,12 @@ class SigningService:
     async def _use_link(self, request: Request, token: str) -> Response:
         name = await self._thread.run(lambda campaign: campaign.signin_link_account(token))
         if name is None:
-            return forms.spent()
+            return forms.expired_link()
         try:
             secret = await self._thread.run(lambda campaign: campaign.use_signin_link(token))
         except CleverdonError:  # busy; the link can still be used
             return await self._let_in(request, None, name)
-        return forms.spent() if secret is None else await self._let_in(request, secret, name)
+        return forms.expired_link() if secret is None else await self._let_in(request, secret, name)
 
     @open_to(ANYBODY)
     async def invitation(self, request: Request) -> Response:
@@ -142,7 +142,7 @@ class SigningService:
         token = request.query_params.get("token", "")
         name = await self._thread.run(lambda campaign: campaign.invited(token))
         if name is None:
-            return forms.spent()
+            return forms.expired_link()
         return forms.invitation(self.title, name, token, instead_of=_other(await self.signed_in(request), name))
 
     @open_to(ANYBODY)
@@ -155,7 +155,7 @@ class SigningService:
         token, password = sent.get("token", ""), sent.get("password", "")
         name = await self._thread.run(lambda campaign: campaign.invited(token))
         if name is None:
-            return forms.spent()
+            return forms.expired_link()
         if password != sent.get("again"):
             return forms.invitation(self.title, name, token, "The two passwords are not the same.", 400)
         try:
@@ -163,7 +163,7 @@ class SigningService:
         except (InputError, BusyError) as error:
             said = str(error)
             return forms.invitation(self.title, name, token, f"{said[0].upper()}{said[1:]}.", 400)
-        return forms.spent() if secret is None else await self._let_in(request, secret, name)
+        return forms.expired_link() if secret is None else await self._let_in(request, secret, name)
 
     async def _let_in(self, request: Request, secret: str | None, name: str) -> Response:
         """Give the browser its session; one that it had before is over."""

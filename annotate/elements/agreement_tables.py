@@ -144,7 +144,7 @@ def by_annotator(of: Breakdown, rest: pd.DataFrame) -> SelectedPairs | None:
         "Each annotator against the majority of the others (in a tie the lower grade). Select a row to see where "
         "they differ."
     )
-    if (row := pairs_table.selected(selection, len(rest))) is None:
+    if (row := pairs_table.selected_row(selection, len(rest))) is None:
         return found
     annotator = rest["annotator"][row]
     against = agreement.disagreements(of.shown.against_rest(annotator))[["query_id", "doc_id"]]
@@ -177,7 +177,7 @@ def by_topic(of: Breakdown) -> SelectedPairs | None:
         "have the same grade, alpha and kappa are low although most grades are the same; Gwet's AC1 is not. Select a "
         "row to see its disagreements."
     )
-    if (row := pairs_table.selected(selection, len(rows))) is None:
+    if (row := pairs_table.selected_row(selection, len(rows))) is None:
         return None
     topic = rows["query_id"][row]
     return SelectedPairs(agreement.disagreements(of.shown, query_id=topic), f"annotators differ in topic {topic}")

@@ -52,7 +52,7 @@ def draw(of: Breakdown) -> None:
             selection_mode="single-row",
             key=f"conclusions-{of.state}-{written}",
         )
-        told = conclusions[pairs_table.selected(selection, len(conclusions)) or 0]
+        told = conclusions[pairs_table.selected_row(selection, len(conclusions)) or 0]
     said = told.note[0].upper() + told.note[1:] if told.note else of_tau(told.tau, told.swaps, told.runs)
     st.markdown(f"**{widgets.plain(told.a)} and {widgets.plain(told.b)}:** {widgets.plain(said)}.")
     drawing.table(

@@ -44,12 +44,12 @@ def show(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str) -> None
         key=f"pairs-{key}",
         alt="Pairs with each annotator's grade",
     )
-    if (row := selected(selection, len(pairs))) is not None:
+    if (row := selected_row(selection, len(pairs))) is not None:
         query_id, doc_id = map(str, pairs.iloc[row][["query_id", "doc_id"]])
         side_by_side(query_id, doc_id, labels)
 
 
-def selected(event: drawing.Selection, rows: int) -> int | None:
+def selected_row(event: drawing.Selection, rows: int) -> int | None:
     """The row that is selected in a table's event, if the table has so many rows; None where none is."""
     chosen = event["selection"]["rows"]
     return int(chosen[0]) if chosen and chosen[0] < rows else None

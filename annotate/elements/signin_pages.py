@@ -28,7 +28,7 @@ def pages() -> list[st.Page]:
 def signed_out_page() -> None:
     """What somebody sees who is not signed in, or not any more; who comes from the provider is let in."""
     st.title("Sign in")
-    with session.campaign_of_the_app() as campaign:
+    with session.open_campaign() as campaign:
         known = oidc.read(campaign.directory)
         claims = _claims() if known else None
         if known is not None and claims is not None:
@@ -50,7 +50,7 @@ def signed_out_page() -> None:
 def provider_page() -> None:
     """To the provider, if there is one."""
     st.title("Sign in")
-    with session.campaign_of_the_app() as campaign:
+    with session.open_campaign() as campaign:
         known = oidc.read(campaign.directory)
     if known is None:
         st.write("This campaign has no provider to sign in at.")
@@ -74,7 +74,7 @@ def sign_out(everywhere: bool = False) -> None:
     st.stop()
 
 
-def signed_in_as(title: str, annotator: str, role: Role) -> None:
+def draw_account(title: str, annotator: str, role: Role) -> None:
     """Draw the campaign, the account that is signed in, and the sign-out button below the menu."""
     with st.sidebar:
         st.caption(f"{plain(title)}  \nsigned in as **{plain(annotator)}**, {role}")

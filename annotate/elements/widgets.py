@@ -143,7 +143,7 @@ def missing_texts(per_topic: Iterable[int]) -> None:
         page_link("export.py")
 
 
-def own_progress(campaign: Campaign, annotator: str) -> None:
+def annotator_progress(campaign: Campaign, annotator: str) -> None:
     """An annotator's topics, and how far each is for them; nothing of anybody else's."""
     topics = campaign.topics_for(annotator)
     if not topics:
@@ -195,7 +195,7 @@ def own_progress(campaign: Campaign, annotator: str) -> None:
             st.write(f"**{grade}** {plain(sentence)}")
 
 
-def decisions(state: dict[str, Any]) -> None:
+def decision_progress(state: dict[str, Any]) -> None:
     """How far a campaign is whose annotators decide on whole topics: what its status says of them."""
     goal = state["made"] + state["remaining"]
     lists = state["task"] == "list"

@@ -42,7 +42,7 @@ from starlette.routing import Route
 from annotate.auth.roles import MANAGERS
 from annotate.judging import request_fields as fields
 from annotate.judging.card import PairFilter
-from annotate.judging.document_payload import PREFIX, shown
+from annotate.judging.document_payload import PREFIX, document_payloads
 from annotate.judging.request_fields import Guard, Handler, Payload, Row
 from annotate.server.request_bodies import BadRequest
 from collection.adjudication import filtered, sides
@@ -166,7 +166,7 @@ def _units(campaign: Campaign, annotator: str, pairs: Sequence[Pair]) -> list[Pa
         units.append(
             {
                 "topic": words[query_id],
-                "documents": shown(campaign, [documents[doc_id]], query_id),
+                "documents": document_payloads(campaign, [documents[doc_id]], query_id),
                 "opinions": [_opinion(row, text) for row in opinions],
                 "former": next(map(_former, mine.to_dict("records")), None),
             }

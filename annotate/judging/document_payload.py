@@ -49,7 +49,7 @@ class ImagePayload(TypedDict):
     link: bool
 
 
-def shown(
+def document_payloads(
     campaign: Campaign, documents: Iterable[Document], query_id: str | None, cap: int | None = TEXT_CAP
 ) -> list[Payload]:
     """Documents as the cards want them. Nothing of how they came into the pool: annotators judge blind.

@@ -24,7 +24,7 @@ from annotate.auth.tokens import TOKEN_HEADER, Bearer, Tokens, cookie_name
 from annotate.judging import adjudication_routes, document_payload, history_routes, task_routes
 from annotate.judging import request_fields as fields
 from annotate.judging.document_payload import FILE_HEADERS, FILES, PREFIX
-from annotate.judging.model_process import NotLearned, Trainer
+from annotate.judging.model_process import NoModelError, Trainer
 from annotate.judging.request_fields import Handler, Payload, Row
 from annotate.server.campaign_thread import CampaignThread
 from annotate.server.request_bodies import BadRequest, read_json
@@ -243,7 +243,7 @@ def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload
         trainer.request(query_id)
     # Long texts take their time: nobody else's save waits for it.
     if pairs is not None:
-        answer["documents"] = document_payload.shown(campaign, pairs.documents, answer["query_id"])
+        answer["documents"] = document_payload.document_payloads(campaign, pairs.documents, answer["query_id"])
         everybody = set(pairs.calibration)
         for document in answer["documents"]:
             if document["doc_id"] in everybody:
@@ -312,7 +312,7 @@ def _document(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     if document is None:
         raise BadRequest("there is no such document")
     query_id = fields.text(payload, "query_id") if payload.get("query_id") else None
-    (whole,) = document_payload.shown(campaign, [document], query_id, cap=None)
+    (whole,) = document_payload.document_payloads(campaign, [document], query_id, cap=None)
     if payload.get("said"):
         words = campaign.judgements(annotator=annotator, query_id=fields.text(payload, "query_id"))
         words = words[(words["doc_id"] == document.doc_id) & (words["counts_as"] == "judgement")]
@@ -340,7 +340,7 @@ def _why(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload)
     query_id, doc_id = fields.text(payload, "query_id"), fields.text(payload, "doc_id")
     try:
         return campaign.why(query_id, doc_id, annotator, partial(trainer.reasons, query_id))._asdict()
-    except NotLearned:
+    except NoModelError:
         problem = trainer.problem(query_id)
         trainer.request(query_id)
         sentence = "The model is being made." if problem is None else f"There is no model: {problem}"
@@ -357,7 +357,7 @@ def _take(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """A document that the annotator found by searching, to be judged next."""
     query_id = fields.text(payload, "query_id")
     document = campaign.take(annotator, query_id, fields.text(payload, "doc_id"))
-    return document_payload.shown(campaign, [document], query_id)[0]
+    return document_payload.document_payloads(campaign, [document], query_id)[0]
 
 
 def _recent(campaign: Campaign, annotator: str, query_id: str) -> list[Payload]:
@@ -365,7 +365,7 @@ def _recent(campaign: Campaign, annotator: str, query_id: str) -> list[Payload]:
     rows = campaign.judgements(annotator=annotator, query_id=query_id, last=RECENT)[::-1]
     rows = rows[rows["counts_as"] == "judgement"]
     known = campaign.documents(rows["doc_id"].tolist())
-    documents = document_payload.shown(campaign, [known[doc_id] for doc_id in rows["doc_id"]], query_id)
+    documents = document_payload.document_payloads(campaign, [known[doc_id] for doc_id in rows["doc_id"]], query_id)
     said = [_said(row) for row in rows.to_dict("records")]
     return [{"query_id": query_id, **document, **words} for document, words in zip(documents, said, strict=True)]
 

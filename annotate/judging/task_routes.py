@@ -49,7 +49,7 @@ from functools import partial
 
 from starlette.routing import Route
 
-from annotate.judging.document_payload import PREFIX, shown
+from annotate.judging.document_payload import PREFIX, document_payloads
 from annotate.judging.request_fields import Guard, Payload, decision, decisions, items, text, texts, whole
 from annotate.server.request_bodies import BadRequest
 from collection.campaign import Campaign, JudgeResult, NextTopics
@@ -173,7 +173,7 @@ def _units(
             unit["former"] = said[0] if said else None
             doc_ids = said[0]["shown"] if said and said[0]["shown"] else doc_ids
         documents = campaign.documents(doc_ids)
-        unit["documents"] = shown(campaign, [documents[i] for i in doc_ids], query_id, UNIT_CAP)
+        unit["documents"] = document_payloads(campaign, [documents[i] for i in doc_ids], query_id, UNIT_CAP)
         units.append(unit)
     return units
 

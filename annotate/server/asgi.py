@@ -20,8 +20,8 @@ from streamlit.runtime import Runtime
 
 from annotate.auth import oidc
 from annotate.auth.page_access import PAGES
-from annotate.auth.roles import declared
-from annotate.auth.routes import SigningService
+from annotate.auth.roles import require_roles
+from annotate.auth.routes import SignInService
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.judging.model_process import Trainer
 from annotate.judging.routes import JudgingService
@@ -65,7 +65,7 @@ def create_app(
     """
     known = oidc.read(directory)
     origins = Origins([*public_addresses, *([known.address] if known else [])], host)
-    judging, signing = JudgingService(directory, trainer), SigningService(directory, known, origins)
+    judging, signing = JudgingService(directory, trainer), SignInService(directory, known, origins)
 
     @asynccontextmanager
     async def lifespan(app: object) -> AsyncIterator[None]:
@@ -85,7 +85,7 @@ def create_app(
     pages = frozenset("" if page.default else page.url_path for page in PAGES)
     app = st.App(
         SCRIPT,
-        routes=declared([*judging.routes(), *signing.routes()]),
+        routes=require_roles([*judging.routes(), *signing.routes()]),
         middleware=[
             Middleware(RequestGuard, service=signing, pages=pages, origins=origins, max_upload=max_upload * 2**20)
         ],

@@ -16,7 +16,7 @@ from streamlit.runtime import Runtime
 
 from annotate.auth import forms
 from annotate.auth.page_access import PAGES
-from annotate.auth.routes import SigningService
+from annotate.auth.routes import SignInService
 from annotate.server import uploads
 from annotate.server.origins import Origins, origin_of
 
@@ -61,7 +61,7 @@ class RequestGuard:
     an interface for programs, which is off. Only for those who are signed in."""
 
     def __init__(
-        self, app: ASGIApp, service: SigningService, pages: frozenset[str], origins: Origins, max_upload: int
+        self, app: ASGIApp, service: SignInService, pages: frozenset[str], origins: Origins, max_upload: int
     ) -> None:
         self.app, self.service, self.pages = app, service, pages
         self.origins, self.max_upload = origins, max_upload
@@ -89,12 +89,12 @@ class RequestGuard:
 
     def _refusal(self, request: Request) -> Response | None:
         """What is not meant for this server, and what another site's page makes a browser do."""
-        if not self.origins.is_meant(request):
+        if not self.origins.is_for_this_server(request):
             host = request.headers.get("host", "")[:200]
             words = f"This server does not answer to the name {host!r}."
             remedy = "The operator can name its address: cleverdon serve DIR --public-address https://NAME"
             return PlainTextResponse(f"{words} {remedy}", 421)
-        if request.method in SAFE_METHODS or self.origins.is_own(request):
+        if request.method in SAFE_METHODS or self.origins.is_same_origin(request):
             return None
         words = self._why_refused(request)
         if "text/html" in request.headers.get("accept", ""):
@@ -140,7 +140,7 @@ class RequestGuard:
             answer = PlainTextResponse("An upload needs a Content-Length and no Transfer-Encoding.", 411)
         else:
             size = int(announced[:16])
-            with uploads.arriving(session_id, size, self.max_upload, Runtime.instance()) as fits:
+            with uploads.reserve(session_id, size, self.max_upload, Runtime.instance()) as fits:
                 if fits:
                     await self.app(scope, receive, send)
                     return
@@ -152,7 +152,7 @@ class RequestGuard:
 
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = HTTPConnection(scope)
-        if not (self.origins.is_meant(request) and self.origins.is_own(request)):
+        if not (self.origins.is_for_this_server(request) and self.origins.is_same_origin(request)):
             await WebSocketClose(1008)(scope, receive, send)
             return
 

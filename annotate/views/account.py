@@ -3,7 +3,7 @@
 import streamlit as st
 
 from annotate.auth import session
-from annotate.auth.rate_limit import OLD_PASSWORDS, too_many
+from annotate.auth.rate_limit import OLD_PASSWORDS, wait_message
 from annotate.elements import signin_pages, widgets
 from collection.accounts import SHORTEST_PASSWORD
 from collection.errors import CleverdonError, InputError, WrongPasswordError
@@ -37,7 +37,7 @@ with st.form("password", clear_on_submit=True, width=460):
         if new != again:
             st.error("The two passwords are not the same.")
         elif (wait := OLD_PASSWORDS.wait(now.annotator, now.digest, is_known=True)) > 0:
-            st.error(too_many(wait))
+            st.error(wait_message(wait))
         else:
             OLD_PASSWORDS.failed(now.annotator, now.digest, is_known=True)
             try:

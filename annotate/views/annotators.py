@@ -97,7 +97,7 @@ if len(flagged):
         alt="Pairs that annotators want to be looked at again",
     )
     st.caption("The newest first. Select a row to read the document, with what everybody said of it.")
-    if (row := pairs_table.selected(selection, len(flagged))) is not None:
+    if (row := pairs_table.selected_row(selection, len(flagged))) is not None:
         query_id, doc_id = map(str, flagged.iloc[row][["query_id", "doc_id"]])
         pairs_table.side_by_side(query_id, doc_id, campaign.labels())
     widgets.page_link("adjudicate.py", "Where annotators differ, Adjudicate ends it")

@@ -12,7 +12,7 @@ now = session.current()
 campaign = now.campaign
 st.title(widgets.plain(campaign.title))
 if now.role == "annotator":  # blind: what the others did, and how the systems fare, is not for them
-    widgets.own_progress(campaign, now.annotator)
+    widgets.annotator_progress(campaign, now.annotator)
     st.stop()
 
 state = campaign.status()
@@ -37,7 +37,7 @@ widgets.metrics(
 judged, made = state["judged"], state["made"]
 goal = None if state["in_loop"] else state["goal"]
 if decisions := state["decisions"]:
-    widgets.decisions(decisions)
+    widgets.decision_progress(decisions)
 elif goal is None:
     until = "no loop hands out more" if state["budget"] else "a loop over the whole collection ends when Recall says so"
     st.caption(f"{judged:,} pairs are judged; {until}.")
