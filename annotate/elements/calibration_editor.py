@@ -8,8 +8,7 @@ import streamlit as st
 from streamlit.column_config import CheckboxColumn, NumberColumn
 
 from annotate.auth import session
-from annotate.elements import drawing, widgets
-from collection.characters import without_bidi
+from annotate.elements import drawing, pickers, widgets
 
 
 def draw(titles: Mapping[str, str]) -> None:
@@ -64,13 +63,7 @@ def draw(titles: Mapping[str, str]) -> None:
     st.session_state.setdefault("pairs", saved)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         each = st.number_input("Pairs of each topic", 1, None, 2, key="per-topic", width=160)
-        among = st.multiselect(
-            "Topics",
-            list(titles),
-            format_func=lambda query_id: without_bidi(f"{query_id}: {titles[query_id]}"),
-            key="drawn-topics",
-            placeholder="All topics",
-        )
+        among = pickers.pick_topics("Topics", titles, "drawn-topics", none="All topics")
         drawn = st.button("Draw by lot", key="draw")
     if drawn:  # into the field, which comes below; nothing is saved yet
         with widgets.shown_errors():

@@ -11,7 +11,6 @@ from annotate.auth import session
 from annotate.elements import pickers, widgets
 from collection.assignment import MOST_ANNOTATORS
 from collection.campaign.results import Workload
-from collection.characters import without_bidi
 
 WHICH = {
     "all": "All pairs",
@@ -46,15 +45,7 @@ def draw(titles: Mapping[str, str], judges: Sequence[str]) -> None:
             wanted["number"] = st.number_input("Pairs of each topic", 0, None, settings.number, key="number")
         elif which == "topics":
             known = [query_id for query_id in settings.topics if query_id in titles]
-            wanted["topics"] = tuple(
-                st.multiselect(
-                    "Topics",
-                    list(titles),
-                    known,
-                    format_func=lambda query_id: without_bidi(f"{query_id}: {titles[query_id]}"),
-                    key="topics",
-                )
-            )
+            wanted["topics"] = tuple(pickers.pick_topics("Topics", titles, "topics", known))
     if which not in (None, "all"):
         st.caption("The other pairs are judged by one annotator each.")
     if not campaign.counts()["pool"]:

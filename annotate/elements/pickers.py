@@ -10,6 +10,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.elements import widgets
 from collection.adjudication import DEFAULT_RULE, RULES, parse
+from collection.characters import without_bidi
 from collection.measures import as_measures
 
 TIES = {"lower": "the lower", "higher": "the higher", "adjudicate": "none before somebody adjudicates"}
@@ -24,6 +25,14 @@ def pick(label: str, labels: Mapping[K, str], now: K, key: str, captions: Sequen
     if captions is None:
         return st.selectbox(label, names, index=index, format_func=labels.__getitem__, key=key)
     return st.radio(label, names, index=index, format_func=labels.__getitem__, captions=captions or None, key=key)
+
+
+def pick_topics(
+    label: str, titles: Mapping[str, str], key: str, chosen: Sequence[str] = (), none: str | None = None
+) -> list[str]:
+    """Draw a field for several topics, `chosen` at first; `none` stands in it where there are none."""
+    named = {query_id: without_bidi(f"{query_id}: {title}") for query_id, title in titles.items()}
+    return st.multiselect(label, list(named), chosen, format_func=named.__getitem__, key=key, placeholder=none)
 
 
 def pick_share(label: str, least: float, most: float, now: float, key: str, step: float = 1.0) -> float:

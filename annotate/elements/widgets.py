@@ -149,10 +149,10 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     if not topics:
         st.write("There is no topic for you to judge yet.")
         return
+    page_link("judge.py", "Judge")
+    if campaign.guidelines():
+        page_link("guidelines.py", "Read the guidelines first; in the judging card they are under g")
     if (task := campaign.card_settings().task) != "grades":
-        page_link("judge.py", "Judge")
-        if campaign.guidelines():
-            page_link("guidelines.py", "Read the guidelines first; in the judging card they are under g")
         decided = campaign.task_progress(annotator)
         what = "lists" if task == "list" else "topics"
         metrics({"Topics for you": f"{len(topics):,}", "Decided by you": f"{decided.done:,}"})
@@ -164,9 +164,6 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     titles = campaign.topics().set_index("query_id")["title"]
     standings = {query_id: campaign.standing(query_id, annotator) for query_id in topics}
     done, goal = campaign.totals(annotator)
-    page_link("judge.py", "Judge")
-    if campaign.guidelines():
-        page_link("guidelines.py", "Read the guidelines first; in the judging card they are under g")
     if waiting := campaign.calibration_for(annotator):
         pairs = "1 pair" if waiting == 1 else f"{waiting:,} pairs"
         st.info(f"{pairs} that everybody judges first: the card begins with them.")

@@ -97,7 +97,7 @@ st.caption(
     "as not relevant. A topic that a run lacks counts as an empty ranking. The qrels that Export writes hold every "
     "topic that has a grade, so `cleverdon compare` takes all of those."
 )
-looks = [MEANS, TESTED, TWO, TOPICS, *([] if evaluation.costs is None else [COSTS])]
+looks = [MEANS, TESTED, TWO, TOPICS, *([] if found.evaluation.costs is None else [COSTS])]
 look = st.segmented_control("Look at", looks, default=MEANS, required=True, key="look")
 
 if look == MEANS:
@@ -130,13 +130,13 @@ elif look == TWO:
     if len(order) < 2:
         st.write("Import the run of another system to compare two.")
         st.stop()
-    systems_side_by_side.draw(evaluation, measure, order, members, baseline, partial(results.ranked, rests_on))
+    systems_side_by_side.draw(found.evaluation, measure, order, members, baseline, partial(results.ranked, rests_on))
 elif look == TOPICS:
     comparison_tables.draw_values(
-        evaluation, measure, topics, order, members, partial(results.explained, rests_on, measure)
+        found.evaluation, measure, topics, order, members, partial(results.explained, rests_on, measure)
     )
 else:
-    comparison_tables.draw_costs(evaluation, measure, order)
+    comparison_tables.draw_costs(found.evaluation, measure, order)
 
 files: dict[str, tuple[str, Callable[[], str]]] = {
     "values.tsv": ("Values, topic by topic", partial(tsv, evaluation.values)),
