@@ -1,7 +1,5 @@
 """The HTML of the sign-in pages: plain forms that need no script."""
 
-from __future__ import annotations
-
 from html import escape
 
 from starlette.responses import HTMLResponse

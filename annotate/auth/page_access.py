@@ -1,7 +1,5 @@
 """The pages: where each stands in the menu, its address, and the roles that may open it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

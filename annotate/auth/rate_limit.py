@@ -1,7 +1,5 @@
 """How often somebody may try a password, and how many passwords are checked at once."""
 
-from __future__ import annotations
-
 import math
 import time
 import unicodedata

@@ -1,7 +1,5 @@
 """Whose a route is, as data: every route says it, and none is served that does not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 

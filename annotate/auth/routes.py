@@ -1,7 +1,5 @@
 """The routes of signing in: forms, passwords, one-time links and invitations."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Who is signed in, and the campaign of this script run."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

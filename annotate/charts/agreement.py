@@ -1,7 +1,5 @@
 """The charts of the Agreement page. A click selects a cell, which `selected_cell` reads out of the chart's event."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import altair as alt

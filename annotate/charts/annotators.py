@@ -1,7 +1,5 @@
 """The charts of the Annotators page."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import altair as alt
@@ -66,10 +64,7 @@ def days_chart(days: pd.DataFrame) -> alt.Chart:
         .encode(
             x=alt.X("day:O", title="day (UTC)", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
             y=alt.Y("sum(judgements):Q", title="judgements", axis=alt.Axis(tickMinStep=1)),
-            color=alt.Color(
-                "annotator:N",
-                legend=_LEGEND,
-            ),
+            color=alt.Color("annotator:N", legend=_LEGEND),
             tooltip=["annotator:N", "day:O", "judgements:Q"],
         )
     )

@@ -4,8 +4,6 @@ What a mark means is said by its shape as well as by its colour, and both can be
 background.
 """
 
-from __future__ import annotations
-
 from typing import Literal, cast
 
 import altair as alt

@@ -1,7 +1,5 @@
 """The charts of the Pool page."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import altair as alt
@@ -38,10 +36,7 @@ def growth_chart(growth: pd.DataFrame, depth: int | None) -> alt.LayerChart:
             ),
             y=alt.Y("pairs:Q", title="new pairs at this depth"),
             color=alt.Color(
-                "run:N",
-                title="brought by",
-                sort=order,
-                legend=alt.Legend(orient="bottom", columns=2, labelLimit=110),
+                "run:N", title="brought by", sort=order, legend=alt.Legend(orient="bottom", columns=2, labelLimit=110)
             ),
             tooltip=[
                 alt.Tooltip("run:N", title="run"),

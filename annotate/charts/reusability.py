@@ -1,7 +1,5 @@
 """The charts of the Reusability page."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import altair as alt

@@ -1,7 +1,5 @@
 """The tables and charts of the Agreement page: coefficients over all, by grades, annotators, topics and time."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

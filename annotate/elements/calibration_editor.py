@@ -1,7 +1,5 @@
 """The pairs that every annotator judges before anything else, and how far each annotator is with them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import streamlit as st

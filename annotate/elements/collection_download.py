@@ -1,7 +1,5 @@
 """The part of the Export page that hands out a whole collection: its card in words, its choices, one download."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable
 from pathlib import Path

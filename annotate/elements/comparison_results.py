@@ -1,7 +1,5 @@
 """Results of the Compare page, each kept while nothing changes that it rests on."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import pandas as pd

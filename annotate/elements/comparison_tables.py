@@ -1,7 +1,5 @@
 """The tables of the Compare page behind the leaderboard: tests, values topic by topic, and costs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The runs under each annotator's grades: whether two annotators would put the systems into the same order."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 from streamlit.column_config import NumberColumn

@@ -1,7 +1,5 @@
 """The files of the Export page beside qrels: choices from lists, preferences, and training data."""
 
-from __future__ import annotations
-
 import streamlit as st
 from streamlit.column_config import NumberColumn
 

@@ -1,7 +1,5 @@
 """Buttons for the files that `cleverdon export` would write."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable
 from pathlib import Path

@@ -47,19 +47,10 @@ def table(
 
 
 def dataframe(table: pd.DataFrame | Styler, **options: Any) -> object:
-    """Draw a table as :func:`streamlit.dataframe` does.
+    """Draw a frame, or a styled one that was made of :func:`readable`, as :func:`streamlit.dataframe` does.
 
-    Parameters
-    ----------
-    table
-        A frame, or a styled one that was made of :func:`readable`.
-    **options
-        Streamlit's; keys of ``column_config`` are columns of the frame as it was given.
-
-    Returns
-    -------
-    object
-        What the table's selection says, where it is asked for.
+    Keys of ``column_config`` are columns of the frame as it was given. What comes back is the selection, where
+    ``on_select`` asks for it.
     """
     if isinstance(table, pd.DataFrame):
         table = readable(table)

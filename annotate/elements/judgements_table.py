@@ -1,7 +1,5 @@
 """An annotator's judgements, of which one can be selected, and what others said of the same pair."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 from streamlit.column_config import CheckboxColumn, DatetimeColumn, NumberColumn, TextColumn

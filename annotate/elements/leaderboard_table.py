@@ -1,7 +1,5 @@
 """The leaderboard: systems and measures, the best of each marked, and what to know before it is believed."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

@@ -1,7 +1,5 @@
 """How many annotators judge a pair, and what that costs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pandas as pd

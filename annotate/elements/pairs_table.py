@@ -1,7 +1,5 @@
 """Pairs with each annotator's grade, and the document of the one that is selected with what was said of it."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 from streamlit.column_config import NumberColumn, TextColumn

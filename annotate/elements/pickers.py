@@ -1,7 +1,5 @@
 """Fields in which several pages ask for the same kind of thing: a rule, measures, a grade, a share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """The tables of the Pool page: what every strategy would cost, and how the pool was made."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The grades that a rule makes of the judgements, and the qrels in the form that somebody chooses."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

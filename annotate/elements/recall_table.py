@@ -1,7 +1,5 @@
 """Every topic's recall, worst first; a selected topic goes into the page's address."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 from streamlit.column_config import NumberColumn, TextColumn

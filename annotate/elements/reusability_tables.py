@@ -1,7 +1,5 @@
 """The tables of the Reusability page: depths, runs that are left out, and topics."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What Streamlit's script shows to somebody who is not signed in, and signing out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """The fields of a pooling strategy's parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, get_type_hints
 

@@ -1,7 +1,5 @@
 """Two systems side by side: the topics on which they differ, and their rankings of one of these."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Who judges which topic, and what that means for each annotator."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

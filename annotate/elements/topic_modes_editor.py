@@ -1,7 +1,5 @@
 """How the documents of single topics are chosen, where that is another way than the campaign's."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Small drawn things that several pages share."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager

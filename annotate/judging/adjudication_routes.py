@@ -28,8 +28,6 @@ is named by the JSON text of ``[query_id, doc_id]``, made by the card.
 ``adjudicate/unit``  ``{pair}`` -> one unit, whatever became of it.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Hashable, Sequence
@@ -174,30 +172,31 @@ def _units(campaign: Campaign, annotator: str, pairs: Sequence[Pair]) -> list[Pa
     return units
 
 
-def _opinion(row: Row, text: str) -> Payload:
-    """What one annotator said, as the card shows it."""
+def _said(row: Row) -> Payload:
+    """What a judgement of the log says."""
     return {
-        "annotator": row["annotator"],
         "kind": row["kind"],
         "relevance": None if pd.isna(row["relevance"]) else int(row["relevance"]),
         "reason": _words(row["reason"]),
         "note": _words(row["note"]),
+        "judged_at": row["judged_at"],
+    }
+
+
+def _opinion(row: Row, text: str) -> Payload:
+    """What one annotator said, as the card shows it."""
+    return _said(row) | {
+        "annotator": row["annotator"],
         "flagged": bool(row["flagged"]),
         "passages": [list(passage) for passage in row["passages"]],
         "quotes": [text[start:end][:LONGEST_QUOTE] for start, end in row["passages"][:MOST_QUOTES]],
         "seconds": None if pd.isna(row["seconds"]) else round(float(row["seconds"]), 1),
-        "judged_at": row["judged_at"],
     }
 
 
 def _former(row: Row) -> Payload:
     """An adjudication of the log as the card wants it."""
-    return {
-        **{name: row[name] for name in ("uuid", "query_id", "doc_id", "kind", "judged_at")},
-        "relevance": None if pd.isna(row["relevance"]) else int(row["relevance"]),
-        "reason": _words(row["reason"]),
-        "note": _words(row["note"]),
-    }
+    return _said(row) | {name: row[name] for name in ("uuid", "query_id", "doc_id")}
 
 
 def _words(value: object) -> str | None:

@@ -12,8 +12,6 @@ A document on its way to a card is ``{doc_id, title, form, text, html, length, t
   one; else null. They reach into the whole text, also where it is cut.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, TypedDict
 

@@ -16,15 +16,13 @@ All of it is of the annotator who asks, and they run beside the judging, which n
     settings  {settings: object} -> {}
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import pandas as pd
 from starlette.routing import Route
 
 from annotate.judging.document_payload import PREFIX
-from annotate.judging.request_fields import Guard, Handler, Payload, text, texts
+from annotate.judging.request_fields import Guard, Handler, Payload, text, texts, whole
 from annotate.server.request_bodies import BadRequest
 from collection.agreement.judging_time import Session
 from collection.campaign import Campaign
@@ -53,14 +51,13 @@ def _history(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     grade = payload.get("grade")
     if grade is not None and (isinstance(grade, bool) or not isinstance(grade, int | str)):
         raise BadRequest('wanted grade as a number, "cannot judge" or "flagged"')
-    before = None if payload.get("before") is None else _whole(payload, "before")
     found = campaign.history(
         annotator,
         query_id=None if payload.get("query_id") is None else text(payload, "query_id"),
         grade=grade,
         words=text(payload, "words")[:LONGEST_WORDS] if payload.get("words") else "",
-        before=before,
-        limit=_whole(payload, "limit") if "limit" in payload else USUAL,
+        before=None if payload.get("before") is None else whole(payload, "before", 0, least=1),
+        limit=whole(payload, "limit", USUAL, least=1),
     )
     entries = [entry._asdict() | {"former": [f._asdict() for f in entry.former]} for entry in found.entries]
     return {"entries": entries, "more": found.more}
@@ -140,10 +137,3 @@ def _day(value: object) -> datetime | None:
     if day.tzinfo is None or not 2000 <= day.year <= 2200:  # what pandas can count
         raise BadRequest("wanted day as a time in ISO 8601, with its offset from UTC")
     return day
-
-
-def _whole(payload: Payload, name: str) -> int:
-    value = payload.get(name)
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 2**53:
-        raise BadRequest(f"wanted {name} as a whole number above 0")
-    return value

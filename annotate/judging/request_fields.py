@@ -1,7 +1,5 @@
 """Read what cards send: the fields of JSON objects, each checked, and decisions as the campaign takes them."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from typing import Any, Protocol, TypedDict, TypeVar
 
@@ -75,11 +73,11 @@ def texts(fields: Mapping[str, object], name: str) -> list[str]:
     return [text({name: value}, name) for value in items(fields, name)]
 
 
-def whole(fields: Mapping[str, object], name: str, default: int) -> int:
-    """A whole number, or `default` if it is missing."""
+def whole(fields: Mapping[str, object], name: str, default: int, least: int | None = None) -> int:
+    """A whole number, or `default` if it is missing; with `least`, one that a database can hold too."""
     value = fields.get(name, default)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise BadRequest(f"wanted {name} as a whole number")
+    if not isinstance(value, int) or isinstance(value, bool) or (least is not None and not least <= value < 2**53):
+        raise BadRequest(f"wanted {name} as a whole number{'' if least is None else f' from {least}'}")
     return value
 
 

@@ -6,8 +6,6 @@ All judgements are written in one of them and do not wait for each other's locks
 threads of their own.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -150,11 +148,7 @@ class JudgingService:
     # --- judging ----------------------------------------------------------------------------------
 
     def _guarded(
-        self,
-        handler: Handler,
-        *,
-        thread: str = "judging",
-        roles: tuple[Role, ...] = JUDGES,
+        self, handler: Handler, *, thread: str = "judging", roles: tuple[Role, ...] = JUDGES
     ) -> Callable[[Request], Awaitable[Response]]:
         """A route that needs a valid token of an open session and a JSON object, and answers with one."""
 
@@ -199,13 +193,7 @@ def _timed(work: Callable[[Campaign], T], campaign: Campaign) -> tuple[T, str]:
     return answer, "campaign;dur={:.2f}, cpu;dur={:.2f}".format(*took)
 
 
-def _answer(
-    handler: Handler,
-    roles: tuple[Role, ...],
-    bearer: Bearer,
-    payload: Payload,
-    campaign: Campaign,
-) -> Payload:
+def _answer(handler: Handler, roles: tuple[Role, ...], bearer: Bearer, payload: Payload, campaign: Campaign) -> Payload:
     """What the handler says, if the session is open still and has one of the roles."""
     person = campaign.session_of(bearer.session)
     if person is None or person.name != bearer.annotator:

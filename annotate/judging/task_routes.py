@@ -42,8 +42,6 @@ keeps what is not yet `saved` or `refused` and sends it until it is. A decision 
 documents are those that were shown then. 400 where the topic is not and was not this annotator's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import partial
 
@@ -116,12 +114,7 @@ def _sync(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
 
 
 def _exchange(
-    campaign: Campaign,
-    annotator: str,
-    task: str,
-    decisions: list[Choice | Preference],
-    holding: list[str],
-    want: int,
+    campaign: Campaign, annotator: str, task: str, decisions: list[Choice | Preference], holding: list[str], want: int
 ) -> tuple[str, JudgeResult, NextTopics | None]:
     """What the campaign asks for, what became of the decisions, and the next topics, where it asks for this task."""
     if task == "list":

@@ -4,8 +4,6 @@
 the judging routes keep their writer in a thread of it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

@@ -1,7 +1,5 @@
 """A thread with a campaign of its own, for routes that must not block the event loop."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The door of the app, through which every request and every WebSocket goes before Streamlit and the routes see it."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """The names and origins of this server: which requests are meant for it, and which come from its own pages."""
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 from collections.abc import Iterable

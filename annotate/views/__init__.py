@@ -1,7 +1,5 @@
 """The pages, one short script each, and the menu of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

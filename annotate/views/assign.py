@@ -30,11 +30,7 @@ def rules() -> None:
         "unseen, so end it when judging is over."
     )
     lease = st.number_input(
-        "Minutes that a pair is reserved for whoever has it in hand",
-        *LEASES,
-        settings.lease,
-        format="%g",
-        key="lease",
+        "Minutes that a pair is reserved for whoever has it in hand", *LEASES, settings.lease, format="%g", key="lease"
     )
     st.caption(
         "Then it is free for others, so that nobody's closed browser holds it back. A card that is open renews its "

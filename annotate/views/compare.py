@@ -27,7 +27,6 @@ st.title("Compare")
 if not counts["runs"] or not counts["judgements"]:
     widgets.stop_with_next_step("The systems can be compared once runs are imported and some pairs are judged.")
 
-
 written = st.multiselect(
     "Measures",
     [*DEFAULT_MEASURES, "nDCG", "P@5", "Rprec", "bpref", "Success@10", "RR@10", "R@1000"],
@@ -51,9 +50,7 @@ with st.expander("Grades, test and correction"):
     left, middle, right = st.columns(3)
     with left:
         rule = pickers.pick_rule(
-            "Where several annotators judged a pair",
-            results.annotators(campaign.id, counts["logged"]),
-            key="rule",
+            "Where several annotators judged a pair", results.annotators(campaign.id, counts["logged"]), key="rule"
         )
     with middle:
         test = pickers.pick("Test", {entry.name: entry.label for entry in TESTS}, DEFAULT_TEST, "test")

@@ -29,15 +29,10 @@ with st.form("files", border=False):
         help="JSONL, TSV or CSV; .gz too. Documents with files of images come with `cleverdon import`.",
     )
     runs = right.file_uploader(
-        "Runs",
-        key="runs",
-        accept_multiple_files=True,
-        help="TREC form: topic Q0 document rank score tag; .gz too.",
+        "Runs", key="runs", accept_multiple_files=True, help="TREC form: topic Q0 document rank score tag; .gz too."
     )
     qrels = right.file_uploader(
-        "Qrels",
-        key="qrels",
-        help="TREC form: topic 0 document grade. Kept as judgements of an annotator of its own.",
+        "Qrels", key="qrels", help="TREC form: topic 0 document grade. Kept as judgements of an annotator of its own."
     )
     labels = right.file_uploader(
         "Labels of several annotators",

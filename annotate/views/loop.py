@@ -13,10 +13,7 @@ counts, settings = campaign.counts(), campaign.loop_settings()
 LEVELS = {g: f"{g} · {campaign.grades.label(g)}" for g in campaign.grades.sentences if g > 0}
 WAYS = {name: words.partition(":")[0] for name, words in MODES.items()}
 DRAWS = {"automatic": "Automatically", "number": "After a number that I choose", "never": "Never"}
-RANKED = {
-    "model": "A model that learns from texts and runs",
-    **{entry.name: entry.label for entry in ADAPTIVE},
-}
+RANKED = {"model": "A model that learns from texts and runs", **{entry.name: entry.label for entry in ADAPTIVE}}
 MODELS = {entry.name: f"{entry.label}: {entry.description}" for entry in LEARNERS}
 GRADES = {
     "weights": "Lower grades are weak examples, higher ones strong examples",
@@ -28,12 +25,7 @@ EVIDENCE = {
     "none": "Their rankings do not count: the texts alone do",
 }
 BLOCKS = {"words": "words", "chars": "groups of four characters", "dense": "own embeddings"}
-SHOWN = {
-    "terms": "The terms that weigh most",
-    "terms and runs": "Terms, and the systems' ranks",
-    "nothing": "Nothing",
-}
-
+SHOWN = {"terms": "The terms that weigh most", "terms and runs": "Terms, and the systems' ranks", "nothing": "Nothing"}
 
 st.title("Loop")
 st.write(

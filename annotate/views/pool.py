@@ -32,12 +32,7 @@ def growth_of(campaign_id: str, key: str, names: list[str] | None) -> pd.DataFra
 
 @st.cache_data(show_spinner="Counting", max_entries=32)
 def cost_of(
-    campaign_id: str,
-    key: str,
-    strategy: str,
-    parameters: dict[str, Any],
-    names: list[str] | None,
-    near: NearDuplicates,
+    campaign_id: str, key: str, strategy: str, parameters: dict[str, Any], names: list[str] | None, near: NearDuplicates
 ) -> PoolReport:
     """What a strategy would cost; kept while runs, pool and documents are the same."""
     return session.current().campaign.pool(strategy, dry_run=True, runs=names, near_duplicates=near, **parameters)

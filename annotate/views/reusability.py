@@ -11,11 +11,7 @@ from collection.formats.spreadsheet import tsv
 from collection.measures import MEASURES, parse
 from collection.reusability import DEFAULT_MEASURES, Groups, Reusability, groups_by_prefix
 
-GROUPS = {
-    "names": "whose names begin alike",
-    "none": "none: each is alone",
-    "own": "as I say",
-}
+GROUPS = {"names": "whose names begin alike", "none": "none: each is alone", "own": "as I say"}
 
 campaign = session.current().campaign
 counts = campaign.counts()
