@@ -40,13 +40,13 @@ def pick_share(label: str, least: float, most: float, now: float, key: str, step
     return now if given == shown else round(given / 100, 6)
 
 
-def pick_level(help: str | None = None) -> int:
+def pick_level(key: str, help: str | None = None) -> int:
     """Draw the field of the lowest grade that counts as relevant."""
     campaign = session.current().campaign
     grades = [g for g in campaign.grades.sentences if g > 0]
     usual = campaign.loop_settings().level
     index = grades.index(usual) if usual in grades else 0
-    return st.selectbox("Relevant from grade", grades, index=index, key="level", help=help)
+    return st.selectbox("Relevant from grade", grades, index=index, key=key, help=help)
 
 
 def read_measures(written: Iterable[str]) -> tuple[str, ...]:

@@ -69,7 +69,7 @@ chosen = left.multiselect(
     "Annotators", everybody, default=everybody, help="Imported qrels count as an annotator called qrels:NAME."
 )
 with middle:
-    level = pickers.pick_level("For everything that knows only relevant and not relevant.")
+    level = pickers.pick_level("level", "For everything that knows only relevant and not relevant.")
 by: Literal["pairs", "topics"] = right.selectbox(
     "Intervals by", ["pairs", "topics"], key="by",
     help="What is drawn again for the intervals. By topics they are wider, and fairer where annotators read a "

@@ -62,7 +62,7 @@ which_topics = st.container()
 with st.expander("How it is asked"):
     left, right = st.columns(2)
     with left:
-        rel = pickers.pick_level()
+        rel = pickers.pick_level("relevant-from")
     standard = [str(parse(m, rel)) for m in DEFAULT_MEASURES]
     written = left.multiselect(
         "Measures, the first decides",
