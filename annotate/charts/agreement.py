@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from annotate.charts.colours import BLUE, NEUTRAL, ORANGE
-from annotate.elements import drawing
+from annotate.elements import display
 
 CELL = "cell"
 """Name of the charts' selection."""
@@ -113,7 +113,7 @@ def _heat(
 
 def selected_cell(event: object) -> tuple[str, str] | None:
     """The cell that is selected in a chart's event, as the texts of its row and column; None where none is."""
-    chosen = drawing.selected_point(event, CELL)
+    chosen = display.selected_point(event, CELL)
     return (str(chosen["first"]), str(chosen["second"])) if {"first", "second"} <= set(chosen) else None
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from annotate.charts.colours import BLUE, NEUTRAL, ORANGE
-from annotate.elements import drawing
+from annotate.elements import display
 from collection.comparison import MORE_IS_BETTER_COSTS
 from collection.measures import parse
 from collection.records import in_natural_order
@@ -149,7 +149,7 @@ def topics_chart(rows: pd.DataFrame, measure: str, a: str, b: str) -> alt.Chart:
 
 def selected_topic(event: object) -> str | None:
     """The topic that is selected in the event of :func:`topics_chart`; None where none is."""
-    chosen = drawing.selected_point(event, TOPIC)
+    chosen = display.selected_point(event, TOPIC)
     return str(chosen["query_id"]) if "query_id" in chosen else None
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from annotate.elements import drawing
+from annotate.elements import display
 from annotate.elements.widgets import plain
 from collection.characters import without_bidi
 
@@ -60,6 +60,6 @@ def downloadable_chart(chart: ChartType, name: str, shows: str, *, key: str | No
     box = f"chart-{name}"
     chart = chart.properties(usermeta={"embedOptions": {"renderer": "svg"}})
     with st.container(key=box, gap="small"):
-        drawing.altair_chart(chart, key=key, alt=aloud, **options)
+        display.altair_chart(chart, key=key, alt=aloud, **options)
         st.caption(plain(shows))
         _files_component()(data={"name": name, "alt": without_bidi(aloud), "box": box}, key=f"{box}-files")

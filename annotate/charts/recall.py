@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from annotate.charts.colours import NEUTRAL, ORANGE
-from annotate.elements import drawing
+from annotate.elements import display
 from collection.campaign.recall import Recall
 from collection.stopping import Estimate
 
@@ -120,7 +120,7 @@ def recall_charts(known: Recall, sure: str) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.markdown("**Found as judging went on**")
-        drawing.altair_chart(
+        display.altair_chart(
             gain_chart(known.curve, estimate),
             alt=f"Gain curve: {known.found:,} relevant among {known.judged:,} judged; {estimate.reason}",
         )
@@ -131,7 +131,7 @@ def recall_charts(known: Recall, sure: str) -> None:
         )
     with right:
         st.markdown("**How much of it was relevant**")
-        drawing.altair_chart(
+        display.altair_chart(
             precision_chart(known.batches, known.judged), alt="Share of relevant documents as judging went on"
         )
         st.caption("Random draws are left out. Low bars: the ranking finds little more.")

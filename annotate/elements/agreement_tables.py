@@ -9,7 +9,7 @@ from streamlit.column_config import NumberColumn, TextColumn
 
 from annotate.auth import session
 from annotate.charts import agreement as charts
-from annotate.elements import drawing, pairs_table, widgets
+from annotate.elements import display, pairs_table, widgets
 from collection import agreement
 from collection.agreement import COEFFICIENTS, Labels
 from collection.records import in_natural_order
@@ -86,7 +86,7 @@ def by_grade(of: Breakdown) -> SelectedPairs | None:
     if of.scale == "binary":
         names = {0.0: "not relevant", 1.0: "relevant"}
     rows_are, columns_are = couple or ("one", "the other")
-    event = drawing.altair_chart(
+    event = display.altair_chart(
         charts.confusion_chart(counts, rows_are, columns_are, names),
         on_select="rerun",
         key=f"confusion-{of.state}-{number if couple else 'all'}",
@@ -108,7 +108,7 @@ def by_annotator(of: Breakdown, rest: pd.DataFrame) -> SelectedPairs | None:
     found = None
     if len(of.labels.annotators) > 2:
         between = of.values(_values(of.key, "annotators", of.labels))
-        event = drawing.altair_chart(
+        event = display.altair_chart(
             charts.annotators_chart(between[["a", "b", "pairs", "value"]], of.name),
             on_select="rerun",
             key=f"annotators-{of.state}-{of.coefficient}",
@@ -118,7 +118,7 @@ def by_annotator(of: Breakdown, rest: pd.DataFrame) -> SelectedPairs | None:
         if at := charts.selected_cell(event):
             found = SelectedPairs(agreement.disagreements(of.shown, annotators=at), f"{at[0]} and {at[1]} differ")
     rest = of.values(rest)
-    selection = drawing.table(
+    selection = display.table(
         rest,
         {
             "annotator": TextColumn("Annotator", width="medium"),
@@ -155,7 +155,7 @@ def by_topic(of: Breakdown) -> SelectedPairs | None:
     rows = in_natural_order(of.values(_values(of.key, "topics", of.labels)))
     rows = rows.sort_values("value", kind="stable", na_position="last")
     rows = rows.merge(session.current().campaign.topics()[["query_id", "title"]], on="query_id")
-    selection = drawing.table(
+    selection = display.table(
         rows if rows["note"].any() else rows.drop(columns="note"),
         {
             "query_id": TextColumn("Topic", width="small"),
@@ -190,7 +190,7 @@ def over_time(of: Breakdown) -> None:
             "annotators. Of imported grades that is not known."
         )
         return
-    drawing.altair_chart(charts.windows_chart(windows, of.name), alt=f"{of.name} in windows over time")
+    display.altair_chart(charts.windows_chart(windows, of.name), alt=f"{of.name} in windows over time")
     st.caption(
         "Windows of equally many pairs, in the order in which their last judgement came; grey: 95 % intervals. A "
         "line that falls or rises steadily is drift: annotators have begun to read the guidelines otherwise. A "
@@ -207,7 +207,7 @@ def draw_coefficients(rows: pd.DataFrame) -> None:
         ``coefficient``, ``value``, ``low``, ``high``, ``note``.
     """
     labels = [COEFFICIENTS[name].label for name in rows["coefficient"]]
-    drawing.table(
+    display.table(
         (rows if rows["note"].any() else rows.drop(columns="note")).assign(label=labels),
         {
             "coefficient": None,

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.column_config import CheckboxColumn, NumberColumn
 
 from annotate.auth import session
-from annotate.elements import drawing, pickers, widgets
+from annotate.elements import display, pickers, widgets
 
 
 def draw(titles: Mapping[str, str]) -> None:
@@ -28,7 +28,7 @@ def draw(titles: Mapping[str, str]) -> None:
         widgets.page_link("adjudicate.py")
     if len(pairs):
         done = campaign.calibrated()
-        drawing.table(
+        display.table(
             done.assign(finished=done["judged"] >= done["of"]),
             {
                 "annotator": "Annotator",

@@ -9,7 +9,7 @@ from streamlit.column_config import NumberColumn, TextColumn
 from annotate.auth import session
 from annotate.charts import comparison as charts
 from annotate.charts.download import downloadable_chart
-from annotate.elements import drawing
+from annotate.elements import display
 from annotate.elements.leaderboard_table import confidence
 from collection import comparison
 from collection.characters import without_bidi
@@ -48,7 +48,7 @@ def draw_tests(found: Comparison, tests: pd.DataFrame, measure: str, test: str, 
 
 
 def _tests_table(rows: pd.DataFrame, sure: str) -> None:
-    drawing.table(
+    display.table(
         rows,
         {
             "system": "System",
@@ -90,7 +90,7 @@ def draw_values(
     # The titles go into the index: as a column they might meet a run of that name.
     table.index = pd.Index([f"{query_id}: {titles[query_id]}" for query_id in table.index], name="topic")
     config = {system: NumberColumn(system, format="%.3f") for system in order}
-    drawing.dataframe(table, column_config=config, alt=f"{measure} of each system in each topic")
+    display.dataframe(table, column_config=config, alt=f"{measure} of each system in each topic")
     with st.expander("Show the calculation of one value"):
         left, right = st.columns(2)
         run = left.selectbox("Run", [name for system in order for name in members[system]], format_func=without_bidi)
@@ -117,7 +117,7 @@ def draw_costs(evaluation: Evaluation, measure: str, order: Sequence[str]) -> No
             f"{int((~frontier['dominated']).sum()):,} are not dominated.",
             alt=f"{measure} against {title}",
         )
-        drawing.table(
+        display.table(
             frontier,
             {
                 "system": "System",
@@ -129,4 +129,4 @@ def draw_costs(evaluation: Evaluation, measure: str, order: Sequence[str]) -> No
             alt="Systems, what they cost, and who dominates them",
         )
     st.caption("All that is known of what the systems cost:")
-    drawing.dataframe(known.loc[list(order)], alt="Costs of the systems")
+    display.dataframe(known.loc[list(order)], alt="Costs of the systems")

@@ -5,7 +5,7 @@ import streamlit as st
 from streamlit.column_config import NumberColumn
 
 from annotate.auth import session
-from annotate.elements import drawing, pairs_table, widgets
+from annotate.elements import display, pairs_table, widgets
 from annotate.elements.agreement_tables import Breakdown, Key
 from collection.agreement import of_tau
 from collection.campaign import Conclusion
@@ -37,7 +37,7 @@ def draw(of: Breakdown) -> None:
     conclusions = _conclusions(of.key, str(parse(written)), most)
     told = conclusions[0]
     if len(conclusions) > 1:
-        selection = drawing.table(
+        selection = display.table(
             pd.DataFrame([c._asdict() for c in conclusions]),
             {
                 **{name: name for name in ("a", "b", "topics", "pairs", "runs")},
@@ -53,7 +53,7 @@ def draw(of: Breakdown) -> None:
         told = conclusions[pairs_table.selected_row(selection, len(conclusions)) or 0]
     said = told.note[0].upper() + told.note[1:] if told.note else of_tau(told.tau, told.swaps, told.runs)
     st.markdown(f"**{widgets.plain(told.a)} and {widgets.plain(told.b)}:** {widgets.plain(said)}.")
-    drawing.table(
+    display.table(
         told.table,
         {
             "run": "Run",

@@ -4,7 +4,7 @@ import streamlit as st
 from streamlit.column_config import NumberColumn
 
 from annotate.auth import session
-from annotate.elements import downloads, drawing, widgets
+from annotate.elements import display, downloads, widgets
 from collection.export.training_examples import NEGATIVES
 from collection.preferences import MEASURES
 from collection.preferences.choices import CHOICE_RULES
@@ -57,7 +57,7 @@ def draw_preferences(preferences: int) -> None:
         return
     with widgets.shown_errors(about="The measure: "):
         values = campaign.preference_values()
-        drawing.table(
+        display.table(
             values.means(),
             {
                 "run": "System",

@@ -5,7 +5,7 @@ import streamlit as st
 from streamlit.column_config import CheckboxColumn, DatetimeColumn, NumberColumn, TextColumn
 
 from annotate.auth import session
-from annotate.elements import drawing, widgets
+from annotate.elements import display, widgets
 
 LISTED, PICKED = "listed", "picked"
 """Under which the session knows the listed judgements and the selected one: uuids, since rows move."""
@@ -19,7 +19,7 @@ def draw(judgements: pd.DataFrame) -> None:
         st.session_state[PICKED] = st.session_state[LISTED][rows[0]] if rows else None
 
     st.session_state[LISTED] = judgements["uuid"].tolist()
-    drawing.table(
+    display.table(
         judgements.assign(marked=judgements["passages"].map(len)),
         {
             "query_id": "Topic",
@@ -56,7 +56,7 @@ def draw_others(query_id: str, doc_id: str, annotator: str) -> None:
     if others.empty:
         st.write("Nobody else has judged it.")
     else:
-        drawing.table(
+        display.table(
             others.assign(grade=widgets.grade_names(campaign.grades, others)),
             {
                 "annotator": "Annotator",
@@ -72,7 +72,7 @@ def draw_others(query_id: str, doc_id: str, annotator: str) -> None:
     if ranks.empty:
         st.write("No run has it.")
     else:
-        drawing.table(
+        display.table(
             ranks,
             {"run": "Run", "rank": "Rank", "score": NumberColumn("Score", format="%.6g")},
             alt="Where the runs have this pair",

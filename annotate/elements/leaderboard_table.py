@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from annotate.charts.comparison import STANDINGS
-from annotate.elements import drawing, widgets
+from annotate.elements import display, widgets
 from collection.comparison import Comparison
 
 BEST, LIKE_BEST, WORSE = STANDINGS
@@ -65,7 +65,7 @@ def draw(comparison: Comparison, measure: str, ranked: pd.DataFrame) -> None:
     table = table.loc[order]
     measures = list(comparison.table().columns)
     extra = {} if full else _extra_columns(ranked, confidence(comparison))
-    shown = drawing.readable(table.assign(**extra).rename_axis("system"))
+    shown = display.readable(table.assign(**extra).rename_axis("system"))
     best, like = (comparison.table(column).loc[order].astype(bool) for column in ("best", "like_best"))
     marks = like.replace({True: _MARK_LIKE_BEST, False: ""}).mask(best, f"{_MARK_BEST}; {_MARK_LIKE_BEST}")
     marks = marks.reindex(columns=shown.columns, fill_value="").set_axis(shown.index)
@@ -75,7 +75,7 @@ def draw(comparison: Comparison, measure: str, ranked: pd.DataFrame) -> None:
         others = [name for name in extra if name.endswith((" from", "to", "spread of seeds"))]
         styled = styled.format("{:.4f}", subset=pd.Index([*measures, *others]), na_rep="")
         styled = styled.format("{:.0%}", subset=pd.Index(shares), na_rep="")
-    drawing.dataframe(styled, height=min(35 * len(shown) + 38, 528), alt="The leaderboard: systems and measures")
+    display.dataframe(styled, height=min(35 * len(shown) + 38, 528), alt="The leaderboard: systems and measures")
 
 
 def confidence(comparison: Comparison) -> str:

@@ -5,7 +5,7 @@ import streamlit as st
 from streamlit.column_config import NumberColumn, TextColumn
 
 from annotate.auth import session
-from annotate.elements import drawing, widgets
+from annotate.elements import display, widgets
 from collection.characters import without_bidi
 
 WIDE = 5
@@ -27,7 +27,7 @@ def show(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str) -> None
             listing[f"by-{place}"] = [said.get(annotator) for said in pairs["grades"]]
     else:
         listing["said"] = [", ".join(f"{a} {g:g}" for a, g in said.items()) for said in pairs["grades"]]
-    selection = drawing.table(
+    selection = display.table(
         listing,
         {
             "query_id": TextColumn("Topic", width="small"),
@@ -47,7 +47,7 @@ def show(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str) -> None
         side_by_side(query_id, doc_id, labels)
 
 
-def selected_row(event: drawing.Selection, rows: int) -> int | None:
+def selected_row(event: display.Selection, rows: int) -> int | None:
     """The row that is selected in a table's event, if the table has so many rows; None where none is."""
     chosen = event["selection"]["rows"]
     return int(chosen[0]) if chosen and chosen[0] < rows else None

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.column_config import DatetimeColumn, NumberColumn, TextColumn
 
 from annotate.auth import session
-from annotate.elements import drawing
+from annotate.elements import display
 from collection.pooling import STRATEGIES, in_words
 
 
@@ -26,7 +26,7 @@ def draw_costs(key: str, budget: int, names: list[str] | None) -> None:
     if not st.toggle("What would every strategy cost?", key="every"):
         return
     table = _costs(session.current().campaign.id, key, budget, names)
-    drawing.table(
+    display.table(
         table.assign(strategy=[STRATEGIES[s].label for s in table["strategy"]]),
         {
             "strategy": "Strategy",
@@ -51,7 +51,7 @@ def draw_rounds(runs: Sequence[str]) -> None:
     if rounds.empty:
         return
     st.subheader("How the pool was made")
-    drawing.table(
+    display.table(
         rounds.assign(
             parameters=[in_words(json.loads(text)) for text in rounds["parameters"]],
             runs=[

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.column_config import NumberColumn, TextColumn
 
 from annotate.auth import session
-from annotate.elements import downloads, drawing, pickers, widgets
+from annotate.elements import display, downloads, pickers, widgets
 from collection.adjudication import BY, caution
 from collection.campaign import RuleComparison
 from collection.comparison import DEFAULT_MEASURES
@@ -39,7 +39,7 @@ def draw(settled: pd.DataFrame, rule: str, annotators: Sequence[str]) -> None:
     )
     if several.pairs:
         ways = settled["by"].value_counts()
-        drawing.table(
+        display.table(
             pd.DataFrame({"how": ways.index, "pairs": ways.to_numpy(), "means": [BY[w] for w in ways.index]}),
             {
                 "how": TextColumn("How it came about", width=110),
@@ -52,7 +52,7 @@ def draw(settled: pd.DataFrame, rule: str, annotators: Sequence[str]) -> None:
     _files(rule)
     st.caption("The second file says which rule made the first, of whose judgements. TREC qrels have no place for it.")
     with st.expander("The first lines"):
-        drawing.dataframe(settled.head(20), hide_index=True)
+        display.dataframe(settled.head(20), hide_index=True)
     if several.pairs and st.toggle("Compare with another rule", key="compare"):
         _compare_rules(rule, annotators)
 
@@ -119,7 +119,7 @@ def _comparison(found: RuleComparison) -> None:
             st.write(f"{pairs:,} pairs have a grade only by {widgets.plain(name)}.")
     if grades.differ:
         table = grades.confusion.rename(index=lambda g: f"{g:g}", columns=lambda g: f"{g:g}")
-        drawing.dataframe(table.rename_axis("by the first"), width="content")
+        display.dataframe(table.rename_axis("by the first"), width="content")
         st.caption("Pairs by grade: rows by the first rule, columns by the second.")
     if found.places is None:
         return
@@ -128,7 +128,7 @@ def _comparison(found: RuleComparison) -> None:
     names = ", ".join(map(widgets.plain, moved))
     st.write((f"**{len(moved)}** of {len(found.places.table)} systems change place: {names}." if moved
               else "No system changes place.") + tau)  # fmt: skip
-    drawing.table(
+    display.table(
         found.places.table,
         {
             "run": "System",

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.column_config import NumberColumn, TextColumn
 
-from annotate.elements import drawing
+from annotate.elements import display
 
 
 def draw(rows: pd.DataFrame, state: str) -> str | None:
@@ -25,7 +25,7 @@ def draw(rows: pd.DataFrame, state: str) -> str | None:
             st.query_params.pop("topic", None)
 
     topic = st.query_params.get("topic")
-    drawing.table(
+    display.table(
         rows,
         {  # The advice before the title: on a phone two columns are in sight.
             "query_id": TextColumn("Topic", width=60),

@@ -9,7 +9,7 @@ from streamlit.column_config import NumberColumn, TextColumn
 from annotate.auth import session
 from annotate.charts import reusability as charts
 from annotate.charts.download import downloadable_chart
-from annotate.elements import drawing
+from annotate.elements import display
 from collection.records import in_natural_order
 from collection.reusability import (
     CARE,
@@ -28,7 +28,7 @@ def draw_depths(ladder: Sequence[Rung]) -> None:
     """Draw a row for each depth and measure."""
     st.subheader("Depth by depth")
     rows = pd.DataFrame([rung._asdict() for rung in ladder])
-    drawing.table(
+    display.table(
         rows.assign(over=[f"{len(rung.breaking):,} of {rung.others + 1:,}" for rung in ladder]),
         {
             "measure": TextColumn("Measure", width="small"),
@@ -77,7 +77,7 @@ def draw_left_out(report: Reusability, measures: Sequence[str]) -> None:
         f"Mean {measure} of each run by all judgements, and by those that are left when what "
         f"{'it' if alone else 'its group'} alone brought to the first {report.pool.depth:,} ranks is taken away.",
     )
-    drawing.table(
+    display.table(
         rows,
         {
             "run": "Run",
@@ -113,7 +113,7 @@ def draw_topics(topics: pd.DataFrame, measure: str) -> None:
         )
     titles = session.current().campaign.topics()[["query_id", "title"]]
     rows = in_natural_order(topics.merge(titles, on="query_id", how="left")).sort_values("without", kind="stable")
-    drawing.table(
+    display.table(
         rows,
         {
             "query_id": TextColumn("Topic", width="small"),

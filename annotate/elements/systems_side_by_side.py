@@ -9,7 +9,7 @@ from streamlit.column_config import NumberColumn, TextColumn
 from annotate.auth import session
 from annotate.charts import comparison as charts
 from annotate.charts.download import downloadable_chart
-from annotate.elements import drawing, widgets
+from annotate.elements import display, widgets
 from collection import comparison
 from collection.characters import without_bidi
 from collection.comparison import Evaluation
@@ -99,8 +99,8 @@ def _rankings(table: pd.DataFrame, a: str, b: str) -> None:
         )
         column.markdown(f"**{widgets.plain(name)}**")
         with column:
-            drawing.dataframe(
-                drawing.readable(shown).style.apply(lambda _, g=grades: [_colour(x) for x in g], subset=["grade"]),
+            display.dataframe(
+                display.readable(shown).style.apply(lambda _, g=grades: [_colour(x) for x in g], subset=["grade"]),
                 hide_index=True,
                 height=35 * len(table) + 38,
                 placeholder="",

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.column_config import NumberColumn, TextColumn
 
 from annotate.auth import session
-from annotate.elements import drawing, widgets
+from annotate.elements import display, widgets
 
 EVERYBODY = "everybody"
 
@@ -18,7 +18,7 @@ def draw(judges: Sequence[str]) -> None:
     table = campaign.assignments()
     table["who"] = [_named(*who) for who in zip(table["accounts"], table["groups"], strict=True)]
     st.caption("A topic is for everybody who may judge until it is given to somebody. Select rows to change them.")
-    selection = drawing.table(
+    selection = display.table(
         table,
         {
             "query_id": TextColumn("Topic", width="small"),
@@ -87,7 +87,7 @@ def _deal(chosen: list[str], of: str, judges: Sequence[str]) -> None:
             sizes = campaign.assignments().set_index("query_id")["pool"]
             rows = [(name, query_id, sizes[query_id]) for query_id, names in dealt.items() for name in names]
             plan = pd.DataFrame(rows, columns=["name", "query_id", "pairs"]).groupby("name", sort=False, as_index=False)
-            drawing.table(
+            display.table(
                 plan.agg(topics=("query_id", "size"), pairs=("pairs", "sum")).sort_values("name"),
                 {"name": "Person", "topics": "Topics", "pairs": "Pairs"},
                 alt="What each person would have",
@@ -108,7 +108,7 @@ def _workloads(judges: Sequence[str]) -> None:
         done, goal = campaign.totals(name)
         rows.append((name, len(campaign.topics_for(name)), done, None if goal is None else max(goal - done, 0)))
     table = pd.DataFrame(rows, columns=["name", "topics", "done", "left"])
-    drawing.table(
+    display.table(
         table.astype({"left": "Int64"}),
         {
             "name": "Annotator",

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.column_config import SelectboxColumn, TextColumn
 
 from annotate.auth import session
-from annotate.elements import drawing
+from annotate.elements import display
 from collection.records import in_natural_order
 
 USUAL = "as the campaign"
@@ -23,7 +23,7 @@ def draw(ways: Mapping[str, str]) -> None:
     topics = in_natural_order(campaign.topics())[["query_id", "title"]].reset_index(drop=True)
     topics["mode"] = [own[query_id] or USUAL for query_id in topics["query_id"]]
     labels = {USUAL: "As the campaign", **ways}
-    edited = drawing.data_editor(
+    edited = display.data_editor(
         topics,
         hide_index=True,
         height=min(35 * len(topics) + 38, 318),

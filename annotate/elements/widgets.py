@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.column_config import ProgressColumn, TextColumn
 
 from annotate.auth import page_access, session
-from annotate.elements import drawing
+from annotate.elements import display
 from annotate.judging import document_payload
 from collection.campaign import Campaign, NextStep
 from collection.campaign.topic_decisions import waiting_topics
@@ -168,7 +168,7 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     metrics({"Topics for you": f"{len(topics):,}", "Judged by you": f"{len(said):,}"})
     if goal:
         st.progress(min(done / goal, 1.0), f"{done:,} of {goal:,} pairs of your topics are done")
-    drawing.table(
+    display.table(
         pd.DataFrame(
             {
                 "query_id": topics,

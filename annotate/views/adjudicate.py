@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from annotate.auth import session
-from annotate.elements import drawing, widgets
+from annotate.elements import display, widgets
 from annotate.judging.card import ADJUDICATE, PairFilter, grade_buttons, mount
 from collection.adjudication import filtered
 from collection.characters import without_bidi
@@ -95,7 +95,7 @@ with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queu
     if listed.open:
         left = filtered(everything[~everything["ended"]], **conditions)
         st.session_state[LISTED] = list(zip(left["query_id"], left["doc_id"], strict=True))
-        drawing.table(
+        display.table(
             left,
             {"query_id": "Topic", "grades": "Grades", "distance": "Distance", "doc_id": "Document"},
             on_select=partial(pick, f"queue-{picked}"),
@@ -107,7 +107,7 @@ with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queu
 with above.popover("Done", icon=":material/done_all:", on_change="rerun", key="done-open") as done:
     if done.open:
         ended = campaign.adjudications()[::-1]
-        drawing.table(
+        display.table(
             ended.assign(grade=widgets.grade_names(scale, ended), note=ended["note"].fillna("")),
             {
                 "query_id": "Topic",

@@ -6,7 +6,7 @@ from streamlit.column_config import DatetimeColumn, NumberColumn, TextColumn
 
 from annotate.auth import session
 from annotate.charts import annotators
-from annotate.elements import drawing, pairs_table, widgets
+from annotate.elements import display, pairs_table, widgets
 from collection.agreement.annotator_statistics import FEW, Conduct
 
 campaign = session.current().campaign
@@ -30,7 +30,7 @@ if facts.empty:
     widgets.stop_with_next_step("Nobody has judged anything yet.")
 
 st.subheader("Pace")
-drawing.table(
+display.table(
     facts,
     {
         "annotator": TextColumn("Annotator", pinned=True),
@@ -55,7 +55,7 @@ drawing.table(
 st.caption("Seconds are those on screen with the page in front. Imported judgements have no times.")
 
 st.subheader("Grades")
-drawing.table(
+display.table(
     facts,
     {
         "annotator": TextColumn("Annotator", pinned=True),
@@ -79,7 +79,7 @@ drawing.table(
 flagged = campaign.flagged()
 if len(flagged):
     st.subheader(f"Flagged ({len(flagged):,})")
-    selection = drawing.table(
+    selection = display.table(
         flagged.assign(grade=widgets.grade_names(campaign.grades, flagged)),
         {
             "query_id": "Topic",
@@ -119,8 +119,8 @@ if len(conduct.times):
     shown = st.multiselect("Annotators", timed, default=timed[:6])
     times: pd.DataFrame = conduct.times[conduct.times["annotator"].isin(shown)]
     if len(times):
-        drawing.altair_chart(annotators.seconds_chart(times), alt="Seconds of each judgement over time, by annotator")
+        display.altair_chart(annotators.seconds_chart(times), alt="Seconds of each judgement over time, by annotator")
         st.caption("Each point is a judgement, the line the median of twenty. The axis is logarithmic.")
 if len(conduct.days):
     st.subheader("Judgements a day")
-    drawing.altair_chart(annotators.days_chart(conduct.days), alt="Judgements of each day, by annotator")
+    display.altair_chart(annotators.days_chart(conduct.days), alt="Judgements of each day, by annotator")

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from annotate.auth import session
-from annotate.elements import drawing, widgets
+from annotate.elements import display, widgets
 from collection.characters import natural_key, without_bidi
 from collection.documents.rendering.markup import to_html
 from collection.records import in_natural_order
@@ -98,7 +98,7 @@ def write_notes() -> None:
         st.write("There are no topics yet.")
         return
     topics["note"] = [notes.get(query_id, "") for query_id in topics["query_id"]]
-    edited = drawing.data_editor(
+    edited = display.data_editor(
         topics,
         hide_index=True,
         height=min(35 * len(topics) + 38, 460),

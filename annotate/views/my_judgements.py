@@ -5,7 +5,7 @@ from uuid import uuid4
 import streamlit as st
 
 from annotate.auth import session
-from annotate.elements import drawing, judgements_table, widgets
+from annotate.elements import display, judgements_table, widgets
 from annotate.judging.card import LONGEST_NOTE
 from collection.characters import without_bidi
 from collection.records import Judgement
@@ -119,7 +119,7 @@ log = log[log["doc_id"] == row["doc_id"]][::-1]
 if len(log) > 1:
     with st.expander(f"All that you said about this pair ({len(log)})"):
         columns = ["judged_at", "kind", "relevance", "reason", "flagged", "note", "counts_as"]
-        drawing.dataframe(log[columns], hide_index=True)
+        display.dataframe(log[columns], hide_index=True)
 
 if not campaign.assignment_settings().blind:
     judgements_table.draw_others(row["query_id"], row["doc_id"], now.annotator)

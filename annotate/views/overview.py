@@ -5,7 +5,7 @@ import streamlit as st
 from streamlit.column_config import DatetimeColumn, NumberColumn, ProgressColumn, TextColumn
 
 from annotate.auth import session
-from annotate.elements import drawing, widgets
+from annotate.elements import display, widgets
 from collection.campaign import MODES, NextStep
 
 now = session.current()
@@ -60,7 +60,7 @@ if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
     progress["share"] = progress["made"].astype(float) / goals.where(goals > 0)
     progress["left"] = progress["left"].astype("Int64")
     progress["mode"] = progress["mode"].map(lambda name: MODES[name].partition(":")[0])
-    drawing.table(
+    display.table(
         progress,
         {
             "query_id": TextColumn("Topic", width=60),
@@ -78,14 +78,14 @@ if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
     )
 if decisions and decisions["annotators"]:
     st.subheader("Annotators")
-    drawing.table(
+    display.table(
         pd.DataFrame(decisions["annotators"]),
         {"annotator": "Annotator", "topics": "Topics decided"},
         alt="Topics that each annotator decided",
     )
 elif len(annotators := campaign.annotators()):
     st.subheader("Annotators")
-    drawing.table(
+    display.table(
         annotators,
         {
             "annotator": "Annotator",
@@ -99,4 +99,4 @@ with st.expander("Grades"):
         st.write(f"**{grade}** {widgets.plain(sentence)}")
 if len(runs := campaign.run_table()):
     with st.expander(f"Runs ({len(runs)})"):
-        drawing.table(runs, {"run": "Run", "topics": "Topics", "rows": "Lines", "deepest": "Deepest rank"})
+        display.table(runs, {"run": "Run", "topics": "Topics", "rows": "Lines", "deepest": "Deepest rank"})

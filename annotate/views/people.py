@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.column_config import CheckboxColumn, DatetimeColumn, TextColumn
 
 from annotate.auth import session
-from annotate.elements import drawing, widgets
+from annotate.elements import display, widgets
 from collection.campaign.accounts import LINK_DAYS
 from collection.records import ROLES
 
@@ -35,7 +35,7 @@ if link := st.session_state.pop("link", None):
 table = campaign.accounts()
 member_of = dict(zip(table["name"], table["groups"], strict=True))
 table["groups"] = [", ".join(groups) for groups in table["groups"]]
-drawing.table(
+display.table(
     table,
     {
         "name": TextColumn("Name", width="medium"),

@@ -8,7 +8,7 @@ from streamlit.column_config import TextColumn
 
 from annotate.auth import session
 from annotate.charts.recall import recall_charts
-from annotate.elements import drawing, recall_table, widgets
+from annotate.elements import display, recall_table, widgets
 from collection.campaign.recall import Recall
 from collection.stopping.table import percent
 
@@ -117,7 +117,7 @@ if known.judged:
     with st.expander("What other rules say"):
         for reason in (known.advice.reason, estimate.reason):
             st.write(widgets.sentence(reason))
-        drawing.table(
+        display.table(
             known.rules,
             {
                 "rule": "Rule",

@@ -6,7 +6,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.charts import reusability as charts
 from annotate.charts.download import downloadable_chart
-from annotate.elements import drawing, pickers, reusability_tables, widgets
+from annotate.elements import display, pickers, reusability_tables, widgets
 from collection.formats.spreadsheet import tsv
 from collection.measures import MEASURES, parse
 from collection.reusability import DEFAULT_MEASURES, Groups, Reusability, groups_by_prefix
@@ -85,7 +85,7 @@ with st.expander("How it is asked"):
         grouping = tuple((name, name) for name in names)
     elif how == "own":
         guess = groups_by_prefix(names)
-        edited = drawing.data_editor(
+        edited = display.data_editor(
             pd.DataFrame({"run": names, "group": [guess[name] for name in names]}),
             hide_index=True,
             disabled=["run"],
