@@ -1,7 +1,5 @@
 """``python -m annotate DIR``: serve the app on a campaign and print the sign-in link."""
 
-from __future__ import annotations
-
 import getpass
 import ipaddress
 import socket

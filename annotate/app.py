@@ -5,22 +5,22 @@ from pathlib import Path
 import streamlit as st
 
 from annotate import views
-from annotate.auth import pages, session
-from annotate.elements import drawing, widgets
+from annotate.auth import session
+from annotate.elements import signin_pages, widgets
 from annotate.server import uploads
 from collection.errors import CleverdonError
 
 ICON = Path(__file__).with_name("icon.svg")  # a symbol by name would be fetched from a font server
 st.set_page_config(page_title="Cleverdon", page_icon=str(ICON), layout="wide")
-widgets.style()
+widgets.page_style()
 try:
-    with session.opened() as signed_in:
+    with session.open_session() as signed_in:
         if signed_in is None:
             uploads.page_drawn(has_uploader=False)
-            st.navigation(pages.pages(), position="hidden").run()
+            st.navigation(signin_pages.pages(), position="hidden").run()
         else:
             page = st.navigation(views.navigation(signed_in.role), expanded=True)
-            widgets.whereabouts(signed_in.campaign.title, signed_in.annotator, signed_in.role)
+            signin_pages.draw_account(signed_in.campaign.title, signed_in.annotator, signed_in.role)
             views.run(page, signed_in.role)
 except CleverdonError as error:
-    st.error(drawing.plain(str(error)))
+    st.error(widgets.plain(str(error)))

@@ -25,7 +25,7 @@ from starlette.testclient import TestClient
 from annotate.__main__ import main as serve
 from annotate.auth import rate_limit as attempts
 from annotate.auth.rate_limit import Attempts
-from annotate.auth.roles import ANYBODY, declared, roles_of
+from annotate.auth.roles import ANYBODY, require_roles, roles_of
 from annotate.auth.tokens import TOKEN_HEADER, Tokens, browser_cookie_name, cookie_name
 from annotate.judging.document_payload import PREFIX
 from annotate.server.asgi import create_app
@@ -535,7 +535,7 @@ def test_a_route_that_does_not_say_whose_it_is_is_not_served() -> None:
         return PlainTextResponse("anything")
 
     with pytest.raises(TypeError, match="does not say whose it is"):
-        declared([Route("/loose", loose)])
+        require_roles([Route("/loose", loose)])
 
 
 def judge_one(client: TestClient, token: str) -> Any:

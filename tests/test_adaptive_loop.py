@@ -315,7 +315,7 @@ def test_second_opinions_come_on_top_of_the_budget(bare: Campaign) -> None:
 
 
 def test_a_card_comes_to_the_end_of_the_strategy(bare: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_process, "start_child", test_loop_routes.Beside)
+    monkeypatch.setattr(model_process, "start_worker", test_loop_routes.Beside)
     monkeypatch.setattr(test_loop_routes, "relevant", lambda doc_id: bool(relevant(doc_id)))
     service = JudgingService(bare.directory)
     app = Starlette(routes=service.routes(), lifespan=service.lifespan)

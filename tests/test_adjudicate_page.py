@@ -15,9 +15,8 @@ from streamlit.testing.v1 import AppTest
 
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import TOKEN_HEADER, Tokens
-from annotate.elements import drawing
-from annotate.judging.document_payload import PREFIX
-from annotate.judging.routes import JudgingService
+from annotate.elements import display
+from annotate.judging.routes import PREFIX, JudgingService
 from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement, formats
 from collection.adjudication import dawid_skene
@@ -123,7 +122,7 @@ def test_a_row_that_is_selected_after_a_restart_is_not_taken_for_one_before(
         app = opened(differing, "adjudicate.py")
         app.session_state["queue-open"] = True
         with monkeypatch.context() as patched:
-            patched.setattr(drawing, "dataframe", select)
+            patched.setattr(display, "dataframe", select)
             app.run()
         app.run()
         assert card(app)["pair"] == ["1", "d2"]

@@ -211,12 +211,12 @@ def test_a_cell_leads_to_its_pairs_and_a_pair_to_its_document(
     monkeypatch: pytest.MonkeyPatch, opened: Callable[..., AppTest], judged: Campaign
 ) -> None:
     judged.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "d2", "graded", 0, seconds=12.4, note=HOSTILE)])
-    monkeypatch.setattr(charts_agreement, "cell_of", lambda event: ("0", "2"))
+    monkeypatch.setattr(charts_agreement, "selected_cell", lambda event: ("0", "2"))
     app = opened(judged)
     assert "1 pairs: one said 0 and the other 2." in words(app)
     assert app.dataframe[-1].value["doc_id"].tolist() == ["d2"]
     assert "after 12 seconds" not in words(app)
-    monkeypatch.setattr(pairs_table, "selected", lambda event, rows: 0)
+    monkeypatch.setattr(pairs_table, "selected_row", lambda event, rows: 0)
     app.run()
     assert not app.exception
     said = words(app)
@@ -231,7 +231,7 @@ def test_rows_of_topics_and_annotators_lead_to_pairs(
     monkeypatch: pytest.MonkeyPatch, opened: Callable[..., AppTest], judged: Campaign
 ) -> None:
     app = opened(judged)
-    monkeypatch.setattr(pairs_table, "selected", lambda event, rows: 0)
+    monkeypatch.setattr(pairs_table, "selected_row", lambda event, rows: 0)
     look(app, "Topics")
     assert "2 pairs: annotators differ in topic 1." in words(app)
     look(app, "Annotators")
@@ -251,12 +251,12 @@ def test_rows_of_topics_and_annotators_lead_to_pairs(
     ],
 )
 def test_what_a_chart_says_is_selected(event: Any, cell: tuple[str, str] | None) -> None:
-    assert charts_agreement.cell_of(event) == cell
+    assert charts_agreement.selected_cell(event) == cell
 
 
 @pytest.mark.parametrize(("rows", "wanted"), [([], None), ([2], 2), ([3], None)])
 def test_a_row_beyond_the_table_is_none(rows: list[int], wanted: int | None) -> None:
-    assert pairs_table.selected({"selection": {"rows": rows}}, 3) == wanted
+    assert pairs_table.selected_row({"selection": {"rows": rows}}, 3) == wanted
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.charts import comparison as charts
-from annotate.elements import systems_side_by_side as tables
+from annotate.elements import leaderboard_table
 from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement, comparison
 from collection.comparison import DEFAULT_MEASURES
@@ -376,14 +376,14 @@ def test_notes_are_those_of_the_measure(compared: Campaign) -> None:
     known = replace(
         compared.evaluation.compare(MEASURES), notes=("AP, RR: these are lopsided", "few topics", "odd: not a measure")
     )
-    assert tables.notes(known, "AP") == ["These are lopsided.", "Few topics.", "Odd: not a measure."]
-    assert tables.notes(known, "P@10") == ["Few topics.", "Odd: not a measure."]
+    assert leaderboard_table.notes(known, "AP") == ["These are lopsided.", "Few topics.", "Odd: not a measure."]
+    assert leaderboard_table.notes(known, "P@10") == ["Few topics.", "Odd: not a measure."]
 
 
 def test_where_more_is_not_better_nobody_is_the_best(compared: Campaign) -> None:
     known = compared.evaluation.compare([parse("Judged@10")])
-    assert set(tables.standings(known, "Judged@10")["standing"]) == {""}
-    chart = charts.means_chart(tables.standings(known, "Judged@10"), "Judged@10").to_dict()
+    assert set(leaderboard_table.rows(known, "Judged@10")["standing"]) == {""}
+    chart = charts.means_chart(leaderboard_table.rows(known, "Judged@10"), "Judged@10").to_dict()
     assert chart["layer"][1]["mark"]["type"] == "point"
 
 
@@ -406,7 +406,7 @@ def test_the_line_of_the_frontier_is_what_can_be_had(cost: str, step: str) -> No
 
 
 def test_charts_keep_the_order_and_say_shapes_beside_colours(compared: Campaign) -> None:
-    rows = tables.standings(compared.evaluation.compare(MEASURES), "nDCG@10")
+    rows = leaderboard_table.rows(compared.evaluation.compare(MEASURES), "nDCG@10")
     chart = charts.means_chart(rows, "nDCG@10").to_dict()
     points = chart["layer"][1]["encoding"]
     assert points["y"]["sort"] == rows["system"].tolist()
@@ -443,9 +443,9 @@ def test_bars_of_topics_are_sorted_by_difference() -> None:
     rows["difference"] = rows["value_a"] - rows["value_b"]
     chart = charts.topics_chart(rows, "AP", "one", "other").to_dict()
     assert chart["encoding"]["x"]["sort"] == ["3", "2", "1"]
-    assert charts.topic_of({"selection": {charts.TOPIC: [{"query_id": "2"}]}}) == "2"
+    assert charts.selected_topic({"selection": {charts.TOPIC: [{"query_id": "2"}]}}) == "2"
     for nothing in (None, {}, {"selection": {}}, {"selection": {charts.TOPIC: []}}):
-        assert charts.topic_of(nothing) is None
+        assert charts.selected_topic(nothing) is None
 
 
 @pytest.mark.parametrize(("costs", "kind"), [([1, 500], "log"), ([1, 2], None), ([0, 500], None)])

@@ -92,7 +92,6 @@ def test_modules_are_nouns() -> None:
     """A name that ends in -ing is a term of the field."""
     terms = {
         "active_learning",
-        "drawing",
         "judging",
         "multiple_testing",
         "pooling",
@@ -131,6 +130,47 @@ def test_no_file_of_the_app_hides_a_top_level_module() -> None:
     names -= {"__init__", "__main__", "__pycache__"}
     taken = set(sys.stdlib_module_names) | set(importlib.metadata.packages_distributions())
     assert not names & (taken - {"annotate", "collection"})
+
+
+def pages() -> list[Path]:
+    return sorted(page for page in (ROOT / "annotate" / "views").glob("*.py") if page.name != "__init__.py")
+
+
+def imported_names(file: Path) -> set[str]:
+    """The modules of this project that a file imports, with the names that it imports from them."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return {name for name in found if name.startswith(("annotate.", "collection."))}
+
+
+def test_a_page_is_a_short_script() -> None:
+    lengths = {page.name: len(page.read_text().splitlines()) for page in pages()}
+    assert len(lengths) > 15
+    assert {name: lines for name, lines in lengths.items() if lines > 150} == {}
+
+
+def test_pages_import_what_they_draw_with_and_the_library() -> None:
+    allowed = ("annotate.elements.", "annotate.charts.", "annotate.auth.", "annotate.judging.card.", "collection.")
+    for page in pages():
+        assert {name for name in imported_names(page) if not name.startswith(allowed)} == set(), page.name
+
+
+def test_the_library_and_the_app_below_the_pages_do_not_import_them() -> None:
+    for file in (ROOT / "annotate").rglob("*.py"):
+        if file.parent.name != "views" and file.name != "app.py":
+            assert {name for name in imported_names(file) if name.startswith("annotate.views")} == set(), file.name
+
+
+def test_comments_of_the_cards_name_files_that_exist() -> None:
+    folder = ROOT / "annotate" / "judging"
+    known = {path.name for path in folder.rglob("*.*")}
+    for file in [*folder.rglob("*.js"), *folder.rglob("*.css")]:
+        named = set(re.findall(r"(?:see|in|and|of) (\w+\.(?:js|css|py))\b", file.read_text()))
+        assert named <= known, file.name
 
 
 def test_every_entry_of_every_table_describes_itself() -> None:

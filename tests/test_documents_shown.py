@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
-from annotate import views
+from annotate.auth import page_access
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import TOKEN_HEADER, Tokens
 from annotate.elements import widgets
@@ -136,7 +136,7 @@ def test_what_a_request_shows_is_cheap(campaign: Campaign) -> None:
     campaign.settings.set_judging_page(long="passages")
     documents = [Document(f"e{i}", "", f"{i} The running average. " * 800) for i in range(24)]
     begin = time.perf_counter()
-    assert len(document_payload.shown(campaign, documents, "1")) == 24
+    assert len(document_payload.document_payloads(campaign, documents, "1")) == 24
     assert time.perf_counter() - begin < 2
 
 
@@ -298,4 +298,4 @@ def test_every_page_that_prints_a_document_does_it_by_the_one_function() -> None
     assert asking - printing <= others | {
         "elements/systems_side_by_side.py"
     }  # that has their titles, as cells of a table
-    assert views.entry("judging_page.py").roles == ("manager",)
+    assert page_access.entry("judging_page.py").roles == ("manager",)

@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 import annotate
 from annotate.auth import forms
 from annotate.charts.comparison import means_chart
-from annotate.elements import drawing
+from annotate.elements import display, widgets
 
 BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 # Streamlit 1.67's frontend replaces these in source and in the text that Markdown gives.
@@ -36,9 +36,9 @@ def text_of(markdown: str) -> str:
 @settings(max_examples=300)
 @given(names)
 def test_no_name_is_a_directive_of_streamlit(name: str) -> None:
-    label = f"**{drawing.plain(name)}:** said"
+    label = f"**{widgets.plain(name)}:** said"
     assert ":material/" not in label
-    said = text_of(drawing.plain(name))
+    said = text_of(widgets.plain(name))
     assert not STREAMLIT.search(said)
     assert not STREAMLIT.search(text_of(label))  # the page's own colon ends no directive of the name
     assert not re.search(f"[{BIDI}]", said)
@@ -48,7 +48,7 @@ def test_no_name_is_a_directive_of_streamlit(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["bm25 k1=0.9", "12:30 or later", "a: b", "Wings: an introduction", "https"])
 def test_an_ordinary_name_has_no_invisible_characters(name: str) -> None:
-    assert not re.search("[\u200b\u2060]", drawing.plain(name))
+    assert not re.search("[\u200b\u2060]", widgets.plain(name))
 
 
 def test_a_table_is_readable_in_cells_labels_and_titles() -> None:
@@ -56,7 +56,7 @@ def test_a_table_is_readable_in_cells_labels_and_titles() -> None:
         {"run": ["safe_\u202egnp.exe", None], "n\u202e": [1, 2], "kind": pd.Categorical(["a\u202e", "b"])},
         index=["x\u2066", "y"],
     )
-    shown = drawing.readable(frame)
+    shown = display.readable(frame)
     assert not re.search(f"[{BIDI}]", shown.to_csv())
     assert shown["run"].tolist()[0] == "safe_gnp.exe"
     assert shown["n"].tolist() == [1, 2]
@@ -65,7 +65,7 @@ def test_a_table_is_readable_in_cells_labels_and_titles() -> None:
 
 
 def test_rows_of_two_names_stay_two_rows() -> None:
-    shown = drawing.readable(pd.DataFrame({"value": [1, 2]}, index=["bm25", "bm\u202e25"]))
+    shown = display.readable(pd.DataFrame({"value": [1, 2]}, index=["bm25", "bm\u202e25"]))
     assert shown.index.tolist() == ["bm25", r"bm\u202e25"]
     shown.style.apply(lambda row: ["" for _ in row], axis=1).to_html()
 
@@ -74,21 +74,21 @@ def test_a_chart_is_readable_in_data_order_and_titles() -> None:
     rows = pd.DataFrame(
         {"system": ["safe_\u202egnp.exe", "bm25"], "value": [0.5, 0.4], "low": 0.1, "high": 0.9, "standing": "best"}
     )
-    chart = drawing._readable(means_chart(rows, "AP"))
+    chart = display._readable(means_chart(rows, "AP"))
     spec = chart.to_dict()
     assert not re.search(f"[{BIDI}]", json.dumps(spec, ensure_ascii=False))
     assert spec["layer"][0]["encoding"]["y"]["sort"] == ["safe_gnp.exe", "bm25"]
     titled = alt.Chart(rows).mark_point().encode(x=alt.X("value:Q", title="of \u202ea")).properties(title="\u202eb")
-    assert not re.search(f"[{BIDI}]", json.dumps(drawing._readable(titled).to_dict(), ensure_ascii=False))
+    assert not re.search(f"[{BIDI}]", json.dumps(display._readable(titled).to_dict(), ensure_ascii=False))
 
 
 def test_pages_draw_tables_and_charts_through_elements_only() -> None:
     for file in Path(annotate.__file__).parent.rglob("*.py"):
-        if file.name == "drawing.py":
+        if file.name == "display.py":
             continue
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Attribute) and node.attr in ("dataframe", "data_editor", "altair_chart"):
-                assert ast.unparse(node.value) == "drawing", f"{file.name}:{node.lineno}"
+                assert ast.unparse(node.value) == "display", f"{file.name}:{node.lineno}"
 
 
 def test_the_sign_in_pages_have_no_name_that_reads_as_another() -> None:

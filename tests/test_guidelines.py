@@ -17,11 +17,11 @@ from streamlit.testing.v1 import AppTest
 
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import TOKEN_HEADER, Tokens
-from annotate.elements.markdown import to_html
-from annotate.judging.request_fields import LONGEST_NOTE
+from annotate.judging.card import LONGEST_NOTE
 from annotate.judging.routes import JudgingService
 from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement
+from collection.documents.rendering.markup import to_html
 from collection.records import Role
 from tests.conftest import judging_token, signed_in
 from tests.helpers import post

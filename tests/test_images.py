@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 
 from annotate.auth.roles import roles_of
 from annotate.auth.tokens import TOKEN_HEADER, Tokens, cookie_name
-from annotate.judging.document_payload import FILES, chips
+from annotate.judging.document_payload import FILES, other_fields
 from annotate.judging.routes import JudgingService
 from collection import Campaign
 from collection.campaign.images import images_of
@@ -139,7 +139,7 @@ def test_a_column_of_a_table_is_metadata_whatever_it_is_called(
 def test_what_is_no_picture_is_imported_and_told_of_as_metadata(campaign: Campaign, folder: Path) -> None:
     campaign.importer.import_files(documents=[written(folder, {"doc_id": "e1", "images": [7], "image": {"url": "x"}})])
     document = campaign.corpus.documents(["e1"])["e1"]
-    assert document.metadata == {"images": [7], "image": {"url": "x"}} == chips(document)
+    assert document.metadata == {"images": [7], "image": {"url": "x"}} == other_fields(document)
     assert images_of(document.metadata) == []
     assert not (campaign.directory / "files").exists()
 

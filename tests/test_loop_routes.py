@@ -18,10 +18,9 @@ from starlette.testclient import TestClient
 
 from annotate.auth.tokens import TOKEN_HEADER
 from annotate.judging import model_process
-from annotate.judging.judgement_routes import IN_LOOP, _sync
 from annotate.judging.model_process import Trainer
-from annotate.judging.model_worker import Learning
-from annotate.judging.routes import JudgingService
+from annotate.judging.model_worker import ModelWorker
+from annotate.judging.routes import IN_LOOP, JudgingService, _sync
 from collection import Campaign, Judgement
 from collection.campaign.active_learning import ActiveLearning
 from collection.campaign.judging import Judging
@@ -118,7 +117,7 @@ class Beside:
         from_it, answers = os.pipe()
         self.stdin, self.stdout = os.fdopen(to_it, "wb"), os.fdopen(from_it, "rb")
         self.ends = os.fdopen(wishes, "rb"), os.fdopen(answers, "wb")
-        self.learning = Learning(directory, *self.ends)
+        self.learning = ModelWorker(directory, *self.ends)
         self.threads = [
             threading.Thread(target=self.learning.listen, daemon=True),
             threading.Thread(target=self.work, daemon=True),
@@ -142,7 +141,7 @@ class Beside:
 
 @pytest.fixture(autouse=True)
 def _beside(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_process, "start_child", Beside)
+    monkeypatch.setattr(model_process, "start_worker", Beside)
 
 
 @pytest.fixture

@@ -164,10 +164,10 @@ def test_the_name_of_this_machine_is_its_own(monkeypatch: pytest.MonkeyPatch) ->
     origins = Origins(host="judge.lan")
     for host, meant in (("lab7", True), ("LAB7.local:81", True), ("judge.lan", True), ("lab7.example.edu", True)):
         scope = {"type": "http", "scheme": "http", "headers": [(b"host", host.encode())]}
-        assert origins.is_meant(HTTPConnection(scope)) is meant
-    assert not origins.is_meant(HTTPConnection({"type": "http", "scheme": "http", "headers": []}))
+        assert origins.is_for_this_server(HTTPConnection(scope)) is meant
+    assert not origins.is_for_this_server(HTTPConnection({"type": "http", "scheme": "http", "headers": []}))
     twice = {"type": "http", "scheme": "http", "headers": [(b"host", b"localhost"), (b"host", b"evil.example")]}
-    assert not origins.is_meant(HTTPConnection(twice))
+    assert not origins.is_for_this_server(HTTPConnection(twice))
 
 
 def test_browsers_name_an_international_address_in_ascii() -> None:
@@ -175,8 +175,8 @@ def test_browsers_name_an_international_address_in_ascii() -> None:
     for host in ("xn--bcher-kva.example", "127.0.0.1:8501"):
         headers = [(b"host", host.encode()), (b"origin", b"https://xn--bcher-kva.example")]
         request = HTTPConnection({"type": "http", "scheme": "http", "headers": headers})
-        assert origins.is_meant(request)
-        assert origins.is_own(request)
+        assert origins.is_for_this_server(request)
+        assert origins.is_same_origin(request)
 
 
 def test_a_refused_form_names_both_origins_and_the_option_for_a_proxy(client: TestClient) -> None:
@@ -265,7 +265,7 @@ def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setattr(Runtime, "instance", classmethod(lambda cls: runtime))
     monkeypatch.setattr(uploads, "_open", {})
     yield runtime
-    assert not uploads._arriving
+    assert not uploads._reserved
 
 
 def on_page(monkeypatch: pytest.MonkeyPatch, runtime: Any, session_id: str, *, has_uploader: bool) -> None:
@@ -307,7 +307,7 @@ def test_a_session_holds_so_much_and_no_more(
     hold(runtime, 2**20 - 10)
     assert put(client, 11) == 413
     assert put(client, 10) == 200
-    with uploads.arriving("mine", 10, 2**20, runtime) as fits:
+    with uploads.reserve("mine", 10, 2**20, runtime) as fits:
         assert fits
         assert put(client, 1) == 413  # two at once are not more than one after the other
     parts = client.put("/_stcore/upload_file/mine/file", content=iter([b"x"]))
@@ -319,13 +319,13 @@ def test_a_session_holds_so_much_and_no_more(
 
 def test_a_file_that_arrives_after_its_page_was_left_is_not_kept(runtime: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     on_page(monkeypatch, runtime, "mine", has_uploader=True)
-    with uploads.arriving("mine", 10, 2**20, runtime) as fits:
+    with uploads.reserve("mine", 10, 2**20, runtime) as fits:
         assert fits
         on_page(monkeypatch, runtime, "mine", has_uploader=False)
         hold(runtime, 10)
     assert not runtime.uploaded_file_mgr.file_storage
     on_page(monkeypatch, runtime, "mine", has_uploader=True)
-    with uploads.arriving("mine", 10, 2**20, runtime):
+    with uploads.reserve("mine", 10, 2**20, runtime):
         hold(runtime, 10)
     assert list(runtime.uploaded_file_mgr.file_storage) == ["mine"]
 

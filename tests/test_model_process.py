@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from annotate.judging import model_worker
-from annotate.judging.model_process import NotLearned, Trainer
-from annotate.judging.model_worker import KEPT, NOTICED, Learning, RoundWanted, kept, should_be_modest
+from annotate.judging.model_process import NoModelError, Trainer
+from annotate.judging.model_worker import KEPT, NOTICED, ModelWorker, RoundRequest, keep_newest, should_yield
 from collection import Campaign
 from tests.browser.serving import free_port
 from tests.test_loop_routes import judged_by_hand, looping_campaign
@@ -68,7 +68,7 @@ def test_its_rounds_are_those_that_the_log_determines(trainer: Trainer, looping:
         assert trainer.reasons("1", 5) == here.reasons(5)
         assert trainer.reasons("1", 10_000) is None
         judged_by_hand(looping, [way.doc_id for way in made.ways[:10]])
-    with pytest.raises(NotLearned):
+    with pytest.raises(NoModelError):
         trainer.reasons("2", 5)
 
 
@@ -142,8 +142,8 @@ def test_stopping_ends_it_whatever_it_does(looping: Campaign, monkeypatch: pytes
 def test_of_so_many_topics_the_newest_rounds_are_kept() -> None:
     rounds: dict[str, int] = {}
     for number in range(KEPT + 3):
-        rounds = kept(rounds, str(number), number)
-    rounds = kept(rounds, "5", 99)
+        rounds = keep_newest(rounds, str(number), number)
+    rounds = keep_newest(rounds, "5", 99)
     assert len(rounds) == KEPT
     assert list(rounds) == [*(str(n) for n in range(3, KEPT + 3) if n != 5), "5"]
     assert rounds["5"] == 99
@@ -164,7 +164,7 @@ def test_of_so_many_topics_the_newest_rounds_are_kept() -> None:
 def test_what_rounds_had_says_how_modest_the_next_are(
     modest: bool, seconds: float, used: float, then: bool | None
 ) -> None:
-    assert should_be_modest(modest, seconds, used) is then
+    assert should_yield(modest, seconds, used) is then
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no processor time that nobody else wants")
@@ -177,11 +177,11 @@ def test_a_starved_round_is_followed_by_one_that_has_its_share(
         ways.append(os.sched_getscheduler(0))
         time.sleep(2 * NOTICED)
 
-    monkeypatch.setattr(Learning, "_round", starved)
+    monkeypatch.setattr(ModelWorker, "_round", starved)
     monkeypatch.setattr(model_worker, "SURE", 0.0)
     monkeypatch.setattr(model_worker, "ROOM", -1.0)  # always room
-    wishes, answers = BytesIO(b"".join(pickle.dumps(RoundWanted(str(n))) for n in range(4))), BytesIO()
-    learning = Learning(looping.directory, wishes, answers)
+    wishes, answers = BytesIO(b"".join(pickle.dumps(RoundRequest(str(n))) for n in range(4))), BytesIO()
+    learning = ModelWorker(looping.directory, wishes, answers)
     learning.listen()
     learning.work()
     usual = os.sched_getscheduler(0)

@@ -12,12 +12,12 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from annotate import views
-from annotate.auth import rate_limit
+from annotate.auth import page_access, rate_limit
+from annotate.auth.page_access import PAGES, SECTIONS, PageEntry
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.server import uploads
 from annotate.server.asgi import SCRIPT
-from annotate.views import PAGES, SECTIONS, PageEntry
 from collection import Campaign, Judgement
 from collection.records import ROLES, Role
 from tests.conftest import signed_in
@@ -34,7 +34,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Open:
     """Opens a page by its address, as a browser does that asks for it, with a session of this role or with none."""
 
     def run(campaign: Campaign, page: PageEntry | str, role: Role | None, name: str | None = None) -> AppTest:
-        entry = page if isinstance(page, PageEntry) else views.entry(page)
+        entry = page if isinstance(page, PageEntry) else page_access.entry(page)
         secret = None if role is None else signed_in(campaign, name or f"some {role}", role)
         monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
         monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
@@ -95,7 +95,7 @@ def test_every_page_opens_for_its_roles_and_refuses_the_others(
     if role is None:
         assert not app.sidebar.children
     else:
-        assert [e.value for e in app.error] == [f"This page is for {views.of_roles(page.roles)}."]
+        assert [e.value for e in app.error] == [f"This page is for {page_access.role_names(page.roles)}."]
 
 
 @pytest.mark.parametrize("role", ["annotator", "reader"])
@@ -299,7 +299,7 @@ def test_new_passwords_that_are_refused_are_no_guesses_of_the_old_one(
     ("seconds", "minutes"), [(0.1, "1 minute."), (60.0, "1 minute."), (60.1, "2 minutes."), (300.0, "5 minutes.")]
 )
 def test_the_minutes_to_wait_are_rounded_up(seconds: float, minutes: str) -> None:
-    assert rate_limit.too_many(seconds) == f"Too many attempts: try again in {minutes}"
+    assert rate_limit.wait_message(seconds) == f"Too many attempts: try again in {minutes}"
 
 
 def test_the_old_password_cannot_be_guessed_from_an_open_browser(
@@ -336,8 +336,8 @@ def test_a_session_takes_files_only_while_its_page_has_an_uploader(
     opened: Open, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = Path(views.__file__).parent
-    with_uploader = {entry.file for entry in views.PAGES if "file_uploader(" in (folder / entry.file).read_text()}
-    assert with_uploader == {entry.file for entry in views.PAGES if entry.has_uploader} == {"import_files.py"}
+    with_uploader = {entry.file for entry in page_access.PAGES if "file_uploader(" in (folder / entry.file).read_text()}
+    assert with_uploader == {entry.file for entry in page_access.PAGES if entry.has_uploader} == {"import_files.py"}
     monkeypatch.setattr(uploads, "_open", {})
     opened(campaign, "account.py", "manager")
     assert not uploads._open

@@ -12,9 +12,9 @@ from uuid import uuid4
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotate import charts
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
+from annotate.charts import recall as charts
 from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement
 from collection.campaign.loop_settings import IN_POOL, LoopSettings

@@ -187,7 +187,7 @@ def test_a_busy_campaign_is_answered_503_and_nothing_is_lost(
         raise BusyError("busy")
 
     post(client, "sync", query_id="1", want=3)
-    monkeypatch.setattr("annotate.judging.judgement_routes._progress", busy)
+    monkeypatch.setattr("annotate.judging.routes._progress", busy)
     item = judged("d2")
     assert "busy" in post(client, "sync", 503, judgements=[item])["error"]
     assert campaign.judgement_log.judgements()["uuid"].tolist() == [item["uuid"]]

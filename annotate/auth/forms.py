@@ -1,7 +1,5 @@
 """The HTML of the sign-in pages: plain forms that need no script."""
 
-from __future__ import annotations
-
 from html import escape
 
 from starlette.responses import HTMLResponse
@@ -113,7 +111,7 @@ def invitation(
     )
 
 
-def spent() -> HTMLResponse:
+def expired_link() -> HTMLResponse:
     """A link that was used, or was never made here."""
     return page(
         "This link cannot be used",

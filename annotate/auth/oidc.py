@@ -4,8 +4,6 @@ The sign-in itself is Streamlit's (``st.login``, which needs Authlib). Here stan
 this campaign.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import importlib.util

@@ -1,7 +1,5 @@
 """How often somebody may try a password, and how many passwords are checked at once."""
 
-from __future__ import annotations
-
 import math
 import time
 import unicodedata
@@ -84,7 +82,7 @@ OLD_PASSWORDS = Attempts()
 """Failures on the Account page, by session: whoever finds an open browser must not find the password as well."""
 
 
-def too_many(wait: float) -> str:
+def wait_message(wait: float) -> str:
     """What somebody is told who has to wait, in seconds."""
     minutes = math.ceil(wait / 60)
     return f"Too many attempts: try again in {minutes} minute{'' if minutes == 1 else 's'}."

@@ -1,7 +1,5 @@
 """Whose a route is, as data: every route says it, and none is served that does not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -43,7 +41,7 @@ def roles_of(route: BaseRoute) -> tuple[Role, ...]:
     return roles
 
 
-def declared(routes: Sequence[BaseRoute]) -> list[BaseRoute]:
+def require_roles(routes: Sequence[BaseRoute]) -> list[BaseRoute]:
     """The routes, all of which say whose they are; raises :class:`TypeError` for one that does not."""
     for route in routes:
         roles_of(route)

@@ -1,7 +1,5 @@
 """The routes of signing in: forms, passwords, one-time links and invitations."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,10 +11,10 @@ from starlette.routing import Route
 
 from annotate.auth import forms
 from annotate.auth.oidc import Provider
-from annotate.auth.rate_limit import Attempts, Busy, Queue, same_name, too_many
+from annotate.auth.rate_limit import Attempts, Busy, Queue, same_name, wait_message
 from annotate.auth.roles import ANYBODY, open_to
 from annotate.auth.tokens import BROWSER_SECONDS, COOKIE_SECONDS, Browser, Tokens, browser_cookie_name, cookie_name
-from annotate.server.campaign_thread import Desk
+from annotate.server.campaign_thread import CampaignThread
 from annotate.server.origins import Origins
 from annotate.server.request_bodies import BadRequest, read_form
 from collection.accounts import LONGEST_PASSWORD
@@ -32,7 +30,7 @@ WRONG = "Name and password do not fit, or the account is locked."
 T = TypeVar("T")
 
 
-class SigningService:
+class SignInService:
     """The sign-in pages of one campaign.
 
     Parameters
@@ -46,10 +44,10 @@ class SigningService:
     """
 
     def __init__(self, directory: Path, provider: Provider | None, origins: Origins) -> None:
-        self._desk = Desk(directory, "signing")
+        self._thread = CampaignThread(directory, "signing")
         # Passwords take a tenth of a second each, on purpose. Nobody's page waits behind them, and no invited person
         # or known browser waits behind the guesses of strangers.
-        self._slow, self._strangers = Desk(directory, "passwords"), Desk(directory, "strangers")
+        self._slow, self._strangers = CampaignThread(directory, "passwords"), CampaignThread(directory, "strangers")
         self.provider, self._origins = provider, origins
         self.attempts = Attempts()
         self._waiting, self._waiting_strangers = Queue(), Queue()
@@ -64,8 +62,8 @@ class SigningService:
         try:
             yield
         finally:
-            for desk in (self._desk, self._slow, self._strangers):
-                await desk.close()
+            for thread in (self._thread, self._slow, self._strangers):
+                await thread.close()
 
     def routes(self) -> list[Route]:
         """All routes of this service."""
@@ -79,7 +77,7 @@ class SigningService:
     async def signed_in(self, request: HTTPConnection) -> Person | None:
         """Whose open session the browser has."""
         secret = self.tokens.read_cookie(request.cookies.get(self.cookie))
-        return None if secret is None else await self._desk.run(lambda campaign: campaign.accounts.session(secret))
+        return None if secret is None else await self._thread.run(lambda campaign: campaign.accounts.session(secret))
 
     @open_to(ANYBODY)
     async def signin(self, request: Request) -> Response:
@@ -92,9 +90,9 @@ class SigningService:
         inside = await self.signed_in(request)
         if token is None:
             return self._form() if inside is None else _to_the_app()
-        name = await self._desk.run(lambda campaign: campaign.accounts.signin_link_account(token))
+        name = await self._thread.run(lambda campaign: campaign.accounts.signin_link_account(token))
         if name is None:
-            return forms.spent() if inside is None else _to_the_app()
+            return forms.expired_link() if inside is None else _to_the_app()
         return forms.link(self.title, name, token, _other(inside, name))
 
     @open_to(ANYBODY)
@@ -111,38 +109,38 @@ class SigningService:
         is_known = browser is not None and same_name(browser.name, name)
         source = browser.key if browser is not None and is_known else _address(request)
         if (wait := self.attempts.wait(name, source, is_known=is_known)) > 0:
-            return self._form(too_many(wait), name, 429, retry_after=int(wait) + 1)
+            return self._form(wait_message(wait), name, 429, retry_after=int(wait) + 1)
         try:
-            queue, desk = (self._waiting, self._slow) if is_known else (self._waiting_strangers, self._strangers)
+            queue, thread = (self._waiting, self._slow) if is_known else (self._waiting_strangers, self._strangers)
             with queue.place(source):
                 # Counted before it is known: many at once are many.
                 self.attempts.failed(name, source, is_known=is_known)
-                account = await desk.run(lambda campaign: campaign.accounts.check_password(name, password))
+                account = await thread.run(lambda campaign: campaign.accounts.check_password(name, password))
         except Busy:
             return self._form("Too many people are signing in; try again in a few seconds.", name, 503, retry_after=2)
         if account is None:
             return self._form(WRONG, name, 403)
         self.attempts.succeeded(name, source, is_known=is_known)
-        secret = await _tried(self._desk, lambda campaign: campaign.accounts.open_session(account))
+        secret = await _tried(self._thread, lambda campaign: campaign.accounts.open_session(account))
         return await self._let_in(request, secret, account)
 
     async def _use_link(self, request: Request, token: str) -> Response:
-        name = await self._desk.run(lambda campaign: campaign.accounts.signin_link_account(token))
+        name = await self._thread.run(lambda campaign: campaign.accounts.signin_link_account(token))
         if name is None:
-            return forms.spent()
+            return forms.expired_link()
         try:
-            secret = await self._desk.run(lambda campaign: campaign.accounts.use_signin_link(token))
+            secret = await self._thread.run(lambda campaign: campaign.accounts.use_signin_link(token))
         except CleverdonError:  # busy; the link can still be used
             return await self._let_in(request, None, name)
-        return forms.spent() if secret is None else await self._let_in(request, secret, name)
+        return forms.expired_link() if secret is None else await self._let_in(request, secret, name)
 
     @open_to(ANYBODY)
     async def invitation(self, request: Request) -> Response:
         """The form of an invitation; to look at it uses nothing up: programs that show mail do that."""
         token = request.query_params.get("token", "")
-        name = await self._desk.run(lambda campaign: campaign.accounts.invited(token))
+        name = await self._thread.run(lambda campaign: campaign.accounts.invited(token))
         if name is None:
-            return forms.spent()
+            return forms.expired_link()
         return forms.invitation(self.title, name, token, instead_of=_other(await self.signed_in(request), name))
 
     @open_to(ANYBODY)
@@ -153,9 +151,9 @@ class SigningService:
         except BadRequest as error:
             return forms.refused(str(error), error.status)
         token, password = sent.get("token", ""), sent.get("password", "")
-        name = await self._desk.run(lambda campaign: campaign.accounts.invited(token))
+        name = await self._thread.run(lambda campaign: campaign.accounts.invited(token))
         if name is None:
-            return forms.spent()
+            return forms.expired_link()
         if password != sent.get("again"):
             return forms.invitation(self.title, name, token, "The two passwords are not the same.", 400)
         try:
@@ -163,7 +161,7 @@ class SigningService:
         except (InputError, BusyError) as error:
             said = str(error)
             return forms.invitation(self.title, name, token, f"{said[0].upper()}{said[1:]}.", 400)
-        return forms.spent() if secret is None else await self._let_in(request, secret, name)
+        return forms.expired_link() if secret is None else await self._let_in(request, secret, name)
 
     async def _let_in(self, request: Request, secret: str | None, name: str) -> Response:
         """Give the browser its session; one that it had before is over."""
@@ -171,7 +169,7 @@ class SigningService:
             return self._form("The campaign is busy; try again.", status=503)
         before = self.tokens.read_cookie(request.cookies.get(self.cookie))
         if before is not None:
-            await _tried(self._desk, lambda campaign: _end(campaign, before))
+            await _tried(self._thread, lambda campaign: _end(campaign, before))
         response = _to_the_app()
         for cookie, value, seconds in (
             (self.cookie, self.tokens.cookie(secret), COOKIE_SECONDS),
@@ -198,10 +196,10 @@ class SigningService:
         return response
 
 
-async def _tried(desk: Desk, work: Callable[[Campaign], T]) -> T | None:
+async def _tried(thread: CampaignThread, work: Callable[[Campaign], T]) -> T | None:
     """What comes of it; None where the campaign refuses (locked meanwhile) or is busy."""
     try:
-        return await desk.run(work)
+        return await thread.run(work)
     except CleverdonError:
         return None
 

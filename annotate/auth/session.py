@@ -1,7 +1,5 @@
 """Who is signed in, and the campaign of this script run."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,12 +36,12 @@ _current: ContextVar[Session] = ContextVar("session")
 
 
 @contextmanager
-def opened() -> Iterator[Session | None]:
+def open_session() -> Iterator[Session | None]:
     """Open the campaign for this script run; None where nobody is signed in.
 
     The store is asked in every run: who has signed out, or is locked, is gone with the next click.
     """
-    with campaign_of_the_app() as campaign:
+    with open_campaign() as campaign:
         tokens = Tokens(campaign.server_state.secret(), campaign.id)
         secret = tokens.read_cookie(st.context.cookies.get(cookie_name(campaign.id)))
         person = None if secret is None else campaign.accounts.session(secret)
@@ -58,7 +56,7 @@ def opened() -> Iterator[Session | None]:
             _current.reset(reset)
 
 
-def campaign_of_the_app() -> Campaign:
+def open_campaign() -> Campaign:
     """The campaign that the app shows, opened in this thread."""
     return Campaign(Path(os.environ[DIRECTORY_VARIABLE]))
 

@@ -6,8 +6,6 @@ signed in before from one that is unknown. The first carries the secret of a ses
 campaign and the session, by its digest. Whether that session is still open says the store.
 """
 
-from __future__ import annotations
-
 import secrets
 from typing import NamedTuple
 

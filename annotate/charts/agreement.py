@@ -1,17 +1,14 @@
-"""The charts of the Agreement page. A click on a cell selects it: what `cell_of` reads out of the chart's event."""
+"""The charts of the Agreement page. A click selects a cell, which `selected_cell` reads out of the chart's event."""
 
-from __future__ import annotations
-
-from typing import Any, cast
+from typing import cast
 
 import altair as alt
 import pandas as pd
 import streamlit as st
 
-from annotate.elements.widgets import NEUTRAL
+from annotate.charts.colours import BLUE, NEUTRAL, ORANGE
+from annotate.elements import display
 
-BLUE = "#2f7fd1"
-"""Strong enough on the light and on the dark background; how much of it shows is the value."""
 CELL = "cell"
 """Name of the charts' selection."""
 NOTHING = "·"
@@ -98,7 +95,7 @@ def _heat(
         base.mark_rect(color=BLUE, cursor="pointer")
         .encode(
             opacity=alt.Opacity("strength:Q", scale=opacity, legend=None),
-            stroke=alt.condition(pick, alt.value("#e8590c"), alt.value(NEUTRAL)),
+            stroke=alt.condition(pick, alt.value(ORANGE), alt.value(NEUTRAL)),
             strokeWidth=alt.when(pick)
             .then(alt.value(3))
             .when("datum.same")
@@ -114,12 +111,10 @@ def _heat(
     return cast(alt.LayerChart, (cells + text).properties(height=max(180, min(52 * rows + 40, 520))))
 
 
-def cell_of(event: Any) -> tuple[str, str] | None:
+def selected_cell(event: object) -> tuple[str, str] | None:
     """The cell that is selected in a chart's event, as the texts of its row and column; None where none is."""
-    chosen = event["selection"].get(CELL) if event and "selection" in event else None
-    if not chosen or not {"first", "second"} <= set(chosen[0]):
-        return None
-    return str(chosen[0]["first"]), str(chosen[0]["second"])
+    chosen = display.selected_point(event, CELL)
+    return (str(chosen["first"]), str(chosen["second"])) if {"first", "second"} <= set(chosen) else None
 
 
 def windows_chart(windows: pd.DataFrame, label: str) -> alt.LayerChart:

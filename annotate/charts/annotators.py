@@ -1,12 +1,11 @@
 """The charts of the Annotators page."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import altair as alt
 import pandas as pd
 
+_LEGEND = alt.Legend(title=None, orient="bottom", columns=3, labelLimit=140, symbolOpacity=1)
 POINTS = 2_000
 """Points that are drawn at most; more cannot be told apart."""
 
@@ -35,9 +34,7 @@ def seconds_chart(times: pd.DataFrame) -> alt.LayerChart:
     shown = shown.iloc[:: max(1, len(shown) // POINTS)]
     x = alt.X("number:Q", title="judgement", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False))
     y = alt.Scale(type="log", domainMin=SHORTEST)
-    colour = alt.Color(
-        "annotator:N", legend=alt.Legend(title=None, orient="bottom", columns=3, labelLimit=140, symbolOpacity=1)
-    )
+    colour = alt.Color("annotator:N", legend=_LEGEND)
     base = alt.Chart(shown).encode(x=x, color=colour)
     points = base.mark_point(filled=True, opacity=0.35, size=18).encode(
         y=alt.Y("drawn:Q", title="seconds", scale=y, axis=alt.Axis(values=[0.1, 1, 10, 100, 1000], format="~g")),
@@ -67,10 +64,7 @@ def days_chart(days: pd.DataFrame) -> alt.Chart:
         .encode(
             x=alt.X("day:O", title="day (UTC)", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
             y=alt.Y("sum(judgements):Q", title="judgements", axis=alt.Axis(tickMinStep=1)),
-            color=alt.Color(
-                "annotator:N",
-                legend=alt.Legend(title=None, orient="bottom", columns=3, labelLimit=140, symbolOpacity=1),
-            ),
+            color=alt.Color("annotator:N", legend=_LEGEND),
             tooltip=["annotator:N", "day:O", "judgements:Q"],
         )
     )

@@ -4,21 +4,18 @@ What a mark means is said by its shape as well as by its colour, and both can be
 background.
 """
 
-from __future__ import annotations
-
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from annotate.charts.agreement import BLUE
-from annotate.elements.widgets import NEUTRAL
+from annotate.charts.colours import BLUE, NEUTRAL, ORANGE
+from annotate.elements import display
 from collection.comparison import MORE_IS_BETTER_COSTS
 from collection.measures import parse
 from collection.records import in_natural_order
 
-ORANGE = "#e8590c"
 STANDINGS = {"best": ("diamond", ORANGE), "may be as good": ("circle", BLUE), "worse": ("triangle-down", NEUTRAL)}
 """How a system stands beside the best one: words, and the shape and colour of its mark."""
 OUTCOMES = {"different": ("diamond", ORANGE), "may be equal": ("circle", BLUE)}
@@ -150,10 +147,10 @@ def topics_chart(rows: pd.DataFrame, measure: str, a: str, b: str) -> alt.Chart:
     return cast(alt.Chart, chart.properties(height=340))
 
 
-def topic_of(event: Any) -> str | None:
+def selected_topic(event: object) -> str | None:
     """The topic that is selected in the event of :func:`topics_chart`; None where none is."""
-    chosen = event["selection"].get(TOPIC) if event and "selection" in event else None
-    return str(chosen[0]["query_id"]) if chosen and "query_id" in chosen[0] else None
+    chosen = display.selected_point(event, TOPIC)
+    return str(chosen["query_id"]) if "query_id" in chosen else None
 
 
 def frontier_chart(rows: pd.DataFrame, measure: str, cost: str) -> alt.LayerChart:

@@ -1,13 +1,11 @@
 """The charts of the Pool page."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import altair as alt
 import pandas as pd
 
-from annotate.elements.widgets import NEUTRAL
+from annotate.charts.colours import NEUTRAL
 
 NAMED = 9
 """Runs that have a colour of their own; more could not be told apart, and the others are one."""
@@ -23,7 +21,7 @@ def growth_chart(growth: pd.DataFrame, depth: int | None) -> alt.LayerChart:
     depth
         Where the rule stands; None for no rule.
     """
-    rows = few_runs(growth)
+    rows = group_minor_runs(growth)
     order = rows["run"].drop_duplicates().tolist()
     bars = (
         alt.Chart(rows)
@@ -38,10 +36,7 @@ def growth_chart(growth: pd.DataFrame, depth: int | None) -> alt.LayerChart:
             ),
             y=alt.Y("pairs:Q", title="new pairs at this depth"),
             color=alt.Color(
-                "run:N",
-                title="brought by",
-                sort=order,
-                legend=alt.Legend(orient="bottom", columns=2, labelLimit=110),
+                "run:N", title="brought by", sort=order, legend=alt.Legend(orient="bottom", columns=2, labelLimit=110)
             ),
             tooltip=[
                 alt.Tooltip("run:N", title="run"),
@@ -58,13 +53,13 @@ def growth_chart(growth: pd.DataFrame, depth: int | None) -> alt.LayerChart:
     return cast(alt.LayerChart, (bars + rule).properties(height=400))
 
 
-def few_runs(growth: pd.DataFrame) -> pd.DataFrame:
+def group_minor_runs(growth: pd.DataFrame) -> pd.DataFrame:
     """The same rows with the runs that bring least as one; whoever brings most first.
 
     Examples
     --------
     >>> growth = pd.DataFrame({"depth": 1, "run": [f"r{n}" for n in range(12)], "pairs": range(12)})
-    >>> few_runs(growth)["run"].tolist()
+    >>> group_minor_runs(growth)["run"].tolist()
     ['r11', 'r10', 'r9', 'r8', 'r7', 'r6', 'r5', 'r4', 'r3', '3 other runs']
     """
     brought = growth.groupby("run")["pairs"].sum().sort_values(ascending=False, kind="stable")

@@ -1,16 +1,12 @@
 """The charts of the Reusability page."""
 
-from __future__ import annotations
-
 from typing import cast
 
 import altair as alt
 import pandas as pd
 
-from annotate.charts.agreement import BLUE
-from annotate.elements.widgets import NEUTRAL
+from annotate.charts.colours import BLUE, NEUTRAL, ORANGE
 
-ORANGE = "#e8590c"
 KINDS = {"judged": "pooled", "left_out": "with its group left out", "new": "not pooled"}
 """What a line of the judged shares is, in words."""
 
@@ -96,7 +92,7 @@ def left_out_chart(left_out: pd.DataFrame, measure: str) -> alt.LayerChart:
     return cast(alt.LayerChart, (span + points).properties(height=alt.Step(20)))
 
 
-def settling_chart(settling: pd.DataFrame) -> alt.LayerChart:
+def order_stability_chart(settling: pd.DataFrame) -> alt.LayerChart:
     """Tau of the order by a shallower pool, depth by depth, a line for each measure.
 
     Parameters

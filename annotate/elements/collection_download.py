@@ -1,7 +1,5 @@
 """The part of the Export page that hands out a whole collection: its card in words, its choices, one download."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -10,9 +8,10 @@ from typing import Any
 import streamlit as st
 
 from annotate.auth import session
-from annotate.elements import drawing, markdown
+from annotate.elements import widgets
 from collection.campaign import Campaign
 from collection.campaign.collection_card import CORPORA
+from collection.documents.rendering.markup import to_html
 from collection.errors import CleverdonError
 from collection.export import card
 from collection.formats import QUERY_TEXTS, write_zip
@@ -53,7 +52,7 @@ def draw(rule: str) -> None:
     try:
         outline = campaign.collection_card.outline(name=options["name"], rule=rule, corpus=options["corpus"])
     except CleverdonError as error:
-        st.info(drawing.plain(f"{error}."))
+        st.info(widgets.plain(f"{error}."))
         return
     st.write(
         f"{outline.pairs:,} pairs of {outline.topics:,} topics; {outline.documents:,} documents"
@@ -78,7 +77,7 @@ def draw(rule: str) -> None:
     if st.toggle("Show the card", key="card"):
         facts = campaign.collection_card.facts(rule=rule, **{n: v for n, v in options.items() if n != "with_runs"})
         with st.container(border=True, height=600):
-            st.html(f'{STYLE}<div class="card">{markdown.to_html(card(facts))}</div>')
+            st.html(f'{STYLE}<div class="card">{to_html(card(facts))}</div>')
 
 
 def _describe() -> None:
@@ -93,11 +92,8 @@ def _describe() -> None:
             for name, label in FIELDS.items()
         }
         if st.form_submit_button("Save"):
-            try:
+            with widgets.shown_errors():
                 campaign.settings.set_collection(**said)
-            except CleverdonError as error:
-                st.error(drawing.plain(str(error)))
-            else:
                 st.toast("Saved.")
 
 

@@ -1,157 +1,88 @@
-"""The tables of the Compare page: the leaderboard, the tests, and two rankings of one topic side by side."""
+"""Two systems side by side: the topics on which they differ, and their rankings of one of these."""
 
-from __future__ import annotations
-
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
+from streamlit.column_config import NumberColumn, TextColumn
 
 from annotate.auth import session
-from annotate.charts.comparison import OUTCOMES, STANDINGS
-from annotate.elements import drawing
-from collection.comparison import Comparison
+from annotate.charts import comparison as charts
+from annotate.charts.download import downloadable_chart
+from annotate.elements import display, widgets
+from collection import comparison
+from collection.characters import without_bidi
+from collection.comparison import Evaluation
+from collection.measures import parse
 from collection.records import Document
 
-BEST, LIKE_BEST, WORSE = STANDINGS
-DIFFERENT, EQUAL = OUTCOMES
-_MARK_BEST = "font-weight: bold"
-_MARK_LIKE_BEST = "background-color: rgba(47, 127, 209, 0.22)"
+DEPTHS = [10, 20, 50, 100]
 _THERE = "Its rank in the other ranking; empty where it is not in it."
 _SHOWN_TEXT = 120
 """Characters of a document that stand beside its grade."""
-VERY_FEW = 10
-"""With fewer topics the page warns where nobody can miss it: one topic more may turn any conclusion round."""
 
 
-def notes(comparison: Comparison, measure: str) -> list[str]:
-    """What is to be known before a measure's conclusions are believed, as sentences."""
-    measures = set(comparison.leaderboard["measure"])
-    said = []
-    for note in comparison.notes:
-        about, colon, sentence = note.partition(": ")
-        named = set(about.split(", "))
-        if colon and named <= measures:
-            if measure in named:
-                said.append(sentence)
-        else:
-            said.append(note)
-    return [f"{sentence[0].upper()}{sentence[1:].rstrip('.')}." for sentence in said]
+def draw(
+    evaluation: Evaluation,
+    measure: str,
+    order: Sequence[str],
+    members: Mapping[str, Sequence[str]],
+    baseline: str,
+    rank: Callable[[tuple[str, str], str, int], pd.DataFrame],
+) -> None:
+    """Draw the fields of two systems, their topics by a measure, and their rankings of one topic.
 
-
-def very_few(topics: int) -> str:
-    """The warning that so few topics show little.
-
-    >>> very_few(1)
-    'There is only 1 topic. So few show little: one more may turn any of this round.'
+    `order` are the systems, best first; `members` are the runs of each. The first one is compared with the `baseline`,
+    or with the next best where that is empty. `rank` makes, of two runs, a topic and a depth, what
+    :meth:`collection.Campaign.side_by_side` gives.
     """
-    there = "There is only 1 topic" if topics == 1 else f"There are only {topics:,} topics"
-    return f"{there}. So few show little: one more may turn any of this round."
+    titles = session.current().campaign.corpus.topics().set_index("query_id")["title"]
+    left, right = st.columns(2)
+    a = left.selectbox("System", order, key="a", format_func=without_bidi)
+    rest = [s for s in order if s != a]
+    place = rest.index(baseline) if baseline in rest else 0
+    b = right.selectbox("and", rest, index=place, key="b", format_func=without_bidi)
+    apart = comparison.differences(evaluation, a, b, measure)
+    apart["title"] = apart["query_id"].map(titles)
+    topic_key = f"topic {measure} {a} {b}"  # of two others, the topic on which those differ most
+    above, below = int((apart["difference"] > 0).sum()), int((apart["difference"] < 0).sum())
+    word = {1: "better", -1: "worse", 0: "higher"}[comparison.direction(parse(measure))]
 
+    def select_topic() -> None:
+        """A bar was selected: its topic is the one whose rankings are shown."""
+        if topic := charts.selected_topic(st.session_state["topics-chart"]):
+            st.session_state[topic_key] = next(q for q in apart["query_id"] if without_bidi(q) == topic)
 
-def standings(comparison: Comparison, measure: str) -> pd.DataFrame:
-    """A measure's rows of the leaderboard, best first, with ``standing``: a key of ``charts_compare.STANDINGS``.
-
-    Where more of the measure is not better, nobody is best, and the standing is empty.
-    """
-    rows = comparison.leaderboard[comparison.leaderboard["measure"] == measure]
-    rows = rows.sort_values(["place", "system"], na_position="last", kind="stable", ignore_index=True)
-    standing = rows["like_best"].map({True: LIKE_BEST, False: WORSE}).mask(rows["best"], BEST)
-    return rows.assign(standing=standing.where(rows["place"].notna(), ""))
-
-
-def leaderboard(comparison: Comparison, measure: str, *, full: bool) -> None:
-    """Draw systems x measures, best by `measure` first; `full`: with an interval and the unjudged beside each value."""
-    rows = standings(comparison, measure)
-    order = rows["system"].tolist()
-    table = _with_intervals(comparison) if full else comparison.table()
-    table = table.loc[order]
-    measures = list(comparison.table().columns)
-    extra = {} if full else _beside(rows, confidence(comparison))
-    shown = drawing.readable(table.assign(**extra).rename_axis("system"))
-    best, like = (comparison.table(column).loc[order].astype(bool) for column in ("best", "like_best"))
-    marks = like.replace({True: _MARK_LIKE_BEST, False: ""}).mask(best, f"{_MARK_BEST}; {_MARK_LIKE_BEST}")
-    marks = marks.reindex(columns=shown.columns, fill_value="").set_axis(shown.index)
-    styled = shown.style.apply(lambda _: marks, axis=None)
-    if not full:
-        shares = [name for name in extra if name.startswith("unjudged")]
-        others = [name for name in extra if name.endswith((" from", "to", "spread of seeds"))]
-        styled = styled.format("{:.4f}", subset=pd.Index([*measures, *others]), na_rep="")
-        styled = styled.format("{:.0%}", subset=pd.Index(shares), na_rep="")
-    drawing.dataframe(styled, height=min(35 * len(shown) + 38, 528), alt="The leaderboard: systems and measures")
-
-
-def confidence(comparison: Comparison) -> str:
-    """That of its intervals, in words: "95 %"."""
-    return f"{100 * (1 - comparison.alpha):g} %"
-
-
-def _beside(rows: pd.DataFrame, sure: str) -> dict[str, Any]:
-    """What stands beside the values for the chosen measure: only what there is to say."""
-    rows = rows.set_index("system")
-    found: dict[str, Any] = {}
-    if rows["low"].notna().any():
-        found |= {f"{sure} from": rows["low"], "to": rows["high"]}
-    if (rows["standing"] != "").any():
-        found["beside the best"] = rows["standing"]
-    cutoff = rows["cutoff"].iloc[0]
-    found["unjudged" if pd.isna(cutoff) else f"unjudged@{cutoff}"] = rows["unjudged"]
-    if rows["missing_topics"].any():
-        found["missing topics"] = rows["missing_topics"]
-    if (rows["seeds"] > 1).any():
-        found |= {"seeds": rows["seeds"], "spread of seeds": rows["spread"]}
-    return found
-
-
-def _with_intervals(comparison: Comparison) -> pd.DataFrame:
-    """Systems x measures as text: ``0.7123 (0.65 to 0.77)``; beside each how much of it is unjudged."""
-    columns: dict[str, Any] = {}
-    for measure, part in comparison.leaderboard.groupby("measure", sort=False):
-        rows = part.set_index("system")
-        values = rows["value"].map("{:.4f}".format)
-        between = " (" + rows["low"].map("{:.2f}".format) + " to " + rows["high"].map("{:.2f}".format) + ")"
-        columns[str(measure)] = values + between.where(rows["low"].notna(), "")
-        columns[f"{measure}: unjudged"] = rows["unjudged"].map(lambda u: "" if pd.isna(u) else f"{u:.0%}")
-    return pd.DataFrame(columns)
-
-
-def outcomes(tests: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """A measure's tests, largest difference first, with ``outcome``: a key of ``charts_compare.OUTCOMES``."""
-    rows = tests[tests["measure"] == measure].sort_values("difference", ascending=False, ignore_index=True)
-    return rows.assign(outcome=rows["significant"].map({True: DIFFERENT, False: EQUAL}))
-
-
-def tests_table(rows: pd.DataFrame, sure: str) -> None:
-    """Draw what :func:`outcomes` gives; `sure` is the confidence of the intervals, "95 %"."""
-    columns: dict[str, Any] = {
-        "system": st.column_config.TextColumn("System"),
-        "baseline": st.column_config.TextColumn("Minus"),
-        "system_a": st.column_config.TextColumn("System"),
-        "system_b": st.column_config.TextColumn("Minus"),
-        "difference": st.column_config.NumberColumn("Difference", format="%+.4f"),
-        "low": st.column_config.NumberColumn(f"{sure} from", format="%+.4f"),
-        "high": st.column_config.NumberColumn("to", format="%+.4f"),
-        "effect": st.column_config.NumberColumn(
-            "Effect", format="%.2f", help="Cohen's d of paired values: mean of the differences by their spread."
-        ),
-        "p": st.column_config.NumberColumn("p", format="%.4f"),
-        "p_adjusted": st.column_config.NumberColumn("p, adjusted", format="%.4f"),
-        "outcome": st.column_config.TextColumn("They are"),
-        "wins": st.column_config.NumberColumn("Topics won", format="%d"),
-        "ties": st.column_config.NumberColumn("equal", format="%d"),
-        "losses": st.column_config.NumberColumn("lost", format="%d"),
-    }
-    drawing.dataframe(
-        rows,
-        hide_index=True,
-        height=min(35 * len(rows) + 38, 388),
-        column_order=[name for name in columns if name in rows],
-        column_config=columns,
-        alt="Differences with their tests",
+    downloadable_chart(
+        charts.topics_chart(apart, measure, a, b),
+        "topics",
+        f"{measure} of {a} minus that of {b}, topic by topic. {a} is {word} on {above:,} topics (orange, above), {b} "
+        f"on {below:,} (blue, below); they are equal on {len(apart) - above - below:,}. Select a bar to see its "
+        "rankings.",
+        alt=f"{measure} of {a} minus that of {b}, topic by topic",
+        key="topics-chart",
+        on_select=select_topic,
+        selection_mode=charts.TOPIC,
     )
+    by = apart.set_index("query_id")["difference"]
+    left, right = st.columns([3, 1])
+    topic = left.selectbox(
+        "Topic, those first on which they differ most",
+        apart["query_id"].tolist(),
+        key=topic_key,
+        format_func=lambda q: without_bidi(f"{q}: {titles[q]} ({by[q]:+.3f})"),
+    )
+    depth = right.selectbox("Ranks", DEPTHS, key="depth")
+    of_a, of_b = (
+        members[s][0]
+        if len(members[s]) == 1
+        else side.selectbox(f"Run of {widgets.plain(s)}", members[s], key=f"run-{side_name}", format_func=without_bidi)
+        for s, side, side_name in zip((a, b), st.columns(2), "ab", strict=True)
+    )
+    _rankings(rank((of_a, of_b), topic, depth), of_a, of_b)
 
 
-def rankings(table: pd.DataFrame, a: str, b: str) -> None:
+def _rankings(table: pd.DataFrame, a: str, b: str) -> None:
     """Draw two rankings of a topic beside each other, as :meth:`collection.Campaign.side_by_side` gives them."""
     campaign = session.current().campaign
     documents = campaign.corpus.documents([d for side in "ab" for d in table[f"doc_{side}"] if d])
@@ -166,22 +97,22 @@ def rankings(table: pd.DataFrame, a: str, b: str) -> None:
                 "document": there[f"doc_{side}"].map(lambda d: _name(documents.get(d), d)),
             }
         )
-        column.markdown(f"**{drawing.plain(name)}**")
+        column.markdown(f"**{widgets.plain(name)}**")
         with column:
-            drawing.dataframe(
-                drawing.readable(shown).style.apply(lambda _, g=grades: [_colour(x) for x in g], subset=["grade"]),
+            display.dataframe(
+                display.readable(shown).style.apply(lambda _, g=grades: [_colour(x) for x in g], subset=["grade"]),
                 hide_index=True,
                 height=35 * len(table) + 38,
                 placeholder="",
                 alt=f"What {name} retrieved, with grades",
                 column_config={
-                    "rank": st.column_config.NumberColumn("Rank", width=55),
-                    "grade": st.column_config.TextColumn("Grade", width=60),
-                    "rival": st.column_config.NumberColumn("There at", width=75, help=_THERE),
-                    "document": st.column_config.TextColumn("Document"),
+                    "rank": NumberColumn("Rank", width=55),
+                    "grade": TextColumn("Grade", width=60),
+                    "rival": NumberColumn("There at", width=75, help=_THERE),
+                    "document": TextColumn("Document"),
                 },
             )
-    legend = ", ".join(f"**{g}** {drawing.plain(campaign.grades.label(g))}" for g in campaign.grades.sentences)
+    legend = ", ".join(f"**{g}** {widgets.plain(campaign.grades.label(g))}" for g in campaign.grades.sentences)
     st.caption(f"Grades, the bluer the higher: {legend}; **–** nobody judged it. *There at*: its rank in the other.")
 
 

@@ -1,33 +1,64 @@
 """Small drawn things that several pages share."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from html import escape
-from typing import Any
+from typing import Any, NoReturn
 
 import pandas as pd
 import streamlit as st
+from streamlit.column_config import ProgressColumn, TextColumn
 
-from annotate import views
-from annotate.auth import pages, session
-from annotate.elements import drawing
-from annotate.elements.drawing import plain
+from annotate.auth import page_access, session
+from annotate.elements import display
 from annotate.judging import document_payload
 from collection.campaign import Campaign
 from collection.campaign.overview import waiting_topics
 from collection.campaign.results import NextStep
-from collection.characters import without_bidi
+from collection.characters import one_line, without_bidi
 from collection.documents.rendering import cut
-from collection.records import Document, GradeScale, Role
+from collection.errors import CleverdonError
+from collection.records import Document, GradeScale
 from collection.stopping import table
 
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!<>~|$:&])")
+_ADDRESS = re.compile(r"://|www\.|@", re.I)
+_DIRECTIVE = re.compile(
+    r":(?=(?:100|1234|[\w+-]*[^\W\d][\w+-]*|[+-]1)(?:[:/]|\Z))|(?<!\S)(?:<->|->|<-|--|>=|<=|~=)(?!\S)"
+)
+"""What Streamlit replaces in text even where every sign is escaped: icons and emoji (:material/home:, :streamlit:,
+:smile:, :100:, but not the line of an error, a.run:2:), of which a page may add the last colon, and arrows and dashes
+between blanks."""
+_JOINER, _BREAK = "\u2060", "\u200b"
+"""Characters without width: the word joiner, where no line breaks, and the space, where one may."""
+
 LONG_TEXT = 20_000
-NEUTRAL = "#808893"
-"""A grey that can be read on the light and on the dark background."""
 
 
-def style() -> None:
+def plain(text: str) -> str:
+    r"""Text from a file, made harmless where Streamlit reads Markdown (labels, headings, captions).
+
+    Characters that change the direction of writing are dropped: they would reach beyond the text. Streamlit links
+    addresses and replaces names of icons and emoji even where every sign is escaped, so a character without width
+    parts them.
+
+    Examples
+    --------
+    >>> plain(":material/home: *x*").replace("\u2060", "|")
+    '\\:|material/home\\: \\*x\\*'
+    """
+    flat = one_line(without_bidi(text))  # four blanks at the beginning would be a block of code
+    flat = _DIRECTIVE.sub(lambda found: f"{found[0][0]}{_JOINER}{found[0][1:]}", flat)
+    return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub(f"{_BREAK}\\g<0>{_BREAK}", flat))
+
+
+def sentence(words: str) -> str:
+    """Words of the library, which begin small and have no full stop, as a sentence for Markdown."""
+    return plain(f"{words[0].upper()}{words[1:]}.")
+
+
+def page_style() -> None:
     """What the theme cannot say: less empty space above a page, and a readable width for all of them.
 
     The tables' own download goes, too: it writes formulas as they are (:mod:`collection.formats.spreadsheet`).
@@ -44,30 +75,58 @@ def style() -> None:
     )
 
 
-def whereabouts(title: str, annotator: str, role: Role) -> None:
-    """Under the menu: which campaign this is, who is signed in, and the way out."""
-    with st.sidebar:
-        st.caption(f"{plain(title)}  \nsigned in as **{plain(annotator)}**, {role}")
-        if st.button("Sign out", key="sign-out", icon=":material/logout:", type="tertiary"):
-            pages.sign_out()
-
-
 def page_link(file: str, label: str | None = None) -> None:
     """A link to another page, for those who may open it; nothing for the others."""
-    page = views.entry(file)
+    page = page_access.entry(file)
     if session.current().role in page.roles:
         st.page_link(f"views/{file}", label=label or f"Go to {page.title}", icon=":material/arrow_forward:")
 
 
 def next_step(step: NextStep) -> None:
     """What to do now, as a link to the page on which it is done; who may not do it is told whose it is."""
-    page = next(page for page in views.PAGES if page.url_path == step.page)
+    page = next(page for page in page_access.PAGES if page.url_path == step.page)
     with st.container(border=True):
         st.write(f"**Next.** {plain(step.sentence)}")  # it may name topics
         if session.current().role in page.roles:
             page_link(page.file)
         else:
-            st.caption(f"This is for {views.of_roles(page.roles)}.")
+            st.caption(f"This is for {page_access.role_names(page.roles)}.")
+
+
+def stop_with_next_step(sentence: str) -> NoReturn:
+    """End a page that has nothing to show yet: why, and what to do first."""
+    st.write(sentence)
+    next_step(session.current().campaign.overview.next_step())
+    st.stop()
+
+
+@contextmanager
+def shown_errors(draw: Callable[[str], object] = st.error, about: str = "") -> Iterator[None]:
+    """Draw a refusal of the library in this place, with what it is about before it, and go on behind the block."""
+    try:
+        yield
+    except CleverdonError as error:
+        draw(plain(f"{about}{error}"))
+
+
+def save_button(
+    wanted: Mapping[str, object],
+    settings: object,
+    write: Callable[..., object],
+    said: str,
+    key: str,
+    labels: tuple[str, str] = ("Save", "Saved"),
+) -> None:
+    """Draw a button that calls `write` with those of the `wanted` values that differ from the `settings` in force.
+
+    `labels` are the button's: where something is changed, and where nothing is.
+    """
+    changes = {name: value for name, value in wanted.items() if value != getattr(settings, name)}
+    if st.button(labels[not changes], type="primary", disabled=not changes, key=key):
+        with shown_errors():
+            write(**changes)
+            st.toast(said)
+            st.rerun()
 
 
 def missing_texts(per_topic: Iterable[int]) -> None:
@@ -83,16 +142,16 @@ def missing_texts(per_topic: Iterable[int]) -> None:
         page_link("export.py")
 
 
-def own_progress(campaign: Campaign, annotator: str) -> None:
+def annotator_progress(campaign: Campaign, annotator: str) -> None:
     """An annotator's topics, and how far each is for them; nothing of anybody else's."""
     topics = campaign.progress.topics_for(annotator)
     if not topics:
         st.write("There is no topic for you to judge yet.")
         return
+    page_link("judge.py", "Judge")
+    if campaign.settings.guidelines():
+        page_link("guidelines.py", "Read the guidelines first; in the judging card they are under g")
     if (task := campaign.settings.judging_page().task) != "grades":
-        page_link("judge.py", "Judge")
-        if campaign.settings.guidelines():
-            page_link("guidelines.py", "Read the guidelines first; in the judging card they are under g")
         decided = campaign.topic_tasks.progress(annotator)
         what = "lists" if task == "list" else "topics"
         metrics({"Topics for you": f"{len(topics):,}", "Decided by you": f"{decided.done:,}"})
@@ -104,16 +163,13 @@ def own_progress(campaign: Campaign, annotator: str) -> None:
     titles = campaign.corpus.topics().set_index("query_id")["title"]
     standings = {query_id: campaign.progress.standing(query_id, annotator) for query_id in topics}
     done, goal = campaign.progress.totals(annotator)
-    page_link("judge.py", "Judge")
-    if campaign.settings.guidelines():
-        page_link("guidelines.py", "Read the guidelines first; in the judging card they are under g")
     if waiting := campaign.calibration.left(annotator):
         pairs = "1 pair" if waiting == 1 else f"{waiting:,} pairs"
         st.info(f"{pairs} that everybody judges first: the card begins with them.")
     metrics({"Topics for you": f"{len(topics):,}", "Judged by you": f"{len(said):,}"})
     if goal:
         st.progress(min(done / goal, 1.0), f"{done:,} of {goal:,} pairs of your topics are done")
-    drawing.dataframe(
+    display.table(
         pd.DataFrame(
             {
                 "query_id": topics,
@@ -122,21 +178,20 @@ def own_progress(campaign: Campaign, annotator: str) -> None:
                 "judged": said["query_id"].value_counts().reindex(topics, fill_value=0).to_numpy(),
             }
         ),
-        hide_index=True,
-        alt="Your topics",
-        column_config={
-            "query_id": st.column_config.TextColumn("Topic", width="small"),
-            "title": st.column_config.TextColumn("Title", width="large"),
-            "share": st.column_config.ProgressColumn("Done", format="percent", min_value=0, max_value=1),
+        {
+            "query_id": TextColumn("Topic", width="small"),
+            "title": TextColumn("Title", width="large"),
+            "share": ProgressColumn("Done", format="percent", min_value=0, max_value=1),
             "judged": "Judged by you",
         },
+        alt="Your topics",
     )
     with st.expander("Grades"):
         for grade, sentence in campaign.grades.sentences.items():
             st.write(f"**{grade}** {plain(sentence)}")
 
 
-def decisions(state: dict[str, Any]) -> None:
+def decision_progress(state: dict[str, Any]) -> None:
     """How far a campaign is whose annotators decide on whole topics: what its status says of them."""
     goal = state["made"] + state["remaining"]
     lists = state["task"] == "list"
@@ -168,11 +223,6 @@ def metrics(values: dict[str, str]) -> None:
             st.metric(label, value, width="content")
 
 
-def upright(text: str) -> str:
-    """Text without characters that change the direction of writing, for where it is shown as it is."""
-    return without_bidi(text)
-
-
 DOCUMENT_STYLE = """<style>
 .document { overflow-wrap: anywhere; }
 .document :is(h3, h4, h5, h6) { font-size: 1.1rem; padding: 0.8rem 0 0.3rem; }
@@ -193,17 +243,17 @@ def document(document: Document) -> None:
     campaign = session.current().campaign
     settings = campaign.settings.judging_page()
     shown, pictures = campaign.document_view.shown(document, settings), document_payload.images(document, settings)
-    st.text(upright(shown.title or document.doc_id))
+    st.text(without_bidi(shown.title or document.doc_id))
     if shown.title:
         st.caption(plain(document.doc_id))
     if document.text is None:
         st.info("The text of this document is not in the campaign.")
         return
     is_long = len(shown.text) > LONG_TEXT
-    text = upright(cut(shown.text, LONG_TEXT))
+    text = without_bidi(cut(shown.text, LONG_TEXT))
     with st.container(height=340, border=True):
         if shown.html and not is_long:
-            st.html(f'{DOCUMENT_STYLE}<div class="document" dir="auto">{upright(shown.html)}</div>')
+            st.html(f'{DOCUMENT_STYLE}<div class="document" dir="auto">{without_bidi(shown.html)}</div>')
         elif shown.form == "preformatted" and text.strip():
             st.code(text, language=None)
         elif text.strip() or not pictures:
@@ -214,9 +264,9 @@ def document(document: Document) -> None:
         st.caption(f"The first {LONG_TEXT:,} of {len(shown.text):,} characters.")
 
 
-def _picture(picture: dict[str, Any]) -> str:
+def _picture(picture: document_payload.ImagePayload) -> str:
     """An image as HTML, or a link to one whose host the manager has not allowed."""
-    src, alt = escape(picture["src"]), escape(upright(picture["alt"]))
+    src, alt = escape(picture["src"]), escape(without_bidi(picture["alt"]))
     if picture["link"]:
         link = f'<a href="{src}" target="_blank" rel="noopener noreferrer">{src}</a>'
         return f"<p>Picture at {link}{': ' if alt else ''}{alt}</p>"
@@ -226,3 +276,8 @@ def _picture(picture: dict[str, Any]) -> str:
 def grade_name(scale: GradeScale, kind: str, relevance: object) -> str:
     """``2 · Relevant`` or ``cannot judge``."""
     return f"{relevance} · {scale.label(int(str(relevance)))}" if kind == "graded" else kind
+
+
+def grade_names(scale: GradeScale, judgements: pd.DataFrame) -> list[str]:
+    """The grade of each judgement as :func:`grade_name` calls it, by its ``kind`` and ``relevance``."""
+    return [grade_name(scale, k, r) for k, r in zip(judgements["kind"], judgements["relevance"], strict=True)]

@@ -28,21 +28,20 @@ is named by the JSON text of ``[query_id, doc_id]``, made by the card.
 ``adjudicate/unit``  ``{pair}`` -> one unit, whatever became of it.
 """
 
-from __future__ import annotations
-
 import json
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any
 
 import pandas as pd
 from starlette.routing import Route
 
 from annotate.auth.roles import MANAGERS
-from annotate.judging.document_payload import PREFIX, shown
-from annotate.judging.request_fields import Payload, judgements_of, list_of, text_of
+from annotate.judging import request_fields as fields
+from annotate.judging.card import PairFilter
+from annotate.judging.document_payload import PREFIX, document_payloads
+from annotate.judging.request_fields import Guard, Handler, Payload, Row
 from annotate.server.request_bodies import BadRequest
 from collection.adjudication import filtered, sides
 from collection.campaign import Campaign
@@ -74,7 +73,7 @@ class Queue:
         self._pairs = pd.DataFrame()
 
     def read(self, campaign: Campaign) -> pd.DataFrame:
-        """What :meth:`.Adjudication.queue` says; callers do not change it."""
+        """What :meth:`~collection.campaign.Campaign.to_adjudicate` says; callers do not change it."""
         version = campaign.adjudication.version()
         if version != self._version:
             self._pairs = campaign.adjudication.queue(ended=True)
@@ -82,24 +81,21 @@ class Queue:
         return self._pairs
 
 
-def routes(guarded: Callable[..., Callable[..., Any]]) -> list[Route]:
+def routes(guarded: Guard) -> list[Route]:
     """The routes of this module; `guarded` makes an endpoint of a handler. They run in a thread of their own."""
-    handlers = {"sync": partial(_sync, {}, Queue()), "recent": _recent, "unit": _unit}
+    handlers: dict[str, Handler] = {"sync": partial(_sync, {}, Queue()), "recent": _recent, "unit": _unit}
     return [
-        Route(f"{PREFIX}/adjudicate/{name}", guarded(handler, desk="adjudicating", roles=MANAGERS), methods=["POST"])
+        Route(f"{PREFIX}/adjudicate/{name}", guarded(handler, thread="adjudicating", roles=MANAGERS), methods=["POST"])
         for name, handler in handlers.items()
     ]
 
 
 def _sync(held: Held, known: Queue, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """Take adjudications, then hand out what is wanted."""
-    decisions, refused = judgements_of(annotator, list_of(payload, "decisions"))
+    adjudications, refused = fields.decisions(fields.items(payload, "decisions"), partial(fields.judgement, annotator))
     # On disk before anything else of the request is read: nothing odd in it keeps a decision from being saved.
-    result = campaign.adjudication.adjudicate(decisions)
-    want = payload.get("want", 0)
-    if not isinstance(want, int) or isinstance(want, bool):
-        raise BadRequest("wanted want as a whole number")
-    holding = list_of(payload, "holding")
+    result = campaign.adjudication.adjudicate(adjudications)
+    want, holding = fields.whole(payload, "want", 0), fields.items(payload, "holding")
     pairs = [_pair(name) for name in holding]
     conditions = _filter(payload.get("filter") or {})
     answer: Payload = {
@@ -110,7 +106,7 @@ def _sync(held: Held, known: Queue, campaign: Campaign, annotator: str, payload:
         "closed": [],
         "exhausted": False,
     }
-    if want <= 0 and (decisions or refused) and payload.get("due") is not True:
+    if want <= 0 and (adjudications or refused) and payload.get("due") is not True:
         return answer
     queue = known.read(campaign)
     queue = queue[~queue["held_back"]]
@@ -142,10 +138,8 @@ def _held_by_others(held: Held, annotator: str) -> set[Pair]:
 
 def _recent(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """The manager's last adjudications, newest first."""
-    limit = payload.get("limit", 20)
-    if not isinstance(limit, int) or isinstance(limit, bool):
-        raise BadRequest("wanted limit as a whole number")
-    mine = campaign.judgement_log.adjudications(annotator).iloc[::-1].head(min(max(limit, 1), MOST_RECENT))
+    limit = min(max(fields.whole(payload, "limit", 20), 1), MOST_RECENT)
+    mine = campaign.judgement_log.adjudications(annotator).iloc[::-1].head(limit)
     titles = campaign.corpus.titles(set(mine["doc_id"]))
     return {"decisions": [_former(row) | {"title": titles[row["doc_id"]]} for row in mine.to_dict("records")]}
 
@@ -170,7 +164,7 @@ def _units(campaign: Campaign, annotator: str, pairs: Sequence[Pair]) -> list[Pa
         units.append(
             {
                 "topic": words[query_id],
-                "documents": shown(campaign, [documents[doc_id]], query_id),
+                "documents": document_payloads(campaign, [documents[doc_id]], query_id),
                 "opinions": [_opinion(row, text) for row in opinions],
                 "former": next(map(_former, mine.to_dict("records")), None),
             }
@@ -178,33 +172,34 @@ def _units(campaign: Campaign, annotator: str, pairs: Sequence[Pair]) -> list[Pa
     return units
 
 
-def _opinion(row: dict[Any, Any], text: str) -> Payload:
-    """What one annotator said, as the card shows it."""
+def _said(row: Row) -> Payload:
+    """What a judgement of the log says."""
     return {
-        "annotator": row["annotator"],
         "kind": row["kind"],
         "relevance": None if pd.isna(row["relevance"]) else int(row["relevance"]),
         "reason": _words(row["reason"]),
         "note": _words(row["note"]),
-        "flagged": bool(row["flagged"]),
-        "passages": [list(passage) for passage in row["passages"]],
-        "quotes": [text[start:end][:LONGEST_QUOTE] for start, end in row["passages"][:MOST_QUOTES]],
-        "seconds": None if pd.isna(row["seconds"]) else round(float(row["seconds"]), 1),
         "judged_at": row["judged_at"],
     }
 
 
-def _former(row: dict[Any, Any]) -> Payload:
-    """An adjudication of the log as the card wants it."""
-    return {
-        **{name: row[name] for name in ("uuid", "query_id", "doc_id", "kind", "judged_at")},
-        "relevance": None if pd.isna(row["relevance"]) else int(row["relevance"]),
-        "reason": _words(row["reason"]),
-        "note": _words(row["note"]),
+def _opinion(row: Row, text: str) -> Payload:
+    """What one annotator said, as the card shows it."""
+    return _said(row) | {
+        "annotator": row["annotator"],
+        "flagged": bool(row["flagged"]),
+        "passages": [list(passage) for passage in row["passages"]],
+        "quotes": [text[start:end][:LONGEST_QUOTE] for start, end in row["passages"][:MOST_QUOTES]],
+        "seconds": None if pd.isna(row["seconds"]) else round(float(row["seconds"]), 1),
     }
 
 
-def _words(value: Any) -> str | None:
+def _former(row: Row) -> Payload:
+    """An adjudication of the log as the card wants it."""
+    return _said(row) | {name: row[name] for name in ("uuid", "query_id", "doc_id")}
+
+
+def _words(value: object) -> str | None:
     return value[:LONGEST_OPINION] if isinstance(value, str) else None
 
 
@@ -212,25 +207,28 @@ def _pairs(queue: pd.DataFrame) -> list[Pair]:
     return list(zip(queue["query_id"], queue["doc_id"], strict=True))
 
 
-def _pair(name: Any) -> Pair:
+def _pair(name: object) -> Pair:
     """The topic and the document that a pair's name says."""
     try:
-        parts = json.loads(text_of({"pair": name}, "pair"))
+        parts = json.loads(fields.text({"pair": name}, "pair"))
     except (ValueError, RecursionError):
         parts = None
     if not isinstance(parts, list) or len(parts) != 2:
         raise BadRequest("wanted a pair as the JSON text of [query_id, doc_id]")
     query_id, doc_id = parts
-    return text_of({"query_id": query_id}, "query_id"), text_of({"doc_id": doc_id}, "doc_id")
+    return fields.text({"query_id": query_id}, "query_id"), fields.text({"doc_id": doc_id}, "doc_id")
 
 
-def _filter(said: Any) -> dict[str, Any]:
+def _filter(said: object) -> PairFilter:
     """The conditions of a filter, as :func:`collection.adjudication.filtered` takes them."""
     if not isinstance(said, dict):
         raise BadRequest("wanted filter as a JSON object")
-    conditions: dict[str, Any] = {name: text_of(said, name) for name in ("why", "query_id") if said.get(name)}
     distance = said.get("distance")
     if distance is not None and distance not in range(MOST_GRADES):
         raise BadRequest("wanted distance as a whole number from 0")
-    names = [text_of({"names": name}, "names") for name in list_of(said, "names")]
-    return conditions | {"distance": distance, "names": names}
+    return {
+        "why": fields.text(said, "why") if said.get("why") else None,
+        "query_id": fields.text(said, "query_id") if said.get("query_id") else None,
+        "distance": distance,
+        "names": fields.texts(said, "names"),
+    }

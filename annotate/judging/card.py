@@ -9,7 +9,11 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
+from typing import TYPE_CHECKING, NamedTuple, NotRequired, TypedDict
+
+from annotate.auth import session
+from annotate.judging.document_payload import PREFIX, TEXT_CAP
+from collection.campaign.results import CANNOT_JUDGE_REASONS
 
 if TYPE_CHECKING:
     from streamlit.components.v2.types import ComponentRenderer
@@ -17,6 +21,8 @@ if TYPE_CHECKING:
     from collection.records import GradeScale
 
 HERE = Path(__file__).parent
+LONGEST_NOTE = 2000
+"""Characters of a note with a judgement; the card's field takes no more."""
 
 
 class GradeButton(TypedDict):
@@ -32,29 +38,29 @@ def grade_buttons(scale: GradeScale) -> list[GradeButton]:
     return [{"grade": g, "label": scale.label(g), "sentence": words} for g, words in scale.sentences.items()]
 
 
-class CardData(TypedDict):
-    """What the card is told when it is mounted; everything else it asks the routes for.
+class PairFilter(TypedDict, total=False):
+    """Which pairs to adjudicate; see :func:`collection.adjudication.filtered`."""
 
-    `reasons` are the ready-made ones for "cannot judge". `query_id` is the topic to start with, None for
-    the one this annotator had open last. `text_cap` is the number of characters after which the routes cut
-    a document's text. `routes` is the path under which the judging routes answer. `card` is what the manager has set
-    (:class:`~collection.campaign.CardSettings`), `own` how the annotator has arranged it, None where they have not.
+    why: str | None
+    query_id: str | None
+    distance: int | None
+    names: list[str]
+
+
+class CardData(TypedDict):
+    """What a page tells its card, beside what :func:`mount` says; everything else the card asks the routes for.
+
+    `query_id` is the topic to start with, None for the one this annotator had open last. `card` is what the manager has
+    set (:class:`~collection.campaign.CardSettings`).
 
     The card for adjudication also has `filter`, which pairs to ask for, and `pair`, ``(query_id, doc_id)`` of one to
     show now, each time that the number `picked` has changed.
     """
 
-    token: str
-    campaign: str
-    annotator: str
     scale: list[GradeButton]
-    reasons: list[str]
     query_id: str | None
-    text_cap: int
-    routes: str
-    card: dict[str, Any]
-    own: dict[str, Any] | None
-    filter: NotRequired[dict[str, Any]]
+    card: dict[str, object]
+    filter: NotRequired[PairFilter]
     pair: NotRequired[tuple[str, str] | None]
     picked: NotRequired[str]
 
@@ -74,96 +80,43 @@ class Card(NamedTuple):
 
 
 SHARED = (
-    "requests",
-    "browser_storage",
-    "nodes",
-    "viewing_time",
-    "keys",
-    "document_view",
-    "terms",
-    "highlight_ranges",
-    "layout",
-    "outbox",
-    "guidelines",
-    "reasons",
-    "note_panel",
-    "dialog",
-    "mount",
-)
+    "requests", "browser_storage", "nodes", "viewing_time", "keys", "document_view", "terms", "highlight_ranges",
+    "layout", "outbox", "guidelines", "reasons", "note_panel", "dialog", "mount",
+)  # fmt: skip
 """Parts of every card's script, in ``parts/``."""
+
+STYLES = ("frame", "topic", "document", "text_forms", "highlights", "bar", "panels")
+SMALL_STYLES = ("narrow", "tools", "screens")
+"""Style sheets of every card, and those that stand behind what is a card's own."""
 
 JUDGE = Card(
     "judge",
     (
-        "parts/grades",
-        "state",
-        "drafts",
-        "commands",
-        "network",
-        "search",
-        "notes",
-        "actions",
-        "document",
-        "highlights",
-        "find_in_document",
-        "passages",
-        "settings",
-        "history",
-        "near_duplicates",
-        "session_time",
-        "menu",
-        "announcements",
-        "tabs",
-        "listeners",
-        "render",
+        "parts/grades", "state", "drafts", "commands", "network", "search", "notes", "actions", "document",
+        "highlights", "find_in_document", "passages", "settings", "history", "near_duplicates", "session_time", "menu",
+        "announcements", "tabs", "listeners", "render",
     ),
-    ("frame", "topic", "document", "text_forms", "highlights", "bar", "panels", "search", "narrow", "tools", "screens"),
-)
+    (*STYLES, "search", *SMALL_STYLES),
+)  # fmt: skip
 
 UNITS = ("units", "sync", "pending_notes", "unit_card", "document_tile")
 """Parts of the cards that hold units of decision: whole topics, or pairs to adjudicate."""
 
-UNIT_STYLES = (
-    "frame",
-    "topic",
-    "document",
-    "text_forms",
-    "highlights",
-    "bar",
-    "panels",
-    "narrow",
-    "tools",
-    "screens",
-    "units",
-)
-"""Style sheets of these cards."""
 
-TOPICS = ("topic_units", *UNITS)
-"""Parts of the cards whose topics are decided as a whole."""
+def _unit_card(folder: str, *common: str) -> Card:
+    """A card that holds units of decision, with these further parts."""
+    return Card(
+        folder,
+        ("units", "actions", "judge/settings", "render"),
+        (*STYLES, *SMALL_STYLES, "units", folder),
+        common,
+        ("guidelines", "note", "reasons", "settings"),
+    )
 
-CHOOSE = Card(
-    "choose",
-    ("units", "actions", "judge/settings", "render"),
-    (*UNIT_STYLES, "choose"),
-    TOPICS,
-    ("guidelines", "note", "reasons", "settings"),
-)
 
-PREFER = Card(
-    "prefer",
-    ("units", "actions", "judge/settings", "render"),
-    (*UNIT_STYLES, "prefer"),
-    TOPICS,
-    ("guidelines", "note", "reasons", "settings"),
-)
-
-ADJUDICATE = Card(
-    "adjudicate",
-    ("units", "actions", "judge/settings", "render"),
-    (*UNIT_STYLES, "adjudicate"),
-    (*UNITS, "grades"),
-    ("guidelines", "note", "reasons", "settings"),
-)
+CHOOSE = _unit_card("choose", "topic_units", *UNITS)
+PREFER = _unit_card("prefer", "topic_units", *UNITS)
+ADJUDICATE = _unit_card("adjudicate", *UNITS, "grades")
 
 CARDS = {"grades": JUDGE, "list": CHOOSE, "preference": PREFER}
 """Which card asks what a campaign asks for, by the name of its task."""
@@ -204,16 +157,29 @@ def _component(card: Card) -> ComponentRenderer:
 
 
 def mount(data: CardData, card: Card = JUDGE, key: str = "card") -> None:
-    """Draw a card at this place of the page.
+    """Draw a card at this place of the page, for the person who is signed in.
+
+    It is told the ready-made reasons for "cannot judge", the characters after which the routes cut a document's text,
+    the path of the routes, and how the annotator has arranged it. A rerun with a new token hands that over; the
+    documents and the unsaved judgements in the browser stay as they are.
 
     Parameters
     ----------
     data
-        Token, campaign, annotator, scale, reasons, topic and routes: see :class:`CardData`. A rerun with a
-        new token hands it over; the documents and the unsaved judgements in the browser stay as they are.
+        What differs from page to page.
     card
         Which one.
     key
         The component's key, for a page with more than one element of this kind.
     """
-    _component(card)(data=dict(data), key=key)
+    now = session.current()
+    always = {
+        "token": now.token(),
+        "campaign": now.campaign.id,
+        "annotator": now.annotator,
+        "reasons": list(CANNOT_JUDGE_REASONS),
+        "text_cap": TEXT_CAP,
+        "routes": PREFIX,
+        "own": now.campaign.settings.card_arrangement(now.annotator),
+    }
+    _component(card)(data=always | dict(data), key=key)

@@ -1,4 +1,4 @@
-"""Documents as the cards get them, and the route of their images.
+"""Documents as the cards get them.
 
 A document on its way to a card is ``{doc_id, title, form, text, html, length, truncated, metadata, images, excerpts}``:
 
@@ -12,10 +12,8 @@ A document on its way to a card is ``{doc_id, title, form, text, html, length, t
   one; else null. They reach into the whole text, also where it is cut.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypedDict
 
 from collection.campaign import Campaign
 from collection.campaign.document_view import excerpts_of
@@ -24,16 +22,33 @@ from collection.campaign.judging_settings import CardSettings
 from collection.documents.rendering import Shown, cut, form_of
 from collection.records import Document
 
+Payload = dict[str, Any]
 PREFIX = "/api/judging"
 FILES = f"{PREFIX}/files"
 """Where the files of a campaign are served."""
 TEXT_CAP = 20_000
 """Characters of a document that travel with it; the rest comes when it is asked for."""
+A_YEAR = 365 * 24 * 3600
 
-Payload = dict[str, Any]
+FILE_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    # A name stands for one content for ever; whoever has it in their own browser has seen it.
+    "Cache-Control": f"private, max-age={A_YEAR}, immutable",
+}
+"""Headers of a file: it is an image whatever is in it, and can do nothing where somebody opens it by itself."""
 
 
-def shown(
+class ImagePayload(TypedDict):
+    """An image of a document; where `link` is true it is drawn as a link only."""
+
+    src: str
+    alt: str
+    link: bool
+
+
+def document_payloads(
     campaign: Campaign, documents: Iterable[Document], query_id: str | None, cap: int | None = TEXT_CAP
 ) -> list[Payload]:
     """Documents as the cards want them. Nothing of how they came into the pool: annotators judge blind.
@@ -71,12 +86,12 @@ def _payload(document: Document, made: Shown, settings: CardSettings, cap: int |
         "html": None if truncated else made.html,
         "length": len(made.text),
         "truncated": truncated,
-        "metadata": chips(document),
+        "metadata": other_fields(document),
         "images": images(document, settings),
     }
 
 
-def chips(document: Document) -> Payload:
+def other_fields(document: Document) -> Payload:
     """What is known of a document beside its text: its metadata without what says how it is shown."""
     named = document.metadata.get("images")
     kept = isinstance(named, list) and any(isinstance(each, dict) and {"file", "link"} & set(each) for each in named)
@@ -86,9 +101,13 @@ def chips(document: Document) -> Payload:
     return {name: value for name, value in document.metadata.items() if name not in reserved}
 
 
-def images(document: Document, settings: CardSettings) -> list[Payload]:
+def images(document: Document, settings: CardSettings) -> list[ImagePayload]:
     """The images of a document with the addresses at which a browser finds them."""
     return [
-        {"src": f"{FILES}/{image.file}" if image.file else image.link, "alt": image.alt, "link": not image.allowed}
+        {
+            "src": f"{FILES}/{image.file}" if image.file else image.link or "",
+            "alt": image.alt,
+            "link": not image.allowed,
+        }
         for image in images_of(document.metadata, settings.image_hosts)
     ]

@@ -16,18 +16,13 @@ All of it is of the annotator who asks, and they run beside the judging, which n
     settings  {settings: object} -> {}
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 
 import pandas as pd
-from starlette.requests import Request
 from starlette.routing import Route
 
 from annotate.judging.document_payload import PREFIX
-from annotate.judging.request_fields import Payload, list_of, text_of
+from annotate.judging.request_fields import Guard, Handler, Payload, text, texts, whole
 from annotate.server.request_bodies import BadRequest
 from collection.annotator_agreement.judging_time import Session
 from collection.campaign import Campaign
@@ -41,14 +36,12 @@ MOST_ASKED = 50
 USUAL = 50
 """Judgements in an answer, if the card does not say."""
 
-Handler = Callable[[Campaign, str, Payload], Payload]
 
-
-def routes(guarded: Callable[..., Callable[[Request], Any]]) -> list[Route]:
+def routes(guarded: Guard) -> list[Route]:
     """The routes; `guarded` makes an endpoint of a handler, for those who judge, in the thread beside."""
     handlers: dict[str, Handler] = {"history": _history, "near": _near, "time": _time, "settings": _settings}
     return [
-        Route(f"{PREFIX}/{name}", guarded(handler, desk="aside"), methods=["POST"])
+        Route(f"{PREFIX}/{name}", guarded(handler, thread="aside"), methods=["POST"])
         for name, handler in handlers.items()
     ]
 
@@ -58,14 +51,13 @@ def _history(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     grade = payload.get("grade")
     if grade is not None and (isinstance(grade, bool) or not isinstance(grade, int | str)):
         raise BadRequest('wanted grade as a number, "cannot judge" or "flagged"')
-    before = None if payload.get("before") is None else _whole(payload, "before")
     found = campaign.history.judgements(
         annotator,
-        query_id=None if payload.get("query_id") is None else text_of(payload, "query_id"),
+        query_id=None if payload.get("query_id") is None else text(payload, "query_id"),
         grade=grade,
-        words=text_of(payload, "words")[:LONGEST_WORDS] if payload.get("words") else "",
-        before=before,
-        limit=_whole(payload, "limit") if "limit" in payload else USUAL,
+        words=text(payload, "words")[:LONGEST_WORDS] if payload.get("words") else "",
+        before=None if payload.get("before") is None else whole(payload, "before", 0, least=1),
+        limit=whole(payload, "limit", USUAL, least=1),
     )
     entries = [entry._asdict() | {"former": [f._asdict() for f in entry.former]} for entry in found.entries]
     return {"entries": entries, "more": found.more}
@@ -73,10 +65,10 @@ def _history(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
 
 def _near(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """Near-duplicates of some documents."""
-    doc_ids = [text_of({"doc_ids": doc_id}, "doc_ids") for doc_id in list_of(payload, "doc_ids")]
+    doc_ids = texts(payload, "doc_ids")
     if len(doc_ids) > MOST_ASKED:
         raise BadRequest(f"wanted {MOST_ASKED} doc_ids or fewer, found {len(doc_ids)}")
-    found = campaign.near_duplicates.of_documents(text_of(payload, "query_id"), annotator, doc_ids)
+    found = campaign.near_duplicates.of_documents(text(payload, "query_id"), annotator, doc_ids)
     return {
         "near": {
             doc_id: [
@@ -134,21 +126,14 @@ def _iso(at: pd.Timestamp) -> str:
     return at.isoformat(timespec="milliseconds")
 
 
-def _day(value: Any) -> datetime | None:
+def _day(value: object) -> datetime | None:
     """When a day began, as the browser says; None where it says nothing, or nothing that is a time."""
     if value is None:
         return None
     try:
-        day = datetime.fromisoformat(value)
-    except (TypeError, ValueError):
+        day = datetime.fromisoformat(text({"day": value}, "day"))
+    except (BadRequest, ValueError):
         raise BadRequest("wanted day as a time in ISO 8601") from None
     if day.tzinfo is None or not 2000 <= day.year <= 2200:  # what pandas can count
         raise BadRequest("wanted day as a time in ISO 8601, with its offset from UTC")
     return day
-
-
-def _whole(payload: Payload, name: str) -> int:
-    value = payload.get(name)
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 2**53:
-        raise BadRequest(f"wanted {name} as a whole number above 0")
-    return value

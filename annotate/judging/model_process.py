@@ -20,7 +20,15 @@ from queue import Empty, SimpleQueue
 from typing import IO, TYPE_CHECKING, Protocol
 
 from annotate.judging import model_worker
-from annotate.judging.model_worker import ReasonsFound, ReasonsWanted, RoundMade, RoundWanted, Wish, kept, send
+from annotate.judging.model_worker import (
+    ReasonsRequest,
+    ReasonsResult,
+    RoundRequest,
+    RoundResult,
+    WorkerRequest,
+    keep_newest,
+    send,
+)
 from collection.active_learning.features.workers import ONE_THREAD
 from collection.campaign import Campaign
 from collection.campaign.loop_settings import LOOPING
@@ -37,11 +45,11 @@ ENOUGH_DEATHS = 2
 """So many in a row, and the next process is only started when somebody asks for a round."""
 
 
-class NotLearned(Exception):
+class NoModelError(Exception):
     """There is no model of the topic at hand that could say why."""
 
 
-class Child(Protocol):
+class WorkerProcess(Protocol):
     """The process that learns, as the server has it: a :class:`subprocess.Popen`, or what a test puts in its place."""
 
     stdin: IO[bytes] | None
@@ -54,7 +62,7 @@ class Child(Protocol):
         """End it."""
 
 
-def start_child(directory: Path) -> Child:
+def start_worker(directory: Path) -> WorkerProcess:
     """Start the process that learns, for the campaign in this directory."""
     # The parent's path as it is now: the program may have changed it since it was started.
     path = [str(Path(__file__).parents[2]), *(p for p in sys.path if p)]
@@ -90,9 +98,9 @@ class Trainer:
         self._idle_start = False
         self._deaths = 0
         self._thread: threading.Thread | None = None
-        self._child: Child | None = None
+        self._child: WorkerProcess | None = None
         self._tickets = itertools.count()
-        self._asked: dict[int, SimpleQueue[ReasonsFound | None]] = {}
+        self._asked: dict[int, SimpleQueue[ReasonsResult | None]] = {}
 
     @property
     def process(self) -> int | None:
@@ -129,14 +137,14 @@ class Trainer:
 
         Raises
         ------
-        NotLearned
+        NoModelError
             There is no round yet, or none any more: the process was started anew.
         """
         ticket = next(self._tickets)
-        answer: SimpleQueue[ReasonsFound | None] = SimpleQueue()
+        answer: SimpleQueue[ReasonsResult | None] = SimpleQueue()
         with self._state:
             self._asked[ticket] = answer
-            sent = self._tell(ReasonsWanted(ticket, query_id, row))
+            sent = self._tell(ReasonsRequest(ticket, query_id, row))
         try:
             found = answer.get(timeout=PATIENCE) if sent else None
         except Empty:
@@ -145,7 +153,7 @@ class Trainer:
             with self._state:
                 self._asked.pop(ticket, None)
         if found is None or not found.known:
-            raise NotLearned(query_id)
+            raise NoModelError(query_id)
         return found.reasons
 
     def stop(self) -> None:
@@ -172,10 +180,10 @@ class Trainer:
 
     def _next(self) -> None:
         """Tell the process what to do next, if it is there and has nothing to do."""
-        if self._under_way is None and self._wanted and self._tell(RoundWanted(self._wanted[-1])):
+        if self._under_way is None and self._wanted and self._tell(RoundRequest(self._wanted[-1])):
             self._under_way = self._wanted.pop()
 
-    def _tell(self, wish: Wish) -> bool:
+    def _tell(self, wish: WorkerRequest) -> bool:
         """Whether a wish could be sent. They are short: a pipe takes them without waiting for whoever reads."""
         if self._child is None or self._child.stdin is None or self._stopping:
             return False
@@ -197,7 +205,7 @@ class Trainer:
                 if self._stopping:
                     return
             try:
-                child = start_child(self.directory)
+                child = start_worker(self.directory)
             except OSError as error:
                 self._deaths += 1
                 self._ended(f"the process that learns cannot be started: {error}", again=False)
@@ -220,7 +228,7 @@ class Trainer:
                 log.error("the process that learns has ended (%s)", how)
                 self._ended(f"the process that learns has ended ({how})", again=self._deaths < ENOUGH_DEATHS)
 
-    def _answers(self, child: Child) -> bool:
+    def _answers(self, child: WorkerProcess) -> bool:
         """Take answers until there are no more; whether there was one."""
         some = False
         assert child.stdout is not None
@@ -229,7 +237,7 @@ class Trainer:
                 answer = pickle.load(source)
                 some = True
                 with self._state:
-                    if isinstance(answer, ReasonsFound):
+                    if isinstance(answer, ReasonsResult):
                         if answer.ticket in self._asked:
                             self._asked[answer.ticket].put(answer)
                         continue
@@ -238,14 +246,14 @@ class Trainer:
                     self._next()
         return some
 
-    def _made(self, answer: RoundMade) -> None:
+    def _made(self, answer: RoundResult) -> None:
         if answer.problem is not None:
             log.error("no new round for topic %s\n%s", answer.query_id, answer.trace)
             self._problems[answer.query_id] = answer.problem
             return
         self._problems.pop(answer.query_id, None)
         if answer.made is not None:
-            self._rounds = kept(self._rounds, answer.query_id, answer.made)
+            self._rounds = keep_newest(self._rounds, answer.query_id, answer.made)
 
     def _ended(self, why: str, *, again: bool) -> None:
         """What was under way has come to nothing; `again`: it is tried once more."""
@@ -263,7 +271,7 @@ class Trainer:
                 waiting.put(None)
 
 
-def _ending(child: Child) -> str:
+def _ending(child: WorkerProcess) -> str:
     """How a process ended that answers no more, in words."""
     if child.stdin is not None:
         with suppress(OSError):

@@ -48,13 +48,13 @@ KEPT = 16
 """Topics whose last round is kept."""
 
 
-class RoundWanted(NamedTuple):
+class RoundRequest(NamedTuple):
     """A wish: a round of this topic, if the last one is no longer what there is to know."""
 
     query_id: str
 
 
-class ReasonsWanted(NamedTuple):
+class ReasonsRequest(NamedTuple):
     """A wish: why the document in this row of the matrix stands where it does."""
 
     ticket: int
@@ -62,7 +62,7 @@ class ReasonsWanted(NamedTuple):
     row: int
 
 
-class RoundMade(NamedTuple):
+class RoundResult(NamedTuple):
     """An answer: the round (None: the last one still holds), or what went wrong, in short and in full."""
 
     query_id: str
@@ -71,7 +71,7 @@ class RoundMade(NamedTuple):
     trace: str = ""
 
 
-class ReasonsFound(NamedTuple):
+class ReasonsResult(NamedTuple):
     """An answer: whether there is a model of the topic, and what its last round says of the document."""
 
     ticket: int
@@ -79,8 +79,8 @@ class ReasonsFound(NamedTuple):
     reasons: Reasons | None = None
 
 
-Wish = RoundWanted | ReasonsWanted
-Answer = RoundMade | ReasonsFound
+WorkerRequest = RoundRequest | ReasonsRequest
+WorkerResult = RoundResult | ReasonsResult
 
 
 def serve(directory: str) -> None:
@@ -88,7 +88,7 @@ def serve(directory: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt from the keyboard is the server's to answer
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nobody else may write between the answers
-    learning = Learning(Path(directory), sys.stdin.buffer, answers)
+    learning = ModelWorker(Path(directory), sys.stdin.buffer, answers)
 
     def listen() -> None:
         # Nothing under way is worth finishing: the log has it all.
@@ -108,7 +108,7 @@ def serve(directory: str) -> None:
     learning.work()
 
 
-class Learning:
+class ModelWorker:
     """What the child does: one thread listens and explains, the other makes rounds.
 
     Parameters
@@ -131,8 +131,8 @@ class Learning:
         """Take wishes until nothing more can come; what can be explained is explained while a round is made."""
         with suppress(OSError, EOFError, pickle.UnpicklingError):
             while True:
-                wish: Wish = pickle.load(self._wishes)
-                if isinstance(wish, RoundWanted):
+                wish: WorkerRequest = pickle.load(self._wishes)
+                if isinstance(wish, RoundRequest):
                     self._waiting.put(wish.query_id)
                 else:
                     self._send(self._explained(wish))
@@ -157,20 +157,20 @@ class Learning:
         from collection.campaign import Campaign
 
         if modest:
-            take_what_is_left()
+            use_idle_scheduling()
         campaign: Campaign | None = None
         seconds = used = 0.0
         while (query_id := self._waiting.get()) is not None:
             began, worked = time.perf_counter(), time.thread_time()
             try:
                 campaign = campaign or Campaign(self.directory)
-                answer = RoundMade(query_id, self._round(campaign, query_id))
+                answer = RoundResult(query_id, self._round(campaign, query_id))
             except Exception as error:  # judging must go on, whatever the model does
-                answer = RoundMade(query_id, None, f"{error}" or type(error).__name__, traceback.format_exc())
+                answer = RoundResult(query_id, None, f"{error}" or type(error).__name__, traceback.format_exc())
             self._send(answer)
             seconds += time.perf_counter() - began
             used += time.thread_time() - worked
-            should = should_be_modest(modest, seconds, used)
+            should = should_yield(modest, seconds, used)
             if should is not None:
                 if should != modest:
                     break
@@ -190,28 +190,28 @@ class Learning:
         ):
             return None
         made = campaign.active_learning.learn(query_id)
-        self._learned = kept(self._learned, query_id, made)
+        self._learned = keep_newest(self._learned, query_id, made)
         return made.round
 
-    def _explained(self, wish: ReasonsWanted) -> ReasonsFound:
+    def _explained(self, wish: ReasonsRequest) -> ReasonsResult:
         learned = self._learned.get(wish.query_id)
         if learned is None:
-            return ReasonsFound(wish.ticket, known=False)
-        return ReasonsFound(wish.ticket, known=True, reasons=learned.reasons(wish.row))
+            return ReasonsResult(wish.ticket, known=False)
+        return ReasonsResult(wish.ticket, known=True, reasons=learned.reasons(wish.row))
 
-    def _send(self, answer: Answer) -> None:
+    def _send(self, answer: WorkerResult) -> None:
         with suppress(OSError), self._writing:  # the listener notices that nobody reads any more
             send(self._answers, answer)
 
 
-def should_be_modest(modest: bool, seconds: float, used: float) -> bool | None:
+def should_yield(modest: bool, seconds: float, used: float) -> bool | None:
     """Whether rounds should be content with what is left, by how long some took and had a processor.
 
     None: it cannot be told yet.
 
-    >>> [should_be_modest(False, seconds, used=1.2) for seconds in (2.0, 12.0)]
+    >>> [should_yield(False, seconds, used=1.2) for seconds in (2.0, 12.0)]
     [True, False]
-    >>> [should_be_modest(True, seconds, used=0.06) for seconds in (0.1, 40.0)]
+    >>> [should_yield(True, seconds, used=0.06) for seconds in (0.1, 40.0)]
     [True, False]
     """
     if modest:
@@ -219,7 +219,7 @@ def should_be_modest(modest: bool, seconds: float, used: float) -> bool | None:
     return used > ROOM * seconds if used >= SURE else None
 
 
-def take_what_is_left() -> None:
+def use_idle_scheduling() -> None:
     """Let this thread run where nobody else wants to, and give way at once; where the system knows of such a thing."""
     if sys.platform == "linux":
         with suppress(OSError):  # a container may forbid it
@@ -237,7 +237,7 @@ def send(to: IO[bytes], message: Any) -> None:
     to.flush()
 
 
-def kept(before: dict[str, T], query_id: str, made: T) -> dict[str, T]:
+def keep_newest(before: dict[str, T], query_id: str, made: T) -> dict[str, T]:
     """The newest of a topic beside the others, of no more topics than are worth their room.
 
     A dictionary of its own: another thread that reads meanwhile finds the one or the other.

@@ -42,18 +42,16 @@ keeps what is not yet `saved` or `refused` and sends it until it is. A decision 
 documents are those that were shown then. 400 where the topic is not and was not this annotator's.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
+from functools import partial
 
 from starlette.routing import Route
 
-from annotate.judging.document_payload import PREFIX, shown
-from annotate.judging.request_fields import Payload, list_of, note_of, seconds_of, text_of
+from annotate.judging.document_payload import PREFIX, document_payloads
+from annotate.judging.request_fields import Guard, Payload, decision, decisions, items, text, texts, whole
 from annotate.server.request_bodies import BadRequest
 from collection.campaign import Campaign
-from collection.campaign.results import JudgeResult, Refused
+from collection.campaign.results import JudgeResult
 from collection.campaign.topic_tasks import NextTopics
 from collection.errors import BusyError
 from collection.preferences import Ahead
@@ -74,8 +72,6 @@ AHEAD_OF_OTHERS = 1
 MOST_SHOWN = 200
 """Documents that one decision names."""
 
-Guard = Callable[[Callable[[Campaign, str, Payload], Payload]], Callable[..., Any]]
-
 
 def routes(guarded: Guard) -> list[Route]:
     """The routes of this module; `guarded` makes an endpoint for those who judge of a handler."""
@@ -85,20 +81,17 @@ def routes(guarded: Guard) -> list[Route]:
 
 def _sync(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """Take decisions, then hand out what is wanted. In this order: what was just decided is not open."""
-    task, want = _task(payload), payload.get("want", 0)
-    if not isinstance(want, int) or isinstance(want, bool):
-        raise BadRequest("wanted want as a whole number")
-    holding = [text_of({"holding": query_id}, "holding") for query_id in list_of(payload, "holding")]
-    decisions, refused = _decisions(task, annotator, list_of(payload, "decisions"))
+    task, want, holding = _task(payload), whole(payload, "want", 0), texts(payload, "holding")
+    readable, refused = decisions(items(payload, "decisions"), partial(_decision, task, annotator))
     want = min(max(want, 0), MOST_UNITS)
     try:
         with campaign.transaction():  # one wait for the disk, not two
-            asked, result, found = _exchange(campaign, annotator, task, decisions, holding, want)
+            asked, result, found = _exchange(campaign, annotator, task, readable, holding, want)
     except BusyError:
         raise
     except Exception:
         # No decision is lost because nothing could be handed out after it: now they are on disk by themselves.
-        asked, result, found = _exchange(campaign, annotator, task, decisions, holding, want)
+        asked, result, found = _exchange(campaign, annotator, task, readable, holding, want)
     answer: Payload = {
         "task": asked,
         "saved": result.saved,
@@ -115,20 +108,15 @@ def _sync(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
         answer["units"] = _units(campaign, annotator, task, found.fresh, fresh=True, first=first)
         if task == "preference":
             saved = set(result.saved)
-            changed = [d.query_id for d in decisions if d.uuid in saved]
-            planned = dict.fromkeys([*changed, *kept[:1]] if decisions else kept)
+            changed = [d.query_id for d in readable if d.uuid in saved]
+            planned = dict.fromkeys([*changed, *kept[:1]] if readable else kept)
             answer["plans"] = {query_id: _plan(campaign, annotator, query_id, first) for query_id in planned}
     done, goal, left = campaign.topic_tasks.progress(annotator)
     return answer | {"progress": {"done": done, "goal": goal, "left_for_me": left}}
 
 
 def _exchange(
-    campaign: Campaign,
-    annotator: str,
-    task: str,
-    decisions: list[Choice] | list[Preference],
-    holding: list[str],
-    want: int,
+    campaign: Campaign, annotator: str, task: str, decisions: list[Choice | Preference], holding: list[str], want: int
 ) -> tuple[str, JudgeResult, NextTopics | None]:
     """What the campaign asks for, what became of the decisions, and the next topics, where it asks for this task."""
     if task == "list":
@@ -141,21 +129,19 @@ def _exchange(
 
 def _recent(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """The annotator's last decisions, newest first."""
-    task, limit = _task(payload), payload.get("limit", 20)
-    if not isinstance(limit, int) or isinstance(limit, bool):
-        raise BadRequest("wanted limit as a whole number")
-    decisions = _former(campaign, task, annotator=annotator, last=min(max(limit, 1), MOST_RECENT))[::-1]
-    words = campaign.corpus.topic_words([decision["query_id"] for decision in decisions])
-    titles = campaign.corpus.titles({doc_id for decision in decisions for doc_id in _named(task, decision)})
-    for decision in decisions:
-        decision["title"] = words[decision["query_id"]]["title"]
-        decision["titles"] = {doc_id: titles[doc_id] for doc_id in _named(task, decision)}
-    return {"decisions": decisions}
+    task, limit = _task(payload), whole(payload, "limit", 20)
+    recent = _former(campaign, task, annotator=annotator, last=min(max(limit, 1), MOST_RECENT))[::-1]
+    words = campaign.corpus.topic_words([each["query_id"] for each in recent])
+    titles = campaign.corpus.titles({doc_id for each in recent for doc_id in _named(task, each)})
+    for each in recent:
+        each["title"] = words[each["query_id"]]["title"]
+        each["titles"] = {doc_id: titles[doc_id] for doc_id in _named(task, each)}
+    return {"decisions": recent}
 
 
 def _unit(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """One topic with its documents, and what this annotator decided."""
-    task, query_id = _task(payload), text_of(payload, "query_id")
+    task, query_id = _task(payload), text(payload, "query_id")
     if not campaign.topic_tasks.may_see(annotator, query_id):
         raise BadRequest(f"topic {query_id!r} is not yours")
     return _units(campaign, annotator, task, [query_id], first=query_id)[0]
@@ -182,7 +168,7 @@ def _units(
             unit["former"] = said[0] if said else None
             doc_ids = said[0]["shown"] if said and said[0]["shown"] else doc_ids
         documents = campaign.corpus.documents(doc_ids)
-        unit["documents"] = shown(campaign, [documents[i] for i in doc_ids], query_id, UNIT_CAP)
+        unit["documents"] = document_payloads(campaign, [documents[i] for i in doc_ids], query_id, UNIT_CAP)
         units.append(unit)
     return units
 
@@ -202,7 +188,7 @@ def _ahead(ahead: Ahead) -> Payload:
     return {"pair": list(ahead.pair)} | ({"then": then} if then else {})
 
 
-def _former(campaign: Campaign, task: str, **which: Any) -> list[Payload]:
+def _former(campaign: Campaign, task: str, **which: str | int | None) -> list[Payload]:
     """Decisions of the log as the card wants them, oldest first."""
     frame = campaign.topic_tasks.choices(**which) if task == "list" else campaign.topic_tasks.preferences(**which)
     names = ("shown", "chosen") if task == "list" else ("left", "right")
@@ -214,8 +200,8 @@ def _former(campaign: Campaign, task: str, **which: Any) -> list[Payload]:
     ]
 
 
-def _named(task: str, decision: Payload) -> Iterable[str]:
-    return decision["shown"] if task == "list" else (decision["left"], decision["right"])
+def _named(task: str, each: Payload) -> Iterable[str]:
+    return each["shown"] if task == "list" else (each["left"], each["right"])
 
 
 def _task(payload: Payload) -> str:
@@ -225,50 +211,18 @@ def _task(payload: Payload) -> str:
     return str(task)
 
 
-def _decisions(task: str, annotator: str, items: list[Any]) -> tuple[list[Choice] | list[Preference], list[Refused]]:
-    """What can be read, and what not: one odd decision must not keep those behind it from being saved."""
-    readable: list[Any] = []
-    refused: list[Refused] = []
-    for item in items:
-        uuid = text_of(item, "uuid")
-        try:
-            readable.append(_choice(annotator, item) if task == "list" else _preference(annotator, item))
-        except BadRequest as error:
-            refused.append(Refused(uuid, str(error)))
-    return readable, refused
+def _decision(task: str, annotator: str, sent: Payload) -> Choice | Preference:
+    """A choice or a preference as the card sends it."""
+    kinds = CHOICE_KINDS if task == "list" else PREFERENCE_KINDS
+    if sent.get("kind") not in kinds:
+        raise BadRequest(f"wanted decisions whose kind is one of {', '.join(kinds)}")
+    fields = decision(annotator, sent)
+    if task == "list":
+        return Choice(**fields, kind=sent["kind"], shown=_ids(sent, "shown"), chosen=_ids(sent, "chosen"))
+    return Preference(**fields, kind=sent["kind"], left=text(sent, "left"), right=text(sent, "right"))
 
 
-def _choice(annotator: str, item: Any) -> Choice:
-    """A choice as the card sends it; whose it is says the token, not the card."""
-    if item.get("kind") not in CHOICE_KINDS:
-        raise BadRequest(f"wanted decisions whose kind is one of {', '.join(CHOICE_KINDS)}")
-    return Choice(**_common(annotator, item), kind=item["kind"], shown=_ids(item, "shown"), chosen=_ids(item, "chosen"))
-
-
-def _preference(annotator: str, item: Any) -> Preference:
-    if item.get("kind") not in PREFERENCE_KINDS:
-        raise BadRequest(f"wanted decisions whose kind is one of {', '.join(PREFERENCE_KINDS)}")
-    return Preference(
-        **_common(annotator, item), kind=item["kind"], left=text_of(item, "left"), right=text_of(item, "right")
-    )
-
-
-def _common(annotator: str, item: Any) -> dict[str, Any]:
-    return {
-        "uuid": text_of(item, "uuid"),
-        "annotator": annotator,
-        "query_id": text_of(item, "query_id"),
-        "reason": text_of(item, "reason")[:1000] if item.get("reason") else None,
-        "shown_at": text_of(item, "shown_at")[:40] if item.get("shown_at") else None,
-        "seconds": seconds_of(item.get("seconds")),
-        "away": seconds_of(item.get("away")),
-        "source": "click" if item.get("source") == "click" else "key",
-        "note": note_of(item.get("note")),
-    }
-
-
-def _ids(item: Any, name: str) -> tuple[str, ...]:
-    ids = list_of(item, name)
-    if len(ids) > MOST_SHOWN:
-        raise BadRequest(f"wanted {MOST_SHOWN} documents at most in {name}, found {len(ids)}")
-    return tuple(text_of({name: doc_id}, name) for doc_id in ids)
+def _ids(sent: Payload, name: str) -> tuple[str, ...]:
+    if len(items(sent, name)) > MOST_SHOWN:
+        raise BadRequest(f"wanted {MOST_SHOWN} documents at most in {name}, found {len(sent[name])}")
+    return tuple(texts(sent, name))

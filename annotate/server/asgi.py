@@ -4,8 +4,6 @@
 the judging routes keep their writer in a thread of it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys
@@ -19,15 +17,15 @@ from streamlit import config
 from streamlit.runtime import Runtime
 
 from annotate.auth import oidc
-from annotate.auth.roles import declared
-from annotate.auth.routes import SigningService
+from annotate.auth.page_access import PAGES
+from annotate.auth.roles import require_roles
+from annotate.auth.routes import SignInService
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.judging.model_process import Trainer
 from annotate.judging.routes import JudgingService
 from annotate.server import uploads
-from annotate.server.middleware import Door
+from annotate.server.middleware import RequestGuard
 from annotate.server.origins import Origins
-from annotate.views import PAGES
 from collection.campaign import Campaign
 
 SCRIPT = Path(__file__).parents[1] / "app.py"
@@ -65,7 +63,7 @@ def create_app(
     """
     known = oidc.read(directory)
     origins = Origins([*public_addresses, *([known.address] if known else [])], host)
-    judging, signing = JudgingService(directory, trainer), SigningService(directory, known, origins)
+    judging, signing = JudgingService(directory, trainer), SignInService(directory, known, origins)
 
     @asynccontextmanager
     async def lifespan(app: object) -> AsyncIterator[None]:
@@ -85,8 +83,10 @@ def create_app(
     pages = frozenset("" if page.default else page.url_path for page in PAGES)
     app = st.App(
         SCRIPT,
-        routes=declared([*judging.routes(), *signing.routes()]),
-        middleware=[Middleware(Door, service=signing, pages=pages, origins=origins, max_upload=max_upload * 2**20)],
+        routes=require_roles([*judging.routes(), *signing.routes()]),
+        middleware=[
+            Middleware(RequestGuard, service=signing, pages=pages, origins=origins, max_upload=max_upload * 2**20)
+        ],
         lifespan=lifespan,
         secrets=secrets,
     )

@@ -1,7 +1,5 @@
 """A thread with a campaign of its own, for routes that must not block the event loop."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +11,7 @@ from collection.campaign import Campaign
 T = TypeVar("T")
 
 
-class Desk:
+class CampaignThread:
     """One thread with one connection to the campaign.
 
     Parameters

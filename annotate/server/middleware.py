@@ -1,7 +1,5 @@
 """The door of the app, through which every request and every WebSocket goes before Streamlit and the routes see it."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from urllib.parse import urlsplit
 
@@ -15,10 +13,10 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime import Runtime
 
 from annotate.auth import forms
-from annotate.auth.routes import SigningService
+from annotate.auth.page_access import PAGES
+from annotate.auth.routes import SignInService
 from annotate.server import uploads
 from annotate.server.origins import Origins, origin_of
-from annotate.views import PAGES
 
 PROVIDER_COOKIE = "_streamlit_user"
 """In which Streamlit keeps what the provider said."""
@@ -36,7 +34,7 @@ on for anybody: Streamlit's other messages are for developers. They empty the ca
 state (``clear_cache``), install files (``install_skills``), run git, and stop the server."""
 
 
-class Door:
+class RequestGuard:
     """Refuses what is not meant for this server, comes from another site's page, or needs a sign-in.
 
     The pages and routes look for themselves who comes; this guards Streamlit's own routes, and spares a person who
@@ -61,7 +59,7 @@ class Door:
     an interface for programs, which is off. Only for those who are signed in."""
 
     def __init__(
-        self, app: ASGIApp, service: SigningService, pages: frozenset[str], origins: Origins, max_upload: int
+        self, app: ASGIApp, service: SignInService, pages: frozenset[str], origins: Origins, max_upload: int
     ) -> None:
         self.app, self.service, self.pages = app, service, pages
         self.origins, self.max_upload = origins, max_upload
@@ -89,12 +87,12 @@ class Door:
 
     def _refusal(self, request: Request) -> Response | None:
         """What is not meant for this server, and what another site's page makes a browser do."""
-        if not self.origins.is_meant(request):
+        if not self.origins.is_for_this_server(request):
             host = request.headers.get("host", "")[:200]
             words = f"This server does not answer to the name {host!r}."
             remedy = "The operator can name its address: cleverdon serve DIR --public-address https://NAME"
             return PlainTextResponse(f"{words} {remedy}", 421)
-        if request.method in SAFE_METHODS or self.origins.is_own(request):
+        if request.method in SAFE_METHODS or self.origins.is_same_origin(request):
             return None
         words = self._why_refused(request)
         if "text/html" in request.headers.get("accept", ""):
@@ -140,7 +138,7 @@ class Door:
             answer = PlainTextResponse("An upload needs a Content-Length and no Transfer-Encoding.", 411)
         else:
             size = int(announced[:16])
-            with uploads.arriving(session_id, size, self.max_upload, Runtime.instance()) as fits:
+            with uploads.reserve(session_id, size, self.max_upload, Runtime.instance()) as fits:
                 if fits:
                     await self.app(scope, receive, send)
                     return
@@ -152,7 +150,7 @@ class Door:
 
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = HTTPConnection(scope)
-        if not (self.origins.is_meant(request) and self.origins.is_own(request)):
+        if not (self.origins.is_for_this_server(request) and self.origins.is_same_origin(request)):
             await WebSocketClose(1008)(scope, receive, send)
             return
 

@@ -1,7 +1,5 @@
 """The names and origins of this server: which requests are meant for it, and which come from its own pages."""
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 from collections.abc import Iterable
@@ -78,7 +76,7 @@ class Origins:
         short = machine.partition(".")[0]
         self._names = {"localhost", host.lower(), machine, short, f"{short}.local", *(o.host for o in self._public)}
 
-    def is_meant(self, request: HTTPConnection) -> bool:
+    def is_for_this_server(self, request: HTTPConnection) -> bool:
         """Whether the request names this server as its host."""
         asked = _asked(request)
         if asked is None:
@@ -89,7 +87,7 @@ class Origins:
             return asked.host in self._names
         return True
 
-    def is_own(self, request: HTTPConnection) -> bool:
+    def is_same_origin(self, request: HTTPConnection) -> bool:
         """Whether the request comes from a page of this server, or from no browser.
 
         Cookies do not tell ports apart, and a browser sends them along with requests of other sites' pages.

@@ -1,7 +1,5 @@
 """Read the bodies of requests: a limited number of bytes, of the content type that the route expects."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from typing import Any, NoReturn

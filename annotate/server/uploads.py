@@ -24,7 +24,7 @@ KEPT_SECONDS = 120.0
 
 _open: dict[str, float | None] = {}
 """Sessions whose page has an uploader, and since when they have been disconnected."""
-_arriving: Counter[str] = Counter()
+_reserved: Counter[str] = Counter()
 """Bytes of requests that are being read, by session."""
 
 
@@ -46,23 +46,23 @@ def is_open(session_id: str) -> bool:
 
 
 @contextmanager
-def arriving(session_id: str, size: int, limit: int, runtime: Runtime) -> Iterator[bool]:
+def reserve(session_id: str, size: int, limit: int, runtime: Runtime) -> Iterator[bool]:
     """Whether the session may hold `size` bytes more, which count from now on; `limit` is in bytes.
 
     If the session leaves the page meanwhile, its files are freed on exit.
     """
     storage = runtime.uploaded_file_mgr.file_storage  # type: ignore[attr-defined]
     held = sum(len(file.data) for file in list(storage.get(session_id, {}).values()))
-    if held + _arriving[session_id] + size > limit:
+    if held + _reserved[session_id] + size > limit:
         yield False
         return
-    _arriving[session_id] += size
+    _reserved[session_id] += size
     try:
         yield True
     finally:
-        _arriving[session_id] -= size
-        if not _arriving[session_id]:
-            del _arriving[session_id]
+        _reserved[session_id] -= size
+        if not _reserved[session_id]:
+            del _reserved[session_id]
         if not is_open(session_id):  # the files that it had were freed before this one was added
             runtime.uploaded_file_mgr.remove_session_files(session_id)
 

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from annotate.auth import pages, session
-from annotate.auth.rate_limit import OLD_PASSWORDS, too_many
-from annotate.elements import drawing
+from annotate.auth import session
+from annotate.auth.rate_limit import OLD_PASSWORDS, wait_message
+from annotate.elements import signin_pages, widgets
 from collection.accounts import SHORTEST_PASSWORD
 from collection.errors import CleverdonError, InputError, WrongPasswordError
 from collection.records import ROLES
@@ -14,11 +14,11 @@ campaign = now.campaign
 
 st.title("Account")
 mine = next(account for account in campaign.accounts.table().to_dict("records") if account["name"] == now.annotator)
-st.write(f"You are **{drawing.plain(now.annotator)}**, {now.role}: {ROLES[now.role]}.")
+st.write(f"You are **{widgets.plain(now.annotator)}**, {now.role}: {ROLES[now.role]}.")
 if mine["groups"]:
-    st.write(f"Groups: {drawing.plain(', '.join(mine['groups']))}.")
+    st.write(f"Groups: {widgets.plain(', '.join(mine['groups']))}.")
 if mine["email"]:
-    st.write(f"E-mail: {drawing.plain(mine['email'])}.")
+    st.write(f"E-mail: {widgets.plain(mine['email'])}.")
 
 has_one = bool(mine["has_password"])
 st.subheader("Change the password" if has_one else "Choose a password")
@@ -37,7 +37,7 @@ with st.form("password", clear_on_submit=True, width=460):
         if new != again:
             st.error("The two passwords are not the same.")
         elif (wait := OLD_PASSWORDS.wait(now.annotator, now.digest, is_known=True)) > 0:
-            st.error(too_many(wait))
+            st.error(wait_message(wait))
         else:
             OLD_PASSWORDS.failed(now.annotator, now.digest, is_known=True)
             try:
@@ -46,7 +46,7 @@ with st.form("password", clear_on_submit=True, width=460):
                 # Where only the new password is refused, the old one was right.
                 if isinstance(error, InputError) and not isinstance(error, WrongPasswordError):
                     OLD_PASSWORDS.succeeded(now.annotator, now.digest, is_known=True)
-                st.error(drawing.plain(f"{str(error)[0].upper()}{str(error)[1:]}."))
+                st.error(widgets.sentence(str(error)))
             else:
                 OLD_PASSWORDS.succeeded(now.annotator, now.digest, is_known=True)
                 st.success("Changed. In other browsers you are signed out.")
@@ -60,6 +60,6 @@ st.write(
 )
 with st.container(horizontal=True):
     if st.button("Sign out here", key="leave-here"):
-        pages.sign_out()
+        signin_pages.sign_out()
     if st.button("Sign out everywhere", key="leave-everywhere"):
-        pages.sign_out(everywhere=True)
+        signin_pages.sign_out(everywhere=True)

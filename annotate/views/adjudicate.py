@@ -2,18 +2,16 @@
 
 from collections.abc import Hashable
 from functools import partial
-from typing import Any
 from uuid import uuid4
 
 import pandas as pd
 import streamlit as st
 
 from annotate.auth import session
-from annotate.elements import drawing, widgets
-from annotate.judging.card import ADJUDICATE, CardData, grade_buttons, mount
-from annotate.judging.document_payload import PREFIX, TEXT_CAP
+from annotate.elements import display, widgets
+from annotate.judging.card import ADJUDICATE, PairFilter, grade_buttons, mount
 from collection.adjudication import filtered
-from collection.campaign.results import CANNOT_JUDGE_REASONS
+from collection.characters import without_bidi
 
 now = session.current()
 campaign, scale = now.campaign, now.campaign.grades
@@ -71,7 +69,7 @@ with above.popover("Filter", icon=":material/filter_list:"):
     topic = st.selectbox(
         "Topic",
         ["", *sorted(everything["query_id"].unique(), key=order.__getitem__)],
-        format_func=lambda q: widgets.upright(f"{q}: {titles[q]}") if q else "All topics",
+        format_func=lambda q: without_bidi(f"{q}: {titles[q]}") if q else "All topics",
         key="topic",
     )
     distance = st.selectbox(
@@ -83,10 +81,10 @@ with above.popover("Filter", icon=":material/filter_list:"):
     people = st.multiselect(
         "Judged by all of",
         sorted({name for names in everything["names"] for name in names}),
-        format_func=widgets.upright,
+        format_func=without_bidi,
         key="people",
     )
-    conditions: dict[str, Any] = {
+    conditions: PairFilter = {
         "why": why or None,
         "query_id": topic or None,
         "distance": None if distance < 0 else distance,
@@ -97,25 +95,21 @@ with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queu
     if listed.open:
         left = filtered(everything[~everything["ended"]], **conditions)
         st.session_state[LISTED] = list(zip(left["query_id"], left["doc_id"], strict=True))
-        drawing.dataframe(
-            left[["query_id", "grades", "distance", "doc_id"]],
-            hide_index=True,
+        display.table(
+            left,
+            {"query_id": "Topic", "grades": "Grades", "distance": "Distance", "doc_id": "Document"},
             on_select=partial(pick, f"queue-{picked}"),
             selection_mode="single-row",
             key=f"queue-{picked}",  # a new one has no row selected
-            column_config={"query_id": "Topic", "doc_id": "Document", "distance": "Distance", "grades": "Grades"},
         )
         st.caption('Select a row to show the pair. Grades are sorted; "?" stands for "cannot judge".')
 
 with above.popover("Done", icon=":material/done_all:", on_change="rerun", key="done-open") as done:
     if done.open:
         ended = campaign.judgement_log.adjudications()[::-1]
-        grades = [widgets.grade_name(scale, *said) for said in zip(ended["kind"], ended["relevance"], strict=True)]
-        columns = ["query_id", "doc_id", "grade", "annotator", "note", "judged_at"]
-        drawing.dataframe(
-            ended.assign(grade=grades, note=ended["note"].fillna(""))[columns],
-            hide_index=True,
-            column_config={
+        display.table(
+            ended.assign(grade=widgets.grade_names(scale, ended), note=ended["note"].fillna("")),
+            {
                 "query_id": "Topic",
                 "doc_id": "Document",
                 "grade": "Grade",
@@ -129,21 +123,14 @@ with above.popover("Done", icon=":material/done_all:", on_change="rerun", key="d
 if waiting:
     st.caption(for_texts)
 mount(
-    CardData(
-        token=now.token(),
-        campaign=campaign.id,
-        annotator=now.annotator,
-        scale=grade_buttons(scale),
-        reasons=list(CANNOT_JUDGE_REASONS),
-        query_id=None,
-        text_cap=TEXT_CAP,
-        routes=PREFIX,
-        card={},
-        own=campaign.settings.card_arrangement(now.annotator),
-        filter=conditions,
-        pair=st.session_state.get(PAIR),
-        picked=picked,
-    ),
+    {
+        "scale": grade_buttons(scale),
+        "query_id": None,
+        "card": {},
+        "filter": conditions,
+        "pair": st.session_state.get(PAIR),
+        "picked": picked,
+    },
     ADJUDICATE,
-    key="adjudicate",
+    "adjudicate",
 )

@@ -3,9 +3,9 @@
 import streamlit as st
 
 from annotate.auth import session
-from annotate.elements import drawing, markdown, widgets
-from collection.characters import natural_key
-from collection.errors import CleverdonError
+from annotate.elements import display, widgets
+from collection.characters import natural_key, without_bidi
+from collection.documents.rendering.markup import to_html
 from collection.records import in_natural_order
 
 now = session.current()
@@ -32,7 +32,7 @@ st.write(
 
 def show(words: str) -> None:
     """Markdown as the card shows it."""
-    st.html(f'{STYLE}<div class="guidelines">{markdown.to_html(words) or "&nbsp;"}</div>')
+    st.html(f'{STYLE}<div class="guidelines">{to_html(words) or "&nbsp;"}</div>')
 
 
 def read() -> None:
@@ -56,8 +56,8 @@ def read_notes() -> None:
         st.subheader("Notes for topics")
     for query_id, note in sorted(shown.items(), key=lambda topic: natural_key(topic[0])):
         with st.container(border=True):
-            st.write(f"**{drawing.plain(query_id)}: {drawing.plain(topics[query_id])}**")
-            st.text(widgets.upright(note))
+            st.write(f"**{widgets.plain(query_id)}: {widgets.plain(topics[query_id])}**")
+            st.text(without_bidi(note))
 
 
 def write() -> None:
@@ -84,14 +84,11 @@ def write() -> None:
             show(written)
     changed = written.strip() != text
     if st.button("Save" if changed else "Saved", type="primary", disabled=not changed, key="save"):
-        try:
+        with widgets.shown_errors():
             campaign.settings.set_guidelines(written)
-        except CleverdonError as error:
-            st.error(drawing.plain(str(error)))
-            return
-        st.session_state["guidelines-begun"] = campaign.settings.guidelines()
-        st.toast("Saved. Cards show it when they are opened next.")
-        st.rerun()
+            st.session_state["guidelines-begun"] = campaign.settings.guidelines()
+            st.toast("Saved. Cards show it when they are opened next.")
+            st.rerun()
 
 
 def write_notes() -> None:
@@ -101,7 +98,7 @@ def write_notes() -> None:
         st.write("There are no topics yet.")
         return
     topics["note"] = [notes.get(query_id, "") for query_id in topics["query_id"]]
-    edited = drawing.data_editor(
+    edited = display.data_editor(
         topics,
         hide_index=True,
         height=min(35 * len(topics) + 38, 460),
@@ -118,26 +115,21 @@ def write_notes() -> None:
     other = edited[edited["note"] != topics["note"]]
     of = f"{len(other):,} note{'s' if len(other) != 1 else ''}"
     if st.button(f"Save {of}" if len(other) else "Notes are saved", disabled=other.empty, key="save-notes"):
-        try:
+        with widgets.shown_errors():
             with campaign.transaction():
                 for query_id, note in other[["query_id", "note"]].itertuples(index=False):
                     campaign.settings.set_topic_note(query_id, note)
-        except CleverdonError as error:
-            st.error(drawing.plain(str(error)))
-            return
-        st.toast(f"{of} saved.")
-        st.rerun()
+            st.toast(f"{of} saved.")
+            st.rerun()
 
 
+reading = st.container()
 if manages:
-    tabs = st.tabs(["Read", "Write", "Notes for topics"])
-    with tabs[0]:
-        read()
-        read_notes()
-    with tabs[1]:
+    reading, writing, noting = st.tabs(["Read", "Write", "Notes for topics"])
+    with writing:
         write()
-    with tabs[2]:
+    with noting:
         write_notes()
-else:
+with reading:
     read()
     read_notes()

@@ -8,7 +8,8 @@ import streamlit as st
 from streamlit import config
 
 from annotate.auth import session
-from annotate.elements import drawing, widgets
+from annotate.elements import widgets
+from collection.characters import without_bidi
 from collection.errors import CleverdonError
 
 campaign = session.current().campaign
@@ -28,15 +29,10 @@ with st.form("files", border=False):
         help="JSONL, TSV or CSV; .gz too. Documents with files of images come with `cleverdon import`.",
     )
     runs = right.file_uploader(
-        "Runs",
-        key="runs",
-        accept_multiple_files=True,
-        help="TREC form: topic Q0 document rank score tag; .gz too.",
+        "Runs", key="runs", accept_multiple_files=True, help="TREC form: topic Q0 document rank score tag; .gz too."
     )
     qrels = right.file_uploader(
-        "Qrels",
-        key="qrels",
-        help="TREC form: topic 0 document grade. Kept as judgements of an annotator of its own.",
+        "Qrels", key="qrels", help="TREC form: topic 0 document grade. Kept as judgements of an annotator of its own."
     )
     labels = right.file_uploader(
         "Labels of several annotators",
@@ -91,14 +87,14 @@ if go:
             )
         except CleverdonError as error:
             line.empty()
-            st.error(f"**Nothing was imported.** {drawing.plain(by_name(str(error)))}")
+            st.error(f"**Nothing was imported.** {widgets.plain(by_name(str(error)))}")
             st.stop()
         line.empty()
         st.success("Imported.")
         for sentence in report.done:
-            st.text(widgets.upright(by_name(sentence)))
+            st.text(without_bidi(by_name(sentence)))
         for notice in report.notices:
-            st.warning(drawing.plain(by_name(notice)))
+            st.warning(widgets.plain(by_name(notice)))
 
 st.subheader("What is there")
 counts = campaign.progress.counts()
@@ -110,7 +106,7 @@ if len(logs := campaign.clicks.sources()):
     st.write(
         "Log of clicks: "
         + ", ".join(
-            f"{drawing.plain(str(name))} ({rows:,} rows)" for name, rows in logs.itertuples(index=False, name=None)
+            f"{widgets.plain(str(name))} ({rows:,} rows)" for name, rows in logs.itertuples(index=False, name=None)
         )
         + "."
     )

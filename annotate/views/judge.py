@@ -6,9 +6,7 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.elements import widgets
-from annotate.judging.card import CARDS, CardData, grade_buttons, mount
-from annotate.judging.document_payload import PREFIX, TEXT_CAP
-from collection.campaign.results import CANNOT_JUDGE_REASONS
+from annotate.judging.card import CARDS, grade_buttons, mount
 
 now = session.current()
 step = now.campaign.overview.next_step()
@@ -19,18 +17,5 @@ if step.page in ("import", "pool"):
     widgets.next_step(step)
 else:
     settings = now.campaign.settings.judging_page()
-    mount(
-        CardData(
-            token=now.token(),
-            campaign=now.campaign.id,
-            annotator=now.annotator,
-            scale=grade_buttons(now.campaign.grades) if settings.task == "grades" else [],
-            reasons=list(CANNOT_JUDGE_REASONS),
-            query_id=st.query_params.get("topic"),
-            text_cap=TEXT_CAP,
-            routes=PREFIX,
-            card=asdict(settings),
-            own=now.campaign.settings.card_arrangement(now.annotator),
-        ),
-        CARDS[settings.task],
-    )
+    scale = grade_buttons(now.campaign.grades) if settings.task == "grades" else []
+    mount({"scale": scale, "query_id": st.query_params.get("topic"), "card": asdict(settings)}, CARDS[settings.task])

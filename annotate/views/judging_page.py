@@ -1,19 +1,15 @@
 """Judging page: what annotators are asked, and how documents are shown to them."""
 
-from dataclasses import asdict
-from typing import Any
-
 import streamlit as st
 
 from annotate.auth import session
-from annotate.elements import drawing, widgets
+from annotate.elements import pickers, widgets
 from collection.campaign.document_view import excerpts_of
 from collection.campaign.judging_settings import FORMS, TASKS
-from collection.errors import CleverdonError
+from collection.characters import without_bidi
 
 campaign = session.current().campaign
 settings = campaign.settings.judging_page()
-set_now = asdict(settings)
 LONG = {"whole": "Whole", "passages": "Folded to the passages that match their topic"}
 OF_LONG = [
     "Nothing is left to chance.",
@@ -34,18 +30,7 @@ def rest(words: str) -> str:
 
 
 def number(label: str, name: str, least: int, most: int, help: str | None = None) -> int:
-    return int(st.number_input(label, least, most, set_now[name], key=name, help=help))
-
-
-def choose(label: str, names: dict[Any, str], captions: list[str], name: str) -> Any:
-    return st.radio(
-        label,
-        list(names),
-        index=list(names).index(set_now[name]),
-        format_func=names.__getitem__,
-        captions=captions,
-        key=name,
-    )
+    return int(st.number_input(label, least, most, getattr(settings, name), key=name, help=help))
 
 
 st.title("Judging page")
@@ -53,12 +38,14 @@ st.write(
     "What annotators are asked, and how documents are shown to them. Cards that are open take a change over when their "
     "page is loaded again."
 )
-wanted: dict[str, Any] = {}
+wanted: dict[str, object] = {}
 with st.form("card", enter_to_submit=False):
     left, right = st.columns(2, gap="large")
     with left:
         tasks = {name: head(words) for name, words in TASKS.items()}
-        wanted["task"] = choose("What annotators are asked", tasks, list(map(rest, TASKS.values())), "task")
+        wanted["task"] = pickers.pick(
+            "What annotators are asked", tasks, settings.task, "task", list(map(rest, TASKS.values()))
+        )
         with st.container(horizontal=True):
             wanted["list_size"] = number("Documents of a list", "list_size", 2, 50, "The first of the topic's pool.")
             wanted["most_chosen"] = number("Chosen at most", "most_chosen", 1, 50)
@@ -73,9 +60,11 @@ with st.form("card", enter_to_submit=False):
         st.caption("Each annotator hears only of their own judgements.")
     with right:
         forms = {name: {"html": "HTML", "auto": "Automatically"}.get(name, name.capitalize()) for name in FORMS}
-        wanted["form"] = choose("How texts are read", forms, list(map(rest, FORMS.values())), "form")
+        wanted["form"] = pickers.pick(
+            "How texts are read", forms, settings.form, "form", list(map(rest, FORMS.values()))
+        )
         st.caption("Passages that were marked count characters of the text as it is shown: choose before they are.")
-        wanted["long"] = choose("Long documents", LONG, OF_LONG, "long")
+        wanted["long"] = pickers.pick("Long documents", LONG, settings.long, "long", OF_LONG)
         wanted["long_from"] = number("Characters from which on a document is long", "long_from", 200, 10_000_000)
         hosts = st.text_area(
             "Hosts of linked images that are shown",
@@ -90,12 +79,8 @@ with st.form("card", enter_to_submit=False):
     save = st.form_submit_button("Save", type="primary", key="save")
 
 if save:
-    changes = {name: value for name, value in wanted.items() if value != set_now[name]}
-    try:
-        campaign.settings.set_judging_page(**changes)
-    except CleverdonError as error:
-        st.error(drawing.plain(str(error)))
-        st.stop()
+    changes = {name: value for name, value in wanted.items() if value != getattr(settings, name)}
+    campaign.settings.set_judging_page(**changes)
     st.toast("Saved." if changes else "Nothing has changed.")
     if changes:
         st.rerun()
@@ -109,7 +94,7 @@ titles = campaign.corpus.topics().set_index("query_id")["title"]
 row = st.selectbox(
     "A document of the pool",
     range(len(pairs)),
-    format_func=lambda n: widgets.upright(
+    format_func=lambda n: without_bidi(
         f"{pairs['doc_id'][n]}, for topic {pairs['query_id'][n]}: {titles[pairs['query_id'][n]]}"
     ),
     key="pair",
@@ -126,4 +111,4 @@ if document is not None:
         st.caption(f"It is long. At first these {len(passages)} passages of it are shown:")
         for _, _, words in passages:
             with st.container(border=True):
-                st.text(widgets.upright(words))
+                st.text(without_bidi(words))

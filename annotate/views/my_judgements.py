@@ -3,34 +3,32 @@
 import streamlit as st
 
 from annotate.auth import session
-from annotate.elements import drawing, widgets
-from annotate.judging.request_fields import LONGEST_NOTE
-from collection.errors import JudgementError
+from annotate.elements import display, judgements_table, widgets
+from annotate.judging.card import LONGEST_NOTE
+from collection.characters import without_bidi
 
 now = session.current()
 campaign, scale = now.campaign, now.campaign.grades
 
 st.title("My judgements")
 st.caption(
-    f"Those of {drawing.plain(now.annotator)}, newest first. A change is a new entry in the log; the old one stays."
+    f"Those of {widgets.plain(now.annotator)}, newest first. A change is a new entry in the log; the old one stays."
 )
 mine = campaign.judgement_log.judgements(annotator=now.annotator)[::-1]
 mine = mine[mine["counts_as"] == "judgement"]  # adjudications have a page of their own
 if mine.empty:
-    st.write("None yet.")
-    widgets.next_step(campaign.overview.next_step())
-    st.stop()
+    widgets.stop_with_next_step("None yet.")
 
 documents = campaign.corpus.documents(mine["doc_id"].tolist())
 titles = campaign.corpus.topics().set_index("query_id")["title"]
-mine["grade"] = [widgets.grade_name(scale, k, r) for k, r in zip(mine["kind"], mine["relevance"], strict=True)]
+mine["grade"] = widgets.grade_names(scale, mine)
 mine["title"] = [documents[d].title for d in mine["doc_id"]]
 
 topic_column, grade_column, text_column, flag_column = st.columns([3, 2, 3, 1.2], vertical_alignment="bottom")
 topic = topic_column.selectbox(
     "Topic",
     [None, *mine["query_id"].drop_duplicates()],
-    format_func=lambda q: "All topics" if q is None else widgets.upright(f"{q}: {titles[q]}"),
+    format_func=lambda q: "All topics" if q is None else without_bidi(f"{q}: {titles[q]}"),
 )
 grade = grade_column.selectbox(
     "Grade", [None, *sorted(mine["grade"].unique())], format_func=lambda g: g or "All grades"
@@ -48,49 +46,14 @@ if only_flagged:
 for word in words.lower().split():
     shown = shown[[word in f"{d} {documents[d].title} {documents[d].text or ''}".lower() for d in shown["doc_id"]]]
 
-
-def pick() -> None:
-    """Keep which judgement was selected, not in which row it stood: rows move when new judgements come in."""
-    rows = st.session_state["judgements"]["selection"]["rows"]
-    st.session_state["picked"] = st.session_state["listed"][rows[0]] if rows else None
-
-
-st.session_state["listed"] = shown["uuid"].tolist()
-drawing.dataframe(
-    shown.assign(marked=shown["passages"].map(len))[
-        ["query_id", "grade", "doc_id", "judged_at", "note", "flagged", "marked", "seconds", "away", "reason", "title"]
-    ],
-    hide_index=True,
-    placeholder="",
-    height=320,
-    on_select=pick,
-    selection_mode="single-row",
-    key="judgements",
-    column_config={
-        "judged_at": st.column_config.DatetimeColumn("When (UTC)", format="YYYY-MM-DD HH:mm:ss"),
-        "query_id": "Topic",
-        "doc_id": st.column_config.TextColumn("Document", width="medium"),
-        "title": "Title",
-        "grade": "Grade",
-        "note": st.column_config.TextColumn("Note", width=170),
-        "reason": "Reason",
-        "flagged": st.column_config.CheckboxColumn("Flagged", width="small"),
-        "marked": st.column_config.NumberColumn("Passages", help="That you marked; select the row to read them."),
-        "seconds": st.column_config.NumberColumn(
-            "Seconds", format="%.1f", help="With the document on screen and the page in front."
-        ),
-        "away": st.column_config.NumberColumn(
-            "Away", format="%.1f", help="Seconds until you judged in which the page was not in front, or nobody moved."
-        ),
-    },
-)
+judgements_table.draw(shown)
 st.caption(f"{len(shown):,} of {len(mine):,} judgements. Select a row to read the document and to change the grade.")
-picked = mine[mine["uuid"] == st.session_state.get("picked")]
+picked = mine[mine["uuid"] == st.session_state.get(judgements_table.PICKED)]
 if picked.empty:
     st.stop()
 
 row = picked.iloc[0]
-st.subheader(f"Topic {drawing.plain(row['query_id'])}: {drawing.plain(titles[row['query_id']])}")
+st.subheader(f"Topic {widgets.plain(row['query_id'])}: {widgets.plain(titles[row['query_id']])}")
 widgets.document(documents[row["doc_id"]])
 if row["passages"]:
     st.caption("What you marked")
@@ -98,7 +61,7 @@ if row["passages"]:
         passage["text"] for passage in campaign.document_view.quoted(picked)["passages"].iloc[0] if passage["text"]
     ]
     for passage in quoted:
-        st.text(f"“{widgets.upright(passage)}”")
+        st.text(f"“{without_bidi(passage)}”")
     if not quoted:
         st.text("The document no longer has these places.")
 
@@ -108,7 +71,7 @@ with st.form(f"change-{row['uuid']}", border=False):
         "Grade",
         list(scale.sentences),
         index=list(scale.sentences).index(int(row["relevance"])) if row["kind"] == "graded" else None,
-        format_func=lambda g: f"{g}  {drawing.plain(scale.sentences[g])}",
+        format_func=lambda g: f"{g}  {widgets.plain(scale.sentences[g])}",
     )
     former = row["note"] if isinstance(row["note"], str) else ""
     note = st.text_area("Note", former, height=80, max_chars=LONGEST_NOTE, key=f"note-{row['uuid']}").strip()
@@ -127,7 +90,7 @@ if change or take_back:
     if not take_back and row["kind"] == "graded" and choice == row["relevance"] and same:
         st.info("That is the grade and the note it has.")
         st.stop()
-    try:
+    with widgets.shown_errors():
         judgement = campaign.judging.judge(
             now.annotator,
             row["query_id"],
@@ -141,12 +104,9 @@ if change or take_back:
             flagged=flagged and not take_back,
             passages=() if take_back else row["passages"],
         )
-    except JudgementError as error:
-        st.error(drawing.plain(str(error)))
-    else:
         said = "undone" if take_back else widgets.grade_name(scale, judgement.kind, choice)
-        st.toast(f"{drawing.plain(row['doc_id'])}: {drawing.plain(said)}. Saved.")
-        st.session_state["picked"] = None if take_back else judgement.uuid
+        st.toast(f"{widgets.plain(row['doc_id'])}: {widgets.plain(said)}. Saved.")
+        st.session_state[judgements_table.PICKED] = None if take_back else judgement.uuid
         st.rerun()
 
 log = campaign.judgement_log.judgements(current=False, annotator=now.annotator, query_id=row["query_id"])
@@ -154,42 +114,7 @@ log = log[log["doc_id"] == row["doc_id"]][::-1]
 if len(log) > 1:
     with st.expander(f"All that you said about this pair ({len(log)})"):
         columns = ["judged_at", "kind", "relevance", "reason", "flagged", "note", "counts_as"]
-        drawing.dataframe(log[columns], hide_index=True)
+        display.dataframe(log[columns], hide_index=True)
 
 if not campaign.settings.assignment().blind:
-    others = campaign.explanations.others_said(row["query_id"], row["doc_id"], now.annotator)
-    ranks = campaign.explanations.ranks_of(row["query_id"], row["doc_id"])
-    st.subheader("What others said of this pair")
-    if others.empty:
-        st.write("Nobody else has judged it.")
-    else:
-        others["grade"] = [
-            widgets.grade_name(scale, k, r) for k, r in zip(others["kind"], others["relevance"], strict=True)
-        ]
-        drawing.dataframe(
-            others[["annotator", "grade", "counts_as", "note", "judged_at"]],
-            hide_index=True,
-            placeholder="",
-            alt="What others said of this pair",
-            column_config={
-                "annotator": "Annotator",
-                "grade": "Grade",
-                "counts_as": "Counts as",
-                "note": st.column_config.TextColumn("Note", width="large"),
-                "judged_at": st.column_config.DatetimeColumn("When (UTC)", format="YYYY-MM-DD HH:mm:ss"),
-            },
-        )
-    st.subheader("Where the runs have it")
-    if ranks.empty:
-        st.write("No run has it.")
-    else:
-        drawing.dataframe(
-            ranks,
-            hide_index=True,
-            alt="Where the runs have this pair",
-            column_config={
-                "run": "Run",
-                "rank": "Rank",
-                "score": st.column_config.NumberColumn("Score", format="%.6g"),
-            },
-        )
+    judgements_table.draw_others(row["query_id"], row["doc_id"], now.annotator)

@@ -2,17 +2,18 @@
 
 import pandas as pd
 import streamlit as st
+from streamlit.column_config import DatetimeColumn, NumberColumn, ProgressColumn, TextColumn
 
 from annotate.auth import session
-from annotate.elements import drawing, widgets
+from annotate.elements import display, widgets
 from collection.campaign.loop_settings import MODES
 from collection.campaign.results import NextStep
 
 now = session.current()
 campaign = now.campaign
-st.title(drawing.plain(campaign.title))
+st.title(widgets.plain(campaign.title))
 if now.role == "annotator":  # blind: what the others did, and how the systems fare, is not for them
-    widgets.own_progress(campaign, now.annotator)
+    widgets.annotator_progress(campaign, now.annotator)
     st.stop()
 
 state = campaign.overview.status()
@@ -37,7 +38,7 @@ widgets.metrics(
 judged, made = state["judged"], state["made"]
 goal = None if state["in_loop"] else state["goal"]
 if decisions := state["decisions"]:
-    widgets.decisions(decisions)
+    widgets.decision_progress(decisions)
 elif goal is None:
     until = "no loop hands out more" if state["budget"] else "a loop over the whole collection ends when Recall says so"
     st.caption(f"{judged:,} pairs are judged; {until}.")
@@ -60,18 +61,17 @@ if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
     progress["share"] = progress["made"].astype(float) / goals.where(goals > 0)
     progress["left"] = progress["left"].astype("Int64")
     progress["mode"] = progress["mode"].map(lambda name: MODES[name].partition(":")[0])
-    drawing.dataframe(
-        progress[["query_id", "share", "title", "mode", "judged", "pool", "left", "without_text", "cannot_judge"]],
-        hide_index=True,
-        column_config={
-            "query_id": st.column_config.TextColumn("Topic", width=60),
-            "title": st.column_config.TextColumn("Title", width="medium"),
-            "share": st.column_config.ProgressColumn("Done", format="percent", min_value=0, max_value=1),
+    display.table(
+        progress,
+        {
+            "query_id": TextColumn("Topic", width=60),
+            "share": ProgressColumn("Done", format="percent", min_value=0, max_value=1),
+            "title": TextColumn("Title", width="medium"),
             "mode": "Chosen by",
             "judged": "Judged",
             "pool": "Pool",
-            "left": st.column_config.NumberColumn("Left", help="Judgements that are still wanted."),
-            "without_text": st.column_config.NumberColumn(
+            "left": NumberColumn("Left", help="Judgements that are still wanted."),
+            "without_text": NumberColumn(
                 "No text", help="Pooled documents that cannot be judged; they count as unjudged."
             ),
             "cannot_judge": "Cannot judge",
@@ -79,35 +79,25 @@ if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
     )
 if decisions and decisions["annotators"]:
     st.subheader("Annotators")
-    drawing.dataframe(
+    display.table(
         pd.DataFrame(decisions["annotators"]),
-        hide_index=True,
+        {"annotator": "Annotator", "topics": "Topics decided"},
         alt="Topics that each annotator decided",
-        column_config={"annotator": "Annotator", "topics": "Topics decided"},
     )
 elif len(annotators := campaign.judgement_log.annotators()):
     st.subheader("Annotators")
-    drawing.dataframe(
+    display.table(
         annotators,
-        hide_index=True,
-        column_config={
+        {
             "annotator": "Annotator",
-            "judgements": st.column_config.NumberColumn(
-                "Judgements", help="Current ones: revised and undone ones are not counted."
-            ),
-            "seconds": st.column_config.NumberColumn(
-                "Median seconds", format="%.1f", help="Time with the document on screen."
-            ),
-            "last_at": st.column_config.DatetimeColumn("Last (UTC)", format="YYYY-MM-DD HH:mm"),
+            "judgements": NumberColumn("Judgements", help="Current ones: revised and undone ones are not counted."),
+            "seconds": NumberColumn("Median seconds", format="%.1f", help="Time with the document on screen."),
+            "last_at": DatetimeColumn("Last (UTC)", format="YYYY-MM-DD HH:mm"),
         },
     )
 with st.expander("Grades"):
     for grade, sentence in campaign.grades.sentences.items():
-        st.write(f"**{grade}** {drawing.plain(sentence)}")
+        st.write(f"**{grade}** {widgets.plain(sentence)}")
 if len(runs := campaign.corpus.run_table()):
     with st.expander(f"Runs ({len(runs)})"):
-        drawing.dataframe(
-            runs[["run", "topics", "rows", "deepest"]],
-            hide_index=True,
-            column_config={"run": "Run", "topics": "Topics", "rows": "Lines", "deepest": "Deepest rank"},
-        )
+        display.table(runs, {"run": "Run", "topics": "Topics", "rows": "Lines", "deepest": "Deepest rank"})

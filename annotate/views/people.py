@@ -3,11 +3,11 @@
 from urllib.parse import quote, urlsplit
 
 import streamlit as st
+from streamlit.column_config import CheckboxColumn, DatetimeColumn, TextColumn
 
 from annotate.auth import session
-from annotate.elements import drawing
+from annotate.elements import display, widgets
 from collection.campaign.accounts import LINK_DAYS
-from collection.errors import CleverdonError
 from collection.records import ROLES
 
 now = session.current()
@@ -29,28 +29,27 @@ def show_link(name: str, token: str) -> None:
 
 if link := st.session_state.pop("link", None):
     with st.container(border=True):
-        st.write(f"**The link for {drawing.plain(link[0])}**, shown this once. It works once, for {LINK_DAYS} days:")
+        st.write(f"**The link for {widgets.plain(link[0])}**, shown this once. It works once, for {LINK_DAYS} days:")
         st.code(link[1], language=None, wrap_lines=True)
 
 table = campaign.accounts.table()
 member_of = dict(zip(table["name"], table["groups"], strict=True))
 table["groups"] = [", ".join(groups) for groups in table["groups"]]
-drawing.dataframe(
-    table[["name", "role", "groups", "state", "has_password", "signed_in_at", "last_at", "email"]],
-    hide_index=True,
-    alt="Every account",
-    column_config={
-        "name": st.column_config.TextColumn("Name", width="medium"),
-        "role": st.column_config.TextColumn("Role", width="small"),
+display.table(
+    table,
+    {
+        "name": TextColumn("Name", width="medium"),
+        "role": TextColumn("Role", width="small"),
         "groups": "Groups",
-        "state": st.column_config.TextColumn("State", width="small"),
-        "has_password": st.column_config.CheckboxColumn("Password", width="small", help="Has chosen a password."),
-        "signed_in_at": st.column_config.DatetimeColumn(
+        "state": TextColumn("State", width="small"),
+        "has_password": CheckboxColumn("Password", width="small", help="Has chosen a password."),
+        "signed_in_at": DatetimeColumn(
             "Signed in (UTC)", format="YYYY-MM-DD HH:mm", help="The newest of the sessions that are kept."
         ),
-        "last_at": st.column_config.DatetimeColumn("Last judgement (UTC)", format="YYYY-MM-DD HH:mm"),
+        "last_at": DatetimeColumn("Last judgement (UTC)", format="YYYY-MM-DD HH:mm"),
         "email": "E-mail",
     },
+    alt="Every account",
 )
 
 st.subheader("Invite somebody")
@@ -62,11 +61,9 @@ with st.form(f"invite-{len(table)}"):
     new_groups = left.multiselect("Groups", list(campaign.accounts.groups()), accept_new_options=True)
     new_email = right.text_input("E-mail", help="Only for signing in at a provider; nothing is sent to it.")
     if st.form_submit_button("Make the link", type="primary"):
-        try:
+        with widgets.shown_errors():
             show_link(new_name.strip(), campaign.accounts.invite(new_name, new_role, new_groups, new_email))
             st.rerun()
-        except CleverdonError as error:
-            st.error(drawing.plain(str(error)))
 
 st.subheader("Change an account")
 names = table["name"].tolist()
@@ -86,15 +83,12 @@ with st.form(f"change-{name}"):
     )
     email = left.text_input("E-mail", row["email"] or "", key=f"email-{name}")
     if st.form_submit_button("Save the change"):
-        try:
+        with widgets.shown_errors():
             with campaign.transaction():
                 if role != row["role"]:
                     campaign.accounts.set_role(name, role)
                 campaign.accounts.set_groups(name, member)
                 campaign.accounts.set_email(name, email)
-        except CleverdonError as error:
-            st.error(drawing.plain(str(error)))
-        else:
             st.toast("Saved.")
             st.rerun()
 with st.container(horizontal=True):
@@ -109,7 +103,7 @@ with st.container(horizontal=True):
         key=f"lock-{name}",
         help="Whoever is locked cannot sign in; their open sessions end at once. Their judgements stay.",
     )
-try:
+with widgets.shown_errors():
     if anew:
         show_link(name, campaign.accounts.invite_again(name))
         st.rerun()
@@ -117,5 +111,3 @@ try:
         (campaign.accounts.unlock if row["locked"] else campaign.accounts.lock)(name)
         st.toast("Unlocked." if row["locked"] else "Locked: their sessions have ended.")
         st.rerun()
-except CleverdonError as error:
-    st.error(drawing.plain(str(error)))

@@ -6,15 +6,15 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from annotate import charts
 from annotate.auth import session
+from annotate.charts.download import downloadable_chart
 from annotate.charts.pool import growth_chart
-from annotate.elements import drawing, widgets
+from annotate.elements import pool_tables, widgets
 from annotate.elements.parameter_field import parameter_field
 from collection.campaign.pools import NearDuplicates
 from collection.campaign.results import PoolReport
-from collection.errors import CleverdonError
-from collection.pooling import in_words, strategies
+from collection.characters import without_bidi
+from collection.pooling import strategies
 
 campaign = session.current().campaign
 STRATEGIES = strategies(adaptive=False)
@@ -23,9 +23,7 @@ st.title("Pool")
 st.write("Which of the retrieved pairs are worth judging? What is in the pool stays; only what is new is added.")
 runs = campaign.corpus.run_table()
 if runs.empty:
-    st.write("There is no run to pool from yet.")
-    widgets.next_step(campaign.overview.next_step())
-    st.stop()
+    widgets.stop_with_next_step("There is no run to pool from yet.")
 
 
 @st.cache_data(show_spinner="Reading the runs", max_entries=4)
@@ -42,12 +40,6 @@ def cost_of(
     return session.current().campaign.pools.add(strategy, dry_run=True, runs=names, near_duplicates=near, **parameters)
 
 
-@st.cache_data(show_spinner="Asking every strategy", max_entries=8)
-def costs_of(campaign_id: str, key: str, budget: int, names: list[str] | None) -> pd.DataFrame:
-    """What every strategy would cost, kept alike."""
-    return session.current().campaign.pools.costs(budget, names)
-
-
 left, right = st.columns([2, 1])
 with left:
     name = st.selectbox("Strategy", list(STRATEGIES), format_func=lambda n: STRATEGIES[n].label)
@@ -55,7 +47,7 @@ with left:
     st.caption(entry.description)
     every = runs["run"].tolist()
     chosen = st.multiselect(
-        "Runs that contribute", every, placeholder="All of them", key="runs", format_func=widgets.upright
+        "Runs that contribute", every, placeholder="All of them", key="runs", format_func=without_bidi
     )
     names = chosen or None
     skip = st.toggle(
@@ -73,11 +65,7 @@ state = campaign.progress.counts()
 key = json.dumps(
     [runs["sha256"].tolist(), state["pool"], len(campaign.pools.rounds()), state["documents"], state["topics"]]
 )
-try:
-    cost = cost_of(campaign.id, key, name, parameters, names, near)
-except CleverdonError as error:
-    st.error(drawing.plain(str(error)))
-    st.stop()
+cost = cost_of(campaign.id, key, name, parameters, names, near)
 pairs = cost.per_topic["pairs"]
 figures = {
     "Pairs": f"{cost.pairs:,}",
@@ -115,56 +103,15 @@ if st.button(
 st.caption("Strategies that look at each judgement before they choose the next document work in the loop.")
 widgets.page_link("loop.py")
 
-budget = int(parameters.get("budget", 100))
-if st.toggle("What would every strategy cost?", key="every"):
-    table = costs_of(campaign.id, key, budget, names)
-    drawing.dataframe(
-        table.assign(strategy=[STRATEGIES[s].label for s in table["strategy"]]),
-        hide_index=True,
-        height="content",
-        alt="What every strategy would cost",
-        column_order=["strategy", "pairs", "new", "median", "parameters"],
-        column_config={
-            "strategy": "Strategy",
-            "pairs": st.column_config.NumberColumn("Pairs", format="localized", width="small"),
-            "new": st.column_config.NumberColumn("New", format="localized", width="small"),
-            "median": st.column_config.NumberColumn("Per topic", help="The median.", width="small"),
-            "parameters": st.column_config.TextColumn("Parameters", width="medium"),
-        },
-    )
-    st.caption(
-        f"With {budget:,} pairs per topic where a strategy can be told, and its usual parameters otherwise; near-"
-        "duplicates are kept. What the pairs are worth is another question: `cleverdon pool --compare QRELS` answers "
-        "it on grades that are known."
-    )
+pool_tables.draw_costs(key, int(parameters.get("budget", 100)), names)
 
 st.subheader("What each depth adds")
 depth = int(parameters["depth"]) if "depth" in parameters else None
-charts.downloadable(
+downloadable_chart(
     growth_chart(growth_of(campaign.id, key, names), depth),
     "pool-growth",
     "Pairs that enter a depth-k pool at each rank, all topics together, and the run that has them highest "
     "(shared where several do)." + (" The dashed line is the depth chosen above." if depth else ""),
     alt="New pairs at each depth, by run",
 )
-if len(rounds := campaign.pools.rounds()):
-    st.subheader("How the pool was made")
-    listed = rounds.assign(
-        parameters=[in_words(json.loads(text)) for text in rounds["parameters"]],
-        runs=[
-            f"all {len(every)}" if sorted(brought) == sorted(every) else ", ".join(brought)
-            for brought in map(json.loads, rounds["runs"])
-        ],
-    )
-    drawing.dataframe(
-        listed[["made_at", "strategy", "parameters", "pairs", "runs"]],
-        hide_index=True,
-        alt="How the pool was made",
-        column_config={
-            "made_at": st.column_config.DatetimeColumn("When (UTC)", format="YYYY-MM-DD HH:mm"),
-            "strategy": "Strategy",
-            "parameters": st.column_config.TextColumn("Parameters", width="medium"),
-            "pairs": st.column_config.NumberColumn("New pairs", format="localized"),
-            "runs": st.column_config.TextColumn("Runs", width="medium"),
-        },
-    )
+pool_tables.draw_rounds(every)

@@ -4,10 +4,11 @@ from math import isnan
 
 import pandas as pd
 import streamlit as st
+from streamlit.column_config import TextColumn
 
-from annotate import charts
 from annotate.auth import session
-from annotate.elements import drawing, widgets
+from annotate.charts.recall import recall_charts
+from annotate.elements import display, recall_table, widgets
 from collection.campaign.recall import Recall
 from collection.stopping.table import percent
 
@@ -22,9 +23,7 @@ st.write(
     f"relevant documents, with {sure} confidence; the Loop page sets it."
 )
 if not counts["judgements"]:
-    st.write("Nothing is judged yet, so nothing can be said.")
-    widgets.next_step(campaign.overview.next_step())
-    st.stop()
+    widgets.stop_with_next_step("Nothing is judged yet, so nothing can be said.")
 
 
 @st.cache_data(show_spinner="Estimating", max_entries=4)
@@ -52,57 +51,13 @@ widgets.metrics(
     }
 )
 if used_up := campaign.budget.state().words:
-    st.warning(drawing.plain(used_up))
+    st.warning(widgets.plain(used_up))
 widgets.missing_texts(table["without_text"])
 shown = table
 some = f"{int(begun.sum()):,} topic{'' if begun.sum() == 1 else 's'}"
 if not begun.all() and st.toggle(f"Only what is begun: {some}", True):
     shown = table[begun]
-listed = shown["query_id"].tolist()
-# Another order, another table: a selected row never stays where another topic has come to stand.
-rows = f"rows-{hash((key, len(listed)))}"
-
-
-def pick() -> None:
-    """The address carries the topic, so that it can be sent to somebody."""
-    chosen = st.session_state[rows]["selection"]["rows"]
-    if chosen:
-        st.query_params["topic"] = listed[chosen[0]]
-    else:
-        st.query_params.pop("topic", None)
-
-
-topic = st.query_params.get("topic")
-drawing.dataframe(
-    shown,
-    hide_index=True,
-    height=min(35 * len(shown) + 38, 318),
-    on_select=pick,
-    selection_mode="single-row",
-    selection_default={"selection": {"rows": [listed.index(topic)] if topic in listed else []}},
-    key=rows,
-    placeholder="",
-    alt="Every topic's recall, worst first",
-    # The advice before the title: on a phone two columns are in sight.
-    column_order=["query_id", "advice", "title", "judged", "found", "without_text", "recall_low", "recall_high", "of"],
-    column_config={
-        "query_id": st.column_config.TextColumn("Topic", width=60),
-        "title": st.column_config.TextColumn("Title", width=190),
-        "judged": st.column_config.NumberColumn("Judged", width=65),
-        "found": st.column_config.NumberColumn("Found", width=60, help="Relevant documents found."),
-        "without_text": st.column_config.NumberColumn(
-            "No text", width=65, help="Pooled documents that cannot be judged; they count as unjudged."
-        ),
-        "recall_low": st.column_config.NumberColumn("Recall from", format="percent", width="small"),
-        "recall_high": st.column_config.NumberColumn("to", format="percent", width="small"),
-        "of": st.column_config.TextColumn(
-            "Scope", width=65, help="A pool holds what the systems retrieved; nothing is said of the rest."
-        ),
-        "advice": st.column_config.TextColumn(
-            "Advice", width=215, help="Random documents count where none of them is relevant."
-        ),
-    },
-)
+topic = recall_table.draw(shown, key)
 st.caption(
     f"Worst first. Select a row to see the topic. Each topic's recall lies between the two shares with {sure} "
     f"confidence; that is said of each topic by itself, so among many a few may lie outside."
@@ -110,18 +65,18 @@ st.caption(
 if topic is None:
     st.stop()
 if topic not in set(table["query_id"]):
-    st.error(f"There is no topic {drawing.plain(topic)}.")
+    st.error(f"There is no topic {widgets.plain(topic)}.")
     st.stop()
 
 row = table[table["query_id"] == topic].iloc[0]
 known = recall_of(campaign.id, key, topic)
 estimate = known.estimate
-st.subheader(f"Topic {drawing.plain(topic)}: {drawing.plain(row['title'])}")
+st.subheader(f"Topic {widgets.plain(topic)}: {widgets.plain(row['title'])}")
 with st.container(border=True):
     icon = (
         "check_circle" if known.advice.stop and known.judged else "lock" if known.mode == "closed" else "hourglass_top"
     )
-    st.markdown(f"#### :material/{icon}: {drawing.plain(known.promise)}")
+    st.markdown(f"#### :material/{icon}: {widgets.plain(known.promise)}")
     if "Loop page" in known.promise:
         widgets.page_link("loop.py")
 interval = (
@@ -140,11 +95,11 @@ widgets.metrics(
 if known.advice.stop and known.judged and estimate.recall_low < settings.target:
     st.caption("The promise looks at one end only, and is a little stronger than the interval, which holds at both.")
 for note in known.notes:
-    st.warning(drawing.plain(note))
+    st.warning(widgets.plain(note))
 if known.mode == "closed":
     st.write("The topic is closed: nothing more is handed out for it.")
 elif known.judged:
-    st.write(f"**Advice:** {drawing.plain(row['advice'])}. {drawing.plain(known.next_reason)}")
+    st.write(f"**Advice:** {widgets.plain(row['advice'])}. {widgets.plain(known.next_reason)}")
 
 closed = campaign.settings.own_modes()[topic] == "closed"
 # A reader changes nothing, not even by pressing what is not drawn for them.
@@ -158,17 +113,16 @@ if may and st.button("Open it again" if closed else "Close this topic", key="ope
     st.rerun()
 
 if known.judged:
-    charts.recall_charts(known, sure)
+    recall_charts(known, sure)
     with st.expander("What other rules say"):
         for reason in (known.advice.reason, estimate.reason):
-            st.write(f"{drawing.plain(reason[0].upper() + reason[1:])}.")
-        drawing.dataframe(
+            st.write(widgets.sentence(reason))
+        display.table(
             known.rules,
-            hide_index=True,
-            column_config={
+            {
                 "rule": "Rule",
                 "says": "Says",
-                "promises": st.column_config.TextColumn("What it promises", width="medium"),
-                "reason": st.column_config.TextColumn("Why", width="large"),
+                "promises": TextColumn("What it promises", width="medium"),
+                "reason": TextColumn("Why", width="large"),
             },
         )

@@ -5,7 +5,7 @@ import statistics
 import pytest
 from playwright.sync_api import expect
 
-from annotate.elements.markdown import to_html
+from collection.documents.rendering.markup import to_html
 from tests.browser.card_page import words
 
 pytestmark = pytest.mark.browser

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from annotate.views import PAGES, of_roles
+from annotate.auth.page_access import PAGES, role_names
 from collection import Campaign
 from collection.records import Role
 from tests.browser.chromium import PATIENCE
@@ -131,12 +131,12 @@ def test_pages_of_others_are_refused_by_their_address(serving: Serving, window: 
     for entry in others.values():  # one of each section: test_people_pages.py goes through all of them
         page.goto(f"{serving.url}/{entry.url_path}")
         main = page.get_by_test_id("stMain")
-        expect(main.get_by_text(f"This page is for {of_roles(entry.roles)}.")).to_be_visible()
+        expect(main.get_by_text(f"This page is for {role_names(entry.roles)}.")).to_be_visible()
         expect(main.get_by_text("Ask a manager of the campaign if you need it.")).to_be_visible()
         words = main.inner_text().split("\n")
         assert [w for w in words if w.strip()] == [
             entry.title,
-            f"This page is for {of_roles(entry.roles)}.",
+            f"This page is for {role_names(entry.roles)}.",
             "Ask a manager of the campaign if you need it.",
         ]
         assert page.get_by_test_id("stFileUploader").count() + page.get_by_test_id("stDataFrame").count() == 0

@@ -28,8 +28,8 @@
  *            and U+0003 stand around the words
  *   take     {query_id, doc_id} -> Doc, handed out as found by searching
  *   history  {query_id?, grade?, words?, before?, limit} -> {entries: Past[], more}: see history.js
- *   near     {query_id, doc_ids} -> {near: {doc_id: {doc_id, title, similarity, said}[]}, more}: see near.js
- *   time     {day?} -> {today, session, per_topic, left, estimate, why, since_break}: see time.js
+ *   near     {query_id, doc_ids} -> {near: {doc_id: {doc_id, title, similarity, said}[]}, more}: see near_duplicates.js
+ *   time     {day?} -> {today, session, per_topic, left, estimate, why, since_break}: see session_time.js
  *   settings {settings} -> {}: how the annotator has arranged the card
  *   token    {annotator} -> {token}
  *

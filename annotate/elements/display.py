@@ -2,48 +2,55 @@
 
 Names come from files that nobody has checked; one with a right-to-left override reads as another name. Streamlit and
 Vega-Lite draw what they get, so every page draws tables and charts through these functions, never through Streamlit's.
-Labels, captions and other Markdown go through :func:`annotate.elements.drawing.plain`.
+Labels, captions and other Markdown go through :func:`annotate.elements.widgets.plain`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import altair as alt
 import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from collection.characters import one_line, without_bidi
+from collection.characters import without_bidi
 
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!<>~|$:&])")
-_ADDRESS = re.compile(r"://|www\.|@", re.I)
-_DIRECTIVE = re.compile(
-    r":(?=(?:100|1234|[\w+-]*[^\W\d][\w+-]*|[+-]1)(?:[:/]|\Z))|(?<!\S)(?:<->|->|<-|--|>=|<=|~=)(?!\S)"
-)
-"""What Streamlit replaces in text even where every sign is escaped: icons and emoji (:material/home:, :streamlit:,
-:smile:, :100:, but not the line of an error, a.run:2:), of which a page may add the last colon, and arrows and dashes
-between blanks."""
-_JOINER, _BREAK = "\u2060", "\u200b"
-"""Characters without width: the word joiner, where no line breaks, and the space, where one may."""
+if TYPE_CHECKING:
+    from altair.typing import ChartType
+    from streamlit.elements.lib.column_types import ColumnConfig
+
+Selection = Mapping[str, Mapping[str, Sequence[int]]]
+"""What Streamlit says of a table's selection: ``{"selection": {"rows": [0]}}``."""
 
 
-def dataframe(table: pd.DataFrame | Styler, **options: Any) -> Any:
-    """Draw a table as :func:`streamlit.dataframe` does.
+def table(
+    frame: pd.DataFrame,
+    columns: Mapping[str, ColumnConfig | str | None],
+    *,
+    most_height: int | None = None,
+    **options: Any,
+) -> Selection:
+    """Draw some columns of a frame without its index; what the selection says, where ``on_select`` asks for it.
 
-    Parameters
-    ----------
-    table
-        A frame, or a styled one that was made of :func:`readable`.
-    **options
-        Streamlit's; keys of ``column_config`` are columns of the frame as it was given.
+    `columns` are column -> label or configuration, in the order in which they are shown; None is a hidden column. Those
+    that the frame lacks are left out, and its other columns are not sent to the browser. Above `most_height` pixels the
+    table scrolls. `options` are those of :func:`streamlit.dataframe`.
+    """
+    sent = {name: column for name, column in columns.items() if name in frame}
+    shown = {name: column for name, column in sent.items() if column is not None}
+    if most_height is not None:
+        options["height"] = min(35 * len(frame) + 38, most_height)
+    event = dataframe(frame[list(sent)], hide_index=True, column_order=list(shown), column_config=shown, **options)
+    return cast(Selection, event)
 
-    Returns
-    -------
-    Any
-        What the table's selection says, where it is asked for.
+
+def dataframe(table: pd.DataFrame | Styler, **options: Any) -> object:
+    """Draw a frame, or a styled one that was made of :func:`readable`, as :func:`streamlit.dataframe` does.
+
+    Keys of ``column_config`` are columns of the frame as it was given. What comes back is the selection, where
+    ``on_select`` asks for it.
     """
     if isinstance(table, pd.DataFrame):
         table = readable(table)
@@ -57,9 +64,16 @@ def data_editor(frame: pd.DataFrame, **options: Any) -> pd.DataFrame:
     return edited.mask(edited == shown, frame)
 
 
-def altair_chart(chart: Any, **options: Any) -> Any:
+def altair_chart(chart: ChartType, **options: Any) -> object:
     """Draw a chart of altair as :func:`streamlit.altair_chart` does; its selection says what is drawn."""
     return st.altair_chart(_readable(chart), **_readable_options(options))
+
+
+def selected_point(event: object, name: str) -> dict[str, object]:
+    """The fields of the point that is selected in a chart, by the name of the selection; none where none is."""
+    selection = event.get("selection") if isinstance(event, Mapping) else None
+    chosen = selection.get(name) if isinstance(selection, Mapping) else None
+    return dict(chosen[0]) if chosen else {}
 
 
 def readable(frame: pd.DataFrame) -> pd.DataFrame:
@@ -111,20 +125,3 @@ def _readable(value: Any) -> Any:
         for name, each in value._kwds.items():
             value._kwds[name] = _readable(each)
     return value
-
-
-def plain(text: str) -> str:
-    r"""Text from a file, made harmless where Streamlit reads Markdown (labels, headings, captions).
-
-    Characters that change the direction of writing are dropped: they would reach beyond the text. Streamlit links
-    addresses and replaces names of icons and emoji even where every sign is escaped, so a character without width
-    parts them.
-
-    Examples
-    --------
-    >>> plain(":material/home: *x*").replace("\u2060", "|")
-    '\\:|material/home\\: \\*x\\*'
-    """
-    flat = one_line(without_bidi(text))  # four blanks at the beginning would be a block of code
-    flat = _DIRECTIVE.sub(lambda found: f"{found[0][0]}{_JOINER}{found[0][1:]}", flat)
-    return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub(f"{_BREAK}\\g<0>{_BREAK}", flat))

@@ -1,7 +1,5 @@
 """What Streamlit's script shows to somebody who is not signed in, and signing out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
@@ -9,8 +7,9 @@ from urllib.parse import quote
 import streamlit as st
 
 from annotate.auth import oidc, session
-from annotate.elements.drawing import plain
+from annotate.elements.widgets import plain, sentence
 from collection.errors import InputError
+from collection.records import Role
 
 AT_PROVIDER = "at-provider"
 """The address of the page that leads to the provider."""
@@ -19,15 +18,15 @@ AT_PROVIDER = "at-provider"
 def pages() -> list[st.Page]:
     """The pages that there are without a session."""
     return [
-        st.Page(signed_out, title="Sign in", default=True),
-        st.Page(at_provider, title="Sign in", url_path=AT_PROVIDER),
+        st.Page(signed_out_page, title="Sign in", default=True),
+        st.Page(provider_page, title="Sign in", url_path=AT_PROVIDER),
     ]
 
 
-def signed_out() -> None:
+def signed_out_page() -> None:
     """What somebody sees who is not signed in, or not any more; who comes from the provider is let in."""
     st.title("Sign in")
-    with session.campaign_of_the_app() as campaign:
+    with session.open_campaign() as campaign:
         known = oidc.read(campaign.directory)
         claims = _claims() if known else None
         if known is not None and claims is not None:
@@ -46,10 +45,10 @@ def signed_out() -> None:
     go_to("/signin", "Sign in")
 
 
-def at_provider() -> None:
+def provider_page() -> None:
     """To the provider, if there is one."""
     st.title("Sign in")
-    with session.campaign_of_the_app() as campaign:
+    with session.open_campaign() as campaign:
         known = oidc.read(campaign.directory)
     if known is None:
         st.write("This campaign has no provider to sign in at.")
@@ -73,6 +72,14 @@ def sign_out(everywhere: bool = False) -> None:
     st.stop()
 
 
+def draw_account(title: str, annotator: str, role: Role) -> None:
+    """Draw the campaign, the account that is signed in, and the sign-out button below the menu."""
+    with st.sidebar:
+        st.caption(f"{plain(title)}  \nsigned in as **{plain(annotator)}**, {role}")
+        if st.button("Sign out", key="sign-out", icon=":material/logout:", type="tertiary"):
+            sign_out()
+
+
 def go_to(address: str, label: str) -> None:
     """Leave for an address of this server, made here; the link is for browsers that do not go by themselves."""
     st.html(
@@ -93,7 +100,7 @@ def use_link(token: str) -> None:
 
 
 def _refused(why: str, title: str) -> None:
-    st.error(plain(f"{why[0].upper()}{why[1:]}."))
+    st.error(sentence(why))
     if st.button(f"Leave {plain(title)}, to sign in as somebody else", key="leave"):
         st.logout()
     go = "Sign in with a password"

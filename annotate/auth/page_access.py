@@ -1,0 +1,58 @@
+"""The pages: where each stands in the menu, its address, and the roles that may open it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from annotate.auth.roles import EVERYBODY, JUDGES, MANAGERS, READERS
+from collection.records import Role
+
+SECTIONS = ("", "Judge", "Build", "Results", "People")
+"""Sections of the menu, in order."""
+
+
+class PageEntry(NamedTuple):
+    """One page. Who has none of its `roles` is refused, also by the page's address."""
+
+    file: str
+    """The script, in this folder."""
+    title: str
+    icon: str
+    section: str
+    """One of :data:`SECTIONS`."""
+    url_path: str
+    roles: tuple[Role, ...]
+    default: bool = False
+    has_uploader: bool = False
+    """Whether people choose files there that their browser sends."""
+
+
+PAGES: tuple[PageEntry, ...] = (
+    PageEntry("overview.py", "Overview", ":material/home:", "", "overview", EVERYBODY, default=True),
+    PageEntry("judge.py", "Judge", ":material/gavel:", "Judge", "judge", JUDGES),
+    PageEntry("my_judgements.py", "My judgements", ":material/history:", "Judge", "my-judgements", JUDGES),
+    PageEntry("adjudicate.py", "Adjudicate", ":material/balance:", "Judge", "adjudicate", MANAGERS),
+    PageEntry("guidelines.py", "Guidelines", ":material/menu_book:", "Judge", "guidelines", EVERYBODY),
+    PageEntry("import_files.py", "Import", ":material/upload:", "Build", "import", MANAGERS, has_uploader=True),
+    PageEntry("pool.py", "Pool", ":material/stacks:", "Build", "pool", MANAGERS),
+    PageEntry("judging_page.py", "Judging page", ":material/view_carousel:", "Build", "judging-page", MANAGERS),
+    PageEntry("loop.py", "Loop", ":material/autorenew:", "Build", "loop", MANAGERS),
+    PageEntry("recall.py", "Recall", ":material/travel_explore:", "Results", "recall", READERS),
+    PageEntry("agreement.py", "Agreement", ":material/handshake:", "Results", "agreement", READERS),
+    PageEntry("export.py", "Export", ":material/download:", "Results", "export", READERS),
+    PageEntry("compare.py", "Compare", ":material/leaderboard:", "Results", "compare", READERS),
+    PageEntry("reusability.py", "Reusability", ":material/recycling:", "Results", "reusability", READERS),
+    PageEntry("assign.py", "Assign", ":material/assignment_ind:", "People", "assign", MANAGERS),
+    PageEntry("annotators.py", "Annotators", ":material/monitoring:", "People", "annotators", MANAGERS),
+    PageEntry("people.py", "People", ":material/group:", "People", "people", MANAGERS),
+    PageEntry("account.py", "Account", ":material/account_circle:", "People", "account", EVERYBODY),
+)
+
+
+def entry(file: str) -> PageEntry:
+    """The entry of a view script, by its file name."""
+    return next(page for page in PAGES if page.file == file)
+
+
+def role_names(roles: Sequence[Role]) -> str:
+    """``managers and readers``."""
+    return " and ".join(f"{role}s" for role in roles)

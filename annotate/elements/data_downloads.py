@@ -1,0 +1,129 @@
+"""The files of the Export page beside qrels: choices from lists, preferences, and training data."""
+
+import streamlit as st
+from streamlit.column_config import NumberColumn
+
+from annotate.auth import session
+from annotate.elements import display, downloads, widgets
+from collection.export.training_examples import NEGATIVES
+from collection.preferences import MEASURES
+from collection.preferences.choices import CHOICE_RULES
+
+
+def draw_choices(choices: int) -> None:
+    """Draw the sparse qrels by a rule, and the log of so many choices."""
+    st.subheader("Lists")
+    rules = {entry.name: f"{entry.label}: {entry.description}" for entry in CHOICE_RULES}
+    rule = st.selectbox(
+        "Where several annotators chose for a topic", rules, format_func=rules.__getitem__, key="choice-rule"
+    )
+    sparse = session.current().campaign.qrels.from_choices(rule)
+    st.write(
+        f"{choices:,} choices. By this rule {len(sparse):,} documents of {sparse['query_id'].nunique():,} "
+        "topics are relevant; what was shown and not chosen is unjudged, and not in the qrels."
+    )
+    with st.container(horizontal=True):
+        downloads.draw(
+            lambda campaign, path: campaign.export.decisions(sparse_qrels=path, choice_rule=rule),
+            "sparse.txt",
+            "sparse",
+            kind="primary",
+        )
+        downloads.draw(lambda campaign, path: campaign.export.decisions(choices=path), "choices.jsonl", "choices")
+    st.caption("choices.jsonl is the whole log: each list as it was shown, and what was chosen of it.")
+
+
+def draw_preferences(preferences: int) -> None:
+    """Draw the files of so many preferences, and how the runs agree with them."""
+    st.subheader("Preferences")
+    st.write(
+        f"{preferences:,} preferences between two documents. As grades they say which documents of a topic "
+        "are better, and not whether any of them is good."
+    )
+    with st.container(horizontal=True):
+        for ending in ("jsonl", "csv"):
+            downloads.draw(
+                lambda campaign, path: campaign.export.decisions(preferences=path),
+                f"preferences.{ending}",
+                f"preferences-{ending}",
+            )
+        downloads.draw(
+            lambda campaign, path: campaign.export.decisions(preference_qrels=path),
+            "preference-qrels.txt",
+            "preference-qrels",
+        )
+    campaign = session.current().campaign
+    if campaign.corpus.run_table().empty:
+        return
+    with widgets.shown_errors(about="The measure: "):
+        values = campaign.evaluation.by_preferences()
+        display.table(
+            values.means(),
+            {
+                "run": "System",
+                "topics": "Topics",
+                "counted": NumberColumn(
+                    "Topics counted",
+                    help="Topics in which the ranking has a document of a pair. ppref and wpref are means over these, "
+                    "rpref over all.",
+                ),
+                "pairs": "Pairs",
+                **{
+                    name: NumberColumn(name, format="%.4f", help=f"{MEASURES[name].capitalize()}.")
+                    for name in ("ppref", "wpref", "rpref")
+                },
+            },
+            alt="Systems by preferences",
+        )
+        if values.undecided:
+            st.caption(f"Topics in which no document is better than another, left out: {len(values.undecided):,}.")
+
+
+@st.cache_data(show_spinner="Counting", max_entries=16, ttl=60)
+def _example_counts(rests_on: tuple[object, ...], rule: str, negatives: str, count: int) -> dict[str, int]:
+    """How many triples there are; kept while all that they are made of is the same."""
+    return session.current().campaign.training_data.examples(negatives, count=count, rule=rule).counts
+
+
+def draw_training(rule: str) -> None:
+    """Draw the fields of the negatives, how many triples there are, and the download; `rule` makes the grades."""
+    campaign = session.current().campaign
+    st.subheader("Training data")
+    st.write(
+        "Triples to train a ranker with: a topic, a document that is relevant to it and one that is not, as ids. Those "
+        "of the pairs that have a grade are used, or the sparse qrels where annotators choose from lists."
+    )
+    runs = campaign.corpus.run_table()
+    # Rules that look at ranks need runs.
+    rules = [entry.name for entry in NEGATIVES if "first" not in entry.parameters or len(runs)]
+    left, right = st.columns([3, 1])
+    negatives = left.selectbox("Negatives", rules, format_func=lambda n: NEGATIVES[n].label, key="negatives")
+    count = int(right.number_input("For each relevant document", 1, 1000, 1, key="negatives-each"))
+    st.caption(widgets.plain(NEGATIVES[negatives].description))
+    state = (
+        campaign.id,
+        *(campaign.progress.counts() | campaign.topic_tasks.counts()).values(),
+        campaign.settings.loop().level,
+        ",".join(runs["run"] + runs["sha256"]),
+    )
+    with widgets.shown_errors(about="triples.tsv: "):
+        _say_examples(_example_counts(state, rule, negatives, count), count)
+    downloads.draw_deferred(
+        lambda opened, path: opened.training_data.export(triples=path, negatives=negatives, count=count, rule=rule),
+        "triples.tsv",
+        "triples",
+    )
+    st.caption("With texts, as tuples or with other choices: `cleverdon export DIR --triples FILE` or `--tuples FILE`.")
+
+
+def _say_examples(found: dict[str, int], count: int) -> None:
+    """How many triples the file will have, and how many relevant documents have fewer negatives than asked for."""
+    st.write(
+        f"Triples: {found['examples']:,}, for {found['positives_used']:,} of {found['positives']:,} relevant documents."
+    )
+    if found["topics_short"]:
+        lack = "without a negative by this rule" if count == 1 else f"with fewer than {count:,} negatives by this rule"
+        st.warning(
+            f"Relevant documents {lack}: {found['positives_short']:,} of {found['positives']:,}, in "
+            f"{found['topics_short']:,} of {found['topics']:,} topics."
+        )

@@ -1,0 +1,43 @@
+"""Buttons for the files that `cleverdon export` would write."""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import streamlit as st
+
+from annotate.auth import session
+from annotate.elements import widgets
+from collection.campaign import Campaign
+
+Write = Callable[[Campaign, Path], object]
+"""Writes a file of a campaign, and perhaps others beside it."""
+
+
+def written(write: Write, name: str) -> dict[str, bytes]:
+    """The files that `write` makes, by name; none where it refuses, which is said in this place."""
+    with widgets.shown_errors(about=f"{name}: "), tempfile.TemporaryDirectory() as scratch:
+        write(session.current().campaign, Path(scratch, name))
+        return {path.name: path.read_bytes() for path in Path(scratch).iterdir()}
+    return {}
+
+
+def draw(
+    write: Write, name: str, key: str, help: str | None = None, kind: Literal["primary", "secondary"] = "secondary"
+) -> None:
+    """Draw a button for a file that is written now, or why it cannot be written."""
+    if files := written(write, name):
+        st.download_button(f"Download {name}", files[name], name, type=kind, key=key, help=help)
+
+
+def draw_deferred(write: Write, name: str, key: str, help: str | None = None) -> None:
+    """Draw a button for a file that is written when somebody wants it: in a thread with its own connection."""
+    directory = session.current().campaign.directory
+
+    def content() -> bytes:
+        with tempfile.TemporaryDirectory() as scratch, Campaign(directory) as campaign:
+            write(campaign, Path(scratch, name))
+            return Path(scratch, name).read_bytes()
+
+    st.download_button(f"Download {name}", content, name, on_click="ignore", key=key, help=help)

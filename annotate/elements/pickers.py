@@ -1,0 +1,81 @@
+"""Fields in which several pages ask for the same kind of thing: a rule, measures, a grade, a share."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+import streamlit as st
+
+from annotate.auth import session
+from annotate.elements import widgets
+from annotate.elements.parameter_field import parameter_field
+from collection.adjudication import DEFAULT_RULE, RULES, parse
+from collection.characters import without_bidi
+from collection.measures import as_measures
+
+ANNOTATOR = "annotator"
+"""The parameter of a rule that takes the grades of one person."""
+
+K = TypeVar("K")
+
+
+def pick(label: str, labels: Mapping[K, str], now: K, key: str, captions: Sequence[str] | None = None) -> K:
+    """Draw a box of labelled values, `now` chosen at first; with `captions` (which may be empty), radio buttons."""
+    names = list(labels)
+    index = names.index(now) if now in labels else 0
+    if captions is None:
+        return st.selectbox(label, names, index=index, format_func=labels.__getitem__, key=key)
+    return st.radio(label, names, index=index, format_func=labels.__getitem__, captions=captions or None, key=key)
+
+
+def pick_topics(
+    label: str, titles: Mapping[str, str], key: str, chosen: Sequence[str] = (), none: str | None = None
+) -> list[str]:
+    """Draw a field for several topics, `chosen` at first; `none` stands in it where there are none."""
+    named = {query_id: without_bidi(f"{query_id}: {title}") for query_id, title in titles.items()}
+    return st.multiselect(label, list(named), chosen, format_func=named.__getitem__, key=key, placeholder=none)
+
+
+def pick_share(label: str, least: float, most: float, now: float, key: str, step: float = 1.0) -> float:
+    """Draw a field for a share, in percent; `now` comes back exactly where nobody changes what is shown of it."""
+    shown = round(100 * now, 4)
+    given = st.number_input(label, least, most, shown, step, format="%g", key=key)
+    return now if given == shown else round(given / 100, 6)
+
+
+def pick_level(key: str, help: str | None = None) -> int:
+    """Draw the field of the lowest grade that counts as relevant."""
+    campaign = session.current().campaign
+    grades = [g for g in campaign.grades.sentences if g > 0]
+    usual = campaign.settings.loop().level
+    index = grades.index(usual) if usual in grades else 0
+    return st.selectbox("Relevant from grade", grades, index=index, key=key, help=help)
+
+
+def read_measures(written: Iterable[str]) -> tuple[str, ...]:
+    """The measures that somebody wrote, each once; says what cannot be read, and ends the page where none is left."""
+    found: dict[str, None] = {}
+    for text in written:
+        with widgets.shown_errors():
+            found |= dict.fromkeys(map(str, as_measures(text)))
+    if not found:
+        st.write("Choose a measure.")
+        st.stop()
+    return tuple(found)
+
+
+def pick_rule(label: str, annotators: Sequence[str], *, key: str, usual: str = DEFAULT_RULE) -> str:
+    """Draw the fields of a rule and its parameters; the rule as :func:`collection.adjudication.parse` reads it.
+
+    `annotators` graded something: they are the choices of the rule that names one. `usual` is chosen at first.
+    """
+    labels = {rule.name: rule.label for rule in RULES if annotators or not rule.needs_annotator}
+    name = pick(label, labels, usual, f"{key}-rule")
+    entry = RULES[name]
+    given = {
+        parameter: st.selectbox(entry.shown(parameter).label, annotators, key=f"{key}-annotator")
+        if entry.needs_annotator and parameter == ANNOTATOR
+        else parameter_field(entry, parameter, f"{key}-{name}-{parameter}")
+        for parameter in entry.parameters
+    }
+    st.caption(entry.description)
+    return str(parse(name, **given))
