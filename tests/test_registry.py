@@ -33,7 +33,7 @@ ALLOWED = {
     ("collection/comparison/conclusions.py", "mean"): SUMMARY,
     ("collection/comparison/leaderboard.py", "mean"): SUMMARY,
     ("collection/comparison/tables.py", "mean"): SUMMARY,
-    ("annotate/elements/rule_picker.py", "annotator"): PARAMETER,
+    ("annotate/elements/pickers.py", "annotator"): PARAMETER,
     ("collection/campaign/collection_card.py", "annotator"): PARAMETER,
     ("annotate/views/pool.py", "depth"): PARAMETER,
     ("collection/campaign/pools.py", "budget"): PARAMETER,
