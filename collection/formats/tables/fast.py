@@ -7,10 +7,10 @@ what is allowed and where the error is. What both accept they read alike, so it 
 from __future__ import annotations
 
 import re
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterator
 from os import PathLike
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,14 +20,12 @@ from collection.formats import source
 from collection.formats.source import Bytes
 from collection.formats.tables.duplicate_pairs import any_twice, comes_twice, pair_keys
 from collection.formats.tables.lines import Layout, Rows, as_numbers, parse_grade
+from collection.threads import map_ahead
 
 MOST_WORKERS = 8
 """Threads at work on blocks. Reading the file itself, in one thread, is what holds up more than these."""
 
 TAB, LINE_FEED, BLANK, LAST_ASCII = 9, 10, 32, 127
-
-T = TypeVar("T")
-U = TypeVar("U")
 
 
 class _Odd(Exception):
@@ -57,7 +55,8 @@ def read_quickly(path: str | PathLike[str], layout: Layout) -> Rows | None:
         chunks = _below(chunks, layout.header)
     columns = _Columns()
     try:
-        for block in _in_order(lambda chunk: _read_block(chunk, layout), chunks):
+        # Arrow and numpy release Python's lock.
+        for block in map_ahead(lambda chunk: _read_block(chunk, layout), chunks, min(pa.cpu_count(), MOST_WORKERS)):
             if block is not None:
                 columns.add(block)
         if columns.is_empty() or columns.has_twice():
@@ -134,29 +133,6 @@ def _below(chunks: Iterator[Bytes], lines: int) -> Iterator[Bytes]:
         raise _Odd
     yield first[ends[lines - 1] + 1 :]
     yield from chunks
-
-
-def _in_order(function: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
-    """`map`, with some of the items at work in threads: arrow and numpy leave Python's lock alone.
-
-    No more items are taken than are at work or wait for a thread, so memory stays small.
-    """
-    from concurrent.futures import Future, ThreadPoolExecutor
-
-    import pyarrow as pa
-
-    workers = min(pa.cpu_count(), MOST_WORKERS)
-    ahead: deque[Future[U]] = deque()
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            for item in items:
-                ahead.append(pool.submit(function, item))
-                if len(ahead) > workers:
-                    yield ahead.popleft().result()
-            while ahead:
-                yield ahead.popleft().result()
-        finally:
-            pool.shutdown(cancel_futures=True)
 
 
 def _read_block(data: Bytes, layout: Layout) -> _Block | None:
