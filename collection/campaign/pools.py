@@ -137,7 +137,7 @@ class Pools:
         Returns
         -------
         DataFrame
-            ``strategy``, ``parameters`` (as :func:`collection.pooling.in_words` writes them), ``pairs``,
+            ``strategy``, ``parameters`` (as :func:`collection.pooling.format_parameters` writes them), ``pairs``,
             ``new`` (not in the pool yet), ``median`` (pairs of a topic); in the order of the table.
         """
         contributing = self._contributing(runs)
@@ -148,7 +148,7 @@ class Pools:
             chosen = entry.pool(contributing, **given)
             wanted = chosen[chosen["drawn"]] if entry.samples else chosen
             new = self._not_pooled(wanted, entry.name, {})
-            used = pooling.in_words({**entry.parameters, **given})
+            used = pooling.format_parameters({**entry.parameters, **given})
             rows.append((entry.name, used, len(wanted), len(new), float(np.median(_per_topic(wanted, topics)))))
         return pd.DataFrame(rows, columns=["strategy", "parameters", "pairs", "new", "median"])
 
