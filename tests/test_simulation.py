@@ -274,8 +274,8 @@ def test_rules_cannot_tell_a_filled_order_from_a_ranked_one(way: str) -> None:
 
 def test_a_rule_trains_no_model_after_the_last_relevant_document(monkeypatch: pytest.MonkeyPatch) -> None:
     rounds: list[int] = []
-    plain = replay.one_round
-    monkeypatch.setattr(replay, "one_round", lambda *a: rounds.append(1) or plain(*a))
+    plain = replay.train_and_rank
+    monkeypatch.setattr(replay, "train_and_rank", lambda *a: rounds.append(1) or plain(*a))
     documents = [Document(f"d{i}", "", "wing flow" if i < 10 else f"word{i % 90} slab") for i in range(1000)]
     qrels = pd.DataFrame({"query_id": "1", "doc_id": [f"d{i}" for i in range(10)], "relevance": 1})
     simulate(cases(documents, TOPICS, qrels))
@@ -351,7 +351,7 @@ def test_runs_of_other_documents_say_nothing() -> None:
     strangers = [Run("a", rank_run(frame("1 zz 9", "query_id", "doc_id", "score")))]
     case = next(cases(DOCUMENTS, TOPICS, QRELS, strangers))
     assert case.space.evidence is None
-    assert case.space.begins_with == "topic text"
+    assert case.space.initial_order == "topic text"
 
 
 def test_a_prior_that_is_named_twice_counts_once() -> None:

@@ -179,7 +179,7 @@ class _Material:
             (self.pool["query_id"].iloc[rows[0]], pd.Index(self.pool["doc_id"].iloc[rows]))
             for rows in self.pairs.members
         ]
-        return [pooling.rankings_of(self.runs, query_id, doc_ids) for query_id, doc_ids in ids]
+        return [pooling.list_rankings(self.runs, query_id, doc_ids) for query_id, doc_ids in ids]
 
     @cached_property
     def places(self) -> pd.MultiIndex:
@@ -230,7 +230,7 @@ class _Texts:
         for query_id, part in pool.groupby("query_id", sort=False):
             text, at = words.get(str(query_id), ""), part.index.to_numpy()
             scores[at, 0] = made.bm25(text)[document[at]]
-            scores[at, 1] = (rows[at] @ made.of_text(text).T).toarray()[:, 0]
+            scores[at, 1] = (rows[at] @ made.vectorize(text).T).toarray()[:, 0]
         return cls(made, doc_ids, document, words, rows, scores)
 
 

@@ -130,7 +130,7 @@ def cases(
             grades,
             Space(matrix, allowed, text, known),
             {name: _places(doc_ids, frames.get(query_id)) for name, frames in chosen.items()},
-            pooling.rankings_of(runs, query_id, doc_ids) if asking else [],
+            pooling.list_rankings(runs, query_id, doc_ids) if asking else [],
         )
     if notice is not None and missing:
         notice(f"{missing:,} relevant documents of the qrels are not in the collection (or scope) and do not count")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from collection import pooling
-from collection.active_learning.training_round import Ranking, Recipe, one_round, queue
+from collection.active_learning.training_round import Ranking, Recipe, build_queue, train_and_rank
 from collection.errors import InputError
 from collection.pooling import Indices
 from collection.simulation.cases import Case
@@ -157,13 +157,13 @@ def play_loop(
         lots = seed + 7919 * int(len(given) + len(order) - np.isnan([*control.values()]).sum())
         if missing or again or end == "ranked":
             read = np.array([*given, *(row for row in order if control.get(row, 0) >= 0)], dtype=np.int64)
-            ranking = one_round(case.space, read, case.grades[read], recipe, lots, size)
+            ranking = train_and_rank(case.space, read, case.grades[read], recipe, lots, size)
         else:
             rest = np.flatnonzero(left)[:size]
             ranking = Ranking(rest, np.zeros(len(rest), dtype=np.float32), None, "no order")
         if way == "draws":
             ledger = Ledger.of(relevant[order], int(open_.sum()), drawn=drawn)
-            chosen = [(c.row, c.rank is None) for c in queue(ranking, ledger, left, lots)]
+            chosen = [(c.row, c.rank is None) for c in build_queue(ranking, ledger, left, lots)]
         else:
             chosen = [(row, False) for row in ranking.rows.tolist()]
         if not chosen:

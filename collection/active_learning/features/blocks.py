@@ -1,30 +1,27 @@
-"""The blocks that vectors are made of: one representation of all documents each."""
+"""The blocks of vectors, each one representation of all documents."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from collection.active_learning.features.matvec import Rows
 from collection.active_learning.features.term_counts import Counts, count, places
-from collection.active_learning.features.tfidf import STEP, idf, weigh
+from collection.active_learning.features.tfidf import STEP, idf, write_weights
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 
 class Vocabulary:
-    """The terms of a block by column, and the columns by term; read when somebody asks.
-
-    Parameters
-    ----------
-    read
-        Gives the terms in the order of the columns.
-    """
+    """The terms of a block, which `read` returns in the order of the columns on first use."""
 
     def __init__(self, read: Callable[[], list[str]]) -> None:
         self._read = read
@@ -52,12 +49,12 @@ class TextBlock:
     columns
         How many.
     counts, frequency, lengths, documents, vocabulary
-        What the values were made from: occurrences (uint16), documents with each term, words of each document,
-        documents with a text, terms. None where the matrix came ready.
+        The values are made from: occurrences, documents with each term, words of each document, documents with a text,
+        terms. None for a matrix that was given.
     bigrams
         Whether some terms are pairs of words.
     learning
-        Whether the learner reads the block; "words" is there in any case, for BM25.
+        Whether the learner reads the block; "words" is always there, for BM25.
     """
 
     def __init__(
@@ -86,7 +83,7 @@ class TextBlock:
         return f"<block {self.name!r}: {self.shape[0]:,} x {self.shape[1]:,}, {len(self.values):,} values>"
 
     @cached_property
-    def matrix(self) -> Any:
+    def matrix(self) -> csr_matrix:
         """(documents, columns) as a scipy CSR matrix of float32 on the same arrays."""
         return self._all.csr(0, self.shape[0])
 
@@ -94,7 +91,7 @@ class TextBlock:
     def _all(self) -> Rows:
         return Rows(self.indptr, self.indices, self.values, self.shape[1])
 
-    def rows(self, index: Ints) -> Any:
+    def rows(self, index: Ints) -> csr_matrix:
         """(n, columns): a copy of these rows as CSR, without zeros."""
         from scipy.sparse import csr_matrix
 
@@ -104,19 +101,19 @@ class TextBlock:
         return chosen
 
     def scores(self, weights: Floats, out: Floats, threads: int | None = None) -> None:
-        """Add what the block makes of the weights (columns,) to `out` (documents,)."""
+        """Add the documents' scores by the weights (columns,) to `out` (documents,)."""
         self._all.add_product(weights, out, threads)
 
     def blank(self) -> NDArray[np.bool_]:
         """(documents,) bool: rows without a value."""
-        if len(self.values) and self.values.min() < 0:  # a matrix that came ready: its values could cancel out
+        if len(self.values) and self.values.min() < 0:  # a matrix that was given: its values could cancel out
             return np.diff(self.indptr) == 0
         sums = np.zeros(self.shape[0], np.float32)
         self.scores(np.ones(self.shape[1], np.float32), sums)
         return sums == 0
 
-    def of_text(self, text: str) -> Any:
-        """(1, columns): the text as if it were a document, as far as its terms are known; zeros in a ready matrix."""
+    def vectorize(self, text: str) -> csr_matrix:
+        """(1, columns): the text as if it were a document, unknown terms left out; zeros for a given matrix."""
         from scipy.sparse import csr_matrix
 
         if self.frequency is None or self.vocabulary is None:
@@ -125,7 +122,7 @@ class TextBlock:
         columns, counts = self._known(counted, self.vocabulary)
         values = np.empty(len(columns), np.float32)
         indptr = np.array([0, len(columns)])
-        weigh(indptr, columns, counts, idf(self.name, self.frequency, self.documents), values)
+        write_weights(indptr, columns, counts, idf(self.name, self.frequency, self.documents), values)
         row = csr_matrix((values, columns, indptr), shape=(1, self.shape[1]))
         row.eliminate_zeros()
         return row
@@ -139,7 +136,7 @@ class TextBlock:
         return columns[order], counted.counts[order]
 
     def bm25(self, text: str, k1: float, b: float) -> Floats:
-        """(documents,): how well each document answers the text; 0 where it has no word of it."""
+        """(documents,): BM25 of each document for the text; 0 where it has no word of it."""
         counts, frequency, lengths, vocabulary = self.counts, self.frequency, self.lengths, self.vocabulary
         if counts is None or frequency is None or lengths is None or vocabulary is None:
             return np.zeros(self.shape[0], np.float32)
@@ -160,7 +157,7 @@ class TextBlock:
         return scores.astype(np.float32)
 
     def term(self, column: int) -> str:
-        """The column's name, for people: a word as it is, a gram with its block and its blanks as points."""
+        """The column's name for people: a word as it is, a gram with its block and its blanks as points."""
         if self.vocabulary is None:
             return f"{self.name}:{column}"
         term = self.vocabulary.terms[column]
@@ -168,15 +165,7 @@ class TextBlock:
 
 
 class DenseBlock:
-    """A block of embeddings.
-
-    Parameters
-    ----------
-    name
-        "dense".
-    matrix
-        (documents, columns) float32, an array or a memory map.
-    """
+    """A block of embeddings: `matrix` (documents, columns) is an array or a memory map."""
 
     learning = True
 
@@ -187,26 +176,26 @@ class DenseBlock:
     def __repr__(self) -> str:
         return f"<block {self.name!r}: {self.shape[0]:,} x {self.shape[1]:,}, dense>"
 
-    def rows(self, index: Ints) -> Any:
+    def rows(self, index: Ints) -> csr_matrix:
         """(n, columns): a copy of these rows as CSR."""
         from scipy.sparse import csr_matrix
 
         return csr_matrix(self.matrix[index])
 
     def scores(self, weights: Floats, out: Floats, threads: int | None = None) -> None:
-        """Add what the block makes of the weights (columns,) to `out` (documents,)."""
+        """Add the documents' scores by the weights (columns,) to `out` (documents,)."""
         out += self.matrix @ weights
 
     def blank(self) -> NDArray[np.bool_]:
-        """(documents,) bool: rows of nothing but zeros."""
+        """(documents,) bool: rows of zeros."""
         found = np.empty(self.shape[0], np.bool_)
         for start in range(0, self.shape[0], 20_000):
             stretch = slice(start, start + 20_000)
             found[stretch] = ~np.any(self.matrix[stretch], axis=1)
         return found
 
-    def of_text(self, text: str) -> Any:
-        """(1, columns) of zeros: what made the embeddings is not known here."""
+    def vectorize(self, text: str) -> csr_matrix:
+        """(1, columns) of zeros, since the model of the embeddings is not known."""
         from scipy.sparse import csr_matrix
 
         return csr_matrix((1, self.shape[1]), dtype=np.float32)
