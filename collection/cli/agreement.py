@@ -45,18 +45,10 @@ COLUMNS = ("observed", "cohen", "cohen-quadratic", "alpha-ordinal", "ac1")
 @click.option("--topic", "topics", multiple=True, metavar="Q", help="Only this topic; may be repeated.")
 @click.option("--without", multiple=True, metavar="NAME", help="Leave an annotator out; may be repeated.")
 @click.option("--measure", metavar="M", help="Do the runs stand in the same order by each one's grades? As nDCG@10.")
-@click.option(
-    "--coefficient", default="alpha-ordinal", show_default=True, metavar="C", help="By which the topics are sorted."
-)
-@click.option("--resamples", type=click.IntRange(min=0), default=1000, show_default=True, help="For the intervals.")
-@click.option(
-    "--by",
-    type=click.Choice(["pairs", "topics"]),
-    default="pairs",
-    show_default=True,
-    help="What the intervals draw again.",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the random numbers.")
+@click.option("--coefficient", default="alpha-ordinal", metavar="C", help="By which the topics are sorted.")
+@click.option("--resamples", type=click.IntRange(min=0), default=1000, help="For the intervals.")
+@click.option("--by", type=click.Choice(["pairs", "topics"]), default="pairs", help="What the intervals draw again.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the random numbers.")
 def agreement(
     source: Path,
     form: str,
@@ -99,8 +91,8 @@ def agreement(
         except InputError as error:
             raise InputError(f"{source}: {error}") from None
     if form == "json":
-        said = [c._asdict() | {"tau": None if c.note else c.tau} for c in conclusions or ()]
-        print_json({**vars(found), **({} if conclusions is None else {"conclusions": said})})
+        rows = [c._asdict() | {"tau": None if c.note else c.tau} for c in conclusions or ()]
+        print_json({**vars(found), **({} if conclusions is None else {"conclusions": rows})})
         return
     for sentence in agreeing.headline(found):
         echo(sentence)

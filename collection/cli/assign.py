@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.options import DIRECTORY, FILE, FORMAT
+from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT
 from collection.cli.output import echo, print_json, print_notices, print_table
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @DIRECTORY
-@click.option("--annotators", type=click.IntRange(min=1), metavar="K", help="How many judge each pair; of all, or of:")
+@click.option("--annotators", type=COUNT, metavar="K", help="How many judge each pair; of all, or of:")
 @click.option("--share", type=float, metavar="S", help="... a share of the pairs from 0 to 1, chosen by lot.")
 @click.option("--number", type=int, metavar="N", help="... N pairs of each topic's pool, chosen by lot.")
 @click.option(
@@ -30,11 +30,7 @@ if TYPE_CHECKING:
 @click.option("--to-group", "groups", multiple=True, metavar="G", help="Assign them to this group; may be repeated.")
 @click.option("--to-everybody", is_flag=True, help="Open them to everybody (as in the beginning).")
 @click.option("--deal-to", "deal", multiple=True, metavar="NAME", help="Deal them out evenly among these; repeated.")
-@click.option(
-    "--per-topic",
-    type=click.IntRange(min=1),
-    help="With --deal-to: people a topic; as many as --annotators if left out.",
-)
+@click.option("--per-topic", type=COUNT, help="With --deal-to: people a topic; as many as --annotators if left out.")
 @click.option(
     "--calibration",
     metavar="FILE|N",

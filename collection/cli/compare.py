@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.evaluate import evaluate_files, parse_measures, read_qrels_for, with_costs
-from collection.cli.options import COMPAT, FILE, LEVEL, QRELS_FORM, with_folders
+from collection.cli.options import COMPAT, FILE, LEVEL, QRELS_FORM, form_option, measures_option, with_folders
 from collection.cli.output import counted, echo, echo_data, print_json, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
@@ -34,21 +34,15 @@ def _two_runs(context: click.Context, option: click.Parameter, names: tuple[str,
 @click.command()
 @click.argument("qrels", type=FILE)
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=FILE)
-@click.option("-m", "--measure", "measures", multiple=True, metavar="M", help="As nDCG@10, AP, map; may be repeated.")
+@measures_option("As nDCG@10, AP, map; may be repeated.")
 @click.option("--baseline", metavar="B", help="The system that all others are tested against; if left out, the best.")
+@click.option("--test", metavar="T", help="paired-t (if left out), permutation, bootstrap, wilcoxon or sign.")
 @click.option(
-    "--test",
-    metavar="T",
-    help="paired-t (if left out), permutation, bootstrap, wilcoxon or sign.",
+    "--correction", metavar="C", help="holm (if left out), bonferroni, benjamini-hochberg, holm-sidak, hommel or none."
 )
-@click.option(
-    "--correction",
-    metavar="C",
-    help="holm (if left out), bonferroni, benjamini-hochberg, holm-sidak, hommel or none.",
-)
-@click.option("--alpha", default=0.05, show_default=True, help="The level that p is held against.")
+@click.option("--alpha", default=0.05, help="The level that p is held against.")
 @click.option("--all-pairs", is_flag=True, help="Test all pairs of systems, by the randomised Tukey HSD test.")
-@click.option("--seed", default=0, show_default=True, help="Of what is drawn at random: the same seed, the same p.")
+@click.option("--seed", default=0, help="Of what is drawn at random: the same seed, the same p.")
 @click.option(
     "--separate-seeds",
     is_flag=True,
@@ -64,18 +58,12 @@ def _two_runs(context: click.Context, option: click.Parameter, names: tuple[str,
     help="The topics of these two runs, where they differ most first.",
 )
 @click.option("--topic", metavar="Q", help="The two runs of --systems in this topic: values, and rank by rank.")
-@click.option("--depth", default=10, show_default=True, help="So many ranks of --topic.")
+@click.option("--depth", default=10, help="So many ranks of --topic.")
 @click.option("--power", metavar="D", type=float, help="How many topics it takes to see a difference of D.")
 @click.option("--relevance-level", type=LEVEL, help="Lowest grade that counts as relevant.")
 @COMPAT
 @QRELS_FORM
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "tsv", "json", "latex", "markdown"]),
-    default="table",
-    show_default=True,
-)
+@form_option("table", "tsv", "json", "latex", "markdown")
 def compare(
     qrels: Path,
     runs: tuple[Path, ...],

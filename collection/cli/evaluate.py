@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.options import COMPAT, FILE, LEVEL, QRELS_FORM, SCALE, with_folders
+from collection.cli.options import (
+    BOUNDS,
+    COMPAT,
+    FILE,
+    LEVEL,
+    QRELS_FORM,
+    SCALE,
+    form_option,
+    measures_option,
+    with_folders,
+)
 from collection.cli.output import (
     echo,
     echo_data,
@@ -145,14 +155,7 @@ def _refuse_fifth_column(path: Path) -> None:
 @click.command()
 @click.argument("qrels", type=FILE)
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=FILE)
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="M",
-    help="As nDCG@10, AP, P@5, AP(rel=2)@100, or as other tools call it: map, P_5; may be repeated.",
-)
+@measures_option("As nDCG@10, AP, P@5, AP(rel=2)@100, or as other tools call it: map, P_5; may be repeated.")
 @click.option("--per-topic", is_flag=True, help="The value of every topic, not only the mean.")
 @click.option(
     "--relevance-level",
@@ -160,7 +163,7 @@ def _refuse_fifth_column(path: Path) -> None:
     help="Lowest grade that counts as relevant, as 1 or 0.5 (1 if left out); measures of grades look at all of them.",
 )
 @click.option("--judged-only", is_flag=True, help="Take unjudged documents out of every ranking first.")
-@click.option("--bounds", is_flag=True, help="How far each value could move if the unjudged documents were judged.")
+@BOUNDS
 @click.option("--grades", metavar="G", type=SCALE, help="The scale, for --bounds: 0-3 or 0,1,2,3 (those of the qrels).")
 @click.option("--explain", metavar="TOPIC", help="Show the calculation for this topic, rank by rank.")
 @click.option("--costs", type=FILE, help="What the runs cost: a CSV or TSV with a column run; shown beside the values.")
@@ -171,9 +174,7 @@ def _refuse_fifth_column(path: Path) -> None:
 )
 @COMPAT
 @QRELS_FORM
-@click.option(
-    "--format", "form", type=click.Choice(["table", "tsv", "csv", "json"]), default="table", show_default=True
-)
+@form_option("table", "tsv", "csv", "json")
 def evaluate(
     qrels: Path,
     runs: tuple[Path, ...],
@@ -231,7 +232,7 @@ def evaluate(
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--format", "form", type=click.Choice(["table", "markdown"]), default="table", show_default=True)
+@form_option("table", "markdown")
 def measures(name: str | None, form: str) -> None:
     """List all measures, or say everything about the one called NAME."""
     from collection.measures import parse_name

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from collection.cli.options import DIRECTORY, FILE, FORMAT
+from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT
 from collection.cli.output import counted, echo, echo_data, print_notices, print_table, progress_line
 
 NAMED = 10
@@ -25,7 +25,7 @@ NAMED = 10
 )
 @click.option("--bigrams/--no-bigrams", default=None, help="Pairs of words as well as words.")
 @click.option("--vectors", "dense", type=FILE, metavar="FILE.npy", help="Your own embeddings: one row a document.")
-@click.option("--processes", type=click.IntRange(min=1), help="As many as there are cores if left out.")
+@click.option("--processes", type=COUNT, help="As many as there are cores if left out.")
 def vectors(
     directory: Path, blocks: tuple[str, ...], bigrams: bool | None, dense: Path | None, processes: int | None
 ) -> None:

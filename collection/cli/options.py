@@ -18,6 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 DIRECTORY = click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
 FILE = click.Path(path_type=Path)
+COUNT = click.IntRange(min=1)
 
 
 class _Written(click.Path):
@@ -71,12 +72,37 @@ class _Scale(click.ParamType[list[float]]):
 
 LEVEL = _Level()
 SCALE = _Scale()
-FORMAT = click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+
+
+def form_option(*forms: str, **details: str) -> Callable[[F], F]:
+    """``--format``: one of `forms`, the first of them if left out."""
+    return click.option("--format", "form", type=click.Choice(forms), default=forms[0], **details)
+
+
+def measures_option(help_text: str) -> Callable[[F], F]:
+    """``--measure``, which may be repeated."""
+    return click.option("-m", "--measure", "measures", multiple=True, metavar="M", help=help_text)
+
+
+def combined(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Several options as one decorator, in this order in the help."""
+
+    def decorate(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+FORMAT = form_option("table", "json")
+BOUNDS = click.option(
+    "--bounds", is_flag=True, help="How far each value could move if the unjudged documents were judged."
+)
 COMPAT = click.option(
     "--compat",
     type=click.Choice(["9", "10"]),
     default="10",
-    show_default=True,
     help="The trec_eval to equal: 9 compares scores as 32-bit floats and cuts recall levels otherwise.",
 )
 QRELS_FORM = click.option(
@@ -116,41 +142,35 @@ def with_folders(paths: tuple[Path, ...]) -> tuple[Path, ...]:
     return tuple(expanded)
 
 
-def serving(command: F) -> F:
-    """The options of every command that opens the app."""
-    options = [
-        click.option(
-            "--port",
-            type=click.IntRange(1, 65535),
-            help="Port to listen on; if left out, the one of last time or the first free one from 8501.",
-        ),
-        click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all."),
-        click.option(
-            "--as",
-            "annotator",
-            metavar="NAME",
-            help="Whose sign-in link is printed; your login name if left out. The first start makes this account.",
-        ),
-        click.option("--no-browser", is_flag=True, help="Print the sign-in link, open no browser."),
-        click.option(
-            "--public-address",
-            metavar="URL",
-            help="Address of the app behind a proxy, such as https://judging.example.org.",
-        ),
-        click.option(
-            "--trusted-proxy",
-            "trusted_proxies",
-            metavar="ADDRESS",
-            multiple=True,
-            help="IP address or network of a proxy whose X-Forwarded-For and X-Forwarded-Proto are trusted.",
-        ),
-        click.option(
-            "--max-upload",
-            type=click.IntRange(1, 100_000),
-            metavar="MB",
-            help="Size of all files that one session may upload on the Import page; 500 if left out.",
-        ),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+serving = combined(
+    click.option(
+        "--port",
+        type=click.IntRange(1, 65535),
+        help="Port to listen on; if left out, the one of last time or the first free one from 8501.",
+    ),
+    click.option("--host", default="127.0.0.1", help="Address to listen on; 0.0.0.0 for all."),
+    click.option(
+        "--as",
+        metavar="NAME",
+        help="Whose sign-in link is printed; your login name if left out. The first start makes this account.",
+    ),
+    click.option("--no-browser", is_flag=True, help="Print the sign-in link, open no browser."),
+    click.option(
+        "--public-address",
+        metavar="URL",
+        help="Address of the app behind a proxy, such as https://judging.example.org.",
+    ),
+    click.option(
+        "--trusted-proxy",
+        metavar="ADDRESS",
+        multiple=True,
+        help="IP address or network of a proxy whose X-Forwarded-For and X-Forwarded-Proto are trusted.",
+    ),
+    click.option(
+        "--max-upload",
+        type=click.IntRange(1, 100_000),
+        metavar="MB",
+        help="Size of all files that one session may upload on the Import page; 500 if left out.",
+    ),
+)
+"""The options of every command that opens the app."""

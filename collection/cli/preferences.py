@@ -2,45 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.options import FILE, FORMAT, WRITTEN, with_folders
+from collection.cli.options import COUNT, FILE, FORMAT, WRITTEN, combined, with_folders
 from collection.cli.output import counted, echo, print_json, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
     from collection.preferences import PreferenceAgreement, PreferenceValues
 
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 DECISIONS = ("sparse_qrels", "choices", "preferences", "preference_qrels")
 """Files of `cleverdon export` that come of decisions on whole topics."""
 
 
-def exporting(command: F) -> F:
-    """The options of `cleverdon export` for what was decided on whole topics."""
-    options = [
-        click.option("--sparse-qrels", type=WRITTEN, help="What was chosen from lists, in TREC form; nothing else."),
-        click.option("--choices", type=WRITTEN, help="The whole log of choices, FILE.jsonl: lists as they were shown."),
-        click.option("--choice-rule", default="majority", show_default=True, metavar="majority|any|all",
-                     help="What is relevant where several annotators chose."),
-        click.option("--preferences", type=WRITTEN, help="The whole log of preferences, FILE.jsonl or FILE.csv."),
-        click.option("--preference-qrels", type=WRITTEN, help="Grades made of preferences, in TREC form."),
-    ]  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
+exporting = combined(
+    click.option("--sparse-qrels", type=WRITTEN, help="What was chosen from lists, in TREC form; nothing else."),
+    click.option("--choices", type=WRITTEN, help="The whole log of choices, FILE.jsonl: lists as they were shown."),
+    click.option("--choice-rule", default="majority", metavar="majority|any|all",
+                 help="What is relevant where several annotators chose."),
+    click.option("--preferences", type=WRITTEN, help="The whole log of preferences, FILE.jsonl or FILE.csv."),
+    click.option("--preference-qrels", type=WRITTEN, help="Grades made of preferences, in TREC form."),
+)  # fmt: skip
+"""The options of `cleverdon export` for what was decided on whole topics."""
 
 
 @click.command()
 @click.argument("source", metavar="DIR|FILE", type=FILE)
 @click.argument("runs", metavar="[RUN...]", nargs=-1, type=FILE)
-@click.option("--depth", type=click.IntRange(min=1), metavar="K", help="Look at the first K ranks of each topic only.")
+@click.option("--depth", type=COUNT, metavar="K", help="Look at the first K ranks of each topic only.")
 @click.option("--per-topic", is_flag=True, help="The values of every topic, not only the means.")
 @FORMAT
 def preferences(source: Path, runs: tuple[Path, ...], depth: int | None, per_topic: bool, form: str) -> None:

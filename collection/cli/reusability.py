@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.evaluate import parse_measures
-from collection.cli.options import FILE, FORMAT, LEVEL, SCALE, with_folders
+from collection.cli.options import BOUNDS, COUNT, FILE, FORMAT, LEVEL, SCALE, measures_option, with_folders
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
 from collection.records import in_natural_order
@@ -50,37 +50,23 @@ def read_groups(path: Path) -> dict[str, str]:
 @click.command()
 @click.argument("source", metavar="DIR|QRELS", type=FILE)
 @click.argument("runs", metavar="[RUN]...", nargs=-1, type=FILE)
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="M",
-    help="As nDCG@10; may be repeated (nDCG@10, AP and P@10 if left out). The first decides.",
-)
+@measures_option("As nDCG@10; may be repeated (nDCG@10, AP and P@10 if left out). The first decides.")
 @click.option(
     "--group",
     "grouping",
     default="names",
-    show_default=True,
     metavar="names|none|FILE",
     help="Which runs belong together: those whose names begin alike, none, or as FILE says (run<TAB>group).",
 )
-@click.option(
-    "--depth", type=click.IntRange(min=1), help="To which the runs were pooled; seen from what is judged if left out."
-)
-@click.option(
-    "--relevance-level",
-    type=LEVEL,
-    help="Lowest grade that counts as relevant (a campaign's own, else 1).",
-)
+@click.option("--depth", type=COUNT, help="To which the runs were pooled; seen from what is judged if left out.")
+@click.option("--relevance-level", type=LEVEL, help="Lowest grade that counts as relevant (a campaign's own, else 1).")
 @click.option("--rule", help="Of a campaign: how several grades become one; `cleverdon rules` lists the ways.")
 @click.option(
     "--topics",
     type=click.Choice(["all", "finished"]),
     help="Of a campaign: all topics with a grade, or those judged to the end (taken once half are).",
 )
-@click.option("--bounds", is_flag=True, help="How far each value could move if the unjudged documents were judged.")
+@BOUNDS
 @click.option("--grades", metavar="G", type=SCALE, help="The scale, for --bounds of QRELS: 0-3 or 0,1,2,3.")
 @FORMAT
 def reusability(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.options import FILE, LEVEL, WRITTEN, with_folders
+from collection.cli.options import COUNT, FILE, LEVEL, WRITTEN, form_option, with_folders
 from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
@@ -31,29 +31,23 @@ if TYPE_CHECKING:
 )
 @click.option("--learner", "learners", multiple=True, metavar="L", help="A learner (`cleverdon methods learners`).")
 @click.option("--stop", "stops", multiple=True, metavar="R", help="A stopping rule (`cleverdon methods stopping`).")
-@click.option(
-    "--batch", metavar="twentieth|1|10|bmi", default="twentieth", show_default=True, help="Judgements between models."
-)
-@click.option("--seeds", type=click.IntRange(min=1), default=1, show_default=True, help="How often all is replayed.")
+@click.option("--batch", metavar="twentieth|1|10|bmi", default="twentieth", help="Judgements between models.")
+@click.option("--seeds", type=COUNT, default=1, help="How often all is replayed.")
 @click.option(
     "--priors",
     default="none",
-    show_default=True,
     metavar="1,1|none|FILE",
     help="Grades known beforehand: so many relevant, irrelevant drawn by lot, or lines `query_id doc_id [seed]`.",
 )
-@click.option("--relevance-level", type=LEVEL, default=1, show_default=True, help="Relevant from here.")
-@click.option(
-    "--min-relevant", type=click.IntRange(min=1), default=1, show_default=True, help="Leave topics with fewer out."
-)
+@click.option("--relevance-level", type=LEVEL, default=1, help="Relevant from here.")
+@click.option("--min-relevant", type=COUNT, default=1, help="Leave topics with fewer out.")
 @click.option(
     "--scope",
     type=click.Choice(["all", "prefix"]),
     default="all",
-    show_default=True,
     help="prefix: a topic has only documents whose id starts with QUERY_ID- (systematic reviews).",
 )
-@click.option("--format", "form", type=click.Choice(["table", "tsv"]), default="table", show_default=True)
+@form_option("table", "tsv")
 @click.option("--curves", type=WRITTEN, help="Write gain curves there, as TSV.")
 def simulate(
     documents: tuple[Path, ...],
