@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -114,18 +114,15 @@ def new(directory: Path, grades: str, title: str | None) -> None:
 @click.option("--costs", type=FILE, help="What runs cost: a CSV or TSV with a column run; Compare shows it.")
 @click.option("--clicks", type=FILE, help="A log of clicks: CSV, TSV or JSONL; kept apart from judgements.")
 @click.option("--replace", is_flag=True, help="Take the new content where a name is there with other content.")
-def import_(
-    directory: Path, documents: tuple[Path, ...], runs: tuple[Path, ...], replace: bool, **files: Path | None
-) -> None:
+def import_(directory: Path, replace: bool, **files: Any) -> None:
     """Import files into the campaign in DIR: all of them, or none if one is wrong."""
     from collection.campaign import Campaign
 
-    if not (documents or runs or any(files.values())):
+    if not any(files.values()):
         raise click.UsageError("nothing to import: give --documents, --topics, --run, --qrels or another file")
+    files |= {name: with_folders(files[name]) for name in ("documents", "runs")}
     with Campaign(directory) as campaign, progress_line() as progress:
-        report = campaign.importer.import_files(
-            documents=with_folders(documents), runs=with_folders(runs), replace=replace, progress=progress, **files
-        )
+        report = campaign.importer.import_files(**files, replace=replace, progress=progress)
     _print_report(report)
 
 

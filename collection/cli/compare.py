@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.evaluate import evaluate_files, parse_measures, read_qrels_for, with_costs
-from collection.cli.options import COMPAT, FILE, LEVEL, QRELS_FORM, form_option, measures_option, with_folders
+from collection.cli.options import COMPAT, FILE, LEVEL, QRELS_FORM, form_option, measures_option, runs_argument
 from collection.cli.output import counted, echo, echo_data, print_json, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def _two_runs(context: click.Context, option: click.Parameter, names: tuple[str,
 
 @click.command()
 @click.argument("qrels", type=FILE)
-@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=FILE)
+@runs_argument("RUN...", required=True)
 @measures_option("As nDCG@10, AP, map; may be repeated.")
 @click.option("--baseline", metavar="B", help="The system that all others are tested against; if left out, the best.")
 @click.option("--test", metavar="T", help="paired-t (if left out), permutation, bootstrap, wilcoxon or sign.")
@@ -82,7 +82,7 @@ def compare(
     depth: int,
     power: float | None,
     relevance_level: float | None,
-    compat: str,
+    compat: Version,
     qrels_form: QrelsForm | None,
     form: str,
 ) -> None:
@@ -100,13 +100,9 @@ def compare(
         raise click.UsageError("--topic needs --systems A B")
     tester = statistics.TESTS[test or statistics.DEFAULT_TEST].name
     corrector = statistics.CORRECTIONS[correction or statistics.DEFAULT_CORRECTION].name
-    runs = with_folders(runs)
-    if not runs:
-        raise click.UsageError("there is no file in the folder: name a run")
     # What is unjudged stands beside every value here.
     asked = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level)
     parsed = [measure for measure in asked if measures or not measure.entry.descriptive]
-    version: Version = 9 if compat == "9" else 10
     judged = read_qrels_for(parsed, qrels, qrels_form)
     if systems is not None and topic is not None:
         found = {run.name: run for run in formats.read_runs(runs) if run.name in systems}
@@ -116,10 +112,10 @@ def compare(
         a, b = (found[name] for name in systems)
         print_notices(comparison.out_of_reach(parsed, judged))
         ranks = comparison.side_by_side(a, b, judged, topic, depth)
-        _print_topic(topic, comparison.evaluate([a, b], judged, parsed, version=version), ranks, systems, form)
+        _print_topic(topic, comparison.evaluate([a, b], judged, parsed, version=compat), ranks, systems, form)
         return
     cost_table = None if costs is None else formats.read_costs(costs)
-    evaluation = evaluate_files(runs, judged, parsed, version=version)
+    evaluation = evaluate_files(runs, judged, parsed, version=compat)
     evaluation = with_costs(evaluation, costs, cost_table)
     print_notices(evaluation.notes if views else ())  # a comparison has them among its own
     if systems is not None:

@@ -16,7 +16,7 @@ from collection.cli.options import (
     SCALE,
     form_option,
     measures_option,
-    with_folders,
+    runs_argument,
 )
 from collection.cli.output import (
     echo,
@@ -154,7 +154,7 @@ def _refuse_fifth_column(path: Path) -> None:
 
 @click.command()
 @click.argument("qrels", type=FILE)
-@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=FILE)
+@runs_argument("RUN...", required=True)
 @measures_option("As nDCG@10, AP, P@5, AP(rel=2)@100, or as other tools call it: map, P_5; may be repeated.")
 @click.option("--per-topic", is_flag=True, help="The value of every topic, not only the mean.")
 @click.option(
@@ -187,7 +187,7 @@ def evaluate(
     explain: str | None,
     costs: Path | None,
     separate_seeds: bool,
-    compat: str,
+    compat: Version,
     qrels_form: QrelsForm | None,
     form: str,
 ) -> None:
@@ -197,13 +197,9 @@ def evaluate(
     """
     from collection import comparison, formats
 
-    runs = with_folders(runs)
     asked = list(measures or comparison.DEFAULT_MEASURES)
     labels = parse_measures(asked, relevance_level, judged_only)
     parsed = list(labels)
-    if not runs:
-        raise click.UsageError("there is no file in the folder: name a run")
-    version: Version = 9 if compat == "9" else 10
     if grades is not None and not bounds:
         raise click.UsageError("--grades is for --bounds")
     judged = read_qrels_for(parsed, qrels, qrels_form)
@@ -211,10 +207,10 @@ def evaluate(
         if bounds or per_topic or costs is not None or form != "table":
             raise click.UsageError("--explain goes without --bounds, --per-topic, --costs and --format")
         print_notices(comparison.out_of_reach(parsed, judged))
-        print_explanations(formats.read_runs(runs), judged, parsed, explain, version)
+        print_explanations(formats.read_runs(runs), judged, parsed, explain, compat)
         return
     cost_table = None if costs is None else formats.read_costs(costs)
-    evaluation = evaluate_files(runs, judged, parsed, version=version, with_bounds=bounds, grades=grades)
+    evaluation = evaluate_files(runs, judged, parsed, version=compat, with_bounds=bounds, grades=grades)
     evaluation = with_costs(evaluation, costs, cost_table)
     names = [c.run for c in evaluation.coverage]
     if not separate_seeds:

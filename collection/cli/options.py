@@ -74,9 +74,9 @@ LEVEL = _Level()
 SCALE = _Scale()
 
 
-def form_option(*forms: str, **details: str) -> Callable[[F], F]:
+def form_option(*forms: str, help_text: str | None = None) -> Callable[[F], F]:
     """``--format``: one of `forms`, the first of them if left out."""
-    return click.option("--format", "form", type=click.Choice(forms), default=forms[0], **details)
+    return click.option("--format", "form", type=click.Choice(forms), default=forms[0], help=help_text)
 
 
 def measures_option(help_text: str) -> Callable[[F], F]:
@@ -101,8 +101,8 @@ BOUNDS = click.option(
 )
 COMPAT = click.option(
     "--compat",
-    type=click.Choice(["9", "10"]),
-    default="10",
+    type=click.Choice([9, 10]),
+    default=10,
     help="The trec_eval to equal: 9 compares scores as 32-bit floats and cuts recall levels otherwise.",
 )
 QRELS_FORM = click.option(
@@ -132,7 +132,7 @@ def refuse_repeated(command: click.Command, ctx: click.Context, args: list[str])
 
 
 def with_folders(paths: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Each folder replaced by the files in it, by name; hidden ones are passed over."""
+    """Each folder replaced by the files in it, by name, without hidden ones."""
     expanded: list[Path] = []
     for path in paths:
         if path.is_dir():
@@ -140,6 +140,18 @@ def with_folders(paths: tuple[Path, ...]) -> tuple[Path, ...]:
         else:
             expanded.append(path)
     return tuple(expanded)
+
+
+def runs_argument(metavar: str, *, required: bool = False) -> Callable[[F], F]:
+    """Run files, and folders of them."""
+
+    def expand(ctx: click.Context, param: click.Parameter, paths: tuple[Path, ...]) -> tuple[Path, ...]:
+        runs = with_folders(paths)
+        if required and not runs:
+            raise click.UsageError("there is no file in the folder: name a run")
+        return runs
+
+    return click.argument("runs", metavar=metavar, nargs=-1, required=required, type=FILE, callback=expand)
 
 
 serving = combined(

@@ -57,7 +57,7 @@ AT = ("10%", "25%", "50%")
 @click.option("--run", "files", multiple=True, type=FILE, help="With --compare: a run, or a folder; in place of DIR.")
 @click.option("--at", "budgets", multiple=True, metavar="SHARE", help=f"With --compare: {', '.join(AT)} if left out.")
 @click.option("-m", "--measure", default="nDCG@10", metavar="M", help="With --compare: what ranks systems.")
-@form_option("table", "tsv", "json", help="With --compare.")
+@form_option("table", "tsv", "json", help_text="With --compare.")
 def pool(
     directory: Path | None,
     strategy: str,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.options import COUNT, FILE, FORMAT, WRITTEN, combined, with_folders
+from collection.cli.options import COUNT, FILE, FORMAT, WRITTEN, combined, runs_argument
 from collection.cli.output import counted, echo, print_json, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ exporting = combined(
 
 @click.command()
 @click.argument("source", metavar="DIR|FILE", type=FILE)
-@click.argument("runs", metavar="[RUN...]", nargs=-1, type=FILE)
+@runs_argument("[RUN...]")
 @click.option("--depth", type=COUNT, metavar="K", help="Look at the first K ranks of each topic only.")
 @click.option("--per-topic", is_flag=True, help="The values of every topic, not only the means.")
 @FORMAT
@@ -45,17 +45,16 @@ def preferences(source: Path, runs: tuple[Path, ...], depth: int | None, per_top
     from collection import preferences as preferring
     from collection.campaign import Campaign
 
-    paths = with_folders(runs)
     if source.is_dir():
         with Campaign(source) as campaign, progress_line("evaluating preferences"):
             said = campaign.topic_tasks.preferences()
-            values = None if paths else campaign.evaluation.by_preferences(depth=depth)
+            values = None if runs else campaign.evaluation.by_preferences(depth=depth)
     else:
-        if not paths:
+        if not runs:
             raise click.UsageError("a file of preferences has no runs: name them after it")
         said, values = preferring.last_words(formats.read_preferences(source)), None
     if values is None:
-        values = preferring.evaluate(formats.read_runs(paths), said, depth)
+        values = preferring.evaluate(formats.read_runs(runs), said, depth)
     _print_values(values, preferring.agreement(said), per_topic, form)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.evaluate import parse_measures
-from collection.cli.options import BOUNDS, COUNT, FILE, FORMAT, LEVEL, SCALE, measures_option, with_folders
+from collection.cli.options import BOUNDS, COUNT, FILE, FORMAT, LEVEL, SCALE, measures_option, runs_argument
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
 from collection.records import in_natural_order
@@ -49,7 +49,7 @@ def read_groups(path: Path) -> dict[str, str]:
 
 @click.command()
 @click.argument("source", metavar="DIR|QRELS", type=FILE)
-@click.argument("runs", metavar="[RUN]...", nargs=-1, type=FILE)
+@runs_argument("[RUN]...")
 @measures_option("As nDCG@10; may be repeated (nDCG@10, AP and P@10 if left out). The first decides.")
 @click.option(
     "--group",
@@ -124,8 +124,7 @@ def reusability(
         if topics is not None:
             raise InputError(f"--topics is for a campaign, which knows what is finished, and {source} is no directory")
         qrels = formats.read_qrels(source)
-        paths = with_folders(runs)
-        if not paths:
+        if not runs:
             raise click.UsageError("name the runs behind the qrels: cleverdon reusability QRELS RUN...")
         rel = relevance_level or 1
         chosen = list(parse_measures(asked, rel))
@@ -133,7 +132,7 @@ def reusability(
         if bounds:
             print_notices([assumed_grades(grades, qrels.loc[qrels["relevance"] > 0, "relevance"])])
         with progress_line("leaving runs out"):
-            report = look(formats.read_runs(paths), qrels, chosen, rel=rel, grades=grades, **options)
+            report = look(formats.read_runs(runs), qrels, chosen, rel=rel, grades=grades, **options)
     if form == "json":
         pool = {"depth": report.pool.depth, "runs": list(report.groups), "full": report.pool.full}
         print_json(report._asdict() | {"pool": pool})

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--documents", multiple=True, required=True, type=FILE, help="JSONL, TSV or CSV, or a folder of them.")
 @click.option("--topics", required=True, type=FILE, help="TSV, JSONL, TREC SGML or XML.")
 @click.option("--qrels", "qrels_file", required=True, type=FILE, help="The known grades, in TREC form.")
-@click.option("--run", "run_files", multiple=True, type=FILE, help="A TREC run, or a folder of them; may be repeated.")
+@click.option("--run", "runs", multiple=True, type=FILE, help="A TREC run, or a folder of them; may be repeated.")
 @click.option(
     "--strategy",
     "strategies",
@@ -53,7 +53,7 @@ def simulate(
     documents: tuple[Path, ...],
     topics: Path,
     qrels_file: Path,
-    run_files: tuple[Path, ...],
+    runs: tuple[Path, ...],
     strategies: tuple[str, ...],
     learners: tuple[str, ...],
     stops: tuple[str, ...],
@@ -75,10 +75,10 @@ def simulate(
     from collection.simulation import cases
     from collection.simulation import simulate as replay
 
-    runs = list(formats.read_runs(with_folders(run_files)))
+    ranked = list(formats.read_runs(with_folders(runs)))
     wanted = strategies or ("loop",)
     pooled = [s for s in wanted if s in pooling.STRATEGIES]
-    if pooled and not runs:
+    if pooled and not ranked:
         raise click.UsageError(f"{', '.join(pooled)} choose from runs: give some with --run")
     frame = formats.read_qrels(qrels_file)
     all_topics = formats.read_topics(topics)
@@ -88,7 +88,7 @@ def simulate(
             (document for path in with_folders(documents) for _, document in formats.read_documents(path)),
             all_topics,
             frame,
-            runs,
+            ranked,
             scope="prefix" if scope == "prefix" else "all",
             pools=pooled,
             level=relevance_level,
