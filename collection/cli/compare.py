@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.evaluate import evaluate_files, parse_measures, read_qrels_for, with_costs
+from collection.cli.evaluate import evaluate_files, parse_measures, read_qrels_for
 from collection.cli.options import COMPAT, FILE, LEVEL, QRELS_FORM, form_option, measures_option, runs_argument
 from collection.cli.output import counted, echo, echo_data, print_json, print_notices, print_table, progress_line
 
@@ -68,13 +68,8 @@ def compare(
     qrels: Path,
     runs: tuple[Path, ...],
     measures: tuple[str, ...],
-    baseline: str | None,
     test: str | None,
     correction: str | None,
-    alpha: float,
-    all_pairs: bool,
-    seed: int,
-    separate_seeds: bool,
     costs: Path | None,
     frontier: str | None,
     systems: tuple[str, str] | None,
@@ -85,6 +80,7 @@ def compare(
     compat: Version,
     qrels_form: QrelsForm | None,
     form: str,
+    **settings: Any,
 ) -> None:
     """Compare RUNs by QRELS: a leaderboard, and which differences are more than chance over topics."""
     from collection import comparison, formats, statistics
@@ -105,33 +101,21 @@ def compare(
     parsed = [measure for measure in asked if measures or not measure.entry.descriptive]
     judged = read_qrels_for(parsed, qrels, qrels_form)
     if systems is not None and topic is not None:
-        found = {run.name: run for run in formats.read_runs(runs) if run.name in systems}
-        for name in systems:
-            if name not in found:
-                raise click.UsageError(f"no run is called {name}")
-        a, b = (found[name] for name in systems)
+        named = {run.name: run for run in formats.read_runs(runs) if run.name in systems}
+        if missing := [name for name in systems if name not in named]:
+            raise click.UsageError(f"no run is called {missing[0]}")
+        a, b = (named[name] for name in systems)
         print_notices(comparison.out_of_reach(parsed, judged))
         ranks = comparison.side_by_side(a, b, judged, topic, depth)
         _print_topic(topic, comparison.evaluate([a, b], judged, parsed, version=compat), ranks, systems, form)
         return
-    cost_table = None if costs is None else formats.read_costs(costs)
-    evaluation = evaluate_files(runs, judged, parsed, version=compat)
-    evaluation = with_costs(evaluation, costs, cost_table)
+    evaluation = evaluate_files(runs, judged, parsed, costs, version=compat)
     print_notices(evaluation.notes if views else ())  # a comparison has them among its own
     if systems is not None:
         _print_frame(_topics(evaluation, systems), form)
         return
     with progress_line("testing differences"):
-        compared = comparison.compare(
-            evaluation,
-            baseline=baseline,
-            test=tester,
-            correction=corrector,
-            alpha=alpha,
-            seed=seed,
-            all_pairs=all_pairs,
-            separate_seeds=separate_seeds,
-        )
+        compared = comparison.compare(evaluation, test=tester, correction=corrector, **settings)
     if frontier is not None:
         _print_frontier(compared, frontier, form)
     elif power is not None:
@@ -141,8 +125,8 @@ def compare(
         print_notices(compared.notes)
 
 
-def _named_for(a: str, b: str) -> dict[str, str]:
-    """The columns of `side_by_side` and `differences` with the runs' names for the letters."""
+def _columns_for(a: str, b: str) -> dict[str, str]:
+    """New names for the columns of `side_by_side` and `differences`, with the runs' names for the letters."""
     names = {f"{what}_{letter}": f"{what} {name}" for letter, name in (("a", a), ("b", b)) for what in ("doc", "grade")}
     values = {"value_a": f"value {a}", "value_b": f"value {b}"}  # a run may be called as a column is
     return names | values | {"rank_in_a": f"rank in {a}", "rank_in_b": f"rank in {b}"}
@@ -154,17 +138,15 @@ def _topics(evaluation: Evaluation, systems: tuple[str, str]) -> pd.DataFrame:
 
     from collection import comparison
 
-    tables = [
-        comparison.differences(evaluation, *systems, str(measure)).assign(measure=str(measure))
-        for measure in evaluation.means()
-    ]
+    names = map(str, evaluation.means())
+    tables = [comparison.differences(evaluation, *systems, name).assign(measure=name) for name in names]
     columns = ["measure", "query_id", "value_a", "value_b", "difference"]
-    return pd.concat(tables, ignore_index=True)[columns].rename(columns=_named_for(*systems))
+    return pd.concat(tables, ignore_index=True)[columns].rename(columns=_columns_for(*systems))
 
 
 def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, systems: tuple[str, str], form: str) -> None:
     """The topic, what two runs are worth there, and their rankings; TSV has the rankings alone, with the topic."""
-    ranks = ranks.rename(columns=_named_for(*systems))
+    ranks = ranks.rename(columns=_columns_for(*systems))
     values = _topics(evaluation, systems)
     values = values[values["query_id"] == topic].drop(columns="query_id")
     if form == "tsv":
@@ -188,13 +170,9 @@ def _print_frontier(compared: Comparison, cost: str, form: str) -> None:
 
     means, costs = compared.evaluation.means(), compared.evaluation.costs
     assert costs is not None  # the options go together
-    parts = [
-        comparison.frontier(means, costs, str(measure), cost)
-        .assign(measure=str(measure))
-        .rename(columns={"cost": cost})
-        for measure in means
-    ]
-    table = pd.concat(parts, ignore_index=True)[["measure", "system", "value", cost, "dominated", "by"]]
+    parts = [comparison.frontier(means, costs, str(name), cost).assign(measure=str(name)) for name in means]
+    table = pd.concat(parts, ignore_index=True).rename(columns={"cost": cost})
+    table = table[["measure", "system", "value", cost, "dominated", "by"]]
     if form == "table":
         table["by"] = table["by"].map(_first_two)
     _print_frame(table, form)
@@ -204,7 +182,7 @@ def _print_frontier(compared: Comparison, cost: str, form: str) -> None:
 
 
 def _first_two(names: str) -> str:
-    """Names joined by commas, but only two of many and how many more there are.
+    """The first two of several names joined by commas, and how many more there are.
 
     >>> _first_two("a, b"), _first_two("a, b, c, d")
     ('a, b', 'a, b and 2 more')
@@ -268,8 +246,9 @@ def _print_leaderboard(compared: Comparison) -> None:
     from collection.comparison.conclusions import confidence
     from collection.comparison.tables import in_order, marks, number
 
-    values, alike, best, spread = (compared.table(c) for c in ("value", "like_best", "best", "spread"))
-    low, high, unjudged, mark = *(compared.table(c) for c in ("low", "high", "unjudged")), marks(compared)
+    columns_shown = ("value", "like_best", "best", "spread", "low", "high", "unjudged")
+    values, alike, best, spread, low, high, unjudged = (compared.table(column) for column in columns_shown)
+    mark = marks(compared)
     cutoffs = dict(zip(compared.leaderboard["measure"], compared.leaderboard["cutoff"], strict=True))
     shown: set[str] = set()
     header: list[str] = ["system"]

@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 def parse_measures(
     asked: Sequence[str], relevance_level: float | None, judged_only: bool = False
 ) -> dict[Measure, str]:
-    """The measures of a command line, and how whoever asked calls each; one that is asked for twice is a mistake.
+    """The measures of a command line, and what the command line calls each; none may be repeated.
 
-    Which measures other tools' names became is told once, on stderr.
+    A notice says which measures the names of other tools became.
     """
     from collection.measures import read
 
@@ -79,28 +79,28 @@ def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | No
     return qrels
 
 
-def evaluate_files(runs: Sequence[Path], qrels: pd.DataFrame, measures: list[Measure], **options: Any) -> Evaluation:
-    """Evaluate run files, with progress on stderr; `options` as for :func:`collection.comparison.evaluate`."""
+def evaluate_files(
+    runs: Sequence[Path], qrels: pd.DataFrame, measures: list[Measure], costs: Path | None, **options: Any
+) -> Evaluation:
+    """Evaluate run files, with progress on stderr; `options` as for :func:`collection.comparison.evaluate`.
+
+    The evaluation has the costs of the file `costs`; rows of the file that belong to no run are reported.
+    """
     from collection import comparison, formats
 
+    table = None if costs is None else formats.read_costs(costs)
     with progress_line("evaluating") as progress:
         done = iter(range(1, len(runs) + 1))
-        return comparison.evaluate(
+        evaluation = comparison.evaluate(
             formats.read_runs(runs), qrels, measures, lambda _: progress("runs", next(done), len(runs)), **options
         )
-
-
-def with_costs(evaluation: Evaluation, path: Path | None, costs: pd.DataFrame | None) -> Evaluation:
-    """Add the costs read from `path` to an evaluation; say which of their rows are of no run."""
-    from collection import comparison, formats
-
-    if path is None or costs is None:
+    if costs is None or table is None:
         return evaluation
-    place = f"{path}:{formats.line_of_run(path, costs['run'].iloc[0])}"
-    evaluation = comparison.with_costs(evaluation, costs, place)
-    if unknown := comparison.unknown_costs([c.run for c in evaluation.coverage], costs):
+    place = f"{costs}:{formats.line_of_run(costs, table['run'].iloc[0])}"
+    evaluation = comparison.with_costs(evaluation, table, place)
+    if unknown := comparison.unknown_costs([c.run for c in evaluation.coverage], table):
         names = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
-        print_notices([f"{path}: no run or system is called {names}"])
+        print_notices([f"{costs}: no run or system is called {names}"])
     return evaluation
 
 
@@ -141,7 +141,7 @@ def _command() -> str:
 
 
 def _refuse_fifth_column(path: Path) -> None:
-    """A number behind the grade may be the grade itself, and what stands before it a stratum: nobody should guess."""
+    """Refuse qrels with a number behind the grade: the number may be the grade itself, behind a stratum."""
     from collection.formats.tables.lines import data_lines, parse_score
 
     _, line, columns = next(data_lines(path, "qrels"), (0, "", []))
@@ -197,8 +197,7 @@ def evaluate(
     """
     from collection import comparison, formats
 
-    asked = list(measures or comparison.DEFAULT_MEASURES)
-    labels = parse_measures(asked, relevance_level, judged_only)
+    labels = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level, judged_only)
     parsed = list(labels)
     if grades is not None and not bounds:
         raise click.UsageError("--grades is for --bounds")
@@ -209,9 +208,7 @@ def evaluate(
         print_notices(comparison.out_of_reach(parsed, judged))
         print_explanations(formats.read_runs(runs), judged, parsed, explain, compat)
         return
-    cost_table = None if costs is None else formats.read_costs(costs)
-    evaluation = evaluate_files(runs, judged, parsed, version=compat, with_bounds=bounds, grades=grades)
-    evaluation = with_costs(evaluation, costs, cost_table)
+    evaluation = evaluate_files(runs, judged, parsed, costs, version=compat, with_bounds=bounds, grades=grades)
     names = [c.run for c in evaluation.coverage]
     if not separate_seeds:
         evaluation, _ = comparison.systems_of(evaluation)
