@@ -1,7 +1,8 @@
-"""`cleverdon agreement`: how far annotators agree, in a campaign or in a file of labels."""
+"""`cleverdon agreement`: inter-annotator agreement in a campaign or in a file of labels."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,12 +65,11 @@ def agreement(
 
     LABELS has the columns annotator, query_id, doc_id, relevance.
     """
-    from collection import annotator_agreement as agreeing
-    from collection import formats
+    from collection import annotator_agreement, formats
     from collection.annotator_agreement import COEFFICIENTS
     from collection.campaign import Campaign
 
-    _ = COEFFICIENTS[coefficient]  # an unknown name is told before the work
+    label = COEFFICIENTS[coefficient].label  # an unknown name is reported before the work
     conclusions: list[Conclusion] | None = None
     asked = None if measure is None else parse_one(measure)
     if source.is_dir():
@@ -82,26 +82,27 @@ def agreement(
     else:
         if measure is not None:
             raise InputError(f"--measure needs the runs of a campaign, and {source} is not its directory")
-        labels = agreeing.chosen(formats.read_labels(source), topics=topics, without=without)
+        labels = annotator_agreement.chosen(formats.read_labels(source), topics=topics, without=without)
+        level = 1 if level is None else level
         if grades is not None:
             _require_grades_of(grades, labels, source)
         try:
             with progress_line("computing agreement"):
-                found = agreeing.agreement(labels, level=1 if level is None else level, grades=grades, **options)
+                found = annotator_agreement.agreement(labels, level=level, grades=grades, **options)
         except InputError as error:
             raise InputError(f"{source}: {error}") from None
     if form == "json":
         rows = [c._asdict() | {"tau": None if c.note else c.tau} for c in conclusions or ()]
         print_json({**vars(found), **({} if conclusions is None else {"conclusions": rows})})
         return
-    for sentence in agreeing.headline(found):
+    for sentence in annotator_agreement.headline(found):
         echo(sentence)
     echo()
     _print_values(found)
     _print_narrow("between", found.between, ["a", "b", "pairs"])
     by = found.topics[(found.topics["coefficient"] == coefficient)].drop_duplicates("query_id")
     order = in_natural_order(by).sort_values("value", kind="stable", na_position="last")["query_id"].tolist()
-    _print_narrow(f"topics, least {COEFFICIENTS[coefficient].label} first", found.topics, ["query_id", "pairs"], order)
+    _print_narrow(f"topics, least {label} first", found.topics, ["query_id", "pairs"], order)
     if len(found.annotators) > 2:
         _print_narrow("against the majority of the others", found.rest, ["annotator", "pairs", "difference"])
     _print_narrow("as pairs were finished", found.windows, ["window", "pairs", "last_at"])
@@ -138,8 +139,8 @@ def _print_values(found: Agreement) -> None:
         print_notices([f"in brackets: 95 % of {found.resamples:,} bootstrap samples of {found.by}"])
 
 
-def _print_narrow(title: str, frame: pd.DataFrame, keys: list[str], order: list[Any] | None = None) -> None:
-    """A line for each key, with some coefficients: nothing where there is no row."""
+def _print_narrow(title: str, frame: pd.DataFrame, keys: list[str], order: list[str] | None = None) -> None:
+    """Print a line for each key with some coefficients; nothing for an empty frame."""
     if frame.empty:
         return
     graded = frame[(frame["scale"] == "graded") & frame["coefficient"].isin(COLUMNS)]
@@ -158,7 +159,7 @@ def _print_narrow(title: str, frame: pd.DataFrame, keys: list[str], order: list[
         echo(f"... {len(rows) - SHOWN:,} more; --format json has all")
 
 
-def _key(key: Any) -> Any:
+def _key(key: float | int | str | datetime) -> int | str:
     """A cell of a key column: times to the minute, differences with their sign."""
     if isinstance(key, float):
         return f"{key:+.2f}"

@@ -1,4 +1,4 @@
-"""`cleverdon methods`: the members of the tables, with their parameters and traits."""
+"""`cleverdon methods`: the members of the registries, with their parameters and traits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`cleverdon pool`: what is to be judged, what it costs, and what a budget would have bought elsewhere."""
+"""`cleverdon pool`: pairs to judge and their cost, and a comparison of pooling strategies."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collection.campaign.results import PoolReport
 
 OF_ONE_STRATEGY = ("strategy", "settings", "names", "near_duplicates", "dry_run", "depth", "ties", "budget", "k")
-"""Options that --compare, which plays every strategy, does not take."""
+"""Options that --compare does not take."""
 
 AT = ("10%", "25%", "50%")
-"""Shares of the full pool at which strategies are compared, where nobody says others."""
+"""Default shares of the full pool at which strategies are compared."""
 
 
 @click.command()
@@ -118,12 +118,11 @@ def pool(
 
 
 def _print_pool(report: PoolReport, time: Estimate | None, dry_run: bool) -> None:
-    """What a pool costs: in all, per topic, how much of it is new, and how long that takes."""
     from collection.pooling import in_words
 
     pairs = report.per_topic["pairs"]
-    of = f"{counted(report.runs, 'run')}, {counted(len(pairs), 'topic')}"
-    echo(f"{report.strategy} ({in_words(report.parameters)}) over {of}")
+    scope = f"{counted(report.runs, 'run')}, {counted(len(pairs), 'topic')}"
+    echo(f"{report.strategy} ({in_words(report.parameters)}) over {scope}")
     drawn = "" if report.sampled_from is None else f", drawn from {report.sampled_from:,}"
     echo(f"pairs      {report.pairs:,}{drawn}")
     echo(f"per topic  min {pairs.min()}, median {pairs.median():g}, max {pairs.max()}")

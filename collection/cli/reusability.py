@@ -15,8 +15,6 @@ from collection.errors import FormatError, InputError
 from collection.records import in_natural_order
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from collection.reusability import Groups, Reusability
 
 SHOWN = 10
@@ -24,13 +22,7 @@ SHOWN = 10
 
 
 def read_groups(path: Path) -> dict[str, str]:
-    """Run -> group from a TSV without a header, ``run<TAB>group``.
-
-    Raises
-    ------
-    FormatError
-        A line has other columns, or names a run again.
-    """
+    """The group of each run, from a TSV without a header, ``run<TAB>group``; each run may be named once."""
     from collection.formats.delimited import records
 
     wanted = "run<TAB>group"
@@ -112,11 +104,9 @@ def reusability(
                 list(parse_measures(asked, rel)), rule=rule, topics=taken, rel=rel, **options
             )
         if taken is not None:
+            graded = f"{len(there.graded):,} with a grade"
             print_notices(
-                [
-                    f"by the {len(taken):,} topics that are judged to the end of {len(there.graded):,} with a grade; "
-                    "--topics all takes every one"
-                ]
+                [f"by the {len(taken):,} topics that are judged to the end of {graded}; --topics all takes every one"]
             )
     else:
         if rule is not None:
@@ -141,64 +131,33 @@ def reusability(
 
 
 def _print(report: Reusability) -> None:
-    """The verdict, then the figures."""
+    """Print the verdict, then the tables."""
     for sentence in report.verdict:
         echo(sentence)
     if report.ladder:
         echo("\nleft out, at each depth")
-        print_table(
-            ["measure", "verdict", "mean change", "worst", "places", "runs over", "judged", "judged if pooled"],
-            [
-                [
-                    r.measure,
-                    r.verdict,
-                    f"{r.change:.4f}",
-                    f"{r.worst:.4f}",
-                    r.moved,
-                    f"{len(r.breaking):,} of {r.others + 1:,}",
-                    f"{r.judged:.3f}",
-                    f"{r.known:.3f}",
-                ]
-                for r in report.ladder
-            ],
-        )
-    for measure, rows in report.left_out.groupby("measure", sort=False):
+        rows = []
+        for r in report.ladder:
+            breaking, shares = f"{len(r.breaking):,} of {r.others + 1:,}", [f"{r.judged:.3f}", f"{r.known:.3f}"]
+            rows.append([r.measure, r.verdict, f"{r.change:.4f}", f"{r.worst:.4f}", r.moved, breaking, *shares])
+        header = ["measure", "verdict", "mean change", "worst", "places", "runs over", "judged", "judged if pooled"]
+        print_table(header, rows)
+    for measure, left_out in report.left_out.groupby("measure", sort=False):
         echo(f"\n{measure}, each run with its group left out")
-        print_table(
-            ["run", "group", "unique", "relevant", "before", "after", "change", "place", "then"],
-            [
-                [
-                    r.run,
-                    r.group,
-                    r.unique,
-                    r.relevant,
-                    f"{r.before:.4f}",
-                    f"{r.after:.4f}",
-                    f"{r.change:+.4f}",
-                    r.place_before,
-                    r.place_after,
-                ]
-                for r in rows.itertuples()
-            ],
-        )
+        rows = []
+        for row in left_out.itertuples():
+            change = [f"{row.before:.4f}", f"{row.after:.4f}", f"{row.change:+.4f}"]
+            rows.append([row.run, row.group, row.unique, row.relevant, *change, row.place_before, row.place_after])
+        header = ["run", "group", "unique", "relevant", "before", "after", "change", "place", "then"]
+        print_table(header, rows)
     if report.bounds is not None:
         echo("\nbounds over the unjudged")
-        cells = report.bounds[["lowest", "value", "highest"]].map("{:.4f}".format)
-        print_table(
-            ["run", "measure", *cells.columns],
-            [
-                [*names, *row]
-                for names, row in zip(
-                    report.bounds[["run", "measure"]].to_numpy().tolist(), cells.to_numpy().tolist(), strict=True
-                )
-            ],
-        )
+        values = ["lowest", "value", "highest"]
+        bounds = report.bounds[["run", "measure", *values]]
+        bounds = bounds.assign(**{name: bounds[name].map("{:.4f}".format) for name in values})
+        print_table(bounds.columns.tolist(), bounds.to_numpy().tolist())
     echo("\ntopics that decide most")
-    _print_topics(in_natural_order(report.topics).sort_values("without", kind="stable").head(SHOWN))
-    print_notices(estimate.assumption for estimate in report.missing)
-
-
-def _print_topics(topics: pd.DataFrame) -> None:
+    topics = in_natural_order(report.topics).sort_values("without", kind="stable").head(SHOWN)
     print_table(
         ["topic", "judged", "relevant", "mean", "median", "spread", "tau alone", "tau without"],
         [
@@ -209,3 +168,4 @@ def _print_topics(topics: pd.DataFrame) -> None:
             for row in topics.to_numpy().tolist()
         ],
     )
+    print_notices(estimate.assumption for estimate in report.missing)

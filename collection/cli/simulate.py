@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from collection.cli.options import COUNT, FILE, LEVEL, WRITTEN, form_option, with_folders
-from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
+from collection.cli.output import counted, echo, echo_data, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
     from collection.simulation import Results
@@ -31,7 +30,9 @@ if TYPE_CHECKING:
 )
 @click.option("--learner", "learners", multiple=True, metavar="L", help="A learner (`cleverdon methods learners`).")
 @click.option("--stop", "stops", multiple=True, metavar="R", help="A stopping rule (`cleverdon methods stopping`).")
-@click.option("--batch", metavar="twentieth|1|10|bmi", default="twentieth", help="Judgements between models.")
+@click.option(
+    "--batch", "schedule", metavar="twentieth|1|10|bmi", default="twentieth", help="Judgements between models."
+)
 @click.option("--seeds", type=COUNT, default=1, help="How often all is replayed.")
 @click.option(
     "--priors",
@@ -56,15 +57,13 @@ def simulate(
     runs: tuple[Path, ...],
     strategies: tuple[str, ...],
     learners: tuple[str, ...],
-    stops: tuple[str, ...],
-    batch: str,
-    seeds: int,
     priors: str,
     relevance_level: float,
     min_relevant: int,
     scope: str,
     form: str,
     curves: Path | None,
+    **settings: Any,
 ) -> None:
     """Replay judging against known qrels: judgements to each recall, work saved, what stopping rules would do.
 
@@ -102,9 +101,7 @@ def simulate(
             strategies=wanted,
             learners=learners or (recipe.learner,),
             recipe=recipe,
-            stops=stops,
-            schedule=batch,
-            seeds=seeds,
+            **settings,
             priors=_priors(priors, relevance_level),
             progress=lambda query_id, number: progress(f"topic {query_id}", number, len(all_topics)),
         )
@@ -113,8 +110,8 @@ def simulate(
     if form == "tsv":
         print_notices(notices)
         columns = (results.values[c].tolist() for c in results.values.columns)
-        rows: list[Iterable[Any]] = [results.values.columns, *zip(*columns, strict=True)]
-        echo_data("".join("\t".join(map(str, row)) + "\n" for row in rows), nl=False)
+        for row in [tuple(results.values.columns), *zip(*columns, strict=True)]:
+            echo_data("\t".join(map(str, row)))
         return
     _print_means(results, notices)
 
@@ -124,8 +121,8 @@ def _print_means(results: Results, notices: list[str]) -> None:
 
     means = results.means()
     topics, seeds = results.values["query_id"].nunique(), results.values["seed"].nunique()
-    of = f"{topics:,} {'topic' if topics == 1 else 'topics'}" + (f" and {seeds} seeds" if seeds > 1 else "")
-    echo(f"means over {of}; {means['documents'].iloc[0]:,.0f} documents each")
+    scope = counted(topics, "topic") + (f" and {seeds} seeds" if seeds > 1 else "")
+    echo(f"means over {scope}; {means['documents'].iloc[0]:,.0f} documents each")
     plain = [name for name in means.columns if ":" not in str(name) and name != "documents"]
     rows = [
         [*key, *map(_figure, plain, values)]
@@ -150,12 +147,11 @@ def _print_means(results: Results, notices: list[str]) -> None:
 def _figure(measure: object, value: float) -> str:
     if math.isnan(value):
         return "-"
-    counted = str(measure).startswith(("judgements", "ATD", "cost"))
-    return f"{value:,.0f}" if counted else f"{value:.3f}"
+    return f"{value:,.0f}" if str(measure).startswith(("judgements", "ATD", "cost")) else f"{value:.3f}"
 
 
 def _priors(text: str, level: float) -> Priors:
-    """What `--priors` says: nothing, numbers to be drawn, or a file."""
+    """The value of `--priors`: none, numbers of random documents, or a file."""
     from collection.errors import FormatError, InputError
     from collection.simulation.experiment import drawn_priors, listed_priors
 
