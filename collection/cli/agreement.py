@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.evaluate import parse_one
-from collection.cli.options import FILE, FORMAT, SCALE
+from collection.cli.options import FILE, FORMAT, parse_scale
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
 from collection.records import in_natural_order
@@ -40,7 +40,7 @@ COLUMNS = ("observed", "cohen", "cohen-quadratic", "alpha-ordinal", "ac1")
 @click.option(
     "--grades",
     metavar="SCALE",
-    type=SCALE,
+    type=parse_scale,
     help="All grades that there are, as 0-3 or 0,1,2,3; if left out, a campaign's own, and those that a file has.",
 )
 @click.option("--topic", "topics", multiple=True, metavar="Q", help="Only this topic; may be repeated.")

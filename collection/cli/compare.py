@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.evaluate import evaluate_files, parse_measures, read_qrels_for
-from collection.cli.options import COMPAT, FILE, LEVEL, QRELS_FORM, form_option, measures_option, runs_argument
+from collection.cli.options import COMPAT, FILE, QRELS_FORM, form_option, grade, measures_option, runs_argument
 from collection.cli.output import counted, echo, echo_data, print_json, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _two_runs(context: click.Context, option: click.Parameter, names: tuple[str,
 @click.option("--topic", metavar="Q", help="The two runs of --systems in this topic: values, and rank by rank.")
 @click.option("--depth", default=10, help="So many ranks of --topic.")
 @click.option("--power", metavar="D", type=float, help="How many topics it takes to see a difference of D.")
-@click.option("--relevance-level", type=LEVEL, help="Lowest grade that counts as relevant.")
+@click.option("--relevance-level", type=grade, help="Lowest grade that counts as relevant.")
 @COMPAT
 @QRELS_FORM
 @form_option("table", "tsv", "json", "latex", "markdown")

@@ -11,11 +11,11 @@ from collection.cli.options import (
     BOUNDS,
     COMPAT,
     FILE,
-    LEVEL,
     QRELS_FORM,
-    SCALE,
     form_option,
+    grade,
     measures_option,
+    parse_scale,
     runs_argument,
 )
 from collection.cli.output import (
@@ -159,12 +159,14 @@ def _refuse_fifth_column(path: Path) -> None:
 @click.option("--per-topic", is_flag=True, help="The value of every topic, not only the mean.")
 @click.option(
     "--relevance-level",
-    type=LEVEL,
+    type=grade,
     help="Lowest grade that counts as relevant, as 1 or 0.5 (1 if left out); measures of grades look at all of them.",
 )
 @click.option("--judged-only", is_flag=True, help="Take unjudged documents out of every ranking first.")
 @BOUNDS
-@click.option("--grades", metavar="G", type=SCALE, help="The scale, for --bounds: 0-3 or 0,1,2,3 (those of the qrels).")
+@click.option(
+    "--grades", metavar="G", type=parse_scale, help="The scale, for --bounds: 0-3 or 0,1,2,3 (those of the qrels)."
+)
 @click.option("--explain", metavar="TOPIC", help="Show the calculation for this topic, rank by rank.")
 @click.option("--costs", type=FILE, help="What the runs cost: a CSV or TSV with a column run; shown beside the values.")
 @click.option(

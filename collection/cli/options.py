@@ -22,10 +22,7 @@ COUNT = click.IntRange(min=1)
 
 
 class _Written(click.Path):
-    """A file to be written, refused before anything is written if it belongs to a campaign.
-
-    ``-`` is none: standard output says what was written, and cannot take both.
-    """
+    """A file to write, neither a campaign's own file nor ``-``, since standard output has the report."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if str(value) == "-":
@@ -37,41 +34,27 @@ class _Written(click.Path):
 WRITTEN = _Written(path_type=Path)
 
 
-class _Level(click.ParamType[float]):
-    """A grade above 0, with a fraction or without: labels that are inferred from clicks have fractions."""
-
-    name = "grade"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        try:
-            level = float(value)
-        except ValueError:
-            level = 0.0
-        if not 0 < level < 2**31:
-            self.fail(f"{value!r} is not a grade above 0", param, ctx)
-        return int(level) if level.is_integer() else level
+def grade(value: str) -> float:
+    """A grade above 0, perhaps with a fraction, as labels from clicks have."""
+    try:
+        level = float(value)
+    except ValueError:
+        level = 0.0
+    if not 0 < level < 2**31:
+        raise click.BadParameter(f"{value!r} is not a grade above 0")
+    return int(level) if level.is_integer() else level
 
 
-class _Scale(click.ParamType[list[float]]):
-    """All grades that can be given, as ``0-3`` or ``0,1,2,3``."""
-
-    name = "grades"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[float]:
-        if ends := re.fullmatch(r"(\d{1,2})-(\d{1,2})", value.strip()):
-            scale = [float(grade) for grade in range(int(ends[1]), int(ends[2]) + 1)]
-        else:
-            try:
-                scale = [float(grade) for grade in value.split(",")]
-            except ValueError:
-                scale = []
-        if len(scale) < 2 or not all(map(isfinite, scale)):
-            raise InputError(f"--grades wants two grades or more, as 0-3 or 0,1,2,3, found {value!r}")
-        return scale
-
-
-LEVEL = _Level()
-SCALE = _Scale()
+def parse_scale(value: str) -> list[float]:
+    """All grades of a scale, as ``0-3`` or ``0,1,2,3``."""
+    ends = re.fullmatch(r"(\d{1,2})-(\d{1,2})", value.strip())
+    try:
+        scale = [float(g) for g in (range(int(ends[1]), int(ends[2]) + 1) if ends else value.split(","))]
+    except ValueError:
+        scale = []
+    if len(scale) < 2 or not all(map(isfinite, scale)):
+        raise InputError(f"--grades wants two grades or more, as 0-3 or 0,1,2,3, found {value!r}")
+    return scale
 
 
 def form_option(*forms: str, help_text: str | None = None) -> Callable[[F], F]:
@@ -114,21 +97,14 @@ QRELS_FORM = click.option(
 
 
 def refuse_repeated(command: click.Command, ctx: click.Context, args: list[str]) -> None:
-    """Refuse an option that is given more often than it has values: click would silently keep the last one.
-
-    Raises
-    ------
-    UsageError
-        An option that takes one value, or switches between two, is repeated.
-    """
+    """Refuse a repeated option that takes one value or switches between two: click would keep the last silently."""
     _, _, order = command.make_parser(ctx).parse_args(args=list(args))
     for option, times in Counter(order).items():
         if times == 1 or not isinstance(option, click.Option) or option.multiple or option.count:
             continue
-        if option.is_flag and not option.secondary_opts:  # twice the same
-            continue
-        name = " or ".join([option.opts[-1], *option.secondary_opts])
-        raise click.UsageError(f"{name} is given {times} times, but can be given only once.", ctx)
+        if not option.is_flag or option.secondary_opts:  # a plain flag may be repeated
+            name = " or ".join([option.opts[-1], *option.secondary_opts])
+            raise click.UsageError(f"{name} is given {times} times, but can be given only once.", ctx)
 
 
 def with_folders(paths: tuple[Path, ...]) -> tuple[Path, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.evaluate import parse_measures
-from collection.cli.options import BOUNDS, COUNT, FILE, FORMAT, LEVEL, SCALE, measures_option, runs_argument
+from collection.cli.options import BOUNDS, COUNT, FILE, FORMAT, grade, measures_option, parse_scale, runs_argument
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
 from collection.records import in_natural_order
@@ -51,7 +51,7 @@ def read_groups(path: Path) -> dict[str, str]:
     help="Which runs belong together: those whose names begin alike, none, or as FILE says (run<TAB>group).",
 )
 @click.option("--depth", type=COUNT, help="To which the runs were pooled; seen from what is judged if left out.")
-@click.option("--relevance-level", type=LEVEL, help="Lowest grade that counts as relevant (a campaign's own, else 1).")
+@click.option("--relevance-level", type=grade, help="Lowest grade that counts as relevant (a campaign's own, else 1).")
 @click.option("--rule", help="Of a campaign: how several grades become one; `cleverdon rules` lists the ways.")
 @click.option(
     "--topics",
@@ -59,7 +59,7 @@ def read_groups(path: Path) -> dict[str, str]:
     help="Of a campaign: all topics with a grade, or those judged to the end (taken once half are).",
 )
 @BOUNDS
-@click.option("--grades", metavar="G", type=SCALE, help="The scale, for --bounds of QRELS: 0-3 or 0,1,2,3.")
+@click.option("--grades", metavar="G", type=parse_scale, help="The scale, for --bounds of QRELS: 0-3 or 0,1,2,3.")
 @FORMAT
 def reusability(
     source: Path,

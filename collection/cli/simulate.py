@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.options import COUNT, FILE, LEVEL, WRITTEN, form_option, with_folders
+from collection.cli.options import COUNT, FILE, WRITTEN, form_option, grade, with_folders
 from collection.cli.output import counted, echo, echo_data, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     metavar="1,1|none|FILE",
     help="Grades known beforehand: so many relevant, irrelevant drawn by lot, or lines `query_id doc_id [seed]`.",
 )
-@click.option("--relevance-level", type=LEVEL, default=1, help="Relevant from here.")
+@click.option("--relevance-level", type=grade, default=1, help="Relevant from here.")
 @click.option("--min-relevant", type=COUNT, default=1, help="Leave topics with fewer out.")
 @click.option(
     "--scope",

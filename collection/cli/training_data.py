@@ -20,14 +20,11 @@ if TYPE_CHECKING:
 FILES = ("triples", "tuples", "clicks", "click_qrels")
 
 
-class _Ranks(click.ParamType[tuple[int, int]]):
-    name = "A-B"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
-        first, _, last = str(value).partition("-")
-        if not (first.isdecimal() and last.isdecimal()):
-            self.fail(f"{value!r} is no first and last rank, as 1-100", param, ctx)
-        return int(first), int(last)
+def _ranks(value: str) -> tuple[int, int]:
+    first, _, last = value.partition("-")
+    if not (first.isdecimal() and last.isdecimal()):
+        raise click.BadParameter(f"{value!r} is no first and last rank, as 1-100")
+    return int(first), int(last)
 
 
 exporting = combined(
@@ -36,7 +33,8 @@ exporting = combined(
     click.option("--negatives", default="judged", metavar="judged|hard|unjudged-hard|unjudged-random",
                  help="What a negative is."),
     click.option("--negatives-each", "count", type=COUNT, default=1, help="Negatives for each positive."),
-    click.option("--ranks", type=_Ranks(), help="Of hard negatives: first and last rank; 1-100 if left out."),
+    click.option("--ranks", type=_ranks, metavar="A-B",
+                 help="Of hard negatives: first and last rank; 1-100 if left out."),
     click.option("--ranks-of", type=click.Choice(["fusion", "any"]), default="fusion",
                  help="Whose ranks: of a fusion of all runs, or the best of any run."),
     click.option("--level", type=COUNT, help="The lowest grade of a positive; the loop's level if left out."),

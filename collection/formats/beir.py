@@ -23,12 +23,9 @@ QUERY_TEXTS: dict[str, tuple[str, ...]] = {
 def corpus_record(document: Document, place_of: Callable[[str], str] = str) -> dict[str, object]:
     """A document as a line of ``corpus.jsonl``: ``_id``, ``title``, ``text``, then the metadata.
 
-    Images are written as :func:`~collection.formats.read_documents` reads them; `place_of` turns the name of an image
-    file into its path relative to the corpus. A metadata field that would be read as the id, the text or images is
-    written as ``other_NAME``.
+    `place_of` turns the name of an image file into its path relative to the corpus. A metadata field that would be read
+    as the id, the text or images is written as ``other_NAME``.
 
-    Examples
-    --------
     >>> corpus_record(Document("d1", "Wings", "Flow past a wing.", {"year": 1957, "docno": "A-1"}))
     {'_id': 'd1', 'title': 'Wings', 'text': 'Flow past a wing.', 'other_docno': 'A-1', 'year': 1957}
     """
@@ -61,8 +58,6 @@ def write_corpus(found: Iterable[Document], path: FilePath, place_of: Callable[[
 def query_text(topic: Mapping[Hashable, str], what: str = "title") -> str:
     """The text of a topic from the fields `what`; its first non-empty field where these are empty.
 
-    Examples
-    --------
     >>> query_text({"title": "wing flow", "description": "How air passes.", "narrative": ""}, "title-description")
     'wing flow How air passes.'
     """

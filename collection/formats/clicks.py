@@ -31,27 +31,17 @@ MOST = 2**53
 
 
 def read_clicks(path: FilePath) -> pd.DataFrame:
-    """Read a click log: one row an impression, or counts.
+    """Read a click log, one row an impression, or counts: CSV or TSV with a header, or JSONL.
 
-    Parameters
-    ----------
-    path
-        CSV or TSV with a header, or JSONL. The columns are query_id (qid, topic), doc_id (docno, docid), rank
-        (position, from 1), shown (impressions) and clicked (clicks): how often the document was shown for the topic at
-        that rank, and how often it was clicked there. A row for one impression has 1 and 0 or 1. JSONL may also have
-        true and false.
+    The columns are query_id (qid, topic), doc_id (docno, docid), rank (position, from 1), shown (impressions) and
+    clicked (clicks): how often the document was shown for the topic at that rank, and how often it was clicked there. A
+    row for one impression has 1 and 0 or 1. JSONL may also have true and false.
 
     Returns
     -------
     DataFrame
         ``query_id``, ``doc_id`` (str), ``rank``, ``shown``, ``clicked`` (int64): one row for each pair and rank, in the
         order of first occurrence. Memory grows with these rows, not with the impressions.
-
-    Raises
-    ------
-    FormatError
-        With path and line: a column is missing, a number is not a whole number in its range, there are more clicks than
-        impressions, a record does not fit its header, or there is no record.
     """
     places: dict[tuple[str, str, int], int] = {}
     shown, clicked = array("q"), array("q")
@@ -74,14 +64,9 @@ def read_clicks(path: FilePath) -> pd.DataFrame:
 
 
 def write_clicks(frame: pd.DataFrame, path: FilePath) -> None:
-    """Write estimates from clicks as TSV with a header, in the order of the frame.
+    """Write estimates from clicks as ``.tsv`` with a header, in the order of the frame.
 
-    Parameters
-    ----------
-    frame
-        The ``documents`` of a :class:`collection.clicks.ClickEstimate`; a missing attractiveness is empty in the file.
-    path
-        ``.tsv``, perhaps ``.gz`` after it.
+    `frame` is the ``documents`` of a :class:`collection.clicks.ClickEstimate`; a missing attractiveness is empty.
     """
     if source.suffix(path) != ".tsv":
         raise InputError(f"{path}: what clicks say is written as .tsv (perhaps .gz after it)")

@@ -17,34 +17,17 @@ RUN = ("run", "name", "tag")
 
 
 def read_costs(path: FilePath) -> pd.DataFrame:
-    """Read costs of runs: CSV or TSV with a header, one row a run.
+    """Read costs of runs, one row a run: ``.csv`` or ``.tsv`` with a header.
 
-    All columns are kept. The usual ones and their units: ``latency_ms`` (a query), ``throughput_qps`` (queries a
-    second), ``index_bytes`` (on disk), ``memory_bytes`` (while queries are answered), ``price_usd``, ``hardware``.
-
-    Parameters
-    ----------
-    path
-        ``.csv`` or ``.tsv``, perhaps ``.gz`` after it. The run's column may be called run, name or tag.
+    The run's column may be called run, name or tag. All columns are kept. The usual ones and their units:
+    ``latency_ms`` (a query), ``throughput_qps`` (queries a second), ``index_bytes`` (on disk), ``memory_bytes`` (while
+    queries are answered), ``price_usd``, ``hardware``.
 
     Returns
     -------
     DataFrame
         ``run`` (str), then the other columns in the order of the file, in lower case: float64 where every value is a
         finite number, else str. An empty cell is missing (NaN).
-
-    Raises
-    ------
-    FormatError
-        With path and line: there is no column for the run, a row has no run, a run occurs twice, a row does not fit the
-        header, a column has no name or a repeated one, or there is no row.
-
-    Examples
-    --------
-    >>> read_costs("costs.csv")  # doctest: +SKIP
-            run  latency_ms hardware
-    0      bm25        12.5    1 CPU
-    1  reranked       480.0    1 GPU
     """
     place, names, records = _table(path)
     seen = fields.UniqueIds(path, "run")

@@ -25,23 +25,15 @@ def write_preferences(frame: pd.DataFrame, path: FilePath) -> None:
 
 
 def read_preferences(path: FilePath) -> pd.DataFrame:
-    """Read preferences as :func:`write_preferences` writes them.
+    """Read preferences as :func:`write_preferences` writes them, or from TSV with a header.
 
-    Parameters
-    ----------
-    path
-        JSONL, or CSV or TSV with a header. annotator, query_id, left, right and kind are required; other missing fields
-        are null, and unknown fields are ignored.
+    annotator, query_id, left, right and kind are required; other missing fields are null, and unknown fields are
+    ignored.
 
     Returns
     -------
     DataFrame
         The fields of :class:`collection.records.Preference`, in the order of the file.
-
-    Raises
-    ------
-    FormatError
-        With path and line: a field is missing or wrong, or there is no record.
     """
     rows = []
     required = {name: (name,) for name in ("annotator", "query_id", "left", "right", "kind")}

@@ -42,13 +42,7 @@ def records(path: FilePath, what: str, separator: str, *, keep_ends: bool = Fals
 
 
 def headed(path: FilePath, what: str, separator: str) -> tuple[int, list[str], Iterator[tuple[int, list[str]]]]:
-    """The header's line, its names in lower case, and the records below it, each as wide and at least one.
-
-    Raises
-    ------
-    FormatError
-        There is no header, or it names a column twice. While records are read: one does not fit, or there is none.
-    """
+    """The header's line, its names in lower case, and the records below it, each as wide and at least one."""
     all_records = records(path, what, separator, keep_ends=True)
     first = next(all_records, None)
     if first is None:
@@ -74,17 +68,8 @@ def aliased_records(
 ) -> Iterator[tuple[int, dict[str, object]]]:
     """Line number and fields of every record of JSONL, or of CSV or TSV with a header, under our column names.
 
-    Removes the apostrophe by which :mod:`collection.formats.spreadsheet` marks text.
-
-    Parameters
-    ----------
-    aliases
-        Names of each of our columns in files, usual names first. Other columns keep their names.
-
-    Raises
-    ------
-    FormatError
-        A column of `aliases` is missing, a record does not fit its header, or there is none.
+    `aliases` are the names of each required column in files, usual names first; other columns keep their names. Removes
+    the apostrophe by which :mod:`collection.formats.spreadsheet` marks text.
     """
     number, line = fields.first_line(path, what)
     suffix = source.suffix(path)
@@ -121,17 +106,8 @@ def named_records(
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Line number and fields of every record, named by the header, or by width where a TSV has none.
 
-    Parameters
-    ----------
-    id_names
-        A first record with one of these names is the header.
-    bare
-        Names of the columns by their number, for tab-separated files without a header.
-
-    Raises
-    ------
-    FormatError
-        There is no header where one is needed, or a record does not fit.
+    A first record with one of `id_names` is the header. `bare` are the columns' names by their number, for
+    tab-separated files without a header.
     """
     names: Sequence[str] = ()
     empty = True

@@ -36,13 +36,7 @@ def read_documents(path: FilePath) -> Iterator[tuple[int, Document]]:
     Raises
     ------
     FormatError
-        With path and line: broken JSON, no id, a repeated id, a record that does not fit its header, or no document.
         The file is opened at once; other errors are raised when their line is reached.
-
-    Examples
-    --------
-    >>> for line, document in read_documents("corpus.jsonl.gz"):  # doctest: +SKIP
-    ...     print(line, document.doc_id, document.title)
     """
     number, line = fields.first_line(path, WANTED)
     suffix = source.suffix(path)

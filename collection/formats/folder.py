@@ -32,11 +32,8 @@ class WrittenFile(NamedTuple):
 def replacing_folder(path: FilePath, *, replace: bool = False, known_by: str) -> Iterator[Path]:
     """A folder to write into, which takes the place of `path` when everything is written, and not before.
 
-    Parameters
-    ----------
-    path
-        Nothing or an empty folder; with `replace` also a folder with the files `known_by` and :data:`CHECKSUMS` and no
-        file that the checksums do not name.
+    `path` is nothing or an empty folder; with `replace` also a folder with the files `known_by` and :data:`CHECKSUMS`
+    and no file that the checksums do not name.
 
     Raises
     ------

@@ -34,8 +34,6 @@ def host_of(link: str) -> str | None:
     Browsers read a backslash as a slash, pass over control characters, and take what stands before an @ for a user's
     name: through such an address another host could pass for an allowed one.
 
-    Examples
-    --------
     >>> host_of("https://Images.example.org/a.png"), host_of("https://evil.example\\@ok.org/a.png"), host_of("a.png")
     ('images.example.org', None, None)
     """
@@ -53,11 +51,6 @@ def named_images(path: FilePath, number: int, record: Mapping[str, object]) -> t
 
     An image is a path relative to the file, an address (http or https), or an object ``{"src": either, "alt":
     description}``. A field with something else, such as a number of images, is not among these.
-
-    Raises
-    ------
-    FormatError
-        A field names an invalid image, or something else besides images.
     """
     found: dict[tuple[str, ...], dict[str, str]] = {}
     used: set[str] = set()
@@ -107,19 +100,10 @@ def _image(path: FilePath, number: int, field: str, value: object) -> dict[str, 
 
 
 def read_image(path: FilePath, number: int, name: str) -> tuple[bytes, str]:
-    """The content of an image named in a file of documents, and its type, a key of :data:`TYPES`.
+    """The content of an image, and its type, a key of :data:`TYPES`.
 
-    Parameters
-    ----------
-    path, number
-        The file and the line that names it.
-    name
-        The image's path, relative to the file's folder.
-
-    Raises
-    ------
-    FormatError
-        There is no such file, it is outside the folder, too large, or no image of these types.
+    `path` and `number` are the file of documents and its line with the image's `name`, a path relative to the file's
+    folder. Refuses images outside the folder, large files and other content.
     """
     folder = Path(path).resolve().parent
     try:
@@ -146,8 +130,6 @@ def read_image(path: FilePath, number: int, name: str) -> tuple[bytes, str]:
 def kind_of(content: bytes) -> str | None:
     r"""The type of an image by its content; None if it is not one of :data:`TYPES`.
 
-    Examples
-    --------
     >>> kind_of(b"\x89PNG\r\n\x1a\n..."), kind_of(b"<svg xmlns='http://www.w3.org/2000/svg'/>")
     ('png', None)
     """

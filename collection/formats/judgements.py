@@ -24,16 +24,8 @@ _WHOLE = ("pool_rank", "model_round")
 def details_of(path: FilePath, number: int, record: Mapping[str, object]) -> dict[str, object]:
     """The fields :data:`DETAILS` of a record, of the types in a judgement; None for missing values.
 
-    Parameters
-    ----------
-    record
-        A line of JSON; or of CSV, where everything is text, nulls are empty, and passages are JSON. A missing
-        ``flagged`` is False, and missing ``passages`` are ().
-
-    Raises
-    ------
-    FormatError
-        With path and line: a field has a wrong value.
+    The record is a line of JSON; or of CSV, where everything is text, nulls are empty, and passages are JSON. A missing
+    ``flagged`` is False, and missing ``passages`` are ().
     """
     found: dict[str, object] = {}
     for name in _TEXTS:

@@ -41,15 +41,9 @@ class _Row(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelLog:
-    """Labels, and how many rows of their log were left out.
+    """Labels, with :data:`~collection.formats.judgements.DETAILS` as columns where they come from a log.
 
-    Attributes
-    ----------
-    labels
-        :data:`collection.frames.LABELS`, and a column for each of :data:`collection.formats.judgements.DETAILS` where
-        the file is a log.
-    left_out
-        Number of rows left out as "adjudication", "surplus" or "cannot judge", if any.
+    `left_out` counts the rows of the log left out as "adjudication", "surplus" or "cannot judge", if any.
     """
 
     labels: pd.DataFrame
@@ -77,8 +71,7 @@ def read_labels(path: FilePath) -> pd.DataFrame:
     Raises
     ------
     FormatError
-        With path and line: a missing column, a grade that is not a number, an empty name or one with blanks around it,
-        a repeated annotator and pair (except in a log), a record that does not fit its header, or no record.
+        With path and line, also for a repeated annotator and pair outside a log.
 
     Examples
     --------
@@ -137,15 +130,10 @@ def line_of_label(path: FilePath, annotator: str, query_id: str, doc_id: str) ->
 
 
 def write_labels(frame: pd.DataFrame, path: FilePath) -> None:
-    """Write labels under the header ``annotator,query_id,doc_id,relevance``, in the order of the frame.
+    """Write labels as ``.csv`` or ``.tsv`` with the header ``annotator,query_id,doc_id,relevance``.
 
-    Parameters
-    ----------
-    frame
-        :data:`collection.frames.LABELS`; one row per annotator and pair.
-    path
-        ``.csv`` or ``.tsv``, perhaps ``.gz`` after it. Names that a spreadsheet would compute get an apostrophe
-        (:mod:`collection.formats.spreadsheet`).
+    `frame` is :data:`collection.frames.LABELS` with one row per annotator and pair, in the order of the file. Names
+    that a spreadsheet would compute get an apostrophe (:mod:`collection.formats.spreadsheet`).
 
     Raises
     ------

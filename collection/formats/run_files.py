@@ -22,13 +22,7 @@ RUNS_AHEAD = 2
 
 
 def run_names(paths: Sequence[FilePath]) -> list[str]:
-    """The name of each run: its tag, or its file's name where two files carry the same tag.
-
-    Raises
-    ------
-    InputError
-        Two files with one name carry one tag.
-    """
+    """The name of each run: its tag, or its file's name where two files carry the same tag."""
     tags = [_tag(path) for path in paths]
     names = [source.stem(path) if tags.count(tag) > 1 else tag for path, tag in zip(paths, tags, strict=True)]
     twice = next((name for name in names if names.count(name) > 1), None)

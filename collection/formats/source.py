@@ -43,12 +43,9 @@ def quote(text: str, limit: int = 60) -> str:
 
 
 def open_bytes(path: FilePath, wanted: str) -> BufferedIOBase:
-    """Open a file for reading bytes, decompressed if its first two bytes say gzip.
+    """Open a regular file for reading bytes, decompressed if its first two bytes say gzip.
 
-    Raises
-    ------
-    FormatError
-        It is no regular file: the readers read a file more than once, which a pipe does not allow.
+    The readers read a file more than once, which a pipe does not allow.
     """
     place = Path(path)
     if place.is_dir():
@@ -79,13 +76,7 @@ class _Unzipped(gzip.GzipFile):
 
 
 def stem(path: FilePath) -> str:
-    """The file's name without .gz and one common ending of run files.
-
-    Raises
-    ------
-    FormatError
-        The name is not UTF-8 and could not be written into any other file.
-    """
+    """The file's name without .gz and one common ending of run files; it must be UTF-8."""
     name = Path(path).name.removesuffix(".gz")
     if not name.isascii() and any(0xD800 <= ord(c) <= 0xDFFF for c in name):
         shown = ascii(str(path))[1:-1]
@@ -146,11 +137,8 @@ def lines(
 ) -> Iterator[tuple[int, str]]:
     """Every line with its 1-based number, decoded, without a byte order mark; LF or CRLF only if `keep_ends`.
 
-    Raises
-    ------
-    FormatError
-        A line is not UTF-8, holds a NUL byte or has more than `longest` bytes (:data:`LONGEST_LINE` by default), or the
-        file breaks off.
+    Refuses lines that are not UTF-8, hold a NUL byte or have more than `longest` bytes (:data:`LONGEST_LINE` by
+    default).
     """
     number, longest = 0, longest or LONGEST_LINE
     with open_bytes(path, wanted) as file:

@@ -23,8 +23,6 @@ IDS = frozenset({"query_id", "doc_id", "left", "right"})
 def escaped(value: T) -> T | str:
     """A cell with an apostrophe before it where a spreadsheet would compute it; other values unchanged.
 
-    Examples
-    --------
     >>> escaped("=1+1"), escaped("'=1+1"), escaped("'t Hooft"), escaped(-1.5)
     ("'=1+1", "''=1+1", "'t Hooft", -1.5)
     """
@@ -34,8 +32,6 @@ def escaped(value: T) -> T | str:
 def restored(cell: str) -> str:
     """The text that :func:`escaped` turned into the cell.
 
-    Examples
-    --------
     >>> restored("'=1+1"), restored("''=1+1"), restored("'t Hooft")
     ('=1+1', "'=1+1", "'t Hooft")
     """

@@ -35,11 +35,6 @@ def read_topics(path: FilePath) -> pd.DataFrame:
         :data:`collection.frames.TOPICS` as str, '' for missing texts, in the order of the file. In SGML and XML white
         space is collapsed, entities are decoded, and the words "Number:", "Description:", "Narrative:" are left out.
 
-    Raises
-    ------
-    FormatError
-        With path and line: no id, a repeated id, broken JSON or XML, an unknown form, or no topic.
-
     Examples
     --------
     >>> from pathlib import Path

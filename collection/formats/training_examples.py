@@ -38,7 +38,7 @@ def write_training(
     queries: Mapping[str, str] | None = None,
     documents: Fetch | None = None,
 ) -> int:
-    """Write training examples, in the order of the frame: as ids, or with their texts. Returns the number of lines.
+    """Write training examples, in the order of the frame, and return the number of lines.
 
     Parameters
     ----------
@@ -48,18 +48,13 @@ def write_training(
         ``.tsv``: ids, under the header ``query_id positive_id negative_id``, or for tuples ``query_id positive_id
         negative_ids`` with blanks between the ids of the last column. ``.jsonl``: objects ``{"query_id", "query",
         "positive": {"doc_id", "title", "text", "relevance"}, "negatives": [{..., "relevance", "judged"}, ...]}``, with
-        a null relevance for unjudged documents. Either may be followed by ``.gz``.
+        a null relevance for unjudged documents.
     tuples
         One line for each positive with all its negatives; else one for each negative.
     flagged
         Add a column ``judged`` to ``.tsv``: true or false, for tuples one word for each negative.
     queries, documents
         For ``.jsonl``: the text of each topic, and the source of documents, asked for :data:`BATCH` lines at a time.
-
-    Raises
-    ------
-    InputError
-        An id could not be read back, a text is missing, or the file cannot be written.
     """
     suffix = source.suffix(path)
     if suffix not in (".tsv", ".jsonl"):

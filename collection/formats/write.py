@@ -34,12 +34,8 @@ def replacing_bytes(path: FilePath) -> Iterator[IO[bytes]]:
     """A file that takes the place of `path` when everything is written and on disk, and not before.
 
     It is written beside its target, since only within one file system is the replacement atomic. A replaced file keeps
-    its permissions; a new one has those of the umask, and in a campaign's directory only its owner may read it.
-
-    Raises
-    ------
-    InputError
-        The file cannot be written, or belongs to a campaign (:func:`collection.layout.require_output`).
+    its permissions; a new one has those of the umask, and in a campaign's directory only its owner may read it. A
+    campaign's own files are refused (:func:`collection.layout.require_output`).
     """
     layout.require_output(path)
     target = layout.resolved(path)  # a link stays a link: what it points to is replaced
@@ -114,8 +110,8 @@ def write_qrels(frame: pd.DataFrame, path: FilePath, *, form: QrelsForm = "judge
     Raises
     ------
     InputError
-        An id could not be read back (empty, white space in it, a topic that begins with #), a grade is missing, or the
-        file cannot be written.
+        An id could not be read back (empty, white space in it, a topic that begins with #), or the file cannot be
+        written.
 
     Examples
     --------
@@ -148,11 +144,6 @@ def write_pool(frame: pd.DataFrame, path: FilePath) -> None:
     """Write a pool as TSV with the header ``query_id doc_id strategy rank``, in the order of the frame.
 
     ``probability`` and ``stratum`` follow if any row has one. A null is empty in the file.
-
-    Raises
-    ------
-    InputError
-        An id or a strategy could not be read back, or the file cannot be written.
     """
     POOL.check(frame, "writing a pool")
     strategies = ["" if s is None else str(s) for s in _plain(frame["strategy"])]
@@ -168,14 +159,9 @@ def write_pool(frame: pd.DataFrame, path: FilePath) -> None:
 
 
 def write_judgements(frame: pd.DataFrame, path: FilePath) -> None:
-    """Write the judgement log, every column of the frame, in its order.
+    """Write the judgement log (fields of :class:`.Judgement` and others), every column of the frame, in its order.
 
-    Parameters
-    ----------
-    frame
-        The fields of :class:`collection.records.Judgement`; further columns are written too.
-    path
-        As for :func:`write_log`, or ``.parquet``: every column with its type, times as text, passages nested.
+    Forms are those of :func:`write_log` and ``.parquet``: every column with its type, times as text, passages nested.
     """
     if Path(path).name.lower().endswith(".parquet"):
         require_columns(frame, Judgement._fields, "writing judgements")
@@ -192,25 +178,11 @@ def write_log(
     forms: Sequence[str] = (".jsonl", ".csv"),
     more: Sequence[str] = (),
 ) -> None:
-    """Write a log, every column of the frame, in its order; `what` names it in errors.
+    """Write a log with the columns `wanted` and perhaps others, in the order of the frame; `what` names it in errors.
 
-    Parameters
-    ----------
-    frame
-        Has the columns `wanted`, and perhaps others. Tuples become lists.
-    path
-        Ends in one of `forms`, perhaps followed by ``.gz``: ``.jsonl``, one object a line, nulls kept; ``.csv``, a
-        header, nulls empty, lists as JSON, and an apostrophe before texts that a spreadsheet would compute
-        (:mod:`collection.formats.spreadsheet`).
-    more
-        Other forms that the caller writes, for the error.
-
-    Raises
-    ------
-    ColumnsError
-        A column is missing.
-    InputError
-        The file has another ending, or cannot be written.
+    Of the `forms`, ``.jsonl`` has one object a line and keeps nulls; ``.csv`` has a header, empty nulls, lists as JSON,
+    and an apostrophe before texts that a spreadsheet would compute (:mod:`collection.formats.spreadsheet`). `more` are
+    forms that the caller writes, for the error.
     """
     suffix = source.suffix(path)
     if suffix not in forms:
@@ -255,16 +227,11 @@ def _write_parquet(frame: pd.DataFrame, path: FilePath) -> None:
 
 
 def write_passages(judgements: pd.DataFrame, path: FilePath) -> int:
-    """Write the passages that annotators marked, one a line; returns how many.
+    """Write the passages that annotators marked, one a line of ``.jsonl``; returns how many.
 
-    Parameters
-    ----------
-    judgements
-        ``query_id``, ``doc_id``, ``annotator``, ``relevance``, and ``passages`` with their text, from
-        :meth:`.DocumentView.quoted`.
-    path
-        ``.jsonl``, perhaps ``.gz`` after it: ``query_id``, ``doc_id``, ``annotator``, ``relevance`` (perhaps null),
-        ``start``, ``end`` (characters of the text as it is shown), ``text``.
+    `judgements` has the columns below, with the ``passages`` of :meth:`.DocumentView.quoted` in place of the last
+    three. A line has ``query_id``, ``doc_id``, ``annotator``, ``relevance`` (perhaps null), ``start``, ``end``
+    (characters of the text as it is shown), ``text``.
     """
     if source.suffix(path) != ".jsonl":
         raise InputError(f"{path}: passages are written as .jsonl (perhaps .gz after it)")
