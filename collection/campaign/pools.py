@@ -15,10 +15,11 @@ from collection import pooling
 from collection.annotator_agreement import judging_time
 from collection.campaign.assignments import Assignments
 from collection.campaign.corpus import Corpus
-from collection.campaign.document_texts import Texts
+from collection.campaign.document_texts import DocumentTexts
 from collection.campaign.results import PoolReport
 from collection.campaign.settings import Settings
 from collection.documents import near_duplicates as duplicates
+from collection.documents.rendering import shown
 from collection.errors import CampaignError, InputError, UnknownNameError
 from collection.records import Run
 from collection.store import Store
@@ -197,12 +198,13 @@ class Pools:
         """(rows,) whether a document is nearly the same as one of its topic's pool, or as one that stays before it."""
         pool = self.store.pool.pairs()[["query_id", "doc_id"]]
         ids = list(dict.fromkeys([*pool["doc_id"], *chosen["doc_id"]]))
-        texts = Texts(self.store, ids, self.settings.judging_page().form)
-        group_of = {doc_id: n for n, group in enumerate(duplicates.groups(texts)) for doc_id in group.doc_ids}
+        form, corpus = self.settings.judging_page().form, self.store.corpus
+        texts = DocumentTexts(lambda: corpus.iterate_documents(ids), form)
+        group_of = duplicates.group_numbers(duplicates.groups(texts))
 
         @cache
         def shingles(doc_id: str) -> duplicates.Shingles:
-            return duplicates.shingles(texts[doc_id])
+            return duplicates.shingles(shown(corpus.documents([doc_id])[doc_id], form).compared)
 
         @cache
         def alike(a: str, b: str) -> bool:

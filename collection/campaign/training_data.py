@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -14,7 +15,7 @@ from collection import clock, formats, layout, pooling
 from collection.adjudication import Chosen
 from collection.adjudication import parse as parse_rule
 from collection.campaign.corpus import Corpus
-from collection.campaign.document_texts import Texts
+from collection.campaign.document_texts import DocumentTexts
 from collection.campaign.export import RULE_FILE
 from collection.campaign.qrels import QrelsBuilder
 from collection.campaign.settings import Settings
@@ -267,5 +268,6 @@ class TrainingData:
         return pd.concat([given, chosen.assign(relevance=max(self.grades.sentences))], ignore_index=True)
 
     def _near_groups(self, doc_ids: Sequence[str]) -> dict[str, int]:
-        groups = near_duplicates.groups(Texts(self.store, doc_ids, self.settings.judging_page().form))
-        return {doc_id: n for n, group in enumerate(groups) for doc_id in group.doc_ids}
+        read = partial(self.store.corpus.iterate_documents, doc_ids)
+        texts = DocumentTexts(read, self.settings.judging_page().form)
+        return near_duplicates.group_numbers(near_duplicates.groups(texts))

@@ -128,16 +128,18 @@ class CorpusTables:
         return self.connection.db.conn.total_changes - before
 
     def documents(self, doc_ids: Sequence[str]) -> dict[str, Document]:
-        """The documents with these ids; ids that nobody knows are not in the result."""
-        found: dict[str, Document] = {}
+        """The documents with these ids; unknown ids are not in the result."""
+        return {document.doc_id: document for document in self.iterate_documents(doc_ids)}
+
+    def iterate_documents(self, doc_ids: Sequence[str]) -> Iterator[Document]:
+        """The documents with these ids, of which only a batch is in memory."""
         for batch in _batches(doc_ids):
             rows = self.connection.db.conn.execute(
                 f"SELECT doc_id, title, text, metadata FROM documents WHERE doc_id IN ({_marks(batch)}) ORDER BY doc",
                 batch,
             )
             for doc_id, title, text, metadata in rows:
-                found[doc_id] = Document(doc_id, title, text, json.loads(metadata))
-        return found
+                yield Document(doc_id, title, text, json.loads(metadata))
 
     def without_text(self, doc_ids: Iterable[str]) -> set[str]:
         """Which of these ids have no text here."""
