@@ -33,9 +33,9 @@ class Adjudication:
         Returns
         -------
         DataFrame
-            The columns of :func:`collection.adjudication.queue`, ``why``: "disagreement" or "calibration", and
-            ``held_back``: whether the pair is not ended and cannot be adjudicated before the text of its document is
-            imported. `ended` adds the pairs of both kinds that an adjudication has ended.
+            The columns of :func:`collection.adjudication.list_disagreements`, ``why`` ("disagreement" or
+            "calibration"), and ``held_back``: whether the pair is not ended and cannot be adjudicated before the text
+            of its document is imported. `ended` adds the pairs of both kinds that an adjudication has ended.
         """
         queue = self._queue(ended)
         missing = self.store.corpus.held_back(queue["doc_id"].unique().tolist())
@@ -49,7 +49,7 @@ class Adjudication:
     def _queue(self, ended: bool) -> pd.DataFrame:
         said = self.store.judgements.table()
         pair = ["query_id", "doc_id"]
-        queue = adjudication.queue(said, self.corpus.topics()["query_id"].tolist(), ended=ended).assign(
+        queue = adjudication.list_disagreements(said, self.corpus.topics()["query_id"].tolist(), ended=ended).assign(
             why="disagreement"
         )
         # An adjudicator who could not judge a pair has ended it too, though it has no grade.
@@ -62,7 +62,7 @@ class Adjudication:
             is_over = (query_id, doc_id) in adjudicated
             if (query_id, doc_id) in known or (is_over and not ended) or (not is_over and not pd.isna(settled)):
                 continue
-            sides = adjudication.sides(said, query_id, doc_id)
+            sides = adjudication.list_opinions(said, query_id, doc_id)
             grades = " ".join("?" if pd.isna(grade) else str(grade) for grade in sides["relevance"])
             names = tuple(sides["annotator"])
             rows.append((query_id, doc_id, 0, len(sides), grades, names, is_over, "calibration"))
@@ -106,7 +106,7 @@ class Adjudication:
                 found = f"as {last['relevance']}" if last["kind"] == "graded" else "as one that cannot be judged"
                 raise JudgementError(f"{last['annotator']} has adjudicated this pair meanwhile, {found}")
             return
-        if adjudication.queue(said).empty:
+        if adjudication.list_disagreements(said).empty:
             waiting = self.store.assignments.calibration().query("settled.isna()")[["query_id", "doc_id"]]
             if (j.query_id, j.doc_id) not in set(waiting.itertuples(index=False)):
                 raise JudgementError("annotators do not differ on this pair")

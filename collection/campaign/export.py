@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from collection import adjudication, formats, layout
-from collection.adjudication import Chosen
+from collection.adjudication import ChosenRule
 from collection.campaign.agreement import AgreementStudy
 from collection.campaign.document_view import DocumentView
 from collection.campaign.qrels import QrelsBuilder
@@ -39,7 +39,7 @@ class Exporter:
         passages: Path | str | None = None,
         pool: Path | str | None = None,
         missing_documents: Path | str | None = None,
-        rule: str | Chosen | None = None,
+        rule: str | ChosenRule | None = None,
         qrels_form: QrelsForm = "judged",
         unjudged: bool = False,
         include_unjudged_topics: bool = False,
@@ -111,13 +111,13 @@ class Exporter:
     def _export_qrels(
         self,
         path: Path | str,
-        rule: str | Chosen | None,
+        rule: str | ChosenRule | None,
         form: QrelsForm,
         unjudged: bool,
         include_unjudged_topics: bool,
     ) -> int:
         """Write qrels, and beside them what made them: the TREC form has no place for it, not even for a comment."""
-        chosen = adjudication.parse(rule)
+        chosen = adjudication.parse_rule(rule)
         report = self.qrels.rule_report(chosen)
         frame = self.qrels.in_form(
             form, rule=chosen, unjudged=unjudged, include_unjudged_topics=include_unjudged_topics

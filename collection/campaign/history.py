@@ -206,7 +206,7 @@ class JudgingHistory:
         since = at.floor("D") if day is None else pd.Timestamp(day).tz_convert("UTC")
         entries = self._entries(annotator)
         today = entries[entries["at"] >= since]
-        sessions = judging_time.sessions(entries)[-SESSIONS:][::-1]
+        sessions = judging_time.find_sessions(entries)[-SESSIONS:][::-1]
         goes_on = bool(sessions) and (at - sessions[0].until).total_seconds() <= judging_time.PAUSE
         left, total = self._left(annotator)
         task = self.settings.judging_page().task
@@ -216,7 +216,7 @@ class JudgingHistory:
             estimate, why = None, NO_END if total is None else UNCOUNTED
         else:
             seconds = entries["seconds"][entries["log"] == _LOGS[task]]
-            estimate = judging_time.estimate(seconds.to_numpy(dtype=np.float64), total)
+            estimate = judging_time.estimate_duration(seconds.to_numpy(dtype=np.float64), total)
             why = SHARED if total and self._others_judge(annotator) else ""
             if estimate is None:
                 timed = int(seconds.notna().sum())
@@ -225,7 +225,7 @@ class JudgingHistory:
             Sum(len(today), float(today["seconds"].sum()), float(today["away"].sum())),
             sessions[0] if goes_on else None,
             sessions,
-            judging_time.since_break(entries, at),
+            judging_time.seconds_since_break(entries, at),
             self._topic_times(annotator, entries, left) if task == "grades" else [],
             total,
             estimate,
@@ -269,5 +269,5 @@ class JudgingHistory:
         begun = list(dict.fromkeys([*latest, *judged]))[:TOPICS]
         open_ = [q for q, number in left.items() if number != 0 and q not in judged and q not in begun][:TOPICS]
         titles = self.store.corpus.topics().set_index("query_id")["title"]
-        medians = judging_time.medians(entries, begun)
+        medians = judging_time.median_seconds(entries, begun)
         return [TopicTime(q, titles[q], judged.get(q, 0), left.get(q, 0), medians.get(q)) for q in [*begun, *open_]]

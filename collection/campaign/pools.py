@@ -155,7 +155,7 @@ class Pools:
     def time(self, judgements: int) -> judging_time.Estimate | None:
         """Seconds that so many judgements will take at the pace of the newest ones; None where that is not known."""
         seconds = self.store.judgements.table(last=PACE)["seconds"].to_numpy(dtype=np.float64)
-        return judging_time.estimate(seconds, judgements)
+        return judging_time.estimate_duration(seconds, judgements)
 
     def _strategy(self, name: str, parameters: dict[str, Any]) -> pooling.StrategyEntry:
         entry = pooling.STRATEGIES[name]

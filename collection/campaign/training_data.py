@@ -11,8 +11,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import pandas as pd
 
 from collection import clock, formats, layout, pooling
-from collection.adjudication import Chosen
-from collection.adjudication import parse as parse_rule
+from collection.adjudication import ChosenRule, parse_rule
 from collection.campaign.corpus import Corpus
 from collection.campaign.document_texts import Texts
 from collection.campaign.export import RULE_FILE
@@ -79,7 +78,7 @@ class TrainingData:
         apart: bool = False,
         texts: bool = False,
         seed: int = 0,
-        rule: str | Chosen | None = None,
+        rule: str | ChosenRule | None = None,
     ) -> Examples:
         """For each relevant document some that are not; see :func:`collection.export.training_examples.examples`.
 
