@@ -51,7 +51,7 @@ def log_of(annotator: str, entries: list[dict[str, Any]]) -> list[dict[str, Any]
 
 
 def looked(*logs: list[dict[str, Any]]) -> AnnotatorStatistics:
-    """Conduct where the last row of each annotator on each pair stands, unless it was taken back."""
+    """Statistics where the last row of each annotator on each pair stands, unless it was taken back."""
     log = pd.DataFrame([row for rows in logs for row in rows]).astype({"relevance": "Int64"})
     log = log.sort_values("judged_at", kind="stable").reset_index(drop=True)
     last = log.drop_duplicates(["annotator", "query_id", "doc_id", "counts_as"], keep="last")
