@@ -104,9 +104,9 @@ def main(
     with suppress(CleverdonError), Campaign(directory) as campaign:
         trainer.start(campaign)  # it takes a second, as what follows does
 
+    from annotate.application import create_app
     from annotate.auth import oidc
     from annotate.server import uploads
-    from annotate.server.asgi import create_app
 
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
     try:

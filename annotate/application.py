@@ -18,17 +18,17 @@ from streamlit.runtime import Runtime
 
 from annotate.auth import oidc
 from annotate.auth.page_access import PAGES
+from annotate.auth.request_guard import RequestGuard
 from annotate.auth.roles import require_roles
 from annotate.auth.routes import SignInService
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.judging.model_process import Trainer
 from annotate.judging.routes import JudgingService
 from annotate.server import uploads
-from annotate.server.middleware import RequestGuard
 from annotate.server.origins import Origins
 from collection.campaign import Campaign
 
-SCRIPT = Path(__file__).parents[1] / "app.py"
+SCRIPT = Path(__file__).with_name("app.py")
 
 
 def create_app(
