@@ -1,6 +1,7 @@
 """Preferences between two documents: which pair comes next, what all of them say, and how rankings order the pairs."""
 
 from collection.preferences.bradley_terry import ALIKE, PRIOR, estimate_strengths, fit, strengths_to_grades
+from collection.preferences.choices import CHOICE_RULES
 from collection.preferences.majority import PreferenceAgreement, agreement, count_votes, latest_preferences, majority
 from collection.preferences.measures import MEASURES, PreferenceValues, evaluate
 from collection.preferences.pair_selection import ANSWERS, Lookahead, Plan, look_ahead, plan
@@ -8,6 +9,7 @@ from collection.preferences.pair_selection import ANSWERS, Lookahead, Plan, look
 __all__ = [
     "ALIKE",
     "ANSWERS",
+    "CHOICE_RULES",
     "MEASURES",
     "PRIOR",
     "Lookahead",
