@@ -23,12 +23,12 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from annotate.__main__ import main as serve
+from annotate.application import create_app
 from annotate.auth import rate_limit as attempts
 from annotate.auth.rate_limit import Attempts
 from annotate.auth.roles import ANYBODY, require_roles, roles_of
 from annotate.auth.tokens import TOKEN_HEADER, Tokens, browser_cookie_name, cookie_name
 from annotate.judging.document_payload import PREFIX
-from annotate.server.asgi import create_app
 from collection import Campaign, Judgement, accounts, clock
 from collection.campaign import accounts as access
 from collection.campaign.accounts import Accounts

@@ -14,11 +14,11 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.charts import agreement as charts_agreement
 from annotate.elements import pairs_table
-from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement
 from collection import annotator_agreement as agreement
 from collection.annotator_agreement import Labels

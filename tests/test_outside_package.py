@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
-from annotate.server.asgi import SCRIPT
 from collection import Campaign
 from collection.active_learning.learners import LEARNERS
 from collection.adjudication import RULES as ADJUDICATION

@@ -12,10 +12,10 @@ from uuid import uuid4
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.charts import recall as charts
-from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement
 from collection.campaign.loop_settings import IN_POOL, LoopSettings
 from collection.campaign.recall import TABLE, _batches, _curve, _next_percent, _rules, _words

@@ -7,7 +7,7 @@ from streamlit.column_config import DatetimeColumn, NumberColumn, TextColumn
 from annotate.auth import session
 from annotate.charts import annotators
 from annotate.elements import display, pairs_table, widgets
-from collection.annotator_agreement.annotator_statistics import FEW, Conduct
+from collection.annotator_agreement import FEW, Conduct
 
 campaign = session.current().campaign
 

@@ -5,6 +5,7 @@
 Nothing here raises for labels that are too few or too much alike: what has no value is nan, with a note that says why.
 """
 
+from collection.annotator_agreement.annotator_statistics import FEW, Conduct
 from collection.annotator_agreement.bootstrap import By, values
 from collection.annotator_agreement.breakdowns import (
     Agreement,
@@ -17,16 +18,20 @@ from collection.annotator_agreement.breakdowns import (
 )
 from collection.annotator_agreement.coefficients import COEFFICIENTS, MEASUREMENT, Patterns, Sums
 from collection.annotator_agreement.interpretation import headline, of_tau, value_of, with_interval
+from collection.annotator_agreement.judging_time import Session
 from collection.annotator_agreement.labels import REST, Labels, chosen
 
 __all__ = [
     "COEFFICIENTS",
+    "FEW",
     "MEASUREMENT",
     "REST",
     "Agreement",
     "By",
+    "Conduct",
     "Labels",
     "Patterns",
+    "Session",
     "Sums",
     "agreement",
     "between",

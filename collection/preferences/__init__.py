@@ -1,6 +1,7 @@
 """Preferences between two documents: which pair comes next, what all of them say, and how rankings order the pairs."""
 
 from collection.preferences.bradley_terry import ALIKE, PRIOR, fit, grades, strengths
+from collection.preferences.choices import CHOICE_RULES
 from collection.preferences.majority import PreferenceAgreement, agreement, judged_pairs, last_words, majority
 from collection.preferences.measures import MEASURES, PreferenceValues, evaluate
 from collection.preferences.pair_selection import ANSWERS, Ahead, Plan, ahead, plan
@@ -8,6 +9,7 @@ from collection.preferences.pair_selection import ANSWERS, Ahead, Plan, ahead, p
 __all__ = [
     "ALIKE",
     "ANSWERS",
+    "CHOICE_RULES",
     "MEASURES",
     "PRIOR",
     "Ahead",
