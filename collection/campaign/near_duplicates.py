@@ -124,7 +124,7 @@ class NearDuplicates:
         settings = self.settings.judging_page()
         if not settings.near:
             return Nearby({}, False)
-        said = self.store.corpus.words_on(query_id, annotator)
+        said = self.store.corpus.judgements_on(query_id, annotator)
         asked = list(dict.fromkeys(doc_ids))
         judged = [doc_id for doc_id in list(said)[:COMPARED] if doc_id not in set(asked)]
         kept = self._kept_sketches(settings.form)

@@ -23,7 +23,6 @@ from collection.store import Standing, Store
 
 D = TypeVar("D", Choice, Preference)
 
-
 BATCH = 32
 """Topics whose claims are looked up together."""
 
