@@ -30,7 +30,7 @@ class Adjudication:
         Returns
         -------
         DataFrame
-            The columns of :func:`collection.adjudication.queue`; ``why``: "disagreement" or "calibration";
+            The columns of :func:`collection.adjudication.list_disagreements`; ``why``: "disagreement" or "calibration";
             ``held_back``: whether the pair waits for the text of its document. `ended` adds adjudicated pairs, also
             those that the adjudicator could not judge.
         """
@@ -46,7 +46,7 @@ class Adjudication:
     def _queue(self, ended: bool) -> pd.DataFrame:
         judgements = self.store.judgements.table()
         pair = ["query_id", "doc_id"]
-        queue = adjudication.queue(judgements, self.corpus.topics()["query_id"].tolist(), ended=ended)
+        queue = adjudication.list_disagreements(judgements, self.corpus.topics()["query_id"].tolist(), ended=ended)
         queue = queue.assign(why="disagreement")
         # An adjudicator who could not judge a pair has ended it too, though it has no grade.
         over = judgements.loc[judgements["counts_as"] == adjudication.ADJUDICATION, pair]
@@ -57,7 +57,7 @@ class Adjudication:
             is_over = (query_id, doc_id) in adjudicated
             if (query_id, doc_id) in known or (is_over and not ended) or (not is_over and not pd.isna(grade)):
                 continue
-            sides = adjudication.sides(judgements, query_id, doc_id)
+            sides = adjudication.list_opinions(judgements, query_id, doc_id)
             grades = " ".join("?" if pd.isna(grade) else str(grade) for grade in sides["relevance"])
             names = tuple(sides["annotator"])
             rows.append((query_id, doc_id, 0, len(sides), grades, names, is_over, "calibration"))
@@ -94,7 +94,7 @@ class Adjudication:
                 found = f"as {last['relevance']}" if last["kind"] == "graded" else "as one that cannot be judged"
                 raise JudgementError(f"{last['annotator']} has adjudicated this pair meanwhile, {found}")
             return
-        if adjudication.queue(judgements).empty:
+        if adjudication.list_disagreements(judgements).empty:
             waiting = self.store.assignments.calibration().query("settled.isna()")[["query_id", "doc_id"]]
             if (j.query_id, j.doc_id) not in set(waiting.itertuples(index=False)):
                 raise JudgementError("annotators do not differ on this pair")

@@ -92,7 +92,7 @@ class AgreementStudy:
         graded = judged[(judged["kind"] == "graded") & (judged["counts_as"] == "judgement")]
         frame = graded[list(LABELS)].astype({"relevance": "int64"})
         frame["judged_at"] = frame["judged_at"].mask(frame["source"] == "imported")
-        frame = agreeing.chosen(frame, without=without)
+        frame = agreeing.select_labels(frame, without=without)
         return (frame[frame["query_id"].isin(list(topics))] if topics else frame).reset_index(drop=True)
 
     def report(
@@ -174,11 +174,11 @@ class AgreementStudy:
 
     def disagreements(self) -> adjudication.Disagreements:
         """Number of pairs that several annotators graded, and on which they differ."""
-        return adjudication.disagreements(self.store.judgements.table())
+        return adjudication.count_disagreements(self.store.judgements.table())
 
-    def annotator_statistics(self) -> conduct.Conduct:
-        """How each annotator works; see :func:`collection.annotator_agreement.annotator_statistics.look`."""
-        return conduct.look(self.store.judgements.table(current=False), self.store.judgements.table())
+    def annotator_statistics(self) -> conduct.AnnotatorStatistics:
+        """How each annotator works: pace, grades, agreement with the others."""
+        return conduct.compute_statistics(self.store.judgements.table(current=False), self.store.judgements.table())
 
     def of_choices(self) -> ChoiceAgreement:
         """Agreement of choices; see :func:`collection.preferences.choices.agreement`."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from collection import adjudication, comparison, preferences, reusability
-from collection.adjudication import Chosen, Difference
+from collection.adjudication import ChosenRule, RuleDifference
 from collection.campaign.corpus import Corpus
 from collection.campaign.progress import Progress
 from collection.campaign.qrels import QrelsBuilder
@@ -48,7 +48,7 @@ class RuleComparison(NamedTuple):
 
     first: str
     second: str
-    grades: Difference
+    grades: RuleDifference
     places: Places | None
     """None without a measure, or where a rule adjudicates no pair."""
     cautions: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ class Evaluator:
         measures: Measure | str | Iterable[Measure | str],
         *,
         runs: Iterable[str] | None = None,
-        rule: str | Chosen | None = None,
+        rule: str | ChosenRule | None = None,
         topics: Iterable[str] | None = None,
         with_bounds: bool = False,
     ) -> comparison.Evaluation:
@@ -139,7 +139,7 @@ class Evaluator:
         run: str,
         query_id: str,
         *,
-        rule: str | Chosen | None = None,
+        rule: str | ChosenRule | None = None,
         topics: Iterable[str] | None = None,
     ) -> Explanation:
         """The calculation of one topic's value for one run, rank by rank.
@@ -166,7 +166,7 @@ class Evaluator:
         measures: Measure | str | Iterable[Measure | str],
         *,
         runs: Iterable[str] | None = None,
-        rule: str | Chosen | None = None,
+        rule: str | ChosenRule | None = None,
         topics: Iterable[str] | None = None,
         **options: Any,
     ) -> Comparison:
@@ -180,7 +180,7 @@ class Evaluator:
         query_id: str,
         *,
         depth: int = 10,
-        rule: str | Chosen | None = None,
+        rule: str | ChosenRule | None = None,
     ) -> pd.DataFrame:
         """The rankings of two runs for one topic, with grades; see :func:`collection.comparison.side_by_side`.
 
@@ -200,7 +200,7 @@ class Evaluator:
         return comparison.side_by_side(read[a], read[b], self.qrels.build(rule), query_id, depth)
 
     def compare_rules(
-        self, first: str | Chosen | None, second: str | Chosen, measure: Measure | str | None = None
+        self, first: str | ChosenRule | None, second: str | ChosenRule, measure: Measure | str | None = None
     ) -> RuleComparison:
         """The grades that differ between two rules, and the systems that change place by a measure.
 
@@ -211,7 +211,7 @@ class Evaluator:
         measure
             Orders the imported runs, on all topics that have a grade by the rule.
         """
-        a, b = adjudication.parse(first), adjudication.parse(second)
+        a, b = adjudication.parse_rule(first), adjudication.parse_rule(second)
         adjudicated = self.qrels.with_sources(a), self.qrels.with_sources(b)
         qrels = adjudicated[0].qrels, adjudicated[1].qrels
         places = None
@@ -226,13 +226,13 @@ class Evaluator:
         cautions = tuple(filter(None, dict.fromkeys(found.caution for found in adjudicated)))
         return RuleComparison(str(a), str(b), adjudication.compare(*qrels), places, cautions)
 
-    def graded_topics(self, rule: str | Chosen | None = None) -> tuple[str, ...]:
+    def graded_topics(self, rule: str | ChosenRule | None = None) -> tuple[str, ...]:
         """The topics that have a grade, by name."""
         qrels = self.qrels.build(rule)
         return tuple(sorted(set(qrels.loc[qrels["relevance"] >= 0, "query_id"].astype(str))))
 
     def topics_with_grades(
-        self, rule: str | Chosen | None = None, *, graded: tuple[str, ...] | None = None
+        self, rule: str | ChosenRule | None = None, *, graded: tuple[str, ...] | None = None
     ) -> TopicsWithGrades:
         """The topics that have a grade, and which of them are finished.
 
@@ -251,7 +251,7 @@ class Evaluator:
         self,
         measures: Measure | str | Iterable[Measure | str] = (),
         *,
-        rule: str | Chosen | None = None,
+        rule: str | ChosenRule | None = None,
         topics: Iterable[str] | None = None,
         groups: Groups = groups_by_prefix,
         depth: int | None = None,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from collection import adjudication, formats, layout
-from collection.adjudication import Chosen
+from collection.adjudication import ChosenRule
 from collection.campaign.agreement import AgreementStudy
 from collection.campaign.document_view import DocumentView
 from collection.campaign.qrels import QrelsBuilder
@@ -46,7 +46,7 @@ class Exporter:
         passages: Path | str | None = None,
         pool: Path | str | None = None,
         missing_documents: Path | str | None = None,
-        rule: str | Chosen | None = None,
+        rule: str | ChosenRule | None = None,
         qrels_form: QrelsForm = "judged",
         unjudged: bool = False,
         include_unjudged_topics: bool = False,
@@ -132,10 +132,10 @@ class Exporter:
         return {str(path): write(path) for path, write in files if path is not None}
 
     def _write_qrels(
-        self, path: Path | str, rule: str | Chosen | None, form: QrelsForm, unjudged: bool, unjudged_topics: bool
+        self, path: Path | str, rule: str | ChosenRule | None, form: QrelsForm, unjudged: bool, unjudged_topics: bool
     ) -> int:
         """Write qrels, and beside them the report that the TREC form has no room for, not even as a comment."""
-        chosen = adjudication.parse(rule)
+        chosen = adjudication.parse_rule(rule)
         report = self.qrels.rule_report(chosen)
         frame = self.qrels.in_form(form, rule=chosen, unjudged=unjudged, include_unjudged_topics=unjudged_topics)
         if form != "judged" or unjudged:

@@ -90,7 +90,7 @@ class NearDuplicates:
         settings = self.settings.judging_page()
         if not settings.near:
             return Nearby({}, False)
-        judgements = self.store.corpus.words_on(query_id, annotator)
+        judgements = self.store.corpus.judgements_on(query_id, annotator)
         asked = list(dict.fromkeys(doc_ids))
         judged = [doc_id for doc_id in list(judgements)[:COMPARED] if doc_id not in set(asked)]
         kept = self._kept_sketches(settings.form)

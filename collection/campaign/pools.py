@@ -147,7 +147,7 @@ class Pools:
     def time(self, judgements: int) -> judging_time.Estimate | None:
         """Seconds that this number of judgements takes at the recent pace; None where it is not known."""
         seconds = self.store.judgements.table(last=PACE)["seconds"].to_numpy(dtype=np.float64)
-        return judging_time.estimate(seconds, judgements)
+        return judging_time.estimate_duration(seconds, judgements)
 
     def _contributing(self, names: Sequence[str] | None) -> list[Run]:
         known = self.store.corpus.runs()["run"].tolist()

@@ -12,8 +12,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import pandas as pd
 
 from collection import clock, formats, layout, pooling
-from collection.adjudication import Chosen
-from collection.adjudication import parse as parse_rule
+from collection.adjudication import ChosenRule, parse_rule
 from collection.campaign.corpus import Corpus
 from collection.campaign.document_texts import DocumentTexts
 from collection.campaign.export import RULE_FILE
@@ -48,7 +47,7 @@ class TrainingFile(NamedTuple):
 
     path: str
     lines: int
-    report: dict[str, object]
+    report: dict[str, Any]
 
 
 @dataclass(eq=False)
@@ -78,7 +77,7 @@ class TrainingData:
         apart: bool = False,
         texts: bool = False,
         seed: int = 0,
-        rule: str | Chosen | None = None,
+        rule: str | ChosenRule | None = None,
     ) -> Examples:
         """For each relevant document some that are not; see :func:`collection.export.training_examples.examples`.
 
@@ -193,7 +192,7 @@ class TrainingData:
 
     def _report(
         self, made: Examples, negatives: str, form: str, texts: bool, how: Mapping[str, Any]
-    ) -> dict[str, object]:
+    ) -> dict[str, Any]:
         entry = training.NEGATIVES[negatives]
         by_rank, listed = "first" in entry.parameters, self._chooses_from_lists()
         return {
