@@ -190,9 +190,7 @@ class TrainingData:
             written.append(TrainingFile(str(path), lines, report))
         return written
 
-    def _report(
-        self, made: Examples, negatives: str, form: str, texts: bool, how: Mapping[str, Any]
-    ) -> dict[str, Any]:
+    def _report(self, made: Examples, negatives: str, form: str, texts: bool, how: Mapping[str, Any]) -> dict[str, Any]:
         entry = training.NEGATIVES[negatives]
         by_rank, listed = "first" in entry.parameters, self._chooses_from_lists()
         return {
