@@ -43,7 +43,7 @@ def preferences(source: Path, runs: tuple[Path, ...], depth: int | None, per_top
     """
     from collection import formats
     from collection.campaign import Campaign
-    from collection.preferences import agreement, evaluate, last_words
+    from collection.preferences import agreement, evaluate, latest_preferences
 
     if source.is_dir():
         with Campaign(source) as campaign, progress_line("evaluating preferences"):
@@ -52,7 +52,7 @@ def preferences(source: Path, runs: tuple[Path, ...], depth: int | None, per_top
     else:
         if not runs:
             raise click.UsageError("a file of preferences has no runs: name them after it")
-        found, values = last_words(formats.read_preferences(source)), None
+        found, values = latest_preferences(formats.read_preferences(source)), None
     if values is None:
         values = evaluate(formats.read_runs(runs), found, depth)
     _print_values(values, agreement(found), per_topic, form)

@@ -12,7 +12,7 @@ from collection.cli.options import COUNT, WRITTEN, combined
 from collection.cli.output import counted
 
 if TYPE_CHECKING:
-    from collection.adjudication import Chosen
+    from collection.adjudication import ChosenRule
     from collection.campaign import Campaign
     from collection.campaign.training_data import TrainingFile
 
@@ -59,7 +59,7 @@ class Written(NamedTuple):
     notices: list[str]
 
 
-def write(campaign: Campaign, given: Mapping[str, Any], rule: Chosen | None) -> Written:
+def write(campaign: Campaign, given: Mapping[str, Any], rule: ChosenRule | None) -> Written:
     """Write the files that the options of :data:`exporting` name; `rule` adjudicates several annotators' judgements."""
     files: dict[str, int] = {}
     notices: list[str] = []
