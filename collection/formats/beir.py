@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import pandas as pd
 
@@ -55,7 +55,7 @@ def write_corpus(found: Iterable[Document], path: FilePath, place_of: Callable[[
             file.write(json_line(corpus_record(document, place_of)))
 
 
-def query_text(topic: Mapping[Hashable, str], what: str = "title") -> str:
+def query_text(topic: Mapping[str, str], what: str = "title") -> str:
     """The text of a topic from the fields `what`; its first non-empty field where these are empty.
 
     >>> query_text({"title": "wing flow", "description": "How air passes.", "narrative": ""}, "title-description")
@@ -71,7 +71,8 @@ def write_queries(topics: pd.DataFrame, path: FilePath, what: str = "title") -> 
     TOPICS.check(topics, "writing queries")
     with replacing(path) as file:
         for topic in topics.to_dict("records"):
-            file.write(json_line({"_id": topic["query_id"], "text": query_text(topic, what)}))
+            texts = {str(name): text for name, text in topic.items()}
+            file.write(json_line({"_id": texts["query_id"], "text": query_text(texts, what)}))
 
 
 def write_topics(topics: pd.DataFrame, path: FilePath) -> None:
