@@ -312,7 +312,7 @@ class Evaluator:
         rel: float = 1,
         with_bounds: bool = False,
     ) -> Reusability:
-        """Ask whether the collection can be used for other systems; see :func:`collection.reusability.look`.
+        """Ask whether the collection can be used for other systems; see :func:`collection.reusability.assess`.
 
         Parameters
         ----------
@@ -332,7 +332,7 @@ class Evaluator:
         qrels = self.qrels.of_topics(rule, topics)
         if not len(qrels):
             raise CampaignError("there is no grade yet; judge some pairs first")
-        return reusability.look(
+        return reusability.assess(
             self.corpus.runs(),
             qrels,
             measures,

@@ -10,7 +10,7 @@ import pandas as pd
 
 from collection.errors import InputError, UnknownNameError
 from collection.measures import Floats, Measure, as_measures
-from collection.reusability.run_matrix import Bools, Laid, means, places_of
+from collection.reusability.run_matrix import Bools, RunMatrix, place_runs, summarise_runs
 
 _SEPARATOR = re.compile(r"[-_.#/: ]")
 
@@ -29,7 +29,7 @@ def groups_by_prefix(names: Sequence[str]) -> dict[str, str]:
     return {name: prefix.rstrip("0123456789") or prefix or name for name, prefix in first.items()}
 
 
-def group_of(runs: Sequence[str], groups: Mapping[str, str] | None) -> tuple[str, ...]:
+def assign_groups(runs: Sequence[str], groups: Mapping[str, str] | None) -> tuple[str, ...]:
     """The group of each run; without `groups` each run is a group.
 
     Raises
@@ -50,25 +50,25 @@ def group_of(runs: Sequence[str], groups: Mapping[str, str] | None) -> tuple[str
     return tuple(groups[name] for name in runs)
 
 
-def brought_alone(laid: Laid, members: Bools, depth: int) -> Bools:
+def find_unique(matrix: RunMatrix, members: Bools, depth: int) -> Bools:
     """(P,): pairs that one of these runs lists in its first `depth` and no other run does.
 
     Parameters
     ----------
-    laid
+    matrix
         R runs.
     members
         (R,): which runs are meant.
     depth
         Of the pool.
     """
-    found = laid.found_by(depth)
+    found = matrix.found_by(depth)
     inside, outside = found[:, members].any(axis=1), found[:, ~members].any(axis=1)
     return np.asarray(inside & ~outside)
 
 
 def leave_out(
-    laid: Laid,
+    matrix: RunMatrix,
     measures: Measure | str | Iterable[Measure | str],
     groups: Sequence[str],
     depth: int,
@@ -86,12 +86,12 @@ def leave_out(
 
     Parameters
     ----------
-    laid
+    matrix
         R runs.
     measures
         Over plain qrels.
     groups
-        The group of each run, in the order of ``laid.runs``: :func:`group_of`.
+        The group of each run, in the order of ``matrix.runs``: :func:`assign_groups`.
     depth
         Of the pool: what stands below brought nothing.
     before
@@ -105,22 +105,22 @@ def leave_out(
         ``moved`` (after - before: above 0 is worse): one row per run and measure.
     """
     measures = as_measures(measures)
-    before = laid.values(measures) if before is None else before
-    mean_before = means(measures, before)
-    place_before = places_of(measures, mean_before)
+    before = matrix.values(measures) if before is None else before
+    mean_before = summarise_runs(measures, before)
+    place_before = place_runs(measures, mean_before)
     named = np.array(groups)
     found = []
     for group in dict.fromkeys(groups):
         members = np.flatnonzero(named == group)
-        taken = brought_alone(laid, named == group, depth)
-        mean_after = means(measures, laid.values(measures, taken, before))
-        place_after = places_of(measures, mean_after)
+        taken = find_unique(matrix, named == group, depth)
+        mean_after = summarise_runs(measures, matrix.values(measures, taken, before))
+        place_after = place_runs(measures, mean_after)
         for number, measure in enumerate(measures):
             table = {
                 "group": group,
-                "run": np.array(laid.runs, dtype=object)[members],
+                "run": np.array(matrix.runs, dtype=object)[members],
                 "unique": int(taken.sum()),
-                "relevant": int((taken & laid.relevant).sum()),
+                "relevant": int((taken & matrix.relevant).sum()),
                 "measure": str(measure),
                 "before": mean_before[number, members],
                 "after": mean_after[number, members],

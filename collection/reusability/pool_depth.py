@@ -10,25 +10,25 @@ import pandas as pd
 
 from collection.errors import InputError
 from collection.measures import Floats, Measure, as_measures
-from collection.reusability.leave_one_out import brought_alone
-from collection.reusability.run_matrix import NOWHERE, Bools, Laid, means, tau
+from collection.reusability.leave_one_out import find_unique
+from collection.reusability.run_matrix import UNLISTED, Bools, RunMatrix, summarise_runs, tau
 
-FULL = 0.95
+FULLY_JUDGED = 0.95
 """A run counts as judged at a rank if so many of its topics are: here and there a pair cannot be judged, and one of
 43 topics is more than 2 %."""
 
-DEPTH = 10
+DEFAULT_DEPTH = 10
 """The depth that is looked at where most runs are not judged in full even at rank 1."""
 
-STEPS = (*range(1, 21), *range(25, 51, 5), *range(60, 101, 10), *range(150, 1001, 50))
+STABILITY_DEPTHS = (*range(1, 21), *range(25, 51, 5), *range(60, 101, 10), *range(150, 1001, 50))
 """Depths at which the order of the systems is looked at: each of the first ranks, where most happens."""
 
-TAUS = (0.9, 0.95, 1.0)
+STABLE_TAUS = (0.9, 0.95, 1.0)
 """When an order counts as settled. From .9 on Voorhees ("Variations in relevance judgments", IP&M 2000) takes two
 rankings of systems as equal."""
 
 
-class Pooled(NamedTuple):
+class PoolDepth(NamedTuple):
     """What the judgements say of the pool that they came from.
 
     Attributes
@@ -46,37 +46,37 @@ class Pooled(NamedTuple):
     full: bool
 
 
-def pooled(laid: Laid, depth: int | None = None) -> Pooled:
+def detect_pool_depth(matrix: RunMatrix, depth: int | None = None) -> PoolDepth:
     """To which depth the runs were pooled, as far as the judgements show it.
 
-    It is the deepest rank to which at least half of the runs are judged (:data:`FULL`). Those of which less is judged
-    came later, or were left out. Where the pool is a sample or was chosen by a budget there is no such rank: then all
+    It is the deepest rank to which at least half of the runs are judged (:data:`FULLY_JUDGED`). Those of which
+    less is judged came later, or were left out. Where the pool is a sample or was chosen by a budget there is no such rank: then all
     runs count as pooled, and `full` is False.
 
     Parameters
     ----------
-    laid
+    matrix
         R runs.
     depth
         If it is known.
     """
     if depth is not None and depth < 1:
         raise InputError(f"the depth of a pool is a rank, 1 or more, found {depth}")
-    ended = np.arange(laid.listed.shape[2]) >= laid.retrieved[:, :, None]
-    judged = ((laid.listed >= 0) | ended).mean(axis=1) >= FULL
+    ended = np.arange(matrix.listed.shape[2]) >= matrix.retrieved[:, :, None]
+    judged = ((matrix.listed >= 0) | ended).mean(axis=1) >= FULLY_JUDGED
     # (R,): the first rank that is not judged; no rank counts at which all topics of the run have ended.
     reached = np.where(judged.all(axis=1), judged.shape[1], judged.argmin(axis=1))
-    reached = np.minimum(reached, laid.retrieved.max(axis=1))
+    reached = np.minimum(reached, matrix.retrieved.max(axis=1))
     found = int(np.sort(reached)[::-1][(len(reached) - 1) // 2]) if depth is None else depth
-    in_full = reached >= np.minimum(found, laid.retrieved.max(axis=1)) if found else np.zeros(len(reached), np.bool_)
-    in_full &= laid.retrieved.max(axis=1) > 0
+    in_full = reached >= np.minimum(found, matrix.retrieved.max(axis=1)) if found else np.zeros(len(reached), np.bool_)
+    in_full &= matrix.retrieved.max(axis=1) > 0
     if 2 * in_full.sum() < len(reached):
-        return Pooled(found or DEPTH, laid.retrieved.max(axis=1) > 0, full=False)
-    return Pooled(found, in_full, full=True)
+        return PoolDepth(found or DEFAULT_DEPTH, matrix.retrieved.max(axis=1) > 0, full=False)
+    return PoolDepth(found, in_full, full=True)
 
 
-def judged_curves(
-    laid: Laid, deepest: int = 100, *, groups: Sequence[str] | None = None, depth: int = DEPTH
+def compute_judged_curves(
+    matrix: RunMatrix, deepest: int = 100, *, groups: Sequence[str] | None = None, depth: int = DEFAULT_DEPTH
 ) -> pd.DataFrame:
     """Judged@k of each run for every k, and what it would be if the run had not been pooled.
 
@@ -85,7 +85,7 @@ def judged_curves(
 
     Parameters
     ----------
-    laid
+    matrix
         R runs.
     deepest
         The last k.
@@ -98,10 +98,10 @@ def judged_curves(
         ``run``, ``depth`` (k), ``judged`` (mean over its topics of judged in the first k / min(k, retrieved); 0 if it
         has none), and with groups ``left_out`` (the same without what the group alone brought).
     """
-    deepest = max(1, min(deepest, laid.cells.shape[2]))
+    deepest = max(1, min(deepest, matrix.cells.shape[2]))
     ranks = np.arange(1, deepest + 1)
-    divisor = np.minimum(ranks, laid.retrieved[:, :, None])
-    cells = laid.cells[:, :, :deepest]
+    divisor = np.minimum(ranks, matrix.retrieved[:, :, None])
+    cells = matrix.cells[:, :, :deepest]
 
     def shares(cells: np.ndarray, divisor: np.ndarray) -> Floats:
         judged = np.cumsum(cells, axis=-1)
@@ -110,28 +110,28 @@ def judged_curves(
 
     table = pd.DataFrame(
         {
-            "run": np.repeat(np.array(laid.runs, dtype=object), deepest),
-            "depth": np.tile(ranks, len(laid.runs)),
+            "run": np.repeat(np.array(matrix.runs, dtype=object), deepest),
+            "depth": np.tile(ranks, len(matrix.runs)),
             "judged": shares(cells >= 0, divisor).ravel(),
         }
     )
     if groups is None:
         return table
-    left_out = np.empty((len(laid.runs), deepest))
+    left_out = np.empty((len(matrix.runs), deepest))
     named = np.array(groups)
     for group in dict.fromkeys(groups):
         # The last entry is for what is no pair.
-        kept = np.append(~brought_alone(laid, named == group, depth), False)
+        kept = np.append(~find_unique(matrix, named == group, depth), False)
         left_out[named == group] = shares(kept[cells[named == group]], divisor[named == group])
     return table.assign(left_out=left_out.ravel())
 
 
-DEEPEST = 1000
+DEEPEST_POOL = 1000
 """The deepest pool of the curve of settling; it ends earlier where the runs have no judged document further down."""
 
 
-def settling(
-    laid: Laid, measures: Measure | str | Iterable[Measure | str], *, before: Floats | None = None
+def measure_order_stability(
+    matrix: RunMatrix, measures: Measure | str | Iterable[Measure | str], *, before: Floats | None = None
 ) -> pd.DataFrame:
     """How the order of the systems by a shallower pool agrees with that by all judgements.
 
@@ -140,7 +140,7 @@ def settling(
 
     Parameters
     ----------
-    laid
+    matrix
         R runs.
     measures
         Over plain qrels.
@@ -151,26 +151,26 @@ def settling(
         ``depth``, ``pairs`` (judgements kept), ``measure``, ``tau`` (Kendall's tau-b; nan where there is no order).
     """
     measures = as_measures(measures)
-    before = laid.values(measures) if before is None else before
-    full = means(measures, before)
-    shallowest = laid.places.min(axis=1)
-    last = int(min(DEEPEST, shallowest[shallowest < NOWHERE].max(initial=1)))
+    before = matrix.values(measures) if before is None else before
+    full = summarise_runs(measures, before)
+    shallowest = matrix.places.min(axis=1)
+    last = int(min(DEEPEST_POOL, shallowest[shallowest < UNLISTED].max(initial=1)))
     rows = []
-    for depth in sorted({*(d for d in STEPS if d < last), last}):
+    for depth in sorted({*(d for d in STABILITY_DEPTHS if d < last), last}):
         taken = shallowest > depth
-        found = means(measures, laid.values(measures, taken, before))
+        found = summarise_runs(measures, matrix.values(measures, taken, before))
         pairs = int((~taken).sum())
         rows += [(depth, pairs, str(m), tau(found[n], full[n])) for n, m in enumerate(measures)]
     return pd.DataFrame(rows, columns=["depth", "pairs", "measure", "tau"])
 
 
-def settled_at(curve: pd.DataFrame, least: float) -> pd.Series | None:
+def find_stable_depth(curve: pd.DataFrame, least: float) -> pd.Series | None:
     """The first row of one measure's curve from which on tau stays `least` or more; None if it never does.
 
     Examples
     --------
     >>> curve = pd.DataFrame({"depth": [1, 2, 3, 4], "pairs": [9, 15, 20, 24], "tau": [0.9, 0.8, 0.92, 1.0]})
-    >>> int(settled_at(curve, 0.9)["depth"])
+    >>> int(find_stable_depth(curve, 0.9)["depth"])
     3
     """
     below = ~(curve["tau"] >= least - 1e-9).to_numpy()

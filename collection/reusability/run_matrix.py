@@ -18,7 +18,7 @@ from collection.statistics.rank_correlation import kendall
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-NOWHERE = np.iinfo(np.int32).max
+UNLISTED = np.iinfo(np.int32).max
 """The place of a document that a run does not have."""
 
 DIGITS = 12
@@ -26,7 +26,7 @@ DIGITS = 12
 
 
 @dataclass(frozen=True)
-class Laid:
+class RunMatrix:
     """R runs, T topics, D the depth of the deepest ranking, P judged pairs, J the most in a topic.
 
     Attributes
@@ -46,7 +46,7 @@ class Laid:
     retrieved
         (R, T): how many documents the run has for the topic.
     places
-        (P, R): the place at which the run listed the document, from 1; :data:`NOWHERE` where it does not have it.
+        (P, R): the place at which the run listed the document, from 1; :data:`UNLISTED` where it does not have it.
         Pools are made of these. They differ from the ranks of :attr:`cells` where scores are equal.
     listed
         (R, T, D): the pairs in the order of the list; `cells` itself where no scores are equal.
@@ -76,7 +76,7 @@ class Laid:
         """(P,): whether the pair is relevant."""
         return self.grade >= self.rel
 
-    def only(self, runs: Bools) -> Laid:
+    def only(self, runs: Bools) -> RunMatrix:
         """The same of these runs, (R,); all judgements stay."""
         kept = np.flatnonzero(runs)
         cells = self.cells[kept]
@@ -146,7 +146,7 @@ class Laid:
         return whole
 
 
-def lay(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1) -> Laid:
+def build_run_matrix(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1) -> RunMatrix:
     """Lay runs over qrels.
 
     Parameters
@@ -170,8 +170,8 @@ def lay(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1) -> Laid:
     >>> from collection.ranking import rank_run
     >>> qrels = pd.DataFrame({"query_id": ["1", "1"], "doc_id": ["a", "b"], "relevance": [2, 1]})
     >>> run = pd.DataFrame({"query_id": ["1", "1"], "doc_id": ["b", "x"], "score": [2.0, 1.0]})
-    >>> laid = lay([Run("r", rank_run(run))], qrels)
-    >>> laid.values([P @ 2]).tolist(), laid.values([P @ 2], taken=[False, True]).tolist()
+    >>> matrix = build_run_matrix([Run("r", rank_run(run))], qrels)
+    >>> matrix.values([P @ 2]).tolist(), matrix.values([P @ 2], taken=[False, True]).tolist()
     ([[[0.5]]], [[[0.0]]])
     """
     QRELS.check(qrels)
@@ -213,12 +213,12 @@ def lay(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1) -> Laid:
     if not (np.stack(retrieved) > 0).any():
         raise InputError(f"no run has a topic of the qrels, which begin with {[str(t) for t in topics[:3]]}")
     order = _stacked(listed) if any(a is not b for a, b in zip(cells, listed, strict=True)) else whole
-    places = np.full((len(pairs), len(names)), NOWHERE, dtype=np.int32)
+    places = np.full((len(pairs), len(names)), UNLISTED, dtype=np.int32)
     for number, pair_at in enumerate(order):
         row, column = np.nonzero(pair_at >= 0)
         places[pair_at[row, column], number] = column + 1
     grade = pairs["relevance"].to_numpy(dtype=np.float64)
-    return Laid(
+    return RunMatrix(
         runs=tuple(names),
         topics=tuple(map(str, topics)),
         doc_ids=tuple(pairs["doc_id"]),
@@ -234,12 +234,12 @@ def lay(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1) -> Laid:
     )
 
 
-def means(measures: Sequence[Measure], values: Floats) -> Floats:
+def summarise_runs(measures: Sequence[Measure], values: Floats) -> Floats:
     """(M, R): what each measure makes of its topics' values, (M, R, T)."""
     return np.array([[m.summarise(topics) for topics in runs] for m, runs in zip(measures, values, strict=True)])
 
 
-def places_of(measures: Sequence[Measure], of_runs: Floats) -> Ints:
+def place_runs(measures: Sequence[Measure], of_runs: Floats) -> Ints:
     """(M, R): the place of each run, 1 the best; equal means share the better place."""
     placed = [
         pd.Series(row.round(DIGITS)).rank(method="min", ascending=measure.entry.monotone < 0)

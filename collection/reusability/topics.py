@@ -6,15 +6,15 @@ import numpy as np
 import pandas as pd
 
 from collection.measures import Floats, Measure, as_measure
-from collection.reusability.run_matrix import Laid, means, tau
+from collection.reusability.run_matrix import RunMatrix, summarise_runs, tau
 
 
-def by_topic(laid: Laid, measure: Measure | str, *, before: Floats | None = None) -> pd.DataFrame:
+def describe_topics(matrix: RunMatrix, measure: Measure | str, *, before: Floats | None = None) -> pd.DataFrame:
     """What each topic is like for these systems.
 
     Parameters
     ----------
-    laid
+    matrix
         R runs, T topics.
     measure
         Over plain qrels.
@@ -30,15 +30,15 @@ def by_topic(laid: Laid, measure: Measure | str, *, before: Floats | None = None
         ``without`` (tau-b between the order by all other topics and that by all; low: it decides).
     """
     measure = as_measure(measure)
-    before = laid.values([measure]) if before is None else before
-    (values,), (overall,) = before, means([measure], before)
-    count = len(laid.topics)
-    judged = np.bincount(laid.topic, minlength=count)
-    relevant = np.bincount(laid.topic[laid.relevant], minlength=count)
-    without = [means([measure], np.delete(before, t, axis=2))[0] for t in range(count)]
+    before = matrix.values([measure]) if before is None else before
+    (values,), (overall,) = before, summarise_runs([measure], before)
+    count = len(matrix.topics)
+    judged = np.bincount(matrix.topic, minlength=count)
+    relevant = np.bincount(matrix.topic[matrix.relevant], minlength=count)
+    without = [summarise_runs([measure], np.delete(before, t, axis=2))[0] for t in range(count)]
     return pd.DataFrame(
         {
-            "query_id": laid.topics,
+            "query_id": matrix.topics,
             "judged": judged,
             "relevant": relevant,
             "prevalence": relevant / judged,

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from collection.measures import Floats
-from collection.reusability.run_matrix import NOWHERE, Laid
+from collection.reusability.run_matrix import UNLISTED, RunMatrix
 
 Z = 1.959963984540054
 """Of a 95 % interval."""
@@ -26,7 +26,7 @@ SHALLOWEST = 5
 """Ranks that a curve needs before it is continued."""
 
 
-class Missing(NamedTuple):
+class MissingEstimate(NamedTuple):
     """An estimate of relevant documents that the pool does not have.
 
     Attributes
@@ -54,11 +54,11 @@ class Missing(NamedTuple):
     assumption: str
 
 
-CURVES = {"power": np.log, "exponential": np.sqrt}
+DECAYS = {"power": np.log, "exponential": np.sqrt}
 """How what each rank brings may fall: as a power of the rank, or as the exponential of its root."""
 
 
-def chao(once: Floats, twice: Floats, units: int) -> tuple[Floats, Floats]:
+def estimate_unseen(once: Floats, twice: Floats, units: int) -> tuple[Floats, Floats]:
     """Chao's estimate of what no sampling unit found, from what one and what two found, and its variance.
 
     Source: Chao, "Estimating the population size for capture-recapture data with unequal catchability", Biometrics 43,
@@ -74,7 +74,7 @@ def chao(once: Floats, twice: Floats, units: int) -> tuple[Floats, Floats]:
 
     Examples
     --------
-    >>> float(chao(np.array(10.0), np.array(4.0), 5)[0])
+    >>> float(estimate_unseen(np.array(10.0), np.array(4.0), 5)[0])
     7.2
     """
     a = (units - 1) / units
@@ -87,12 +87,12 @@ def chao(once: Floats, twice: Floats, units: int) -> tuple[Floats, Floats]:
     return np.asarray(unseen), np.asarray(np.where(unseen > 0, variance, 0.0))
 
 
-def interval(unseen: float, variance: float) -> tuple[float, float]:
+def chao_interval(unseen: float, variance: float) -> tuple[float, float]:
     """Chao's (1987) 95 % interval of a number that cannot be negative: log-normal around it.
 
     Examples
     --------
-    >>> interval(10.0, 0.0)
+    >>> chao_interval(10.0, 0.0)
     (10.0, 10.0)
     """
     if unseen <= 0:
@@ -101,7 +101,7 @@ def interval(unseen: float, variance: float) -> tuple[float, float]:
     return unseen / width, unseen * width
 
 
-def captured(laid: Laid, groups: Sequence[str], depth: int) -> pd.DataFrame:
+def count_captures(matrix: RunMatrix, groups: Sequence[str], depth: int) -> pd.DataFrame:
     """Chao's estimate for each topic. The sampling units are the groups, since runs of one group are no two looks.
 
     Returns
@@ -111,18 +111,18 @@ def captured(laid: Laid, groups: Sequence[str], depth: int) -> pd.DataFrame:
         ``once``, ``twice`` (found by exactly one group, by two), ``unseen``, ``variance``, ``beyond`` (relevant ones
         that are known though no group lists them there).
     """
-    named, found = np.array(groups), laid.found_by(depth)
+    named, found = np.array(groups), matrix.found_by(depth)
     units = list(dict.fromkeys(groups))
     by = np.stack([found[:, named == unit].any(axis=1) for unit in units], axis=1).sum(axis=1)
 
     def count(which: np.ndarray) -> np.ndarray:
-        return np.bincount(laid.topic[laid.relevant & which], minlength=len(laid.topics))
+        return np.bincount(matrix.topic[matrix.relevant & which], minlength=len(matrix.topics))
 
     once, twice = count(by == 1), count(by == 2)
-    unseen, variance = chao(once.astype(np.float64), twice.astype(np.float64), len(units))
+    unseen, variance = estimate_unseen(once.astype(np.float64), twice.astype(np.float64), len(units))
     return pd.DataFrame(
         {
-            "query_id": laid.topics,
+            "query_id": matrix.topics,
             "found": count(by > 0),
             "once": once,
             "twice": twice,
@@ -133,17 +133,17 @@ def captured(laid: Laid, groups: Sequence[str], depth: int) -> pd.DataFrame:
     )
 
 
-def new_by_depth(laid: Laid, depth: int) -> np.ndarray:
+def count_new_by_rank(matrix: RunMatrix, depth: int) -> np.ndarray:
     """(T, depth): relevant documents that enter the pool of these runs at each rank."""
-    first = laid.places.min(axis=1)
-    which = laid.relevant & (first <= depth)
-    new = np.zeros((len(laid.topics), depth), dtype=np.int64)
-    np.add.at(new, (laid.topic[which], first[which] - 1), 1)
+    first = matrix.places.min(axis=1)
+    which = matrix.relevant & (first <= depth)
+    new = np.zeros((len(matrix.topics), depth), dtype=np.int64)
+    np.add.at(new, (matrix.topic[which], first[which] - 1), 1)
     return new
 
 
-def continued(new: Floats, depth: int, curve: str = "power") -> Floats:
-    """Fit a * exp(-b * f(rank)) to what each rank brought, and go on to `depth`; f is one of :data:`CURVES`.
+def extrapolate(new: Floats, depth: int, curve: str = "power") -> Floats:
+    """Fit a * exp(-b * f(rank)) to what each rank brought, and go on to `depth`; f is one of :data:`DECAYS`.
 
     Poisson counts, maximum likelihood: b is such that the mean of f is that of the counts.
 
@@ -164,11 +164,11 @@ def continued(new: Floats, depth: int, curve: str = "power") -> Floats:
     Examples
     --------
     >>> ranks = np.arange(1, 101)
-    >>> float(continued(1000 / ranks[:10], 100).round()), float((1000 / ranks[10:]).sum().round())
+    >>> float(extrapolate(1000 / ranks[:10], 100).round()), float((1000 / ranks[10:]).sum().round())
     (2258.0, 2258.0)
     """
     new = np.asarray(new, dtype=np.float64)
-    at = CURVES[curve](np.arange(1, max(depth, new.shape[-1]) + 1)) - 1
+    at = DECAYS[curve](np.arange(1, max(depth, new.shape[-1]) + 1)) - 1
     inside, beyond = at[: new.shape[-1]], at[new.shape[-1] :]
     total = new.sum(axis=-1)
     wanted = (new * inside).sum(axis=-1) / np.maximum(total, 1)
@@ -183,11 +183,13 @@ def continued(new: Floats, depth: int, curve: str = "power") -> Floats:
     return np.asarray(scale * np.exp(-slope * beyond).sum(axis=-1))
 
 
-CONTINUED = 100
+EXTRAPOLATED_TO = 100
 """The rank to which the curves are continued, at most as deep as the runs are."""
 
 
-def estimates(laid: Laid, groups: Sequence[str], depth: int, *, resamples: int = 1000, seed: int = 0) -> list[Missing]:
+def estimate_missing(
+    matrix: RunMatrix, groups: Sequence[str], depth: int, *, resamples: int = 1000, seed: int = 0
+) -> list[MissingEstimate]:
     """Both estimates over all topics.
 
     Tried on Cranfield and Vaswani cut down to pools of depth 5, 10, 20 and 30, of which the rest is known: the first
@@ -197,7 +199,7 @@ def estimates(laid: Laid, groups: Sequence[str], depth: int, *, resamples: int =
 
     Parameters
     ----------
-    laid
+    matrix
         Runs that are judged in full to `depth`.
     groups
         The group of each run.
@@ -208,23 +210,23 @@ def estimates(laid: Laid, groups: Sequence[str], depth: int, *, resamples: int =
 
     Returns
     -------
-    list of Missing
+    list of MissingEstimate
         One of each method that there is evidence for: two groups or more; :data:`SHALLOWEST` ranks or more, and two
         topics or more, without which there is no choice of topics that an interval could cover.
     """
     found = []
     if len(set(groups)) > 1:
-        found.append(_by_capture(laid, groups, depth))
-    to = min(CONTINUED, laid.listed.shape[2])
-    if depth >= SHALLOWEST and to > depth and len(laid.topics) > 1:
-        found.append(_by_depth(laid, depth, to, resamples, seed))
+        found.append(_by_capture(matrix, groups, depth))
+    to = min(EXTRAPOLATED_TO, matrix.listed.shape[2])
+    if depth >= SHALLOWEST and to > depth and len(matrix.topics) > 1:
+        found.append(_by_depth(matrix, depth, to, resamples, seed))
     return found
 
 
-def _by_capture(laid: Laid, groups: Sequence[str], depth: int) -> Missing:
-    topics = captured(laid, groups, depth)
+def _by_capture(matrix: RunMatrix, groups: Sequence[str], depth: int) -> MissingEstimate:
+    topics = count_captures(matrix, groups, depth)
     expected, known = float(topics["unseen"].sum()), int(topics["beyond"].sum())
-    low, high = interval(expected, float(topics["variance"].sum()))
+    low, high = chao_interval(expected, float(topics["variance"].sum()))
     pool = int(topics["found"].sum())
     tells = high - low <= max(pool, known)
     if tells:
@@ -245,18 +247,18 @@ def _by_capture(laid: Laid, groups: Sequence[str], depth: int) -> Missing:
         f"By how many of the {len(set(groups)):,} groups found each relevant document (Chao 1987). It takes the groups "
         "for independent looks; what is hard to find for all of them makes it too small."
     )
-    return Missing("capture", expected, low, high, known, tells, f"{sentence}.", assumption)
+    return MissingEstimate("capture", expected, low, high, known, tells, f"{sentence}.", assumption)
 
 
-def _by_depth(laid: Laid, depth: int, to: int, resamples: int, seed: int) -> Missing:
-    new = new_by_depth(laid, depth)
+def _by_depth(matrix: RunMatrix, depth: int, to: int, resamples: int, seed: int) -> MissingEstimate:
+    new = count_new_by_rank(matrix, depth)
     drawn = np.random.default_rng(seed).integers(len(new), size=(max(resamples, 1), len(new)))
     again = new[drawn].sum(axis=1)
-    ends = [float(continued(new.sum(axis=0), to, curve)) for curve in CURVES]
-    low = min(float(np.quantile(continued(again, to, curve), 0.025)) for curve in CURVES)
-    high = max(float(np.quantile(continued(again, to, curve), 0.975)) for curve in CURVES)
-    first = laid.places.min(axis=1)
-    known = int((laid.relevant & (first > depth) & (first <= to) & (first < NOWHERE)).sum())
+    ends = [float(extrapolate(new.sum(axis=0), to, curve)) for curve in DECAYS]
+    low = min(float(np.quantile(extrapolate(again, to, curve), 0.025)) for curve in DECAYS)
+    high = max(float(np.quantile(extrapolate(again, to, curve), 0.975)) for curve in DECAYS)
+    first = matrix.places.min(axis=1)
+    known = int((matrix.relevant & (first > depth) & (first <= to) & (first < UNLISTED)).sum())
     expected = float(np.sqrt(np.prod(ends)))
     where = f"at the ranks {depth + 1:,} to {to:,} of these runs"
     known_there = f"{known:,} relevant documents are judged there" if known else "nothing relevant is judged there"
@@ -281,7 +283,7 @@ def _by_depth(laid: Laid, depth: int, to: int, resamples: int, seed: int) -> Mis
         "By how quickly each further rank brings fewer new ones (after Zobel 1998), continued by two curves, a power "
         "of the rank and an exponential of its root. The interval covers both curves and the choice of topics."
     )
-    return Missing("extrapolation", expected, low, high, known, tells, sentence, assumption)
+    return MissingEstimate("extrapolation", expected, low, high, known, tells, sentence, assumption)
 
 
 def _yardstick(pool: int, known: int) -> str:
