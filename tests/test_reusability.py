@@ -24,39 +24,42 @@ from collection.measures import parse
 from collection.ranking import rank_run
 from collection.records import Run
 from collection.reusability import (
-    DEPTHS,
     MAX_BREACHES,
     MAX_CHANGE,
     MAX_MEAN_CHANGE,
     MIN_JUDGED,
     MIN_TOPICS,
-    Breach,
     DepthResult,
-    RunMatrix,
-    apply_rules,
     assess,
-    assess_depths,
-    assign_groups,
     bound_means,
     build_run_matrix,
-    chao_interval,
     compute_judged_curves,
-    count_captures,
-    count_new_by_rank,
     describe_topics,
-    detect_pool_depth,
     estimate_missing,
-    estimate_unseen,
-    extrapolate,
-    find_breaches,
-    find_stable_depth,
-    find_unique,
     groups_by_prefix,
-    headline,
     leave_out,
     measure_order_stability,
 )
-from collection.reusability.verdict import find_deepest, reason_sentences
+from collection.reusability.leave_one_out import assign_groups, find_unique
+from collection.reusability.pool_depth import detect_pool_depth, find_stable_depth
+from collection.reusability.run_matrix import RunMatrix
+from collection.reusability.unjudged_relevant import (
+    chao_interval,
+    count_captures,
+    count_new_by_rank,
+    estimate_unseen,
+    extrapolate,
+)
+from collection.reusability.verdict import (
+    DEPTHS,
+    Breach,
+    apply_rules,
+    assess_depths,
+    find_breaches,
+    find_deepest,
+    headline,
+    reason_sentences,
+)
 from tests.helpers import fails, ok
 
 MEASURES = [parse(m) for m in ("nDCG@3", "AP", "P@3", "RR")]

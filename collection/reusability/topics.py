@@ -10,28 +10,21 @@ from collection.reusability.run_matrix import RunMatrix, summarise_runs, tau
 
 
 def describe_topics(matrix: RunMatrix, measure: Measure | str, *, before: Floats | None = None) -> pd.DataFrame:
-    """What each topic is like for these systems.
+    """Describe what each topic is like for these systems, by a measure over plain qrels.
 
-    Parameters
-    ----------
-    matrix
-        R runs, T topics.
-    measure
-        Over plain qrels.
-    before
-        (1, R, T): its values, if they are there already.
+    `before`, (1, R, T), has the values of the measure, if known.
 
     Returns
     -------
     DataFrame
         One row per topic, by name: ``query_id``, ``judged``, ``relevant`` (documents),
         ``prevalence`` (relevant / judged), ``mean``, ``median`` and ``spread`` (standard deviation) of the systems'
-        values, ``agrees`` (tau-b between the order by this topic alone and that by all; low: it contradicts the rest),
-        ``without`` (tau-b between the order by all other topics and that by all; low: it decides).
+        values, ``agrees`` (tau-b of the order by this topic alone with that by all; low: it contradicts the rest),
+        ``without`` (tau-b of the order by all other topics with that by all; low: it decides).
     """
     measure = as_measure(measure)
-    before = matrix.values([measure]) if before is None else before
-    (values,), (overall,) = before, summarise_runs([measure], before)
+    (values,) = before = matrix.values([measure]) if before is None else before
+    (overall,) = summarise_runs([measure], before)
     count = len(matrix.topics)
     judged = np.bincount(matrix.topic, minlength=count)
     relevant = np.bincount(matrix.topic[matrix.relevant], minlength=count)

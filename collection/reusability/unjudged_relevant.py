@@ -1,8 +1,8 @@
-"""How many relevant documents nobody has judged: two estimates, each with its assumption and an interval.
+"""Two estimates of how many relevant documents nobody has judged, each with its assumption and an interval.
 
-Neither looks at a document. The one asks how many relevant documents only one or two participants found: if many did
-so alone, others were found by nobody. The other asks how quickly each further rank brings fewer new ones, and goes on
-with that (Zobel, "How reliable are the results of large-scale information retrieval experiments?", SIGIR 1998).
+Capture-recapture: if only one or two participants found many of the relevant documents, others were found by nobody.
+Extrapolation: each further rank brings fewer new relevant documents, and this trend is continued (Zobel, "How reliable
+are the results of large-scale information retrieval experiments?", SIGIR 1998).
 """
 
 from __future__ import annotations
@@ -19,11 +19,17 @@ from collection.reusability.run_matrix import UNLISTED, RunMatrix
 Z = 1.959963984540054
 """Of a 95 % interval."""
 
+DECAYS = {"power": np.log, "exponential": np.sqrt}
+"""How what each rank brings may fall: as a power of the rank, or as the exponential of its root."""
+
 STEEPEST = 20.0
-"""The steepest fall that is fitted: the second rank brings a millionth of the first, or less than a hundredth."""
+"""The largest slope that is fitted: the second rank brings a millionth of the first, or less than a hundredth."""
 
 SHALLOWEST = 5
 """Ranks that a curve needs before it is continued."""
+
+EXTRAPOLATED_TO = 100
+"""The rank to which the curves are continued, at most as deep as the runs are."""
 
 
 class MissingEstimate(NamedTuple):
@@ -34,12 +40,12 @@ class MissingEstimate(NamedTuple):
     method
         "capture" or "extrapolation".
     expected, low, high
-        How many over all topics, with a 95 % interval.
+        The number over all topics, with a 95 % interval.
     known
-        How many of these are judged all the same: somebody found them in another way.
+        How many of these are judged all the same, since they were found in another way.
     tells
-        Whether the interval says anything: it is no wider than the number of relevant documents that are known, be
-        it in the pool or where the estimate looks.
+        Whether the interval is informative: no wider than the number of known relevant documents, in the pool or where
+        the estimate looks.
     sentence, assumption
         The estimate in words, and what it rests on.
     """
@@ -54,23 +60,14 @@ class MissingEstimate(NamedTuple):
     assumption: str
 
 
-DECAYS = {"power": np.log, "exponential": np.sqrt}
-"""How what each rank brings may fall: as a power of the rank, or as the exponential of its root."""
-
-
 def estimate_unseen(once: Floats, twice: Floats, units: int) -> tuple[Floats, Floats]:
-    """Chao's estimate of what no sampling unit found, from what one and what two found, and its variance.
+    """Estimate what no sampling unit found (Chao2, bias-corrected), and the variance of the estimate.
+
+    It is a lower bound where some items are harder to find than others. `once` and `twice`, of any shape, count what
+    exactly one and exactly two of the units found.
 
     Source: Chao, "Estimating the population size for capture-recapture data with unequal catchability", Biometrics 43,
-    1987; in the form that is also defined where nothing was found twice, with the variance of Chao & Chiu, "Species
-    richness: estimation and comparison", 2016 (Chao2, bias-corrected). A lower bound where some are harder to find.
-
-    Parameters
-    ----------
-    once, twice
-        Any shape: how many were found by exactly one unit, by exactly two.
-    units
-        How many there are.
+    1987; Chao & Chiu, "Species richness: estimation and comparison", 2016.
 
     Examples
     --------
@@ -88,7 +85,7 @@ def estimate_unseen(once: Floats, twice: Floats, units: int) -> tuple[Floats, Fl
 
 
 def chao_interval(unseen: float, variance: float) -> tuple[float, float]:
-    """Chao's (1987) 95 % interval of a number that cannot be negative: log-normal around it.
+    """Compute Chao's (1987) log-normal 95 % interval of a number that cannot be negative.
 
     Examples
     --------
@@ -102,7 +99,9 @@ def chao_interval(unseen: float, variance: float) -> tuple[float, float]:
 
 
 def count_captures(matrix: RunMatrix, groups: Sequence[str], depth: int) -> pd.DataFrame:
-    """Chao's estimate for each topic. The sampling units are the groups, since runs of one group are no two looks.
+    """Count relevant documents that groups found, and estimate those that none found, for each topic.
+
+    The sampling units are the groups, since the runs of one group are not independent.
 
     Returns
     -------
@@ -111,9 +110,9 @@ def count_captures(matrix: RunMatrix, groups: Sequence[str], depth: int) -> pd.D
         ``once``, ``twice`` (found by exactly one group, by two), ``unseen``, ``variance``, ``beyond`` (relevant ones
         that are known though no group lists them there).
     """
-    named, found = np.array(groups), matrix.found_by(depth)
-    units = list(dict.fromkeys(groups))
-    by = np.stack([found[:, named == unit].any(axis=1) for unit in units], axis=1).sum(axis=1)
+    named, found = np.array(groups), matrix.places <= depth
+    units = set(groups)
+    by = np.sum([found[:, named == unit].any(axis=1) for unit in units], axis=0)
 
     def count(which: np.ndarray) -> np.ndarray:
         return np.bincount(matrix.topic[matrix.relevant & which], minlength=len(matrix.topics))
@@ -137,29 +136,16 @@ def count_new_by_rank(matrix: RunMatrix, depth: int) -> np.ndarray:
     """(T, depth): relevant documents that enter the pool of these runs at each rank."""
     first = matrix.places.min(axis=1)
     which = matrix.relevant & (first <= depth)
-    new = np.zeros((len(matrix.topics), depth), dtype=np.int64)
-    np.add.at(new, (matrix.topic[which], first[which] - 1), 1)
-    return new
+    cell = matrix.topic[which] * depth + first[which] - 1
+    return np.bincount(cell, minlength=len(matrix.topics) * depth).reshape(-1, depth)
 
 
 def extrapolate(new: Floats, depth: int, curve: str = "power") -> Floats:
-    """Fit a * exp(-b * f(rank)) to what each rank brought, and go on to `depth`; f is one of :data:`DECAYS`.
+    """Fit a * exp(-b * f(rank)) to the counts of the first ranks, and sum it over the further ranks to `depth`.
 
-    Poisson counts, maximum likelihood: b is such that the mean of f is that of the counts.
-
-    Parameters
-    ----------
-    new
-        (..., d): how many new documents each of the first d ranks brought.
-    depth
-        To which the curve is continued.
-    curve
-        "power" (then the law is a * rank ** -b) or "exponential".
-
-    Returns
-    -------
-    array
-        (...): expected number at the ranks d + 1 to `depth`; 0 where nothing was brought.
+    f is one of :data:`DECAYS`; "power" makes the law a * rank ** -b. The fit is the maximum likelihood for Poisson
+    counts: b is such that the mean of f is that of the counts. `new`, (..., d), counts the new documents at each of the
+    first d ranks; the result, (...), is the expected number at the ranks d + 1 to `depth`.
 
     Examples
     --------
@@ -183,36 +169,17 @@ def extrapolate(new: Floats, depth: int, curve: str = "power") -> Floats:
     return np.asarray(scale * np.exp(-slope * beyond).sum(axis=-1))
 
 
-EXTRAPOLATED_TO = 100
-"""The rank to which the curves are continued, at most as deep as the runs are."""
-
-
 def estimate_missing(
     matrix: RunMatrix, groups: Sequence[str], depth: int, *, resamples: int = 1000, seed: int = 0
 ) -> list[MissingEstimate]:
-    """Both estimates over all topics.
+    """Estimate the missing relevant documents over all topics, by each method for which there is evidence.
 
-    Tried on Cranfield and Vaswani cut down to pools of depth 5, 10, 20 and 30, of which the rest is known: the first
-    gave between a twentieth and a fifth of what was missing, a lower bound indeed. Of the second the truth to depth 100
-    always lay between the two curves: the power falls too slowly there, the exponential too quickly. So both go into
-    its interval, and the estimate is their geometric mean.
+    Capture-recapture needs two groups or more; extrapolation :data:`SHALLOWEST` ranks or more, and two topics or more
+    for its bootstrap over topics (`resamples`, `seed`). The runs are fully judged to `depth`.
 
-    Parameters
-    ----------
-    matrix
-        Runs that are judged in full to `depth`.
-    groups
-        The group of each run.
-    depth
-        Of the pool.
-    resamples, seed
-        Of the bootstrap over topics.
-
-    Returns
-    -------
-    list of MissingEstimate
-        One of each method that there is evidence for: two groups or more; :data:`SHALLOWEST` ranks or more, and two
-        topics or more, without which there is no choice of topics that an interval could cover.
+    On Cranfield and Vaswani, reduced to pools of depth 5 to 30, the first found between a twentieth and a fifth of
+    what was missing, a lower bound indeed. For the second the truth to depth 100 always lay between the two curves: so
+    both go into its interval, and the estimate is their geometric mean.
     """
     found = []
     if len(set(groups)) > 1:

@@ -1,4 +1,4 @@
-"""Can a new system be compared fairly? At which depth: rules with their reasons, and what they say in words."""
+"""The depths at which a new system can be compared fairly: rules, and their results in words."""
 
 from __future__ import annotations
 
@@ -14,39 +14,38 @@ from collection.reusability.pool_depth import STABLE_TAUS, PoolDepth, find_stabl
 from collection.reusability.run_matrix import DIGITS, RunMatrix
 
 DEPTHS = (5, 10, 20, 50, 100)
-"""Depths at which the question is asked."""
+"""Depths at which a verdict is given."""
 
 MAX_MEAN_CHANGE = 0.025
-"""A system that was left out may be off by so much on average: half of MAX_CHANGE."""
+"""How much leaving a system out may change the measure on average: half of MAX_CHANGE."""
 
 MAX_CHANGE = 0.05
-"""And by so much at worst. With 50 topics a difference has to be 0.05 or so before another 50 topics would show it as
-well (Voorhees & Buckley, "The effect of topic set size on retrieval experiment error", SIGIR 2002): a system must not
-lose by not being pooled what counts as being worse."""
+"""How much it may change the measure of one system. With 50 topics a difference has to be 0.05 or so before another 50
+topics would show it as well (Voorhees & Buckley, "The effect of topic set size on retrieval experiment error", SIGIR
+2002): not being pooled must not cost as much as being worse."""
 
 MAX_MOVED = 0.1
-"""It may stand otherwise to so many of the other systems at worst: one in ten."""
+"""The share of the other systems against which the order of one system may change."""
 
 MAX_BREACHES = 0.1
-"""So many of the runs, one in ten, may break MAX_CHANGE or MAX_MOVED for a depth to be used with care; none for a fair
-one. If they are that few a system has to be unlike the rest to be wronged. If they are more, any new one may be, and
-among fewer than ten runs one is more."""
+"""The share of the runs that may break MAX_CHANGE or MAX_MOVED for a depth to be used with care; none for a fair one.
+Then only a system unlike the rest is wronged; among fewer than ten runs one is more."""
 
 MOST_NAMED = 3
-"""So many of them are named in a sentence, the worst first."""
+"""How many of these runs a sentence names."""
 
 MIN_TOPICS = 10
 """With fewer topics each is more than a tenth of every mean, so that one of them can make or break any rule."""
 
 MIN_JUDGED = 0.8
-"""Of its first k documents so many must be judged on average. In TREC's pools a quarter or so of what one group alone
-brought is relevant; one unjudged document in five then costs P@k the MAX_CHANGE."""
+"""Share of the first k documents of a left-out system that must be judged on average. In TREC's pools a quarter or so
+of what one group alone brought is relevant; one unjudged document in five then costs P@k the MAX_CHANGE."""
 
 MIN_KNOWN = 0.95
-"""And so many of those of the pooled runs themselves: otherwise their values are no yardstick for what is lost."""
+"""The same for the pooled runs themselves: otherwise their values are no baseline for what is lost."""
 
 MIN_GROUPS = 3
-"""With fewer there is no pool left to speak of when one is left out."""
+"""With fewer, leaving one out leaves hardly a pool."""
 
 Fairness = Literal["fair", "with care", "no"]
 
@@ -54,14 +53,7 @@ Fairness = Literal["fair", "with care", "no"]
 class Breach(NamedTuple):
     """A run that breaks MAX_CHANGE or MAX_MOVED when its group is left out.
 
-    Attributes
-    ----------
-    run
-        Its name.
-    change
-        Of the measure: below 0 it loses.
-    moved
-        Places: above 0 it falls.
+    `change` is that of the measure (below 0: it loses), `moved` counts places (above 0: it falls).
     """
 
     run: str
@@ -76,23 +68,19 @@ class DepthResult(NamedTuple):
     ----------
     depth, measure
         The depth k, and the measure at k.
-    change, worst
-        Mean and largest absolute change of the measure when a system's group is left out.
-    worst_run
-        Whose change was largest.
+    change, worst, worst_run
+        Mean and largest absolute change of the measure when a system's group is left out, and the run with the largest.
     moved, moved_run, others
-        The most places that a system moved, which one, and how many others there are.
-    judged
-        Mean share of judged documents in the first k of a system that is left out.
-    known
-        The same with all judgements.
+        The most places that a run moved, that run, and the number of other runs.
+    judged, known
+        Mean share of judged documents in the first k of a left-out run, and the same with all judgements.
     breaking
-        Every run that changes or moves by more than one may, the worst first.
+        Every run over a limit for single runs, the worst first.
     verdict
-        "fair" if all rules hold; "with care" if those of the means do and at most :data:`MAX_BREACHES` of the runs
-        break one of those for a single run; "no" otherwise.
+        "fair" if all rules hold; "with care" if the rules for means hold and at most :data:`MAX_BREACHES` of the runs
+        break a rule for single runs; "no" otherwise.
     broken
-        The rules that do not hold, in words.
+        The broken rules, in words.
     """
 
     depth: int
@@ -113,35 +101,44 @@ class DepthResult(NamedTuple):
 def assess_depths(
     left_out: pd.DataFrame, curves: pd.DataFrame, measures: Measure | str | Iterable[Measure | str]
 ) -> list[DepthResult]:
-    """Each depth of the ladder by the rules.
+    """Apply the rules at each depth.
 
     Parameters
     ----------
     left_out
-        As :func:`~collection.reusability.leave_out` gives it, with these measures.
+        Result of :func:`~collection.reusability.leave_out` with these measures.
     curves
-        As :func:`~collection.reusability.compute_judged_curves` gives it, with ``left_out``.
+        Result of :func:`~collection.reusability.compute_judged_curves`, with ``left_out``.
     measures
         One measure at each depth, shallowest first.
     """
-    found = []
+    results = []
     for measure in as_measures(measures):
         depth = int(measure.level or 0)
         rows = left_out[left_out["measure"] == str(measure)]
         at = curves[(curves["depth"] == depth) & curves["left_out"].notna()]
         change, moved = rows["change"].abs().round(DIGITS), rows["moved"].abs()
-        by_change, by_place = rows.iloc[int(change.argmax())], rows.iloc[int(moved.argmax())]
         result = DepthResult(
-            depth, str(measure), round(float(change.mean()), DIGITS), float(change.max()), str(by_change["run"]),
-            int(moved.max()), str(by_place["run"]), len(rows) - 1, round(float(at["left_out"].mean()), DIGITS),
-            round(float(at["judged"].mean()), DIGITS), find_breaches(rows), "fair", (),
-        )  # fmt: skip
-        found.append(apply_rules(result))
-    return found
+            depth=depth,
+            measure=str(measure),
+            change=round(float(change.mean()), DIGITS),
+            worst=float(change.max()),
+            worst_run=str(rows["run"].iloc[int(change.argmax())]),
+            moved=int(moved.max()),
+            moved_run=str(rows["run"].iloc[int(moved.argmax())]),
+            others=len(rows) - 1,
+            judged=round(float(at["left_out"].mean()), DIGITS),
+            known=round(float(at["judged"].mean()), DIGITS),
+            breaking=find_breaches(rows),
+            verdict="fair",
+            broken=(),
+        )
+        results.append(apply_rules(result))
+    return results
 
 
 def find_breaches(rows: pd.DataFrame) -> tuple[Breach, ...]:
-    """The runs that change or move by more than one may, those first that exceed it most times over.
+    """Find the runs over a limit for single runs, those first that exceed it most times over.
 
     Parameters
     ----------
@@ -169,31 +166,30 @@ def find_breaches(rows: pd.DataFrame) -> tuple[Breach, ...]:
 
 
 def apply_rules(result: DepthResult) -> DepthResult:
-    """The same with what the rules say of its numbers."""
-    average = [
-        (
-            result.known < MIN_KNOWN,
-            f"of the first {result.depth:,} documents of the pooled runs themselves {percent(result.known)} are judged "
-            f"({percent(MIN_KNOWN)} wanted)",
-        ),
-        (
-            result.judged < MIN_JUDGED,
-            f"of the first {result.depth:,} of a run that is left out {percent(result.judged)} are judged "
-            f"({percent(MIN_JUDGED)} wanted)",
-        ),
-        (
-            result.change > MAX_MEAN_CHANGE,
-            f"a run changes by {amount(result.change, MAX_MEAN_CHANGE)} on average ({MAX_MEAN_CHANGE:g} allowed)",
-        ),
-    ]
-    of_all = [said for holds_not, said in average if holds_not]
+    """Set the verdict and the broken rules from the numbers."""
+    first = f"of the first {result.depth:,}"
+    broken = []
+    if result.known < MIN_KNOWN:
+        broken.append(
+            f"{first} documents of the pooled runs themselves {percent(result.known)} are judged "
+            f"({percent(MIN_KNOWN)} wanted)"
+        )
+    if result.judged < MIN_JUDGED:
+        broken.append(
+            f"{first} of a run that is left out {percent(result.judged)} are judged ({percent(MIN_JUDGED)} wanted)"
+        )
+    if result.change > MAX_MEAN_CHANGE:
+        change = amount(result.change, MAX_MEAN_CHANGE)
+        broken.append(f"a run changes by {change} on average ({MAX_MEAN_CHANGE:g} allowed)")
     few = len(result.breaking) <= MAX_BREACHES * (result.others + 1)
-    verdict: Fairness = "no" if of_all or not few else "with care" if result.breaking else "fair"
-    return result._replace(verdict=verdict, broken=(*of_all, *([_too_far(result)] if result.breaking else [])))
+    verdict: Fairness = "no" if broken or not few else "with care" if result.breaking else "fair"
+    if result.breaking:
+        broken.append(_breaches_sentence(result))
+    return result._replace(verdict=verdict, broken=tuple(broken))
 
 
-def _too_far(result: DepthResult) -> str:
-    """How many of how many runs change or move by more than one may, and the worst of them."""
+def _breaches_sentence(result: DepthResult) -> str:
+    """How many runs are over a limit for single runs, and the worst of them."""
     count, allowed = len(result.breaking), floor(MAX_MOVED * result.others)
     changes, moves = ("changes", "moves") if count == 1 else ("change", "move")
     named = ", ".join(
@@ -208,13 +204,15 @@ def _too_far(result: DepthResult) -> str:
     )
 
 
-def find_deepest(ladder: Sequence[DepthResult]) -> tuple[DepthResult | None, DepthResult | None, DepthResult | None]:
-    """The deepest fair result, the deepest of those below it that are fair or with care, and the first that is neither.
+def find_deepest(
+    results: Sequence[DepthResult],
+) -> tuple[DepthResult | None, DepthResult | None, DepthResult | None]:
+    """Find the deepest fair result, the deepest below it that is fair or with care, and the first that is neither.
 
     A result counts only if none above it is worse: what holds at 20 but not at 10 is chance.
     """
     fair = care = None
-    for result in ladder:
+    for result in results:
         if result.verdict == "no":
             return fair, care, result
         if result.verdict == "fair" and care is None:
@@ -225,7 +223,7 @@ def find_deepest(ladder: Sequence[DepthResult]) -> tuple[DepthResult | None, Dep
 
 
 def headline(ladder: Sequence[DepthResult], topics: int) -> str:
-    """The answer in one sentence, with the number of topics that it rests on.
+    """Write the answer in one sentence, with the number of topics that it rests on.
 
     Examples
     --------
@@ -248,14 +246,9 @@ def headline(ladder: Sequence[DepthResult], topics: int) -> str:
 
 
 def reason_sentences(ladder: Sequence[DepthResult], by: str) -> list[str]:
-    """Why: the numbers of the deepest depth that is fair or nearly so, and what is wrong with the first that is not.
+    """Write the numbers of the deepest depth that is fair or nearly so, and what is wrong with the first that is not.
 
-    Parameters
-    ----------
-    ladder
-        By :func:`assess_depths`.
-    by
-        What was left out each time: "run" or "group".
+    `by` says what was left out each time: "run" or "group".
     """
     fair, care, neither = find_deepest(ladder)
     told = []
@@ -263,36 +256,30 @@ def reason_sentences(ladder: Sequence[DepthResult], by: str) -> list[str]:
         told.append(
             f"A run {'that' if by == 'run' else 'whose group'} is left out changes its {best.measure} by "
             f"{amount(best.change, MAX_MEAN_CHANGE)} on average, and of its first {best.depth:,} documents "
-            f"{percent(best.judged)} are judged. {_worst(best)}"
+            f"{percent(best.judged)} are judged. {_worst_sentence(best)}"
         )
     if care:
         # The deepest may itself be fair again, below one that is not.
-        doubt = next(
-            result for result in reversed(ladder) if result.depth <= care.depth and result.verdict == "with care"
-        )
-        told.append(f"Care is needed at depth {doubt.depth:,}: {'; '.join(doubt.broken)}.")
+        careful = [result for result in ladder if result.depth <= care.depth and result.verdict == "with care"][-1]
+        told.append(f"Care is needed at depth {careful.depth:,}: {'; '.join(careful.broken)}.")
     if neither:
         told.append(f"At depth {neither.depth:,} it is not fair: {'; '.join(neither.broken)}.")
     return told
 
 
-def _worst(result: DepthResult) -> str:
-    """The runs to which leaving out did most."""
+def _worst_sentence(result: DepthResult) -> str:
     if not result.worst and not result.moved:
         return "No run changes at all."
-    moves = (
-        f"furthest moves {result.moved_run}, by {_places(result.moved)}"
-        if result.moved
-        else "none moves from its place"
-    )
-    changes = (
-        f"Most changes {result.worst_run}, by {amount(result.worst, MAX_CHANGE)}" if result.worst else "None changes"
-    )
+    changes, moves = "None changes", "none moves from its place"
+    if result.worst:
+        changes = f"Most changes {result.worst_run}, by {amount(result.worst, MAX_CHANGE)}"
+    if result.moved:
+        moves = f"furthest moves {result.moved_run}, by {_places(result.moved)}"
     return f"{changes}; {moves} among {result.others + 1:,} runs."
 
 
 def stability_sentence(curve: pd.DataFrame, matrix: RunMatrix) -> str:
-    """From which depth on the order of the systems no longer moves, by the curve of one measure."""
+    """Write from which pool depth on the order of the systems is stable, by the curve of one measure."""
     measure = curve["measure"].iloc[0]
     if curve["tau"].isna().all():
         return f"By {measure} the runs have no order that could settle."
@@ -308,7 +295,7 @@ def stability_sentence(curve: pd.DataFrame, matrix: RunMatrix) -> str:
 
 
 def topics_sentence(topics: pd.DataFrame, measure: str) -> str:
-    """Whether single topics decide."""
+    """Write whether single topics decide the order of the systems."""
     without = topics["without"]
     if without.isna().all():
         return "There are too few topics or runs to say which topics decide."
@@ -322,32 +309,29 @@ def topics_sentence(topics: pd.DataFrame, measure: str) -> str:
 
 
 def pool_sentences(pool: PoolDepth, matrix: RunMatrix, curves: pd.DataFrame, *, asked: bool = False) -> list[str]:
-    """To which depth the runs were pooled, or are said to be (`asked`), and how far those are judged that were not."""
-    names = [name for name, one in zip(matrix.runs, pool.runs, strict=True) if not one]
-    only_relevant = (
-        "The qrels name relevant documents only. If everything else was looked at, nothing is missing, and the shares "
-        "of judged documents say nothing."
-    )
-    first = [only_relevant] if matrix.relevant.all() else []
+    """Write the depth of the pool, detected or given by the user (`asked`), and how far other runs are judged."""
+    told = []
+    if matrix.relevant.all():
+        told.append(
+            "The qrels name relevant documents only. If everything else was looked at, nothing is missing, and the "
+            "shares of judged documents say nothing."
+        )
     if not pool.full and asked:
-        return [
-            *first,
-            f"Most runs are not judged in full to depth {pool.depth:,}, as they should be by what was asked.",
-        ]
-    if not pool.full:
-        return [
-            *first,
+        told.append(f"Most runs are not judged in full to depth {pool.depth:,}, as they should be by what was asked.")
+    elif not pool.full:
+        told.append(
             f"Most runs are not judged in full to any depth: what a run alone brought is counted in its first "
-            f"{pool.depth:,} ranks, and how many relevant documents are missing cannot be told.",
-        ]
-    told = [
-        *first,
-        f"{int(pool.runs.sum()):,} of {len(matrix.runs):,} runs are judged in full to depth {pool.depth:,}: these "
-        "count as pooled.",
-    ]
-    if names:
-        counted = "The other one was" if len(names) == 1 else f"The other {len(names):,} were"
-        rows = curves[curves["run"].isin(names) & (curves["depth"] == min(pool.depth, curves["depth"].max()))]
+            f"{pool.depth:,} ranks, and how many relevant documents are missing cannot be told."
+        )
+    else:
+        told.append(
+            f"{int(pool.runs.sum()):,} of {len(matrix.runs):,} runs are judged in full to depth {pool.depth:,}: these "
+            "count as pooled."
+        )
+    others = [name for name, is_pooled in zip(matrix.runs, pool.runs, strict=True) if not is_pooled]
+    if pool.full and others:
+        counted = "The other one was" if len(others) == 1 else f"The other {len(others):,} were"
+        rows = curves[curves["run"].isin(others) & (curves["depth"] == min(pool.depth, curves["depth"].max()))]
         least = rows.sort_values("judged", kind="stable").iloc[0]
         told.append(
             f"{counted} not: of their first {int(least['depth']):,} documents "
@@ -357,7 +341,7 @@ def pool_sentences(pool: PoolDepth, matrix: RunMatrix, curves: pd.DataFrame, *, 
 
 
 def amount(change: float, allowed: float, sign: str = "") -> str:
-    """``0.012``, with more decimals where three would put it on the other side of what is allowed.
+    """Format a change as ``0.012``, with more decimals where three would put it on the other side of `allowed`.
 
     >>> amount(0.012, 0.025), amount(-0.02504, 0.025)
     ('0.012', '-0.02504')
@@ -368,7 +352,7 @@ def amount(change: float, allowed: float, sign: str = "") -> str:
 
 
 def percent(share: float) -> str:
-    """``89 %``, rounded down: what falls short of a rule never looks as if it held."""
+    """Format a share as ``89 %``, rounded down so that a broken rule never seems to hold."""
     return f"{floor(100 * share + 1e-9)} %"
 
 
