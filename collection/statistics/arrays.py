@@ -14,7 +14,7 @@ NOISE = 1e-12
 """Sums of the same numbers in another order differ by so much of their size; as tied counts what differs by less."""
 
 
-def topics_first(values: npt.ArrayLike, what: str = "differences", columns: int = 1) -> Floats:
+def as_topic_table(values: npt.ArrayLike, what: str = "differences", columns: int = 1) -> Floats:
     """`values` as (topics x systems); a single list as one column.
 
     Raises
@@ -33,7 +33,7 @@ def topics_first(values: npt.ArrayLike, what: str = "differences", columns: int 
     return table
 
 
-def spread(differences: Floats) -> Floats:
+def standard_deviation(differences: Floats) -> Floats:
     """(systems,): the standard deviation over topics, 0 where nothing but rounding varies."""
     sd: Floats = differences.std(axis=0, ddof=1)
     return np.where(sd <= NOISE * np.abs(differences).max(axis=0), 0.0, sd)

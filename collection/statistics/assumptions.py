@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from collection.errors import InputError
-from collection.statistics.arrays import Floats, spread, topics_first
+from collection.statistics.arrays import Floats, as_topic_table, standard_deviation
 from collection.statistics.multiple_testing import CORRECTIONS
 from collection.statistics.paired_tests import TESTS
 
@@ -27,7 +27,9 @@ RANKING = ("permutation", "wilcoxon", "sign")
 """Tests that know 2^n outcomes only, so that p cannot be as small as one likes."""
 
 
-def doubts(differences: npt.ArrayLike, test: str, *, alpha: float = 0.05, correction: str = "holm") -> list[str]:
+def check_suitability(
+    differences: npt.ArrayLike, test: str, *, alpha: float = 0.05, correction: str = "holm"
+) -> list[str]:
     """Sentences that go with the p of these tests.
 
     Parameters
@@ -41,12 +43,12 @@ def doubts(differences: npt.ArrayLike, test: str, *, alpha: float = 0.05, correc
 
     Examples
     --------
-    >>> doubts([0.1, 0.2, 0.3, 0.2], "permutation")[-1]
+    >>> check_suitability([0.1, 0.2, 0.3, 0.2], "permutation")[-1]
     'with 4 topics no p of this test is below 0.125, so nothing can be significant at 0.05'
     """
     if test not in TESTS or correction not in CORRECTIONS:
         raise InputError(f"there is no test {test!r} with the correction {correction!r}")
-    d = topics_first(differences)
+    d = as_topic_table(differences)
     n, systems = d.shape
     found = []
     if n < FEW_TOPICS:
@@ -61,7 +63,7 @@ def doubts(differences: npt.ArrayLike, test: str, *, alpha: float = 0.05, correc
             f"{of} lopsided for a mean of {n} topics, which the paired t test takes as normal; see whether the "
             "permutation test says the same"
         )
-    fixed = int(((spread(d) == 0) & (d.mean(axis=0) != 0)).sum())
+    fixed = int(((standard_deviation(d) == 0) & (d.mean(axis=0) != 0)).sum())
     if fixed and test in ("paired-t", "bootstrap"):
         found.append(
             f"{fixed:,} of {systems:,} comparisons have the same difference in every topic, which this test takes for "
@@ -97,7 +99,7 @@ def doubts(differences: npt.ArrayLike, test: str, *, alpha: float = 0.05, correc
 
 def _skewness(d: Floats) -> Floats:
     """(systems,): the third moment in standard deviations; 0 where nothing varies."""
-    sd = spread(d)
+    sd = standard_deviation(d)
     centred = d - d.mean(axis=0)
     return np.mean(centred**3, axis=0) / np.where(sd > 0, sd, 1) ** 3 * (sd > 0)
 

@@ -4,7 +4,7 @@ Each test takes differences of shape (topics,) or (topics, systems), one column 
 has an interval of its own, found from the same test, that contains 0 when the test sees no difference. So a p and the
 interval beside it say the same, but for two cases: what is drawn at random may differ at the edge (of the bootstrap
 always, of the permutation test beyond 16 topics), and Wilcoxon's and the sign test leave topics without a difference
-out, where the interval counts them and may end at 0. What the interval is of differs: see :class:`Tested`.
+out, where the interval counts them and may end at 0. What the interval is of differs: see :class:`PairedTestResult`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import numpy as np
 
 from collection.errors import InputError
 from collection.registry import Entry, Registry
-from collection.statistics.arrays import NOISE, Floats, Ints, ratio, spread, topics_first
+from collection.statistics.arrays import NOISE, Floats, Ints, as_topic_table, ratio, standard_deviation
 
 Of = Literal["mean", "pseudo-median", "median"]
 
 
-class Tested(NamedTuple):
+class PairedTestResult(NamedTuple):
     """What a test says, two-sided.
 
     Attributes
@@ -42,8 +42,8 @@ class Tested(NamedTuple):
     of: Of
 
 
-Test = Callable[..., Tested]
-"""(differences, alpha, parameters) -> Tested."""
+Test = Callable[..., PairedTestResult]
+"""(differences, alpha, parameters) -> PairedTestResult."""
 
 TESTS = Registry("significance test", Entry[Test])
 
@@ -72,12 +72,12 @@ _LISTED = 16
     label="Paired t",
     description="Mean difference over its standard error; holds for means of some thirty topics or more.",
 )
-def paired_t(differences: Any, alpha: float = 0.05) -> Tested:
+def paired_t(differences: Any, alpha: float = 0.05) -> PairedTestResult:
     """Student's paired t test; the interval is of the mean."""
     from scipy.special import stdtr, stdtrit  # scipy.stats says the same, and takes a second to import
 
-    d = topics_first(differences)
-    n, mean, error = len(d), d.mean(axis=0), spread(d) / math.sqrt(len(d))
+    d = as_topic_table(differences)
+    n, mean, error = len(d), d.mean(axis=0), standard_deviation(d) / math.sqrt(len(d))
     statistic = ratio(mean, error)
     wide = stdtrit(n - 1, 1 - alpha / 2) * error
     p = np.where(mean == 0, 1.0, 2 * stdtr(n - 1, -np.abs(statistic)))
@@ -89,7 +89,9 @@ def paired_t(differences: Any, alpha: float = 0.05) -> Tested:
     label="Permutation",
     description="Signs of the differences flipped at random, or in all ways where these can be counted; no normality.",
 )
-def permutation(differences: Any, alpha: float = 0.05, *, resamples: int = RESAMPLES, seed: int = 0) -> Tested:
+def permutation(
+    differences: Any, alpha: float = 0.05, *, resamples: int = RESAMPLES, seed: int = 0
+) -> PairedTestResult:
     """Fisher's randomisation test: how often the mean would differ as much, had the systems changed names by chance.
 
     Exact with up to 30 topics whose difference is not 0: the sums of both halves of the topics are sorted and met in
@@ -102,7 +104,7 @@ def permutation(differences: Any, alpha: float = 0.05, *, resamples: int = RESAM
     range of means of subsets of the topics: Hartigan (1969), Using subsample values as typical values. JASA 64. All
     subsets are listed up to 16 topics, drawn beyond.
     """
-    d = topics_first(differences)
+    d = as_topic_table(differences)
     _check_resamples(resamples)
     n, mean = d.shape[0], d.mean(axis=0)
     p, low, high = (np.empty(d.shape[1]) for _ in range(3))
@@ -162,7 +164,7 @@ def _exact_flips(differences: Floats) -> float:
     label="Bootstrap",
     description="Topics drawn again with replacement, the differences shifted to mean 0; needs twenty topics or more.",
 )
-def bootstrap(differences: Any, alpha: float = 0.05, *, resamples: int = 10_000, seed: int = 0) -> Tested:
+def bootstrap(differences: Any, alpha: float = 0.05, *, resamples: int = 10_000, seed: int = 0) -> PairedTestResult:
     """The paired bootstrap test on the studentised mean; the interval is of the mean.
 
     p is (b + 1) / (m + 1) for b of m resamples of the shifted differences whose t is as far from 0. The interval is
@@ -175,9 +177,9 @@ def bootstrap(differences: Any, alpha: float = 0.05, *, resamples: int = 10_000,
     """
     from scipy.special import ndtr, ndtri
 
-    d = topics_first(differences)
+    d = as_topic_table(differences)
     _check_resamples(resamples)
-    n, mean, sd = len(d), d.mean(axis=0), spread(d)
+    n, mean, sd = len(d), d.mean(axis=0), standard_deviation(d)
     observed = ratio(mean, sd / math.sqrt(n))
     p, low, high = (np.empty(d.shape[1]) for _ in range(3))
     for columns in _blocks(d):
@@ -219,7 +221,7 @@ def wilcoxon(
     zeros: Literal["wilcox", "pratt", "zsplit"] = "wilcox",
     method: Literal["auto", "exact", "approx"] = "auto",
     decimals: int | None = 12,
-) -> Tested:
+) -> PairedTestResult:
     """Wilcoxon's signed-rank test; the interval is of the pseudo-median (Hodges and Lehmann 1963).
 
     Parameters
@@ -237,7 +239,7 @@ def wilcoxon(
         are often fractions of small numbers, and .8 - .6 is not .6 - .4 to a computer; by the last bit such
         differences get ranks of their own, and p may be ten times as large.
     """
-    d = topics_first(differences)
+    d = as_topic_table(differences)
     if zeros not in ("wilcox", "pratt", "zsplit") or method not in ("auto", "exact", "approx"):
         raise InputError(
             f"Wilcoxon's test has zeros wilcox, pratt or zsplit and methods auto, exact or approx, found {zeros!r} and "
@@ -316,11 +318,11 @@ def _wilcoxon_cut(n: int, alpha: float) -> int:
     label="Sign",
     description="In how many topics each was better; blind to by how much, so it sees least.",
 )
-def sign(differences: Any, alpha: float = 0.05) -> Tested:
+def sign(differences: Any, alpha: float = 0.05) -> PairedTestResult:
     """The sign test, exact, topics without a difference left out; the interval is of the median."""
     from scipy.stats import binom
 
-    d = topics_first(differences)
+    d = as_topic_table(differences)
     wins, losses = (d > 0).sum(axis=0), (d < 0).sum(axis=0)
     p = np.minimum(1.0, 2 * binom.cdf(np.minimum(wins, losses), wins + losses, 0.5))
     cut = int(np.searchsorted(binom.cdf(np.arange(len(d) + 1), len(d), 0.5), alpha / 2, side="right"))
@@ -335,8 +337,8 @@ def effect_size(differences: Any) -> Floats:
     >>> round(float(effect_size([0.1, 0.2, 0.3])), 3)
     2.0
     """
-    d = topics_first(differences)
-    return ratio(d.mean(axis=0), spread(d)).reshape(np.shape(differences)[1:])
+    d = as_topic_table(differences)
+    return ratio(d.mean(axis=0), standard_deviation(d)).reshape(np.shape(differences)[1:])
 
 
 def mean_interval(values: Any, alpha: float = 0.05) -> tuple[Floats, Floats]:
@@ -348,9 +350,9 @@ def mean_interval(values: Any, alpha: float = 0.05) -> tuple[Floats, Floats]:
     return tested.low, tested.high
 
 
-def _tested(differences: Any, of: Of, *numbers: Floats) -> Tested:
+def _tested(differences: Any, of: Of, *numbers: Floats) -> PairedTestResult:
     statistic, p, low, high = (number.reshape(np.shape(differences)[1:]) for number in numbers)
-    return Tested(statistic, p, low, high, of)
+    return PairedTestResult(statistic, p, low, high, of)
 
 
 def _cut_off(values: Floats, cut: int) -> tuple[Floats, Floats]:

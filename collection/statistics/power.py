@@ -1,8 +1,8 @@
 """How many topics it takes to see a difference, and what the topics that are there can show: a paired t test's power.
 
->>> topics_needed(0.05, 0.1)  # 80 % power at .05, for a difference of half a standard deviation
+>>> compute_topics_needed(0.05, 0.1)  # 80 % power at .05, for a difference of half a standard deviation
 34
->>> round(detectable(0.1, 50), 3)
+>>> round(compute_detectable(0.1, 50), 3)
 0.04
 """
 
@@ -20,7 +20,7 @@ MOST_TOPICS = 10_000_000
 """Nobody judges more topics."""
 
 
-def power_of(difference: float, spread: float, topics: int, *, alpha: float = 0.05) -> float:
+def compute_power(difference: float, spread: float, topics: int, *, alpha: float = 0.05) -> float:
     """The chance that a two-sided paired t test finds a true difference.
 
     Parameters
@@ -57,8 +57,8 @@ def _nodes() -> tuple[Floats, Floats]:
     return (places + 1) / 2, weights / 2
 
 
-def topics_needed(difference: float, spread: float, *, power: float = 0.8, alpha: float = 0.05) -> int:
-    """The fewest topics with which the test finds `difference` with a chance of `power`; arguments as :func:`power_of`.
+def compute_topics_needed(difference: float, spread: float, *, power: float = 0.8, alpha: float = 0.05) -> int:
+    """The fewest topics with which the test finds `difference` with a chance of `power`; arguments as :func:`compute_power`.
 
     Raises
     ------
@@ -69,17 +69,17 @@ def topics_needed(difference: float, spread: float, *, power: float = 0.8, alpha
     if not difference:
         raise InputError("no number of topics shows a difference of 0; say how large the difference is")
     low, high = 1, 2
-    while power_of(difference, spread, high, alpha=alpha) < power:
+    while compute_power(difference, spread, high, alpha=alpha) < power:
         low, high = high, high * 2
         if high > MOST_TOPICS:
             raise InputError(f"to see a difference of {difference:g} takes more than {MOST_TOPICS:,} topics")
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if power_of(difference, spread, middle, alpha=alpha) >= power else (middle, high)
+        low, high = (low, middle) if compute_power(difference, spread, middle, alpha=alpha) >= power else (middle, high)
     return high
 
 
-def detectable(spread: float, topics: int, *, power: float = 0.8, alpha: float = 0.05) -> float:
+def compute_detectable(spread: float, topics: int, *, power: float = 0.8, alpha: float = 0.05) -> float:
     """The smallest difference that the test finds with a chance of `power`; 0 where nothing varies."""
     if spread == 0:
         return 0.0
@@ -89,7 +89,7 @@ def detectable(spread: float, topics: int, *, power: float = 0.8, alpha: float =
     from scipy.optimize import brentq
 
     def lacking(effect: float) -> float:
-        return power_of(effect, 1.0, topics, alpha=alpha) - power
+        return compute_power(effect, 1.0, topics, alpha=alpha) - power
 
     high = 1.0
     while lacking(high) < 0:

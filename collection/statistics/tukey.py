@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collection.errors import InputError
-from collection.statistics.arrays import NOISE, Floats, Ints, topics_first
+from collection.statistics.arrays import NOISE, Floats, Ints, as_topic_table
 
 _CELLS = 2_000_000
 """Numbers permuted at a time."""
 
 
-class Pairs(NamedTuple):
+class TukeyPairs(NamedTuple):
     """Every pair of systems; arrays of shape (pairs,).
 
     Attributes
@@ -37,7 +37,7 @@ class Pairs(NamedTuple):
     high: Floats
 
 
-def randomised_tukey(values: Any, alpha: float = 0.05, *, resamples: int = 10_000, seed: int = 0) -> Pairs:
+def randomised_tukey(values: Any, alpha: float = 0.05, *, resamples: int = 10_000, seed: int = 0) -> TukeyPairs:
     """The randomised Tukey HSD test: how far apart the best and the worst would be if all systems were alike.
 
     In each resample the systems change names at random in every topic; p of a pair is the share (b + 1) / (m + 1) of
@@ -62,7 +62,7 @@ def randomised_tukey(values: Any, alpha: float = 0.05, *, resamples: int = 10_00
     >>> found.difference.round(2).tolist()
     [0.0, -0.67, -0.67]
     """
-    table = topics_first(values, "values", 2)
+    table = as_topic_table(values, "values", 2)
     if resamples < 1:
         raise InputError(f"resamples are 1 or more, found {resamples}")
     topics, systems = table.shape
@@ -80,7 +80,7 @@ def randomised_tukey(values: Any, alpha: float = 0.05, *, resamples: int = 10_00
     # The least width that no more than alpha of m + 1 ranges reach beyond, the observed one counted among them.
     place = math.ceil((1 - alpha) * (resamples + 1)) - 1
     wide = ranges[place] if place < resamples else np.inf
-    return Pairs(a, b, difference, (beyond + 1) / (resamples + 1), difference - wide, difference + wide)
+    return TukeyPairs(a, b, difference, (beyond + 1) / (resamples + 1), difference - wide, difference + wide)
 
 
 def _differences(table: Floats) -> tuple[Ints, Ints, Floats]:
