@@ -1,4 +1,4 @@
-"""Where a test does not suit the topics that there are: said in sentences, next to its p."""
+"""Notes on where a test does not suit the topics."""
 
 from __future__ import annotations
 
@@ -11,35 +11,26 @@ from collection.statistics.multiple_testing import CORRECTIONS
 from collection.statistics.paired_tests import TESTS
 
 FEW_TOPICS = 50
-"""Below this, which of two systems looks better often changes with the topics: Voorhees, Buckley (2002), The effect of
-topic set size on retrieval experiment error, SIGIR."""
+"""With fewer, another set of topics often reverses two systems: Voorhees, Buckley (2002), The effect of topic set size
+on retrieval experiment error, SIGIR."""
 
 LEAN = 25
 """A mean of n is near to normal where n is above 25 times the squared skewness: Cochran (1977), Sampling techniques."""
 
 FEW_TO_DRAW = 20
-"""Below this resamples of topics vary less than topics do, and a bootstrap finds too much."""
+"""With fewer, resamples vary less than topics do, and a bootstrap finds too much."""
 
 MANY_ALIKE = 0.25
-"""From this share of topics on, ranks or signs are mostly of what is equal."""
+"""The share of ties or zeros from which on a test by ranks or signs gets a note."""
 
 RANKING = ("permutation", "wilcoxon", "sign")
-"""Tests that know 2^n outcomes only, so that p cannot be as small as one likes."""
+"""Tests with 2^n outcomes only, so that p cannot be arbitrarily small."""
 
 
 def check_suitability(
     differences: npt.ArrayLike, test: str, *, alpha: float = 0.05, correction: str = "holm"
 ) -> list[str]:
-    """Sentences that go with the p of these tests.
-
-    Parameters
-    ----------
-    differences
-        (topics,) or (topics, systems): all that is tested together.
-    test, correction
-        Names in :data:`TESTS` and :data:`CORRECTIONS`.
-    alpha
-        The level that p is held against.
+    """Write notes on a test of these differences, (topics,) or (topics, systems), with names of the tables.
 
     Examples
     --------
@@ -86,7 +77,7 @@ def check_suitability(
     if test in RANKING:
         differ = int(np.count_nonzero(d, axis=0).max())
         least = 2.0 ** (1 - differ) if differ else 1.0
-        # Corrections never fall when a p rises, so the least that they can say is of all p at their least.
+        # A correction never falls when a p rises, so its least result is for all p at their least.
         corrected = float(CORRECTIONS[correction].function([least] * systems).min())
         if corrected > alpha:
             level = f"{alpha:g} with {systems:,} comparisons" if corrected > least else f"{alpha:g}"
