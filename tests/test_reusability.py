@@ -783,9 +783,9 @@ def test_the_page_has_the_verdict_on_top(
 ) -> None:
     from streamlit.testing.v1 import AppTest
 
+    from annotate.application import SCRIPT
     from annotate.auth.session import DIRECTORY_VARIABLE
     from annotate.auth.tokens import Tokens
-    from annotate.server.asgi import SCRIPT
     from tests.conftest import signed_in
 
     qrels, paths = files_of

@@ -26,6 +26,7 @@ from collection.formats.qrels import QrelsForm, read_qrels
 from collection.formats.run import read_run
 from collection.formats.run_files import line_of_pair, read_runs, run_names
 from collection.formats.source import stem
+from collection.formats.spreadsheet import tsv
 from collection.formats.topics import read_topics
 from collection.formats.training_examples import write_training
 from collection.formats.write import (
@@ -69,6 +70,7 @@ __all__ = [
     "replacing_folder",
     "run_names",
     "stem",
+    "tsv",
     "write_beir_qrels",
     "write_choices",
     "write_clicks",
