@@ -195,16 +195,16 @@ def _print_power(compared: Comparison, difference: float, form: str) -> None:
     """Topics needed, for the comparison in the middle and the one whose differences vary most."""
     import pandas as pd
 
-    from collection.statistics import detectable, topics_needed
+    from collection.statistics import compute_detectable, compute_topics_needed
 
     rows = []
     for measure, tests in compared.tests.groupby("measure", sort=False):
         topics = int(tests["topics"].iloc[0])
-        spreads = tests["detectable"] / detectable(1.0, topics, alpha=compared.alpha)
+        spreads = tests["detectable"] / compute_detectable(1.0, topics, alpha=compared.alpha)
         for which, spread in (("median", spreads.median()), ("largest", spreads.max())):
             if spread > 0:
-                needed = topics_needed(difference, spread, alpha=compared.alpha)
-                seen = detectable(spread, topics, alpha=compared.alpha)
+                needed = compute_topics_needed(difference, spread, alpha=compared.alpha)
+                seen = compute_detectable(spread, topics, alpha=compared.alpha)
                 rows.append([str(measure), which, spread, needed, topics, seen])
     if not rows:
         raise click.UsageError("there is nothing to take the spread of differences from: name two runs that differ")

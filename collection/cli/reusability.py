@@ -78,7 +78,7 @@ def reusability(
     from collection import formats
     from collection.campaign import Campaign
     from collection.comparison import assumed_grades, out_of_reach
-    from collection.reusability import DEFAULT_MEASURES, groups_by_prefix, look
+    from collection.reusability import DEFAULT_MEASURES, assess, groups_by_prefix
 
     groups: Groups = groups_by_prefix if grouping == "names" else None
     if grouping not in ("names", "none"):
@@ -122,7 +122,7 @@ def reusability(
         if bounds:
             print_notices([assumed_grades(grades, qrels.loc[qrels["relevance"] > 0, "relevance"])])
         with progress_line("leaving runs out"):
-            report = look(formats.read_runs(runs), qrels, chosen, rel=rel, grades=grades, **options)
+            report = assess(formats.read_runs(runs), qrels, chosen, rel=rel, grades=grades, **options)
     if form == "json":
         pool = {"depth": report.pool.depth, "runs": list(report.groups), "full": report.pool.full}
         print_json(report._asdict() | {"pool": pool})
