@@ -13,6 +13,7 @@ from streamlit.column_config import ProgressColumn, TextColumn
 from annotate.auth import page_access, session
 from annotate.elements import display
 from annotate.judging import document_payload
+from collection import stopping
 from collection.campaign import Campaign
 from collection.campaign.overview import waiting_topics
 from collection.campaign.results import NextStep
@@ -20,7 +21,6 @@ from collection.characters import one_line, without_bidi
 from collection.documents.rendering import cut
 from collection.errors import CleverdonError
 from collection.records import Document, GradeScale
-from collection.stopping import table
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!<>~|$:&])")
 _ADDRESS = re.compile(r"://|www\.|@", re.I)
@@ -137,7 +137,7 @@ def missing_texts(per_topic: Iterable[int]) -> None:
     per_topic
         How many in each topic.
     """
-    if sentence := table.missing_texts(per_topic):
+    if sentence := stopping.missing_texts(per_topic):
         st.warning(f"{sentence} The Export page lists the ids; import their texts, and they are handed out.")
         page_link("export.py")
 

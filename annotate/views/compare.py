@@ -13,7 +13,7 @@ from annotate.elements import comparison_tables, leaderboard_table, pickers, sys
 from collection import comparison
 from collection.characters import natural_key, without_bidi
 from collection.comparison import DEFAULT_MEASURES
-from collection.formats.spreadsheet import tsv
+from collection.formats import tsv
 from collection.measures import MEASURES
 from collection.statistics import CORRECTIONS, DEFAULT_CORRECTION, DEFAULT_TEST, TESTS
 

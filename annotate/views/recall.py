@@ -10,7 +10,7 @@ from annotate.auth import session
 from annotate.charts.recall import recall_charts
 from annotate.elements import display, recall_table, widgets
 from collection.campaign.recall import Recall
-from collection.stopping.table import percent
+from collection.stopping import percent
 
 campaign = session.current().campaign
 counts = campaign.progress.counts()

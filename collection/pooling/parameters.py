@@ -8,7 +8,7 @@ from collection.errors import InputError
 from collection.pooling.table import StrategyEntry
 
 
-def read_parameters(entry: StrategyEntry, settings: Iterable[str]) -> dict[str, object]:
+def read_parameters(entry: StrategyEntry, settings: Iterable[str]) -> dict[str, float | str]:
     """Settings such as ``budget=50`` -> the strategy's parameters, with the types that its function names.
 
     Raises
@@ -25,7 +25,7 @@ def read_parameters(entry: StrategyEntry, settings: Iterable[str]) -> dict[str, 
     Traceback (most recent call last):
     collection.errors.UnknownNameError: there is no rbp parameter 'depth'; choose from budget, p, total
     """
-    read: dict[str, object] = {}
+    read: dict[str, float | str] = {}
     for setting in settings:
         name, equals, text = (part.strip() for part in setting.partition("="))
         if not equals or not name:

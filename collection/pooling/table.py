@@ -88,7 +88,8 @@ class StrategyEntry(Entry[Strategy]):
         return {"kind": "adaptive" if self.adaptive else "sample" if self.samples else "pool"}
 
     def pool(self, runs: Sequence[Run], **parameters: object) -> pd.DataFrame:
-        """The pool that it makes of runs; an adaptive strategy is refused with an InputError."""
+        """The pool that it makes of runs; InputError if it is adaptive or has no such parameter."""
+        self.require_parameters(parameters)
         if self.adaptive:
             raise InputError(
                 f"{self.name} chooses each document after the judgement of the one before, so it makes no pool in "
