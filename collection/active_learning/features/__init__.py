@@ -8,7 +8,6 @@ embeddings). :func:`build` makes them in memory; :func:`update` makes or updates
 """
 
 from collection.active_learning.features.assembly import Progress, build
-from collection.active_learning.features.blocks import Block, DenseBlock, TextBlock
 from collection.active_learning.features.files import open_vectors
 from collection.active_learning.features.matrix import Vectors
 from collection.active_learning.features.selection import top
@@ -17,11 +16,8 @@ from collection.active_learning.features.workers import ONE_THREAD
 
 __all__ = [
     "ONE_THREAD",
-    "Block",
-    "DenseBlock",
     "Progress",
     "Report",
-    "TextBlock",
     "Vectors",
     "build",
     "open_vectors",

@@ -131,7 +131,7 @@ class Assembly:
         weights = values(len(indices))
         write_weights(indptr, indices, counts, idf(self.name, frequency, documents), weights)
         return TextBlock(
-            self.name, indptr, indices, weights, len(terms), counts=counts, frequency=frequency, lengths=lengths,
+            self.name, indptr, indices, weights, counts=counts, frequency=frequency, lengths=lengths,
             documents=documents, vocabulary=Vocabulary(lambda: terms), bigrams=bigrams, learning=learning,
         )  # fmt: skip
 

@@ -126,7 +126,6 @@ def _map_files(directory: Path, meta: Meta) -> Stored:
         arrays = {part: _array(folder / f"{name}.{part}.npy", dtype) for part, dtype in ARRAYS.items()}
         blocks[name] = TextBlock(
             name,
-            columns=columns,
             documents=meta["with_text"],
             vocabulary=_vocabulary(folder / f"{name}.terms.txt", columns),
             bigrams=bool(meta["bigrams"]) and name == "words",

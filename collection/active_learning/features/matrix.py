@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from collection.active_learning.features.blocks import Block, DenseBlock, TextBlock
+from collection.active_learning.features.blocks import Block, DenseBlock, SparseBlock, TextBlock
 from collection.errors import InputError
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Vectors:
                 continue
             csr = csr_matrix(matrix)
             values, indices = csr.data.astype(np.float32, copy=False), csr.indices.astype(np.int32, copy=False)
-            blocks.append(TextBlock(name, csr.indptr.astype(np.int64), indices, values, csr.shape[1]))
+            blocks.append(SparseBlock(name, csr.indptr.astype(np.int64), indices, values, csr.shape[1]))
         return cls(tuple(blocks))
 
     def rows(self, index: ArrayLike) -> csr_matrix:

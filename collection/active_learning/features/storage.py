@@ -103,33 +103,33 @@ def update(
         embeddings = Embeddings(dense, old.blocks.get("dense") if old else None) if "dense" in learning else None
         dense_digest = embeddings and embeddings.digest()
         folder = Path(tempfile.mkdtemp(prefix=FOLDER, dir=directory))
-        writing = _Writing(folder, old, made, bigrams)
+        writer = _Writer(folder, old, made, bigrams)
         try:
             keys = blake2b(digest_size=8)
             total = len(texts) if isinstance(texts, Sequence) else None
-            for (hashes, rows), found in count_chunks(_chunks(texts, keys.update, writing), made, bigrams, processes):
-                writing.add(hashes, rows, found)
+            for (hashes, rows), found in count_chunks(_chunks(texts, keys.update, writer), made, bigrams, processes):
+                writer.add(hashes, rows, found)
                 if progress:
-                    progress("tokenising", writing.documents, total)
+                    progress("tokenising", writer.documents, total)
             settings = {"format": FORMAT, "unicode": unicodedata.unidata_version, "bigrams": bigrams, "blocks": made}
-            about = [settings, learning, keys.hexdigest(), writing.digest(), dense_digest]
+            about = [settings, learning, keys.hexdigest(), writer.digest(), dense_digest]
             fingerprint = blake2b(json.dumps(about).encode(), digest_size=16).hexdigest()
             if old is not None and fingerprint == old.meta["fingerprint"]:
                 shutil.rmtree(folder)
             else:
                 if progress:
                     progress("weighing", 0, None)
-                columns = writing.finish()
+                columns = writer.finish()
                 if embeddings is not None:
-                    columns["dense"] = embeddings.write(folder / "dense.npy", writing.documents)
-                about_blocks = {"learning": learning, "blocks": columns, "with_text": writing.with_text}
-                _publish(directory, folder, settings | about_blocks | {"fingerprint": fingerprint})
+                    columns["dense"] = embeddings.write(folder / "dense.npy", writer.documents)
+                made_of = {"learning": learning, "blocks": columns, "with_text": writer.with_text}
+                _publish(directory, folder, settings | made_of | {"fingerprint": fingerprint})
         except BaseException:
-            writing.close()
+            writer.close()
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        changed = writing.changed + (max(0, len(old.hashes) - writing.documents) if old else 0)
-    return Report(writing.documents, writing.tokenised, changed, time.perf_counter() - begin, fingerprint)
+        changed = writer.changed + (max(0, len(old.hashes) - writer.documents) if old else 0)
+    return Report(writer.documents, writer.tokenised, changed, time.perf_counter() - begin, fingerprint)
 
 
 def _intact(directory: Path) -> Stored | None:
@@ -137,14 +137,14 @@ def _intact(directory: Path) -> Stored | None:
     with suppress(FormatError):
         old = read(directory)
         for block in old.blocks.values():
-            if isinstance(block, TextBlock) and block.vocabulary is not None:
+            if isinstance(block, TextBlock):
                 _ = block.vocabulary.terms  # read now, since later an error could not be ignored
         return old
     return None
 
 
 def _chunks(
-    texts: Iterable[tuple[str, str | None]], hash_key: Callable[[bytes], None], writing: _Writing
+    texts: Iterable[tuple[str, str | None]], hash_key: Callable[[bytes], None], writer: _Writer
 ) -> Iterator[tuple[tuple[Hashes, Ints], list[str]]]:
     """Chunk by chunk: the hash and the old row of each document, and the texts that have no old row."""
 
@@ -156,7 +156,7 @@ def _chunks(
     first = 0
     for chunk in split_chunks(only_texts()):
         hashes = np.fromiter((_hash(text) for text in chunk), np.uint64, len(chunk))
-        rows = writing.known(first, hashes)
+        rows = writer.known(first, hashes)
         first += len(chunk)
         new = [text for text, row in zip(chunk, rows.tolist(), strict=True) if text is not None and row == NEW]
         yield (hashes, rows), new
@@ -169,23 +169,21 @@ def _hash(text: str | None) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little") or 1
 
 
-class _Writing:
+class _Writer:
     """A new state as it is written: rows of the old one, and counts of unknown texts."""
 
     def __init__(self, folder: Path, old: Stored | None, made: Sequence[str], bigrams: bool) -> None:
-        self.folder, self.made, self.bigrams = folder, made, bigrams
+        self.folder, self.made = folder, made
         self.before: Hashes = np.zeros(0, np.uint64) if old is None else old.hashes
         self.documents = self.with_text = self.tokenised = self.changed = 0
         self._hashes: list[Hashes] = []
         self._files: list[InFile] = []
         self._assemblies: dict[str, Assembly] = {}
         self._old: dict[str, TextBlock] = {}
-        if old is not None and (old.meta.get("bigrams"), old.meta.get("unicode")) == (
-            bigrams,
-            unicodedata.unidata_version,
-        ):
-            kept = {name: old.blocks[name] for name in made if name in old.blocks}
-            self._old = {name: block for name, block in kept.items() if isinstance(block, TextBlock)}
+        settings = (bigrams, unicodedata.unidata_version)
+        if old is not None and (old.meta.get("bigrams"), old.meta.get("unicode")) == settings:
+            kept = (old.blocks.get(name) for name in made)
+            self._old = {block.name: block for block in kept if isinstance(block, TextBlock)}
         if len(self._old) < len(made):
             self._old = {}
         self._usable = self.before if self._old else np.zeros(0, np.uint64)
@@ -232,9 +230,8 @@ class _Writing:
             return
         for name in self.made:
             old = self._old.get(name)
-            terms = old.vocabulary.terms if old is not None and old.vocabulary is not None else []
-            assembly = self._assemblies[name] = Assembly(name, self._file, terms)
-            if old is not None and old.counts is not None and old.lengths is not None:
+            assembly = self._assemblies[name] = Assembly(name, self._file, old.vocabulary.terms if old else ())
+            if old is not None:
                 for a, b in row_ranges(old.indptr[: rows + 1]):
                     values = slice(old.indptr[a], old.indptr[b])
                     sizes = np.diff(old.indptr[a : b + 1])
@@ -267,8 +264,7 @@ class _Writing:
                 # The others are written already.
                 if part not in ("indices", "counts", "values"):
                     np.save(self.folder / f"{name}.{part}.npy", getattr(block, part))
-            terms = block.vocabulary.terms if block.vocabulary is not None else []
-            (self.folder / f"{name}.terms.txt").write_bytes(encode_terms(terms))
+            (self.folder / f"{name}.terms.txt").write_bytes(encode_terms(block.vocabulary.terms))
             columns[name] = block.shape[1]
         return columns
 
@@ -281,7 +277,7 @@ def _append_mixed(assembly: Assembly, old: TextBlock | None, rows: Ints, found: 
     source = np.zeros(len(rows), np.int64)
     source[rows == NEW] = 1 + np.arange(len(found.lengths))
     known = rows[rows >= 0]
-    if old is not None and old.counts is not None and old.lengths is not None and len(known):
+    if old is not None and len(known):
         indptr, place = places(old.indptr, known)
         indices.append(old.indices[place])
         counts.append(old.counts[place])
