@@ -19,7 +19,7 @@ from collection.campaign.topic_progress import Board
 from collection.characters import require_writable
 from collection.errors import JudgementError, UnknownNameError
 from collection.records import CHOICE_KINDS, PREFERENCE_KINDS, Choice, Preference
-from collection.store import Standing, Store
+from collection.store import LoggedDecision, Store
 
 D = TypeVar("D", Choice, Preference)
 
@@ -223,18 +223,18 @@ class TopicTasks:
             if logged != (c.annotator, c.query_id):
                 raise JudgementError(f"the uuid {c.uuid} belongs to another choice")
             return
-        standing = self.store.topic_tasks.choice_standing(c.query_id, c.annotator)
-        if standing is None:
+        last = self.store.topic_tasks.last_choice(c.query_id, c.annotator)
+        if last is None:
             raise JudgementError(f"topic {c.query_id!r} is not in the campaign")
         docs = self.store.corpus.doc_keys(c.shown)
         # A card asks for no more than it was told; what was decided before the manager lowered it is not lost.
         _check_choice(c, docs, MOST_CHOSEN if handed_out_only else self.settings.judging_page().most_chosen)
-        if c.kind == "undone" and standing.entry is None:
+        if c.kind == "undone" and last.entry is None:
             raise JudgementError(f"{c.annotator} has no choice for topic {c.query_id!r} to take back")
         if handed_out_only:
-            self._check_handed_out(c, standing.known, standing.topic, c.shown)
-        self.store.topic_tasks.append_choice(c, standing, [docs[doc_id] for doc_id in c.shown])
-        self._keep_in_hand(c, standing, handed_out_only)
+            self._check_handed_out(c, last.known, last.topic, c.shown)
+        self.store.topic_tasks.append_choice(c, last, [docs[doc_id] for doc_id in c.shown])
+        self._keep_in_hand(c, last, handed_out_only)
 
     def _prefer(self, p: Preference, handed_out_only: bool) -> None:
         _check_name(p.annotator, "preference")
@@ -246,16 +246,16 @@ class TopicTasks:
             return
         docs = self.store.corpus.doc_keys([p.left, p.right])
         _check_preference(p, docs)
-        standing = self.store.topic_tasks.preference_standing(p.query_id, p.annotator, docs[p.left], docs[p.right])
-        if standing is None:
+        last = self.store.topic_tasks.last_preference_between(p.query_id, p.annotator, docs[p.left], docs[p.right])
+        if last is None:
             raise JudgementError(f"topic {p.query_id!r} is not in the campaign")
-        if p.kind == "undone" and standing.entry is None:
+        if p.kind == "undone" and last.entry is None:
             raise JudgementError(f"{p.annotator} has no preference between {p.left!r} and {p.right!r} to take back")
         if handed_out_only:
-            known = standing.known or self.store.topic_tasks.has_preferences(standing.topic, p.annotator)
-            self._check_handed_out(p, known, standing.topic, (p.left, p.right))
-        self.store.topic_tasks.append_preference(p, standing, docs[p.left], docs[p.right])
-        self._keep_in_hand(p, standing, handed_out_only)
+            known = last.known or self.store.topic_tasks.has_preferences(last.topic, p.annotator)
+            self._check_handed_out(p, known, last.topic, (p.left, p.right))
+        self.store.topic_tasks.append_preference(p, last, docs[p.left], docs[p.right])
+        self._keep_in_hand(p, last, handed_out_only)
 
     def _check_handed_out(self, decision: D, known: bool, topic: int, shown: Sequence[str]) -> None:
         if not (known or self.store.topic_tasks.was_claimed(topic, decision.annotator)):
@@ -265,14 +265,14 @@ class TopicTasks:
         if decision.kind != "undone" and (missing := self.store.corpus.without_text(shown)):
             raise JudgementError(f"the text of document {min(missing)!r} is missing, so it cannot be judged yet")
 
-    def _keep_in_hand(self, decision: D, standing: Standing, handed_out: bool) -> None:
+    def _keep_in_hand(self, decision: D, last: LoggedDecision, handed_out: bool) -> None:
         """A topic whose decision is taken back is in the annotator's hands again, where there is room."""
         if decision.kind != "undone" or not handed_out:
             return
         at, lease = clock.seconds(), self.settings.assignment().lease * 60
-        claims = self.store.topic_tasks.claims_on([standing.topic], at)
-        if _may_have(self.board(), standing.topic, decision.annotator, claims):
-            self.store.topic_tasks.claim([standing.topic], decision.annotator, at + lease)
+        claims = self.store.topic_tasks.claims_on([last.topic], at)
+        if _may_have(self.board(), last.topic, decision.annotator, claims):
+            self.store.topic_tasks.claim([last.topic], decision.annotator, at + lease)
 
     def choices(self, **which: Any) -> pd.DataFrame:
         """Choices, oldest first; see :meth:`.TopicTaskTables.choices` for what can be chosen."""
