@@ -188,9 +188,12 @@ def _ahead(ahead: Ahead) -> Payload:
     return {"pair": list(ahead.pair)} | ({"then": then} if then else {})
 
 
-def _former(campaign: Campaign, task: str, **which: str | int | None) -> list[Payload]:
+def _former(
+    campaign: Campaign, task: str, annotator: str, query_id: str | None = None, last: int | None = None
+) -> list[Payload]:
     """Decisions of the log as the card wants them, oldest first."""
-    frame = campaign.topic_tasks.choices(**which) if task == "list" else campaign.topic_tasks.preferences(**which)
+    read = campaign.topic_tasks.choices if task == "list" else campaign.topic_tasks.preferences
+    frame = read(annotator=annotator, query_id=query_id, last=last)
     names = ("shown", "chosen") if task == "list" else ("left", "right")
     return [
         {"uuid": row["uuid"], "query_id": row["query_id"], "kind": row["kind"], "judged_at": row["judged_at"]}

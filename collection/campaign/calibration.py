@@ -18,6 +18,7 @@ from collection.campaign.results import Feedback
 from collection.campaign.settings import Settings
 from collection.characters import require_writable
 from collection.errors import InputError
+from collection.records import Judgement
 from collection.store import Store
 
 
@@ -120,15 +121,16 @@ class Calibration:
             rows.append((name, len(own), len(pairs), agree))
         return pd.DataFrame(rows, columns=["annotator", "judged", "of", "agree"])
 
-    def feedback(self, uuid: str, query_id: str, doc_id: str, relevance: int | None) -> Feedback | None:
-        """What the manager lets an annotator know after a pair: its settled grade, if it is one for calibration."""
+    def feedback(self, judgement: Judgement) -> Feedback | None:
+        """Return the settled grade of a judged calibration pair, if annotators get feedback."""
+        query_id, doc_id = judgement.query_id, judgement.doc_id
         if not self.settings.assignment().feedback or doc_id not in self.store.assignments.calibration_ids(query_id):
             return None
         pairs = self.store.assignments.calibration()
         row = pairs[(pairs["query_id"] == query_id) & (pairs["doc_id"] == doc_id)].iloc[0]
         if pd.isna(row["settled"]):
             return None
-        words = self.judgement_log.judgements(query_id=query_id)
-        words = words[(words["doc_id"] == doc_id) & (words["counts_as"] == "adjudication")]
-        note = None if words.empty or pd.isna(words["note"].iloc[-1]) else str(words["note"].iloc[-1])
-        return Feedback(uuid, query_id, doc_id, relevance, int(row["settled"]), note)
+        log = self.judgement_log.judgements(query_id=query_id, doc_id=doc_id)
+        notes = log.loc[log["counts_as"] == "adjudication", "note"]
+        note = None if notes.empty or pd.isna(notes.iloc[-1]) else str(notes.iloc[-1])
+        return Feedback(judgement.uuid, query_id, doc_id, judgement.relevance, int(row["settled"]), note)

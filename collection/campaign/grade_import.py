@@ -121,7 +121,7 @@ class GradeImport:
             counts_already = there[annotator].get(pair, (None, None))[1] == "judgement"
             if not is_requested or counts_already or annotator.startswith(QRELS_ANNOTATOR):
                 continue
-            if self.judging.has_room_for_label(annotator, query_id, doc_id, taken[pair]):
+            if self.judging.demand.has_room_for_label(annotator, query_id, doc_id, taken[pair]):
                 taken[pair] += 1
             else:
                 counts_as[row] = "surplus"
