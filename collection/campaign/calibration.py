@@ -1,4 +1,4 @@
-"""The pairs that everybody judges first, and how annotators do on them."""
+"""The calibration set, which everybody judges first, and its results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from collection.store import Store
 
 @dataclass(eq=False)
 class Calibration:
-    """The pairs that everybody judges first, and how annotators do on them."""
+    """The calibration set, which everybody judges first, and its results."""
 
     store: Store
     settings: Settings
@@ -34,14 +34,14 @@ class Calibration:
     assignments: Assignments
 
     def pairs(self) -> pd.DataFrame:
-        """The pairs that everybody judges first: ``query_id``, ``doc_id``, ``position``, ``settled``.
+        """Return the calibration set: ``query_id``, ``doc_id``, ``position``, ``settled``.
 
-        ``settled`` is the adjudicated grade, or where there is none the imported one (null where neither is).
+        ``settled`` is the adjudicated grade, else the imported one, else null.
         """
         return self.store.assignments.calibration()
 
     def set_pairs(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Let everybody judge these pairs (query_id, doc_id) before anything else; none: no calibration.
+        """Replace the calibration set by these pairs (query_id, doc_id).
 
         Raises
         ------
@@ -67,17 +67,7 @@ class Calibration:
     def draw(
         self, per_topic: int, topics: Iterable[str] | None = None, seed: int | None = None
     ) -> list[tuple[str, str]]:
-        """Pairs of the pool by lot, so many of each topic, for :meth:`set_pairs`; nothing is written.
-
-        Parameters
-        ----------
-        per_topic
-            How many; of a smaller pool all.
-        topics
-            Only of these.
-        seed
-            The same seed draws the same pairs; another each time if left out.
-        """
+        """Draw a random sample of up to `per_topic` pooled pairs of each topic, for :meth:`set_pairs`."""
         if per_topic < 1:
             raise InputError(f"wanted 1 or more pairs of each topic for the calibration set, found {per_topic}")
         rng = np.random.default_rng(secrets.randbits(64) if seed is None else seed)
@@ -95,17 +85,14 @@ class Calibration:
         return pairs
 
     def left(self, annotator: str) -> int:
-        """How many pairs of the calibration set are before an annotator."""
+        """Count the pairs of the calibration set that an annotator has not judged."""
         return sum(self.store.assignments.calibration_left(annotator).values())
 
     def results(self) -> pd.DataFrame:
-        """How far each annotator is with the calibration set, and how often their grade is the settled one.
+        """Return the progress of annotators with the calibration set, and their agreement with the settled grades.
 
-        Returns
-        -------
-        DataFrame
-            ``annotator``, ``judged``, ``of``, ``agree`` (share of their graded pairs with a settled grade; nan where
-            there is none); by name. Everybody who has an account that may judge, or has judged one of the pairs.
+        ``annotator``, ``judged``, ``of``, ``agree`` (share of their graded pairs with a settled grade, or nan); by
+        name. Everybody whose account may judge, or who has judged one of the pairs.
         """
         pairs = self.store.assignments.calibration()
         words = self.judgement_log.judgements()
