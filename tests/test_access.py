@@ -104,7 +104,7 @@ def test_an_outdated_hash_is_made_anew(campaign: Campaign, real_passwords: None)
     campaign.accounts.add("ann", "manager")
     old = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
     with campaign.store.transaction():
-        campaign.store.accounts.set_password("ann", old)
+        campaign.store.accounts.update("ann", "password", old)
     assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
     account = campaign.store.accounts.get("ann")
     assert account is not None
@@ -257,7 +257,7 @@ def test_a_session_that_a_lock_left_behind_opens_nothing(campaign: Campaign) -> 
     """A lock drops sessions; should one be there all the same, as after a copy of an older file, it is of no use."""
     secret = signed_in(campaign)
     with campaign.store.transaction():
-        campaign.store.accounts.set_locked("ann", True)
+        campaign.store.accounts.update("ann", "locked", True)
     assert campaign.accounts.session(secret) is None
 
 

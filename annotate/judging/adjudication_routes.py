@@ -13,7 +13,7 @@ For managers only. Requests are as in :mod:`annotate.judging.task_routes`, but a
 - A unit: ``{topic: {query_id, title, description, narrative, note}, documents: [document], opinions, former}``.
   An opinion is ``{annotator, kind, relevance, reason, note, flagged, passages, quotes, seconds, judged_at}``, lowest
   grade first; `quotes` are the texts of `passages`. `former` is this manager's current adjudication, or null.
-- `filter` is ``{why, query_id, distance, names}``, all optional; see :func:`collection.adjudication.filtered`.
+- `filter` is ``{why, query_id, distance, names}``, all optional; see :func:`collection.adjudication.filter_queue`.
 - `closed`: held pairs that need no adjudication any more. `progress` is ``{done, goal}`` in pairs of the filter. Both
   need the whole log, so a request with decisions that wants no pairs gets neither, unless it is `due` (the card's
   request for the state, every two minutes).
@@ -39,7 +39,7 @@ from annotate.judging.card import PairFilter
 from annotate.judging.document_payload import Payload, document_payloads
 from annotate.judging.handlers import Handler, PostRoute, Row, logged_texts
 from annotate.server.request_bodies import BadRequest
-from collection.adjudication import filtered, sides
+from collection.adjudication import filter_queue, list_opinions
 from collection.campaign import Campaign
 
 TASK = "adjudication"
@@ -103,7 +103,7 @@ def _sync(held: Held, cached: Queue, campaign: Campaign, annotator: str, payload
         return answer
     queue = cached.read(campaign)
     queue = queue[~queue["held_back"]]
-    chosen = filtered(queue, **conditions)
+    chosen = filter_queue(queue, **conditions)
     open_now = set(_pairs(queue[~queue["ended"]]))
     waiting = _pairs(chosen[~chosen["ended"]])
     mine = dict.fromkeys(pair for pair in pairs if pair in open_now)
@@ -152,7 +152,7 @@ def _units(campaign: Campaign, annotator: str, pairs: Sequence[Pair]) -> list[Pa
     for query_id, doc_id in pairs:
         log = campaign.judgement_log.judgements(query_id=query_id, doc_id=doc_id)
         mine = log[(log["counts_as"] == TASK) & (log["annotator"] == annotator)]
-        opinions = sides(log, query_id, doc_id).to_dict("records")
+        opinions = list_opinions(log, query_id, doc_id).to_dict("records")
         text = campaign.document_view.shown(documents[doc_id]).text if any(row["passages"] for row in opinions) else ""
         units.append(
             {

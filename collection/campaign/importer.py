@@ -30,7 +30,6 @@ from collection.store import Added, Store
 RUNS_NAMED = 3
 """Of the runs with documents without a text, so many are named."""
 
-
 LABEL = ["annotator", "query_id", "doc_id", "relevance"]
 
 

@@ -90,7 +90,7 @@ def agreement(
     else:
         if measure is not None:
             raise InputError(f"--measure needs the runs of a campaign, and {source} is not its directory")
-        labels = agreeing.chosen(formats.read_labels(source), topics=topics, without=without)
+        labels = agreeing.select_labels(formats.read_labels(source), topics=topics, without=without)
         if grades is not None:
             _require_grades_of(grades, labels, source)
         try:
@@ -102,7 +102,7 @@ def agreement(
         said = [c._asdict() | {"tau": None if c.note else c.tau} for c in conclusions or ()]
         print_json({**vars(found), **({} if conclusions is None else {"conclusions": said})})
         return
-    for sentence in agreeing.headline(found):
+    for sentence in agreeing.interpret(found):
         echo(sentence)
     echo()
     _print_values(found)
@@ -132,12 +132,12 @@ def _require_grades_of(scale: list[float], labels: pd.DataFrame, path: Path) -> 
 
 def _print_values(found: Agreement) -> None:
     """Over all: a line for each coefficient, graded and binary side by side, and what is to be said of it."""
-    from collection.annotator_agreement import COEFFICIENTS, with_interval
+    from collection.annotator_agreement import COEFFICIENTS, format_with_interval
 
     rows = []
     for entry in COEFFICIENTS:
         of_entry = found.values[found.values["coefficient"] == entry.name]
-        rows_of = {str(row["scale"]): with_interval(row) for _, row in of_entry.iterrows()}
+        rows_of = {str(row["scale"]): format_with_interval(row) for _, row in of_entry.iterrows()}
         cells = [rows_of.get(scale, "") for scale in ("graded", "binary")]
         notes = dict.fromkeys(note for note in of_entry["note"] if note)
         rows.append([entry.name, entry.label, *cells, "; ".join(notes)])

@@ -82,7 +82,7 @@ def export(
     **options: Any,
 ) -> None:
     """Write qrels, logs, the pool, or a whole collection with its card."""
-    from collection.adjudication import RULES, parse
+    from collection.adjudication import RULES, parse_rule
     from collection.campaign import Campaign
 
     plain = {name: options[name] for name in ("qrels", "judgements", "labels", "passages", "pool", "missing_documents")}
@@ -91,7 +91,7 @@ def export(
     if not (any(plain.values()) or decided or about or collection or training_data.is_wanted(options)):
         raise click.UsageError("nothing to export: give --qrels, --judgements, --pool, --collection or another file")
     _require_different(path for path in (*options.values(), collection) if isinstance(path, Path))
-    chosen = parse(rule, ties=ties, annotator=annotator)
+    chosen = parse_rule(rule, ties=ties, annotator=annotator)
     qrels: Path | None = plain["qrels"]
     with Campaign(directory) as campaign, progress_line("exporting") as progress:
         written = campaign.export.files(

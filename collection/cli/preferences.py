@@ -60,7 +60,7 @@ def preferences(source: Path, runs: tuple[Path, ...], depth: int | None, per_top
     else:
         if not paths:
             raise click.UsageError("a file of preferences has no runs: name them after it")
-        said, values = preferring.last_words(formats.read_preferences(source)), None
+        said, values = preferring.latest_preferences(formats.read_preferences(source)), None
     if values is None:
         values = preferring.evaluate(formats.read_runs(paths), said, depth)
     _print_values(values, preferring.agreement(said), per_topic, form)

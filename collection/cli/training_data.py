@@ -12,7 +12,7 @@ from collection.cli.options import WRITTEN
 from collection.cli.output import counted
 
 if TYPE_CHECKING:
-    from collection.adjudication import Chosen
+    from collection.adjudication import ChosenRule
     from collection.campaign import Campaign
     from collection.campaign.training_data import TrainingFile
 
@@ -76,7 +76,7 @@ def is_wanted(given: dict[str, Any]) -> bool:
     return any(given[name] is not None for name in FILES)
 
 
-def write(campaign: Campaign, given: dict[str, Any], rule: Chosen | None) -> Written:
+def write(campaign: Campaign, given: dict[str, Any], rule: ChosenRule | None) -> Written:
     """Write the files that the options name.
 
     Parameters
