@@ -142,7 +142,7 @@ def _facts(log: pd.DataFrame, own: pd.DataFrame, current: pd.DataFrame, shared: 
         "row": streak,
         "row_grade": grade,
         "said": graded,
-        "row_share": in_order.count(grade) / graded if graded else np.nan,
+        "row_share": in_order.count(grade) / graded if grade is not None else np.nan,
         "shared": len(shared),
         "agreement": _agreement(shared),
         "higher": (shared["grade"] - shared["others_mean"]).mean(),
