@@ -70,7 +70,7 @@ def parse_rule(written: str | ChosenRule | None = None, **parameters: str | None
 
     Examples
     --------
-    >>> str(parse_rule("majority (ties = higher)")), parse("majority").parameters
+    >>> str(parse_rule("majority (ties = higher)")), parse_rule("majority").parameters
     ('majority(ties=higher)', {'ties': 'lower'})
     >>> str(parse_rule("annotator", annotator="ann"))
     'annotator(annotator=ann)'
