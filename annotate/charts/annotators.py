@@ -22,7 +22,7 @@ def seconds_chart(times: pd.DataFrame) -> alt.LayerChart:
     Parameters
     ----------
     times
-        ``annotator``, ``judged_at``, ``seconds``, oldest first: ``Conduct.times`` of
+        ``annotator``, ``judged_at``, ``seconds``, oldest first: ``AnnotatorStatistics.times`` of
         :mod:`collection.annotator_agreement.annotator_statistics`.
     """
     of_each = times.groupby("annotator")["seconds"]
@@ -55,7 +55,7 @@ def days_chart(days: pd.DataFrame) -> alt.Chart:
     Parameters
     ----------
     days
-        ``Conduct.days`` of :mod:`collection.annotator_agreement.annotator_statistics`.
+        ``AnnotatorStatistics.days`` of :mod:`collection.annotator_agreement.annotator_statistics`.
     """
     table = days.assign(day=days["day"].dt.strftime("%Y-%m-%d"))
     chart = (

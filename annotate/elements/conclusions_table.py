@@ -7,7 +7,7 @@ from streamlit.column_config import NumberColumn
 from annotate.auth import session
 from annotate.elements import display, pairs_table, widgets
 from annotate.elements.agreement_tables import Breakdown, Key
-from collection.annotator_agreement import of_tau
+from collection.annotator_agreement import describe_tau
 from collection.campaign.agreement import Conclusion
 from collection.measures import parse
 
@@ -51,7 +51,7 @@ def draw(of: Breakdown) -> None:
             key=f"conclusions-{of.state}-{written}",
         )
         told = conclusions[pairs_table.selected_row(selection, len(conclusions)) or 0]
-    said = told.note[0].upper() + told.note[1:] if told.note else of_tau(told.tau, told.swaps, told.runs)
+    said = told.note[0].upper() + told.note[1:] if told.note else describe_tau(told.tau, told.swaps, told.runs)
     st.markdown(f"**{widgets.plain(told.a)} and {widgets.plain(told.b)}:** {widgets.plain(said)}.")
     display.table(
         told.table,

@@ -8,7 +8,7 @@ from streamlit.column_config import NumberColumn, TextColumn
 
 from annotate.auth import session
 from annotate.elements import display, downloads, pickers, widgets
-from collection.adjudication import Adjudicated, origin
+from collection.adjudication import Adjudicated, describe_origin
 from collection.campaign.evaluation import RuleComparison
 from collection.comparison import DEFAULT_MEASURES
 from collection.formats import QrelsForm
@@ -40,7 +40,9 @@ def draw(found: Adjudicated, rule: str, annotators: Sequence[str]) -> None:
     if several.pairs:
         ways = settled["by"].value_counts()
         display.table(
-            pd.DataFrame({"how": ways.index, "pairs": ways.to_numpy(), "means": list(map(origin, ways.index))}),
+            pd.DataFrame(
+                {"how": ways.index, "pairs": ways.to_numpy(), "means": list(map(describe_origin, ways.index))}
+            ),
             {
                 "how": TextColumn("How it came about", width=110),
                 "pairs": NumberColumn("Pairs", width="small"),

@@ -10,7 +10,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.elements import display, widgets
 from annotate.judging.card import ADJUDICATE, PairFilter, grade_buttons, mount
-from collection.adjudication import filtered
+from collection.adjudication import filter_queue
 from collection.characters import without_bidi
 
 now = session.current()
@@ -93,7 +93,7 @@ with above.popover("Filter", icon=":material/filter_list:"):
 
 with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queue-open") as listed:
     if listed.open:
-        left = filtered(everything[~everything["ended"]], **conditions)
+        left = filter_queue(everything[~everything["ended"]], **conditions)
         st.session_state[LISTED] = list(zip(left["query_id"], left["doc_id"], strict=True))
         display.table(
             left,

@@ -9,11 +9,10 @@ import streamlit as st
 from annotate.auth import session
 from annotate.elements import agreement_tables, conclusions_table, pairs_table, pickers, widgets
 from collection import annotator_agreement
-from collection.annotator_agreement import COEFFICIENTS, MEASUREMENT, Labels
+from collection.annotator_agreement import COEFFICIENTS, Labels
 
 COEFFICIENTS_OF = {
-    "graded": [name for name, m in MEASUREMENT.items() if m != "binary"],
-    "binary": [name for name, m in MEASUREMENT.items() if m in ("nominal", "binary")],
+    scale: [entry.name for entry in COEFFICIENTS if scale in entry.scales] for scale in ("graded", "binary")
 }
 LOOKS = ["Grades", "Annotators", "Topics", "Over time", "Conclusions"]
 
@@ -29,7 +28,9 @@ st.write(
 
 def labels_of(frame: pd.DataFrame, without: tuple[str, ...] = ()) -> Labels:
     """The grades of those who are not left out, on the campaign's scale."""
-    return Labels.of(annotator_agreement.chosen(frame, without=without), session.current().campaign.grades.sentences)
+    return Labels.of(
+        annotator_agreement.select_labels(frame, without=without), session.current().campaign.grades.sentences
+    )
 
 
 @st.cache_data(show_spinner="Comparing", max_entries=8)
@@ -84,13 +85,13 @@ rests_on = (campaign.id, key, without, float(level))
 found = over_all(rests_on, by)
 
 with st.container(border=True):
-    for sentence in annotator_agreement.headline(found):
+    for sentence in annotator_agreement.interpret(found):
         st.write(widgets.plain(sentence))
 
 
 def figure(coefficient: str, scale: str) -> str:
     """A value over all, short."""
-    value = annotator_agreement.value_of(found.values, coefficient, scale)["value"]
+    value = annotator_agreement.select_value(found.values, coefficient, scale)["value"]
     return "none" if isnan(value) else f"{value:.3f}"
 
 

@@ -7,7 +7,7 @@ from streamlit.column_config import DatetimeColumn, NumberColumn, TextColumn
 from annotate.auth import session
 from annotate.charts import annotators
 from annotate.elements import display, pairs_table, widgets
-from collection.annotator_agreement import FEW, Conduct
+from collection.annotator_agreement import FEW, AnnotatorStatistics
 
 campaign = session.current().campaign
 
@@ -19,7 +19,7 @@ st.write(
 
 
 @st.cache_data(show_spinner="Reading the log", max_entries=4)
-def conduct_of(campaign_id: str, logged: int) -> Conduct:
+def conduct_of(campaign_id: str, logged: int) -> AnnotatorStatistics:
     """Everything at once; kept while nobody judges."""
     return session.current().campaign.agreement.annotator_statistics()
 

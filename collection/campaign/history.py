@@ -174,7 +174,7 @@ class JudgingHistory:
         since = at.floor("D") if day is None else pd.Timestamp(day).tz_convert("UTC")
         entries = self._entries(annotator)
         today = entries[entries["at"] >= since]
-        sessions = judging_time.sessions(entries)[-SESSIONS:][::-1]
+        sessions = judging_time.find_sessions(entries)[-SESSIONS:][::-1]
         goes_on = bool(sessions) and (at - sessions[0].until).total_seconds() <= judging_time.PAUSE
         left, total = self._left(annotator)
         task = self.settings.judging_page().task
@@ -184,7 +184,7 @@ class JudgingHistory:
             estimate, why = None, NO_END if total is None else UNCOUNTED
         else:
             seconds = entries["seconds"][entries["log"] == _LOGS[task]]
-            estimate = judging_time.estimate(seconds.to_numpy(dtype=np.float64), total)
+            estimate = judging_time.estimate_duration(seconds.to_numpy(dtype=np.float64), total)
             why = SHARED if total and self._others_judge(annotator) else ""
             if estimate is None:
                 timed = int(seconds.notna().sum())
@@ -193,7 +193,7 @@ class JudgingHistory:
             Sum(len(today), float(today["seconds"].sum()), float(today["away"].sum())),
             sessions[0] if goes_on else None,
             sessions,
-            judging_time.since_break(entries, at),
+            judging_time.seconds_since_break(entries, at),
             self._topic_times(annotator, entries, left) if task == "grades" else [],
             total,
             estimate,
@@ -237,5 +237,5 @@ class JudgingHistory:
         started = list(dict.fromkeys([*latest, *judged]))[:TOPICS]
         open_ = [q for q, number in left.items() if number != 0 and q not in judged and q not in started][:TOPICS]
         titles = self.store.corpus.topics().set_index("query_id")["title"]
-        medians = judging_time.medians(entries, started)
+        medians = judging_time.median_seconds(entries, started)
         return [TopicTime(q, titles[q], judged.get(q, 0), left.get(q, 0), medians.get(q)) for q in [*started, *open_]]

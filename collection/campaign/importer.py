@@ -181,7 +181,7 @@ class _FileImport:
             if number % 1000 == 0:
                 self.tell(f"{Path(path).name}: documents", number, None)
             named = document.metadata.get("images")
-            if isinstance(named, formats.NamedImages):
+            if isinstance(named, formats.ImageList):
                 kept = images.kept(path, line, named)
                 yield document._replace(metadata={**document.metadata, "images": kept})
             else:

@@ -151,7 +151,7 @@ class Judging:
         with self.store.transaction():
             candidates = self.demand.candidates(query_id, annotator, at, calibration)
             if self.settings.mode(query_id) == "random":
-                candidates = assignment.shuffled(candidates, self.campaign_id, annotator, query_id)
+                candidates = assignment.shuffle(candidates, self.campaign_id, annotator, query_id)
             waiting = [c.doc_id for c in assignment.next_pairs(candidates)]
             in_hand = set(holding)
             held = [doc_id for doc_id in waiting if doc_id in in_hand]

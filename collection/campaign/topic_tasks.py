@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from collection import clock, preferences
-from collection.assignment import lots
+from collection.assignment import random_keys
 from collection.campaign.decision_checks import check_annotator, check_choice, check_preference
 from collection.campaign.judging_settings import MOST_CHOSEN
 from collection.campaign.results import JudgeResult, Refused
@@ -105,10 +105,10 @@ class TopicTasks:
         done, left = self.board().progress(annotator)
         return TaskProgress(done, done + left, left)
 
-    def plan(self, annotator: str, query_id: str, depth: int = 0) -> tuple[preferences.Plan, preferences.Ahead]:
+    def plan(self, annotator: str, query_id: str, depth: int = 0) -> tuple[preferences.Plan, preferences.Lookahead]:
         """Choose which two documents of a topic an annotator compares next, and which after each possible answer.
 
-        See :func:`collection.preferences.plan` and :func:`collection.preferences.ahead`.
+        See :func:`collection.preferences.plan` and :func:`collection.preferences.look_ahead`.
 
         Raises
         ------
@@ -121,7 +121,7 @@ class TopicTasks:
         documents = board.documents(query_id)
         said = self.store.topic_tasks.preferences_of(board.keys[query_id], annotator)
         seed = f"{self.campaign_id} {annotator} {query_id}"
-        return preferences.plan(documents, said, seed), preferences.ahead(documents, said, seed, depth)
+        return preferences.plan(documents, said, seed), preferences.look_ahead(documents, said, seed, depth)
 
     def may_see(self, annotator: str, query_id: str) -> bool:
         """Tell whether a topic is or was one of an annotator's."""
@@ -155,7 +155,7 @@ class TopicTasks:
     def _order_of(self, annotator: str, topics: Sequence[int]) -> list[int]:
         if self.settings.usual_mode() != "random":
             return list(topics)
-        by_lot = lots(list(map(str, topics)), self.campaign_id, annotator, "topics").tolist()
+        by_lot = random_keys(list(map(str, topics)), self.campaign_id, annotator, "topics").tolist()
         return [topic for _, topic in sorted(zip(by_lot, topics, strict=True))]
 
     def choose(self, choices: Sequence[Choice], *, handed_out_only: bool = False) -> JudgeResult:

@@ -114,8 +114,11 @@ class CorpusTables(Repository):
 
     def documents(self, doc_ids: Sequence[str]) -> dict[str, Document]:
         """Return the documents with these ids; unknown ids are left out."""
-        found = self._documents("doc_id IN (SELECT value FROM json_each(?))", (json_text(doc_ids),))
-        return {document.doc_id: document for document in found}
+        return {document.doc_id: document for document in self.iterate_documents(doc_ids)}
+
+    def iterate_documents(self, doc_ids: Sequence[str]) -> Iterator[Document]:
+        """Yield the documents with these ids, in the order of their import."""
+        return self._documents("doc_id IN (SELECT value FROM json_each(?))", (json_text(doc_ids),))
 
     def documents_with_text(self, pooled: bool) -> Iterator[Document]:
         """Yield the documents that have a text, in the order of their import; `pooled`: only those in a pool."""
