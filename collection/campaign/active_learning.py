@@ -6,7 +6,6 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -180,21 +179,14 @@ class ActiveLearning:
         return pooling.STRATEGIES[strategy].begin(listed.rankings, seed_of(self.campaign_id, query_id))
 
     def listed(self, query_id: str) -> Listed:
-        """Return the rankings of a topic within its scope; cached.
-
-        If no document has a text, documents of the runs without a row get one.
-        """
+        """Return the rankings of a topic within its scope; cached."""
         if query_id in self._listed and self._listed[query_id][0] == self._scope_of(query_id)[0]:
             return self._listed[query_id][1]
         runs = self._runs_of(query_id)
         every = pd.concat([run.frame for run in runs]) if runs else pd.DataFrame({"doc_id": [], "listed": []})
         ranks = every.groupby("doc_id", observed=True, sort=False)["listed"].agg(["size", "min"])
-        at = self.store.corpus.rows_of(ranks.index)
-        if len(at) < len(ranks) and self.store.corpus.document_rows() == len(self.store.corpus.without_text_rows()):
-            with self.store.transaction():
-                self.store.corpus.add_document_ids(doc_id for doc_id in ranks.index if doc_id not in at)
-            at = self.store.corpus.rows_of(ranks.index)
-        key, allowed = self._scope_of(query_id)
+        at = self.loop_scope.rows_of(ranks.index.tolist())
+        key, allowed = self._scope_of(query_id)  # after rows_of, which may add rows
         ranks["row"] = pd.Series(at, dtype="float64").reindex(ranks.index)
         known = ranks[ranks["row"] < len(allowed)].astype("int64")
         shown = known[allowed[known["row"].to_numpy()]]
@@ -222,7 +214,7 @@ class ActiveLearning:
         ]
 
 
-def _spread(values: NDArray[Any], at: NDArray[Any], size: int) -> NDArray[np.float32]:
+def _spread(values: NDArray[np.float64], at: NDArray[np.int64], size: int) -> NDArray[np.float32]:
     wide = np.zeros(size, dtype=np.float32)
     wide[at] = values
     return wide

@@ -327,43 +327,40 @@ class Judging:
         JudgementError
             It is invalid.
         """
+        j, topic, document = judgement, f"topic {judgement.query_id!r}", f"document {judgement.doc_id!r}"
         with self.store.transaction():
-            return self._write(judgement, leased_only)
-
-    def _write(self, j: Judgement, leased_only: bool) -> CountsAs:
-        check_annotator(j, "judgement")
-        logged = self.store.judgements.logged(j.uuid)
-        if logged is not None:
-            if logged[:3] != (j.annotator, j.query_id, j.doc_id):
-                raise JudgementError(f"the uuid {j.uuid} belongs to another judgement")
-            return logged.counts_as
-        if leased_only and j.counts_as != "judgement":
-            raise JudgementError(f"what was handed out is judged, and not by {j.counts_as}")
-        pair = self.store.judgements.pair(j.query_id, j.doc_id, j.annotator, j.counts_as)
-        if pair is None:
-            known = j.query_id in set(self.store.corpus.topics()["query_id"])
-            missing = f"document {j.doc_id!r}" if known else f"topic {j.query_id!r}"
-            raise JudgementError(f"{missing} is not in the campaign")
-        if leased_only and not (pair.leased or pair.known):
-            raise JudgementError(f"document {j.doc_id!r} of topic {j.query_id!r} was not handed out to {j.annotator}")
-        if leased_only and pair.held_back and pair.judgement is None and j.kind != "undone":
-            raise JudgementError(f"the text of document {j.doc_id!r} is missing, so it cannot be judged yet")
-        if leased_only and pair.judgement is None:
-            j, pair = self._if_wanted(j, pair)
-        check_judgement(j, self.grades, pair.judgement)
-        if j.source != "imported" or j.strategy is None:  # an imported log may have its own selections
-            j = j._replace(
-                strategy=pair.strategy,
-                pool_rank=pair.pool_rank,
-                model_round=pair.model_round,
-                probability=pair.probability,
-            )
-        self.store.judgements.append(j, pair)
-        # The annotator holds the pair of an undone judgement again.
-        if leased_only and j.kind == "undone" and self.demand.has_room(j.annotator, j.query_id, j.doc_id):
-            until = clock.seconds() + min(self.settings.assignment().lease * 60, LONGEST_IN_LOOP)
-            self.store.queue.prolong(j.query_id, [j.doc_id], j.annotator, until)
-        return j.counts_as
+            check_annotator(j, "judgement")
+            logged = self.store.judgements.logged(j.uuid)
+            if logged is not None:
+                if logged[:3] != (j.annotator, j.query_id, j.doc_id):
+                    raise JudgementError(f"the uuid {j.uuid} belongs to another judgement")
+                return logged.counts_as
+            if leased_only and j.counts_as != "judgement":
+                raise JudgementError(f"what was handed out is judged, and not by {j.counts_as}")
+            pair = self.store.judgements.pair(j.query_id, j.doc_id, j.annotator, j.counts_as)
+            if pair is None:
+                known = j.query_id in set(self.store.corpus.topics()["query_id"])
+                raise JudgementError(f"{document if known else topic} is not in the campaign")
+            if leased_only and not (pair.leased or pair.known):
+                raise JudgementError(f"{document} of {topic} was not handed out to {j.annotator}")
+            if leased_only and pair.held_back and pair.judgement is None and j.kind != "undone":
+                raise JudgementError(f"the text of {document} is missing, so it cannot be judged yet")
+            if leased_only and pair.judgement is None:
+                j, pair = self._if_wanted(j, pair)
+            check_judgement(j, self.grades, pair.judgement)
+            if j.source != "imported" or j.strategy is None:  # an imported log may have its own selections
+                j = j._replace(
+                    strategy=pair.strategy,
+                    pool_rank=pair.pool_rank,
+                    model_round=pair.model_round,
+                    probability=pair.probability,
+                )
+            self.store.judgements.append(j, pair)
+            # The annotator holds the pair of an undone judgement again.
+            if leased_only and j.kind == "undone" and self.demand.has_room(j.annotator, j.query_id, j.doc_id):
+                until = clock.seconds() + min(self.settings.assignment().lease * 60, LONGEST_IN_LOOP)
+                self.store.queue.prolong(j.query_id, [j.doc_id], j.annotator, until)
+            return j.counts_as
 
     def _if_wanted(self, j: Judgement, pair: Pair) -> tuple[Judgement, Pair]:
         """Turn the judgement into surplus if the pair has all judgements that it needs, or others hold it."""

@@ -137,12 +137,10 @@ class AccountTables(Repository):
 
     def was_imported(self, annotator: str) -> bool:
         """Tell whether judgements of this name were imported."""
-        return bool(
-            self.connection.value(
-                "SELECT EXISTS (SELECT 1 FROM last_words AS w JOIN judgements AS j ON j.id = w.judgement "
-                "WHERE w.annotator = ? AND j.source = 'imported')",
-                (annotator,),
-            )
+        return self.connection.exists(
+            "SELECT EXISTS (SELECT 1 FROM last_words AS w JOIN judgements AS j ON j.id = w.judgement "
+            "WHERE w.annotator = ? AND j.source = 'imported')",
+            (annotator,),
         )
 
     @writes
