@@ -522,7 +522,7 @@ def test_what_the_log_says_is_read_once_for_all_connections(
 def test_a_board_that_begins_with_what_another_has_read_goes_on_by_itself(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(topic_progress, "BEHIND", 1)
+    monkeypatch.setattr(topic_progress, "SHARE_AFTER", 1)
     campaign.assignments.update(annotators=2)
     campaign.topic_tasks.next_topics("ann", 2)
     compare(campaign, "ann", "1", FIRST)
@@ -538,7 +538,7 @@ def test_a_board_that_begins_with_what_another_has_read_goes_on_by_itself(
 
 
 def test_what_a_failed_transaction_said_is_known_to_nobody(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(topic_progress, "BEHIND", 1)
+    monkeypatch.setattr(topic_progress, "SHARE_AFTER", 1)
     campaign.topic_tasks.next_topics("ann", 2)
 
     class Failed(Exception):

@@ -105,7 +105,7 @@ class Judging:
             return NextPairs([], [], list(holding), None)
         length = len(holding) + count if in_loop is None else in_loop
         made = made or self.active_learning.retrain(query_id)
-        return self._from_loop(annotator, query_id, length, holding, at, made, let_go=alone and not holding)
+        return self._from_loop(annotator, query_id, length, holding, at, made, release=alone and not holding)
 
     def topic_with_work(self, annotator: str, after: str | None = None, exclude: Sequence[str] = ()) -> str | None:
         """Find a topic that has documents for the annotator now, or return None.
@@ -189,9 +189,9 @@ class Judging:
         at: float,
         made: Round,
         *,
-        let_go: bool,
+        release: bool,
     ) -> NextPairs:
-        """Hand out documents of a round; `let_go`: end the annotator's leases in other topics."""
+        """Hand out documents of a round; `release`: end the annotator's leases in other topics."""
         if self.settings.loop().budget:
             self.budget.most_in_loop()  # may read all runs, so it is cached before the transaction
         with self.store.transaction():
@@ -215,18 +215,18 @@ class Judging:
             # The document on screen was selected by an earlier round, and keeps its lease.
             on_screen = [d for d in holding[:1] if d in open_]
             others = [d for d in open_ if d in selections and d not in on_screen]
-            room = self.budget.room(query_id, annotator, alone=let_go)
+            room = self.budget.room(query_id, annotator, alone=release)
             if room is not None:
                 others = _within(others, second, room - len(set(on_screen).difference(second)))
             order = on_screen + others[: max(length - len(on_screen), 0)]
-            self.store.queue.end_leases(query_id, annotator, at, keep=[*holding, *order], others=let_go)
+            self.store.queue.end_leases(query_id, annotator, at, keep=[*holding, *order], others=release)
             until = at + min(self.settings.assignment().lease * 60, LONGEST_IN_LOOP)
             self.store.queue.prolong(query_id, [d for d in holding if d in open_], annotator, until)
             left = made.left - self.store.judgements.judged_among(query_id, since) - unavailable
             chosen = []
             for d in order:
                 if d not in on_screen:
-                    chosen.append(_drawn_from(selections[d], left))
+                    chosen.append(_with_probability(selections[d], left))
                 left -= d not in second  # a draw excludes the unjudged documents before it
             self.store.queue.lease(query_id, chosen, annotator, at, until)
         fresh = [d for d in order if d not in set(holding)]
@@ -379,6 +379,6 @@ def _within(documents: Sequence[str], judged: Sequence[str], room: int) -> list[
     return [doc_id for doc_id in documents if doc_id in kept]
 
 
-def _drawn_from(chosen: Selection, documents: int) -> Selection:
+def _with_probability(chosen: Selection, documents: int) -> Selection:
     """Set the probability of a random draw from this number of documents."""
     return chosen if chosen.probability is None else chosen._replace(probability=1 / max(documents, 1))
