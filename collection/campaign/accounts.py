@@ -57,12 +57,8 @@ class Accounts:
 
         The name is the annotator of the person's judgements; `email` identifies the person to a sign-in provider.
 
-        Raises
-        ------
-        InputError
-            Name, role or address is invalid.
-        ConflictError
-            There is an account with this address or name, ignoring case.
+        InputError if one of them is invalid, ConflictError if there is an account with this name or address, ignoring
+        case.
         """
         with self.store.transaction():
             clean, role, address = accounts.clean_name(name), accounts.clean_role(role), accounts.clean_email(email)
@@ -239,11 +235,7 @@ class Accounts:
         """Return the account and the token of the link that is printed when the app starts.
 
         The account is `asked`, else the one called `login`, else the first manager. Without a manager, it becomes one.
-
-        Raises
-        ------
-        CampaignError
-            There is no account `asked`, or it is locked.
+        CampaignError if the account `asked` is unknown or locked.
         """
         with self.store.transaction():
             account = self.store.accounts.get(_composed(asked or login))

@@ -256,6 +256,8 @@ class Judging:
     ) -> Judgement:
         """Write a judgement: a grade (`relevance`), a reason why none can be given (`cannot_judge`), or an `undo`.
 
+        JudgementError if it is invalid.
+
         Parameters
         ----------
         adjudicate
@@ -264,11 +266,6 @@ class Judging:
             See :class:`~collection.records.Judgement`.
         uuid
             Makes writing idempotent; a new one if left out.
-
-        Raises
-        ------
-        JudgementError
-            The judgement is invalid.
         """
         if (relevance is not None) + (cannot_judge is not None) + undo != 1:
             raise JudgementError("a judgement is a grade, or a reason why none can be given, or an undo")
@@ -320,13 +317,7 @@ class Judging:
         return JudgeResult(saved, refused, surplus, feedback)
 
     def write(self, judgement: Judgement, *, leased_only: bool = False) -> CountsAs:
-        """Write a judgement, and return what it counts as.
-
-        Raises
-        ------
-        JudgementError
-            It is invalid.
-        """
+        """Write a judgement, and return what it counts as; JudgementError if it is invalid."""
         j, topic, document = judgement, f"topic {judgement.query_id!r}", f"document {judgement.doc_id!r}"
         with self.store.transaction():
             check_annotator(j, "judgement")

@@ -71,14 +71,11 @@ class Progress:
     def topics(self, query_id: str | None = None) -> pd.DataFrame:
         """Return the progress of all topics or of one.
 
-        Returns
-        -------
-        DataFrame
-            ``query_id``, ``title``, ``mode``, ``pool`` (pairs), ``judged`` (pairs in the topic's scope: the pool, or
-            in a loop over the whole collection all pairs), ``judged_in_pool``, ``cannot_judge`` (of ``judged``),
-            ``made`` and ``goal`` (judgements that the pool has, and is to have; null in a loop over the whole
-            collection; equal in a closed topic), ``left`` (``goal`` - ``made``), ``waiting`` (of ``left``: the text
-            is missing), ``without_text`` (unjudged pooled pairs whose text is missing).
+        ``query_id``, ``title``, ``mode``, ``pool`` (pairs), ``judged`` (pairs in the topic's scope: the pool, or in a
+        loop over the whole collection all pairs), ``judged_in_pool``, ``cannot_judge`` (of ``judged``), ``made`` and
+        ``goal`` (judgements that the pool has, and is to have; null in a loop over the whole collection; equal in a
+        closed topic), ``left`` (``goal`` - ``made``), ``waiting`` (of ``left``: the text is missing),
+        ``without_text`` (unjudged pooled pairs whose text is missing).
         """
         frame = self.store.judgements.progress(query_id)
         scopes = self.settings.scopes_and_closed()

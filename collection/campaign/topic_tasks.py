@@ -111,11 +111,6 @@ class TopicTasks:
         """Choose which two documents of a topic an annotator compares next, and which after each possible answer.
 
         See :func:`collection.preferences.plan` and :func:`collection.preferences.look_ahead`.
-
-        Raises
-        ------
-        UnknownNameError
-            There is no such topic.
         """
         decisions = self.decisions()
         if query_id not in decisions.keys:

@@ -69,12 +69,9 @@ class AccountTables(Repository):
     def table(self) -> pd.DataFrame:
         """Return all accounts, by name.
 
-        Returns
-        -------
-        DataFrame
-            ``name``, ``role``, ``email``, ``groups`` (a list), ``locked``, ``has_password``, ``sessions`` (number of
-            open ones), ``signed_in_at`` (latest), ``last_at`` (last judgement), ``made_at``, ``state`` ("locked",
-            "open", or "invited": no password, never signed in, no judgement).
+        ``name``, ``role``, ``email``, ``groups`` (a list), ``locked``, ``has_password``, ``sessions`` (number of open
+        ones), ``signed_in_at`` (latest), ``last_at`` (last judgement), ``made_at``, ``state`` ("locked", "open", or
+        "invited": no password, never signed in, no judgement).
         """
         frame = self.connection.frame(
             """

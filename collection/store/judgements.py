@@ -150,14 +150,11 @@ class JudgementTables(Repository):
     def progress(self, query_id: str | None = None) -> pd.DataFrame:
         """Count pairs and judgements of each topic, in order.
 
-        Returns
-        -------
-        DataFrame
-            ``query_id``, ``title``, ``pool`` (pairs), ``judged`` (pooled pairs with a judgement), ``cannot_judge``
-            (those of them without a grade), ``wanted`` (judgements that the pool is to have), ``made`` (those that
-            it has; an adjudicated pair has all), ``without_text`` (pooled pairs that are unjudged and held back as
-            their text is missing), ``waiting`` (judgements that held-back pairs still need), ``elsewhere`` and
-            ``elsewhere_cannot`` (judged, and judged without a grade, outside the pool).
+        ``query_id``, ``title``, ``pool`` (pairs), ``judged`` (pooled pairs with a judgement), ``cannot_judge`` (those
+        of them without a grade), ``wanted`` (judgements that the pool is to have), ``made`` (those that it has; an
+        adjudicated pair has all), ``without_text`` (pooled pairs that are unjudged and held back as their text is
+        missing), ``waiting`` (judgements that held-back pairs still need), ``elsewhere`` and ``elsewhere_cannot``
+        (judged, and judged without a grade, outside the pool).
         """
         return self.connection.frame(
             f"""
