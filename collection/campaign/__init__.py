@@ -82,7 +82,7 @@ class Campaign:
         self.directory = directory = Path(directory)
         if not (directory / DATABASE).is_file():
             raise CampaignError(f"there is no campaign in {directory}; `cleverdon new {directory}` makes one")
-        layout.tighten(directory)
+        layout.restrict_permissions(directory)
         self.store = store = Store(directory / DATABASE)
         made = store.settings.all()
         if "grades" not in made:

@@ -18,7 +18,7 @@ from collection.campaign.progress import Progress
 from collection.campaign.results import Workload
 from collection.campaign.settings import Settings, changed
 from collection.errors import InputError, UnknownNameError
-from collection.records import in_natural_order
+from collection.records import sort_naturally
 from collection.store import Store
 
 
@@ -124,7 +124,7 @@ class Assignments:
                     names.setdefault(query_id, []).append(name)
             progress[column] = [names.get(query_id, []) for query_id in progress["query_id"]]
         columns = ["query_id", "title", "accounts", "groups", "pool", "wanted", "made", "left"]
-        return in_natural_order(progress)[columns]
+        return sort_naturally(progress)[columns]
 
     def notices(self) -> list[str]:
         """Describe topics that have too few annotators for the judgements that they need."""

@@ -13,7 +13,7 @@ from collection.campaign.results import NextStep
 from collection.campaign.settings import Settings
 from collection.campaign.topic_tasks import TopicTasks
 from collection.preferences import choices
-from collection.records import GradeScale, in_natural_order
+from collection.records import GradeScale, sort_naturally
 from collection.stopping.table import missing_texts
 from collection.store import Store
 
@@ -46,7 +46,7 @@ class Overview:
         """
         progress = self.progress.topics()
         annotators = self.store.judgements.annotators()
-        progress = in_natural_order(progress)
+        progress = sort_naturally(progress)
         per_topic = progress.astype(object).where(progress.notna(), None).to_dict("records")
         sums = progress[["judged", "judged_in_pool", "cannot_judge", "made", "goal", "waiting", "without_text"]].sum()
         return {
