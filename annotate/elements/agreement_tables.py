@@ -107,9 +107,8 @@ def by_annotator(breakdown: Breakdown, rest: pd.DataFrame) -> SelectedPairs | No
         event = display.altair_chart(chart, on_select="rerun", key=key, alt=alt)
         st.caption(f"{alt} who graded a pair in common. Select a cell for its pairs.")
         if couple := charts.selected_cell(event):
-            selected = SelectedPairs(
-                disagreements(breakdown.scaled, annotators=couple), f"{couple[0]} and {couple[1]} differ"
-            )
+            pairs = disagreements(breakdown.scaled, annotators=couple)
+            selected = SelectedPairs(pairs, f"{couple[0]} and {couple[1]} differ")
     rest = breakdown.values(rest)
     higher = "Mean of their grade minus the mean of the others'."
     row = display.select_row(

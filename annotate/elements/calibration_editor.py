@@ -19,7 +19,7 @@ def draw(titles: Mapping[str, str]) -> None:
         "Pairs that every annotator judges before anything else. Their judgements show whether all read the grades "
         "alike. All of them count, whoever the topic is assigned to."
     )
-    widgets.metrics({"Pairs": f"{len(pairs):,}", "Settled": f"{with_grade:,}"})
+    widgets.metrics({"Pairs": len(pairs), "Settled": with_grade})
     st.caption(
         "The settled grade of a pair is that of its adjudication (the Adjudicate page lists these pairs behind the "
         "disagreements), or else that of imported qrels. A pair without one is judged by all, and "

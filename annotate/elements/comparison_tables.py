@@ -48,6 +48,7 @@ def draw_tests(found: Comparison, tests: pd.DataFrame, measure: str, test: str, 
 
 
 def _tests_table(rows: pd.DataFrame, sure: str) -> None:
+    effect = "Cohen's d of paired values: mean of the differences by their spread."
     display.table(
         rows,
         {
@@ -58,9 +59,7 @@ def _tests_table(rows: pd.DataFrame, sure: str) -> None:
             "difference": number("Difference", "%+.4f"),
             "low": number(f"{sure} from", "%+.4f"),
             "high": number("to", "%+.4f"),
-            "effect": number(
-                "Effect", "%.2f", help="Cohen's d of paired values: mean of the differences by their spread."
-            ),
+            "effect": number("Effect", "%.2f", help=effect),
             "p": number("p", "%.4f"),
             "p_adjusted": number("p, adjusted", "%.4f"),
             "outcome": "They are",

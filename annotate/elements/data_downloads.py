@@ -22,11 +22,9 @@ def draw_choices(choices: int) -> None:
         "topics are relevant; what was shown and not chosen is unjudged, and not in the qrels."
     )
     with st.container(horizontal=True):
+        name, key = "sparse.txt", "sparse"
         downloads.draw(
-            lambda c, path: c.export.decisions(sparse_qrels=path, choice_rule=rule),
-            "sparse.txt",
-            "sparse",
-            kind="primary",
+            lambda c, path: c.export.decisions(sparse_qrels=path, choice_rule=rule), name, key, None, "primary"
         )
         downloads.draw(lambda c, path: c.export.decisions(choices=path), "choices.jsonl", "choices")
     st.caption("choices.jsonl is the whole log: each list as it was shown, and what was chosen of it.")
@@ -50,16 +48,14 @@ def draw_preferences(preferences: int) -> None:
         return
     with widgets.shown_errors(about="The measure: "):
         values = campaign.evaluation.by_preferences()
+        hint = "Topics in which the ranking has a document of a pair. ppref and wpref are means over these, "
+        hint += "rpref over all."
         display.table(
             values.means(),
             {
                 "run": "System",
                 "topics": "Topics",
-                "counted": number(
-                    "Topics counted",
-                    help="Topics in which the ranking has a document of a pair. ppref and wpref are means over these, "
-                    "rpref over all.",
-                ),
+                "counted": number("Topics counted", help=hint),
                 "pairs": "Pairs",
                 **{name: number(name, "%.4f", help=f"{label.capitalize()}.") for name, label in MEASURES.items()},
             },
@@ -94,7 +90,7 @@ def draw_training(rule: str) -> None:
     with widgets.shown_errors(about="triples.tsv: "):
         _draw_example_counts(_example_counts(state, rule, negatives, count), count)
     downloads.draw_deferred(
-        lambda opened, path: opened.training_data.export(triples=path, negatives=negatives, count=count, rule=rule),
+        lambda c, path: c.training_data.export(triples=path, negatives=negatives, count=count, rule=rule),
         "triples.tsv",
         "triples",
     )

@@ -70,7 +70,7 @@ def _draw_workload(wanted: Mapping[str, object], state: str) -> None:
     hours = left * seconds / 3600
     counts = {"Pairs in the pool": new.pairs, "Judgements in all": new.judgements, "Made": new.made, "Left": left}
     duration = "not known" if pd.isna(hours) else f"{hours:,.1f} h" if hours < 10 else f"{hours:,.0f} h"
-    widgets.metrics({label: f"{number:,}" for label, number in counts.items()} | {"Hours left": duration})
+    widgets.metrics({**counts, "Hours left": duration})
     change = f"That is {abs(more):,} judgements {'more' if more > 0 else 'fewer'} than now. " if more else ""
     pace = f"Hours are of all annotators together, at the median of {seconds:.1f} s for a judgement."
     st.caption(change + ("Nothing is judged with a time yet, so hours are not known." if pd.isna(seconds) else pace))

@@ -45,14 +45,11 @@ def draw_rounds(runs: Sequence[str]) -> None:
     if rounds.empty:
         return
     st.subheader("How the pool was made")
+    parameters = [in_words(json.loads(values)) for values in rounds["parameters"]]
+    brought = [json.loads(names) for names in rounds["runs"]]
+    by = [f"all {len(runs)}" if sorted(names) == sorted(runs) else ", ".join(names) for names in brought]
     display.table(
-        rounds.assign(
-            parameters=[in_words(json.loads(text)) for text in rounds["parameters"]],
-            runs=[
-                f"all {len(runs)}" if sorted(names) == sorted(runs) else ", ".join(names)
-                for names in map(json.loads, rounds["runs"])
-            ],
-        ),
+        rounds.assign(parameters=parameters, runs=by),
         {
             "made_at": timestamp("When (UTC)"),
             "strategy": "Strategy",

@@ -62,11 +62,9 @@ def _draw_downloads(rule: str) -> None:
     )
     with widgets.shown_errors(about="qrels.txt: "):
         left_out = campaign.qrels.unjudged_topics(form, rule=rule) if unjudged else []
-        unjudged_topics = bool(left_out) and st.toggle(
-            f"Also the topics without a grade ({len(left_out):,}; left out otherwise)",
-            help="Every system has 0 in them, which lowers all means.",
-            key="unjudged-topics",
-        )
+        label = f"Also the topics without a grade ({len(left_out):,}; left out otherwise)"
+        hint = "Every system has 0 in them, which lowers all means."
+        unjudged_topics = bool(left_out) and st.toggle(label, help=hint, key="unjudged-topics")
         files = downloads.write_files(
             lambda campaign, path: campaign.export.files(
                 qrels=path, rule=rule, qrels_form=form, unjudged=unjudged, include_unjudged_topics=unjudged_topics

@@ -10,18 +10,9 @@ from annotate.charts import reusability as charts
 from annotate.charts.download import downloadable_chart
 from annotate.elements import display
 from annotate.elements.columns import number, text
+from collection import reusability
 from collection.records import in_natural_order
-from collection.reusability import (
-    CARE,
-    JUDGED,
-    KNOWN,
-    LEAST_TOPICS,
-    MEAN_CHANGE,
-    MOVED,
-    WORST_CHANGE,
-    Reusability,
-    Rung,
-)
+from collection.reusability import Reusability, Rung
 
 
 def draw_depths(ladder: Sequence[Rung]) -> None:
@@ -47,17 +38,18 @@ def draw_depths(ladder: Sequence[Rung]) -> None:
     with st.expander("The rules, and why"):
         st.markdown(
             f"A depth is **fair** if all of these hold:\n"
-            f"- A run that is left out changes by {MEAN_CHANGE:g} at most on average, and none by more than "
-            f"{WORST_CHANGE:g}. With 50 topics a difference of 0.05 or so is needed before another 50 would show it "
-            "too (Voorhees and Buckley 2002): no system may lose as much by not being pooled.\n"
-            f"- None changes its order with more than {MOVED:.0%} of the others.\n"
-            f"- Of the first k documents of a run that is left out {JUDGED:.0%} are judged on average.\n"
-            f"- Of those of the pooled runs themselves {KNOWN:.0%} are judged: otherwise nobody knows what they are "
-            "worth, and a small change says nothing.\n\n"
-            f"It is to be used **with care** if at most {CARE:.0%} of the runs change or move by more than one run "
-            "may, and the other rules hold: then a system has to be unlike the rest to be wronged. If more of them do, "
-            "any new one may be, and it is **not** fair; among fewer than ten runs one is more. With fewer than "
-            f"{LEAST_TOPICS} topics nothing is said, since each is then more than a tenth of every mean."
+            f"- A run that is left out changes by {reusability.MEAN_CHANGE:g} at most on average, and none by more "
+            f"than {reusability.WORST_CHANGE:g}. With 50 topics a difference of 0.05 or so is needed before another 50 "
+            "would show it too (Voorhees and Buckley 2002): no system may lose as much by not being pooled.\n"
+            f"- None changes its order with more than {reusability.MOVED:.0%} of the others.\n"
+            f"- Of the first k documents of a run that is left out {reusability.JUDGED:.0%} are judged on average.\n"
+            f"- Of those of the pooled runs themselves {reusability.KNOWN:.0%} are judged: otherwise nobody knows what "
+            "they are worth, and a small change says nothing.\n\n"
+            f"It is to be used **with care** if at most {reusability.CARE:.0%} of the runs change or move by more than "
+            "one run may, and the other rules hold: then a system has to be unlike the rest to be wronged. If more of "
+            "them do, any new one may be, and it is **not** fair; among fewer than ten runs one is more. With fewer "
+            f"than {reusability.LEAST_TOPICS} topics nothing is said, since each is then more than a tenth of every "
+            "mean."
         )
 
 

@@ -16,10 +16,8 @@ AT_PROVIDER = "at-provider"
 
 def pages() -> list[st.Page]:
     """The pages that need no session."""
-    return [
-        st.Page(signed_out_page, title="Sign in", default=True),
-        st.Page(provider_page, title="Sign in", url_path=AT_PROVIDER),
-    ]
+    signed_out = st.Page(signed_out_page, title="Sign in", default=True)
+    return [signed_out, st.Page(provider_page, title="Sign in", url_path=AT_PROVIDER)]
 
 
 def signed_out_page() -> None:
@@ -30,8 +28,7 @@ def signed_out_page() -> None:
         claims = _claims() if known else None
         if known is not None and claims is not None:
             try:
-                newcomer = known.newcomer(claims)
-                if newcomer is not None:
+                if (newcomer := known.newcomer(claims)) is not None:
                     token = campaign.accounts.admit(newcomer.email, newcomer.role, newcomer.name)
                     if token is None:
                         raise InputError(f"the account of {newcomer.email} is locked; ask a manager of the campaign")

@@ -150,7 +150,7 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     if (task := campaign.settings.judging_page().task) != "grades":
         decided = campaign.topic_tasks.progress(annotator)
         unit = "lists" if task == "list" else "topics"
-        metrics({"Topics for you": f"{len(topics):,}", "Decided by you": f"{decided.done:,}"})
+        metrics({"Topics for you": len(topics), "Decided by you": decided.done})
         if decided.goal:
             st.progress(decided.done / decided.goal, f"{decided.done:,} of {decided.goal:,} {unit} are decided")
         return
@@ -162,18 +162,14 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     if waiting := campaign.calibration.left(annotator):
         pairs = "1 pair" if waiting == 1 else f"{waiting:,} pairs"
         st.info(f"{pairs} that everybody judges first: the card begins with them.")
-    metrics({"Topics for you": f"{len(topics):,}", "Judged by you": f"{len(mine):,}"})
+    metrics({"Topics for you": len(topics), "Judged by you": len(mine)})
     if goal:
         st.progress(min(done / goal, 1.0), f"{done:,} of {goal:,} pairs of your topics are done")
+    rows = titles[topics].reset_index()
+    rows["share"] = [done / of if of else None for done, of in standings.values()]
+    rows["judged"] = mine["query_id"].value_counts().reindex(topics, fill_value=0).to_numpy()
     display.table(
-        pd.DataFrame(
-            {
-                "query_id": topics,
-                "title": titles[topics].to_numpy(),
-                "share": [done / of if of else None for done, of in standings.values()],
-                "judged": mine["query_id"].value_counts().reindex(topics, fill_value=0).to_numpy(),
-            }
-        ),
+        rows,
         {
             "query_id": text("Topic", "small"),
             "title": text("Title", "large"),
@@ -198,10 +194,8 @@ def decision_progress(state: Mapping[str, Any]) -> None:
     is_list = state["task"] == "list"
     unit = "lists" if is_list else "topics"
     several = f"; {state['made']:,} of {goal:,} decisions are made" if goal > state["topics"] else ""
-    st.progress(
-        state["made"] / goal if goal else 0.0,
-        f"{state['decided']:,} of {state['topics']:,} {unit} are decided{several}",
-    )
+    decided = f"{state['decided']:,} of {state['topics']:,} {unit} are decided{several}"
+    st.progress(state["made"] / goal if goal else 0.0, decided)
     if waiting := waiting_topics(state["waiting"]):
         st.warning(waiting)
     found = state["agreement"]
@@ -217,11 +211,11 @@ def decision_progress(state: Mapping[str, Any]) -> None:
         )
 
 
-def metrics(values: dict[str, str]) -> None:
-    """Draw numbers with their labels side by side, as many as fit."""
+def metrics(values: Mapping[str, str | int]) -> None:
+    """Draw values with their labels side by side, as many as fit; integers get thousands separators."""
     with st.container(horizontal=True, gap="medium"):
         for label, value in values.items():
-            st.metric(label, value, width="content")
+            st.metric(label, value if isinstance(value, str) else f"{value:,}", width="content")
 
 
 DOCUMENT_STYLE = """<style>

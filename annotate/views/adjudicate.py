@@ -63,12 +63,8 @@ with above.popover("Filter", icon=":material/filter_list:"):
     distance = pickers.pick("Distance between highest and lowest grade", distances, -1, "distance")
     annotators = sorted({name for names in everything["names"] for name in names})
     people = st.multiselect("Judged by all of", annotators, format_func=without_bidi, key="people")
-    conditions: PairFilter = {
-        "why": why or None,
-        "query_id": topic or None,
-        "distance": None if distance < 0 else distance,
-        "names": people,
-    }
+    apart = None if distance < 0 else distance
+    conditions = PairFilter(why=why or None, query_id=topic or None, distance=apart, names=people)
 
 with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queue-open") as listed:
     if listed.open:

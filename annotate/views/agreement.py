@@ -16,6 +16,11 @@ COEFFICIENTS_OF = {
     "graded": [name for name, m in MEASUREMENT.items() if m != "binary"],
     "binary": [name for name, m in MEASUREMENT.items() if m in ("nominal", "binary")],
 }
+FIGURES = {
+    "Same grade": ("observed", "graded"),
+    "Alpha, ordinal": ("alpha-ordinal", "graded"),
+    "Overlap": ("overlap", "binary"),
+}
 VIEWS = ["Grades", "Annotators", "Topics", "Over time", "Conclusions"]
 
 campaign = session.current().campaign
@@ -51,16 +56,15 @@ if not labels_of(frame).several.any():
     st.stop()
 
 left, middle, right = st.columns([3, 1, 1])
-chosen = left.multiselect(
-    "Annotators", everybody, default=everybody, help="Imported qrels count as an annotator called qrels:NAME."
-)
+hint = "Imported qrels count as an annotator called qrels:NAME."
+chosen = left.multiselect("Annotators", everybody, default=everybody, help=hint)
 with middle:
     level = pickers.pick_level("level", "For everything that knows only relevant and not relevant.")
-by: Literal["pairs", "topics"] = right.selectbox(
-    "Intervals by", ["pairs", "topics"], key="by",
-    help="What is drawn again for the intervals. By topics they are wider, and fairer where annotators read a "
-    "topic's need differently.",
-)  # fmt: skip
+hint = (
+    "What is drawn again for the intervals. By topics they are wider, and fairer where annotators read a topic's need "
+    "differently."
+)
+by: Literal["pairs", "topics"] = right.selectbox("Intervals by", ["pairs", "topics"], key="by", help=hint)
 without = tuple(a for a in everybody if a not in chosen)
 labels = labels_of(frame, without)
 if not labels.several.any():
@@ -73,30 +77,18 @@ found = report(without=without, level=float(level), by=by, sides=("rest",))
 with st.container(border=True):
     for sentence in annotator_agreement.headline(found):
         st.write(widgets.plain(sentence))
-
-
-def figure(coefficient: str, scale: str) -> str:
-    value = annotator_agreement.value_of(found.values, coefficient, scale)["value"]
-    return "none" if isnan(value) else f"{value:.3f}"
-
-
-widgets.metrics(
-    {
-        "Annotators": f"{len(found.annotators):,}",
-        "Pairs of several": f"{found.several:,} of {found.pairs:,}",
-        "Same grade": figure("observed", "graded"),
-        "Alpha, ordinal": figure("alpha-ordinal", "graded"),
-        "Overlap": figure("overlap", "binary"),
-    }
-)
+figures = {"Annotators": f"{len(found.annotators):,}", "Pairs of several": f"{found.several:,} of {found.pairs:,}"}
+for label, (name, on) in FIGURES.items():
+    value = annotator_agreement.value_of(found.values, name, on)["value"]
+    figures[label] = "none" if isnan(value) else f"{value:.3f}"
+widgets.metrics(figures)
 scale, is_graded = "graded", sum(g > 0 for g in campaign.grades.sentences) > 1
 if is_graded:
-    scale = st.segmented_control(
-        "Grades as they are, or relevant and not", ["graded", "binary"], default="graded", required=True, key="scale",
-        format_func=lambda s: "All grades" if s == "graded" else f"Relevant from {level} on",
-    )  # fmt: skip
+    scales = {"graded": "All grades", "binary": f"Relevant from {level} on"}
+    label, label_of = "Grades as they are, or relevant and not", scales.__getitem__
+    scale = st.segmented_control(label, scales, default="graded", required=True, key="scale", format_func=label_of)
 rows = found.values[found.values["scale"] == scale]
-if not is_graded:  # the grades are relevant and not relevant: all that the other scale adds is the overlap
+if not is_graded:  # on a scale of two grades, the binary scale only adds the overlap
     rows = pd.concat([rows, found.values[found.values["coefficient"] == "overlap"]])
 agreement_tables.draw_coefficients(rows)
 for note in found.notes:

@@ -25,6 +25,7 @@ if facts.empty:
     widgets.stop_with_next_step("Nobody has judged anything yet.")
 
 st.subheader("Pace")
+per_hour = "Judgements for each hour in sessions; a pause of 30 minutes ends one."
 display.table(
     facts,
     {
@@ -34,9 +35,7 @@ display.table(
         "seconds_low": number("Seconds, quarter", "%.1f", help="A quarter took less."),
         "seconds": number("median", "%.1f"),
         "seconds_high": number("three quarters", "%.1f"),
-        "per_hour": number(
-            "An hour", "%.0f", help="Judgements for each hour in sessions; a pause of 30 minutes ends one."
-        ),
+        "per_hour": number("An hour", "%.0f", help=per_hour),
         "sessions": "Sessions",
         "hours": number("Hours", "%.1f", help="In sessions, from begin to end."),
         "active": number("at work", "%.1f", help="With a document on screen, in front."),
@@ -48,17 +47,15 @@ display.table(
 st.caption("Seconds are those on screen with the page in front. Imported judgements have no times.")
 
 st.subheader("Grades")
+agreement = "Share of comparisons with another annotator in which both agree."
+higher = "Mean grade less that of the others on the same pairs; below 0: stricter."
 display.table(
     facts,
     {
         "annotator": TextColumn("Annotator", pinned=True),
         "grades": text("Grades", help="Each grade, and how many judgements have it."),
-        "agreement": number(
-            "Same grade", "percent", help="Share of comparisons with another annotator in which both agree."
-        ),
-        "higher": number(
-            "Higher by", "%+.2f", help="Mean grade less that of the others on the same pairs; below 0: stricter."
-        ),
+        "agreement": number("Same grade", "percent", help=agreement),
+        "higher": number("Higher by", "%+.2f", help=higher),
         "shared": number("Shared pairs", help="Pairs that others graded too."),
         "row": number("Longest row", help="The most judgements with one grade in a row."),
         "row_grade": "of grade",

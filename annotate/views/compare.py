@@ -60,20 +60,12 @@ progress = campaign.progress.topics()
 done = ((progress["goal"] > 0) & (progress["made"] >= progress["goal"])).fillna(False)
 finished = progress.loc[done, "query_id"]
 started = progress[(progress["judged"] > 0) & ~done]
-only_finished = len(finished) > 0 and len(started) > 0
-if only_finished:
-    only_finished = st.toggle(
-        f"Only the {len(finished):,} topics whose pool is judged to the end ({len(started):,} more are begun)",
-        len(finished) >= len(started),  # a few topics that happen to be finished speak for none of the others
-    )
-rests_on = results.RestsOn(
-    campaign.id,
-    counts["logged"],
-    ",".join(runs["run"] + runs["sha256"]),
-    rule,
-    tuple(finished) if only_finished else None,
-    campaign.corpus.costs().to_csv(),
-)
+label = f"Only the {len(finished):,} topics whose pool is judged to the end ({len(started):,} more are begun)"
+# By default only if most are finished: a few say little about the others.
+only_finished = len(finished) > 0 and len(started) > 0 and st.toggle(label, len(finished) >= len(started))
+state = (campaign.id, counts["logged"], ",".join(runs["run"] + runs["sha256"]))
+only = tuple(finished) if only_finished else None
+rests_on = results.RestsOn(*state, rule, only, campaign.corpus.costs().to_csv())
 evaluation = results.evaluated(rests_on, measures)
 found = results.compared(rests_on, measures, baseline or None, test, correction, alpha)
 
@@ -101,10 +93,8 @@ if view == MEANS:
     caption = f"The mean {measure} of each system over {found.topics:,} topics; {lines}"
     downloadable_chart(means_chart(rows, measure), "means", caption, alt=f"Mean {measure} of each system")
 elif view == TESTED:
-    pairs = len(order) > 2 and st.toggle(
-        "Every pair of systems, by randomised Tukey HSD", key="pairs",
-        help="Holds the chance of one wrong difference among all pairs at the level chosen (Carterette 2012).",
-    )  # fmt: skip
+    hint = "Holds the chance of one wrong difference among all pairs at the level chosen (Carterette 2012)."
+    pairs = len(order) > 2 and st.toggle("Every pair of systems, by randomised Tukey HSD", key="pairs", help=hint)
     tests = results.every_pair(rests_on, measures, measure, alpha) if pairs else found.tests
     if measure in set(tests["measure"]):
         comparison_tables.draw_tests(found, tests, measure, test, correction)
@@ -120,9 +110,8 @@ elif view == TWO:
         st.stop()
     systems_side_by_side.draw(found.evaluation, measure, order, members, baseline, partial(results.ranked, rests_on))
 elif view == TOPICS:
-    comparison_tables.draw_values(
-        found.evaluation, measure, topics, order, members, partial(results.explained, rests_on, measure)
-    )
+    explain = partial(results.explained, rests_on, measure)
+    comparison_tables.draw_values(found.evaluation, measure, topics, order, members, explain)
 else:
     comparison_tables.draw_costs(found.evaluation, measure, order)
 

@@ -65,14 +65,12 @@ with right:
         st.caption("After 50 irrelevant documents in a row; after 200 where there are 20,000 documents or more.")
     elif draws == "automatic":
         st.caption("None: a strategy goes on until all that the systems retrieved is judged.")
-    wanted["control"] = pickers.pick_share(
-        "Drawn at random from the beginning, % of all judgements", 0.0, 100.0, settings.control, "control"
-    )
+    label = "Drawn at random from the beginning, % of all judgements"
+    wanted["control"] = pickers.pick_share(label, 0.0, 100.0, settings.control, "control")
     if (wanted["run"] == 0 or (draws == "automatic" and not by_model)) and not wanted["control"]:
         st.warning("Without random draws nobody can say how much is missing, and nothing can be promised.")
-    wanted["explain"] = pickers.pick(
-        "What annotators see who ask why a document came up", SHOWN, settings.explain, "explain"
-    )
+    label = "What annotators see who ask why a document came up"
+    wanted["explain"] = pickers.pick(label, SHOWN, settings.explain, "explain")
     if wanted["explain"] == "terms and runs":
         st.caption("Annotators then know how the systems ranked a document: they no longer judge blind.")
     for name, of in (("budget", "in all"), ("topic_budget", "of each topic")):
@@ -85,12 +83,9 @@ with right:
         )
 if by_model:
     with st.expander("How the model learns"):
-        for name, label, words in (
-            ("learner", "Model", MODELS),
-            ("grades", "Grades", GRADES),
-            ("evidence", "Runs of the systems", EVIDENCE),
-        ):
-            wanted[name] = pickers.pick(label, words, getattr(settings, name), name, captions=[])
+        wanted["learner"] = pickers.pick("Model", MODELS, settings.learner, "learner", captions=[])
+        wanted["grades"] = pickers.pick("Grades", GRADES, settings.grades, "grades", captions=[])
+        wanted["evidence"] = pickers.pick("Runs of the systems", EVIDENCE, settings.evidence, "evidence", captions=[])
 
 widgets.save_button(wanted, settings, campaign.settings.set_loop, "Saved. It holds from the next document on.", "save")
 topic_editor.draw_modes(MODE_LABELS)

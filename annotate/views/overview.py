@@ -29,7 +29,7 @@ else:
     figures["Judged in the pool"] = state["judged_in_pool"]
 if state["outside_pool"]:
     figures["Judged outside it"] = state["outside_pool"]
-widgets.metrics({label: f"{number:,}" for label, number in figures.items()})
+widgets.metrics(figures)
 
 judged, made = state["judged"], state["made"]
 goal = None if state["in_loop"] else state["goal"]

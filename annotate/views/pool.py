@@ -47,16 +47,12 @@ key = json.dumps([runs["sha256"].tolist(), len(campaign.pools.rounds()), *sizes]
 dry_run = cached(campaign.pools.add, key, "Counting", 32)
 cost = dry_run(name, dry_run=True, runs=names, near_duplicates=near, **parameters)
 pairs = cost.per_topic["pairs"]
-figures = {
-    "Pairs": f"{cost.pairs:,}",
-    "New": f"{cost.new:,}",
-    "Per topic, median": f"{pairs.median():g}",
-    "Smallest to largest": f"{pairs.min()} to {pairs.max()}",
-}
+spread = {"Per topic, median": f"{pairs.median():g}", "Smallest to largest": f"{pairs.min()} to {pairs.max()}"}
+figures: dict[str, str | int] = {"Pairs": cost.pairs, "New": cost.new, **spread}
 if cost.sampled_from is not None:
-    figures["Drawn from"] = f"{cost.sampled_from:,}"
+    figures["Drawn from"] = cost.sampled_from
 if cost.near_duplicates:
-    figures["Near-duplicates left out"] = f"{cost.near_duplicates:,}"
+    figures["Near-duplicates left out"] = cost.near_duplicates
 time = campaign.pools.time(cost.new) if cost.new else None
 if time is not None:
     figures["Hours for what is new"] = f"{time.low / 3600:,.1f} to {time.high / 3600:,.1f}"

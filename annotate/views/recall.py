@@ -28,7 +28,7 @@ table = cached(campaign.recall.table, key, "Estimating", 4)()
 started = table["judged"] > 0
 sums = {"Ready to stop": table["stop"], "Judged": table["judged"], "Relevant found": table["found"]}
 sizes = {"Topics": len(table), "Started": started.sum()} | {label: column.sum() for label, column in sums.items()}
-widgets.metrics({label: f"{int(size):,}" for label, size in sizes.items()})
+widgets.metrics({label: int(size) for label, size in sizes.items()})
 if used_up := campaign.budget.state().words:
     st.warning(widgets.plain(used_up))
 widgets.missing_texts(table["without_text"])

@@ -57,18 +57,15 @@ with st.expander("How it is asked"):
 
 measures = pickers.read_measures(written)
 graded = cached(campaign.evaluation.graded_topics, counts["logged"], entries=8)(rule)
-there = campaign.evaluation.topics_with_grades(graded=graded)
-taken: tuple[str, ...] | None = None
-if 0 < len(there.finished) < len(there.graded):
-    only_finished = which_topics.toggle(
-        f"Only the {len(there.finished):,} topics judged to the end, of {len(there.graded):,} with a grade",
-        there.usual is not None,
-        key="only-finished",
-    )
-    taken = there.finished if only_finished else None
+available = campaign.evaluation.topics_with_grades(graded=graded)
+only: tuple[str, ...] | None = None
+if 0 < len(available.finished) < len(available.graded):
+    label = f"Only the {len(available.finished):,} topics judged to the end, of {len(available.graded):,} with a grade"
+    if which_topics.toggle(label, available.usual is not None, key="only-finished"):
+        only = available.finished
 rests_on = (counts["logged"], ",".join(runs["run"] + runs["sha256"]))
 assess = cached(campaign.evaluation.reusability, rests_on, "Leaving out one after the other", 8)
-report = assess(measures, rule=rule, topics=taken, groups=groups, depth=known_depth, rel=rel, with_bounds=with_bounds)
+report = assess(measures, rule=rule, topics=only, groups=groups, depth=known_depth, rel=rel, with_bounds=with_bounds)
 
 with verdict:
     with st.container(border=True):
