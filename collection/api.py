@@ -16,7 +16,6 @@ from collection import annotator_agreement as agreements
 from collection.adjudication import Adjudicated
 from collection.annotator_agreement import Agreement
 from collection.comparison import Comparison, Evaluation
-from collection.errors import UnknownNameError
 from collection.formats.in_memory import LabelsLike, QrelsLike, RunsLike, as_labels, as_qrels, as_runs
 from collection.frames import DOCUMENTS, POOL
 from collection.measures import Measure
@@ -271,11 +270,7 @@ def pool(runs: RunsLike, strategy: str = "depth", **parameters: int | float | st
     >>> pool(runs, "depth", depth=1)["doc_id"].tolist()
     ['d1', 'd3']
     """
-    entry = pooling.STRATEGIES[strategy]
-    for name in parameters:
-        if name not in entry.parameters:
-            raise UnknownNameError(f"{strategy} parameter", name, entry.parameters)
-    return POOL.check(entry.function(_ranked(runs), **parameters))
+    return POOL.check(pooling.STRATEGIES[strategy].pool(_ranked(runs), **parameters))
 
 
 def simulate(

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
 from types import NoneType
@@ -116,6 +116,12 @@ class Entry(Generic[F]):
         about = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
         return next((a for a in about if isinstance(a, Parameter)), Parameter(name.replace("_", " ").capitalize()))
 
+    def require_parameters(self, names: Iterable[str]) -> None:
+        """Raise UnknownNameError unless all of these are parameters."""
+        for name in names:
+            if name not in self.parameters:
+                raise UnknownNameError(f"{self.name} parameter", name, self.parameters)
+
     def read(self, name: str, text: str) -> Any:
         """The value of a parameter from its text.
 
@@ -124,8 +130,7 @@ class Entry(Generic[F]):
         InputError, UnknownNameError
             There is no such parameter, or it cannot have this value.
         """
-        if name not in self.parameters:
-            raise UnknownNameError(f"{self.name} parameter", name, self.parameters)
+        self.require_parameters([name])
         kind = self.kind(name)
         choices = {str(choice): choice for choice in self.choices.get(name, ())}
         choices |= _BOOLEANS if kind is bool else {}

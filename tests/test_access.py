@@ -23,12 +23,12 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from annotate.__main__ import main as serve
+from annotate.application import create_app
 from annotate.auth import rate_limit as attempts
 from annotate.auth.rate_limit import Attempts
 from annotate.auth.roles import ANYBODY, require_roles, roles_of
 from annotate.auth.tokens import TOKEN_HEADER, Tokens, browser_cookie_name, cookie_name
 from annotate.judging.document_payload import PREFIX
-from annotate.server.asgi import create_app
 from collection import Campaign, Judgement, accounts, clock
 from collection.campaign import accounts as access
 from collection.campaign.accounts import Accounts
@@ -104,7 +104,7 @@ def test_an_outdated_hash_is_made_anew(campaign: Campaign, real_passwords: None)
     campaign.accounts.add("ann", "manager")
     old = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
     with campaign.store.transaction():
-        campaign.store.accounts.set_password("ann", old)
+        campaign.store.accounts.update("ann", "password", old)
     assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
     account = campaign.store.accounts.get("ann")
     assert account is not None
@@ -257,7 +257,7 @@ def test_a_session_that_a_lock_left_behind_opens_nothing(campaign: Campaign) -> 
     """A lock drops sessions; should one be there all the same, as after a copy of an older file, it is of no use."""
     secret = signed_in(campaign)
     with campaign.store.transaction():
-        campaign.store.accounts.set_locked("ann", True)
+        campaign.store.accounts.update("ann", "locked", True)
     assert campaign.accounts.session(secret) is None
 
 

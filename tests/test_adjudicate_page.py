@@ -13,11 +13,11 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
+from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import TOKEN_HEADER, Tokens
 from annotate.elements import display
 from annotate.judging.routes import PREFIX, JudgingService
-from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement, formats
 from collection.adjudication import dawid_skene
 from collection.errors import InputError

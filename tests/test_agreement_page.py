@@ -14,11 +14,11 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.charts import agreement as charts_agreement
 from annotate.elements import display
-from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement
 from collection import annotator_agreement as agreement
 from collection.annotator_agreement import Labels
@@ -100,13 +100,13 @@ def test_annotators_who_never_met(opened: Callable[..., AppTest], campaign: Camp
 def test_the_numbers_are_the_library_s(opened: Callable[..., AppTest], judged: Campaign, role: Role) -> None:
     app = opened(judged, role)
     found = judged.agreement.report()
-    alpha = agreement.value_of(found.values, "alpha-ordinal")
+    alpha = agreement.select_value(found.values, "alpha-ordinal")
     assert {m.label: m.value for m in app.metric} == {
         "Annotators": "3",
         "Pairs of several": "4 of 4",
-        "Same grade": f"{agreement.value_of(found.values, 'observed')['value']:.3f}",
+        "Same grade": f"{agreement.select_value(found.values, 'observed')['value']:.3f}",
         "Alpha, ordinal": f"{alpha['value']:.3f}",
-        "Overlap": f"{agreement.value_of(found.values, 'overlap', 'binary')['value']:.3f}",
+        "Overlap": f"{agreement.select_value(found.values, 'overlap', 'binary')['value']:.3f}",
     }
     shown = app.dataframe[0].value.set_index("coefficient")
     pd.testing.assert_series_equal(
@@ -172,10 +172,11 @@ def test_every_number_is_of_the_campaign_s_scale(opened: Callable[..., AppTest],
     app = opened(judged)
     app.session_state["by-graded"] = "ac1"
     topics = look(app, "Topics").dataframe[1].value.set_index("query_id")["value"]
-    alone = agreement.value_of(judged.agreement.report(topics=["1"], resamples=0).values, "ac1")["value"]
+    alone = agreement.select_value(judged.agreement.report(topics=["1"], resamples=0).values, "ac1")["value"]
     assert topics["1"] == pytest.approx(alone)
     assert (
-        alone != agreement.value_of(agreement.agreement(judged.agreement.labels(topics=["1"])).values, "ac1")["value"]
+        alone
+        != agreement.select_value(agreement.agreement(judged.agreement.labels(topics=["1"])).values, "ac1")["value"]
     )
 
 

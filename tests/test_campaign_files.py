@@ -21,10 +21,10 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from annotate.application import SCRIPT
 from annotate.auth.page_access import PAGES
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
-from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement, formats, layout
 from collection.campaign import run_files
 from collection.errors import CampaignError, CleverdonError, FormatError, InputError

@@ -14,11 +14,11 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.charts import comparison as charts
 from annotate.elements import leaderboard_table
-from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement, comparison
 from collection.comparison import DEFAULT_MEASURES
 from collection.errors import UnknownNameError

@@ -16,6 +16,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
+from annotate.application import SCRIPT
 from annotate.auth import page_access
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import TOKEN_HEADER, Tokens
@@ -23,7 +24,6 @@ from annotate.elements import widgets
 from annotate.judging import document_payload
 from annotate.judging.document_payload import TEXT_CAP
 from annotate.judging.routes import JudgingService
-from annotate.server.asgi import SCRIPT
 from collection import Campaign, Document, Judgement
 from collection.formats import read_labels
 from tests.conftest import judging_token, signed_in

@@ -25,10 +25,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
+from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.elements import collection_download
-from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement, export, formats
 from collection.errors import CampaignError, ColumnsError, InputError, UnknownNameError
 from collection.formats.beir import corpus_record

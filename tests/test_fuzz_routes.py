@@ -19,9 +19,9 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
+from annotate.application import create_app
 from annotate.auth.tokens import TOKEN_HEADER, Tokens, browser_cookie_name, cookie_name
 from annotate.judging.document_payload import PREFIX
-from annotate.server.asgi import create_app
 from collection import Campaign
 from tests.conftest import signed_in
 from tests.helpers import awaited

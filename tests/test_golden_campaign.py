@@ -20,7 +20,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from annotate.server.asgi import create_app
+from annotate.application import create_app
 from tests.helpers import ok, post
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -15,11 +15,11 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
+from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import TOKEN_HEADER, Tokens
 from annotate.judging.card import LONGEST_NOTE
 from annotate.judging.routes import JudgingService
-from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement
 from collection.documents.rendering.markup import to_html
 from collection.records import Role

@@ -15,12 +15,12 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
+from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import TOKEN_HEADER, Tokens
 from annotate.elements import display
 from annotate.judging.document_payload import PREFIX
 from annotate.judging.routes import JudgingService
-from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement
 from collection.campaign.settings import CARD_BYTES
 from collection.errors import InputError, UnknownNameError

@@ -13,11 +13,11 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
+from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.judging import model_process
 from annotate.judging.routes import JudgingService
-from annotate.server.asgi import SCRIPT
 from collection import Campaign
 from collection.campaign.judging_budget import shares
 from collection.records import Run

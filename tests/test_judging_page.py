@@ -9,9 +9,9 @@ from dataclasses import asdict
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
-from annotate.server.asgi import SCRIPT
 from collection import Campaign, Document
 from collection.campaign.judging_settings import CardSettings
 from collection.errors import InputError, UnknownNameError

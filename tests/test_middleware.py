@@ -22,9 +22,9 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.web.server.starlette.starlette_websocket import _is_origin_allowed
 
+from annotate.application import SCRIPT, create_app
 from annotate.auth.tokens import Tokens, cookie_name
 from annotate.server import uploads
-from annotate.server.asgi import SCRIPT, create_app
 from annotate.server.origins import Origins
 from collection import Campaign
 from collection.records import Role

@@ -67,7 +67,7 @@ def test_its_rounds_are_those_that_the_log_determines(trainer: Trainer, looping:
         assert made.came_by == ("fusion" if turn == 0 else "model")
         assert trainer.reasons("1", 5) == here.reasons(5)
         assert trainer.reasons("1", 10_000) is None
-        judged_by_hand(looping, [way.doc_id for way in made.ways[:10]])
+        judged_by_hand(looping, [way.doc_id for way in made.selections[:10]])
     with pytest.raises(NoModelError):
         trainer.reasons("2", 5)
 

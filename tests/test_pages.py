@@ -12,9 +12,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
-from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement
 from tests.conftest import signed_in
 

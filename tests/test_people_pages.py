@@ -12,12 +12,12 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from annotate import views
+from annotate.application import SCRIPT
 from annotate.auth import page_access, rate_limit
 from annotate.auth.page_access import PAGES, SECTIONS, PageEntry
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.server import uploads
-from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement
 from collection.records import ROLES, Role
 from tests.conftest import signed_in

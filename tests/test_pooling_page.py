@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
-from annotate.server.asgi import SCRIPT
 from collection import Campaign
 from collection.pooling import strategies
 from tests.conftest import signed_in

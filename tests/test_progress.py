@@ -16,10 +16,10 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
+from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import TOKEN_HEADER, Tokens
 from annotate.judging.routes import JudgingService
-from annotate.server.asgi import SCRIPT
 from collection import Campaign, Judgement
 from collection.campaign.loop_settings import EVERYWHERE
 from tests.conftest import judging_token, signed_in

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from annotate.application import create_app
 from annotate.auth import oidc
 from annotate.auth.oidc import Newcomer, Provider
-from annotate.server.asgi import create_app
 from collection import Campaign, accounts, clock
 from collection.errors import CampaignError, CleverdonError, FormatError, InputError
 from tests.conftest import signed_in

@@ -5,9 +5,8 @@ import streamlit as st
 from annotate.auth import session
 from annotate.elements import display, downloads, widgets
 from annotate.elements.columns import number
-from collection.export.training_examples import NEGATIVES
-from collection.preferences import MEASURES
-from collection.preferences.choices import CHOICE_RULES
+from collection.export import NEGATIVES
+from collection.preferences import CHOICE_RULES, MEASURES
 
 
 def draw_choices(choices: int) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.elements import pickers, widgets
 from annotate.elements.service_cache import cached
-from collection.assignment import MOST_ANNOTATORS
+from collection.assignment import MAX_ANNOTATORS
 
 WHICH = {
     "all": "All pairs",
@@ -25,7 +25,7 @@ def draw(titles: Mapping[str, str], judges: Sequence[str]) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         label, hint, now = "Annotators for a pair", "1: everybody judges alone.", settings.annotators
-        annotators = st.number_input(label, 1, MOST_ANNOTATORS, now, key="annotators", help=hint)
+        annotators = st.number_input(label, 1, MAX_ANNOTATORS, now, key="annotators", help=hint)
     wanted: dict[str, object] = {"annotators": annotators}
     which = None
     with right:

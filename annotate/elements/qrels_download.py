@@ -9,7 +9,7 @@ from annotate.auth import session
 from annotate.elements import display, downloads, pickers, widgets
 from annotate.elements.columns import number, text
 from annotate.elements.service_cache import cached
-from collection.adjudication import Adjudicated, origin
+from collection.adjudication import Adjudicated, describe_origin
 from collection.campaign.evaluation import RuleComparison
 from collection.comparison import DEFAULT_MEASURES
 from collection.formats import QrelsForm
@@ -37,7 +37,7 @@ def draw(found: Adjudicated, rule: str, annotators: Sequence[str]) -> None:
     if several.pairs:
         origins = grades["by"].value_counts().rename_axis("how").reset_index(name="pairs")
         columns = {"how": text("How it came about", 110), "pairs": number("Pairs", width="small")}
-        meaning = origins["how"].map(origin)
+        meaning = origins["how"].map(describe_origin)
         display.table(origins.assign(means=meaning), {**columns, "means": text("That is", "large")})
     if sentence := found.caution:
         st.warning(widgets.plain(f"{sentence}."))

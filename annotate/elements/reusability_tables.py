@@ -12,15 +12,15 @@ from annotate.elements import display
 from annotate.elements.columns import number, text
 from collection import reusability
 from collection.records import in_natural_order
-from collection.reusability import Reusability, Rung
+from collection.reusability import DepthResult, Reusability
 
 
-def draw_depths(ladder: Sequence[Rung]) -> None:
+def draw_depths(ladder: Sequence[DepthResult]) -> None:
     """Draw a row for each depth and measure."""
     st.subheader("Depth by depth")
-    rows = pd.DataFrame([rung._asdict() for rung in ladder])
+    rows = pd.DataFrame([result._asdict() for result in ladder])
     display.table(
-        rows.assign(over=[f"{len(rung.breaking):,} of {rung.others + 1:,}" for rung in ladder]),
+        rows.assign(over=[f"{len(result.breaking):,} of {result.others + 1:,}" for result in ladder]),
         {
             "measure": text("Measure", "small"),
             "verdict": text("Fair?", "small"),
@@ -38,18 +38,18 @@ def draw_depths(ladder: Sequence[Rung]) -> None:
     with st.expander("The rules, and why"):
         st.markdown(
             f"A depth is **fair** if all of these hold:\n"
-            f"- A run that is left out changes by {reusability.MEAN_CHANGE:g} at most on average, and none by more "
-            f"than {reusability.WORST_CHANGE:g}. With 50 topics a difference of 0.05 or so is needed before another 50 "
+            f"- A run that is left out changes by {reusability.MAX_MEAN_CHANGE:g} at most on average, and none by more "
+            f"than {reusability.MAX_CHANGE:g}. With 50 topics a difference of 0.05 or so is needed before another 50 "
             "would show it too (Voorhees and Buckley 2002): no system may lose as much by not being pooled.\n"
-            f"- None changes its order with more than {reusability.MOVED:.0%} of the others.\n"
-            f"- Of the first k documents of a run that is left out {reusability.JUDGED:.0%} are judged on average.\n"
-            f"- Of those of the pooled runs themselves {reusability.KNOWN:.0%} are judged: otherwise nobody knows what "
-            "they are worth, and a small change says nothing.\n\n"
-            f"It is to be used **with care** if at most {reusability.CARE:.0%} of the runs change or move by more than "
-            "one run may, and the other rules hold: then a system has to be unlike the rest to be wronged. If more of "
-            "them do, any new one may be, and it is **not** fair; among fewer than ten runs one is more. With fewer "
-            f"than {reusability.LEAST_TOPICS} topics nothing is said, since each is then more than a tenth of every "
-            "mean."
+            f"- None changes its order with more than {reusability.MAX_MOVED:.0%} of the others.\n"
+            f"- Of the first k documents of a run that is left out {reusability.MIN_JUDGED:.0%} are judged on average.\n"
+            f"- Of those of the pooled runs themselves {reusability.MIN_KNOWN:.0%} are judged: otherwise nobody knows "
+            "what they are worth, and a small change says nothing.\n\n"
+            f"It is to be used **with care** if at most {reusability.MAX_BREACHES:.0%} of the runs change or move by "
+            "more than one run may, and the other rules hold: then a system has to be unlike the rest to be wronged. "
+            "If more of them do, any new one may be, and it is **not** fair; among fewer than ten runs one is more. "
+            f"With fewer than {reusability.MIN_TOPICS} topics nothing is said, since each is then more than a tenth of "
+            "every mean."
         )
 
 

@@ -14,6 +14,7 @@ from annotate.auth import page_access, session
 from annotate.elements import display
 from annotate.elements.columns import text
 from annotate.judging import document_payload
+from collection import stopping
 from collection.campaign import Campaign
 from collection.campaign.overview import waiting_topics
 from collection.campaign.results import NextStep
@@ -21,7 +22,6 @@ from collection.characters import one_line, without_bidi
 from collection.documents.rendering import cut
 from collection.errors import CleverdonError
 from collection.records import Document, GradeScale
-from collection.stopping import table
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!<>~|$:&])")
 _ADDRESS = re.compile(r"://|www\.|@", re.I)
@@ -133,7 +133,7 @@ def save_button(
 
 def missing_texts(per_topic: Iterable[int]) -> None:
     """Warn of pooled pairs that cannot be judged since their text is missing; `per_topic` are their numbers."""
-    if sentence := table.missing_texts(per_topic):
+    if sentence := stopping.missing_texts(per_topic):
         st.warning(f"{sentence} The Export page lists the ids; import their texts, and they are handed out.")
         page_link("export.py")
 

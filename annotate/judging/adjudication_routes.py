@@ -16,7 +16,7 @@ is named by the JSON text of ``[query_id, doc_id]``, made by the card.
   grade first; `passages` are places in the text, `quotes` their words. `former` is this manager's adjudication that
   stands, or null.
 - `filter` is ``{why, query_id, distance, names}``, each of which may be missing; see
-  :func:`collection.adjudication.filtered`.
+  :func:`collection.adjudication.filter_queue`.
 - `closed`: of what was held, the pairs that want no adjudication any more. `progress` is ``{done, goal}`` in pairs of
   the filter. The whole log is read for both, so a request that brings decisions and wants no pairs gets an empty
   `closed` and no `progress`, unless it is `due`: the card asks how things stand, every two minutes.
@@ -43,7 +43,7 @@ from annotate.judging.card import PairFilter
 from annotate.judging.document_payload import PREFIX, document_payloads
 from annotate.judging.request_fields import Guard, Handler, Payload, Row
 from annotate.server.request_bodies import BadRequest
-from collection.adjudication import filtered, sides
+from collection.adjudication import filter_queue, list_opinions
 from collection.campaign import Campaign
 
 TASK = "adjudication"
@@ -110,7 +110,7 @@ def _sync(held: Held, known: Queue, campaign: Campaign, annotator: str, payload:
         return answer
     queue = known.read(campaign)
     queue = queue[~queue["held_back"]]
-    chosen = filtered(queue, **conditions)
+    chosen = filter_queue(queue, **conditions)
     open_now = set(_pairs(queue[~queue["ended"]]))
     waiting = _pairs(chosen[~chosen["ended"]])
     mine = dict.fromkeys(pair for pair in pairs if pair in open_now)
@@ -159,7 +159,7 @@ def _units(campaign: Campaign, annotator: str, pairs: Sequence[Pair]) -> list[Pa
     for query_id, doc_id in pairs:
         said = campaign.judgement_log.judgements(query_id=query_id, doc_id=doc_id)
         mine = said[(said["counts_as"] == TASK) & (said["annotator"] == annotator)]
-        opinions = sides(said, query_id, doc_id).to_dict("records")
+        opinions = list_opinions(said, query_id, doc_id).to_dict("records")
         text = campaign.document_view.shown(documents[doc_id]).text if any(row["passages"] for row in opinions) else ""
         units.append(
             {
@@ -220,7 +220,7 @@ def _pair(name: object) -> Pair:
 
 
 def _filter(said: object) -> PairFilter:
-    """The conditions of a filter, as :func:`collection.adjudication.filtered` takes them."""
+    """The conditions of a filter, as :func:`collection.adjudication.filter_queue` takes them."""
     if not isinstance(said, dict):
         raise BadRequest("wanted filter as a JSON object")
     distance = said.get("distance")

@@ -39,7 +39,7 @@ def grade_buttons(scale: GradeScale) -> list[GradeButton]:
 
 
 class PairFilter(TypedDict, total=False):
-    """Which pairs to adjudicate; see :func:`collection.adjudication.filtered`."""
+    """Which pairs to adjudicate; see :func:`collection.adjudication.filter_queue`."""
 
     why: str | None
     query_id: str | None

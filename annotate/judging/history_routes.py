@@ -24,7 +24,7 @@ from starlette.routing import Route
 from annotate.judging.document_payload import PREFIX
 from annotate.judging.request_fields import Guard, Handler, Payload, text, texts, whole
 from annotate.server.request_bodies import BadRequest
-from collection.annotator_agreement.judging_time import Session
+from collection.annotator_agreement import Session
 from collection.campaign import Campaign
 
 LONGEST_WORDS = 500

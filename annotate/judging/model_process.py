@@ -29,7 +29,7 @@ from annotate.judging.model_worker import (
     keep_newest,
     send,
 )
-from collection.active_learning.features.workers import ONE_THREAD
+from collection.active_learning.features import ONE_THREAD
 from collection.campaign import Campaign
 from collection.campaign.loop_settings import LOOPING
 

@@ -54,7 +54,7 @@ from collection.campaign import Campaign
 from collection.campaign.results import JudgeResult
 from collection.campaign.topic_tasks import NextTopics
 from collection.errors import BusyError
-from collection.preferences import Ahead
+from collection.preferences import Lookahead
 from collection.records import CHOICE_KINDS, PREFERENCE_KINDS, Choice, Preference
 
 UNIT_CAP = 4_000
@@ -181,7 +181,7 @@ def _plan(campaign: Campaign, annotator: str, query_id: str, first: str | None) 
     return {"pairs": pairs, "next": _ahead(ahead), "done": plan.done, "expected": plan.expected}
 
 
-def _ahead(ahead: Ahead) -> Payload:
+def _ahead(ahead: Lookahead) -> Payload:
     if ahead.pair is None:
         return {"pair": None}
     then = {kind: _ahead(after) for kind, after in ahead.then.items()}

@@ -1,4 +1,4 @@
-"""The names and origins of this server: which requests are meant for it, and which come from its own pages."""
+"""The names and origins of this server, to recognise requests meant for it and requests of its own pages."""
 
 import ipaddress
 import socket
@@ -21,9 +21,9 @@ class Origin(NamedTuple):
 
 
 def origin_of(address: str) -> Origin | None:
-    """The origin of an http or https address; None for anything else, such as ``null``.
+    """Read the origin of an http or https address; None for anything else, such as ``null``.
 
-    An international name is encoded in ASCII (IDNA, UTS 46), as browsers send it.
+    International names are encoded in ASCII (IDNA, UTS 46), as browsers send them.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def origin_of(address: str) -> Origin | None:
 
 
 def ascii_address(address: str) -> str:
-    """An address without a path, its international name encoded in ASCII.
+    """Encode the international name in an address without a path in ASCII.
 
     Examples
     --------
@@ -57,17 +57,10 @@ def ascii_address(address: str) -> str:
 
 
 class Origins:
-    """Where browsers find this server.
+    """The addresses of this server.
 
-    It answers to ``localhost``, to this machine's name, to IP addresses, which no foreign name can stand for (DNS
-    rebinding needs a name), and to its public addresses.
-
-    Parameters
-    ----------
-    public
-        Addresses behind a proxy, such as ``https://judging.example.org``.
-    host
-        The address or name that the server listens on.
+    It answers to ``localhost``, to this machine's name, to IP addresses (DNS rebinding needs a name), to the `host`
+    that it listens on, and to its `public` addresses behind a proxy, such as ``https://judging.example.org``.
     """
 
     def __init__(self, public: Iterable[str] = (), host: str = "localhost") -> None:
@@ -78,19 +71,19 @@ class Origins:
 
     def is_for_this_server(self, request: HTTPConnection) -> bool:
         """Whether the request names this server as its host."""
-        asked = _asked(request)
-        if asked is None:
+        target = _target(request)
+        if target is None:
             return False
         try:
-            ipaddress.ip_address(asked.host)
+            ipaddress.ip_address(target.host)
         except ValueError:
-            return asked.host in self._names
+            return target.host in self._names
         return True
 
     def is_same_origin(self, request: HTTPConnection) -> bool:
         """Whether the request comes from a page of this server, or from no browser.
 
-        Cookies do not tell ports apart, and a browser sends them along with requests of other sites' pages.
+        Cookies do not show this: they ignore ports, and browsers send them with requests of other sites' pages too.
         """
         site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
         if site not in (None, "same-origin", "none"):
@@ -100,15 +93,15 @@ class Origins:
         if origin == "null":
             return site == "same-origin"
         found = origin_of(origin)
-        return found is not None and (found == _asked(request) or found in self._public)
+        return found is not None and (found == _target(request) or found in self._public)
 
     def is_https(self, request: HTTPConnection) -> bool:
-        """Whether the browser speaks https, to this server or to the proxy before it."""
-        return request.scope["scheme"] in ("https", "wss") or _asked(request, "https") in self._public
+        """Whether the browser uses https, to this server or to the proxy in front of it."""
+        return request.scope["scheme"] in ("https", "wss") or _target(request, "https") in self._public
 
 
-def _asked(request: HTTPConnection, scheme: str | None = None) -> Origin | None:
-    """The origin that the request is sent to, by its Host header."""
+def _target(request: HTTPConnection, scheme: str | None = None) -> Origin | None:
+    """The origin that a request is sent to, by its Host header."""
     if scheme is None:
         scheme = "https" if request.scope["scheme"] in ("https", "wss") else "http"
     hosts = request.headers.getlist("host")

@@ -8,22 +8,14 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 
 LONGEST_JSON = 8 * 2**20
-"""Bytes; more than a card can keep in a browser (5 million characters of localStorage) to send it later."""
+"""Bytes; more than a card can keep in a browser's localStorage (5 million characters) to send it later."""
 LONGEST_ON_THE_LOOP = 64 * 2**10
-"""Bytes of JSON that are parsed on the event loop, in a few milliseconds; more are parsed in a thread."""
+"""Bytes of JSON that are parsed on the event loop, in a few milliseconds; longer bodies are parsed in a thread."""
 JSON_TYPE, FORM_TYPE = "application/json", "application/x-www-form-urlencoded"
 
 
 class BadRequest(Exception):
-    """A request that the route cannot answer.
-
-    Parameters
-    ----------
-    message
-        What was expected and what was found.
-    status
-        The status of the answer: 400, 413 (too long) or 415 (another content type).
-    """
+    """A request that the route cannot answer; `status` is 400, 413 (too long) or 415 (another content type)."""
 
     def __init__(self, message: str, status: int = 400) -> None:
         super().__init__(message)
@@ -31,23 +23,23 @@ class BadRequest(Exception):
 
 
 async def read_json(request: Request, limit: int = LONGEST_JSON) -> dict[str, Any]:
-    """The JSON object in the body of a request.
+    """Read a JSON object in UTF-8 with unique keys from the body of a request.
 
     Raises
     ------
     BadRequest
-        The body is longer than `limit` bytes, of another type, or no JSON object in UTF-8 whose keys are unique.
+        The body is something else, or longer than `limit` bytes.
     ClientDisconnect
         The client left before it had sent the whole body.
     """
     body = await _read(request, JSON_TYPE, limit)
     if len(body) <= LONGEST_ON_THE_LOOP:
-        return _parse(body, json.JSONDecoder)
-    return await asyncio.to_thread(_parse, body, _Patient)
+        return _parse(body)
+    return await asyncio.to_thread(_parse, body, _PythonDecoder)
 
 
 async def read_form(request: Request, limit: int) -> dict[str, str]:
-    """The fields of a form in the body of a request; raises as :func:`read_json` does."""
+    """Read the fields of a form from the body of a request; raises as :func:`read_json` does."""
     body = await _read(request, FORM_TYPE, limit)
     try:
         fields = parse_qs(body.decode("ascii"), keep_blank_values=True, max_num_fields=10, errors="replace")
@@ -75,18 +67,24 @@ def _too_long(limit: int) -> BadRequest:
     return BadRequest(f"expected a body of at most {limit:,} bytes, found more", 413)
 
 
-class _Patient(json.JSONDecoder):
-    """Parses in Python, where others get the interpreter in between; the parser in C keeps it for seconds."""
+class _Decoder(json.JSONDecoder):
+    """Refuses repeated keys and constants such as NaN."""
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self) -> None:
+        super().__init__(object_pairs_hook=_object, parse_constant=_constant)
+
+
+class _PythonDecoder(_Decoder):
+    """Lets other threads run meanwhile; the parser in C keeps the interpreter for seconds."""
+
+    def __init__(self) -> None:
+        super().__init__()
         self.scan_once = json.scanner.py_make_scanner(self)  # type: ignore[attr-defined]
 
 
-def _parse(body: bytes, decoder: type[json.JSONDecoder]) -> dict[str, Any]:
+def _parse(body: bytes, decoder: type[_Decoder] = _Decoder) -> dict[str, Any]:
     try:
-        text = body.decode("utf-8")
-        found = json.loads(text, cls=decoder, object_pairs_hook=_object, parse_constant=_constant)
+        found: object = json.loads(body.decode("utf-8"), cls=decoder)
     except UnicodeDecodeError as error:
         raise BadRequest(f"expected JSON in UTF-8, found {body[error.start]:#04x} at byte {error.start}") from None
     except json.JSONDecodeError as error:
@@ -100,8 +98,8 @@ def _parse(body: bytes, decoder: type[json.JSONDecoder]) -> dict[str, Any]:
     return found
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found: dict[str, object] = {}
     for name, value in pairs:
         if name in found:
             raise BadRequest(f"expected unique keys in a JSON object, found {name[:100]!r} twice")

@@ -10,7 +10,7 @@ from annotate.elements import display, pickers, widgets
 from annotate.elements.columns import text, timestamp
 from annotate.elements.service_cache import cached
 from annotate.judging.card import ADJUDICATE, CardData, PairFilter, grade_buttons, mount
-from collection.adjudication import filtered
+from collection.adjudication import filter_queue
 from collection.characters import without_bidi
 
 now = session.current()
@@ -68,7 +68,7 @@ with above.popover("Filter", icon=":material/filter_list:"):
 
 with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queue-open") as listed:
     if listed.open:
-        left = filtered(everything[~everything["ended"]], **conditions)
+        left = filter_queue(everything[~everything["ended"]], **conditions)
         st.session_state[LISTED] = list(zip(left["query_id"], left["doc_id"], strict=True))
         columns = {"query_id": "Topic", "grades": "Grades", "distance": "Distance", "doc_id": "Document"}
         key = f"queue-{picked}"  # a new table has no row selected

@@ -10,11 +10,10 @@ from annotate.auth import session
 from annotate.elements import agreement_tables, conclusions_table, pairs_table, pickers, widgets
 from annotate.elements.service_cache import cached
 from collection import annotator_agreement
-from collection.annotator_agreement import COEFFICIENTS, MEASUREMENT, Labels
+from collection.annotator_agreement import COEFFICIENTS, Labels
 
 COEFFICIENTS_OF = {
-    "graded": [name for name, m in MEASUREMENT.items() if m != "binary"],
-    "binary": [name for name, m in MEASUREMENT.items() if m in ("nominal", "binary")],
+    scale: [entry.name for entry in COEFFICIENTS if scale in entry.scales] for scale in ("graded", "binary")
 }
 FIGURES = {
     "Same grade": ("observed", "graded"),
@@ -35,7 +34,8 @@ st.write(
 
 def labels_of(frame: pd.DataFrame, without: tuple[str, ...] = ()) -> Labels:
     """The grades of the chosen annotators on the campaign's scale."""
-    return Labels.of(annotator_agreement.chosen(frame, without=without), session.current().campaign.grades.sentences)
+    selected = annotator_agreement.select_labels(frame, without=without)
+    return Labels.of(selected, session.current().campaign.grades.sentences)
 
 
 frame = cached(campaign.agreement.labels, key, "Comparing", 8)()
@@ -75,11 +75,11 @@ report = cached(campaign.agreement.report, key, "Comparing")
 found = report(without=without, level=float(level), by=by, sides=("rest",))
 
 with st.container(border=True):
-    for sentence in annotator_agreement.headline(found):
+    for sentence in annotator_agreement.interpret(found):
         st.write(widgets.plain(sentence))
 figures = {"Annotators": f"{len(found.annotators):,}", "Pairs of several": f"{found.several:,} of {found.pairs:,}"}
 for label, (name, on) in FIGURES.items():
-    value = annotator_agreement.value_of(found.values, name, on)["value"]
+    value = annotator_agreement.select_value(found.values, name, on)["value"]
     figures[label] = "none" if isnan(value) else f"{value:.3f}"
 widgets.metrics(figures)
 scale, is_graded = "graded", sum(g > 0 for g in campaign.grades.sentences) > 1

@@ -9,7 +9,7 @@ from annotate.charts import annotators
 from annotate.elements import display, pairs_table, widgets
 from annotate.elements.columns import number, text, timestamp
 from annotate.elements.service_cache import cached
-from collection.annotator_agreement.annotator_statistics import FEW
+from collection.annotator_agreement import FEW
 
 campaign = session.current().campaign
 

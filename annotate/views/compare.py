@@ -14,7 +14,7 @@ from annotate.elements.service_cache import cached
 from collection import comparison
 from collection.characters import natural_key, without_bidi
 from collection.comparison import DEFAULT_MEASURES
-from collection.formats.spreadsheet import tsv
+from collection.formats import tsv
 from collection.measures import MEASURES
 from collection.statistics import CORRECTIONS, DEFAULT_CORRECTION, DEFAULT_TEST, TESTS
 

@@ -9,7 +9,7 @@ from annotate.charts.recall import draw_recall
 from annotate.elements import display, recall_table, widgets
 from annotate.elements.columns import text
 from annotate.elements.service_cache import cached
-from collection.stopping.table import percent
+from collection.stopping import percent
 
 campaign = session.current().campaign
 counts = campaign.progress.counts()

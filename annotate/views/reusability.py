@@ -8,7 +8,7 @@ from annotate.charts import reusability as charts
 from annotate.charts.download import downloadable_chart
 from annotate.elements import display, pickers, reusability_tables, widgets
 from annotate.elements.service_cache import cached
-from collection.formats.spreadsheet import tsv
+from collection.formats import tsv
 from collection.measures import MEASURES, parse
 from collection.reusability import DEFAULT_MEASURES, Groups, groups_by_prefix
 

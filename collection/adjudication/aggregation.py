@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from collection.adjudication.judgement_matrix import BY, Words
+from collection.adjudication.judgement_matrix import ORIGINS, JudgementMatrix
 from collection.adjudication.rules import RULES
 from collection.errors import InputError, UnknownNameError
 from collection.frames import QRELS
@@ -26,12 +26,12 @@ _PARAMETER = re.compile(
 _NEEDS_QUOTES = re.compile(r'[,=()"]|^\s|\s$')
 
 
-class Chosen(NamedTuple):
-    """A rule of the table with all its parameters; ``str()`` writes it as :func:`parse` reads it.
+class ChosenRule(NamedTuple):
+    """A rule of the table with all its parameters; ``str()`` writes it as :func:`parse_rule` reads it.
 
     Examples
     --------
-    >>> str(Chosen("annotator", {"annotator": "Smith, John"}))
+    >>> str(ChosenRule("annotator", {"annotator": "Smith, John"}))
     'annotator(annotator="Smith, John")'
     """
 
@@ -50,7 +50,7 @@ def _quoted(value: object) -> str:
     return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
 
 
-def parse(written: str | Chosen | None = None, **parameters: str | None) -> Chosen:
+def parse_rule(written: str | ChosenRule | None = None, **parameters: str | None) -> ChosenRule:
     """A rule as people write it: its name, and in brackets what differs from its defaults.
 
     Parameters
@@ -70,12 +70,12 @@ def parse(written: str | Chosen | None = None, **parameters: str | None) -> Chos
 
     Examples
     --------
-    >>> str(parse("majority (ties = higher)")), parse("majority").parameters
+    >>> str(parse_rule("majority (ties = higher)")), parse("majority").parameters
     ('majority(ties=higher)', {'ties': 'lower'})
-    >>> str(parse("annotator", annotator="ann"))
+    >>> str(parse_rule("annotator", annotator="ann"))
     'annotator(annotator=ann)'
     """
-    if isinstance(written, Chosen):
+    if isinstance(written, ChosenRule):
         name, given = written.name, dict(written.parameters)
     else:
         name, given = _read(DEFAULT_RULE if written is None else written)
@@ -87,7 +87,7 @@ def parse(written: str | Chosen | None = None, **parameters: str | None) -> Chos
                 raise InputError(f"the rule {name} has no parameter, found {key}={value}")
             raise UnknownNameError(f"parameter of {name}", key, used)
         used[key] = entry.read(key, str(value))
-    return Chosen(name, used)
+    return ChosenRule(name, used)
 
 
 def _read(written: str) -> tuple[str, dict[str, str]]:
@@ -114,8 +114,8 @@ class Adjudicated:
     Attributes
     ----------
     grades
-        :data:`collection.frames.QRELS` and ``by``, a name of :data:`~collection.adjudication.BY`: how the grade came
-        about. One row per pair that has a grade.
+        :data:`collection.frames.QRELS` and ``by``, a name of :data:`~collection.adjudication.ORIGINS`: how the grade
+        came about. One row per pair that has a grade.
     rule
         The rule with its parameters.
     rounds, converged
@@ -123,7 +123,7 @@ class Adjudicated:
     """
 
     grades: pd.DataFrame
-    rule: Chosen
+    rule: ChosenRule
     rounds: int | None = None
     converged: bool | None = None
 
@@ -143,7 +143,7 @@ class Adjudicated:
         )
 
 
-def adjudicate(judgements: pd.DataFrame, rule: str | Chosen = DEFAULT_RULE, **parameters: str) -> Adjudicated:
+def adjudicate(judgements: pd.DataFrame, rule: str | ChosenRule = DEFAULT_RULE, **parameters: str) -> Adjudicated:
     """Turn several annotators' judgements of a pair into one grade by a rule of the table :data:`RULES`.
 
     Parameters
@@ -153,7 +153,7 @@ def adjudicate(judgements: pd.DataFrame, rule: str | Chosen = DEFAULT_RULE, **pa
         ``counts_as`` (without that column all are judgements). Of several adjudications of a pair the last one stands,
         whoever made it. Surplus judgements are left out.
     rule, **parameters
-        As for :func:`parse`.
+        As for :func:`parse_rule`.
 
     Returns
     -------
@@ -163,8 +163,8 @@ def adjudicate(judgements: pd.DataFrame, rule: str | Chosen = DEFAULT_RULE, **pa
     Raises
     ------
     UnknownNameError, InputError
-        As for :func:`parse`; the rule ``annotator`` names nobody, or somebody who graded nothing; `judgements` are no
-        such frame.
+        As for :func:`parse_rule`; the rule ``annotator`` names nobody, or somebody who graded nothing; `judgements` are
+        no such frame.
 
     Examples
     --------
@@ -178,8 +178,8 @@ def adjudicate(judgements: pd.DataFrame, rule: str | Chosen = DEFAULT_RULE, **pa
     >>> adjudicate(ended).grades[["relevance", "by"]].values.tolist()
     [[1, 'adjudicated']]
     """
-    chosen = parse(rule, **parameters)
-    words = Words.of(judgements)
+    chosen = parse_rule(rule, **parameters)
+    words = JudgementMatrix.of(judgements)
     entry = RULES[chosen.name]
     found = entry.function(words, **chosen.parameters)
     has = ~np.isnan(found.grade)
@@ -190,20 +190,23 @@ def adjudicate(judgements: pd.DataFrame, rule: str | Chosen = DEFAULT_RULE, **pa
     return Adjudicated(pairs, chosen, found.rounds, found.converged)
 
 
-def origin(by: str) -> str:
+def describe_origin(by: str) -> str:
     """What a value of the column ``by`` of settled qrels means."""
-    return BY[by] if by in BY else RULES[by].origin
+    return ORIGINS[by] if by in ORIGINS else RULES[by].origin
 
 
-def origins(settled: pd.DataFrame) -> dict[str, int]:
-    """How many grades came about in each way, in the order of :data:`BY`.
+def count_origins(settled: pd.DataFrame) -> dict[str, int]:
+    """How many grades came about in each way, in the order of :data:`ORIGINS`.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> origins(pd.DataFrame({"by": ["mean", "agreed", "agreed"]}))
+    >>> count_origins(pd.DataFrame({"by": ["mean", "agreed", "agreed"]}))
     {'agreed': 2, 'mean': 1}
     """
     counts = settled["by"].value_counts()
-    names = [*(name for name in BY if name in counts.index), *(name for name in counts.index if name not in BY)]
+    names = [
+        *(name for name in ORIGINS if name in counts.index),
+        *(name for name in counts.index if name not in ORIGINS),
+    ]
     return {name: int(counts[name]) for name in names}

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from collection.adjudication.judgement_matrix import Floats, Ints, Words
+from collection.adjudication.judgement_matrix import Floats, Ints, JudgementMatrix
 
 LEAST = 1e-10
 """A grade that an annotator gave for some true grade in no case has this count: nothing is impossible for good."""
@@ -84,7 +84,7 @@ def fit_dawid_skene(judgements: pd.DataFrame) -> DawidSkene:
     >>> found.errors.query("annotator == 'bob' and true == 0")[["said", "probability"]].round(3).values.tolist()
     [[0.0, 0.5], [1.0, 0.5]]
     """
-    words = Words.of(judgements)
+    words = JudgementMatrix.of(judgements)
     fitted = fit(words)
     graded = words.graded_by() > 0
     levels = [int(level) for level in fitted.levels]
@@ -109,7 +109,7 @@ def fit_dawid_skene(judgements: pd.DataFrame) -> DawidSkene:
     )
 
 
-def fit(words: Words) -> Fit:
+def fit(words: JudgementMatrix) -> Fit:
     """The model over the annotators' grades.
 
     A row of the matrix below is a pair, a column a grade that one annotator gives; the same rows in another order give

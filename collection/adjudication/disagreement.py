@@ -11,10 +11,10 @@ import pandas as pd
 from collection.adjudication.judgement_matrix import ADJUDICATION, Bools
 from collection.frames import JUDGEMENTS
 
-SIDES = (
+OPINION_COLUMNS = (
     "uuid", "annotator", "kind", "relevance", "reason", "note", "seconds", "judged_at", "source", "flagged", "passages",
 )  # fmt: skip
-"""What :func:`sides` tells of each judgement, as far as the frame has it."""
+"""What :func:`list_opinions` tells of each judgement, as far as the frame has it."""
 
 
 class Disagreements(NamedTuple):
@@ -31,7 +31,7 @@ def _said_by_annotators(judgements: pd.DataFrame) -> Bools:
     return (judgements["counts_as"] == "judgement").to_numpy(dtype=np.bool_)
 
 
-def disagreements(judgements: pd.DataFrame) -> Disagreements:
+def count_disagreements(judgements: pd.DataFrame) -> Disagreements:
     """Count the pairs on which a rule has something to decide.
 
     Parameters
@@ -47,7 +47,9 @@ def disagreements(judgements: pd.DataFrame) -> Disagreements:
     return Disagreements(int(several.sum()), int((grades.nunique() > 1).sum()))
 
 
-def queue(judgements: pd.DataFrame, topics: Sequence[str] | None = None, *, ended: bool = False) -> pd.DataFrame:
+def list_disagreements(
+    judgements: pd.DataFrame, topics: Sequence[str] | None = None, *, ended: bool = False
+) -> pd.DataFrame:
     """The pairs on which current judgements differ and that no adjudication has ended yet.
 
     Where one annotator gave a grade and another said that none can be given, they differ too; but there is no distance
@@ -75,7 +77,7 @@ def queue(judgements: pd.DataFrame, topics: Sequence[str] | None = None, *, ende
     >>> import pandas as pd
     >>> rows = [("ann", "1", "x", 1), ("bob", "1", "x", 0), ("ann", "1", "y", 3), ("bob", "1", "y", 0)]
     >>> frame = pd.DataFrame(rows, columns=["annotator", "query_id", "doc_id", "relevance"]).assign(kind="graded")
-    >>> queue(frame)[["doc_id", "distance", "grades"]].values.tolist()
+    >>> list_disagreements(frame)[["doc_id", "distance", "grades"]].values.tolist()
     [['y', 3, '0 3'], ['x', 1, '0 1']]
     """
     JUDGEMENTS.check(judgements, "the queue")
@@ -113,7 +115,7 @@ def queue(judgements: pd.DataFrame, topics: Sequence[str] | None = None, *, ende
     return result[columns].astype({"ended": bool}).reset_index(drop=True)
 
 
-def filtered(
+def filter_queue(
     queue: pd.DataFrame,
     *,
     why: str | None = None,
@@ -126,7 +128,7 @@ def filtered(
     Parameters
     ----------
     queue
-        As from :func:`queue`; for `why` with the column of
+        As from :func:`list_disagreements`; for `why` with the column of
         :meth:`.Adjudication.queue`.
     why
         Only "disagreement" or only "calibration".
@@ -153,7 +155,7 @@ def _ended(judgements: pd.DataFrame) -> pd.DataFrame:
     return judgements.loc[ending.to_numpy(dtype=np.bool_), ["query_id", "doc_id"]]
 
 
-def sides(judgements: pd.DataFrame, query_id: str, doc_id: str) -> pd.DataFrame:
+def list_opinions(judgements: pd.DataFrame, query_id: str, doc_id: str) -> pd.DataFrame:
     """What each annotator said of one pair, lowest grade first and those who cannot judge last.
 
     Returns
@@ -165,4 +167,4 @@ def sides(judgements: pd.DataFrame, query_id: str, doc_id: str) -> pd.DataFrame:
     mine = (judgements["query_id"] == query_id) & (judgements["doc_id"] == doc_id)
     said = judgements[mine.to_numpy(dtype=np.bool_) & _said_by_annotators(judgements)]
     order = pd.to_numeric(said["relevance"]).astype("Float64").sort_values(na_position="last", kind="stable").index
-    return said.loc[order, [c for c in SIDES if c in said]].reset_index(drop=True)
+    return said.loc[order, [c for c in OPINION_COLUMNS if c in said]].reset_index(drop=True)

@@ -18,7 +18,7 @@ Texts = NDArray[np.object_]
 
 ADJUDICATION = "adjudication"
 
-BY = {
+ORIGINS = {
     "one judgement": "one annotator graded the pair",
     "agreed": "several annotators gave this grade, and none another",
     "majority": "they differ, and more gave this grade than any other",
@@ -28,14 +28,14 @@ BY = {
 """How a grade can have come about. Otherwise it is the name of the rule, whose entry says how it chose."""
 
 
-class Settled(NamedTuple):
+class RuleResult(NamedTuple):
     """What a rule answers.
 
     Attributes
     ----------
     grade, by
-        For each of the P pairs of :class:`Words` its grade (nan: no qrel), and how it came about: one of BY or the name
-        of the rule.
+        For each of the P pairs of :class:`JudgementMatrix` its grade (nan: no qrel), and how it came about: one of
+        ORIGINS or the name of the rule.
     rounds, converged
         Where the grades are estimated: how many rounds that took, and whether it came to rest. None elsewhere.
     """
@@ -47,7 +47,7 @@ class Settled(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Words:
+class JudgementMatrix:
     """Current judgements: N grades by annotators on P pairs, and the adjudications of these pairs.
 
     Attributes
@@ -77,7 +77,7 @@ class Words:
     adjudicated_at: Ints
 
     @classmethod
-    def of(cls, judgements: pd.DataFrame) -> Words:
+    def of(cls, judgements: pd.DataFrame) -> JudgementMatrix:
         """Made of current judgements as :func:`collection.adjudication.adjudicate` takes them."""
         JUDGEMENTS.check(judgements, "adjudication")
         graded = (judgements["kind"] == "graded").to_numpy(dtype=np.bool_)

@@ -13,7 +13,7 @@ ALIKE = 1e-9
 """Grades that lie no further apart are equal."""
 
 
-class Difference(NamedTuple):
+class RuleDifference(NamedTuple):
     """Two settlements of the same judgements.
 
     Attributes
@@ -38,7 +38,7 @@ class Difference(NamedTuple):
     changed: pd.DataFrame
 
 
-def compare(first: pd.DataFrame, second: pd.DataFrame) -> Difference:
+def compare(first: pd.DataFrame, second: pd.DataFrame) -> RuleDifference:
     """Compare qrels that two rules made.
 
     Parameters
@@ -69,7 +69,7 @@ def compare(first: pd.DataFrame, second: pd.DataFrame) -> Difference:
     table = pd.crosstab(
         pd.Series(_short(mine), name="first", dtype=object), pd.Series(_short(other), name="second", dtype=object)
     )
-    return Difference(
+    return RuleDifference(
         len(shared),
         int(changed.sum()),
         int((both["there"] == "left_only").sum()),

@@ -1,4 +1,4 @@
-"""The table of rules. Each takes :class:`Words` and answers :class:`Settled`; keyword arguments are its parameters."""
+"""The table of adjudication rules; keyword arguments are their parameters."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Annotated, Literal
 import numpy as np
 
 from collection.adjudication.dawid_skene import fit
-from collection.adjudication.judgement_matrix import Floats, Settled, Words
+from collection.adjudication.judgement_matrix import Floats, JudgementMatrix, RuleResult
 from collection.errors import InputError, UnknownNameError
 from collection.registry import Entry, Parameter, Registry
 
-Rule = Callable[..., Settled]
+Rule = Callable[..., RuleResult]
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ ALIKE = 1e-9
     description="The adjudicated grade where there is one, else the grade that most annotators gave.",
     adjudications="first",
 )
-def adjudicated_or_majority(words: Words, *, ties: Ties = "lower") -> Settled:
+def adjudicated_or_majority(words: JudgementMatrix, *, ties: Ties = "lower") -> RuleResult:
     """An adjudication ends the pair; all other pairs are settled by majority.
 
     Where the latest adjudication says that nobody can judge the pair, it has no qrel. `ties` as for `majority`.
@@ -82,7 +82,7 @@ def adjudicated_or_majority(words: Words, *, ties: Ties = "lower") -> Settled:
     settled = majority(words, ties=ties)
     if not words.ended.any():
         return settled
-    return Settled(
+    return RuleResult(
         np.where(words.ended, words.adjudicated, settled.grade), np.where(words.ended, "adjudicated", settled.by)
     )
 
@@ -93,7 +93,7 @@ def adjudicated_or_majority(words: Words, *, ties: Ties = "lower") -> Settled:
     description="The grade that most annotators gave; in a tie the lower, unless ties say otherwise.",
     adjudications="in ties, with ties=adjudicate",
 )
-def majority(words: Words, *, ties: Ties = "lower") -> Settled:
+def majority(words: JudgementMatrix, *, ties: Ties = "lower") -> RuleResult:
     """The most frequent grade of the pair.
 
     Of grades given equally often it is the lower, the cautious reading, or with ties=higher the higher. With
@@ -113,7 +113,7 @@ def majority(words: Words, *, ties: Ties = "lower") -> Settled:
     if ties == "adjudicate":
         grade = np.where(tie, words.adjudicated, grade)
         by[tie] = "adjudicated"
-    return Settled(grade, by)
+    return RuleResult(grade, by)
 
 
 @RULES.add(
@@ -123,12 +123,12 @@ def majority(words: Words, *, ties: Ties = "lower") -> Settled:
     adjudications="like any other grade",
     origin="they differ, and this was said last",
 )
-def latest(words: Words) -> Settled:
+def latest(words: JudgementMatrix) -> RuleResult:
     """The last grade on the pair in the order of the log, an annotator's or an adjudicator's."""
     grade, at = np.full(len(words.pairs), np.nan), np.full(len(words.pairs), -1, dtype=np.int64)
     grade[words.pair], at[words.pair] = words.grade, words.at
     later = (words.adjudicated_at > at) & ~np.isnan(words.adjudicated)
-    return Settled(np.where(later, words.adjudicated, grade), np.where(later, "adjudicated", words.by("latest")))
+    return RuleResult(np.where(later, words.adjudicated, grade), np.where(later, "adjudicated", words.by("latest")))
 
 
 @RULES.add(
@@ -137,9 +137,9 @@ def latest(words: Words) -> Settled:
     description="The highest grade that any annotator gave: nothing relevant is missed.",
     origin="they differ, and this is the highest grade",
 )
-def highest(words: Words) -> Settled:
+def highest(words: JudgementMatrix) -> RuleResult:
     """The maximum over the annotators; adjudications are not looked at."""
-    return Settled(words.per_pair(-np.inf, np.maximum), words.by("highest"))
+    return RuleResult(words.per_pair(-np.inf, np.maximum), words.by("highest"))
 
 
 @RULES.add(
@@ -148,9 +148,9 @@ def highest(words: Words) -> Settled:
     description="The lowest grade that any annotator gave: relevant only where all agree.",
     origin="they differ, and this is the lowest grade",
 )
-def lowest(words: Words) -> Settled:
+def lowest(words: JudgementMatrix) -> RuleResult:
     """The minimum over the annotators; adjudications are not looked at."""
-    return Settled(words.per_pair(np.inf, np.minimum), words.by("lowest"))
+    return RuleResult(words.per_pair(np.inf, np.minimum), words.by("lowest"))
 
 
 @RULES.add(
@@ -160,7 +160,7 @@ def lowest(words: Words) -> Settled:
     fractional=True,
     origin="they differ, and this is the mean of their grades",
 )
-def mean(words: Words) -> Settled:
+def mean(words: JudgementMatrix) -> RuleResult:
     """The arithmetic mean over the annotators; adjudications are not looked at.
 
     Measures of grades (nDCG, ERR, RBP ...) take the mean as the grade. A measure of two values counts a document as
@@ -170,7 +170,7 @@ def mean(words: Words) -> Settled:
     total = np.bincount(words.pair, weights=words.grade, minlength=len(words.pairs))
     with np.errstate(invalid="ignore"):
         grade: Floats = total / np.where(given > 0, given, np.nan)
-    return Settled(grade, words.by("mean"))
+    return RuleResult(grade, words.by("mean"))
 
 
 @RULES.add(
@@ -179,7 +179,7 @@ def mean(words: Words) -> Settled:
     description="The grades of one named annotator; pairs that they did not grade have no qrel.",
     origin="the named annotator gave it",
 )
-def annotator(words: Words, *, annotator: Annotated[str, Parameter("Annotator")] = "") -> Settled:
+def annotator(words: JudgementMatrix, *, annotator: Annotated[str, Parameter("Annotator")] = "") -> RuleResult:
     """What the named annotator said, nobody else, and not what they adjudicated.
 
     Raises
@@ -195,7 +195,7 @@ def annotator(words: Words, *, annotator: Annotated[str, Parameter("Annotator")]
     theirs = words.annotator == words.annotators.index(annotator)
     grade = np.full(len(words.pairs), np.nan)
     grade[words.pair[theirs]] = words.grade[theirs]
-    return Settled(grade, np.full(len(grade), "annotator", dtype=object))
+    return RuleResult(grade, np.full(len(grade), "annotator", dtype=object))
 
 
 @RULES.add(
@@ -205,7 +205,7 @@ def annotator(words: Words, *, annotator: Annotated[str, Parameter("Annotator")]
     estimates=True,
     origin="the model found it likelier than what the annotators agree on, or they differ",
 )
-def dawid_skene_rule(words: Words) -> Settled:
+def dawid_skene_rule(words: JudgementMatrix) -> RuleResult:
     """The grade with the highest posterior probability; of equally probable ones the lower that somebody gave.
 
     Adjudications are not looked at. See :func:`~collection.adjudication.fit_dawid_skene` for the model and source. It
@@ -221,4 +221,4 @@ def dawid_skene_rule(words: Words) -> Settled:
     grade[words.graded_by() == 0] = np.nan
     agreed = grade == words.per_pair(-np.inf, np.maximum)
     by = np.where(agreed, words.by("dawid-skene"), "dawid-skene").astype(object)
-    return Settled(grade, by, fitted.rounds, fitted.converged)
+    return RuleResult(grade, by, fitted.rounds, fitted.converged)

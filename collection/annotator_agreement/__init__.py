@@ -1,10 +1,11 @@
-"""How far annotators agree: frames of labels in, frozen results out.
+"""Inter-annotator agreement.
 
-    frame -> Labels (a matrix) -> Patterns -> Sums -> a coefficient's values -> Agreement
+    frame -> Labels (a matrix) -> Patterns -> Sums -> values of a coefficient -> Agreement
 
-Nothing here raises for labels that are too few or too much alike: what has no value is nan, with a note that says why.
+Labels that are too few or too much alike raise nothing: a coefficient that has no value is nan, with a note why.
 """
 
+from collection.annotator_agreement.annotator_statistics import FEW, AnnotatorStatistics
 from collection.annotator_agreement.bootstrap import By, values
 from collection.annotator_agreement.breakdowns import (
     Agreement,
@@ -15,29 +16,32 @@ from collection.annotator_agreement.breakdowns import (
     disagreements,
     over_time,
 )
-from collection.annotator_agreement.coefficients import COEFFICIENTS, MEASUREMENT, Patterns, Sums
-from collection.annotator_agreement.interpretation import headline, of_tau, value_of, with_interval
-from collection.annotator_agreement.labels import REST, Labels, chosen
+from collection.annotator_agreement.coefficients import COEFFICIENTS, Patterns, Sums
+from collection.annotator_agreement.interpretation import describe_tau, format_with_interval, interpret, select_value
+from collection.annotator_agreement.judging_time import Session
+from collection.annotator_agreement.labels import REST, Labels, select_labels
 
 __all__ = [
     "COEFFICIENTS",
-    "MEASUREMENT",
+    "FEW",
     "REST",
     "Agreement",
+    "AnnotatorStatistics",
     "By",
     "Labels",
     "Patterns",
+    "Session",
     "Sums",
     "agreement",
     "between",
     "by_topic",
-    "chosen",
     "confusion",
+    "describe_tau",
     "disagreements",
-    "headline",
-    "of_tau",
+    "format_with_interval",
+    "interpret",
     "over_time",
-    "value_of",
+    "select_labels",
+    "select_value",
     "values",
-    "with_interval",
 ]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from collection.annotator_agreement.judging_time import sessions
+from collection.annotator_agreement.judging_time import find_sessions
 from collection.records import require_columns
 
 QUICK = 1.0
@@ -48,7 +48,7 @@ NEEDED = ("annotator", *PAIR, "kind", "relevance", "judged_at", "seconds", "sour
           "flagged")  # fmt: skip
 
 
-class Conduct(NamedTuple):
+class AnnotatorStatistics(NamedTuple):
     """What can be said of the annotators.
 
     Attributes
@@ -84,7 +84,7 @@ class Conduct(NamedTuple):
     days: pd.DataFrame
 
 
-def look(log: pd.DataFrame, current: pd.DataFrame) -> Conduct:
+def compute_statistics(log: pd.DataFrame, current: pd.DataFrame) -> AnnotatorStatistics:
     """Describe how annotators work.
 
     Parameters
@@ -114,7 +114,9 @@ def look(log: pd.DataFrame, current: pd.DataFrame) -> Conduct:
     remarks = {f["annotator"]: said for f in rows if (said := list(_remarks(f, facts, shared)))}
     times = own.loc[own["seconds"].notna(), ["annotator", "at", "seconds"]].rename(columns={"at": "judged_at"})
     days = own.assign(day=own["at"].dt.floor("D").dt.tz_localize(None)).groupby(["annotator", "day"], as_index=False)
-    return Conduct(facts, remarks, times.reset_index(drop=True), days.size().rename(columns={"size": "judgements"}))
+    return AnnotatorStatistics(
+        facts, remarks, times.reset_index(drop=True), days.size().rename(columns={"size": "judgements"})
+    )
 
 
 def _facts(log: pd.DataFrame, own: pd.DataFrame, current: pd.DataFrame, shared: pd.DataFrame) -> dict[str, Any]:
@@ -122,11 +124,11 @@ def _facts(log: pd.DataFrame, own: pd.DataFrame, current: pd.DataFrame, shared: 
     undone = log["kind"] == "undone"
     seconds = own["seconds"].dropna()
     low, middle, high = seconds.quantile([0.25, 0.5, 0.75])
-    spans = sessions(own)
+    spans = find_sessions(own)
     hours, days = sum((s.until - s.since).total_seconds() for s in spans) / 3600, own["at"].dt.floor("D").nunique()
     grades = current.loc[current["kind"] == "graded", "relevance"].astype("int64").value_counts().sort_index()
     said = own["relevance"].where(own["kind"] == "graded").astype("Int64").fillna(-1).tolist()
-    row, grade = longest_row(said)
+    row, grade = longest_streak(said)
     return {
         "judgements": len(current),
         "last_at": log["judged_at"].max(),
@@ -161,19 +163,19 @@ def _facts(log: pd.DataFrame, own: pd.DataFrame, current: pd.DataFrame, shared: 
     }
 
 
-def longest_row(grades: Iterable[int]) -> tuple[int, int | None]:
+def longest_streak(grades: Iterable[int]) -> tuple[int, int | None]:
     """The most equal grades in a row, and which; a negative value (no grade) ends a row and makes none.
 
     Examples
     --------
-    >>> longest_row([0, 0, 1, 1, 1, -1, 1])
+    >>> longest_streak([0, 0, 1, 1, 1, -1, 1])
     (3, 1)
     """
     rows = ((len(list(row)), grade) for grade, row in groupby(grades) if grade >= 0)
     return max(rows, key=lambda row: row[0], default=(0, None))
 
 
-def chance_of_row(row: int, among: int, share: float) -> float:
+def streak_probability(row: int, among: int, share: float) -> float:
     """An upper bound of the probability of `row` or more successes in a row somewhere among independent trials.
 
     It is the expected number of such rows, each counted at its first trial, which follows a failure or begins the
@@ -181,7 +183,7 @@ def chance_of_row(row: int, among: int, share: float) -> float:
 
     Examples
     --------
-    >>> chance_of_row(3, 3, 0.5)
+    >>> streak_probability(3, 3, 0.5)
     0.125
     """
     return min(share**row * (1 + (among - row) * (1 - share)), 1.0)
@@ -227,7 +229,7 @@ def _remarks(f: dict[str, Any], facts: pd.DataFrame, shared: pd.DataFrame) -> It
         yield f"A median of {f['seconds']:.1f} s a judgement; the others' medians: {span}."
     if f["graded"] >= FEW and f["top_share"] >= ONE_GRADE:
         yield from _one_grade(f, mine, theirs)
-    chance = chance_of_row(f["row"], f["said"], f["row_share"])
+    chance = streak_probability(f["row"], f["said"], f["row_share"])
     if f["said"] >= FEW and chance < RARE_ROW:
         often = "less than one in a million" if chance < 1e-6 else f"one in {round(1 / chance):,}"
         yield (

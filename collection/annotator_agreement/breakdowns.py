@@ -10,8 +10,8 @@ from typing import Literal, TypedDict, Unpack, get_args
 import numpy as np
 import pandas as pd
 
-from collection.annotator_agreement.bootstrap import By, as_frame, rows_of, values
-from collection.annotator_agreement.coefficients import MET, Patterns
+from collection.annotator_agreement.bootstrap import By, build_frame, compute_rows, values
+from collection.annotator_agreement.coefficients import MIN_COMMON_PAIRS, Patterns
 from collection.annotator_agreement.labels import MISSING, Codes, Labels
 from collection.records import in_natural_order
 
@@ -21,11 +21,11 @@ SMALLEST_WINDOW = 10
 """Pairs in a window at least."""
 
 
-Side = Literal["between", "topics", "rest", "windows"]
-SIDES: tuple[Side, ...] = get_args(Side)
+Breakdown = Literal["between", "topics", "rest", "windows"]
+BREAKDOWNS: tuple[Breakdown, ...] = get_args(Breakdown)
 """What agreement is seen from beside over all."""
 
-KEYS: dict[Side, list[str]] = {
+KEYS: dict[Breakdown, list[str]] = {
     "between": ["a", "b", "pairs"],
     "topics": ["query_id", "pairs"],
     "rest": ["annotator", "pairs", "difference"],
@@ -114,7 +114,7 @@ def agreement(
     seed: int = 0,
     by: By = "pairs",
     grades: Iterable[float] | None = None,
-    sides: Collection[Side] = SIDES,
+    sides: Collection[Breakdown] = BREAKDOWNS,
 ) -> Agreement:
     """How far annotators agree, from all sides.
 
@@ -182,7 +182,7 @@ def _every_two(labels: Labels, options: Options) -> Iterator[Part]:
     for a, b in combinations(labels.annotators, 2):
         two = labels.between(a, b)
         if len(two.pairs):
-            yield (a, b, len(two.pairs)), rows_of(two, **options)
+            yield (a, b, len(two.pairs)), compute_rows(two, **options)
 
 
 def by_topic(labels: Labels, **options: Unpack[Options]) -> pd.DataFrame:
@@ -196,14 +196,14 @@ def _every_topic(labels: Labels, options: Options) -> Iterator[Part]:
     for number, query_id in enumerate(names):
         places = np.flatnonzero(topics == number)
         if several[places].any():
-            yield (str(query_id), int(several[places].sum())), rows_of(labels.rows(places), **options)
+            yield (str(query_id), int(several[places].sum())), compute_rows(labels.rows(places), **options)
 
 
 def _every_annotator(labels: Labels, options: Options) -> Iterator[Part]:
     for annotator in labels.annotators:
         two = labels.against_rest(annotator)
         if len(two.pairs):
-            yield (annotator, len(two.pairs), labels.difference(annotator)), rows_of(two, **options)
+            yield (annotator, len(two.pairs), labels.difference(annotator)), compute_rows(two, **options)
 
 
 def over_time(labels: Labels, **options: Unpack[Options]) -> pd.DataFrame:
@@ -220,12 +220,12 @@ def _every_window(labels: Labels, options: Options) -> Iterator[Part]:
     count = min(WINDOWS, len(order) // SMALLEST_WINDOW)
     for number, places in enumerate(np.array_split(order, count) if count else [], start=1):
         first, last = labels.finished_at.iloc[places[0]], labels.finished_at.iloc[places[-1]]
-        yield (number, first, last, len(places)), rows_of(labels.rows(places), **options)
+        yield (number, first, last, len(places)), compute_rows(labels.rows(places), **options)
 
 
 def _stacked(parts: Iterable[Part], keys: list[str]) -> pd.DataFrame:
     """One frame of all parts, each row with the keys of its part."""
-    return as_frame([(*part, *row) for part, rows in parts for row in rows], keys)
+    return build_frame([(*part, *row) for part, rows in parts for row in rows], keys)
 
 
 def confusion(labels: Labels, a: str | None = None, b: str | None = None) -> pd.DataFrame:
@@ -337,7 +337,8 @@ def _notes(labels: Labels, over_all: pd.DataFrame) -> Iterator[str]:
     if several and len(labels.annotators) > 2:
         left_out = Patterns(labels).left_out
         few = (
-            f" {left_out:,} pairs of annotators with fewer than {MET} pairs in common are left out of them."
+            f" {left_out:,} pairs of annotators with fewer than {MIN_COMMON_PAIRS} pairs in common are left out of "
+            "them."
             if left_out
             else ""
         )

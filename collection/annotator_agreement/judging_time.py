@@ -55,7 +55,7 @@ class Session(NamedTuple):
     away: float
 
 
-def estimate(seconds: ArrayLike, left: int) -> Estimate | None:
+def estimate_duration(seconds: ArrayLike, left: int) -> Estimate | None:
     """Estimate how long the next `left` judgements will take from the :data:`RECENT` newest ones.
 
     The estimate is the mean times `left`. The prediction interval of the sum is symmetric on the logarithmic scale:
@@ -85,7 +85,7 @@ def estimate(seconds: ArrayLike, left: int) -> Estimate | None:
     Examples
     --------
     >>> times = [8.0, 12.0, 9.0, 30.0, 7.0] * 4
-    >>> [round(value / 60) for value in estimate(times, left=100)]
+    >>> [round(value / 60) for value in estimate_duration(times, left=100)]
     [17, 22, 30]
     """
     from scipy.special import stdtrit
@@ -112,7 +112,7 @@ def estimate(seconds: ArrayLike, left: int) -> Estimate | None:
     return Estimate(mid * float(np.exp(-reach)), mid, mid * float(np.exp(upwards)))
 
 
-def sessions(entries: pd.DataFrame) -> list[Session]:
+def find_sessions(entries: pd.DataFrame) -> list[Session]:
     """The sessions of one annotator, oldest first; a pause of more than :data:`PAUSE` ends one.
 
     Parameters
@@ -129,7 +129,7 @@ def sessions(entries: pd.DataFrame) -> list[Session]:
     return [Session(*row) for row in found.itertuples(index=False)]
 
 
-def since_break(entries: pd.DataFrame, now: pd.Timestamp) -> float:
+def seconds_since_break(entries: pd.DataFrame, now: pd.Timestamp) -> float:
     """Seconds of work since the annotator last paused for :data:`BREAK` seconds or more; 0 during such a break.
 
     A pause is the time between two entries less the seconds of the later one.
@@ -146,7 +146,7 @@ def since_break(entries: pd.DataFrame, now: pd.Timestamp) -> float:
     Twenty seconds, then ten minutes later ten and, at once, five.
 
     >>> at = pd.to_datetime(["2026-03-02 09:00:20", "2026-03-02 09:10:30", "2026-03-02 09:10:35"], utc=True)
-    >>> since_break(pd.DataFrame({"at": at, "seconds": [20.0, 10.0, 5.0]}), at[-1])
+    >>> seconds_since_break(pd.DataFrame({"at": at, "seconds": [20.0, 10.0, 5.0]}), at[-1])
     15.0
     """
     if entries.empty or (now - entries["at"].iloc[-1]).total_seconds() >= BREAK:
@@ -156,7 +156,7 @@ def since_break(entries: pd.DataFrame, now: pd.Timestamp) -> float:
     return float(seconds[breaks == breaks.iloc[-1]].sum())
 
 
-def medians(entries: pd.DataFrame, topics: Sequence[str]) -> dict[str, float]:
+def median_seconds(entries: pd.DataFrame, topics: Sequence[str]) -> dict[str, float]:
     """Median seconds of each of these topics that has any, from ``query_id`` and ``seconds`` of the entries."""
     timed = entries[entries["seconds"].notna() & entries["query_id"].isin(list(topics))]
     return {str(q): float(s) for q, s in timed.groupby("query_id")["seconds"].median().items()}

@@ -181,7 +181,7 @@ class Labels:
         return Labels(self.annotators, self.pairs, codes, np.array([0.0, 1.0]), self.finished_at, self.repeated)
 
 
-def chosen(frame: pd.DataFrame, *, topics: Sequence[str] = (), without: Sequence[str] = ()) -> pd.DataFrame:
+def select_labels(frame: pd.DataFrame, *, topics: Sequence[str] = (), without: Sequence[str] = ()) -> pd.DataFrame:
     """The rows of these topics (of all, if none is named), without those of some annotators.
 
     Raises

@@ -20,10 +20,8 @@ from collection.store import Store
 
 A_DAY = 24 * 3600.0
 
-
 SESSION_DAYS = 30
 """A browser that has signed in stays signed in for so long."""
-
 
 LINK_DAYS = 7
 """A link that nobody has used is void after so long."""
@@ -134,7 +132,7 @@ class Accounts:
         with self.store.transaction():
             clean, address = self._known(name), accounts.clean_email(email)
             self._require_free(address, clean)
-            self.store.accounts.set_email(clean, address)
+            self.store.accounts.update(clean, "email", address)
 
     def lock(self, name: str) -> None:
         """Lock the account: its sessions end at once, and its links are void.
@@ -147,14 +145,14 @@ class Accounts:
         with self.store.transaction():
             clean = self._known(name)
             self._keep_a_manager(clean, "lock")
-            self.store.accounts.set_locked(clean, True)
+            self.store.accounts.update(clean, "locked", True)
             self.store.accounts.end_sessions(clean)
             self.store.accounts.void_signin_links(clean)
 
     def unlock(self, name: str) -> None:
         """Let the person sign in again."""
         with self.store.transaction():
-            self.store.accounts.set_locked(self._known(name), False)
+            self.store.accounts.update(self._known(name), "locked", False)
 
     def set_password(self, name: str, password: str, keep: str | None = None) -> None:
         """Give the account a password; its other sessions end, and its links are void.
@@ -202,7 +200,7 @@ class Accounts:
         if accounts.is_outdated(hashed):
             anew = accounts.hash_password(password)
             with self.store.transaction():
-                self.store.accounts.set_password(account.name, anew)
+                self.store.accounts.update(account.name, "password", anew)
         return account.name
 
     def has_password(self, name: str) -> bool:
@@ -319,7 +317,7 @@ class Accounts:
                     raise CampaignError("nobody who can come in is a manager; start with --as NAME to make one")
                 return managers[0], self._link(managers[0])
             if not managers:
-                self.store.accounts.set_role(account.name, "manager")
+                self.store.accounts.update(account.name, "role", "manager")
             return account.name, self._link(account.name)
 
     def admit(self, email: str, role: Role, name: str | None = None) -> str | None:
@@ -393,10 +391,10 @@ class Accounts:
     def _set_role(self, name: str, role: Role) -> None:
         if role != "manager":
             self._keep_a_manager(name, "give another role to")
-        self.store.accounts.set_role(name, role)
+        self.store.accounts.update(name, "role", role)
 
     def _set_password(self, name: str, hashed: str, keep: str | None) -> None:
-        self.store.accounts.set_password(name, hashed)
+        self.store.accounts.update(name, "password", hashed)
         self.store.accounts.end_sessions(name, keep)
         self.store.accounts.void_signin_links(name)
 

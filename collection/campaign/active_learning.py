@@ -23,11 +23,10 @@ from collection.campaign.topic_ledger import Known, ledger_of, settled
 from collection.campaign.training_round import Learned, Listed, Round
 from collection.records import Run
 from collection.stopping import Ledger
-from collection.store import Store, Way
+from collection.store import Selection, Store
 
 SPACES = 16
 """Topics whose space is kept; each has a few numbers for every document."""
-
 
 KEPT = 16
 """Topics of which it is kept what the runs list."""
@@ -105,12 +104,12 @@ class ActiveLearning:
             turns=known.turns,
         )
         names = self.store.corpus.doc_ids([c.row for c in chosen])
-        ways = [
-            Way(doc_id, "random" if c.rank is None else usual, c.rank, model_round, c.probability)
+        selections = [
+            Selection(doc_id, "random" if c.rank is None else usual, c.rank, model_round, c.probability)
             for doc_id, c in zip(names, chosen, strict=True)
         ]
         ended = not by_model and len(ranking.rows) < count
-        made = Round(query_id, mode, model_round, ways, int(left.sum()), ranking.came_by, key, ended)
+        made = Round(query_id, mode, model_round, selections, int(left.sum()), ranking.came_by, key, ended)
         return Learned(made, space, ranking)
 
     def space(self, query_id: str) -> training_round.Space:
@@ -159,11 +158,11 @@ class ActiveLearning:
         return ledger_of(decisions, universe, self.settings.loop().level, judgeable)
 
     def _usual_count(self, query_id: str) -> int:
-        return 100 + self.store.queue.held(query_id, clock.seconds())
+        return 100 + self.store.queue.count_unavailable(query_id, clock.seconds())
 
     def is_short(self, made: Round) -> bool:
         """Whether annotators hold so much of a round that a longer one is wanted."""
-        return not made.complete and len(made.ways) < self._usual_count(made.query_id)
+        return not made.complete and len(made.selections) < self._usual_count(made.query_id)
 
     def is_current(self, made: Round) -> bool:
         """Whether a round has read all of its topic's log, by today's settings and documents."""

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import pandas as pd
 
 from collection import adjudication, clock, export, formats
-from collection.adjudication import Chosen
+from collection.adjudication import ChosenRule
 from collection.annotator_agreement import COEFFICIENTS
 from collection.campaign.agreement import AgreementStudy
 from collection.campaign.corpus import Corpus
@@ -89,7 +89,7 @@ class CollectionCard:
         self,
         *,
         name: str | None = None,
-        rule: str | Chosen | None = None,
+        rule: str | ChosenRule | None = None,
         corpus: CorpusChoice = "all",
         query_text: str = "title",
         name_annotators: bool = False,
@@ -112,7 +112,7 @@ class CollectionCard:
             return self.facts_of(qrels, made_of, names, name, rule, corpus, query_text)
 
     def outline(
-        self, *, name: str | None = None, rule: str | Chosen | None = None, corpus: CorpusChoice = "all"
+        self, *, name: str | None = None, rule: str | ChosenRule | None = None, corpus: CorpusChoice = "all"
     ) -> Outline:
         """How large the collection would be, without writing it; `name`, `rule`, `corpus` as for its export.
 
@@ -129,7 +129,7 @@ class CollectionCard:
         size = round(sum(sizes) / len(sizes) * documents) if sizes else 0
         return Outline(called, len(qrels), int(qrels["query_id"].nunique()), documents, size)
 
-    def qrels_and_source(self, rule: str | Chosen | None) -> tuple[pd.DataFrame, str]:
+    def qrels_and_source(self, rule: str | ChosenRule | None) -> tuple[pd.DataFrame, str]:
         """The qrels, and what they are made of."""
         made_of, found = "judgements", self.qrels.build(rule)
         if found.empty:
@@ -151,7 +151,7 @@ class CollectionCard:
         made_of: str,
         names: Mapping[str, str],
         name: str | None,
-        rule: str | Chosen | None,
+        rule: str | ChosenRule | None,
         corpus: CorpusChoice,
         query_text: str,
     ) -> dict[str, Any]:
@@ -203,17 +203,17 @@ class CollectionCard:
             return int(qrels["doc_id"].nunique()) - len(self.store.corpus.without_text(qrels["doc_id"]))
         return self.progress.counts()["documents"] if corpus == "all" else 0
 
-    def _rule_facts(self, rule: str | Chosen | None, names: Mapping[str, str]) -> dict[str, Any]:
+    def _rule_facts(self, rule: str | ChosenRule | None, names: Mapping[str, str]) -> dict[str, Any]:
         """The rule, and how the grades came about; a rule may name an annotator."""
-        chosen = adjudication.parse(rule)
+        chosen = adjudication.parse_rule(rule)
         parameters = {
             key: names.get(str(value), value) if key == "annotator" else value
             for key, value in chosen.parameters.items()
         }
         return {
-            "rule": str(Chosen(chosen.name, parameters)),
+            "rule": str(ChosenRule(chosen.name, parameters)),
             "description": adjudication.RULES[chosen.name].description,
-            "by": adjudication.origins(self.qrels.with_sources(chosen).grades),
+            "by": adjudication.count_origins(self.qrels.with_sources(chosen).grades),
         }
 
     def _agreement_facts(self) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pandas as pd
 
 from collection import export, formats, layout
-from collection.adjudication import Chosen
+from collection.adjudication import ChosenRule
 from collection.campaign.collection_card import CollectionCard, CorpusChoice
 from collection.campaign.corpus import Corpus
 from collection.campaign.document_view import DocumentView
@@ -65,7 +65,7 @@ class CollectionExport:
         directory: Path | str,
         *,
         name: str | None = None,
-        rule: str | Chosen | None = None,
+        rule: str | ChosenRule | None = None,
         corpus: CorpusChoice = "all",
         query_text: str = "title",
         with_runs: bool = False,
@@ -164,7 +164,7 @@ class CollectionExport:
             shutil.copyfile(source, folder / FOLDER / image.file)
 
     def _write_tables(
-        self, folder: Path, qrels: pd.DataFrame, made_of: str, rule: str | Chosen | None, query_text: str
+        self, folder: Path, qrels: pd.DataFrame, made_of: str, rule: str | ChosenRule | None, query_text: str
     ) -> None:
         topics, pool = self.corpus.topics(), self.store.pool.pairs()
         formats.write_topics(topics, folder / "topics.jsonl")

@@ -17,35 +17,27 @@ from collection.campaign.settings import Settings
 from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import InputError, UnknownNameError
 from collection.records import GradeScale
-from collection.store import Said, Store
+from collection.store import PastJudgement, Store
 
 MOST_ENTRIES = 100
 """Judgements that are looked back at in one go."""
 
-
 MOST_WORDS = 10
 """Words that a search in one's judgements takes."""
-
 
 SESSIONS = 10
 """Sessions that are listed."""
 
-
 TOPICS = 50
 """Topics that are listed of those that an annotator has judged in, and of those that are open."""
 
-
 NO_END = "no end is known: the Recall page says when enough is found"
-
 
 SHARED = "if nobody else takes part of it"
 
-
 UNCOUNTED = "how many pairs a topic takes is known when it is done"
 
-
 _COLUMNS = ("at", "seconds", "away", "query_id", "log")
-
 
 _LOGS = {"grades": "judgements", "list": "choices", "preference": "preferences"}
 
@@ -53,7 +45,7 @@ _LOGS = {"grades": "judgements", "list": "choices", "preference": "preferences"}
 class History(NamedTuple):
     """Judgements, newest first, and whether there are older ones."""
 
-    entries: list[Said]
+    entries: list[PastJudgement]
     more: bool
 
 
@@ -173,7 +165,7 @@ class JudgingHistory:
             else:
                 which = {"flagged": True} if grade == "flagged" else {"kind": grade}
         wanted = re.findall(r'"[^"]*"|\S+', words.replace("\0", " "))
-        found = self.store.history.said(
+        found = self.store.history.judgements(
             annotator,
             query_id=query_id,
             words=[word for token in wanted[:MOST_WORDS] if (word := token.strip('"').strip())],
@@ -181,8 +173,8 @@ class JudgingHistory:
             limit=limit + 1,
             **which,
         )
-        former = self.store.history.said_before([said.id for said in found[:limit]])
-        entries = [said._replace(former=tuple(former.get(said.id, ()))) for said in found[:limit]]
+        earlier = self.store.history.earlier_judgements([said.id for said in found[:limit]])
+        entries = [said._replace(former=tuple(earlier.get(said.id, ()))) for said in found[:limit]]
         return History(entries, len(found) > limit)
 
     def last_topic(self, annotator: str) -> str | None:
@@ -206,7 +198,7 @@ class JudgingHistory:
         since = at.floor("D") if day is None else pd.Timestamp(day).tz_convert("UTC")
         entries = self._entries(annotator)
         today = entries[entries["at"] >= since]
-        sessions = judging_time.sessions(entries)[-SESSIONS:][::-1]
+        sessions = judging_time.find_sessions(entries)[-SESSIONS:][::-1]
         goes_on = bool(sessions) and (at - sessions[0].until).total_seconds() <= judging_time.PAUSE
         left, total = self._left(annotator)
         task = self.settings.judging_page().task
@@ -216,7 +208,7 @@ class JudgingHistory:
             estimate, why = None, NO_END if total is None else UNCOUNTED
         else:
             seconds = entries["seconds"][entries["log"] == _LOGS[task]]
-            estimate = judging_time.estimate(seconds.to_numpy(dtype=np.float64), total)
+            estimate = judging_time.estimate_duration(seconds.to_numpy(dtype=np.float64), total)
             why = SHARED if total and self._others_judge(annotator) else ""
             if estimate is None:
                 timed = int(seconds.notna().sum())
@@ -225,7 +217,7 @@ class JudgingHistory:
             Sum(len(today), float(today["seconds"].sum()), float(today["away"].sum())),
             sessions[0] if goes_on else None,
             sessions,
-            judging_time.since_break(entries, at),
+            judging_time.seconds_since_break(entries, at),
             self._topic_times(annotator, entries, left) if task == "grades" else [],
             total,
             estimate,
@@ -235,7 +227,7 @@ class JudgingHistory:
     def _entries(self, annotator: str) -> pd.DataFrame:
         """What the annotator made themselves: ``at``, ``seconds``, ``away``, ``query_id``, oldest first; read once."""
         since, known = self._spent.get(annotator, ((0, 0, 0), None))
-        new, last = self.store.history.spent(annotator, since)
+        new, last = self.store.history.timed_decisions(annotator, since)
         if new or known is None:
             fresh = pd.DataFrame(new, columns=list(_COLUMNS)).astype({"seconds": "float64", "away": "float64"})
             fresh["at"] = pd.to_datetime(fresh["at"], utc=True, format="ISO8601")
@@ -264,10 +256,10 @@ class JudgingHistory:
         return bool((others & (accounts["name"] != annotator)).any())
 
     def _topic_times(self, annotator: str, entries: pd.DataFrame, left: dict[str, int | None]) -> list[TopicTime]:
-        judged = self.store.history.said_in_topics(annotator)
+        judged = self.store.history.count_by_topic(annotator)
         latest = entries["query_id"][::-1].drop_duplicates().tolist()
         begun = list(dict.fromkeys([*latest, *judged]))[:TOPICS]
         open_ = [q for q, number in left.items() if number != 0 and q not in judged and q not in begun][:TOPICS]
         titles = self.store.corpus.topics().set_index("query_id")["title"]
-        medians = judging_time.medians(entries, begun)
+        medians = judging_time.median_seconds(entries, begun)
         return [TopicTime(q, titles[q], judged.get(q, 0), left.get(q, 0), medians.get(q)) for q in [*begun, *open_]]

@@ -30,7 +30,6 @@ from collection.store import Added, Store
 RUNS_NAMED = 3
 """Of the runs with documents without a text, so many are named."""
 
-
 LABEL = ["annotator", "query_id", "doc_id", "relevance"]
 
 
@@ -227,7 +226,7 @@ class _Import:
             if number % 1000 == 0:
                 self.tell(f"{Path(path).name}: documents", number, None)
             named = document.metadata.get("images")
-            if isinstance(named, formats.NamedImages):
+            if isinstance(named, formats.ImageList):
                 kept = images.kept(path, line, named)
                 yield document._replace(metadata={**document.metadata, "images": kept})
             else:

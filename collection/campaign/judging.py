@@ -22,16 +22,14 @@ from collection.campaign.training_round import Round
 from collection.characters import require_writable
 from collection.errors import JudgementError
 from collection.records import Candidate, CountsAs, GradeScale, Judgement
-from collection.store import Demand, Pair, Store, Way
+from collection.store import Demand, Pair, Selection, Store
 
 LONGEST_IN_LOOP = 600.0
 """Seconds that a pair is reserved in the loop at most, where what is held is the best that there is; a card in front
 renews it every two minutes."""
 
-
 SPARE = 16
 """Documents beyond what is wanted, held, and judged since a round was made."""
-
 
 SKIPPED_FOR = 20
 """Judgements of the annotator after which a document that they skipped in the loop may come again."""
@@ -99,7 +97,7 @@ class Judging:
             query_id in first or self.store.assignments.is_for(query_id, annotator)
         ):
             with self.store.transaction():
-                self.store.queue.end_leases(query_id, [], annotator, at)
+                self.store.queue.end_leases(query_id, annotator, at)
             return NextPairs([], list(holding), None, None, first=next(iter(first), None))
         if first:
             return self._from_pool(
@@ -150,7 +148,7 @@ class Judging:
         if self._second_opinions(query_id, annotator, at, 1):
             return True
         rows = self.loop_scope.rows()[query_id]
-        taken = np.isin(self.store.queue.out_of_reach_rows(query_id, at, annotator), rows)  # not labels from elsewhere
+        taken = np.isin(self.store.queue.unavailable_rows(query_id, at, annotator), rows)  # not labels from elsewhere
         return len(rows) > int(taken.sum()) and self.budget.room(query_id, annotator) != 0
 
     def _from_pool(
@@ -179,7 +177,7 @@ class Judging:
                 searched = [c.doc_id for c in assignment.next_pairs(elsewhere)]
                 self.store.queue.prolong(query_id, searched, annotator, min(until, at + LONGEST_IN_LOOP))
             self.store.queue.prolong(query_id, held, annotator, until)
-            self.store.queue.lease(query_id, map(Way, fresh), annotator, at, until)
+            self.store.queue.lease(query_id, map(Selection, fresh), annotator, at, until)
         documents = self.store.corpus.documents(fresh)
         closed = [d for d in holding if d not in set(held)]
         return NextPairs([documents[d] for d in fresh], closed, None, None, calibration=fresh if calibration else [])
@@ -203,7 +201,7 @@ class Judging:
         """Documents of a loop that others have judged and more annotators are to judge, the oldest first."""
         if self.settings.assignment().annotators == 1:
             return []
-        begun = self.store.queue.begun(query_id, annotator, at)
+        begun = self.store.queue.judged_by_others(query_id, annotator, at)
         numbers = self._wanted_outside(query_id, [doc_id for doc_id, _, _ in begun]).tolist()
         wanted = [
             doc_id
@@ -227,15 +225,17 @@ class Judging:
         if self.settings.loop().budget:
             self.budget.most_in_loop()  # which may read all runs, for seconds in which nobody else could write
         with self.store.transaction():
-            out_of_reach = self.store.queue.held(query_id, at, but=annotator)
+            out_of_reach = self.store.queue.count_unavailable(query_id, at, annotator)
             # So many are enough, and this is the one thing that takes time in a save.
             since = self.store.judgements.logged_in(query_id) - made.model_round
             enough = length + len(holding) + out_of_reach + since + SPARE
             second = self._second_opinions(query_id, annotator, at, enough)
             # What others have judged comes first: it is as good as theirs was, and soon there are two to compare.
-            ways = {doc_id: Way(doc_id, "overlap", None, made.model_round) for doc_id in second}
-            ways |= {way.doc_id: way for way in made.ways[:enough] if way.doc_id not in ways}
-            among = [*ways, *(d for d in holding if d not in ways)]
+            selections = {doc_id: Selection(doc_id, "overlap", None, made.model_round) for doc_id in second}
+            selections |= {
+                chosen.doc_id: chosen for chosen in made.selections[:enough] if chosen.doc_id not in selections
+            }
+            among = [*selections, *(d for d in holding if d not in selections)]
             candidates = self.candidates(query_id, annotator, at, among)
             # A loop has no end at which skipped documents could come again: they do after some others.
             since_when = self.store.judgements.judged_since(query_id, annotator, SKIPPED_FOR)
@@ -245,19 +245,19 @@ class Judging:
             open_ = [c.doc_id for c in assignment.next_pairs(candidates)]
             # What is on screen came up by an earlier round, and its lease says so.
             on_screen = [d for d in holding[:1] if d in open_]
-            others = [d for d in open_ if d in ways and d not in on_screen]
+            others = [d for d in open_ if d in selections and d not in on_screen]
             room = self.budget.room(query_id, annotator, alone=let_go)
             if room is not None:
                 others = _within(others, second, room - len(set(on_screen).difference(second)))
             order = on_screen + others[: max(length - len(on_screen), 0)]
-            self.store.queue.end_leases(query_id, [*holding, *order], annotator, at, others=let_go)
+            self.store.queue.end_leases(query_id, annotator, at, keep=[*holding, *order], others=let_go)
             until = at + min(self.settings.assignment().lease * 60, LONGEST_IN_LOOP)
             self.store.queue.prolong(query_id, [d for d in holding if d in open_], annotator, until)
             left = made.left - self.store.judgements.judged_among(query_id, since) - out_of_reach
             chosen = []
             for d in order:
                 if d not in on_screen:
-                    chosen.append(_drawn_from(ways[d], left))
+                    chosen.append(_drawn_from(selections[d], left))
                 left -= d not in second  # what nobody has judged and stands before a draw is not drawn from
             self.store.queue.lease(query_id, chosen, annotator, at, until)
         fresh = [d for d in order if d not in set(holding)]
@@ -472,6 +472,6 @@ def _within(documents: Sequence[str], judged: Sequence[str], room: int) -> list[
     return [doc_id for doc_id in documents if doc_id in kept]
 
 
-def _drawn_from(way: Way, documents: int) -> Way:
+def _drawn_from(chosen: Selection, documents: int) -> Selection:
     """A draw passes over what others hold, what the annotator skipped, and what stands before it in their queue."""
-    return way if way.probability is None else way._replace(probability=1 / max(documents, 1))
+    return chosen if chosen.probability is None else chosen._replace(probability=1 / max(documents, 1))

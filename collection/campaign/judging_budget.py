@@ -80,9 +80,9 @@ class JudgingBudget:
         settings, at = self.settings.loop(), clock.seconds()
         rooms = []
         if settings.topic_budget:
-            rooms.append(settings.topic_budget - self.store.queue.spoken_for(at, query_id, but=annotator))
+            rooms.append(settings.topic_budget - self.store.queue.count_taken(query_id, at, annotator))
         if settings.budget:
-            taken = self.store.queue.spoken_for_topics(at, annotator, None if alone else query_id)
+            taken = self.store.queue.count_taken_by_topic(at, annotator, None if alone else query_id)
             rooms.append(self._shares(taken)[query_id] - taken.get(query_id, 0))
         return max(min(rooms), 0) if rooms else None
 
@@ -122,7 +122,7 @@ class JudgingBudget:
         return BudgetState(
             settings.get("budget", 0),
             settings.get("topic_budget", 0),
-            self.store.queue.spoken_for_topics(math.inf),  # no lease lasts so long: only what is judged
+            self.store.queue.count_taken_by_topic(math.inf),  # no lease lasts so long: only what is judged
             [query_id for query_id, mode in modes.items() if mode in LOOPING],
         )
 

@@ -10,7 +10,6 @@ from collection.errors import InputError, UnknownNameError
 
 Task = Literal["grades", "list", "preference"]
 
-
 TASKS: dict[Task, str] = {
     "grades": "Grades: one document at a time gets a grade, as dense qrels want it",
     "list": "Lists: of a topic's first documents the one or few that answer it are chosen, for sparse qrels",
@@ -18,9 +17,7 @@ TASKS: dict[Task, str] = {
 }
 """What annotators are asked: name -> what it means."""
 
-
 Form = Literal["auto", "plain", "preformatted", "markdown", "html"]
-
 
 FORMS: dict[Form, str] = {
     "auto": "by the document: its `format` where it has one, HTML where it begins like a page, else plain",
@@ -31,13 +28,10 @@ FORMS: dict[Form, str] = {
 }
 """How the text of documents is to be read: name -> what it means."""
 
-
 Long = Literal["whole", "passages"]
-
 
 MOST_CHOSEN = 50
 """So many documents of a list can be chosen at most, whatever the manager says."""
-
 
 _HOST = re.compile(r"(?:\w(?:[\w-]*\w)?\.)*\w(?:[\w-]*\w)?")
 

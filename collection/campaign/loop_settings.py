@@ -12,10 +12,8 @@ from collection.errors import InputError, UnknownNameError
 EVERYWHERE = {"loop", "pool-then-loop"}
 """Modes in which any document of the collection may be judged."""
 
-
 IN_POOL = ("pool", "random", "loop-in-pool")
 """Modes in which the pool is judged and nothing else."""
-
 
 MODES: dict[str, str] = {
     "pool": "Pool only: the pairs of the pool, in its order",
@@ -27,14 +25,11 @@ MODES: dict[str, str] = {
 }
 """How the pairs of a topic are chosen: name -> what it means."""
 
-
 LOOPING = {"loop", "loop-in-pool", "pool-then-loop"}
 """Modes in which judgements decide what comes next."""
 
-
 MODEL = "model"
 """What ranks in a loop that is not left to a pooling strategy."""
-
 
 ExplanationLevel = Literal["terms", "terms and runs", "nothing"]
 

@@ -17,7 +17,6 @@ PROGRESS = (
 )  # fmt: skip
 """Columns of :meth:`.Progress.topics`."""
 
-
 OTHERS_AFTER = 10.0
 """Seconds after which what others did is counted anew for an annotator's progress in all topics."""
 

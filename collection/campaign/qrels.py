@@ -11,7 +11,7 @@ import pandas as pd
 
 from collection import adjudication, clock, preferences
 from collection import export as exporting
-from collection.adjudication import Adjudicated, Chosen
+from collection.adjudication import Adjudicated, ChosenRule
 from collection.campaign.corpus import Corpus
 from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import CampaignError, InputError
@@ -31,20 +31,20 @@ class QrelsBuilder:
     corpus: Corpus
     topic_tasks: TopicTasks
 
-    def build(self, rule: str | Chosen | None = None, **parameters: str) -> pd.DataFrame:
+    def build(self, rule: str | ChosenRule | None = None, **parameters: str) -> pd.DataFrame:
         """The judgements settled into qrels: ``query_id``, ``doc_id``, ``relevance``; by topic, then document id.
 
         Parameters
         ----------
         rule, **parameters
-            How several annotators' judgements become one grade, as :func:`collection.adjudication.parse` takes it:
+            How several annotators' judgements become one grade, as :func:`collection.adjudication.parse_rule` takes it:
             ``"majority"``, ``"majority(ties=higher)"``.
         """
         return self.with_sources(rule, **parameters).qrels
 
-    def with_sources(self, rule: str | Chosen | None = None, **parameters: str) -> Adjudicated:
+    def with_sources(self, rule: str | ChosenRule | None = None, **parameters: str) -> Adjudicated:
         """The same with the rule and how each grade came about, in the same order."""
-        found = adjudication.adjudicate(self.store.judgements.table(), adjudication.parse(rule, **parameters))
+        found = adjudication.adjudicate(self.store.judgements.table(), adjudication.parse_rule(rule, **parameters))
         order = pd.Series(range(len(self.corpus.topics())), index=self.corpus.topics()["query_id"])
         keys = found.grades["query_id"].map(order)
         ordered = found.grades.assign(_=keys).sort_values(["_", "doc_id"]).drop(columns="_").reset_index(drop=True)
@@ -58,16 +58,16 @@ class QrelsBuilder:
         rule
             A name of :data:`collection.preferences.choices.CHOICE_RULES`. What was shown and not chosen has no row.
         """
-        return self.corpus.in_topic_order(choices.sparse_qrels(self.topic_tasks.choices(), rule))
+        return self.corpus.in_topic_order(choices.build_qrels(self.topic_tasks.choices(), rule))
 
     def strengths(self, *, prior: float = preferences.PRIOR) -> pd.DataFrame:
         """How strong each document is by everybody's preferences; see :func:`collection.preferences.bradley_terry`."""
-        return self.corpus.in_topic_order(preferences.strengths(self.topic_tasks.preferences(), prior=prior))
+        return self.corpus.in_topic_order(preferences.estimate_strengths(self.topic_tasks.preferences(), prior=prior))
 
     def from_preferences(self, *, lowest: int | None = None, alike: float = preferences.ALIKE) -> pd.DataFrame:
         """Preferences made into grades of the campaign's scale: ``query_id``, ``doc_id``, ``relevance``.
 
-        See :func:`collection.preferences.grades` for the rule, and for what such grades cannot say.
+        See :func:`collection.preferences.strengths_to_grades` for the rule, and for what such grades cannot say.
 
         Parameters
         ----------
@@ -77,13 +77,13 @@ class QrelsBuilder:
             How far apart strengths may be that count as alike, in the logarithm of the odds.
         """
         scale = [grade for grade in self.grades.sentences if lowest is None or grade >= lowest]
-        return preferences.grades(self.strengths(), scale, alike=alike)
+        return preferences.strengths_to_grades(self.strengths(), scale, alike=alike)
 
     def in_form(
         self,
         form: QrelsForm = "judged",
         *,
-        rule: str | Chosen | None = None,
+        rule: str | ChosenRule | None = None,
         unjudged: bool = False,
         include_unjudged_topics: bool = False,
     ) -> pd.DataFrame:
@@ -116,7 +116,7 @@ class QrelsBuilder:
             raise InputError("a topic without a grade has unjudged pairs only: ask for the unjudged pairs, too")
         return frame
 
-    def unjudged_topics(self, form: QrelsForm = "judged", *, rule: str | Chosen | None = None) -> list[str]:
+    def unjudged_topics(self, form: QrelsForm = "judged", *, rule: str | ChosenRule | None = None) -> list[str]:
         """Topics of the pool in which no pair has a grade: :meth:`in_form` leaves them out unless asked for.
 
         Parameters
@@ -128,7 +128,7 @@ class QrelsBuilder:
         judged = exporting.of_judged_topics(frame)["query_id"]
         return frame.loc[~frame["query_id"].isin(judged), "query_id"].drop_duplicates().tolist()
 
-    def _qrels_of_all_topics(self, form: QrelsForm, rule: str | Chosen | None, unjudged: bool) -> pd.DataFrame:
+    def _qrels_of_all_topics(self, form: QrelsForm, rule: str | ChosenRule | None, unjudged: bool) -> pd.DataFrame:
         """What :meth:`in_form` gives, with the topics in which no pair has a grade."""
         qrels, pool = self.build(rule), self.store.pool.pairs()
         if form == "judged":
@@ -152,7 +152,7 @@ class QrelsBuilder:
         columns: dict[QrelsForm, str] = {"strata": "stratum", "probabilities": "probability"}
         return ["judged", *(form for form, column in columns.items() if pool[column].notna().any())]
 
-    def rule_report(self, rule: str | Chosen | None = None, **parameters: str) -> dict[str, Any]:
+    def rule_report(self, rule: str | ChosenRule | None = None, **parameters: str) -> dict[str, Any]:
         """What made the qrels, as plain data: what ``export`` writes beside them. All of it but ``made_at`` is theirs.
 
         Parameters
@@ -160,7 +160,7 @@ class QrelsBuilder:
         rule, **parameters
             As for :meth:`build`.
         """
-        chosen = adjudication.parse(rule, **parameters)
+        chosen = adjudication.parse_rule(rule, **parameters)
         return self._report_of(self.with_sources(chosen))
 
     def _report_of(self, found: Adjudicated) -> dict[str, Any]:
@@ -176,7 +176,7 @@ class QrelsBuilder:
             "grades": {str(g): s for g, s in self.grades.sentences.items()},
             "topics": int(settled["query_id"].nunique()),
             "pairs": len(settled),
-            "by": adjudication.origins(settled),
+            "by": adjudication.count_origins(settled),
             "judgements": len(graded),
             "cannot_judge": int((~adjudicated & (said["kind"] == "cannot judge")).sum()),
             "adjudications": int(adjudicated.sum()),
@@ -189,7 +189,7 @@ class QrelsBuilder:
             "made_at": clock.now(),
         }
 
-    def of_topics(self, rule: str | Chosen | None, topics: Iterable[str] | None) -> pd.DataFrame:
+    def of_topics(self, rule: str | ChosenRule | None, topics: Iterable[str] | None) -> pd.DataFrame:
         """:meth:`build`, of these topics only; of all if `topics` is None."""
         qrels = self.build(rule)
         return qrels if topics is None else qrels[qrels["query_id"].isin(list(topics))]

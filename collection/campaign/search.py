@@ -12,7 +12,7 @@ from collection.campaign.settings import Settings
 from collection.documents.rendering import html_text, is_html
 from collection.errors import InputError, UnknownNameError
 from collection.records import UNSPACED, Document
-from collection.store import Store, Way
+from collection.store import Selection, Store
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 
@@ -89,7 +89,7 @@ class DocumentSearch:
             if not any(c.mine for c in state) and not assignment.next_pairs(state):
                 raise InputError(f"{doc_id!r} is judged already, or another annotator has it on screen")
             until = at + self.settings.assignment().lease * 60
-            self.store.queue.lease(query_id, [Way(doc_id, "search")], annotator, at, until)
+            self.store.queue.lease(query_id, [Selection(doc_id, "search")], annotator, at, until)
         return document
 
 

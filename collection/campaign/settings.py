@@ -18,7 +18,6 @@ from collection.store import Store
 CARD_BYTES = 20_000
 """That the arrangement of a card may take."""
 
-
 LONGEST_GUIDELINES = 200_000
 """Characters."""
 

@@ -13,7 +13,6 @@ from collection.stopping import Ledger
 
 Bools = NDArray[np.bool_]
 
-
 BY_LOOP = ("loop", "start", "random")
 """Strategies of pairs that the loop brought up, beside the names of those that are adaptive."""
 

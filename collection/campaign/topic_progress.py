@@ -19,7 +19,6 @@ from collection.store import Store, TopicKey
 BEHIND = 100
 """Entries of the log after which what they say is shared anew."""
 
-
 CAMPAIGNS = 4
 """Campaigns of which it is kept."""
 
@@ -34,7 +33,6 @@ class _Read(NamedTuple):
 
 
 _shared: OrderedDict[str, _Read] = OrderedDict()
-
 
 _lock = threading.Lock()
 

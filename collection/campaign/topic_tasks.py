@@ -23,7 +23,6 @@ from collection.store import Standing, Store
 
 D = TypeVar("D", Choice, Preference)
 
-
 BATCH = 32
 """Topics whose claims are looked up together."""
 
@@ -118,10 +117,10 @@ class TopicTasks:
         done, left = self.board().progress(annotator)
         return TaskProgress(done, done + left, left)
 
-    def plan(self, annotator: str, query_id: str, depth: int = 0) -> tuple[preferences.Plan, preferences.Ahead]:
+    def plan(self, annotator: str, query_id: str, depth: int = 0) -> tuple[preferences.Plan, preferences.Lookahead]:
         """Which two documents of a topic an annotator compares next, and which after each possible answer.
 
-        See :func:`collection.preferences.plan` and :func:`collection.preferences.ahead`, whose `depth` it is.
+        See :func:`collection.preferences.plan` and :func:`collection.preferences.look_ahead`, whose `depth` it is.
 
         Raises
         ------
@@ -134,7 +133,7 @@ class TopicTasks:
         documents = board.documents(query_id)
         said = self.store.topic_tasks.preferences_of(board.keys[query_id], annotator)
         seed = f"{self.campaign_id} {annotator} {query_id}"
-        return preferences.plan(documents, said, seed), preferences.ahead(documents, said, seed, depth)
+        return preferences.plan(documents, said, seed), preferences.look_ahead(documents, said, seed, depth)
 
     def may_see(self, annotator: str, query_id: str) -> bool:
         """Whether a topic is one of an annotator's, or was."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from collection.active_learning import training_round
 from collection.pooling import Indices
-from collection.store import Way
+from collection.store import Selection
 
 
 class Round(NamedTuple):
@@ -19,9 +19,9 @@ class Round(NamedTuple):
     ----------
     model_round
         Entries of the topic's log that it has read: the number of the round.
-    ways
-        Documents in the order in which to judge them, each with how it came up: "loop", "start" (nothing relevant
-        is known yet), the name of a pooling strategy, or "random".
+    selections
+        Documents in the order in which to judge them; their strategy is "loop", "start" (nothing relevant is known
+        yet), the name of a pooling strategy, or "random".
     left
         Documents of the scope that were unjudged.
     came_by
@@ -35,7 +35,7 @@ class Round(NamedTuple):
     query_id: str
     mode: str
     model_round: int
-    ways: list[Way]
+    selections: list[Selection]
     left: int
     came_by: str
     key: tuple[object, ...]
@@ -43,8 +43,8 @@ class Round(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Whether the ways are all that is left."""
-        return self.ended or len(self.ways) == self.left
+        """Whether the selections are all that is left."""
+        return self.ended or len(self.selections) == self.left
 
 
 class Listed(NamedTuple):

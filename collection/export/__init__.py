@@ -7,8 +7,10 @@ from collection.export.facts import of_judging, of_pool, of_qrels, of_recall, pl
 from collection.export.markdown_card import card
 from collection.export.names import pseudonyms, renamed
 from collection.export.strata import of_judged_topics, with_probabilities, with_strata, with_unjudged
+from collection.export.training_examples import NEGATIVES
 
 __all__ = [
+    "NEGATIVES",
     "card",
     "of_judged_topics",
     "of_judging",

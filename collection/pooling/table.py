@@ -103,9 +103,10 @@ class StrategyEntry(Entry[Strategy]):
 
         Raises
         ------
-        InputError
-            It is adaptive.
+        InputError, UnknownNameError
+            It is adaptive, or has no such parameter.
         """
+        self.require_parameters(parameters)
         if self.adaptive:
             raise InputError(
                 f"{self.name} chooses each document after the judgement of the one before, so it makes no pool in "

@@ -10,7 +10,7 @@ import pandas as pd
 
 from collection.errors import InputError
 from collection.frames import QRELS
-from collection.preferences.majority import judged_pairs
+from collection.preferences.majority import count_votes
 
 Floats = npt.NDArray[np.float64]
 
@@ -102,7 +102,7 @@ def _logistic(x: Floats) -> Floats:
     return np.exp(-np.logaddexp(0.0, -x))
 
 
-def strengths(preferences: pd.DataFrame, *, prior: float = PRIOR) -> pd.DataFrame:
+def estimate_strengths(preferences: pd.DataFrame, *, prior: float = PRIOR) -> pd.DataFrame:
     """How strong each document is, topic by topic, over all annotators; see :func:`fit`.
 
     Parameters
@@ -120,7 +120,7 @@ def strengths(preferences: pd.DataFrame, *, prior: float = PRIOR) -> pd.DataFram
         the order in which they come, the strongest document first, of equally strong ones the smaller id.
     """
     topics: dict[str, list[tuple[str, str, int, int, int]]] = {}
-    for query_id, *pair in judged_pairs(preferences).itertuples(index=False, name=None):
+    for query_id, *pair in count_votes(preferences).itertuples(index=False, name=None):
         topics.setdefault(query_id, []).append((pair[0], pair[1], pair[2], pair[3], pair[4]))
     wins_of: dict[str, tuple[list[str], Floats]] = {}
     alike: dict[int, list[str]] = {}
@@ -146,7 +146,7 @@ def strengths(preferences: pd.DataFrame, *, prior: float = PRIOR) -> pd.DataFram
     return frame.astype({"query_id": "str", "doc_id": "str", "strength": "float64", "pairs": "int64"})
 
 
-def grades(strengths: pd.DataFrame, scale: Sequence[int], *, alike: float = ALIKE) -> pd.DataFrame:
+def strengths_to_grades(strengths: pd.DataFrame, scale: Sequence[int], *, alike: float = ALIKE) -> pd.DataFrame:
     """Grades from strengths: the best of each topic get the highest grade, the last the lowest, the rest by place.
 
     Documents are put into groups: from the strongest on, one belongs to the group before it where it is no more than
@@ -161,7 +161,7 @@ def grades(strengths: pd.DataFrame, scale: Sequence[int], *, alike: float = ALIK
     Parameters
     ----------
     strengths
-        From :func:`strengths`.
+        From :func:`estimate_strengths`.
     scale
         Two or more grades; leave the lowest out where every document that was compared is relevant.
     alike
@@ -175,7 +175,8 @@ def grades(strengths: pd.DataFrame, scale: Sequence[int], *, alike: float = ALIK
     Examples
     --------
     >>> rows = [("1", "a", 3.0), ("1", "b", 0.1), ("1", "c", -0.1), ("1", "d", -3.0)]
-    >>> grades(pd.DataFrame(rows, columns=["query_id", "doc_id", "strength"]), [0, 1, 2, 3])["relevance"].tolist()
+    >>> strengths = pd.DataFrame(rows, columns=["query_id", "doc_id", "strength"])
+    >>> strengths_to_grades(strengths, [0, 1, 2, 3])["relevance"].tolist()
     [3, 2, 2, 0]
     """
     levels = sorted(scale)

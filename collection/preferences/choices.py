@@ -65,7 +65,7 @@ class ChoiceAgreement(NamedTuple):
     overlap: float
 
 
-def sparse_qrels(choices: pd.DataFrame, rule: str = "majority") -> pd.DataFrame:
+def build_qrels(choices: pd.DataFrame, rule: str = "majority") -> pd.DataFrame:
     """Choices settled into sparse qrels: what was chosen, with relevance 1, and nothing else.
 
     What was shown and not chosen gets no row: nobody judged it by itself, so it is unjudged and not a 0. Who could
@@ -89,7 +89,7 @@ def sparse_qrels(choices: pd.DataFrame, rule: str = "majority") -> pd.DataFrame:
     --------
     >>> rows = [("ann", "1", "chosen", ("a", "b"), ("b",)), ("ben", "1", "chosen", ("a", "b"), ())]
     >>> choices = pd.DataFrame(rows, columns=["annotator", "query_id", "kind", "shown", "chosen"])
-    >>> sparse_qrels(choices).values.tolist(), len(sparse_qrels(choices, "all"))
+    >>> build_qrels(choices).values.tolist(), len(build_qrels(choices, "all"))
     ([['1', 'b', 1]], 0)
     """
     require_columns(choices, NEEDED, "settling choices")
@@ -116,7 +116,7 @@ def agreement(choices: pd.DataFrame) -> ChoiceAgreement:
     Parameters
     ----------
     choices
-        As for :func:`sparse_qrels`; who could not judge a list is left out.
+        As for :func:`build_qrels`; who could not judge a list is left out.
 
     Examples
     --------

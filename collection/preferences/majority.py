@@ -40,7 +40,7 @@ class PreferenceAgreement(NamedTuple):
     circular: float
 
 
-def last_words(preferences: pd.DataFrame) -> pd.DataFrame:
+def latest_preferences(preferences: pd.DataFrame) -> pd.DataFrame:
     """Of a whole log each annotator's last word on each two documents of a topic, without what was taken back.
 
     Parameters
@@ -51,7 +51,7 @@ def last_words(preferences: pd.DataFrame) -> pd.DataFrame:
     Examples
     --------
     >>> rows = [("ann", "1", "a", "b", "left"), ("ann", "1", "b", "a", "left"), ("ann", "1", "a", "c", "left")]
-    >>> last_words(pd.DataFrame(rows, columns=list(NEEDED)))["left"].tolist()
+    >>> latest_preferences(pd.DataFrame(rows, columns=list(NEEDED)))["left"].tolist()
     ['b', 'a']
     """
     require_columns(preferences, NEEDED, "what is preferred")
@@ -68,7 +68,7 @@ def last_words(preferences: pd.DataFrame) -> pd.DataFrame:
     return preferences[last & (preferences["kind"] != "undone")].reset_index(drop=True)
 
 
-def judged_pairs(preferences: pd.DataFrame) -> pd.DataFrame:
+def count_votes(preferences: pd.DataFrame) -> pd.DataFrame:
     """Each two documents that anybody compared, and how often each was preferred.
 
     Parameters
@@ -101,7 +101,7 @@ def majority(preferences: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     preferences
-        As for :func:`judged_pairs`.
+        As for :func:`count_votes`.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def majority(preferences: pd.DataFrame) -> pd.DataFrame:
     >>> majority(pd.DataFrame(rows, columns=list(NEEDED))).values.tolist()
     [['1', 'a', 'b']]
     """
-    pairs = judged_pairs(preferences)
+    pairs = count_votes(preferences)
     first = (pairs["for_first"] > pairs["for_second"]) & (pairs["for_first"] > pairs["equal"])
     second = (pairs["for_second"] > pairs["for_first"]) & (pairs["for_second"] > pairs["equal"])
     decided = pairs[first | second]

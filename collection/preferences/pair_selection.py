@@ -10,13 +10,13 @@ from typing import NamedTuple, cast
 from collection.records import PreferenceKind
 
 Pair = tuple[str, str]
-Said = tuple[str, str, str]
+AnsweredPair = tuple[str, str, str]
 """Left, right, and what was said of them: a kind of preference, "undone" not among them."""
 
 ANSWERS: tuple[PreferenceKind, ...] = ("left", "right", "equal", "cannot judge")
 """What can be said of a pair."""
 
-PASSED = 2
+MAX_UNJUDGEABLE = 2
 """Pairs that could not be judged, after which the document that they have in common is left out."""
 
 
@@ -41,7 +41,7 @@ class Plan(NamedTuple):
     ranking: list[list[str]]
 
 
-class Ahead(NamedTuple):
+class Lookahead(NamedTuple):
     """The next pair, and what follows each possible answer to it.
 
     Attributes
@@ -53,14 +53,14 @@ class Ahead(NamedTuple):
     """
 
     pair: Pair | None
-    then: dict[PreferenceKind, Ahead]
+    then: dict[PreferenceKind, Lookahead]
 
 
 _Known = dict[Pair, str | None]
 """Two documents, the smaller id first -> the better one, "" for equal, None where they cannot be judged."""
 
 
-def plan(documents: Sequence[str], said: Iterable[Said], seed: str = "") -> Plan:
+def plan(documents: Sequence[str], said: Iterable[AnsweredPair], seed: str = "") -> Plan:
     """What to compare next: a function of the documents and of what this annotator said, and of nothing else.
 
     Binary insertion (Steinhaus 1950; Knuth, The Art of Computer Programming 3, 5.3.1), to which equal answers add
@@ -97,7 +97,7 @@ def plan(documents: Sequence[str], said: Iterable[Said], seed: str = "") -> Plan
     return _plan(list(documents), _known(documents, said), seed)
 
 
-def ahead(documents: Sequence[str], said: Iterable[Said], seed: str = "", depth: int = 2) -> Ahead:
+def look_ahead(documents: Sequence[str], said: Iterable[AnsweredPair], seed: str = "", depth: int = 2) -> Lookahead:
     """The next pair, and the pairs after it for each possible answer, `depth` answers deep.
 
     So a page knows what follows a key before anybody has read that it was pressed.
@@ -106,16 +106,16 @@ def ahead(documents: Sequence[str], said: Iterable[Said], seed: str = "", depth:
     return _ahead(names, _known(names, said), seed, depth)
 
 
-def _ahead(documents: list[str], known: _Known, seed: str, depth: int) -> Ahead:
+def _ahead(documents: list[str], known: _Known, seed: str, depth: int) -> Lookahead:
     pair = _plan(documents, known, seed).pair
-    then: dict[PreferenceKind, Ahead] = {}
+    then: dict[PreferenceKind, Lookahead] = {}
     if pair is not None and depth:
         key = _key(*pair)
         for kind in ANSWERS:
             known[key] = _better(*pair, kind)
             then[kind] = _ahead(documents, known, seed, depth - 1)
         del known[key]
-    return Ahead(pair, then)
+    return Lookahead(pair, then)
 
 
 def _plan(documents: list[str], known: _Known, seed: str) -> Plan:
@@ -177,14 +177,14 @@ def _left_out(documents: list[str], known: _Known) -> set[str]:
     while passed:
         count = Counter(doc_id for pair in passed for doc_id in pair)
         worst = max(documents, key=lambda doc_id: (count[doc_id], -judged[doc_id]))
-        if count[worst] < PASSED:
+        if count[worst] < MAX_UNJUDGEABLE:
             break
         out.add(worst)
         passed = {pair for pair in passed if worst not in pair}
     return out
 
 
-def _known(documents: Sequence[str], said: Iterable[Said]) -> _Known:
+def _known(documents: Sequence[str], said: Iterable[AnsweredPair]) -> _Known:
     there = set(documents)
     return {
         _key(left, right): _better(left, right, cast(PreferenceKind, kind))

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collection.stopping.ledger import Ledger
 from collection.stopping.martingale import Choice, Estimate, advice, betting, estimate, next_choices
 from collection.stopping.published import quantile_bound, smallest_sample
-from collection.stopping.table import RULES, Decision
+from collection.stopping.table import RULES, Decision, missing_texts, percent
 
 __all__ = [
     "RULES",
@@ -24,7 +24,9 @@ __all__ = [
     "advice",
     "betting",
     "estimate",
+    "missing_texts",
     "next_choices",
+    "percent",
     "quantile_bound",
     "smallest_sample",
 ]

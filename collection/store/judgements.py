@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
 import pandas as pd
 
 from collection import clock
-from collection.records import (
-    CountsAs,
-    Judgement,
-)
-from collection.store.connection import Connection, held_back, json_text, writes
+from collection.records import CountsAs, Judgement
+from collection.store.connection import Repository, held_back, json_text, writes
 
 
 class Pair(NamedTuple):
@@ -45,15 +41,12 @@ class Logged(NamedTuple):
     counts_as: CountsAs
 
 
-@dataclass(eq=False)
-class JudgementTables:
+class JudgementTables(Repository):
     """The log of judgements, and how far each topic is."""
-
-    connection: Connection
 
     def pair(self, query_id: str, doc_id: str, annotator: str, counts_as: CountsAs = "judgement") -> Pair | None:
         """What is known of a pair; None if the topic or the document is not in the campaign."""
-        row = self.connection.db.conn.execute(
+        row = self.connection.execute(
             f"""
             SELECT t.topic, d.doc, coalesce(l.strategy, r.strategy),
                    CASE WHEN l.strategy IS NULL THEN p.rank ELSE l.pool_rank END, l.model_round,
@@ -78,7 +71,7 @@ class JudgementTables:
 
     def logged(self, uuid: str) -> Logged | None:
         """The judgement with this uuid, or None."""
-        row = self.connection.db.conn.execute(
+        row = self.connection.execute(
             "SELECT annotator, query_id, doc_id, counts_as FROM judgements JOIN topics USING (topic) "
             "JOIN documents USING (doc) WHERE uuid = ?",
             (uuid,),
@@ -93,7 +86,7 @@ class JudgementTables:
         row["passages"] = json.dumps(judgement.passages) if judgement.passages else None
         del row["query_id"], row["doc_id"]
         columns, places = ", ".join(row), ", ".join(f":{name}" for name in row)
-        self.connection.db.conn.execute(f"INSERT INTO judgements ({columns}) VALUES ({places})", row)
+        self.connection.execute(f"INSERT INTO judgements ({columns}) VALUES ({places})", row)
 
     def table(
         self,
@@ -150,7 +143,7 @@ class JudgementTables:
 
         Topic and document -> the grade, or "cannot judge", and what it counts as: "judgement" before "surplus".
         """
-        rows = self.connection.db.conn.execute(
+        rows = self.connection.execute(
             "SELECT t.query_id, d.doc_id, CASE j.kind WHEN 'graded' THEN j.relevance ELSE j.kind END, l.counts_as "
             "FROM last_words AS l JOIN judgements AS j ON j.id = l.judgement JOIN topics AS t ON t.topic = l.topic "
             "JOIN documents AS d ON d.doc = l.doc WHERE l.annotator = ? AND NOT l.open "
@@ -202,12 +195,12 @@ class JudgementTables:
             WHERE :query_id IS NULL OR t.query_id = :query_id
             GROUP BY t.topic ORDER BY t.topic
             """,
-            {"query_id": query_id},  # type: ignore[arg-type]
+            {"query_id": query_id},
         )
 
     def versions(self) -> tuple[tuple[object, ...], int]:
         """What differs where topics, the pool, assignments or texts differ, and the number of the log's last entry."""
-        *made_of, logged = self.connection.db.conn.execute(
+        *made_of, logged = self.connection.execute(
             "SELECT (SELECT count(*) FROM topics), (SELECT coalesce(max(pool_round), 0) FROM pool_rounds), "
             "(SELECT value FROM settings WHERE key = 'assignment_version'), "
             "(SELECT value FROM settings WHERE key = 'documents_version'), "
@@ -226,10 +219,9 @@ class JudgementTables:
 
     def topics_since(self, logged: int) -> list[str]:
         """Topics of which the log has something newer than this entry."""
-        rows = self.connection.db.conn.execute(
+        return self.connection.column(
             "SELECT DISTINCT query_id FROM judgements JOIN topics USING (topic) WHERE id > ? ORDER BY topic", (logged,)
         )
-        return [query_id for (query_id,) in rows]
 
     def counts(self) -> dict[str, int]:
         """Sizes at a glance."""
@@ -283,17 +275,15 @@ class JudgementTables:
                         AND u.annotator = b.annotator AND u.counts_as = b.counts_as
                         AND +u.id > b.id AND +u.id < first.id))
                 """,
-                {"query_id": query_id, "newest": newest},  # type: ignore[arg-type]
+                {"query_id": query_id, "newest": newest},
             )
         )
 
     def log_sizes(self) -> dict[str, int]:
         """Entries in the log for each topic that has any."""
-        return dict(
-            self.connection.db.conn.execute(
-                "SELECT t.query_id, count(*) FROM judgements AS j JOIN topics AS t USING (topic) "
-                "GROUP BY t.topic ORDER BY t.topic"
-            ).fetchall()
+        return self.connection.mapping(
+            "SELECT t.query_id, count(*) FROM judgements AS j JOIN topics AS t USING (topic) "
+            "GROUP BY t.topic ORDER BY t.topic"
         )
 
     def decisions(self, query_id: str | None = None) -> pd.DataFrame:
@@ -324,11 +314,10 @@ class JudgementTables:
 
     def judged_rows(self, query_id: str) -> list[int]:
         """Matrix rows of the documents of a topic that somebody has judged, ascending."""
-        rows = self.connection.db.conn.execute(
+        return self.connection.column(
             "SELECT DISTINCT doc - 1 FROM words WHERE topic = (SELECT topic FROM topics WHERE query_id = ?) ORDER BY 1",
             (query_id,),
         )
-        return [row for (row,) in rows]
 
     def judged_since(self, query_id: str, annotator: str, count: int) -> float:
         """When the annotator made the last but `count` judgement of the topic, seconds since 1970; 0 before."""
@@ -341,7 +330,7 @@ class JudgementTables:
 
     def skipped(self) -> dict[str, tuple[int, int]]:
         """Documents that somebody skipped and nobody has judged: topic -> how many, and how many of them were drawn."""
-        rows = self.connection.db.conn.execute(
+        rows = self.connection.execute(
             """
             SELECT t.query_id, count(DISTINCT s.doc),
                    count(DISTINCT CASE WHEN l.strategy = 'random' THEN s.doc END)
@@ -355,13 +344,11 @@ class JudgementTables:
 
     def grades_of(self, query_id: str, annotator: str, doc_ids: Sequence[str]) -> Mapping[str, int | None]:
         """The annotator's standing judgements of these documents: document id -> grade (None: cannot judge)."""
-        return dict(
-            self.connection.db.conn.execute(
-                "SELECT d.doc_id, j.relevance FROM documents AS d JOIN words AS w ON w.doc = d.doc "
-                "AND w.topic = (SELECT topic FROM topics WHERE query_id = ?) AND w.annotator = ? "
-                "AND w.counts_as = 'judgement' "
-                "JOIN judgements AS j ON j.id = w.judgement "
-                "WHERE d.doc_id IN (SELECT value FROM json_each(?)) ORDER BY d.doc",
-                (query_id, annotator, json_text(doc_ids)),
-            ).fetchall()
+        return self.connection.mapping(
+            "SELECT d.doc_id, j.relevance FROM documents AS d JOIN words AS w ON w.doc = d.doc "
+            "AND w.topic = (SELECT topic FROM topics WHERE query_id = ?) AND w.annotator = ? "
+            "AND w.counts_as = 'judgement' "
+            "JOIN judgements AS j ON j.id = w.judgement "
+            "WHERE d.doc_id IN (SELECT value FROM json_each(?)) ORDER BY d.doc",
+            (query_id, annotator, json_text(doc_ids)),
         )

@@ -10,15 +10,14 @@ from typing import Any
 import pandas as pd
 
 from collection import clock
-from collection.store.connection import Connection, held_back, writes
+from collection.store.connection import Repository, held_back, writes
 from collection.store.corpus import CorpusTables
 
 
 @dataclass(eq=False)
-class PoolTables:
+class PoolTables(Repository):
     """Pairs chosen for judging, and what samples did not draw."""
 
-    connection: Connection
     corpus: CorpusTables
 
     def pairs(self) -> pd.DataFrame:
@@ -71,12 +70,12 @@ class PoolTables:
         left_out = pairs[~pairs["drawn"]] if "drawn" in pairs else pairs.iloc[:0]
         self.corpus.add_document_ids(pairs["doc_id"])
         pairs = pairs.drop(left_out.index)
-        cursor = self.connection.db.conn.execute(
+        cursor = self.connection.execute(
             "INSERT INTO pool_rounds (strategy, parameters, runs, pairs, made_at) VALUES (?, ?, ?, ?, ?)",
             (strategy, json.dumps(dict(parameters)), json.dumps(list(runs)), len(pairs), clock.now()),
         )
         position = pairs.groupby("query_id", sort=False).cumcount()
-        self.connection.db.conn.executemany(
+        self.connection.executemany(
             "INSERT INTO pool (topic, pool_round, position, doc, rank, probability, stratum) VALUES ("
             "(SELECT topic FROM topics WHERE query_id = ?), ?, ?, "
             "(SELECT doc FROM documents WHERE doc_id = ?), ?, ?, ?)",
@@ -93,7 +92,7 @@ class PoolTables:
                 )
             ),
         )
-        self.connection.db.conn.executemany(
+        self.connection.executemany(
             "INSERT INTO sampled_out (topic, doc, pool_round, stratum, probability) VALUES ("
             "(SELECT topic FROM topics WHERE query_id = ?), (SELECT doc FROM documents WHERE doc_id = ?), ?, ?, ?)",
             (
@@ -108,7 +107,7 @@ class PoolTables:
         """Matrix rows of a topic's pool, in pool order."""
         return [
             row
-            for (row,) in self.connection.db.conn.execute(
+            for (row,) in self.connection.execute(
                 "SELECT doc - 1 FROM pool WHERE topic = (SELECT topic FROM topics WHERE query_id = ?) "
                 "ORDER BY pool_round, position",
                 (query_id,),
@@ -129,33 +128,30 @@ class PoolTables:
     @writes
     def set_wanted(self, pairs: Iterable[tuple[int, int, int]]) -> None:
         """Write how many are to judge pairs of the pool: the number, and the keys of topic and document."""
-        self.connection.db.conn.executemany("UPDATE pool SET wanted = ? WHERE topic = ? AND doc = ?", pairs)
+        self.connection.executemany("UPDATE pool SET wanted = ? WHERE topic = ? AND doc = ?", pairs)
 
     def first(self, query_id: str, count: int) -> list[str]:
         """The first documents of a topic's pool that have a text, in the order of the pool."""
-        rows = self.connection.db.conn.execute(
+        return self.connection.column(
             "SELECT d.doc_id FROM pool AS p JOIN documents AS d USING (doc) "
             "WHERE p.topic = (SELECT topic FROM topics WHERE query_id = ?) AND d.text IS NOT NULL "
             "ORDER BY p.pool_round, p.position LIMIT ?",
             (query_id, count),
         )
-        return [doc_id for (doc_id,) in rows]
 
     def missing(self, query_id: str, doc_ids: Sequence[str]) -> list[str]:
         """Which of these ids are not in a topic's pool, in their order."""
-        rows = self.connection.db.conn.execute(
+        return self.connection.column(
             "SELECT o.value FROM json_each(?) AS o WHERE NOT EXISTS (SELECT 1 FROM documents AS d "
             "JOIN pool AS p ON p.doc = d.doc AND p.topic = (SELECT topic FROM topics WHERE query_id = ?) "
             "WHERE d.doc_id = o.value) ORDER BY o.key",
             (json.dumps(list(doc_ids)), query_id),
         )
-        return [doc_id for (doc_id,) in rows]
 
     def without_text(self) -> dict[str, int]:
         """Topics with pairs in their pool that nobody has judged and that are held back, and how many these are."""
-        rows = self.connection.db.conn.execute(
+        return self.connection.mapping(
             f"SELECT t.query_id, count(*) FROM pool AS p JOIN topics AS t USING (topic) WHERE {held_back('p.doc')} "
             "AND NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = p.topic AND w.doc = p.doc) "
             "GROUP BY p.topic ORDER BY p.topic"
         )
-        return dict(rows.fetchall())

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 from collection.characters import require_writable
-from collection.store.connection import Connection, writes
+from collection.store.connection import Repository, writes
 
 
-@dataclass(eq=False)
-class SettingsTable:
+class SettingsTable(Repository):
     """Settings by key, and texts that are too long for them."""
-
-    connection: Connection
 
     def all(self) -> dict[str, Any]:
         """All settings."""
-        rows = self.connection.db.conn.execute("SELECT key, value FROM settings ORDER BY key")
+        rows = self.connection.execute("SELECT key, value FROM settings ORDER BY key")
         return {key: json.loads(value) for key, value in rows}
 
     def get(self, key: str, default: Any = None) -> Any:
@@ -36,7 +32,7 @@ class SettingsTable:
             A text in it cannot be written as UTF-8. JSON would keep it, and whatever reads it later would fail.
         """
         require_writable(value, f"setting {key}")
-        self.connection.db.conn.execute(
+        self.connection.execute(
             "INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
             (key, json.dumps(value)),
         )
@@ -48,7 +44,7 @@ class SettingsTable:
     @writes
     def put_text(self, name: str, text: str) -> None:
         """Keep a long text."""
-        self.connection.db.conn.execute(
+        self.connection.execute(
             "INSERT INTO texts VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text", (name, text)
         )
 
@@ -60,7 +56,7 @@ class SettingsTable:
     @writes
     def keep_card_arrangement(self, annotator: str, settings: str) -> None:
         """Keep how an annotator has arranged their card: a JSON object as text."""
-        self.connection.db.conn.execute(
+        self.connection.execute(
             "INSERT INTO card_settings VALUES (?, ?) "
             "ON CONFLICT (annotator) DO UPDATE SET settings = excluded.settings",
             (annotator, settings),

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import pandas as pd
 
 from collection import clock
-from collection.records import (
-    Choice,
-    Preference,
-)
-from collection.store.connection import Connection, writes
+from collection.records import Choice, Preference
+from collection.store.connection import Repository, writes
 
 
 class TopicKey(NamedTuple):
@@ -66,18 +62,15 @@ def _parameters(annotator: str | None, query_id: str | None, last: int | None) -
     return {"annotator": annotator, "query_id": query_id, "last": -1 if last is None else last}
 
 
-@dataclass(eq=False)
-class TopicTaskTables:
+class TopicTaskTables(Repository):
     """Choices from lists, preferences, and who has which topic in hand."""
-
-    connection: Connection
 
     def topics(self, least: int) -> list[TopicKey]:
         """All topics in order; one is long enough with so many documents with a text in its pool.
 
         As many are to decide on a topic as are to judge that pair of its pool which most are to judge.
         """
-        rows = self.connection.db.conn.execute(
+        rows = self.connection.execute(
             """
             SELECT t.topic, t.query_id, coalesce((SELECT max(p.wanted) FROM pool AS p WHERE p.topic = t.topic), 1),
                    (SELECT count(*) FROM (SELECT 1 FROM pool AS p JOIN documents AS d USING (doc)
@@ -94,12 +87,12 @@ class TopicTaskTables:
 
     def closed_topics(self) -> frozenset[int]:
         """Keys of the topics that are closed."""
-        rows = self.connection.db.conn.execute("SELECT topic FROM topic_modes WHERE closed ORDER BY topic")
+        rows = self.connection.execute("SELECT topic FROM topic_modes WHERE closed ORDER BY topic")
         return frozenset(topic for (topic,) in rows)
 
     def claims_on(self, topics: Iterable[int], at: float) -> list[tuple[int, str, float]]:
         """Claims on these topics that hold at a time: topic, annotator, until when."""
-        return self.connection.db.conn.execute(
+        return self.connection.execute(
             "SELECT c.topic, c.annotator, c.until FROM json_each(?) AS o JOIN claims AS c ON c.topic = o.value "
             "WHERE c.until > ? ORDER BY c.topic, c.annotator",
             (json.dumps(list(topics)), at),
@@ -108,7 +101,7 @@ class TopicTaskTables:
     @writes
     def claim(self, topics: Iterable[int], annotator: str, until: float) -> None:
         """Put topics into an annotator's hands, or keep them there, until a time."""
-        self.connection.db.conn.executemany(
+        self.connection.executemany(
             "INSERT INTO claims (topic, annotator, until) VALUES (?, ?, ?) "
             "ON CONFLICT (topic, annotator) DO UPDATE SET until = excluded.until",
             [(topic, annotator, until) for topic in topics],
@@ -120,13 +113,13 @@ class TopicTaskTables:
 
     def choice_logged(self, uuid: str) -> tuple[str, str] | None:
         """Annotator and topic of the choice with this uuid, or None."""
-        return self.connection.db.conn.execute(
+        return self.connection.execute(
             "SELECT annotator, query_id FROM choices JOIN topics USING (topic) WHERE uuid = ?", (uuid,)
         ).fetchone()
 
     def choice_standing(self, query_id: str, annotator: str) -> Standing | None:
         """What an annotator chose for a topic; None if nobody knows the topic."""
-        row = self.connection.db.conn.execute(
+        row = self.connection.execute(
             "SELECT t.topic, c.id, c.kind FROM topics AS t LEFT JOIN choices AS c ON c.id = ("
             "SELECT max(l.id) FROM choices AS l WHERE l.annotator = ? AND l.topic = t.topic) WHERE t.query_id = ?",
             (annotator, query_id),
@@ -141,9 +134,9 @@ class TopicTaskTables:
         for name in ("query_id", "shown", "chosen"):
             del row[name]
         columns, places = ", ".join(row), ", ".join(f":{name}" for name in row)
-        cursor = self.connection.db.conn.execute(f"INSERT INTO choices ({columns}) VALUES ({places})", row)
+        cursor = self.connection.execute(f"INSERT INTO choices ({columns}) VALUES ({places})", row)
         chosen = set(choice.chosen)
-        self.connection.db.conn.executemany(
+        self.connection.executemany(
             "INSERT INTO choice_documents (choice, position, doc, chosen) VALUES (?, ?, ?, ?)",
             [
                 (cursor.lastrowid, position, doc, doc_id in chosen)
@@ -181,7 +174,7 @@ class TopicTaskTables:
             "c.reason, c.judged_at, c.shown_at, c.seconds, c.away, c.source, c.note, r.uuid AS revises "
             f"FROM choices AS c JOIN topics AS t USING (topic) LEFT JOIN choices AS r ON r.id = c.revises "
             f"WHERE c.id IN ({_wanted('choices', current, which, shared)}) ORDER BY c.id DESC",
-            which,  # type: ignore[arg-type]
+            which,
         )
         frame = frame.iloc[::-1].reset_index(drop=True)
         lists = [sorted(json.loads(rows)) for rows in frame["list"]]
@@ -193,13 +186,13 @@ class TopicTaskTables:
 
     def choices_after(self, entry: int) -> list[tuple[int, str, int, str]]:
         """What the log of choices has behind an entry: its number, annotator, key of the topic, kind."""
-        return self.connection.db.conn.execute(
+        return self.connection.execute(
             "SELECT id, annotator, topic, kind FROM choices WHERE id > ? ORDER BY id", (entry,)
         ).fetchall()
 
     def preference_logged(self, uuid: str) -> tuple[str, str, str, str] | None:
         """Annotator, topic, and the two documents of the preference with this uuid, or None."""
-        return self.connection.db.conn.execute(
+        return self.connection.execute(
             "SELECT p.annotator, t.query_id, l.doc_id, r.doc_id FROM preferences AS p JOIN topics AS t USING (topic) "
             "JOIN documents AS l ON l.doc = p.left_doc JOIN documents AS r ON r.doc = p.right_doc WHERE p.uuid = ?",
             (uuid,),
@@ -207,7 +200,7 @@ class TopicTaskTables:
 
     def preference_standing(self, query_id: str, annotator: str, left: int, right: int) -> Standing | None:
         """What an annotator said of two documents, whichever stood where; None if nobody knows the topic."""
-        row = self.connection.db.conn.execute(
+        row = self.connection.execute(
             "SELECT t.topic, p.id, p.kind FROM topics AS t LEFT JOIN preferences AS p ON p.id = ("
             "SELECT max(l.id) FROM preferences AS l WHERE l.annotator = ? AND l.topic = t.topic "
             "AND min(l.left_doc, l.right_doc) = ? AND max(l.left_doc, l.right_doc) = ?) WHERE t.query_id = ?",
@@ -231,7 +224,7 @@ class TopicTaskTables:
         for name in ("query_id", "left", "right"):
             del row[name]
         columns, places = ", ".join(row), ", ".join(f":{name}" for name in row)
-        self.connection.db.conn.execute(f"INSERT INTO preferences ({columns}) VALUES ({places})", row)
+        self.connection.execute(f"INSERT INTO preferences ({columns}) VALUES ({places})", row)
 
     def preferences(
         self,
@@ -253,13 +246,13 @@ class TopicTaskTables:
             "FROM preferences AS c JOIN topics AS t USING (topic) LEFT JOIN preferences AS r ON r.id = c.revises "
             "JOIN documents AS a ON a.doc = c.left_doc JOIN documents AS b ON b.doc = c.right_doc "
             f"WHERE c.id IN ({_wanted('preferences', current, which, shared)}) ORDER BY c.id DESC",
-            which,  # type: ignore[arg-type]
+            which,
         )
         return frame.iloc[::-1].reset_index(drop=True)
 
     def preferences_of(self, topic: int, annotator: str) -> list[tuple[str, str, str]]:
         """What an annotator said of the documents of a topic and did not take back: left, right, kind; oldest first."""
-        return self.connection.db.conn.execute(
+        return self.connection.execute(
             "SELECT a.doc_id, b.doc_id, p.kind FROM preferences AS p "
             "JOIN documents AS a ON a.doc = p.left_doc JOIN documents AS b ON b.doc = p.right_doc WHERE p.id IN ("
             "SELECT max(l.id) FROM preferences AS l WHERE l.annotator = ? AND l.topic = ? "
@@ -274,7 +267,7 @@ class TopicTaskTables:
 
     def compared_after(self, entry: int) -> list[tuple[str, int]]:
         """Who compared documents of which topics behind an entry of the log: annotator, key of the topic."""
-        return self.connection.db.conn.execute(
+        return self.connection.execute(
             "SELECT DISTINCT annotator, topic FROM preferences WHERE id > ? ORDER BY annotator, topic", (entry,)
         ).fetchall()
 
@@ -287,7 +280,7 @@ class TopicTaskTables:
 
     def compared(self) -> Iterator[tuple[str, int, list[tuple[str, str, str]]]]:
         """Every annotator's topics, and what they said of their documents as :meth:`preferences_of` has it."""
-        rows = self.connection.db.conn.execute(
+        rows = self.connection.execute(
             "SELECT annotator, topic, a.doc_id, b.doc_id, kind FROM current_preferences "
             "JOIN documents AS a ON a.doc = left_doc JOIN documents AS b ON b.doc = right_doc "
             "ORDER BY annotator, topic, id"

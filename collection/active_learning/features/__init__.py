@@ -13,8 +13,10 @@ from collection.active_learning.features.files import open_vectors
 from collection.active_learning.features.matrix import Vectors
 from collection.active_learning.features.selection import top
 from collection.active_learning.features.storage import Report, update
+from collection.active_learning.features.workers import ONE_THREAD
 
 __all__ = [
+    "ONE_THREAD",
     "Block",
     "DenseBlock",
     "Progress",

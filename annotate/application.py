@@ -1,7 +1,7 @@
-"""One process: the pages, the judging card's routes and signing in, as one ASGI app.
+"""The pages, the judging routes and the sign-in routes of a campaign as one ASGI app.
 
-``python -m annotate DIR`` serves it; :func:`create_app` is for other ASGI servers. One process only:
-the judging routes keep their writer in a thread of it.
+``python -m annotate DIR`` serves it; :func:`create_app` is for other ASGI servers. Run one process only: the judging
+routes write in a thread of it.
 """
 
 import asyncio
@@ -18,17 +18,17 @@ from streamlit.runtime import Runtime
 
 from annotate.auth import oidc
 from annotate.auth.page_access import PAGES
+from annotate.auth.request_guard import RequestGuard
 from annotate.auth.roles import require_roles
 from annotate.auth.routes import SignInService
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.judging.model_process import Trainer
 from annotate.judging.routes import JudgingService
 from annotate.server import uploads
-from annotate.server.middleware import RequestGuard
 from annotate.server.origins import Origins
 from collection.campaign import Campaign
 
-SCRIPT = Path(__file__).parents[1] / "app.py"
+SCRIPT = Path(__file__).with_name("app.py")
 
 
 def create_app(
@@ -39,18 +39,16 @@ def create_app(
     public_addresses: Sequence[str] = (),
     max_upload: int = uploads.USUAL_MEGABYTES,
 ) -> st.App:
-    """The app on one campaign.
+    """Create the app on the campaign in `directory`.
 
     Parameters
     ----------
-    directory
-        The campaign's directory.
     trainer
-        What learns in its loop, if that is there already.
+        One that has been started already.
     host
         The address or name that the server listens on.
     public_addresses
-        Where browsers find the app behind a proxy, such as ``https://judging.example.org``.
+        The app's addresses behind a proxy, such as ``https://judging.example.org``.
     max_upload
         Megabytes of files that one session may hold.
 
@@ -59,11 +57,11 @@ def create_app(
     CampaignError
         There is no campaign in `directory`.
     FormatError
-        Its ``sso.toml`` is not what it should be.
+        A setting in its ``sso.toml`` is missing, unknown or wrong.
     """
-    known = oidc.read(directory)
-    origins = Origins([*public_addresses, *([known.address] if known else [])], host)
-    judging, signing = JudgingService(directory, trainer), SignInService(directory, known, origins)
+    provider = oidc.read(directory)
+    origins = Origins([*public_addresses, *([provider.address] if provider else [])], host)
+    judging, signing = JudgingService(directory, trainer), SignInService(directory, provider, origins)
 
     @asynccontextmanager
     async def lifespan(app: object) -> AsyncIterator[None]:
@@ -75,9 +73,8 @@ def create_app(
             freeing.cancel()
 
     with Campaign(directory) as campaign:
-        secrets = None if known is None else known.secrets(campaign.server_state.secret())
-    # Pages are drawn in threads of this process. A save that arrives meanwhile takes the interpreter over several
-    # times, and would wait 5 ms for it each time.
+        secrets = None if provider is None else provider.secrets(campaign.server_state.secret())
+    # Pages are drawn in threads of this process, and a save would wait 5 ms each time that it needs the interpreter.
     sys.setswitchinterval(0.0005)
     os.environ[DIRECTORY_VARIABLE] = str(directory.resolve())
     pages = frozenset("" if page.default else page.url_path for page in PAGES)
