@@ -93,7 +93,7 @@ def order_stability_chart(settling: pd.DataFrame) -> alt.LayerChart:
 
 
 def topics_chart(topics: pd.DataFrame, measure: str) -> alt.Chart:
-    """Each topic by the systems' mean and by its influence on their order (:func:`collection.reusability.describe_topics`)."""
+    """Each topic of :func:`collection.reusability.describe_topics` by the systems' mean and its influence on them."""
     scale = alt.Scale(nice=True, zero=False)
     dots = alt.Chart(topics, height=340).mark_point(filled=True, opacity=0.75, color=BLUE)
     chart: alt.Chart = dots.encode(

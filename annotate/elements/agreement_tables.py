@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -57,12 +57,10 @@ class Breakdown:
 
 
 @st.cache_data(show_spinner="Comparing", max_entries=16)
-def _values(key: Key, side: str, _labels: Labels) -> pd.DataFrame:
+def _values(key: Key, side: Literal["between", "topics", "windows"], _labels: Labels) -> pd.DataFrame:
     """The values of one breakdown; only those over time have intervals, which their chart shows."""
-    if side == "time":
-        return annotator_agreement.over_time(_labels, level=key[3], resamples=500)
-    compute = annotator_agreement.between if side == "annotators" else annotator_agreement.by_topic
-    return compute(_labels, level=key[3], resamples=0)
+    resamples = 500 if side == "windows" else 0
+    return annotator_agreement.break_down(_labels, side, level=key[3], resamples=resamples)
 
 
 def by_grade(breakdown: Breakdown) -> SelectedPairs | None:
@@ -101,7 +99,7 @@ def by_annotator(breakdown: Breakdown, rest: pd.DataFrame) -> SelectedPairs | No
     """Draw every two annotators, and each against the others (`rest`: ``Agreement.rest``)."""
     selected = None
     if len(breakdown.labels.annotators) > 2:
-        between = breakdown.values(_values(breakdown.key, "annotators", breakdown.labels))
+        between = breakdown.values(_values(breakdown.key, "between", breakdown.labels))
         chart = charts.annotators_chart(between[["a", "b", "pairs", "value"]], breakdown.name)
         key, alt = f"annotators-{breakdown.state}-{breakdown.coefficient}", f"{breakdown.name} of every two annotators"
         event = display.altair_chart(chart, on_select="rerun", key=key, alt=alt)
@@ -167,7 +165,7 @@ def by_topic(breakdown: Breakdown) -> SelectedPairs | None:
 
 def over_time(breakdown: Breakdown) -> None:
     """Draw the coefficient in windows of pairs."""
-    windows = breakdown.values(_values(breakdown.key, "time", breakdown.labels))
+    windows = breakdown.values(_values(breakdown.key, "windows", breakdown.labels))
     if windows.empty:
         st.write(
             "There are not enough pairs of which it is known when they were graded: twenty or more by several "

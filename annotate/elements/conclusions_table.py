@@ -45,7 +45,9 @@ def draw(breakdown: Breakdown) -> None:
             key=f"conclusions-{breakdown.state}-{written}",
         )
     chosen = conclusions[row or 0]
-    note = chosen.note[0].upper() + chosen.note[1:] if chosen.note else describe_tau(chosen.tau, chosen.swaps, chosen.runs)
+    note = (
+        chosen.note[0].upper() + chosen.note[1:] if chosen.note else describe_tau(chosen.tau, chosen.swaps, chosen.runs)
+    )
     st.markdown(f"**{widgets.plain(chosen.a)} and {widgets.plain(chosen.b)}:** {widgets.plain(note)}.")
     by_a = {"a": number(chosen.a, "%.4f"), "place_a": number("Place", width="small")}
     by_b = {"b": number(chosen.b, "%.4f"), "place_b": number("Place ", width="small")}

@@ -194,7 +194,7 @@ class Accounts:
         """
         account = self.store.accounts.get(_composed(name))
         hashed = None if account is None or account.locked else account.password
-        fits = accounts.password_fits(hashed, password)
+        fits = accounts.verify_password(hashed, password)
         if account is None or hashed is None or not fits:
             return None
         if accounts.is_outdated(hashed):

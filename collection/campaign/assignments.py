@@ -77,7 +77,7 @@ class Assignments:
         """The pool with a column ``now``: how many are to judge each pair by these settings."""
         pool = self.store.pool.wanted()
         numbers = [
-            assignment.wanted(settings, str(query_id), ids.tolist(), self.campaign_id)
+            assignment.count_wanted(settings, str(query_id), ids.tolist(), self.campaign_id)
             for query_id, ids in pool.groupby("query_id", sort=False)["doc_id"]
         ]
         return pool.assign(now=np.concatenate(numbers) if numbers else 0)
@@ -190,12 +190,12 @@ class Assignments:
     ) -> dict[str, list[str]]:
         """How topics would be dealt out evenly to people, by the sizes of their pools; nothing is written.
 
-        See :func:`collection.assignment.deal`; :meth:`assign` writes what it gives.
+        See :func:`collection.assignment.distribute_topics`; :meth:`assign` writes what it gives.
         """
         progress = self.store.judgements.progress()
         chosen = self.among(topics)
         sizes = {q: int(n) for q, n in zip(progress["query_id"], progress["pool"], strict=True) if q in chosen}
-        return assignment.deal(sizes, people, per_topic)
+        return assignment.distribute_topics(sizes, people, per_topic)
 
     def among(self, topics: Iterable[str] | None) -> set[str]:
         """These topics, or all."""

@@ -166,7 +166,7 @@ class Judging:
         with self.store.transaction():
             candidates = self.candidates(query_id, annotator, at, calibration)
             if self.settings.mode(query_id) == "random":
-                candidates = assignment.shuffled(candidates, self.campaign_id, annotator, query_id)
+                candidates = assignment.shuffle(candidates, self.campaign_id, annotator, query_id)
             waiting = [c.doc_id for c in assignment.next_pairs(candidates)]
             in_hand = set(holding)
             held = [doc_id for doc_id in waiting if doc_id in in_hand]
@@ -195,7 +195,7 @@ class Judging:
 
     def _wanted_outside(self, query_id: str, doc_ids: Sequence[str]) -> NDArray[np.int64]:
         """How many are to judge pairs that are not in the pool."""
-        return assignment.wanted(self.settings.assignment(), query_id, doc_ids, self.campaign_id, pooled=False)
+        return assignment.count_wanted(self.settings.assignment(), query_id, doc_ids, self.campaign_id, pooled=False)
 
     def _second_opinions(self, query_id: str, annotator: str, at: float, most: int) -> list[str]:
         """Documents of a loop that others have judged and more annotators are to judge, the oldest first."""

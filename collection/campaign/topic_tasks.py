@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import pandas as pd
 
 from collection import clock, preferences
-from collection.assignment import lots
+from collection.assignment import random_keys
 from collection.campaign.judging_settings import MOST_CHOSEN
 from collection.campaign.results import JudgeResult, Refused
 from collection.campaign.settings import Settings
@@ -167,7 +167,7 @@ class TopicTasks:
     def _order_of(self, annotator: str, topics: Sequence[int]) -> list[int]:
         if self.settings.usual_mode() != "random":
             return list(topics)
-        by_lot = lots(list(map(str, topics)), self.campaign_id, annotator, "topics").tolist()
+        by_lot = random_keys(list(map(str, topics)), self.campaign_id, annotator, "topics").tolist()
         return [topic for _, topic in sorted(zip(by_lot, topics, strict=True))]
 
     def choose(self, choices: Sequence[Choice], *, handed_out_only: bool = False) -> JudgeResult:
