@@ -10,7 +10,7 @@ from annotate.charts.marks import BLUE, GREY, ORANGE, Categories, colours, names
 from annotate.elements import display
 from collection.comparison import MORE_IS_BETTER_COSTS
 from collection.measures import parse
-from collection.records import in_natural_order
+from collection.records import sort_naturally
 
 STANDINGS = {"best": ("diamond", ORANGE), "may be as good": ("circle", BLUE), "worse": ("triangle-down", GREY)}
 """Each system compared with the best one."""
@@ -95,7 +95,7 @@ def topics_chart(rows: pd.DataFrame, measure: str, a: str, b: str) -> alt.Chart:
     """
     # The field names are fixed, so that names of systems cannot be taken for paths into the data.
     pick = alt.selection_point(name=TOPIC, fields=["query_id"], empty=False)
-    order = in_natural_order(rows).sort_values("difference", ascending=False, kind="stable")["query_id"].tolist()
+    order = sort_naturally(rows).sort_values("difference", ascending=False, kind="stable")["query_id"].tolist()
     bars = alt.Chart(rows, height=340).mark_bar(cursor="pointer", stroke=GREY)
     chart: alt.Chart = bars.encode(
         x=alt.X("query_id:N", sort=order, title="topic", axis=alt.Axis(labelAngle=-60, labelOverlap=True)),

@@ -13,7 +13,7 @@ from annotate.elements import display, pickers, widgets
 from annotate.elements.columns import number, text
 from collection import annotator_agreement
 from collection.annotator_agreement import COEFFICIENTS, Labels, disagreements
-from collection.records import in_natural_order
+from collection.records import sort_naturally
 
 Key = tuple[str, str, tuple[str, ...], float]
 """What agreement rests on: campaign, state of the judgements, annotators left out, and the lowest relevant grade."""
@@ -136,7 +136,7 @@ def by_annotator(breakdown: Breakdown, rest: pd.DataFrame) -> SelectedPairs | No
 
 def by_topic(breakdown: Breakdown) -> SelectedPairs | None:
     """Draw a table of the topics, least agreement first."""
-    rows = in_natural_order(breakdown.values(_values(breakdown.key, "topics", breakdown.labels)))
+    rows = sort_naturally(breakdown.values(_values(breakdown.key, "topics", breakdown.labels)))
     rows = rows.sort_values("value", kind="stable", na_position="last")
     rows = rows.merge(session.current().campaign.corpus.topics()[["query_id", "title"]], on="query_id")
     row = display.select_row(

@@ -9,7 +9,7 @@ from annotate.auth import session
 from annotate.elements import display
 from annotate.elements.columns import number, text, timestamp
 from annotate.elements.service_cache import cached
-from collection.pooling import STRATEGIES, in_words
+from collection.pooling import STRATEGIES, format_parameters
 
 
 def draw_costs(key: str, budget: int, names: list[str] | None) -> None:
@@ -45,7 +45,7 @@ def draw_rounds(runs: Sequence[str]) -> None:
     if rounds.empty:
         return
     st.subheader("How the pool was made")
-    parameters = [in_words(json.loads(values)) for values in rounds["parameters"]]
+    parameters = [format_parameters(json.loads(values)) for values in rounds["parameters"]]
     brought = [json.loads(names) for names in rounds["runs"]]
     by = [f"all {len(runs)}" if sorted(names) == sorted(runs) else ", ".join(names) for names in brought]
     display.table(

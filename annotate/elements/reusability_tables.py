@@ -11,7 +11,7 @@ from annotate.charts.download import downloadable_chart
 from annotate.elements import display
 from annotate.elements.columns import number, text
 from collection import reusability
-from collection.records import in_natural_order
+from collection.records import sort_naturally
 from collection.reusability import DepthResult, Reusability
 
 
@@ -102,7 +102,7 @@ def draw_topics(topics: pd.DataFrame, measure: str) -> None:
             "them the order of the systems is another. The larger, the more relevant documents.",
         )
     titles = session.current().campaign.corpus.topics()[["query_id", "title"]]
-    rows = in_natural_order(topics.merge(titles, on="query_id", how="left")).sort_values("without", kind="stable")
+    rows = sort_naturally(topics.merge(titles, on="query_id", how="left")).sort_values("without", kind="stable")
     display.table(
         rows,
         {

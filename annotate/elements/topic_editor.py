@@ -10,14 +10,14 @@ from streamlit.elements.lib.column_types import ColumnConfig
 from annotate.auth import session
 from annotate.elements import display, widgets
 from annotate.elements.columns import text
-from collection.records import in_natural_order
+from collection.records import sort_naturally
 
 USUAL = "as the campaign"
 
 
 def edit_topics(values: Mapping[str, str], columns: Mapping[str, ColumnConfig], most: int, alt: str) -> pd.DataFrame:
     """Draw the topics with the `values` of the last of the columns, which can be edited; return the changed rows."""
-    topics = in_natural_order(session.current().campaign.corpus.topics())[["query_id", "title"]].reset_index(drop=True)
+    topics = sort_naturally(session.current().campaign.corpus.topics())[["query_id", "title"]].reset_index(drop=True)
     name = list(columns)[-1]
     topics[name] = topics["query_id"].map(values)
     edited = display.data_editor(
