@@ -137,7 +137,7 @@ def _snippet(text: str, words: list[str], around: int = 40) -> str:
 
 def _bare(snippet: str) -> str:
     """A piece of a page of HTML without its tags."""
-    return html_text.text_of(_TAG.sub(" ", snippet))[1]
+    return html_text.extract_text(_TAG.sub(" ", snippet))[1]
 
 
 def _quoted(token: str) -> str | None:
