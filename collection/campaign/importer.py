@@ -18,7 +18,7 @@ import pandas as pd
 from collection import comparison, formats, layout
 from collection.campaign import run_files
 from collection.campaign.corpus import Corpus
-from collection.campaign.images import Keeper
+from collection.campaign.images import ImageImport
 from collection.campaign.judging import Judging
 from collection.campaign.loop_settings import EVERYWHERE
 from collection.campaign.results import ImportReport, ProgressCallback
@@ -195,12 +195,12 @@ class _Import:
         self.done.append(_sentence(path, "topics", added))
 
     def _documents(self, path: Path | str) -> None:
-        images = Keeper(self.directory, self.written)
+        images = ImageImport(self.directory, self.written)
         waiting = sum(self.store.pool.without_text().values())
         self.blank = 0
         with _named(path):
             added = self.store.corpus.add_documents(self._counted(path, images), replace=self.replace)
-        images.settle()
+        images.sync()
         self.tell(f"{Path(path).name}: documents", sum(added), sum(added))
         if added.new or added.changed:  # what was made from the documents before is out of date
             self.store.settings.put("documents_version", self.store.settings.all().get("documents_version", 0) + 1)
@@ -221,13 +221,13 @@ class _Import:
                 f"allowed their hosts ({_few(links)}): `cleverdon card {self.directory} --image-host HOST`"
             )
 
-    def _counted(self, path: Path | str, images: Keeper) -> Iterator[Document]:
+    def _counted(self, path: Path | str, images: ImageImport) -> Iterator[Document]:
         for number, (line, document) in enumerate(formats.read_documents(path), start=1):
             if number % 1000 == 0:
                 self.tell(f"{Path(path).name}: documents", number, None)
             named = document.metadata.get("images")
             if isinstance(named, formats.NamedImages):
-                kept = images.kept(path, line, named)
+                kept = images.add(path, line, named)
                 yield document._replace(metadata={**document.metadata, "images": kept})
             else:
                 self.blank += not (document.title.strip() or (document.text or "").strip())
