@@ -30,7 +30,6 @@ from collection.store import Store
 
 CorpusChoice = Literal["all", "judged", "none"]
 
-
 CORPORA: dict[CorpusChoice, str] = {
     "all": "every document of the campaign that has a text",
     "judged": "documents with a grade in any topic, and no others",
@@ -38,14 +37,11 @@ CORPORA: dict[CorpusChoice, str] = {
 }
 """Choice of the documents in an exported collection -> description."""
 
-
 SAMPLE = 500
 """Number of documents by whose length the size of a corpus is estimated."""
 
-
 RESAMPLES = 1000
 """Bootstrap samples of the card's agreement."""
-
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*)*")
 

@@ -31,10 +31,8 @@ from collection.store import Store
 CARD = "collection.json"
 """The file that identifies an exported collection."""
 
-
 SAMPLED = "qrels.strata.txt"
 """Qrels with strata, where the pool was sampled."""
-
 
 LOADER = Path(formats.__file__).with_name("loader.py")
 """The source of ``load.py``, which needs ir_datasets and nothing of this package."""

@@ -20,10 +20,8 @@ from collection.store import Store
 COMPARED = 5000
 """Judged documents of a topic, the newest, that others are compared with."""
 
-
 MOST_NEW = 300
 """Sketches made for one answer: about a third of a second."""
-
 
 SKETCHES = 50_000
 """Sketches kept in memory, of half a kilobyte each."""

@@ -12,7 +12,6 @@ from collection.records import Document
 ProgressCallback = Callable[[str, int, int | None], None]
 """Called with the current step, the number done, and the total (None if unknown)."""
 
-
 CANNOT_JUDGE_REASONS = (
     "text is missing or broken",
     "language I do not read",

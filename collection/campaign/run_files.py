@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-
 BYTES_OF_A_ROW, BYTES_BESIDE = 1024, 64 << 20
 """A file may expand to this many bytes per recorded row, plus a constant; ids have some dozens each."""
-
 
 _DIGEST = re.compile(r"-([0-9a-f]{16})\.parquet\Z")
 """The beginning of the content's SHA-256 at the end of a file's name; earlier versions wrote none."""

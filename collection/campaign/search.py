@@ -16,7 +16,6 @@ from collection.store import Selection, Store
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 
-
 _TAG = re.compile(r"<[^<>]*>|\A[^<>]*>|<[^<>]*\Z")
 """An HTML tag, perhaps cut off, and perhaps with the marks of a search in it."""
 

@@ -29,7 +29,6 @@ from collection.store import Store
 
 PAIR = ["query_id", "doc_id"]
 
-
 RanksOf = Literal["fusion", "any"]
 """Ranks for a rule for negatives: of a reciprocal rank fusion of all runs, or the best of any run."""
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"[^\W_]+")
 
-
 TITLE_WEIGHT = 3.0
 """Weight of a word in the title; one in the text has 1."""
 
