@@ -19,7 +19,7 @@ from collection.annotator_agreement import COEFFICIENTS
 from collection.campaign.agreement import AgreementStudy
 from collection.campaign.corpus import Corpus
 from collection.campaign.progress import Progress
-from collection.campaign.qrels import QrelsBuilder
+from collection.campaign.qrels import QrelsBuilder, Rule
 from collection.campaign.recall import RecallEstimates
 from collection.campaign.settings import Settings
 from collection.campaign.topic_tasks import TopicTasks
@@ -47,17 +47,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*)*")
 
 
 class Outline(NamedTuple):
-    """The name and size of a collection.
-
-    Attributes
-    ----------
-    name
-        In ir_datasets.
-    pairs, topics
-        With a grade.
-    bytes
-        Of the documents as JSON, estimated from the first :data:`SAMPLE`.
-    """
+    """Name (in ir_datasets) and size of a collection: pairs and topics with a grade, documents, their bytes as JSON."""
 
     name: str
     pairs: int
@@ -85,7 +75,7 @@ class CollectionCard:
         self,
         *,
         name: str | None = None,
-        rule: str | ChosenRule | None = None,
+        rule: Rule = None,
         corpus: CorpusChoice = "all",
         query_text: str = "title",
         name_annotators: bool = False,
@@ -102,9 +92,7 @@ class CollectionCard:
             names = self.annotator_names(name_annotators)
             return self.facts_of(qrels, made_of, names, name, rule, corpus, query_text)
 
-    def outline(
-        self, *, name: str | None = None, rule: str | ChosenRule | None = None, corpus: CorpusChoice = "all"
-    ) -> Outline:
+    def outline(self, *, name: str | None = None, rule: Rule = None, corpus: CorpusChoice = "all") -> Outline:
         """The size of the collection; parameters and errors as for :meth:`.CollectionExport.write`."""
         called = _name_of(name, self.title)
         qrels, _ = self.qrels_and_source(rule)
@@ -114,7 +102,7 @@ class CollectionCard:
         size = round(sum(sizes) / len(sizes) * documents) if sizes else 0
         return Outline(called, len(qrels), int(qrels["query_id"].nunique()), documents, size)
 
-    def qrels_and_source(self, rule: str | ChosenRule | None) -> tuple[pd.DataFrame, str]:
+    def qrels_and_source(self, rule: Rule) -> tuple[pd.DataFrame, str]:
         """The qrels and their source: "judgements", or else "choices" or "preferences"."""
         made_of, found = "judgements", self.qrels.build(rule)
         if found.empty:
@@ -136,7 +124,7 @@ class CollectionCard:
         made_of: str,
         names: Mapping[str, str],
         name: str | None,
-        rule: str | ChosenRule | None,
+        rule: Rule,
         corpus: CorpusChoice,
         query_text: str,
     ) -> Facts:
@@ -188,7 +176,7 @@ class CollectionCard:
             return int(qrels["doc_id"].nunique()) - len(self.store.corpus.without_text(qrels["doc_id"]))
         return self.progress.counts()["documents"] if corpus == "all" else 0
 
-    def _rule_facts(self, rule: str | ChosenRule | None, names: Mapping[str, str]) -> Facts:
+    def _rule_facts(self, rule: Rule, names: Mapping[str, str]) -> Facts:
         """The rule, with a pseudonym if it names an annotator, and how the grades came about."""
         chosen = adjudication.parse_rule(rule)
         parameters = {

@@ -13,13 +13,12 @@ from urllib.parse import quote
 import pandas as pd
 
 from collection import export, formats, layout
-from collection.adjudication import ChosenRule
 from collection.campaign.collection_card import CollectionCard, CorpusChoice
 from collection.campaign.corpus import Corpus
 from collection.campaign.document_view import DocumentView
 from collection.campaign.images import FOLDER, images_of
 from collection.campaign.progress import Progress
-from collection.campaign.qrels import QrelsBuilder
+from collection.campaign.qrels import QrelsBuilder, Rule
 from collection.campaign.results import ProgressCallback
 from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import CampaignError
@@ -64,7 +63,7 @@ class CollectionExport:
         directory: Path | str,
         *,
         name: str | None = None,
-        rule: str | ChosenRule | None = None,
+        rule: Rule = None,
         corpus: CorpusChoice = "all",
         query_text: str = "title",
         with_runs: bool = False,
@@ -81,23 +80,17 @@ class CollectionExport:
         Parameters
         ----------
         directory
-            New or empty.
+            New or empty, or with `replace` an exported collection.
         name
             In ir_datasets: small letters, digits, ``-``, ``_``, ``.``, separated by ``/``. Made of the campaign's
             title by default.
         rule
             As :meth:`.QrelsBuilder.build` takes it. Without a grade, the qrels are those of choices, or else of
             preferences.
-        corpus
-            A name in :data:`collection.campaign.collection_card.CORPORA`.
-        query_text
-            The text of BEIR's queries, a name in :data:`collection.formats.QUERY_TEXTS`.
-        with_runs
-            The imported runs, too, in TREC's form.
+        corpus, query_text
+            Names in :data:`collection.campaign.collection_card.CORPORA` and :data:`collection.formats.QUERY_TEXTS`.
         name_annotators
             Name the annotators instead of calling them a1, a2, ... in the card and in the logs; notes stay as written.
-        replace
-            Replace an exported collection in the directory.
 
         Raises
         ------
@@ -159,9 +152,7 @@ class CollectionExport:
             (folder / FOLDER).mkdir(exist_ok=True)
             shutil.copyfile(source, folder / FOLDER / image.file)
 
-    def _write_tables(
-        self, folder: Path, qrels: pd.DataFrame, made_of: str, rule: str | ChosenRule | None, query_text: str
-    ) -> None:
+    def _write_tables(self, folder: Path, qrels: pd.DataFrame, made_of: str, rule: Rule, query_text: str) -> None:
         topics, pool = self.corpus.topics(), self.store.pool.pairs()
         formats.write_topics(topics, folder / "topics.jsonl")
         formats.write_queries(topics, folder / "queries.jsonl", query_text)

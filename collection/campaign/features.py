@@ -18,27 +18,15 @@ if TYPE_CHECKING:
 
 
 class VectorsState(NamedTuple):
-    """The state of the vectors.
-
-    Attributes
-    ----------
-    documents
-        Number of documents they were made of.
-    blocks
-        "words", "chars", "dense".
-    made_at
-        UTC; None without vectors.
-    current
-        Whether no document has come or changed since.
-    note
-        For the manager, or "".
-    """
+    """The number of documents that the vectors were made of, and whether none has come or changed since."""
 
     documents: int
     blocks: list[str]
     made_at: datetime | None
+    """UTC; None without vectors."""
     current: bool
     note: str = ""
+    """For the manager."""
 
 
 MANY = 100_000

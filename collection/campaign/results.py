@@ -119,17 +119,7 @@ class JudgeResult(NamedTuple):
 
 
 class Workload(NamedTuple):
-    """The amount of judging.
-
-    Attributes
-    ----------
-    pairs
-        Of the pool.
-    judgements
-        Number wanted for them, without topics in a loop over the whole collection.
-    made
-        Number of those made.
-    """
+    """Pairs of the pool, judgements wanted for them (without topics in a loop over the collection), and those made."""
 
     pairs: int
     judgements: int
@@ -137,16 +127,9 @@ class Workload(NamedTuple):
 
 
 class BudgetState(NamedTuple):
-    """Use of the loop's judgement budgets.
+    """Use of the loop's judgement budgets, of all topics together and of each; 0 is unlimited.
 
-    Attributes
-    ----------
-    budget, topic_budget
-        Of all topics together, and of each; 0 is unlimited.
-    judged
-        Documents judged, by topic; only topics that have any.
-    looping
-        Topics that are in a loop now.
+    `judged` are the documents judged, by topic, and `looping` the topics that are in a loop now.
     """
 
     budget: int

@@ -21,17 +21,9 @@ TITLE_WEIGHT = 3.0
 
 
 def search(documents: pd.DataFrame, queries: pd.Series[str], *, depth: int) -> pd.DataFrame:
-    """Rank `documents` (``doc_id``, ``title``, ``text``) for each query by BM25 of Porter stems.
+    """``query_id``, ``doc_id``, ``score`` of the best documents for each query, by BM25 of Porter stems.
 
-    Parameters
-    ----------
-    queries
-        Indexed by ``query_id``; a document matches that has one of the words.
-
-    Returns
-    -------
-    DataFrame
-        ``query_id``, ``doc_id``, ``score`` (larger is better); at most `depth` documents per query.
+    A document (``doc_id``, ``title``, ``text``) matches if it has one of the words; `queries` are by ``query_id``.
     """
     import pandas as pd
 
