@@ -24,7 +24,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from collection.active_learning.features import Report, Vectors, build, matvec, open_vectors, top, update, workers
 from collection.active_learning.features.term_counts import MOST, count
 from collection.errors import BusyError, FormatError, InputError, UnknownNameError
-from collection.tokens import normalised, words
+from collection.tokens import normalise, words
 
 ROOT = Path(__file__).parents[1]
 TEXTS = [
@@ -135,7 +135,7 @@ def test_a_count_stops_where_its_type_does() -> None:
     ],
 )
 def test_words_of_many_scripts(text: str, expected: list[str]) -> None:
-    assert words(normalised(text)) == expected
+    assert words(normalise(text)) == expected
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -145,7 +145,7 @@ def test_counts_of_any_text_are_those_of_its_words(texts: list[str]) -> None:
     for row, text in enumerate(texts):
         part = slice(found.indptr[row], found.indptr[row + 1])
         counted = {found.terms[c]: n for c, n in zip(found.indices[part], found.counts[part].tolist(), strict=True)}
-        assert counted == Counter(words(normalised(text)))
+        assert counted == Counter(words(normalise(text)))
         assert found.lengths[row] == sum(counted.values())
 
 

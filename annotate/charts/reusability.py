@@ -128,7 +128,7 @@ def topics_chart(topics: pd.DataFrame, measure: str) -> alt.Chart:
     Parameters
     ----------
     topics
-        As :func:`collection.reusability.by_topic` gives them.
+        As :func:`collection.reusability.describe_topics` gives them.
     measure
         By which.
     """

@@ -10,26 +10,26 @@ from annotate.auth import session
 from annotate.charts import reusability as charts
 from annotate.charts.download import downloadable_chart
 from annotate.elements import display
-from collection.records import in_natural_order
+from collection.records import sort_naturally
 from collection.reusability import (
-    CARE,
-    JUDGED,
-    KNOWN,
-    LEAST_TOPICS,
-    MEAN_CHANGE,
-    MOVED,
-    WORST_CHANGE,
+    MAX_BREACHES,
+    MAX_CHANGE,
+    MAX_MEAN_CHANGE,
+    MAX_MOVED,
+    MIN_JUDGED,
+    MIN_KNOWN,
+    MIN_TOPICS,
+    DepthResult,
     Reusability,
-    Rung,
 )
 
 
-def draw_depths(ladder: Sequence[Rung]) -> None:
+def draw_depths(ladder: Sequence[DepthResult]) -> None:
     """Draw a row for each depth and measure."""
     st.subheader("Depth by depth")
-    rows = pd.DataFrame([rung._asdict() for rung in ladder])
+    rows = pd.DataFrame([result._asdict() for result in ladder])
     display.table(
-        rows.assign(over=[f"{len(rung.breaking):,} of {rung.others + 1:,}" for rung in ladder]),
+        rows.assign(over=[f"{len(result.breaking):,} of {result.others + 1:,}" for result in ladder]),
         {
             "measure": TextColumn("Measure", width="small"),
             "verdict": TextColumn("Fair?", width="small"),
@@ -49,17 +49,17 @@ def draw_depths(ladder: Sequence[Rung]) -> None:
     with st.expander("The rules, and why"):
         st.markdown(
             f"A depth is **fair** if all of these hold:\n"
-            f"- A run that is left out changes by {MEAN_CHANGE:g} at most on average, and none by more than "
-            f"{WORST_CHANGE:g}. With 50 topics a difference of 0.05 or so is needed before another 50 would show it "
+            f"- A run that is left out changes by {MAX_MEAN_CHANGE:g} at most on average, and none by more than "
+            f"{MAX_CHANGE:g}. With 50 topics a difference of 0.05 or so is needed before another 50 would show it "
             "too (Voorhees and Buckley 2002): no system may lose as much by not being pooled.\n"
-            f"- None changes its order with more than {MOVED:.0%} of the others.\n"
-            f"- Of the first k documents of a run that is left out {JUDGED:.0%} are judged on average.\n"
-            f"- Of those of the pooled runs themselves {KNOWN:.0%} are judged: otherwise nobody knows what they are "
-            "worth, and a small change says nothing.\n\n"
-            f"It is to be used **with care** if at most {CARE:.0%} of the runs change or move by more than one run "
-            "may, and the other rules hold: then a system has to be unlike the rest to be wronged. If more of them do, "
-            "any new one may be, and it is **not** fair; among fewer than ten runs one is more. With fewer than "
-            f"{LEAST_TOPICS} topics nothing is said, since each is then more than a tenth of every mean."
+            f"- None changes its order with more than {MAX_MOVED:.0%} of the others.\n"
+            f"- Of the first k documents of a run that is left out {MIN_JUDGED:.0%} are judged on average.\n"
+            f"- Of those of the pooled runs themselves {MIN_KNOWN:.0%} are judged: otherwise nobody knows what they "
+            "are worth, and a small change says nothing.\n\n"
+            f"It is to be used **with care** if at most {MAX_BREACHES:.0%} of the runs change or move by more than one "
+            "run may, and the other rules hold: then a system has to be unlike the rest to be wronged. If more of them "
+            "do, any new one may be, and it is **not** fair; among fewer than ten runs one is more. With fewer than "
+            f"{MIN_TOPICS} topics nothing is said, since each is then more than a tenth of every mean."
         )
 
 
@@ -112,7 +112,7 @@ def draw_topics(topics: pd.DataFrame, measure: str) -> None:
             "them the order of the systems is another. The larger, the more relevant documents.",
         )
     titles = session.current().campaign.corpus.topics()[["query_id", "title"]]
-    rows = in_natural_order(topics.merge(titles, on="query_id", how="left")).sort_values("without", kind="stable")
+    rows = sort_naturally(topics.merge(titles, on="query_id", how="left")).sort_values("without", kind="stable")
     display.table(
         rows,
         {

@@ -244,7 +244,7 @@ class Evaluator:
         rel: float = 1,
         with_bounds: bool = False,
     ) -> Reusability:
-        """Whether the collection can evaluate other systems; see :func:`collection.reusability.look`.
+        """Whether the collection can evaluate other systems; see :func:`collection.reusability.assess`.
 
         The depth of the pool is read off the judgements: pairs that are pooled and not yet judged help nobody.
 
@@ -258,7 +258,7 @@ class Evaluator:
         qrels = self.qrels.of_topics(rule, topics)
         if not len(qrels):
             raise CampaignError("there is no grade yet; judge some pairs first")
-        return reusability.look(
+        return reusability.assess(
             self.corpus.runs(),
             qrels,
             measures,

@@ -20,8 +20,8 @@ from collection.statistics import (
     DEFAULT_CORRECTION,
     DEFAULT_TEST,
     TESTS,
-    detectable,
-    doubts,
+    check_suitability,
+    compute_detectable,
     effect_size,
     mean_interval,
     randomised_tukey,
@@ -185,7 +185,7 @@ def compare(
             "p": tested.p,
             "p_adjusted": adjusted,
             "significant": adjusted <= alpha,
-            "detectable": detectable(1.0, len(d), alpha=alpha) * d.std(axis=0, ddof=1),
+            "detectable": compute_detectable(1.0, len(d), alpha=alpha) * d.std(axis=0, ddof=1),
         }
         return pd.DataFrame(found | _counts(d, measure)).reindex(columns=list(TESTED))
 
@@ -210,7 +210,7 @@ def compare(
                     said.of(
                         name, f"the tests are of the mean over topics, while its value is the {measure.entry.summary}"
                     )
-                for doubt in doubts(d, test, alpha=alpha, correction=correction):
+                for doubt in check_suitability(d, test, alpha=alpha, correction=correction):
                     said.of(name, doubt)
         leaderboards.append(board.merge(of_seeds, on=["system", "measure"], how="left"))
         all_tukeys += [] if tukey is None else [tukey]

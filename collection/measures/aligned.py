@@ -48,6 +48,18 @@ def places(cells: Bools) -> tuple[Ints, Ints]:
     return divmod(np.flatnonzero(cells), max(1, cells.shape[1]))
 
 
+def compact_grades(grades: Floats) -> Grades:
+    """The same as small integers if all grades are whole, since these matrices are read many times."""
+    if not (grades == np.trunc(grades)).all():
+        return grades
+    return grades.astype(np.int16 if grades.max(initial=0) < np.iinfo(np.int16).max else np.int64)
+
+
+def grade_levels(grades: Grades) -> tuple[float, ...]:
+    """The different grades above 0, lowest first."""
+    return tuple(map(float, np.unique(grades[grades > 0])))
+
+
 @dataclass(frozen=True)
 class Sample:
     """What a sampled pool adds: which stratum each document was drawn from, and how much of it was judged.

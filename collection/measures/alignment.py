@@ -14,7 +14,19 @@ import pandas as pd
 
 from collection.errors import InputError
 from collection.frames import QRELS
-from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Floats, Grades, Ints, Sample, Subtopics, Version
+from collection.measures.aligned import (
+    UNJUDGED,
+    UNPOOLED,
+    Aligned,
+    Floats,
+    Grades,
+    Ints,
+    Sample,
+    Subtopics,
+    Version,
+    compact_grades,
+    grade_levels,
+)
 from collection.ranking import rank_run
 
 
@@ -72,12 +84,12 @@ def index_qrels(qrels: pd.DataFrame) -> QrelsIndex:
         documents=documents,
         pairs=pairs,
         grade=grade,
-        judged=_side_by_side(topic_of_pair[order], grade[order], len(topics), UNJUDGED),
-        levels=_levels(grade),
+        judged=stack_by_topic(topic_of_pair[order], grade[order], len(topics), UNJUDGED),
+        levels=grade_levels(grade),
         stratum=stratum,
         sample=sample,
         subtopics=subtopics,
-        known=None if subtopics is None else _side_by_side(topic_of_pair, subtopics, len(topics), UNJUDGED),
+        known=None if subtopics is None else stack_by_topic(topic_of_pair, subtopics, len(topics), UNJUDGED),
     )
 
 
@@ -200,10 +212,12 @@ def from_grades(rankings: Sequence[Sequence[float | None]], judged: Sequence[Seq
     order = order[grade[len(flat) :][order] > UNJUDGED]
     return Aligned(
         topics=[str(i + 1) for i in range(len(rankings))],
-        grades=_side_by_side(np.repeat(np.arange(len(rankings)), lengths), grade[: len(flat)], len(rankings), UNPOOLED),
+        grades=stack_by_topic(
+            np.repeat(np.arange(len(rankings)), lengths), grade[: len(flat)], len(rankings), UNPOOLED
+        ),
         retrieved=lengths,
-        judged=_side_by_side(graded[order], grade[len(flat) :][order], len(rankings), UNJUDGED),
-        levels=_levels(grade),
+        judged=stack_by_topic(graded[order], grade[len(flat) :][order], len(rankings), UNJUDGED),
+        levels=grade_levels(grade),
         ignored_topics=[],
     )
 
@@ -225,13 +239,7 @@ def _as_grades(relevance: pd.Series, lowest: int = UNJUDGED) -> Grades:
         wrong = values[~(np.abs(values) < 2**31)][0]
         raise InputError(f"a grade is a number below 2,147,483,648, found {wrong}; leave out what nobody judged")
     values = np.where(values < 0, np.maximum(np.floor(values), lowest), values)
-    if (values == np.trunc(values)).all():
-        return values.astype(np.int16 if values.max(initial=0) < np.iinfo(np.int16).max else np.int64)
-    return values
-
-
-def _levels(grade: Grades) -> tuple[float, ...]:
-    return tuple(map(float, np.unique(grade[grade > 0])))
+    return compact_grades(values)
 
 
 def _among(column: pd.Series, names: pd.Index) -> npt.NDArray[np.int32]:
@@ -262,7 +270,7 @@ def _arrow(column: pd.Series) -> Any:
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
-def _side_by_side(topic: Ints, values: Grades, topics: int, padding: int) -> Grades:
+def stack_by_topic(topic: Ints, values: Grades, topics: int, padding: int) -> Grades:
     """(T, most): the values of each topic in a row of their own. They come topic by topic."""
     counts = np.bincount(topic, minlength=topics)
     column = np.arange(len(topic)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -298,7 +306,7 @@ def _strata(
         if not ((probability > 0) & (probability <= 1)).all():
             raise InputError("the probability of being judged is above 0 and at most 1 in every row of the qrels")
         size = judged / probability
-    graded = _side_by_side(topic_of_pair[order], stratum[order], topics, -1)
+    graded = stack_by_topic(topic_of_pair[order], stratum[order], topics, -1)
     return stratum, Sample(np.empty((topics, 0), np.int64), size, judged, graded, listed=name == "stratum")
 
 

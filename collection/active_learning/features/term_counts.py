@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from collection.errors import UnknownNameError
-from collection.tokens import grams, normalised, words
+from collection.tokens import grams, normalise, words
 
 Ints = NDArray[np.int64]
 
@@ -82,7 +82,7 @@ def count(texts: Sequence[str | None], blocks: Sequence[str], bigrams: bool = Fa
     """
     numbered: defaultdict[str, int] = defaultdict()
     numbered.default_factory = numbered.__len__
-    pieces = [[numbered[piece] for piece in normalised(text or "").split()] for text in texts]
+    pieces = [[numbered[piece] for piece in normalise(text or "").split()] for text in texts]
     documents = _matrix(pieces, len(numbered))
     return {name: _block(documents, list(numbered), TEXT_BLOCKS[name], bigrams and name == "words") for name in blocks}
 
