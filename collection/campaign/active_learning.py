@@ -77,19 +77,19 @@ class ActiveLearning:
         judged, grades = graded[["row", "relevance"]].to_numpy(dtype=np.int64).T
         if isinstance(space, training_round.Space):
             seed = seed_of(self.campaign_id, query_id, model_round)
-            ranking = training_round.one_round(space, judged, grades, settings.recipe(), seed, count, passed)
+            ranking = training_round.train_and_rank(space, judged, grades, settings.recipe(), seed, count, passed)
             usual = "start" if ranking.model is None else "loop"
         else:
             # The strategy needs an answer for documents without a grade.
             answers = dict.fromkeys(passed.tolist(), False)
             answers |= dict(zip(judged.tolist(), (grades >= settings.level).tolist(), strict=True))
-            rows = pooling.ahead(self.strategy(query_id, settings.by, space), answers, count)
+            rows = pooling.choose_next(self.strategy(query_id, settings.by, space), answers, count)
             ranking = training_round.Ranking(rows, np.zeros(len(rows), dtype=np.float32), None, settings.by)
             usual = settings.by
         left = space.allowed.copy()
         left[judged] = left[passed] = False
         known = ledger_of(decisions, space.allowed, settings.level)
-        chosen = training_round.queue(
+        chosen = training_round.build_queue(
             ranking,
             known.ledger,
             left,
@@ -172,7 +172,7 @@ class ActiveLearning:
         state = vectors_state or self.features.version()
         return (json.dumps(settings.get("loop")), mode, state, pool, self.store.corpus.runs_signature())
 
-    def strategy(self, query_id: str, strategy: str, listed: Listed) -> pooling.Asking:
+    def strategy(self, query_id: str, strategy: str, listed: Listed) -> pooling.Selector:
         """Start an adaptive pooling strategy on the runs of a topic; its documents are rows of the matrix.
 
         Campaign and topic determine the seed, so the same answers lead to the same documents.
@@ -199,7 +199,7 @@ class ActiveLearning:
         known = ranks[ranks["row"] < len(allowed)].astype("int64")
         shown = known[allowed[known["row"].to_numpy()]]
         rows = shown["row"].to_numpy()
-        rankings = [rows[places] for places in pooling.rankings_of(runs, query_id, shown.index)]
+        rankings = [rows[places] for places in pooling.list_rankings(runs, query_id, shown.index)]
         best = zip(known["size"].tolist(), known["min"].tolist(), strict=True)
         made = Listed(allowed, rankings, dict(zip(known["row"].tolist(), best, strict=True)))
         while len(self._listed) >= KEPT:
