@@ -25,7 +25,6 @@ from collection.store import Store
 RECENT = 50
 """Number of newest ranked judgements by which the current precision is estimated."""
 
-
 TABLE = {
     "query_id": "str", "title": "str", "mode": "str", "of": "str", "judged": "int64", "found": "int64",
     "without_text": "int64", "relevant": "float64", "low": "Int64", "high": "Int64", "recall": "float64",
@@ -82,7 +81,6 @@ class Recall(NamedTuple):
 
 READY = "ready to stop"
 """The beginning of the advice for every topic that may stop."""
-
 
 IMPORT_TEXTS = "import the missing texts"
 """The advice where only documents without a text are left, or too many of them for any promise."""
