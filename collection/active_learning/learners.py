@@ -49,9 +49,16 @@ def balance(relevant: Bools, weight: Floats, ratio: float) -> Floats:
     return balanced / balanced.mean()
 
 
-def _occurring(rows: csr_matrix) -> NDArray[np.int64]:
-    """Columns with a value: a fit on them alone costs nothing for the rest of the vocabulary."""
-    return np.flatnonzero(np.bincount(rows.indices, minlength=rows.shape[1]))
+def _narrow(rows: csr_matrix) -> tuple[csr_matrix, NDArray[np.int64]]:
+    """The rows with only the columns that occur in them, quicker than `rows[:, columns]`; and these columns."""
+    from scipy.sparse import csr_matrix
+
+    occurs = np.zeros(rows.shape[1], dtype=np.bool_)
+    occurs[rows.indices] = True
+    columns = np.flatnonzero(occurs)
+    place = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
+    shape = (rows.shape[0], len(columns))
+    return csr_matrix((rows.data, place[rows.indices], rows.indptr), shape=shape), columns
 
 
 def _spread(weights: np.ndarray, columns: NDArray[np.int64], features: int, elsewhere: float = 0.0) -> Linear:
@@ -61,10 +68,10 @@ def _spread(weights: np.ndarray, columns: NDArray[np.int64], features: int, else
 
 
 def _fit(model: LinearSVC | LogisticRegression, rows: csr_matrix, relevant: Bools, weight: Floats) -> Linear:
-    columns = _occurring(rows)
+    narrow, columns = _narrow(rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that it has not fully converged does not matter
-        model.fit(rows[:, columns], relevant, sample_weight=weight)
+        model.fit(narrow, relevant, sample_weight=weight)
     return _spread(model.coef_[0], columns, rows.shape[1])
 
 
@@ -116,9 +123,9 @@ def naive_bayes(
     `alpha` is added to each feature's sum in either class. Negative values (embeddings) count as 0. Source: McCallum &
     Nigam, AAAI workshop on learning for text categorization, 1998.
     """
-    columns = _occurring(rows)
+    narrow, columns = _narrow(rows)
     weights = balance(relevant, weight, ratio)
-    present = rows[:, columns]
+    present = narrow.copy()
     np.maximum(present.data, 0, out=present.data)
     sums = [alpha + (present[which].T @ weights[which]) for which in (relevant, ~relevant)]
     # Features that no row has still tell the classes apart: by the classes' totals alone, the same for all.
