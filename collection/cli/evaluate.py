@@ -22,7 +22,6 @@ from collection.cli.output import (
     echo,
     echo_data,
     print_evaluation,
-    print_explanations,
     print_notices,
     print_table,
     progress_line,
@@ -116,7 +115,8 @@ def _read_qrels(measures: Sequence[Measure], path: Path, form: QrelsForm | None)
             return formats.read_qrels(path)
         except FormatError as error:
             if "found a run" in str(error):
-                raise InputError(f"{error}; the qrels come first: {_command()} QRELS RUN...") from None
+                command = f"cleverdon {click.get_current_context().info_name}"
+                raise InputError(f"{error}; the qrels come first: {command} QRELS RUN...") from None
             raise
     (need, measure), *others = needs.items()
     if others:
@@ -133,11 +133,6 @@ def _read_qrels(measures: Sequence[Measure], path: Path, form: QrelsForm | None)
     if need == "subtopics" and qrels["subtopic"].nunique() < 2:
         print_notices([f"{path}: column 2 is {qrels['subtopic'].iloc[0]!r} throughout, one subtopic for {measure}"])
     return qrels
-
-
-def _command() -> str:
-    """The command that is running, as a user types it."""
-    return f"cleverdon {click.get_current_context().info_name}"
 
 
 def _refuse_fifth_column(path: Path) -> None:
@@ -208,13 +203,15 @@ def evaluate(
         if bounds or per_topic or costs is not None or form != "table":
             raise click.UsageError("--explain goes without --bounds, --per-topic, --costs and --format")
         print_notices(comparison.out_of_reach(parsed, judged))
-        print_explanations(formats.read_runs(runs), judged, parsed, explain, compat)
+        for run in formats.read_runs(runs):
+            for measure in parsed:
+                echo(f"{run.name}: {comparison.explain(run, judged, measure, explain, compat)}\n")
         return
     evaluation = evaluate_files(runs, judged, parsed, costs, version=compat, with_bounds=bounds, grades=grades)
     names = [c.run for c in evaluation.coverage]
     if not separate_seeds:
         evaluation, _ = comparison.systems_of(evaluation)
-    # Rows carry each measure as it was asked for: a script finds what it wrote.
+    # Scripts find the measures under the names that they asked for.
     evaluation.values["measure"] = evaluation.values["measure"].map({str(m): label for m, label in labels.items()})
     print_evaluation(evaluation, per_topic, form, judged_only)
     if not separate_seeds:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from collection.comparison import Evaluation
-    from collection.measures import Measure, Version
-    from collection.records import Run
 
 
 def echo(text: str = "", *, err: bool = False) -> None:
@@ -63,7 +61,7 @@ def progress_line(work: str = "working") -> Iterator[Callable[[str, int, int | N
         elapsed seconds are shown.
     """
     terminal = sys.stderr.isatty()
-    begun = last = time.monotonic()
+    started = last = time.monotonic()
     shown = ""
     lock, ended = threading.Lock(), threading.Event()
 
@@ -92,7 +90,7 @@ def progress_line(work: str = "working") -> Iterator[Callable[[str, int, int | N
             with lock:
                 silent = not ended.is_set() and time.monotonic() - last >= (SOON if terminal else SELDOM)
                 if silent or (terminal and shown.startswith(f"{work}: ")):
-                    write(f"{work}: {time.monotonic() - begun:,.0f} s")
+                    write(f"{work}: {time.monotonic() - started:,.0f} s")
 
     ticker = threading.Thread(target=tick, name="progress", daemon=True)
     ticker.start()
@@ -180,17 +178,6 @@ def _print_coverage(evaluation: Evaluation, fate: str) -> None:
         (least, _), (most, name) = unjudged[0], unjudged[-1]
         span = f"{most:.1f}" if f"{least:.1f}" == f"{most:.1f}" else f"{least:.1f} to {most:.1f} ({name})"
         print_notices([f"of a topic's first 10 documents {span} are unjudged on average, and {fate}"])
-
-
-def print_explanations(
-    runs: Iterable[Run], qrels: pd.DataFrame, measures: Sequence[Measure], topic: str, version: Version
-) -> None:
-    """Print the calculation of each measure for one topic, run after run."""
-    from collection import comparison
-
-    for run in runs:
-        for measure in measures:
-            echo(f"{run.name}: {comparison.explain(run, qrels, measure, topic, version)}\n")
 
 
 def _rows(values: pd.DataFrame) -> Iterator[tuple[str | float, ...]]:

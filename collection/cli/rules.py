@@ -1,4 +1,4 @@
-"""The command about how several annotators' judgements become one grade."""
+"""`cleverdon rules`: adjudication rules, listed or compared on a campaign."""
 
 from __future__ import annotations
 

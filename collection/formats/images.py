@@ -133,12 +133,10 @@ def kind_of(content: bytes) -> str | None:
     >>> kind_of(b"\x89PNG\r\n\x1a\n..."), kind_of(b"<svg xmlns='http://www.w3.org/2000/svg'/>")
     ('png', None)
     """
-    if content.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "png"
-    if content.startswith(b"\xff\xd8\xff"):
-        return "jpg"
-    if content.startswith((b"GIF87a", b"GIF89a")):
-        return "gif"
+    signatures = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpg", b"GIF87a": "gif", b"GIF89a": "gif"}
+    for signature, kind in signatures.items():
+        if content.startswith(signature):
+            return kind
     if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
         return "webp"
     if content[4:8] == b"ftyp":  # ISO base media: a box with the brands that the file is of
