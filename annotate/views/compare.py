@@ -13,7 +13,7 @@ from annotate.elements import comparison_tables, leaderboard_table, pickers, sys
 from collection import comparison
 from collection.characters import natural_key, without_bidi
 from collection.comparison import DEFAULT_MEASURES
-from collection.formats import tsv
+from collection.formats import to_tsv
 from collection.measures import MEASURES
 from collection.statistics import CORRECTIONS, DEFAULT_CORRECTION, DEFAULT_TEST, TESTS
 
@@ -136,8 +136,8 @@ else:
     comparison_tables.draw_costs(found.evaluation, measure, order)
 
 files: dict[str, tuple[str, Callable[[], str]]] = {
-    "values.tsv": ("Values, topic by topic", partial(tsv, evaluation.values)),
-    "tests.tsv": ("Tests", partial(tsv, found.tests)),
+    "values.tsv": ("Values, topic by topic", partial(to_tsv, evaluation.values)),
+    "tests.tsv": ("Tests", partial(to_tsv, found.tests)),
     "leaderboard.tex": ("Table for LaTeX", partial(comparison.latex, found)),
     "leaderboard.md": ("Table in Markdown", partial(comparison.markdown, found)),
 }

@@ -124,7 +124,7 @@ class _Import:
         clicks: Path | str | None,
     ) -> ImportReport:
         """Import all of them in one transaction; see :meth:`Importer.import_files`."""
-        names = formats.run_names(runs)
+        names = formats.name_runs(runs)
         with self.store.transaction():
             before = set(self.store.corpus.runs()["file"])
             try:
@@ -327,7 +327,7 @@ class _Import:
             known = there.get(str(run), {})
             for name, value in costs.items():
                 if not self.replace and pd.notna(known.get(name)) and known[name] != value:
-                    line = formats.line_of_run(path, str(run))
+                    line = formats.find_run_line(path, str(run))
                     raise ConflictError(
                         f"{path}:{line}: {name} of run {str(run)!r} is {known[name]} in the campaign and {value} here; "
                         "--replace takes the new one"
@@ -369,7 +369,7 @@ class _Import:
         outside = frame[(frame["relevance"] >= 0) & ~frame["relevance"].isin(set(grades.sentences))]
         if len(outside):
             row = outside.iloc[0]
-            line = formats.line_of_pair(path, row["query_id"], row["doc_id"])
+            line = formats.find_pair_line(path, row["query_id"], row["doc_id"])
             wanted = f"a grade of this campaign ({grades}; below 0 for unjudged)"
             raise FormatError(path, line, wanted, f"{row['relevance']}")
         known, ignored = self._known_topics(frame, path)
@@ -390,7 +390,7 @@ class _Import:
         outside = frame[~frame["relevance"].isin(set(grades.sentences))]
         if len(outside):
             row = outside.iloc[0]
-            line = formats.line_of_label(path, row["annotator"], row["query_id"], row["doc_id"])
+            line = formats.find_label_line(path, row["annotator"], row["query_id"], row["doc_id"])
             raise FormatError(path, line, f"a grade of this campaign ({grades})", f"{row['relevance']}")
         known, ignored = self._known_topics(frame, path)
         self._require_one_spelling(path, map(str, known["annotator"].unique()))
@@ -489,9 +489,9 @@ class _Import:
                 of_qrels = annotator.startswith(QRELS_ANNOTATOR)
                 thing = "file" if of_qrels else "annotator"
                 line = (
-                    formats.line_of_pair(path, query_id, doc_id)
+                    formats.find_pair_line(path, query_id, doc_id)
                     if of_qrels
-                    else formats.line_of_label(path, annotator, query_id, doc_id)
+                    else formats.find_label_line(path, annotator, query_id, doc_id)
                 )
                 raise ConflictError(
                     f"{path}:{line}: topic {query_id!r}, document {doc_id!r}: {annotator!r} says {before} already, "

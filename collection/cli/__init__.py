@@ -31,8 +31,8 @@ from collection.cli import (
     rules,
     simulate,
 )
-from collection.cli.options import DIRECTORY, FILE, FORMAT, refuse_repeated, serving, with_folders
-from collection.cli.output import counted, echo, print_json, print_notices, print_table, progress_line
+from collection.cli.options import DIRECTORY, FILE, FORMAT, SERVER_OPTIONS, expand_folders, refuse_repeated
+from collection.cli.output import echo, format_count, print_json, print_notices, print_table, progress_line
 from collection.errors import CleverdonError
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def import_(directory: Path, replace: bool, **files: Any) -> None:
 
     if not any(files.values()):
         raise click.UsageError("nothing to import: give --documents, --topics, --run, --qrels or another file")
-    files |= {name: with_folders(files[name]) for name in ("documents", "runs")}
+    files |= {name: expand_folders(files[name]) for name in ("documents", "runs")}
     with Campaign(directory) as campaign, progress_line() as progress:
         report = campaign.importer.import_files(**files, replace=replace, progress=progress)
     _print_report(report)
@@ -128,7 +128,7 @@ def import_(directory: Path, replace: bool, **files: Any) -> None:
 
 @main.command()
 @DIRECTORY
-@serving
+@SERVER_OPTIONS
 def serve(directory: Path, **options: object) -> None:
     """Open the app on the campaign in DIR."""
     _serve(directory, options)
@@ -162,12 +162,12 @@ def status(directory: Path, form: str) -> None:
         left = several if only_loops else f"{several}, {state['remaining']:,} left"
         echo(f"  {'pool':<12}{state['pool']:>10,} pairs, {state['judged_in_pool']:,} judged{left}")
     if state["outside_pool"]:
-        outside = counted(state["outside_pool"], "more pair is", "more pairs are")
+        outside = format_count(state["outside_pool"], "more pair is", "more pairs are")
         echo(f"  {outside} judged, outside the pool")
     if missing := missing_texts(t["without_text"] for t in per_topic):
         echo(f"  {missing} `cleverdon export {directory} --missing-documents FILE` lists the ids")
     elif state["missing_documents"]:
-        missing = counted(state["missing_documents"], "document of the pool has", "documents of the pool have")
+        missing = format_count(state["missing_documents"], "document of the pool has", "documents of the pool have")
         echo(f"  {missing} no text (export --missing-documents FILE)")
     if per_topic and not state["decisions"]:
         echo()
@@ -226,7 +226,7 @@ def judge(
 
 @main.command()
 @click.argument("directory", metavar="[DIR]", type=FILE, default=Path("demo-campaign"))
-@serving
+@SERVER_OPTIONS
 @click.option("--build-only", is_flag=True, help="Build the campaign, do not open the app.")
 def demo(directory: Path, build_only: bool, **options: object) -> None:
     """Build the demo campaign in DIR (demo-campaign), unless it is there, and open the app on it."""
@@ -247,7 +247,7 @@ def _print_report(report: ImportReport) -> None:
 
 
 def _serve(directory: Path, options: Mapping[str, object]) -> None:
-    """Replace this process by the server; `options` are those of :func:`collection.cli.options.serving`."""
+    """Replace this process by the server; `options` are those of :func:`collection.cli.options.SERVER_OPTIONS`."""
     from collection.campaign import Campaign
 
     # Opened once here, so that a wrong directory is one line and not a server that cannot start.

@@ -118,7 +118,7 @@ def _require_grades_of(scale: list[float], labels: pd.DataFrame, path: Path) -> 
     outside = labels[~labels["relevance"].isin(scale)]
     if len(outside):
         row = outside.iloc[0]
-        line = formats.line_of_label(path, row["annotator"], row["query_id"], row["doc_id"])
+        line = formats.find_label_line(path, row["annotator"], row["query_id"], row["doc_id"])
         wanted = f"a grade of the scale ({', '.join(f'{grade:g}' for grade in scale)})"
         raise FormatError(path, line, wanted, f"{row['relevance']:g}")
 

@@ -11,7 +11,7 @@ import click
 
 from collection.cli.evaluate import evaluate_files, parse_measures, read_qrels_for
 from collection.cli.options import COMPAT, FILE, QRELS_FORM, form_option, grade, measures_option, runs_argument
-from collection.cli.output import counted, echo, echo_data, print_json, print_notices, print_table, progress_line
+from collection.cli.output import echo, echo_data, format_count, print_json, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -165,17 +165,17 @@ def _print_frontier(compared: Comparison, cost: str, form: str) -> None:
     table = pd.concat(parts, ignore_index=True).rename(columns={"cost": cost})
     table = table[["measure", "system", "value", cost, "dominated", "by"]]
     if form == "table":
-        table["by"] = table["by"].map(_first_two)
+        table["by"] = table["by"].map(_shorten_names)
     _print_frame(table, form)
     unknown = means.index[costs[cost].isna()].tolist()
     if unknown:
         print_notices([f"nothing is known of the {cost} of {', '.join(unknown[:5])}"])
 
 
-def _first_two(names: str) -> str:
+def _shorten_names(names: str) -> str:
     """The first two of several names joined by commas, and how many more there are.
 
-    >>> _first_two("a, b"), _first_two("a, b, c, d")
+    >>> _shorten_names("a, b"), _shorten_names("a, b, c, d")
     ('a, b', 'a, b and 2 more')
     """
     first, second, *more = [*names.split(", "), ""]
@@ -261,7 +261,7 @@ def _print_leaderboard(compared: Comparison) -> None:
     legend = "* best, ~ not distinguishable from it"
     if compared.baseline is not None:
         legend += f", + significantly better and - significantly worse than {compared.baseline}"
-    echo(f"\n{legend}; {counted(compared.topics, 'topic')}")
+    echo(f"\n{legend}; {format_count(compared.topics, 'topic')}")
     for measure in values:
         echo(compared.sentence(str(measure)))
 
@@ -311,12 +311,12 @@ def _print_frame(frame: pd.DataFrame, form: str) -> None:
     """A frame as a table, as tab-separated values with a header, or as JSON records."""
     import pandas as pd
 
-    from collection.formats.spreadsheet import tsv
+    from collection.formats.spreadsheet import to_tsv
 
     if form == "json":
         print_json(frame)
     elif form == "tsv":
-        echo_data(tsv(frame), nl=False)
+        echo_data(to_tsv(frame), nl=False)
     else:
 
         def cell(value: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT
-from collection.cli.output import counted, echo, echo_data, print_notices, print_table, progress_line
+from collection.cli.output import echo, echo_data, format_count, print_notices, print_table, progress_line
 
 NAMED = 10
 """Topics of a mode that are named."""
@@ -130,7 +130,7 @@ def recall(directory: Path, form: str) -> None:
     header = ["topic", "mode", "judged", "found", "no text", "relevant", "recall", "scope", "advice"]
     print_table(header, rows)
     ready = int(table["stop"].sum())
-    echo(f"\n{ready:,} of {counted(len(table), 'topic is', 'topics are')} ready to stop")
+    echo(f"\n{ready:,} of {format_count(len(table), 'topic is', 'topics are')} ready to stop")
     if used_up:
         echo(used_up)
     if missing := missing_texts(table["without_text"]):

@@ -120,7 +120,7 @@ def _cell(value: object) -> str:
     return for_terminal(" ".join(str(value).replace("\t", " ").splitlines()))
 
 
-def counted(number: int, one: str, many: str | None = None) -> str:
+def format_count(number: int, one: str, many: str | None = None) -> str:
     """A number with what it counts: ``1 pair``, ``2,000 pairs``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
@@ -135,10 +135,10 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_
     if form == "tsv":
         echo_data("".join("\t".join(map(_exact, row)) + "\n" for row in _rows(values)), nl=False)
     elif form == "csv":
-        from collection.formats.spreadsheet import escaped_frame
+        from collection.formats.spreadsheet import escape_frame
 
         text = StringIO()
-        rows = (map(_exact, row) for row in _rows(escaped_frame(values)))
+        rows = (map(_exact, row) for row in _rows(escape_frame(values)))
         csv.writer(text, lineterminator="\n").writerows([values.columns, *rows])
         echo_data(text.getvalue(), nl=False)
     elif form == "json":

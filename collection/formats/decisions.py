@@ -62,7 +62,7 @@ def _preference(path: FilePath, line: int, record: Mapping[str, object]) -> dict
                 raise FormatError(path, line, f"{name} as a number, 0 or more", quote(str(value)))
             row[name] = number
         elif value is not None:
-            row[name] = fields.text_of(path, line, record, name)
+            row[name] = fields.get_text(path, line, record, name)
     if row["left"] == row["right"]:
         raise FormatError(path, line, "two documents to compare", f"{quote(str(row['left']))} twice")
     return row

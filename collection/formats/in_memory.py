@@ -55,7 +55,7 @@ def as_qrels(given: QrelsLike) -> pd.DataFrame:
     """
     if isinstance(given, str | PathLike):
         return read_qrels(given)
-    qrels = _named(_frame(given, "qrels", (*QRELS.names, "iteration")), QRELS)
+    qrels = _rename_columns(_to_frame(given, "qrels", (*QRELS.names, "iteration")), QRELS)
     if "iteration" in qrels and "subtopic" not in qrels and qrels.duplicated(["query_id", "doc_id"]).any():
         qrels = qrels.rename(columns={"iteration": "subtopic"})
     return QRELS.check(qrels)
@@ -90,11 +90,13 @@ def as_runs(given: RunsLike) -> Iterator[Run]:
         name = next((column for column in _RUN if column in given), None)
         parts = [("run", given)] if name is None else given.groupby(name, sort=False, observed=True)
         for run, rows in parts:
-            yield _run(str(run), rows)
+            yield _to_run(str(run), rows)
     elif isinstance(given, Mapping):
         first = next((value for value in given.values() if not isinstance(value, Mapping) or value), {})
         is_one_run = isinstance(first, Mapping) and not isinstance(next(iter(first.values()), 0), Mapping)
-        yield from [_run("run", given)] if is_one_run else (_run(str(name), value) for name, value in given.items())
+        yield from (
+            [_to_run("run", given)] if is_one_run else (_to_run(str(name), value) for name, value in given.items())
+        )
     else:
         several = iter(given) if isinstance(given, Iterable) else iter([given])
         head = next(several, None)
@@ -102,9 +104,9 @@ def as_runs(given: RunsLike) -> Iterator[Run]:
         if isinstance(head, str | PathLike):
             yield from read_runs(list(rest))  # type: ignore[arg-type]
         elif isinstance(head, Run):
-            yield from (_run(run.name, run) if isinstance(run, Run) else _run("run", run) for run in rest)
+            yield from (_to_run(run.name, run) if isinstance(run, Run) else _to_run("run", run) for run in rest)
         elif isinstance(head, tuple):
-            yield _run("run", rest)
+            yield _to_run("run", rest)
         else:
             raise InputError(
                 "runs: expected files, Runs, a frame, a dictionary from names to runs, {query_id: {doc_id: score}} or "
@@ -114,22 +116,22 @@ def as_runs(given: RunsLike) -> Iterator[Run]:
 
 def as_labels(given: LabelsLike) -> pd.DataFrame:
     """Labels (:data:`collection.frames.LABELS`) from a file or a frame; its further columns stay."""
-    return read_labels(given) if isinstance(given, str | PathLike) else _named(given, LABELS)
+    return read_labels(given) if isinstance(given, str | PathLike) else _rename_columns(given, LABELS)
 
 
-def _run(name: str, given: object) -> Run:
+def _to_run(name: str, given: object) -> Run:
     if isinstance(given, Run):
         return given._replace(name=name)
     if isinstance(given, str | PathLike):
         return read_run(given)._replace(name=name)
-    return Run(name, _named(_frame(given, f"run {name}", SCORES.names), SCORES, f"run {name}"))
+    return Run(name, _rename_columns(_to_frame(given, f"run {name}", SCORES.names), SCORES, f"run {name}"))
 
 
-def _frame(given: object, what: str, columns: tuple[str, ...]) -> pd.DataFrame:
+def _to_frame(given: object, what: str, columns: tuple[str, ...]) -> pd.DataFrame:
     if isinstance(given, pd.DataFrame):
         return given
     if isinstance(given, Mapping):
-        return _of_dictionary(given, what, columns[2])
+        return _flatten(given, what, columns[2])
     rows: list[tuple[object, ...]] = []
     for row in given if isinstance(given, Iterable) else [given]:
         if not isinstance(row, tuple) or not 3 <= len(row) <= len(columns):
@@ -140,7 +142,7 @@ def _frame(given: object, what: str, columns: tuple[str, ...]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=getattr(rows[0] if rows else None, "_fields", columns)[:width])
 
 
-def _of_dictionary(given: Mapping[object, object], what: str, value: str) -> pd.DataFrame:
+def _flatten(given: Mapping[object, object], what: str, value: str) -> pd.DataFrame:
     topics: list[Mapping[object, object]] = []
     for query_id, documents in given.items():
         if not isinstance(documents, Mapping):
@@ -157,7 +159,7 @@ def _of_dictionary(given: Mapping[object, object], what: str, value: str) -> pd.
     )
 
 
-def _named(frame: pd.DataFrame, schema: Schema, what: str = "") -> pd.DataFrame:
+def _rename_columns(frame: pd.DataFrame, schema: Schema, what: str = "") -> pd.DataFrame:
     """The frame with the columns of `schema` under our names."""
     if isinstance(frame, pd.DataFrame):
         wanted = [column for column in schema.names if column not in frame]

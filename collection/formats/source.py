@@ -170,7 +170,7 @@ def _decoded(path: FilePath, number: int, line: bytes) -> str:
         raise FormatError(path, number, "UTF-8", found, hint) from None
 
 
-def nothing_in(path: FilePath, wanted: str) -> FormatError:
+def empty_file_error(path: FilePath, wanted: str) -> FormatError:
     """The error for a file without data."""
     empty = next(lines(path, wanted), None) is None
     return FormatError(path, None, wanted, "an empty file" if empty else "nothing but blank lines and comments")
