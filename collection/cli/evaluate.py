@@ -18,14 +18,7 @@ from collection.cli.options import (
     parse_scale,
     runs_argument,
 )
-from collection.cli.output import (
-    echo,
-    echo_data,
-    print_evaluation,
-    print_notices,
-    print_table,
-    progress_line,
-)
+from collection.cli.output import echo, echo_data, print_evaluation, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
 
 if TYPE_CHECKING:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from io import StringIO
 from typing import TYPE_CHECKING
 
 import click
@@ -54,11 +52,8 @@ SOON, SELDOM = 2.0, 10.0
 def progress_line(work: str = "working") -> Iterator[Callable[[str, int, int | None], None]]:
     """Progress on stderr: one line that is rewritten on a terminal, elsewhere a plain line every SELDOM seconds.
 
-    Yields
-    ------
-    callable
-        Takes the current task, how much of it is done, and the total or None. Until the first call, `work` and the
-        elapsed seconds are shown.
+    Yields a function of the current task, how much of it is done, and the total or None. Until its first call, `work`
+    and the elapsed seconds are shown.
     """
     terminal = sys.stderr.isatty()
     started = last = time.monotonic()
@@ -133,14 +128,13 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_
 
     values = evaluation.values if per_topic else evaluation.values[evaluation.values["query_id"] == ALL_TOPICS]
     if form == "tsv":
-        echo_data("".join("\t".join(map(_exact, row)) + "\n" for row in _rows(values)), nl=False)
+        rows = zip(*(values[column].tolist() for column in values.columns), strict=True)
+        lines = ("\t".join(cell if isinstance(cell, str) else repr(cell) for cell in row) for row in rows)
+        echo_data("\n".join([*lines, ""]), nl=False)
     elif form == "csv":
         from collection.formats.spreadsheet import escape_frame
 
-        text = StringIO()
-        rows = (map(_exact, row) for row in _rows(escape_frame(values)))
-        csv.writer(text, lineterminator="\n").writerows([values.columns, *rows])
-        echo_data(text.getvalue(), nl=False)
+        echo_data(escape_frame(values).to_csv(index=False, lineterminator="\n", na_rep="nan"), nl=False)
     elif form == "json":
         costs = {} if evaluation.costs is None else {"costs": evaluation.costs.reset_index()}
         print_json({"values": values, "coverage": evaluation.coverage, **costs})
@@ -178,14 +172,6 @@ def _print_coverage(evaluation: Evaluation, fate: str) -> None:
         (least, _), (most, name) = unjudged[0], unjudged[-1]
         span = f"{most:.1f}" if f"{least:.1f}" == f"{most:.1f}" else f"{least:.1f} to {most:.1f} ({name})"
         print_notices([f"of a topic's first 10 documents {span} are unjudged on average, and {fate}"])
-
-
-def _rows(values: pd.DataFrame) -> Iterator[tuple[str | float, ...]]:
-    return zip(*(values[column].tolist() for column in values.columns), strict=True)
-
-
-def _exact(cell: str | float) -> str:
-    return cell if isinstance(cell, str) else repr(cell)
 
 
 def _print_values(

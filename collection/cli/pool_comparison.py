@@ -26,14 +26,8 @@ def compare_pools(
 ) -> None:
     """Print how well strategies and estimates keep the systems' ranking at each budget.
 
-    Parameters
-    ----------
-    runs
-        Files; the campaign's runs where there are none.
-    directory
-        A campaign with documents and topics, or None for runs only.
-    budgets
-        Shares of the full pool: ``10%`` or ``0.1``.
+    `runs` are files; the campaign's runs where there are none. `directory` is a campaign with documents and topics, or
+    None for runs only. `budgets` are shares of the full pool: ``10%`` or ``0.1``.
     """
     from collection import formats
     from collection.campaign import Campaign
@@ -68,8 +62,6 @@ def sort_rows(table: pd.DataFrame) -> pd.DataFrame:
 def describe_best(table: pd.DataFrame) -> str:
     """A sentence that names the best tau at each share; "" where no ranking could be compared.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> rows = [("rrf", "judged only", 0.1, 0.5), ("mtf", "expected gains", 0.1, 0.8), ("mtf", "judged only", 0.2, 1)]
     >>> describe_best(pd.DataFrame(rows, columns=["strategy", "estimate", "share", "tau"]))
@@ -90,8 +82,6 @@ def describe_best(table: pd.DataFrame) -> str:
 def read_share(text: str) -> float:
     """A share of the full pool.
 
-    Examples
-    --------
     >>> read_share("25%"), read_share(".5")
     (0.25, 0.5)
     """

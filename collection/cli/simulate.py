@@ -110,8 +110,8 @@ def simulate(
     if form == "tsv":
         print_notices(notices)
         columns = (results.values[c].tolist() for c in results.values.columns)
-        for row in [tuple(results.values.columns), *zip(*columns, strict=True)]:
-            echo_data("\t".join(map(str, row)))
+        rows = [tuple(results.values.columns), *zip(*columns, strict=True)]
+        echo_data("\n".join("\t".join(map(str, row)) for row in rows))
         return
     _print_means(results, notices)
 

@@ -23,11 +23,8 @@ def read_costs(path: FilePath) -> pd.DataFrame:
     ``latency_ms`` (a query), ``throughput_qps`` (queries a second), ``index_bytes`` (on disk), ``memory_bytes`` (while
     queries are answered), ``price_usd``, ``hardware``.
 
-    Returns
-    -------
-    DataFrame
-        ``run`` (str), then the other columns in the order of the file, in lower case: float64 where every value is a
-        finite number, else str. An empty cell is missing (NaN).
+    Returns ``run`` (str), then the other columns in the order of the file, in lower case: float64 where every value is
+    a finite number, else str. An empty cell is missing (NaN).
     """
     place, names, records = _table(path)
     seen = fields.UniqueIds(path, "run")

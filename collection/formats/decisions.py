@@ -28,12 +28,7 @@ def read_preferences(path: FilePath) -> pd.DataFrame:
     """Read preferences as :func:`write_preferences` writes them, or from TSV with a header.
 
     annotator, query_id, left, right and kind are required; other missing fields are null, and unknown fields are
-    ignored.
-
-    Returns
-    -------
-    DataFrame
-        The fields of :class:`collection.records.Preference`, in the order of the file.
+    ignored. Returns the fields of :class:`collection.records.Preference`, in the order of the file.
     """
     rows = []
     required = {name: (name,) for name in ("annotator", "query_id", "left", "right", "kind")}

@@ -31,12 +31,8 @@ def read_documents(path: FilePath) -> Iterator[tuple[int, Document]]:
     ------
     tuple of int and Document
         The line where the document begins, and the document; a missing text is ''. Images are in the metadata as
-        ``images``, a :class:`~collection.formats.images.ImageList`; their files are not opened.
-
-    Raises
-    ------
-    FormatError
-        The file is opened at once; other errors are raised when their line is reached.
+        ``images``, a :class:`~collection.formats.images.ImageList`; their files are not opened. Errors are raised when
+        their line is reached.
     """
     number, line = fields.first_line(path, WANTED)
     suffix = source.suffix(path)

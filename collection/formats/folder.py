@@ -33,14 +33,7 @@ def replacing_folder(path: FilePath, *, replace: bool = False, known_by: str) ->
     """A folder to write into, which takes the place of `path` when everything is written, and not before.
 
     `path` is nothing or an empty folder; with `replace` also a folder with the files `known_by` and :data:`CHECKSUMS`
-    and no file that the checksums do not name.
-
-    Raises
-    ------
-    CampaignError
-        `path` exists and may not be replaced.
-    InputError
-        It cannot be written, or belongs to a campaign.
+    and no file that the checksums do not name. Anything else there raises :class:`.CampaignError`.
     """
     layout.require_output(path)
     target = layout.resolved(path)

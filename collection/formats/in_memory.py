@@ -34,22 +34,12 @@ _RUN = ("run", "system", "tag")
 
 
 def as_qrels(given: QrelsLike) -> pd.DataFrame:
-    """Qrels under our column names.
+    """Qrels (:data:`collection.frames.QRELS`) under our column names.
 
-    Parameters
-    ----------
-    given
-        A file; a frame with ``query_id`` (or ``qid``, ``q_id``, ``query``), ``doc_id`` (``docno``, ``docid``) and
-        ``relevance`` (``label``, ``rel``, ``grade``); ``{query_id: {doc_id: relevance}}``; or tuples of query_id,
-        doc_id, relevance and perhaps iteration. An ``iteration`` that distinguishes rows of one pair is a subtopic.
+    `given` is a file; a frame with ``query_id`` (or ``qid``, ``q_id``, ``query``), ``doc_id`` (``docno``, ``docid``)
+    and ``relevance`` (``label``, ``rel``, ``grade``); ``{query_id: {doc_id: relevance}}``; or tuples of query_id,
+    doc_id, relevance and perhaps iteration. An ``iteration`` that distinguishes rows of one pair is a subtopic.
 
-    Returns
-    -------
-    DataFrame
-        :data:`collection.frames.QRELS`.
-
-    Examples
-    --------
     >>> as_qrels({"301": {"d1": 2, "d7": 0}}).values.tolist()
     [['301', 'd1', 2], ['301', 'd7', 0]]
     """
@@ -64,21 +54,11 @@ def as_qrels(given: QrelsLike) -> pd.DataFrame:
 def as_runs(given: RunsLike) -> Iterator[Run]:
     """Runs with frames of :data:`collection.frames.SCORES`, one at a time.
 
-    Parameters
-    ----------
-    given
-        A file or several; a :class:`~collection.records.Run` or several; a frame with ``query_id`` (or ``qid``,
-        ``q_id``, ``query``), ``doc_id`` (``docno``, ``docid``), ``score``, and ``run`` (``system``, ``tag``) where it
-        holds several; ``{query_id: {doc_id: score}}``; tuples of query_id, doc_id and score; or a dictionary from names
-        to any of these. A run without a name is called "run".
+    `given` is a file or several; a :class:`~collection.records.Run` or several; a frame with ``query_id`` (or ``qid``,
+    ``q_id``, ``query``), ``doc_id`` (``docno``, ``docid``), ``score``, and ``run`` (``system``, ``tag``) where it holds
+    several; ``{query_id: {doc_id: score}}``; tuples of query_id, doc_id and score; or a dictionary from names to any of
+    these. A run without a name is called "run".
 
-    Raises
-    ------
-    InputError
-        It is none of these, or empty.
-
-    Examples
-    --------
     >>> [run.name for run in as_runs({"bm25": {"301": {"d1": 2.5}}, "dense": {"301": {"d7": 0.5}}})]
     ['bm25', 'dense']
     """

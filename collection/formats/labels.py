@@ -133,12 +133,8 @@ def write_labels(frame: pd.DataFrame, path: FilePath) -> None:
     """Write labels as ``.csv`` or ``.tsv`` with the header ``annotator,query_id,doc_id,relevance``.
 
     `frame` is :data:`collection.frames.LABELS` with one row per annotator and pair, in the order of the file. Names
-    that a spreadsheet would compute get an apostrophe (:mod:`collection.formats.spreadsheet`).
-
-    Raises
-    ------
-    InputError
-        :func:`read_labels` could not read a name, id, grade or repeated pair back, or the file cannot be written.
+    that a spreadsheet would compute get an apostrophe (:mod:`collection.formats.spreadsheet`). Names, ids and grades
+    that :func:`read_labels` could not read back are refused.
     """
     separator = {".csv": ",", ".tsv": "\t"}.get(source.suffix(path))
     if separator is None:

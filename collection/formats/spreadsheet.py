@@ -1,8 +1,8 @@
 """Cells that a spreadsheet would take for formulas, in CSV and TSV files.
 
 Excel, LibreOffice and others compute cells that begin with ``=``, ``+``, ``-`` or ``@``, also behind a tab or a line
-end, and a formula can send the sheet's content away. An apostrophe before it makes it text, as OWASP advises ("CSV
-Injection"). Ids and numbers are written as they are.
+end, and a formula can send the sheet's content away. An apostrophe before it makes it text (OWASP, "CSV Injection").
+Ids and numbers are written as they are.
 """
 
 from __future__ import annotations

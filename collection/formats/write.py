@@ -123,8 +123,7 @@ def write_qrels(frame: pd.DataFrame, path: FilePath, *, form: QrelsForm = "judge
     """
     extra = {"subtopics": "subtopic", "strata": "stratum", "probabilities": "probability"}.get(form)
     QRELS.check(frame, "writing qrels", also=[extra] if extra else [])
-    topics = _format_ids(frame, "query_id")
-    documents = _format_ids(frame, "doc_id")
+    topics, documents = _format_ids(frame, "query_id"), _format_ids(frame, "doc_id")
     if any(t.startswith("#") for t in set(topics)):
         raise InputError("a query_id that begins with # would be read as a comment; rename the topic")
     grades = [format_number(grade) for grade in frame["relevance"].tolist()]
@@ -136,8 +135,7 @@ def write_qrels(frame: pd.DataFrame, path: FilePath, *, form: QrelsForm = "judge
     elif form == "probabilities":
         columns.append([format_number(p) for p in frame["probability"].tolist()])
     with replacing(path) as file:
-        for row in zip(*columns, strict=True):
-            file.write(" ".join(row) + "\n")
+        file.writelines(" ".join(row) + "\n" for row in zip(*columns, strict=True))
 
 
 def write_pool(frame: pd.DataFrame, path: FilePath) -> None:
@@ -147,7 +145,7 @@ def write_pool(frame: pd.DataFrame, path: FilePath) -> None:
     """
     POOL.check(frame, "writing a pool")
     strategies = ["" if s is None else str(s) for s in _to_python(frame["strategy"])]
-    wrong = next((s for s in strategies if "\t" in s or "\n" in s or "\r" in s), None)
+    wrong = next((s for s in strategies if re.search(r"[\t\n\r]", s)), None)
     if wrong is not None:
         raise InputError(f"a strategy cannot be written with a tab or a line end in it: {source.quote(wrong)}")
     numbers = ["rank", *(c for c in ("probability", "stratum") if c in frame and frame[c].notna().any())]
@@ -190,8 +188,7 @@ def write_log(
         raise InputError(f"{path}: {what} are written as {' or '.join(forms)} (perhaps .gz after it){also}")
     require_columns(frame, wanted, f"writing {what}")
     names = [str(c) for c in frame.columns]
-    columns = [_to_python(frame[c], whole=c in _WHOLE) for c in frame.columns]
-    rows = zip(*columns, strict=True)
+    rows = zip(*(_to_python(frame[c], whole=c in _WHOLE) for c in frame.columns), strict=True)
     with replacing(path) as file:
         if suffix == ".jsonl":
             for row in rows:
@@ -295,9 +292,7 @@ def _format_cell(value: object) -> object:
 def _to_python(column: pd.Series, whole: bool = False) -> list[Any]:
     """Python values, with None for every null."""
     values = [None if null else v for v, null in zip(column.tolist(), column.isna(), strict=True)]
-    if whole:
-        return [int(v) if isinstance(v, float) and v.is_integer() else v for v in values]
-    return values
+    return [int(v) if whole and isinstance(v, float) and v.is_integer() else v for v in values]
 
 
 def _format_ids(frame: pd.DataFrame, name: str) -> list[str]:

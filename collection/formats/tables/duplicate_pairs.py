@@ -20,12 +20,8 @@ _HALF = np.uint64(32)
 def hash_pairs(topics: Any, documents: Any) -> Hashes:
     """A 64-bit key of each pair; equal pairs have equal keys, and different ones hardly ever.
 
-    Parameters
-    ----------
-    topics
-        An arrow array of dictionary type; its codes may differ from block to block, the keys do not.
-    documents
-        An arrow array of large strings.
+    `topics` is an arrow array of dictionary type, whose codes may differ from block to block; `documents` is an arrow
+    array of large strings.
     """
     # Hashes of topics are scattered again, so that they are independent of those of documents.
     of_topic = _mix(_mix(hash_texts(topics.dictionary.cast("large_string")), 8), 16)

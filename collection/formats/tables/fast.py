@@ -59,7 +59,7 @@ def read_quickly(path: FilePath, layout: Layout) -> Rows | None:
         for block in _map_in_order(lambda chunk: _read_block(chunk, layout), chunks):
             if block is not None:
                 columns.add(block)
-        if columns.is_empty() or columns.has_duplicates():
+        if not columns.values or columns.has_duplicates():
             return None
     except (*source.BROKEN, pa.ArrowException, MemoryError, _UnsupportedBlock):
         return None
@@ -73,15 +73,11 @@ class _Columns:
         self._numbers: dict[str, int] = {}
         self._topics: list[npt.NDArray[np.int32]] = []
         self._documents: list[Any] = []
-        self._values: list[npt.NDArray[Any]] = []
+        self.values: list[npt.NDArray[Any]] = []
         self._keys: list[npt.NDArray[np.uint64]] = []
         self._blocks: Counter[int] = Counter()
         """Number of blocks with each topic."""
         self._suspect = False
-
-    def is_empty(self) -> bool:
-        """Whether there is no row so far."""
-        return not self._values
 
     def add(self, block: _Block) -> None:
         """Append a block; it has few topics, so a dict can give each its number."""
@@ -89,7 +85,7 @@ class _Columns:
         numbers = [self._numbers.setdefault(n, len(self._numbers)) for n in names]
         self._topics.append(np.array(numbers, np.int32)[block.topics.indices.to_numpy()])
         self._documents.append(block.documents)
-        self._values.append(block.values)
+        self.values.append(block.values)
         self._keys.append(block.keys)
         self._blocks.update(numbers)
         self._suspect = self._suspect or block.suspect
@@ -109,7 +105,7 @@ class _Columns:
     def rows(self) -> Rows:
         """All rows."""
         names, documents = (pd.array(x, dtype="str") for x in (list(self._numbers), self._texts()))
-        return Rows(_concatenate(self._topics), pd.Index(names), documents, _concatenate(self._values))
+        return Rows(_concatenate(self._topics), pd.Index(names), documents, _concatenate(self.values))
 
     def _texts(self) -> Any:
         import pyarrow as pa
