@@ -124,7 +124,7 @@ def _require_grades_of(scale: list[float], labels: pd.DataFrame, path: Path) -> 
 
 
 def _print_values(found: Agreement) -> None:
-    """Over all: a line for each coefficient, graded and binary side by side, and what is to be said of it."""
+    """Print a line for each coefficient, graded and binary side by side, with notes."""
     from collection.annotator_agreement import COEFFICIENTS, format_with_interval
 
     rows = []

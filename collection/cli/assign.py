@@ -1,4 +1,4 @@
-"""`cleverdon assign`: who judges what, how many judge each pair, and what everybody judges first."""
+"""`cleverdon assign`: assignment of topics, overlap, calibration and guidelines."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collection.measures import Version
 
 WRITTEN = ("baseline", "test", "correction", "alpha", "seed", "topics", "leaderboard", "tests", "pairs", "notes")
-"""What JSON has of a comparison."""
+"""Attributes of a comparison in JSON."""
 
 MARKS = {"better": "+", "worse": "-", "": " "}
 
@@ -87,7 +87,7 @@ def compare(
         raise click.UsageError("--topic needs --systems A B")
     tester = statistics.TESTS[test or statistics.DEFAULT_TEST].name
     corrector = statistics.CORRECTIONS[correction or statistics.DEFAULT_CORRECTION].name
-    # What is unjudged stands beside every value here.
+    # The table shows the unjudged share beside every value, so the default measures of it are left out.
     asked = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level)
     parsed = [measure for measure in asked if measures or not measure.entry.descriptive]
     judged = read_qrels_for(parsed, qrels, qrels_form)
@@ -124,7 +124,7 @@ def _columns_for(a: str, b: str) -> dict[str, str]:
 
 
 def _topics(evaluation: Evaluation, systems: tuple[str, str]) -> pd.DataFrame:
-    """The values of two runs by every measure, topic by topic."""
+    """The values of two runs for every measure and topic."""
     import pandas as pd
 
     from collection import comparison
@@ -136,7 +136,7 @@ def _topics(evaluation: Evaluation, systems: tuple[str, str]) -> pd.DataFrame:
 
 
 def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, systems: tuple[str, str], form: str) -> None:
-    """The topic, what two runs are worth there, and their rankings; TSV has the rankings alone, with the topic."""
+    """Print a topic's values of two runs, and their rankings; TSV has the rankings alone, with the topic."""
     ranks = ranks.rename(columns=_columns_for(*systems))
     values = _topics(evaluation, systems)
     values = values[values["query_id"] == topic].drop(columns="query_id")
@@ -183,7 +183,7 @@ def _shorten_names(names: str) -> str:
 
 
 def _print_power(compared: Comparison, difference: float, form: str) -> None:
-    """Topics needed, for the comparison in the middle and the one whose differences vary most."""
+    """Print the topics needed, for the median and the largest spread of differences."""
     import pandas as pd
 
     from collection.statistics import compute_detectable, compute_topics_needed
@@ -228,7 +228,7 @@ def _print_comparison(compared: Comparison, form: str) -> None:
 
 
 def _print_leaderboard(compared: Comparison) -> None:
-    """Best first by the first measure; with one or two measures also the intervals."""
+    """Print the leaderboard by the first measure; with one or two measures also the intervals."""
     import pandas as pd
 
     from collection.comparison.conclusions import confidence

@@ -10,10 +10,10 @@ from collection.cli.options import DIRECTORY, FORMAT
 from collection.cli.output import echo, format_count, print_json, print_notices, print_table, progress_line
 
 SHOWN = 30
-"""Groups that are printed; JSON has all."""
+"""Groups in the table; JSON has all."""
 
 NAMED = 6
-"""Documents that are named of a group."""
+"""Documents named for each group."""
 
 
 @click.command()

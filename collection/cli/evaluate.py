@@ -1,4 +1,4 @@
-"""The commands that need no campaign: evaluate runs by qrels, and list the measures."""
+"""`cleverdon evaluate` and `cleverdon measures`: commands that need no campaign."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 def parse_measures(
     asked: Sequence[str], relevance_level: float | None, judged_only: bool = False
 ) -> dict[Measure, str]:
-    """The measures of a command line, and what the command line calls each; none may be repeated.
+    """The measures of a command line, with their names there; none may be repeated.
 
-    A notice says which measures the names of other tools became.
+    A notice says which measures stand for the names of other tools.
     """
     from collection.measures import read
 
@@ -63,7 +63,7 @@ def parse_one(asked: str) -> Measure:
 
 
 def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | None) -> pd.DataFrame:
-    """Qrels with the columns that the measures need, unless `form` says what the columns are."""
+    """Qrels with the columns that the measures need, or in the given form."""
     qrels = _read_qrels(measures, path, form)
     topics = qrels["relevance"].groupby(qrels["query_id"], observed=True).max()
     if ungraded := int((topics < 0).sum()):

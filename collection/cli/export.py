@@ -14,7 +14,7 @@ from collection.cli.options import DIRECTORY, WRITTEN, combine_options
 from collection.cli.output import echo, format_count, print_notices, progress_line
 
 ABOUT = ("description", "licence", "citation", "url")
-"""What the card says in the manager's own words."""
+"""Texts of the card that the manager writes."""
 
 
 COLLECTION_OPTIONS = combine_options(

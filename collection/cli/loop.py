@@ -1,4 +1,4 @@
-"""`cleverdon vectors` and `cleverdon loop`: what the loop learns from, and how it works."""
+"""`cleverdon vectors`, `cleverdon loop` and `cleverdon recall`: settings and results of active learning."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT
 from collection.cli.output import echo, echo_data, format_count, print_notices, print_table, progress_line
 
 NAMED = 10
-"""Topics of a mode that are named."""
+"""Topics of a mode in the table."""
 
 
 @click.command()

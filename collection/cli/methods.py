@@ -50,7 +50,7 @@ def _written(entry: Entry[Any]) -> str:
 
 
 def list_entries(family: str) -> Iterable[Entry[Any]]:
-    """The entries of a family; its package is imported only here."""
+    """The entries of a family, whose package is only imported here."""
     if family == "strategies":
         from collection.pooling import strategies
 

@@ -45,7 +45,7 @@ def print_notices(notices: Iterable[str]) -> None:
 
 
 SOON, SELDOM = 2.0, 10.0
-"""Seconds of silence after which a line says that the work goes on: on a terminal, and in a log."""
+"""Seconds without output after which a line reports progress: on a terminal, and in a log."""
 
 
 @contextmanager
@@ -116,7 +116,7 @@ def _cell(value: object) -> str:
 
 
 def format_count(number: int, one: str, many: str | None = None) -> str:
-    """A number with what it counts: ``1 pair``, ``2,000 pairs``."""
+    """A number with a noun: ``1 pair``, ``2,000 pairs``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 

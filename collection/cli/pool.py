@@ -96,7 +96,7 @@ def pool(
 
     entry = STRATEGIES[strategy]
     if entry.adaptive:
-        # It has no parameters here: --budget and the like belong to the loop.
+        # Parameters such as --budget belong to the loop.
         budget = f" --topic-budget {short['budget']}" if short.get("budget") else ""
         raise InputError(
             f"{strategy} chooses each document after the judgement of the one before, so it makes no pool in advance: "

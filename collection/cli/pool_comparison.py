@@ -69,7 +69,7 @@ def describe_best(table: pd.DataFrame) -> str:
     """
     parts = []
     for share, rows in table.dropna(subset="tau").groupby("share"):
-        # What is printed alike is equally good.
+        # Values that are printed alike are equally good.
         first = rows[rows["tau"].round(3) == rows["tau"].round(3).max()]
         names = [f"{row.strategy}, {row.estimate}" for row in first.head(3).itertuples()]
         more = [f"{len(first) - 3:,} more"] if len(first) > 3 else []

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 DECISIONS = ("sparse_qrels", "choices", "preferences", "preference_qrels")
-"""Files of `cleverdon export` that come of decisions on whole topics."""
+"""Options of `cleverdon export` for files of choices and preferences."""
 
 
 DECISION_OPTIONS = combine_options(
@@ -27,7 +27,7 @@ DECISION_OPTIONS = combine_options(
     click.option("--preferences", type=WRITTEN, help="The whole log of preferences, FILE.jsonl or FILE.csv."),
     click.option("--preference-qrels", type=WRITTEN, help="Grades made of preferences, in TREC form."),
 )  # fmt: skip
-"""The options of `cleverdon export` for what was decided on whole topics."""
+"""The options of `cleverdon export` for choices and preferences."""
 
 
 @click.command()
@@ -106,7 +106,7 @@ def print_decisions(decisions: dict[str, Any]) -> None:
 
 
 def agreement_lines(found: dict[str, Any]) -> list[str]:
-    """The agreement on choices or preferences in words; empty where no decision was made twice."""
+    """Sentences on the agreement on choices or preferences; empty where no decision was made twice."""
     lines = []
     if found.get("comparisons"):
         times, same = f"of {found['comparisons']:,} times that two annotators", f"{found['same']:.0%}"

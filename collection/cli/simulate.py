@@ -1,4 +1,4 @@
-"""`cleverdon simulate`: what judging would have cost, by known qrels."""
+"""`cleverdon simulate`: the cost of judging, replayed on known qrels."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def simulate(
             least=min_relevant,
             notice=notices.append,
         )
-        # What is known beforehand stands in for the topic's words and for examples that are only presumed.
+        # Known grades replace the topic's words and presumed examples.
         recipe = (Recipe if priors == "none" else Recipe.with_priors)(level=relevance_level)
         results = replay(
             ready,

@@ -1,4 +1,4 @@
-"""Training data and clicks in `cleverdon export`: their options, and what is said of what was written."""
+"""Training data and clicks in `cleverdon export`: options, files and notices."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ RunsLike: TypeAlias = FilePath | Run | Pairs | Mapping[str, FilePath | Run | Pai
 """One run, a dictionary from names to runs, or several runs or files."""
 
 _NAMES = {**ALIASES, "query_id": (*ALIASES["query_id"], "q_id", "query"), "relevance": ("label", "rel", "grade")}
-"""Names of each column in other tools. pyterrier's ``query`` is a text, and an id only where there is no other."""
+"""Names of each column in other tools. pyterrier's ``query`` is usually a text, so the last choice for an id."""
 
 _RUN = ("run", "system", "tag")
 """Columns with the name of the run, where a frame has several."""

@@ -49,7 +49,7 @@ def _time(path: FilePath, number: int, text: str, name: str) -> str:
     except (ValueError, OverflowError):
         raise FormatError(path, number, f"a time as {name} (ISO 8601)", quote(text)) from None
     thousandths = time.isoformat(timespec="milliseconds")
-    # A browser, which says what was shown when, writes Z.
+    # Browsers, which write `shown_at`, end it in Z.
     own = (thousandths, time.isoformat(), *([thousandths.replace("+00:00", "Z")] if name == "shown_at" else ()))
     return text if text in own else thousandths
 

@@ -64,7 +64,7 @@ class Layout(NamedTuple):
     graded: bool = False
     header: int = 0
     refuse: Callable[[list[str]], str] | None = None
-    """Given a line's columns, names what the line is if it is something else; '' if it is valid."""
+    """Names the other kind of file that a line's columns come from; '' if the line is valid."""
 
 
 class Rows(NamedTuple):
