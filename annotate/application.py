@@ -17,7 +17,6 @@ from streamlit import config
 from streamlit.runtime import Runtime
 
 from annotate.auth import oidc
-from annotate.auth.page_access import PAGES
 from annotate.auth.request_guard import RequestGuard
 from annotate.auth.roles import require_roles
 from annotate.auth.routes import SignInService
@@ -77,13 +76,10 @@ def create_app(
     # Pages are drawn in threads of this process, and a save would wait 5 ms each time that it needs the interpreter.
     sys.setswitchinterval(0.0005)
     os.environ[DIRECTORY_VARIABLE] = str(directory.resolve())
-    pages = frozenset("" if page.default else page.url_path for page in PAGES)
     app = st.App(
         SCRIPT,
         routes=require_roles([*judging.routes(), *signing.routes()]),
-        middleware=[
-            Middleware(RequestGuard, service=signing, pages=pages, origins=origins, max_upload=max_upload * 2**20)
-        ],
+        middleware=[Middleware(RequestGuard, service=signing, origins=origins, max_upload=max_upload * 2**20)],
         lifespan=lifespan,
         secrets=secrets,
     )

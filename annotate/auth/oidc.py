@@ -22,12 +22,10 @@ from collection.errors import CampaignError, FormatError, InputError
 from collection.records import Role
 
 FILE = "sso.toml"
-NAME = "provider"
-"""The provider's name in Streamlit's settings."""
+NAME = "provider"  # the provider's name in Streamlit's settings
 FRESH = 5 * 60
 """Seconds for which the provider's claims are valid; Streamlit keeps them for 30 days, in which people may leave."""
-AHEAD = 2 * 60
-"""Seconds by which the provider's clock may be ahead."""
+AHEAD = 2 * 60  # seconds by which the provider's clock may be ahead
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _REQUIRED = ("address", "metadata_url", "client_id", "client_secret")

@@ -6,8 +6,7 @@ from typing import NamedTuple
 from annotate.auth.roles import EVERYBODY, JUDGES, MANAGERS, READERS
 from collection.records import Role
 
-SECTIONS = ("", "Judge", "Build", "Results", "People")
-"""Sections of the menu, in order."""
+SECTIONS = ("", "Judge", "Build", "Results", "People")  # sections of the menu, in order
 
 
 class PageEntry(NamedTuple):

@@ -11,14 +11,11 @@ MOST = 10
 """Failures allowed for one name from one source within :data:`WITHIN`."""
 MOST_OF_ACCOUNT = 50
 """Failures allowed for one name from all unknown sources together within :data:`WITHIN`."""
-WITHIN = 5 * 60.0
-"""Seconds."""
+WITHIN = 5 * 60.0  # seconds
 KEPT = 10_000
 """Counts kept; the oldest are forgotten first."""
-MOST_WAITING = 16
-"""Password checks running or waiting, 0.1 s each."""
-MOST_WAITING_OF_SOURCE = 8
-"""The same from one source."""
+MOST_WAITING = 16  # password checks running or waiting, 0.1 s each
+MOST_WAITING_OF_SOURCE = 8  # the same from one source
 
 _ALL_SOURCES = "*"
 
@@ -29,11 +26,6 @@ class Attempts:
     A source is an address, or a browser with a cookie that says that the person has signed in there before ("device
     cookie", OWASP, Slow Down Online Guessing Attacks with Device Cookies). Guesses from many addresses lock a name for
     unknown sources only: the person can still sign in from their own browser, or by a one-time link.
-
-    Parameters
-    ----------
-    clock
-        Seconds that never go back; for tests.
 
     Examples
     --------
@@ -115,7 +107,7 @@ def same_name(one: str, other: str) -> bool:
 
 
 def _limits(name: str, source: str, is_known: bool) -> list[tuple[tuple[str, str], int]]:
-    """What an attempt counts towards, with the failures allowed for each."""
+    """The counts that an attempt adds to, with the failures allowed for each."""
     folded = _folded(name)
     own = ((folded, source), MOST)
     return [own] if is_known else [own, ((folded, _ALL_SOURCES), MOST_OF_ACCOUNT)]

@@ -83,7 +83,7 @@ class SignInService:
         name = await self._thread.run(lambda campaign: campaign.accounts.signin_link_account(token))
         if name is None:
             return forms.expired_link() if person is None else _to_the_app()
-        return forms.link(self.title, name, token, _replaced(person, name))
+        return forms.link(self.title, name, token, person and person.name)
 
     @open_to(ANYBODY)
     async def check(self, request: Request) -> Response:
@@ -132,7 +132,8 @@ class SignInService:
         name = await self._thread.run(lambda campaign: campaign.accounts.invited(token))
         if name is None:
             return forms.expired_link()
-        return forms.invitation(self.title, name, token, instead_of=_replaced(await self.signed_in(request), name))
+        person = await self.signed_in(request)
+        return forms.invitation(self.title, name, token, person=person and person.name)
 
     @open_to(ANYBODY)
     async def accept(self, request: Request) -> Response:
@@ -187,11 +188,6 @@ def _end_session(campaign: Campaign, secret: str) -> None:
     person = campaign.accounts.session(secret)
     if person is not None:
         campaign.accounts.end_session(person.session)
-
-
-def _replaced(person: Person | None, name: str) -> str:
-    """The name of the person signed in on the browser whom signing in as `name` replaces."""
-    return "" if person is None or person.name == name else person.name
 
 
 def _to_the_app() -> RedirectResponse:

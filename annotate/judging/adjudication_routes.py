@@ -43,8 +43,7 @@ from collection.adjudication import filter_queue, list_opinions
 from collection.campaign import Campaign
 
 TASK = "adjudication"
-MOST_UNITS = 36
-"""Pairs handed out at once."""
+MOST_UNITS = 36  # pairs handed out at once
 MOST_HELD = 200
 """Pairs reserved for one manager; those beyond, at the end of what a card holds, have been skipped there."""
 MOST_RECENT = 100
@@ -130,7 +129,6 @@ def _held_by_others(held: Held, annotator: str) -> set[Pair]:
 
 
 def _recent(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """The manager's latest adjudications, newest first."""
     limit = min(max(fields.whole(payload, "limit", 20), 1), MOST_RECENT)
     mine = campaign.judgement_log.adjudications(annotator).iloc[::-1].head(limit)
     titles = campaign.corpus.titles(set(mine["doc_id"]))
@@ -138,7 +136,6 @@ def _recent(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
 
 
 def _unit(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """One pair with all annotators' judgements of it."""
     query_id, doc_id = _pair(payload.get("pair"))
     if not campaign.corpus.documents([doc_id]) or query_id not in campaign.corpus.topic_words([query_id]):
         raise BadRequest(f"document {doc_id!r} of topic {query_id!r} is not in the campaign")
@@ -182,7 +179,6 @@ def _opinion(row: Row, text: str) -> Payload:
 
 
 def _former(row: Row) -> Payload:
-    """An adjudication."""
     return _judgement(row) | {name: row[name] for name in ("uuid", "query_id", "doc_id")}
 
 
@@ -191,7 +187,6 @@ def _pairs(queue: pd.DataFrame) -> list[Pair]:
 
 
 def _pair(name: object) -> Pair:
-    """Read the name of a pair."""
     try:
         parts = json.loads(fields.text({"pair": name}, "pair"))
     except (ValueError, RecursionError):
@@ -203,7 +198,6 @@ def _pair(name: object) -> Pair:
 
 
 def _filter(sent: object) -> PairFilter:
-    """Read the conditions of a filter."""
     if not isinstance(sent, dict):
         raise BadRequest("wanted filter as a JSON object")
     distance = sent.get("distance")

@@ -25,8 +25,7 @@ from collection.records import Document
 Payload = dict[str, Any]
 """A JSON object, received or sent."""
 PREFIX = "/api/judging"
-FILES = f"{PREFIX}/files"
-"""The path of a campaign's image files."""
+FILES = f"{PREFIX}/files"  # the path of a campaign's image files
 TEXT_CAP = 20_000
 """Characters of a document that are sent with it; the card asks for the rest."""
 

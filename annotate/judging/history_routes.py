@@ -26,12 +26,9 @@ from collection.annotator_agreement import Session
 from collection.campaign import Campaign
 from collection.campaign.near_duplicates import Near
 
-LONGEST_WORDS = 500
-"""Characters of a search in one's judgements."""
-MOST_ASKED = 50
-"""Documents in one request for near-duplicates."""
-DEFAULT_LIMIT = 50
-"""Judgements in an answer."""
+LONGEST_WORDS = 500  # characters of a search in one's judgements
+MOST_ASKED = 50  # documents in one request for near-duplicates
+DEFAULT_LIMIT = 50  # judgements in an answer
 
 
 def routes() -> list[PostRoute]:
@@ -41,7 +38,6 @@ def routes() -> list[PostRoute]:
 
 
 def _history(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """The annotator's judgements, a page at a time."""
     grade = payload.get("grade")
     if grade is not None and (isinstance(grade, bool) or not isinstance(grade, int | str)):
         raise BadRequest('wanted grade as a number, "cannot judge" or "flagged"')
@@ -58,7 +54,6 @@ def _history(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
 
 
 def _near(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """Near-duplicates of some documents."""
     doc_ids = texts(payload, "doc_ids")
     if len(doc_ids) > MOST_ASKED:
         raise BadRequest(f"wanted {MOST_ASKED} doc_ids or fewer, found {len(doc_ids)}")
@@ -85,7 +80,6 @@ def _time(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
 
 
 def _settings(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """Save the annotator's settings of the card."""
     settings = payload.get("settings")
     if not isinstance(settings, dict):
         raise BadRequest("wanted settings as a JSON object")

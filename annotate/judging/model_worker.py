@@ -39,8 +39,7 @@ STARVED, ROOM = 0.25, 0.5
 NOTICED, SURE = 0.05, 1.0
 """Seconds after which each share is measured: of wall time for the first, of processor time for the second (a process
 that has slept gets its first fraction of a second at once, even where all processors are busy)."""
-KEPT = 16
-"""Topics whose latest round is kept."""
+KEPT = 16  # topics whose latest round is kept
 
 
 class RoundRequest(NamedTuple):

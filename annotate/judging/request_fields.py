@@ -10,8 +10,7 @@ from collection.campaign.results import Refused
 from collection.characters import require_writable, writable
 from collection.records import KINDS, Judgement
 
-MOST_PASSAGES = 100
-"""Marked passages of one judgement."""
+MOST_PASSAGES = 100  # marked passages of one judgement
 LONGEST_TEXT = 1 << 40
 """Characters; no document has more."""
 DAY = 24 * 3600

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
@@ -32,19 +31,15 @@ from collection.errors import CleverdonError, InputError
 from collection.formats import IMAGE_TYPES
 from collection.records import Document, Role
 
-RECENT = 20
-"""Judgements sent to a new card, to look back at and to undo."""
+RECENT = 20  # judgements sent to a new card, to look back at and to undo
 MOST_WANTED = 50
 IN_LOOP = 16
 """Documents that a card holds in the loop: enough for fast judging and a short time offline, few to be replaced."""
 LONGEST_TOKEN_REQUEST = 10_000
 """Bytes; the card sends a name."""
-FOUND = 30
-"""Results of a search."""
+FOUND = 30  # results of a search
 THREADS = ("judging", "aside", "adjudicating")
 """Threads with a connection each: for judging, slow reads and adjudication."""
-
-T = TypeVar("T")
 
 SIGNED_OUT = "reload this page to sign in again; where that is refused, your account is locked"
 """The reason for a refusal, which the card shows after its own message."""
@@ -191,7 +186,6 @@ def _topics(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
 
 
 def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """Take judgements and skips, then hand out documents, with the progress."""
     exchange = partial(_exchange, trainer, campaign, annotator, payload)
     answer, pairs, needs_round = save_and_hand_out(campaign, exchange)
     if needs_round:  # the judgements it learns from are on disk now
@@ -234,16 +228,11 @@ def _exchange(
     if want <= 0 and result.saved:  # no lease needs to be extended either
         return answer, None, False
     needs_round = False
-    made = trainer.latest(query_id)
+    made, count = trainer.latest(query_id), min(max(want, 0), MOST_WANTED)
+    alone = payload.get("alone") is not False  # else another card of this annotator keeps its documents
+    # Without waiting for the model: the card asks again while it is behind.
     pairs = campaign.judging.next_pairs(
-        annotator,
-        query_id,
-        min(max(want, 0), MOST_WANTED),
-        holding,
-        made=made,
-        in_loop=IN_LOOP,
-        wait=False,  # for the model: the card asks again while it is behind
-        alone=payload.get("alone") is not False,  # else another card of this annotator keeps its documents
+        annotator, query_id, count, holding, made=made, in_loop=IN_LOOP, wait=False, alone=alone
     )
     answer |= {"closed": pairs.closed, "first": pairs.first}
     if pairs.order is not None:
@@ -278,7 +267,6 @@ def _document(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
 
 
 def _guidelines(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """The manager's guidelines as safe HTML, and notes by topic."""
     mine = set(campaign.progress.topics_for(annotator))
     notes = {query_id: note for query_id, note in campaign.settings.topic_notes().items() if query_id in mine}
     return {"html": to_html(campaign.settings.guidelines()), "notes": notes}
@@ -305,7 +293,6 @@ def _why(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload)
 
 
 def _search(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """Documents that match a search, with this annotator's judgements of them."""
     query_id, words = fields.text(payload, "query_id"), fields.text(payload, "words")[:500]
     found = campaign.search.find(query_id, annotator, words, FOUND + 1)
     return {"documents": [document._asdict() for document in found[:FOUND]], "more": len(found) > FOUND}

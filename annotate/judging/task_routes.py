@@ -52,20 +52,16 @@ from collection.campaign.topic_tasks import NextTopics
 from collection.preferences import Lookahead
 from collection.records import CHOICE_KINDS, PREFERENCE_KINDS, Choice, Preference
 
-UNIT_CAP = 4_000
-"""Characters of each document that are sent with a unit."""
-MOST_UNITS = 12
-"""Units handed out at once."""
+UNIT_CAP = 4_000  # characters of each document that are sent with a unit
+MOST_UNITS = 12  # units handed out at once
 MOST_RECENT = 100
 AHEAD = 3
 """Answers that the plan of the first topic in hand looks ahead; each more makes it four times as costly."""
 AHEAD_OF_LONG = 2
 """The same for topics with more than :data:`LONG` documents."""
 LONG = 30
-AHEAD_OF_OTHERS = 1
-"""The same for topics behind the first."""
-MOST_SHOWN = 200
-"""Documents that one decision names."""
+AHEAD_OF_OTHERS = 1  # the same for topics behind the first
+MOST_SHOWN = 200  # documents that one decision names
 
 
 def routes() -> list[PostRoute]:
@@ -117,7 +113,6 @@ def _exchange(
 
 
 def _recent(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """The annotator's latest decisions, newest first."""
     task, limit = _task(payload), whole(payload, "limit", 20)
     recent = _former(campaign, task, annotator=annotator, last=min(max(limit, 1), MOST_RECENT))[::-1]
     topics = campaign.corpus.topic_words([each["query_id"] for each in recent])
@@ -129,7 +124,6 @@ def _recent(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
 
 
 def _unit(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """One topic with its documents and this annotator's decisions."""
     task, query_id = _task(payload), text(payload, "query_id")
     if not campaign.topic_tasks.may_see(annotator, query_id):
         raise BadRequest(f"topic {query_id!r} is not yours")
@@ -175,7 +169,6 @@ def _ahead(ahead: Lookahead) -> Payload:
 
 
 def _former(campaign: Campaign, task: str, **which: str | int | None) -> list[Payload]:
-    """Decisions of the log, oldest first."""
     frame = campaign.topic_tasks.choices(**which) if task == "list" else campaign.topic_tasks.preferences(**which)
     names = ("shown", "chosen") if task == "list" else ("left", "right")
     return [
@@ -197,7 +190,6 @@ def _task(payload: Payload) -> str:
 
 
 def _decision(task: str, annotator: str, sent: Payload) -> Choice | Preference:
-    """Read a choice or a preference."""
     kinds = CHOICE_KINDS if task == "list" else PREFERENCE_KINDS
     if sent.get("kind") not in kinds:
         raise BadRequest(f"wanted decisions whose kind is one of {', '.join(kinds)}")

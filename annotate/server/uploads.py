@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 USUAL_MEGABYTES = 500
 """Default limit on the files of one session; `cleverdon import` reads larger ones from the disk."""
-KEPT_SECONDS = 120.0
-"""Time after which the files of a disconnected session are freed."""
+KEPT_SECONDS = 120.0  # time after which the files of a disconnected session are freed
 
 _open: dict[str, float | None] = {}
 """Sessions whose page has an uploader, and since when they have been disconnected."""
