@@ -36,29 +36,20 @@ def create_app(
     *,
     host: str = "localhost",
     public_addresses: Sequence[str] = (),
-    max_upload: int = uploads.USUAL_MEGABYTES,
+    max_upload: int = uploads.DEFAULT_MEGABYTES,
 ) -> st.App:
-    """Create the app on the campaign in `directory`.
+    """Create the app on the campaign in `directory`; raises as :class:`Campaign` and :func:`read_provider` do.
 
     Parameters
     ----------
     trainer
         One that has been started already.
-    host
-        The address or name that the server listens on.
-    public_addresses
-        The app's addresses behind a proxy, such as ``https://judging.example.org``.
+    host, public_addresses
+        As for :class:`~annotate.server.origins.Origins`.
     max_upload
         Megabytes of files that one session may hold.
-
-    Raises
-    ------
-    CampaignError
-        There is no campaign in `directory`.
-    FormatError
-        A setting in its ``sso.toml`` is missing, unknown or wrong.
     """
-    provider = oidc.read(directory)
+    provider = oidc.read_provider(directory)
     origins = Origins([*public_addresses, *([provider.address] if provider else [])], host)
     judging, signing = JudgingService(directory, trainer), SignInService(directory, provider, origins)
 
@@ -66,10 +57,11 @@ def create_app(
     async def lifespan(app: object) -> AsyncIterator[None]:
         freeing = asyncio.create_task(_free_uploads())
         try:
-            async with judging.lifespan(app), signing.lifespan(app):
+            async with judging.lifespan(app):
                 yield
         finally:
             freeing.cancel()
+            await signing.close()
 
     with Campaign(directory) as campaign:
         secrets = None if provider is None else provider.secrets(campaign.server_state.secret())

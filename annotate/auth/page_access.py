@@ -45,7 +45,7 @@ PAGES: tuple[PageEntry, ...] = (
 )
 
 
-def entry(file: str) -> PageEntry:
+def find_page(file: str) -> PageEntry:
     """Return the entry of a page's script."""
     return next(page for page in PAGES if page.file == file)
 

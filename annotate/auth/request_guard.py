@@ -4,7 +4,7 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 
 from google.protobuf.message import DecodeError
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -16,15 +16,13 @@ from annotate.auth import forms
 from annotate.auth.page_access import PAGES
 from annotate.auth.routes import SignInService
 from annotate.server import uploads
-from annotate.server.origins import Origins, origin_of
+from annotate.server.origins import Origins, parse_origin
 
 PROVIDER_COOKIE = "_streamlit_user"  # holds the provider's claims for Streamlit
 
 UPLOAD = "/_stcore/upload_file/"
 PAGE_PATHS = {"" if page.default else page.url_path for page in PAGES}
 UPLOADERS = {role for page in PAGES if page.has_uploader for role in page.roles}
-
-SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 MESSAGES = frozenset({"rerun_script", "stop_script", "app_heartbeat"})
 """WebSocket messages passed on without a sign-in: enough to draw the page that leads to it."""
@@ -51,17 +49,11 @@ class RequestGuard:
         if scope["type"] == "websocket":
             await self._open_websocket(scope, receive, send)
         elif scope["type"] == "http":
+            request, send = Request(scope), _without_framing(send)
             with suppress(ClientDisconnect):  # a client that leaves halfway is no error of the server
-                await self._answer_or_pass(Request(scope), scope, receive, _without_framing(send))
-        else:
-            await self.app(scope, receive, send)
-
-    async def _answer_or_pass(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = self._refuse_foreign(request) or await self._require_signin(request)
-        if answer is not None:
-            await answer(scope, receive, send)
-        elif request.method == "PUT" and scope["path"].startswith(UPLOAD):
-            await self._upload(request, scope, receive, send)
+                pass_on = self._upload if request.method == "PUT" and scope["path"].startswith(UPLOAD) else self.app
+                answer = self._refuse_foreign(request) or await self._require_signin(request)
+                await (answer or pass_on)(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
@@ -72,10 +64,10 @@ class RequestGuard:
             reason = f"This server does not answer to the name {host!r}."
             remedy = "The operator can name its address: cleverdon serve DIR --public-address https://NAME"
             return PlainTextResponse(f"{reason} {remedy}", 421)
-        if request.method in SAFE_METHODS or self.origins.is_same_origin(request):
+        if request.method in ("GET", "HEAD", "OPTIONS") or self.origins.is_same_origin(request):
             return None
         reason = "This request was sent by a page of another site; nothing was done."
-        if origin_of(origin) is not None:
+        if parse_origin(origin) is not None:
             reason = (
                 f"This request was sent by a page of {origin}, and this server was reached with the Host {host}: they "
                 "are different sites, and nothing was done. If the page is one of this app, behind a proxy, the "
@@ -101,12 +93,13 @@ class RequestGuard:
             return None  # on the way back from the provider: the script reads the claims
         return RedirectResponse("/signin", 303, {"Cache-Control": "no-store"})
 
-    async def _upload(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
         session_id = scope["path"].removeprefix(UPLOAD).partition("/")[0]
-        announced = request.headers.get("content-length", "")
+        headers = Headers(scope=scope)
+        announced = headers.get("content-length", "")
         if not uploads.is_open(session_id):
             answer = PlainTextResponse("The page of this session takes no files.", 403)
-        elif not announced.isdecimal() or "transfer-encoding" in request.headers:
+        elif not announced.isdecimal() or "transfer-encoding" in headers:
             # With a Transfer-Encoding, the server reads chunks to their end, whatever Content-Length says.
             answer = PlainTextResponse("An upload needs a Content-Length and no Transfer-Encoding.", 411)
         else:

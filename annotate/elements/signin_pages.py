@@ -27,11 +27,11 @@ def signed_out_page() -> None:
     """What somebody sees who is not signed in, or not any more; who comes from the provider is let in."""
     st.title("Sign in")
     with session.open_campaign() as campaign:
-        known = oidc.read(campaign.directory)
+        known = oidc.read_provider(campaign.directory)
         claims = _claims() if known else None
         if known is not None and claims is not None:
             try:
-                newcomer = known.newcomer(claims)
+                newcomer = known.identify(claims)
                 if newcomer is not None:
                     token = campaign.accounts.admit(newcomer.email, newcomer.role, newcomer.name)
                     if token is None:
@@ -49,7 +49,7 @@ def provider_page() -> None:
     """To the provider, if there is one."""
     st.title("Sign in")
     with session.open_campaign() as campaign:
-        known = oidc.read(campaign.directory)
+        known = oidc.read_provider(campaign.directory)
     if known is None:
         st.write("This campaign has no provider to sign in at.")
         go_to("/signin", "Sign in")

@@ -77,7 +77,7 @@ def page_style() -> None:
 
 def page_link(file: str, label: str | None = None) -> None:
     """A link to another page, for those who may open it; nothing for the others."""
-    page = page_access.entry(file)
+    page = page_access.find_page(file)
     if session.current().role in page.roles:
         st.page_link(f"views/{file}", label=label or f"Go to {page.title}", icon=":material/arrow_forward:")
 

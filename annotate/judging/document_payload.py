@@ -52,12 +52,7 @@ def document_payloads(
 ) -> list[Payload]:
     """Make the payloads of documents, without a word on how they came into the pool: annotators judge blind.
 
-    Parameters
-    ----------
-    query_id
-        The topic whose terms choose the excerpts; None for no excerpts.
-    cap
-        Characters of text to send; None for all.
+    The topic's terms choose the excerpts; without a topic there are none. Texts are cut after `cap` characters.
     """
     settings, terms = campaign.settings.judging_page(), None
     payloads: list[Payload] = []

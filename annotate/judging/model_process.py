@@ -112,10 +112,7 @@ class Trainer:
     def reasons(self, query_id: str, row: int) -> Reasons | None:
         """Return the latest round's reasons for a document's rank; None if it has no such row of the matrix.
 
-        Raises
-        ------
-        NoModelError
-            The process has made no round of the topic since it was started.
+        Raises :class:`NoModelError` if the process has made no round of the topic since it was started.
         """
         ticket = next(self._tickets)
         results: SimpleQueue[ReasonsResult | None] = SimpleQueue()

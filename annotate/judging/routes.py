@@ -16,13 +16,12 @@ from starlette.routing import Route
 
 from annotate.auth.roles import EVERYBODY, JUDGES, open_to
 from annotate.auth.tokens import TOKEN_HEADER, Bearer, Tokens, cookie_name
-from annotate.judging import adjudication_routes, history_routes, task_routes
-from annotate.judging import request_fields as fields
+from annotate.judging import adjudication_routes, fields, history_routes, task_routes
 from annotate.judging.document_payload import FILE_HEADERS, FILES, PREFIX, Payload, document_payloads
 from annotate.judging.handlers import PostRoute, Row, logged_texts, save_and_hand_out
 from annotate.judging.model_process import NoModelError, Trainer
 from annotate.server.campaign_thread import CampaignThread
-from annotate.server.request_bodies import BadRequest, read_json
+from annotate.server.request_bodies import RequestError, read_json
 from collection.campaign import Campaign
 from collection.campaign.accounts import Person
 from collection.campaign.results import NextPairs
@@ -95,14 +94,14 @@ class JudgingService:
             person = await self._threads["judging"].run(partial(_find_person, self._session_secret(request)))
             # Another origin can make a browser post here with the cookie, but not with this header.
             if person is None or TOKEN_HEADER.lower() not in request.headers:
-                raise BadRequest(SIGNED_OUT, 401)
+                raise RequestError(SIGNED_OUT, 401)
             payload = await read_json(request, LONGEST_TOKEN_REQUEST)
             # Somebody else may have signed in on this browser meanwhile: the card's unsent judgements are not theirs.
             if payload.get("annotator") != person.name:
-                raise BadRequest("somebody else is signed in on this browser", 401)
+                raise RequestError("somebody else is signed in on this browser", 401)
             _require_role(person.role, JUDGES)
             return JSONResponse({"token": self.tokens.token(person.name, person.session)})
-        except BadRequest as error:
+        except RequestError as error:
             return _refusal(error)
 
     @open_to(EVERYBODY)
@@ -127,19 +126,19 @@ class JudgingService:
             try:
                 bearer = self.tokens.read_token(request.headers.get(TOKEN_HEADER))
                 if bearer is None:
-                    raise BadRequest("the judging token is missing or has expired", 401)
+                    raise RequestError("the judging token is missing or has expired", 401)
                 work = partial(_answer, route, bearer, await read_json(request))
                 answer, timing = await self._threads[route.thread].run(work)
                 return JSONResponse(answer, headers={"Server-Timing": timing})
-            except (BadRequest, CleverdonError) as error:
+            except (RequestError, CleverdonError) as error:
                 return _refusal(error)
 
         return endpoint
 
 
-def _refusal(error: BadRequest | CleverdonError) -> Response:
+def _refusal(error: RequestError | CleverdonError) -> Response:
     """An error as JSON; after a 503 the card keeps its judgements and tries again."""
-    status = error.status if isinstance(error, BadRequest) else 400 if isinstance(error, InputError) else 503
+    status = error.status if isinstance(error, RequestError) else 400 if isinstance(error, InputError) else 503
     return JSONResponse({"error": str(error)}, status)
 
 
@@ -147,7 +146,7 @@ def _require_role(role: Role, roles: tuple[Role, ...]) -> None:
     if role not in roles:
         action = "judge" if "annotator" in roles else "adjudicate"
         person = "an annotator" if role == "annotator" else f"a {role}"
-        raise BadRequest(f"{person} does not {action}; a manager of the campaign can change your role", 403)
+        raise RequestError(f"{person} does not {action}; a manager of the campaign can change your role", 403)
 
 
 def _find_person(secret: str | None, campaign: Campaign) -> Person | None:
@@ -166,7 +165,7 @@ def _answer(route: PostRoute, bearer: Bearer, payload: Payload, campaign: Campai
     clock, processor = time.perf_counter(), time.thread_time()
     person = campaign.accounts.session_of(bearer.session)
     if person is None or person.name != bearer.annotator:
-        raise BadRequest(SIGNED_OUT, 401)
+        raise RequestError(SIGNED_OUT, 401)
     _require_role(person.role, route.roles)
     answer = route.handler(campaign, bearer.annotator, payload)
     wall, cpu = (time.perf_counter() - clock) * 1000, (time.thread_time() - processor) * 1000
@@ -205,11 +204,11 @@ def _exchange(
     trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload
 ) -> tuple[Payload, NextPairs | None, bool]:
     """Save judgements, then choose the next pairs; also return whether the topic's model needs a new round."""
-    readable, refused = fields.decisions(fields.items(payload, "judgements"), partial(fields.judgement, annotator))
+    readable, refused = fields.read_decisions(payload, "judgements", partial(fields.read_judgement, annotator))
     result = campaign.judging.judge_many(readable, leased_only=True)
-    for item in fields.items(payload, "skips"):
+    for item in fields.read_list(payload, "skips"):
         skipped = item if isinstance(item, dict) else {}
-        campaign.judging.skip(annotator, fields.text(skipped, "query_id"), fields.text(skipped, "doc_id"))
+        campaign.judging.skip(annotator, fields.read_text(skipped, "query_id"), fields.read_text(skipped, "doc_id"))
     answer: Payload = {
         "saved": result.saved,
         "refused": [r._asdict() for r in refused + result.refused],
@@ -223,8 +222,8 @@ def _exchange(
     }
     if payload.get("query_id") is None:
         return answer, None, False
-    want, holding = fields.whole(payload, "want", 0), fields.texts(payload, "holding")
-    answer["query_id"] = query_id = fields.text(payload, "query_id")
+    want, holding = fields.read_integer(payload, "want", 0), fields.read_texts(payload, "holding")
+    answer["query_id"] = query_id = fields.read_text(payload, "query_id")
     if want <= 0 and result.saved:  # no lease needs to be extended either
         return answer, None, False
     needs_round = False
@@ -248,19 +247,19 @@ def _exchange(
         answer |= {"behind": not current and problem is None, "problem": problem}
     in_hand = set(holding) - set(pairs.closed)
     if want > 0 and not (pairs.documents or in_hand or pairs.first or answer.get("behind")):
-        answer["next"] = campaign.judging.topic_with_work(annotator, query_id, fields.texts(payload, "tried"))
+        answer["next"] = campaign.judging.topic_with_work(annotator, query_id, fields.read_texts(payload, "tried"))
         answer["budget"] = campaign.budget.used_up(query_id)
     return answer, pairs, needs_round
 
 
 def _document(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """A document with its whole text; with ``said``, also this annotator's judgement of it."""
-    document = campaign.corpus.document(fields.text(payload, "doc_id"))
+    document = campaign.corpus.document(fields.read_text(payload, "doc_id"))
     if document is None:
-        raise BadRequest("there is no such document")
-    (whole,) = document_payloads(campaign, [document], fields.optional_text(payload, "query_id"), cap=None)
+        raise RequestError("there is no such document")
+    (whole,) = document_payloads(campaign, [document], fields.read_optional_text(payload, "query_id"), cap=None)
     if payload.get("said"):
-        log = campaign.judgement_log.judgements(annotator=annotator, query_id=fields.text(payload, "query_id"))
+        log = campaign.judgement_log.judgements(annotator=annotator, query_id=fields.read_text(payload, "query_id"))
         log = log[(log["doc_id"] == document.doc_id) & (log["counts_as"] == "judgement")]
         whole["said"] = next(map(_judgement, log.to_dict("records")), None)
     return whole
@@ -282,7 +281,7 @@ def _progress(campaign: Campaign, annotator: str, query_id: str | None) -> Paylo
 
 def _why(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """The reason why a document was proposed, as far as the manager shows it to annotators."""
-    query_id, doc_id = fields.text(payload, "query_id"), fields.text(payload, "doc_id")
+    query_id, doc_id = fields.read_text(payload, "query_id"), fields.read_text(payload, "doc_id")
     try:
         return campaign.explanations.why(query_id, doc_id, annotator, partial(trainer.reasons, query_id))._asdict()
     except NoModelError:
@@ -293,15 +292,15 @@ def _why(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload)
 
 
 def _search(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    query_id, words = fields.text(payload, "query_id"), fields.text(payload, "words")[:500]
+    query_id, words = fields.read_text(payload, "query_id"), fields.read_text(payload, "words")[:500]
     found = campaign.search.find(query_id, annotator, words, FOUND + 1)
     return {"documents": [document._asdict() for document in found[:FOUND]], "more": len(found) > FOUND}
 
 
 def _take(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """Take a document that the annotator found by searching, to be judged next."""
-    query_id = fields.text(payload, "query_id")
-    document = campaign.search.take(annotator, query_id, fields.text(payload, "doc_id"))
+    query_id = fields.read_text(payload, "query_id")
+    document = campaign.search.take(annotator, query_id, fields.read_text(payload, "doc_id"))
     return document_payloads(campaign, [document], query_id)[0]
 
 
