@@ -425,7 +425,7 @@ def test_attempts_are_counted_by_name_and_address_and_forgotten() -> None:
 
 
 def test_attempts_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attempts, "KEPT", 5)
+    monkeypatch.setattr(attempts, "MAX_COUNTS", 5)
     counted = FailedAttempts(clock=lambda: 0.0)
     for n in range(50):
         counted.failed(f"name {n}", "a")
