@@ -12,7 +12,7 @@ from annotate.charts import agreement as charts
 from annotate.elements import display, pairs_table, widgets
 from collection import annotator_agreement
 from collection.annotator_agreement import COEFFICIENTS, Labels
-from collection.records import in_natural_order
+from collection.records import sort_naturally
 
 Key = tuple[str, str, tuple[str, ...], float]
 """What agreement rests on: the campaign, the state of its judgements, who is left out, and the least relevant grade."""
@@ -152,7 +152,7 @@ def by_annotator(of: Breakdown, rest: pd.DataFrame) -> SelectedPairs | None:
 
 def by_topic(of: Breakdown) -> SelectedPairs | None:
     """Draw a table of the topics, least agreement first."""
-    rows = in_natural_order(of.values(_values(of.key, "topics", of.labels)))
+    rows = sort_naturally(of.values(_values(of.key, "topics", of.labels)))
     rows = rows.sort_values("value", kind="stable", na_position="last")
     rows = rows.merge(session.current().campaign.corpus.topics()[["query_id", "title"]], on="query_id")
     selection = display.table(

@@ -168,8 +168,11 @@ def _ahead(ahead: Lookahead) -> Payload:
     return {"pair": list(ahead.pair)} | ({"then": then} if then else {})
 
 
-def _former(campaign: Campaign, task: str, **which: str | int | None) -> list[Payload]:
-    frame = campaign.topic_tasks.choices(**which) if task == "list" else campaign.topic_tasks.preferences(**which)
+def _former(
+    campaign: Campaign, task: str, annotator: str, query_id: str | None = None, last: int | None = None
+) -> list[Payload]:
+    read = campaign.topic_tasks.choices if task == "list" else campaign.topic_tasks.preferences
+    frame = read(annotator=annotator, query_id=query_id, last=last)
     names = ("shown", "chosen") if task == "list" else ("left", "right")
     return [
         {name: list(row[name]) if task == "list" else row[name] for name in names}

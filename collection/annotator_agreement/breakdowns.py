@@ -13,7 +13,7 @@ import pandas as pd
 from collection.annotator_agreement.bootstrap import By, build_frame, compute_rows, values
 from collection.annotator_agreement.coefficients import MIN_COMMON_PAIRS, Patterns
 from collection.annotator_agreement.labels import MISSING, Codes, Labels
-from collection.records import in_natural_order
+from collection.records import sort_naturally
 
 WINDOWS = 10
 """Windows over time; fewer where they would hold less than :data:`MIN_WINDOW_PAIRS`."""
@@ -285,7 +285,7 @@ def disagreements(
         {a: float(numbers[row, place]) for place, a in enumerate(asked.annotators) if there[row, place]} for row in rows
     ]
     found = asked.pairs.iloc[rows].assign(grades=pd.Series(said, index=rows, dtype=object), distance=distance[rows])
-    found = in_natural_order(found.sort_values("doc_id", kind="stable"))
+    found = sort_naturally(found.sort_values("doc_id", kind="stable"))
     return found.sort_values("distance", ascending=False, kind="stable").reset_index(drop=True)
 
 

@@ -17,7 +17,7 @@ from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import IN_POOL, LoopSettings
 from collection.campaign.settings import Settings
 from collection.campaign.topic_ledger import inside
-from collection.records import in_natural_order
+from collection.records import sort_naturally
 from collection.stopping import RULES, Decision, Estimate, Ledger, advice, betting, estimate
 from collection.stopping.table import count, missing_texts, percent, too_many
 from collection.store import Store
@@ -143,7 +143,7 @@ class RecallEstimates:
             counts = (ledger.judged, ledger.found, ledger.unreachable)
             of = "pool" if in_pool else "collection"
             rows.append((query_id, title, mode, of, *counts, *known, decision.stop and ledger.judged > 0, words))
-        table = in_natural_order(pd.DataFrame(rows, columns=list(TABLE)).astype(TABLE))
+        table = sort_naturally(pd.DataFrame(rows, columns=list(TABLE)).astype(TABLE))
         worst = table.assign(started=table["judged"] > 0).sort_values(["started", "recall_low"], kind="stable")
         return worst[list(TABLE)].reset_index(drop=True)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from collection import assignment, clock
-from collection.campaign.judging import Judging
+from collection.campaign.judging_demand import JudgingDemand
 from collection.campaign.settings import Settings
 from collection.documents.rendering import html_text, is_html
 from collection.errors import InputError, UnknownNameError
@@ -37,7 +37,7 @@ class DocumentSearch:
 
     store: Store
     settings: Settings
-    judging: Judging
+    demand: JudgingDemand
 
     def find(self, query_id: str, annotator: str, words: str, count: int = 30) -> list[Found]:
         """Documents with these words, best first, and what the annotator said of them for the topic.
@@ -83,7 +83,7 @@ class DocumentSearch:
         at = clock.seconds()
         with self.store.transaction():
             # What they have judged themselves can be had again, to look at and to change.
-            state = self.judging.candidates(query_id, annotator, at, [doc_id])
+            state = self.demand.candidates(query_id, annotator, at, [doc_id])
             if any(c.held_back and not c.mine for c in state):
                 raise InputError(f"the text of {doc_id!r} is missing, so it cannot be judged yet")
             if not any(c.mine for c in state) and not assignment.next_pairs(state):

@@ -13,7 +13,7 @@ from collection.cli.evaluate import parse_one
 from collection.cli.options import FILE, FORMAT, parse_scale
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
-from collection.records import in_natural_order
+from collection.records import sort_naturally
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,7 +101,7 @@ def agreement(
     _print_values(found)
     _print_narrow("between", found.between, ["a", "b", "pairs"])
     by = found.topics[(found.topics["coefficient"] == coefficient)].drop_duplicates("query_id")
-    order = in_natural_order(by).sort_values("value", kind="stable", na_position="last")["query_id"].tolist()
+    order = sort_naturally(by).sort_values("value", kind="stable", na_position="last")["query_id"].tolist()
     _print_narrow(f"topics, least {label} first", found.topics, ["query_id", "pairs"], order)
     if len(found.annotators) > 2:
         _print_narrow("against the majority of the others", found.rest, ["annotator", "pairs", "difference"])

@@ -131,7 +131,7 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_
     """Print values on stdout in one of the forms, and notices about missing and unjudged documents on stderr."""
     import pandas as pd
 
-    from collection.records import ALL_TOPICS, in_natural_order
+    from collection.records import ALL_TOPICS, sort_naturally
 
     values = evaluation.values if per_topic else evaluation.values[evaluation.values["query_id"] == ALL_TOPICS]
     if form == "tsv":
@@ -150,7 +150,7 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_
         order = evaluation.means()
         if per_topic:
             for run in order.index:
-                of_run = in_natural_order(evaluation.values[evaluation.values["run"] == run])
+                of_run = sort_naturally(evaluation.values[evaluation.values["run"] == run])
                 of_all = of_run["query_id"] == ALL_TOPICS
                 of_run = pd.concat([of_run[~of_all], of_run[of_all]])
                 echo(run)

@@ -12,7 +12,7 @@ from collection.cli.evaluate import parse_measures
 from collection.cli.options import BOUNDS, COUNT, FILE, FORMAT, grade, measures_option, parse_scale, runs_argument
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
-from collection.records import in_natural_order
+from collection.records import sort_naturally
 
 if TYPE_CHECKING:
     from collection.reusability import Groups, Reusability
@@ -157,7 +157,7 @@ def _print(report: Reusability) -> None:
         bounds = bounds.assign(**{name: bounds[name].map("{:.4f}".format) for name in values})
         print_table(bounds.columns.tolist(), bounds.to_numpy().tolist())
     echo("\ntopics that decide most")
-    topics = in_natural_order(report.topics).sort_values("without", kind="stable").head(SHOWN)
+    topics = sort_naturally(report.topics).sort_values("without", kind="stable").head(SHOWN)
     print_table(
         ["topic", "judged", "relevant", "mean", "median", "spread", "tau alone", "tau without"],
         [
