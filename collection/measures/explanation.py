@@ -12,7 +12,7 @@ from collection.errors import InputError, UnknownNameError
 from collection.measures.aligned import UNJUDGED, Aligned
 from collection.measures.alignment import from_grades
 from collection.measures.measure import Measure, as_measure
-from collection.measures.trace import listening
+from collection.measures.trace import record_steps
 
 ALWAYS_SHOWN = 10
 """Ranks that the text shows in any case; below them only those that count."""
@@ -101,7 +101,7 @@ def explain(
     if doc_ids is not None and len(doc_ids) != one.retrieved[0]:
         raise InputError(f"doc_ids needs the {one.retrieved[0]} documents of topic {topic!r}, found {len(doc_ids)}")
     prepared, keywords = measure.prepare(one)
-    with listening() as heard:
+    with record_steps() as steps:
         (value,) = measure.entry.function(prepared, **keywords)
 
     grades = prepared.grades[0]
@@ -112,7 +112,7 @@ def explain(
     shown = one.condensed.grades[0] if measure.parameters.get("judged_only") else one.grades[0]
     columns["grade"] = np.where(shown > UNJUDGED, shown, np.nan)
     facts: dict[str, float] = {}
-    for name, values, ranks in heard:
+    for name, values, ranks in steps:
         if ranks is not None:
             column = np.full(len(grades), np.nan)
             column[ranks - 1] = values
