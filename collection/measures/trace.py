@@ -23,7 +23,7 @@ class Step(NamedTuple):
 
 _STEPS: ContextVar[list[Step] | None] = ContextVar("steps", default=None)
 
-Array = TypeVar("Array", bound=np.ndarray)
+Array = TypeVar("Array", bound=npt.ArrayLike)
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def show(name: str, values: Array, ranks: npt.NDArray[np.int64] | None = None) -
     """
     steps = _STEPS.get()
     if steps is not None:
-        steps.append(Step(name, values, ranks))
+        steps.append(Step(name, np.asarray(values), ranks))
     return values
 
 
