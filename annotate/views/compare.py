@@ -37,7 +37,7 @@ written = st.multiselect(
 )
 measures = pickers.read_measures(written)
 runs = campaign.corpus.run_table()
-members = comparison.seeds(runs["run"])
+members = comparison.group_seeds(runs["run"])
 left, right = st.columns(2)
 measure = left.selectbox("Conclusions by", measures, key="measure")
 baseline = right.selectbox(

@@ -282,10 +282,10 @@ def _print_leaderboard(compared: Comparison) -> None:
     import pandas as pd
 
     from collection.comparison.conclusions import confidence
-    from collection.comparison.tables import in_order, marks, number
+    from collection.comparison.tables import mark_significance, number, order_systems
 
     values, alike, best, spread = (compared.table(c) for c in ("value", "like_best", "best", "spread"))
-    low, high, unjudged, mark = *(compared.table(c) for c in ("low", "high", "unjudged")), marks(compared)
+    low, high, unjudged, mark = *(compared.table(c) for c in ("low", "high", "unjudged")), mark_significance(compared)
     cutoffs = dict(zip(compared.leaderboard["measure"], compared.leaderboard["cutoff"], strict=True))
     shown: set[str] = set()
     header: list[str] = ["system"]
@@ -313,7 +313,7 @@ def _print_leaderboard(compared: Comparison) -> None:
             header.append(name)
             columns.append([f"{share:.1%}" for share in unjudged[measure]])
     rows = {str(system): [str(system), *(column[n] for column in columns)] for n, system in enumerate(values.index)}
-    print_table(header, [rows[system] for system in in_order(compared)], numbers=True)
+    print_table(header, [rows[system] for system in order_systems(compared)], numbers=True)
     signs = "* best, ~ not distinguishable from it"
     if compared.baseline is not None:
         signs += f", + significantly better and - significantly worse than {compared.baseline}"
