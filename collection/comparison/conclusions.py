@@ -91,7 +91,7 @@ def add_notes(
 
 
 def best_sentence(rows: pd.DataFrame, topics: int) -> str:
-    """Write which system is best by one measure (rows of its leaderboard), and which are not distinguishable from it."""
+    """Write which system is best by one measure (rows of its leaderboard), and which are not distinguishable."""
     measure = str(rows["measure"].iloc[0])
     over = f"{topics:,} {'topic' if topics == 1 else 'topics'}"
     best = rows[rows["best"]]

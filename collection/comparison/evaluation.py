@@ -55,8 +55,8 @@ class Evaluation:
     ----------
     values
         ``run``, ``query_id``, ``measure``, ``value``: one row per run, measure and topic of the qrels, then one with
-        the query_id ``all``: the mean over these topics (a sum for counts, a geometric mean for GMAP). A topic that a run
-        lacks is an empty ranking, which is 0 for nearly every measure. With bounds also ``lowest`` and ``highest``.
+        the query_id ``all``: the mean over these topics (a sum for counts, a geometric mean for GMAP). A topic that a
+        run lacks is an empty ranking, 0 for nearly every measure. With bounds also ``lowest`` and ``highest``.
     costs
         Runs x costs (latency, price, ...), as far as known; None where not asked for.
     unjudged

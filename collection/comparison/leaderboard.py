@@ -205,14 +205,9 @@ def compare(
             )
         if tested is not None and reference is not None:
             all_tests.append(tested)
-            if len(systems) > 1 and len(values) > 1:
-                if measure.entry.summary != "mean":
-                    notes.add(
-                        f"the tests are of the mean over topics, while its value is the {measure.entry.summary}", name
-                    )
-                d = _differences(values, _without(len(systems), reference), [reference])
-                for sentence in check_suitability(d, test, alpha=alpha, correction=correction):
-                    notes.add(sentence, name)
+            d = _differences(values, _without(len(systems), reference), [reference])
+            for sentence in _test_notes(d, measure, test, correction, alpha):
+                notes.add(sentence, name)
         leaderboards.append(board.merge(of_seeds, on=["system", "measure"], how="left"))
     add_notes(notes, evaluation, named, of_seeds, baseline, all_tests)
     return Comparison(
@@ -228,6 +223,14 @@ def compare(
         seed=seed,
         topics=evaluation.coverage[0].topics,
     )
+
+
+def _test_notes(d: Floats, measure: Measure, test: str, correction: str, alpha: float) -> list[str]:
+    if len(d) < 2 or not d.shape[1]:
+        return []
+    summary = measure.entry.summary
+    of_mean = [f"the tests are of the mean over topics, while its value is the {summary}"] if summary != "mean" else []
+    return of_mean + check_suitability(d, test, alpha=alpha, correction=correction)
 
 
 def _without(count: int, left_out: int) -> list[int]:

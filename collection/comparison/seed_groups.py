@@ -75,7 +75,7 @@ def _merge_costs(costs: pd.DataFrame, groups: dict[str, list[str]]) -> pd.DataFr
     """The mean of known numbers; other costs where all seeds have the same."""
 
     def merge(name: Hashable, runs: list[str]) -> object:
-        column = costs.loc[runs, name]
+        column = costs[name].loc[runs]
         known = column.dropna()
         if pd.api.types.is_numeric_dtype(column):
             return known.mean() if len(known) else np.nan
