@@ -1,11 +1,7 @@
-"""One table per family: measures, pooling strategies, learners, stopping rules, adjudication rules and others.
+"""Registries of measures, pooling strategies, learners, stopping rules, adjudication rules and others.
 
-An entry says everything that the rest of the program needs to know of a member: its parameters with defaults, and the
-traits of its family. The command line, the pages, the documentation and the tests read the tables, so a new member
-touches the module that defines it and nothing else.
-
-A package outside this one registers its members with the same decorators, in a module that it names as an entry point
-of the table's group::
+An entry has all that the command line, the pages and the documentation need of a member: its parameters with defaults,
+and the traits of its family. Other packages register members in a module that is an entry point of the group::
 
     [project.entry-points."cleverdon.pooling"]
     my-strategies = "my_package.strategies"
@@ -47,10 +43,8 @@ class Parameter:
 
     Attributes
     ----------
-    label
-        The label of its field.
-    help
-        One sentence beside the field.
+    label, help
+        Of the parameter's field.
     least
         The smallest number that can be entered.
     labels
@@ -70,13 +64,13 @@ class Entry(Generic[F]):
     Attributes
     ----------
     name
-        What files and the command line write.
+        As in files and on the command line.
     label
-        What pages show.
+        As on pages.
     description
         One line: what it does and when to choose it.
     function
-        The member itself; its keyword-only arguments are the parameters.
+        The member, whose keyword-only arguments are the parameters.
     """
 
     name: str
@@ -101,7 +95,7 @@ class Entry(Generic[F]):
 
     @property
     def traits(self) -> dict[str, str]:
-        """What lists and the documentation say of the member beside its description: column -> text."""
+        """Further columns of lists and of the documentation: column -> text."""
         return {}
 
     def kind(self, name: str) -> type:
@@ -148,12 +142,12 @@ E = TypeVar("E", bound=Entry[Any])
 
 
 class Registry(Generic[F, Traits, E]):
-    """A family's table: ordered, refuses duplicates, explains unknown names.
+    """The entries of a family, in order.
 
     Parameters
     ----------
     kind
-        What a member is called in messages ("pooling strategy").
+        Name of a member in messages ("pooling strategy").
     entry
         The family's entry class.
     group
@@ -191,7 +185,7 @@ class Registry(Generic[F, Traits, E]):
     def add(
         self, name: str, label: str, description: str, *args: Traits.args, **traits: Traits.kwargs
     ) -> Callable[[F], F]:
-        """Decorator: put the function into the table under `name`, with the traits of the family's entry class.
+        """Decorator that adds a function with the traits of the family's entry class.
 
         Raises
         ------
@@ -209,10 +203,7 @@ class Registry(Generic[F, Traits, E]):
         return register
 
     def _known(self) -> dict[str, E]:
-        """The entries, with those of other packages from the first look-up on.
-
-        Not at import, since an outside package usually imports this one, and `cleverdon --help` needs none of them.
-        """
+        """The entries, with those of other packages, loaded at the first look-up since they import this one."""
         with self._lock:  # other threads wait for the complete table; the loading one may look things up
             if not self._loaded:
                 self._loaded = True
@@ -221,13 +212,11 @@ class Registry(Generic[F, Traits, E]):
                         point.load()
                     except Exception as error:  # whatever goes wrong in somebody else's package
                         made_by = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
-                        self._failure = (
-                            (
-                                f"the package {made_by} cannot add its {self.kind} (entry point {point.name} = "
-                                f"{point.value}): {type(error).__name__}: {error}; update or uninstall it"
-                            ),
-                            error,
+                        message = (
+                            f"the package {made_by} cannot add its {self.kind} (entry point {point.name} = "
+                            f"{point.value}): {type(error).__name__}: {error}; update or uninstall it"
                         )
+                        self._failure = message, error
                         break
             if self._failure is not None:
                 raise InputError(self._failure[0]) from self._failure[1]

@@ -177,11 +177,11 @@ def test_what_was_said_long_ago_counts_no_more(known: Provider, iat: Any) -> Non
 
 def test_groups_may_lie_deeper() -> None:
     claims = {"realm_access": {"roles": ["a", "b"]}, "https://x.org/groups": ["c"], "one": "d"}
-    assert accounts.claimed_groups(claims, "realm_access.roles") == ["a", "b"]
-    assert accounts.claimed_groups(claims, "https://x.org/groups") == ["c"]
-    assert accounts.claimed_groups(claims, "one") == ["d"]
+    assert accounts.read_groups(claims, "realm_access.roles") == ["a", "b"]
+    assert accounts.read_groups(claims, "https://x.org/groups") == ["c"]
+    assert accounts.read_groups(claims, "one") == ["d"]
     for nothing in ("none", "realm_access", "realm_access.none", "one.deeper"):
-        assert accounts.claimed_groups(claims, nothing) == []
+        assert accounts.read_groups(claims, nothing) == []
 
 
 # --- being let in ---------------------------------------------------------------------------------

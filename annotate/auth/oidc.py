@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from streamlit.runtime.secrets import SecretsValue
 
 from annotate.server.origins import ascii_address
-from collection.accounts import claimed_groups, clean_role, role_of
+from collection.accounts import clean_role, find_role, read_groups
 from collection.errors import CampaignError, FormatError, InputError
 from collection.records import Role
 
@@ -96,7 +96,7 @@ class Provider(NamedTuple):
             raise InputError(f"{self.title} gave no e-mail address for you (the claim {self.email_claim!r})")
         if str(claims.get("email_verified", True)).lower() == "false":
             raise InputError(f"{self.title} has not verified that {email} is yours")
-        role = role_of(email, claimed_groups(claims, self.groups_claim), self.roles)
+        role = find_role(email, read_groups(claims, self.groups_claim), self.roles)
         if role is None:
             raise InputError(f"there is no role in this campaign for {email}; ask a manager of it for one")
         name = claims.get("name")

@@ -14,7 +14,7 @@ from annotate.charts.colours import BLUE, NEUTRAL, ORANGE
 from annotate.elements import display
 from collection.comparison import MORE_IS_BETTER_COSTS
 from collection.measures import parse
-from collection.records import in_natural_order
+from collection.records import sort_naturally
 
 STANDINGS = {"best": ("diamond", ORANGE), "may be as good": ("circle", BLUE), "worse": ("triangle-down", NEUTRAL)}
 """How a system stands beside the best one: words, and the shape and colour of its mark."""
@@ -125,7 +125,7 @@ def topics_chart(rows: pd.DataFrame, measure: str, a: str, b: str) -> alt.Chart:
     """
     # The field names are fixed, so that names of systems cannot be taken for paths into the data.
     pick = alt.selection_point(name=TOPIC, fields=["query_id"], empty=False)
-    order = in_natural_order(rows).sort_values("difference", ascending=False, kind="stable")["query_id"].tolist()
+    order = sort_naturally(rows).sort_values("difference", ascending=False, kind="stable")["query_id"].tolist()
     chart = (
         alt.Chart(rows)
         .mark_bar(cursor="pointer", stroke=NEUTRAL)

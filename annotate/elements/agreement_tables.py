@@ -1,7 +1,7 @@
 """The tables and charts of the Agreement page: coefficients over all, by grades, annotators, topics and time."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -12,7 +12,7 @@ from annotate.charts import agreement as charts
 from annotate.elements import display, pairs_table, widgets
 from collection import annotator_agreement
 from collection.annotator_agreement import COEFFICIENTS, Labels
-from collection.records import in_natural_order
+from collection.records import sort_naturally
 
 Key = tuple[str, str, tuple[str, ...], float]
 """What agreement rests on: the campaign, the state of its judgements, who is left out, and the least relevant grade."""
@@ -56,12 +56,10 @@ class Breakdown:
 
 
 @st.cache_data(show_spinner="Comparing", max_entries=16)
-def _values(key: Key, side: str, _labels: Labels) -> pd.DataFrame:
-    """One side, kept as the grades are; only that over time has intervals, since it is a picture of them."""
-    if side == "time":
-        return annotator_agreement.over_time(_labels, level=key[3], resamples=500)
-    compute = annotator_agreement.between if side == "annotators" else annotator_agreement.by_topic
-    return compute(_labels, level=key[3], resamples=0)
+def _values(key: Key, side: Literal["between", "topics", "windows"], _labels: Labels) -> pd.DataFrame:
+    """One breakdown, kept as the grades are; only that over time has intervals, since it is a picture of them."""
+    resamples = 500 if side == "windows" else 0
+    return annotator_agreement.break_down(_labels, side, level=key[3], resamples=resamples)
 
 
 def by_grade(of: Breakdown) -> SelectedPairs | None:
@@ -107,7 +105,7 @@ def by_annotator(of: Breakdown, rest: pd.DataFrame) -> SelectedPairs | None:
     """Draw every two annotators, and each against the others (`rest`: ``Agreement.rest``)."""
     found = None
     if len(of.labels.annotators) > 2:
-        between = of.values(_values(of.key, "annotators", of.labels))
+        between = of.values(_values(of.key, "between", of.labels))
         event = display.altair_chart(
             charts.annotators_chart(between[["a", "b", "pairs", "value"]], of.name),
             on_select="rerun",
@@ -154,7 +152,7 @@ def by_annotator(of: Breakdown, rest: pd.DataFrame) -> SelectedPairs | None:
 
 def by_topic(of: Breakdown) -> SelectedPairs | None:
     """Draw a table of the topics, least agreement first."""
-    rows = in_natural_order(of.values(_values(of.key, "topics", of.labels)))
+    rows = sort_naturally(of.values(_values(of.key, "topics", of.labels)))
     rows = rows.sort_values("value", kind="stable", na_position="last")
     rows = rows.merge(session.current().campaign.corpus.topics()[["query_id", "title"]], on="query_id")
     selection = display.table(
@@ -187,7 +185,7 @@ def by_topic(of: Breakdown) -> SelectedPairs | None:
 
 def over_time(of: Breakdown) -> None:
     """Draw the coefficient in windows of pairs."""
-    windows = of.values(_values(of.key, "time", of.labels))
+    windows = of.values(_values(of.key, "windows", of.labels))
     if windows.empty:
         st.write(
             "There are not enough pairs of which it is known when they were graded: twenty or more by several "

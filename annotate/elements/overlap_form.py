@@ -7,7 +7,7 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.elements import pickers, widgets
-from collection.assignment import MOST_ANNOTATORS
+from collection.assignment import MAX_ANNOTATORS
 from collection.campaign.results import Workload
 
 WHICH = {
@@ -27,7 +27,7 @@ def draw(titles: Mapping[str, str], judges: Sequence[str]) -> None:
         annotators = st.number_input(
             "Annotators for a pair",
             1,
-            MOST_ANNOTATORS,
+            MAX_ANNOTATORS,
             settings.annotators,
             key="annotators",
             help="1: everybody judges alone.",

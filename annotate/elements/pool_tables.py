@@ -9,7 +9,7 @@ from streamlit.column_config import DatetimeColumn, NumberColumn, TextColumn
 
 from annotate.auth import session
 from annotate.elements import display
-from collection.pooling import STRATEGIES, in_words
+from collection.pooling import STRATEGIES, format_parameters
 
 
 @st.cache_data(show_spinner="Asking every strategy", max_entries=8)
@@ -53,7 +53,7 @@ def draw_rounds(runs: Sequence[str]) -> None:
     st.subheader("How the pool was made")
     display.table(
         rounds.assign(
-            parameters=[in_words(json.loads(text)) for text in rounds["parameters"]],
+            parameters=[format_parameters(json.loads(text)) for text in rounds["parameters"]],
             runs=[
                 f"all {len(runs)}" if sorted(brought) == sorted(runs) else ", ".join(brought)
                 for brought in map(json.loads, rounds["runs"])

@@ -10,7 +10,7 @@ from annotate.auth import session
 from annotate.charts import reusability as charts
 from annotate.charts.download import downloadable_chart
 from annotate.elements import display
-from collection.records import in_natural_order
+from collection.records import sort_naturally
 from collection.reusability import (
     MAX_BREACHES,
     MAX_CHANGE,
@@ -112,7 +112,7 @@ def draw_topics(topics: pd.DataFrame, measure: str) -> None:
             "them the order of the systems is another. The larger, the more relevant documents.",
         )
     titles = session.current().campaign.corpus.topics()[["query_id", "title"]]
-    rows = in_natural_order(topics.merge(titles, on="query_id", how="left")).sort_values("without", kind="stable")
+    rows = sort_naturally(topics.merge(titles, on="query_id", how="left")).sort_values("without", kind="stable")
     display.table(
         rows,
         {

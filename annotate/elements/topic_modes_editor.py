@@ -8,7 +8,7 @@ from streamlit.column_config import SelectboxColumn, TextColumn
 
 from annotate.auth import session
 from annotate.elements import display
-from collection.records import in_natural_order
+from collection.records import sort_naturally
 
 USUAL = "as the campaign"
 
@@ -20,7 +20,7 @@ def draw(ways: Mapping[str, str]) -> None:
     if not own:
         return
     st.subheader("Topic by topic")
-    topics = in_natural_order(campaign.corpus.topics())[["query_id", "title"]].reset_index(drop=True)
+    topics = sort_naturally(campaign.corpus.topics())[["query_id", "title"]].reset_index(drop=True)
     topics["mode"] = [own[query_id] or USUAL for query_id in topics["query_id"]]
     labels = {USUAL: "As the campaign", **ways}
     edited = display.data_editor(

@@ -6,7 +6,7 @@ from annotate.auth import session
 from annotate.elements import display, widgets
 from collection.characters import natural_key, without_bidi
 from collection.documents.rendering.markup import to_html
-from collection.records import in_natural_order
+from collection.records import sort_naturally
 
 now = session.current()
 campaign, manages = now.campaign, now.role == "manager"
@@ -93,7 +93,7 @@ def write() -> None:
 
 def write_notes() -> None:
     """A table of all topics with their notes."""
-    topics = in_natural_order(campaign.corpus.topics())[["query_id", "title"]].reset_index(drop=True)
+    topics = sort_naturally(campaign.corpus.topics())[["query_id", "title"]].reset_index(drop=True)
     if topics.empty:
         st.write("There are no topics yet.")
         return

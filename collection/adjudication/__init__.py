@@ -1,12 +1,7 @@
-"""Judgements -> qrels: how several annotators' decisions on one pair become one grade.
+"""Adjudication: several annotators' judgements of a pair become one grade, by a rule of :data:`RULES` or a person.
 
-Rules (table :data:`RULES`) take the current judgements, a person's last word on each pair, and give qrels. "Cannot
-judge" is not a grade: a pair on which nobody gave a grade has no qrel. An adjudication is a judgement of its own kind
-(``counts_as`` "adjudication"), the word that ends a disagreement; each rule's description says whether it looks at
-adjudications, and those that say nothing look at what the annotators said and at nothing else.
-
-Before anybody adjudicates, :func:`list_disagreements` lists the pairs on which annotators differ. Afterwards
-:func:`compare` compares the qrels of two rules.
+"Cannot judge" is not a grade: a pair without a grade has no qrel. A person's adjudication is a judgement with
+``counts_as`` "adjudication"; each rule's description says whether it takes adjudications into account.
 """
 
 from collection.adjudication.aggregation import (

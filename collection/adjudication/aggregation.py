@@ -1,4 +1,4 @@
-"""Choosing a rule, in words or in code, and settling judgements by it."""
+"""Choosing a rule, and adjudicating judgements by it."""
 
 from __future__ import annotations
 
@@ -40,37 +40,37 @@ class ChosenRule(NamedTuple):
 
     def __str__(self) -> str:
         defaults = RULES[self.name].parameters
-        said = ", ".join(f"{k}={_quoted(v)}" for k, v in self.parameters.items() if v != defaults[k])
-        return f"{self.name}({said})" if said else self.name
+        written = ", ".join(f"{k}={_quote(v)}" for k, v in self.parameters.items() if v != defaults[k])
+        return f"{self.name}({written})" if written else self.name
 
 
-def _quoted(value: object) -> str:
-    """A value of a parameter: in quotes, a quote in it twice, where it would be read as something else without."""
+def _quote(value: object) -> str:
+    """A value in quotes, a quote in it doubled, where it would be read as something else without."""
     text = str(value)
     return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
 
 
 def parse_rule(written: str | ChosenRule | None = None, **parameters: str | None) -> ChosenRule:
-    """A rule as people write it: its name, and in brackets what differs from its defaults.
+    """Parse a rule: its name, and in brackets the parameters that differ from its defaults.
 
     Parameters
     ----------
     written
-        ``majority``, ``majority(ties=higher)``, ``annotator(annotator=ann)``; the default rule if left out. A value
-        may stand in double quotes, a quote in it twice: ``annotator(annotator="Smith, John, b=2")``.
+        ``majority``, ``majority(ties=higher)``, ``annotator(annotator="Smith, John, b=2")`` (a quote in quotes is
+        doubled); the default rule if left out.
     **parameters
-        Set, or set anew, after those in brackets; None counts as not given.
+        Replace those in brackets; None counts as not given.
 
     Raises
     ------
     UnknownNameError
         There is no such rule, parameter or value of a parameter.
     InputError
-        It is not written like that.
+        The syntax is wrong.
 
     Examples
     --------
-    >>> str(parse_rule("majority (ties = higher)")), parse("majority").parameters
+    >>> str(parse_rule("majority (ties = higher)")), parse_rule("majority").parameters
     ('majority(ties=higher)', {'ties': 'lower'})
     >>> str(parse_rule("annotator", annotator="ann"))
     'annotator(annotator=ann)'
@@ -91,16 +91,17 @@ def parse_rule(written: str | ChosenRule | None = None, **parameters: str | None
 
 
 def _read(written: str) -> tuple[str, dict[str, str]]:
+    wrong = InputError(f"a rule is written as majority or majority(ties=higher), found {written!r}")
     found = _WRITTEN.fullmatch(written)
     if found is None:
-        raise InputError(f"a rule is written as majority or majority(ties=higher), found {written!r}")
+        raise wrong
     name, inside = found[1], (found[2] or "").strip()
     given: dict[str, str] = {}
     place = 0
     while place < len(inside):
         parameter = _PARAMETER.match(inside, place)
         if parameter is None:
-            raise InputError(f"a rule is written as majority or majority(ties=higher), found {written!r}")
+            raise wrong
         key, quoted, plain = parameter.groups()
         given[key] = plain if quoted is None else quoted.replace('""', '"')
         place = parameter.end()
@@ -114,12 +115,9 @@ class Adjudicated:
     Attributes
     ----------
     grades
-        :data:`collection.frames.QRELS` and ``by``, a name of :data:`~collection.adjudication.ORIGINS`: how the grade
-        came about. One row per pair that has a grade.
-    rule
-        The rule with its parameters.
+        :data:`collection.frames.QRELS` and ``by``: how the grade came about, see :func:`describe_origin`.
     rounds, converged
-        Where the rule estimates: how many rounds that took, and whether it converged. None elsewhere.
+        Of a rule that estimates: its number of rounds, and whether it converged.
     """
 
     grades: pd.DataFrame
@@ -134,7 +132,7 @@ class Adjudicated:
 
     @property
     def caution(self) -> str:
-        """What to know before relying on the grades; empty where there is nothing."""
+        """A warning if the rule did not converge, or ""."""
         if self.converged is None or self.converged:
             return ""
         return (
@@ -144,14 +142,14 @@ class Adjudicated:
 
 
 def adjudicate(judgements: pd.DataFrame, rule: str | ChosenRule = DEFAULT_RULE, **parameters: str) -> Adjudicated:
-    """Turn several annotators' judgements of a pair into one grade by a rule of the table :data:`RULES`.
+    """Turn several annotators' judgements of a pair into one grade by a rule of :data:`RULES`.
 
     Parameters
     ----------
     judgements
         :data:`collection.frames.JUDGEMENTS`: current ones, oldest first, at most one per annotator, pair and
-        ``counts_as`` (without that column all are judgements). Of several adjudications of a pair the last one stands,
-        whoever made it. Surplus judgements are left out.
+        ``counts_as`` (without that column all are judgements). A pair's last adjudication counts, surplus judgements
+        do not.
     rule, **parameters
         As for :func:`parse_rule`.
 
@@ -179,24 +177,22 @@ def adjudicate(judgements: pd.DataFrame, rule: str | ChosenRule = DEFAULT_RULE, 
     [[1, 'adjudicated']]
     """
     chosen = parse_rule(rule, **parameters)
-    words = JudgementMatrix.of(judgements)
+    matrix = JudgementMatrix.of(judgements)
     entry = RULES[chosen.name]
-    found = entry.function(words, **chosen.parameters)
+    found = entry.function(matrix, **chosen.parameters)
     has = ~np.isnan(found.grade)
-    grades = found.grade[has]
-    if not entry.fractional:
-        grades = grades.astype(np.int64)
-    pairs = words.pairs[has].assign(relevance=grades, by=found.by[has].astype(str)).reset_index(drop=True)
+    grades = found.grade[has] if entry.fractional else found.grade[has].astype(np.int64)
+    pairs = matrix.pairs[has].assign(relevance=grades, by=found.by[has].astype(str)).reset_index(drop=True)
     return Adjudicated(pairs, chosen, found.rounds, found.converged)
 
 
 def describe_origin(by: str) -> str:
-    """What a value of the column ``by`` of settled qrels means."""
+    """What a value of the column ``by`` of adjudicated grades means."""
     return ORIGINS[by] if by in ORIGINS else RULES[by].origin
 
 
-def count_origins(settled: pd.DataFrame) -> dict[str, int]:
-    """How many grades came about in each way, in the order of :data:`ORIGINS`.
+def count_origins(grades: pd.DataFrame) -> dict[str, int]:
+    """Number of grades of each origin, in the order of :data:`ORIGINS`.
 
     Examples
     --------
@@ -204,7 +200,7 @@ def count_origins(settled: pd.DataFrame) -> dict[str, int]:
     >>> count_origins(pd.DataFrame({"by": ["mean", "agreed", "agreed"]}))
     {'agreed': 2, 'mean': 1}
     """
-    counts = settled["by"].value_counts()
+    counts = grades["by"].value_counts()
     names = [
         *(name for name in ORIGINS if name in counts.index),
         *(name for name in counts.index if name not in ORIGINS),

@@ -10,11 +10,9 @@ from collection.annotator_agreement.bootstrap import By, values
 from collection.annotator_agreement.breakdowns import (
     Agreement,
     agreement,
-    between,
-    by_topic,
+    break_down,
     confusion,
     disagreements,
-    over_time,
 )
 from collection.annotator_agreement.coefficients import COEFFICIENTS, Patterns, Sums
 from collection.annotator_agreement.interpretation import describe_tau, format_with_interval, interpret, select_value
@@ -33,14 +31,12 @@ __all__ = [
     "Session",
     "Sums",
     "agreement",
-    "between",
-    "by_topic",
+    "break_down",
     "confusion",
     "describe_tau",
     "disagreements",
     "format_with_interval",
     "interpret",
-    "over_time",
     "select_labels",
     "select_value",
     "values",

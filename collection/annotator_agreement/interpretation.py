@@ -1,4 +1,4 @@
-"""How the numbers are to be read, in sentences."""
+"""Sentences that interpret agreement."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TREC_OVERLAP = "42 to 49 %"
 
 
 def select_value(values: pd.DataFrame, coefficient: str, scale: str = "graded") -> pd.Series:
-    """The row of a coefficient in a frame of values over all."""
+    """The row of a coefficient in ``Agreement.values``."""
     return values[(values["scale"] == scale) & (values["coefficient"] == coefficient)].iloc[0]
 
 
@@ -28,10 +28,9 @@ def format_with_interval(row: pd.Series) -> str:
 
 
 def interpret(found: Agreement) -> list[str]:
-    """What was compared, and how the two customary numbers are to be read; one sentence each.
+    """Sentences on what was compared, and on alpha and overlap beside customary and published values.
 
-    Says what is customary and what was found elsewhere, and passes no judgement of its own: how much agreement
-    is enough depends on what the collection is for.
+    No verdict: how much agreement is enough depends on what the collection is for.
     """
     people = _count(len(found.annotators), "annotator")
     several = f"{found.several:,} of them by two annotators or more"
@@ -51,8 +50,8 @@ def interpret(found: Agreement) -> list[str]:
 
 
 def _custom(alpha: pd.Series, several: int) -> str:
-    """What is customary with such an alpha, by the lower end of its interval where there is one."""
-    # Rounded, so that nobody reads that 0.800 is less than 0.800.
+    """What is customary with such an alpha, by the lower bound of its interval if it has one."""
+    # Rounded as shown: 0.800 is not less than 0.800.
     shown = round(alpha["value"], 3)
     low = shown if isnan(alpha["low"]) else round(alpha["low"], 3)
     if low <= 0:
@@ -73,7 +72,7 @@ def _custom(alpha: pd.Series, several: int) -> str:
 
 
 def describe_tau(tau: float, swaps: int, runs: int) -> str:
-    """What a Kendall's tau between two orders of runs says."""
+    """A sentence on Kendall's tau between two orders of runs."""
     return f"{swaps:,} of {runs * (runs - 1) // 2:,} pairs of runs change places (Kendall's tau {tau:.3f})"
 
 

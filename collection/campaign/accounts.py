@@ -1,4 +1,4 @@
-"""Who may come in: accounts and roles, sessions and one-time links."""
+"""Accounts and roles, sessions and sign-in links."""
 
 from __future__ import annotations
 
@@ -21,76 +21,62 @@ from collection.store import Store
 A_DAY = 24 * 3600.0
 
 SESSION_DAYS = 30
-"""A browser that has signed in stays signed in for so long."""
+"""Lifetime of a session."""
 
 LINK_DAYS = 7
-"""A link that nobody has used is void after so long."""
+"""Lifetime of an unused link."""
 
 
 class Person(NamedTuple):
-    """Somebody who is signed in."""
+    """A person who is signed in; `session` is the digest of their session, which does not open it."""
 
     name: str
     role: Role
     session: str
-    """The digest of their session: names it, and does not open it."""
 
 
 def digest(secret: str) -> str:
-    """What is kept of a secret that was made here: it has 192 random bits, so no salt and no slow hash is needed."""
+    """Hash a secret for storage; with 192 random bits, it needs no salt and no slow hash."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(eq=False)
 class Accounts:
-    """Who may come in: accounts and roles, sessions and one-time links."""
+    """Accounts and roles, sessions and sign-in links."""
 
     store: Store
     directory: Path
 
     def table(self) -> pd.DataFrame:
-        """All accounts; the columns are those of :meth:`collection.store.accounts.People.accounts`."""
+        """Return all accounts; see :meth:`.AccountTables.table`."""
         return self.store.accounts.table()
 
     def groups(self) -> dict[str, list[str]]:
-        """Group -> names of its members, both in order."""
+        """Return the members of each group, sorted."""
         return self.store.accounts.groups()
 
     def add(self, name: str, role: Role | str, email: str | None = None) -> str:
-        """A new account, without a password; :meth:`invite` is what people use.
+        """Add an account without a password, and return the normalised name.
 
-        Parameters
-        ----------
-        name
-            The annotator that the judgements of this person are kept under.
-        role
-            One of :data:`collection.records.ROLES`.
-        email
-            What a provider will know the person by.
-
-        Returns
-        -------
-        str
-            The name as it is kept.
+        The name is the annotator of the person's judgements; `email` identifies the person to a sign-in provider.
 
         Raises
         ------
         InputError
-            Name, role or address cannot be one.
+            Name, role or address is invalid.
         ConflictError
-            There is an account of this name or with this address, or one that differs in case only.
+            There is an account with this address or name, ignoring case.
         """
         with self.store.transaction():
             return self._add(name, role, email)
 
     def invite(self, name: str, role: Role | str, groups: Iterable[str] = (), email: str | None = None) -> str:
-        """A new account, and the token of a one-time link with which the person chooses a password.
+        """Add an account, and return the token of a one-time link for choosing a password.
 
         Raises
         ------
         InputError, ConflictError
-            As :meth:`add`; also where judgements were imported under this name: theirs and those of the
-            newcomer could not be told apart.
+            As :meth:`add`; also where judgements were imported under this name.
         """
         members = _clean_groups(groups)
         with self.store.transaction():
@@ -104,43 +90,43 @@ class Accounts:
             return self._link(clean, invitation=True)
 
     def invite_again(self, name: str) -> str:
-        """The token of a new link with which somebody who has an account chooses a password; earlier ones are void."""
+        """Return the token of a new link for choosing a password; earlier ones are void."""
         with self.store.transaction():
             self._not_locked(clean := self._known(name))
             return self._link(clean, invitation=True)
 
     def set_role(self, name: str, role: Role | str) -> None:
-        """Give the account another role; it counts from the person's next click on.
+        """Change the role of an account.
 
         Raises
         ------
         CampaignError
-            This is the last manager who can come in.
+            This is the last manager who is not locked.
         """
         with self.store.transaction():
             self._set_role(self._known(name), accounts.clean_role(role))
 
     def set_groups(self, name: str, groups: Iterable[str]) -> None:
-        """Make the person a member of these groups, and of no others."""
+        """Make the person a member of exactly these groups."""
         members = _clean_groups(groups)
         with self.store.transaction():
             self.store.accounts.set_groups(self._known(name), members)
             self.store.assignments.changed()
 
     def set_email(self, name: str, email: str | None) -> None:
-        """Give the account another address, or none."""
+        """Change or remove the address of an account."""
         with self.store.transaction():
             clean, address = self._known(name), accounts.clean_email(email)
             self._require_free(address, clean)
             self.store.accounts.update(clean, "email", address)
 
     def lock(self, name: str) -> None:
-        """Lock the account: its sessions end at once, and its links are void.
+        """Lock an account, end its sessions, and void its links.
 
         Raises
         ------
         CampaignError
-            This is the last manager who can come in.
+            This is the last manager who is not locked.
         """
         with self.store.transaction():
             clean = self._known(name)
@@ -150,66 +136,57 @@ class Accounts:
             self.store.accounts.void_signin_links(clean)
 
     def unlock(self, name: str) -> None:
-        """Let the person sign in again."""
-        with self.store.transaction():
-            self.store.accounts.update(self._known(name), "locked", False)
+        """Unlock an account."""
+        self.store.accounts.update(self._known(name), "locked", False)
 
     def set_password(self, name: str, password: str, keep: str | None = None) -> None:
-        """Give the account a password; its other sessions end, and its links are void.
-
-        Parameters
-        ----------
-        keep
-            The session (its digest) that stays open: the one in which the password was changed.
+        """Set the password of an account, end its sessions except `keep` (a digest), and void its links.
 
         Raises
         ------
         InputError
-            The password is too short, too long or too easy; see :func:`collection.accounts.require_password`.
+            The password fails :func:`collection.accounts.require_password`.
         """
         accounts.require_password(password, name)
-        hashed = accounts.hash_password(password)  # a tenth of a second: not while everybody waits for the lock
+        hashed = accounts.hash_password(password)  # slow, so before the transaction
         with self.store.transaction():
             self._set_password(self._known(name), hashed, keep)
 
     def change_password(self, name: str, old: str, new: str, keep: str | None = None) -> None:
-        """The same by the person, who has to know the old one, where there is one.
+        """Set a new password after checking the old one, if there is one.
 
         Raises
         ------
         WrongPasswordError
-            The old password is another.
+            The old password is wrong.
         InputError
-            The new one is no good.
+            The new one fails :func:`collection.accounts.require_password`.
         """
         if self.has_password(name) and self.check_password(name, old) is None:
             raise WrongPasswordError("the old password is another")
         self.set_password(name, new, keep)
 
     def check_password(self, name: str, password: str) -> str | None:
-        """The name of the account if the password is its own, else None.
+        """Return the name of the account if the password is right, else None.
 
-        Where there is no such account, or it is locked, that takes the same work, so that the time does not tell.
-        How often somebody may try is counted by who serves, not here.
+        An unknown or locked account takes the same time. The caller limits the rate of attempts.
         """
         account = self.store.accounts.get(_composed(name))
         hashed = None if account is None or account.locked else account.password
-        fits = accounts.password_fits(hashed, password)
+        fits = accounts.verify_password(hashed, password)
         if account is None or hashed is None or not fits:
             return None
         if accounts.is_outdated(hashed):
-            anew = accounts.hash_password(password)
-            with self.store.transaction():
-                self.store.accounts.update(account.name, "password", anew)
+            self.store.accounts.update(account.name, "password", accounts.hash_password(password))
         return account.name
 
     def has_password(self, name: str) -> bool:
-        """Whether the person has chosen a password."""
+        """Tell whether the person has chosen a password."""
         account = self.store.accounts.get(name)
         return account is not None and account.password is not None
 
     def open_session(self, name: str) -> str:
-        """The secret of a new session of this account, which a browser keeps.
+        """Open a session, and return its secret for the browser.
 
         Raises
         ------
@@ -220,56 +197,49 @@ class Accounts:
             return self._open_session(self._known(name))
 
     def session(self, secret: str) -> Person | None:
-        """Who is signed in with this secret; None where the session is over, or the account locked."""
+        """Return who is signed in with this secret; None if the session has ended or the account is locked."""
         return self.session_of(digest(secret))
 
     def session_of(self, session: str) -> Person | None:
-        """The same by the session's digest. One read by the key: every save of a judgement asks this."""
+        """Return who is signed in with the session of this digest, or None."""
         found = self.store.accounts.session(session)
         return None if found is None else Person(*found, session)
 
     def end_session(self, session: str) -> None:
         """Sign out in one browser; `session` is the digest."""
-        with self.store.transaction():
-            self.store.accounts.end_session(session)
+        self.store.accounts.end_session(session)
 
     def end_sessions(self, name: str, keep: str | None = None) -> None:
-        """Sign a person out everywhere, or everywhere but in the session `keep`."""
-        with self.store.transaction():
-            self.store.accounts.end_sessions(self._known(name), keep)
+        """Sign a person out everywhere except in the session `keep`."""
+        self.store.accounts.end_sessions(self._known(name), keep)
 
     def make_signin_link(self, name: str) -> str:
-        """A one-time token that signs the person in as it is, for the terminal; only its digest is kept."""
+        """Return the token of a one-time link that signs the person in, for the terminal."""
         with self.store.transaction():
             self._not_locked(clean := self._known(name))
             return self._link(clean)
 
     def signin_link_account(self, token: str) -> str | None:
-        """Whom a sign-in link is for; None where it was used, is too old, or was never made. Nothing is used up."""
-        link = self.store.accounts.signin_link(digest(token))
-        return None if link is None or link.invitation else link.account
+        """Return the account of a sign-in link, without using it up; None if it is not valid."""
+        return self._account_of(token, invitation=False)
 
     def use_signin_link(self, token: str) -> str | None:
-        """The secret of the session that the token opens, the first time that it is used; None afterwards."""
+        """Use up a sign-in link, and return the secret of the session that it opens; None if it is not valid."""
         with self.store.transaction():
-            link = self.store.accounts.signin_link(digest(token))
-            if link is None or link.invitation:
-                return None
-            self.store.accounts.use_signin_link(digest(token))
-            return self._open_session(link.account)
+            name = self.signin_link_account(token)
+            return None if name is None else self._open_session_by(token, name)
 
     def invited(self, token: str) -> str | None:
-        """Whom an invitation is for; None where it was used, is too old, or was never made. Nothing is used up."""
-        link = self.store.accounts.signin_link(digest(token))
-        return None if link is None or not link.invitation else link.account
+        """Return the account of an invitation, without using it up; None if it is not valid."""
+        return self._account_of(token, invitation=True)
 
     def accept_invitation(self, token: str, password: str) -> str | None:
-        """Set the password of whom the invitation is for: the secret of their session, or None as :meth:`invited`.
+        """Use up an invitation to set a password, and return the secret of a new session; None if it is not valid.
 
         Raises
         ------
         InputError
-            The password is no good; the invitation can still be used.
+            The password fails :func:`collection.accounts.require_password`; the invitation remains valid.
         """
         name = self.invited(token)
         if name is None:
@@ -277,18 +247,16 @@ class Accounts:
         accounts.require_password(password, name)
         hashed = accounts.hash_password(password)
         with self.store.transaction():
-            link = self.store.accounts.signin_link(digest(token))  # somebody else may have been quicker
-            if link is None or not link.invitation:
+            if self.invited(token) is None:  # used in the meantime
                 return None
-            self.store.accounts.use_signin_link(digest(token))
-            self._set_password(link.account, hashed, None)
-            return self._open_session(link.account)
+            secret = self._open_session_by(token, name)
+            self._set_password(name, hashed, digest(secret))
+            return secret
 
     def start_signin(self, asked: str | None, login: str) -> tuple[str, str]:
-        """Who signs in by the link that is printed when the app starts, and the link's token.
+        """Return the account and the token of the link that is printed when the app starts.
 
-        A campaign in which nobody is a manager gets one: `asked`, or else `login`. Later it is `asked`, or else the
-        account called `login`, or else the first manager.
+        The account is `asked`, else the one called `login`, else the first manager. Without a manager, it becomes one.
 
         Raises
         ------
@@ -299,7 +267,7 @@ class Accounts:
             account = self.store.accounts.get(_composed(asked or login))
             managers = self.store.accounts.open_managers()
             if account is None and not managers:
-                name = self._add(asked or _as_a_name(login), "manager", None)
+                name = self._add(asked or _composed(login) or "manager", "manager", None)
                 return name, self._link(name)
             if asked and account is None:
                 raise CampaignError(
@@ -321,15 +289,10 @@ class Accounts:
             return account.name, self._link(account.name)
 
     def admit(self, email: str, role: Role, name: str | None = None) -> str | None:
-        """Let somebody in whom a provider vouches for: the token of a link that signs them in at once.
+        """Admit a person whom a provider has identified, and return the token of a link that signs them in.
 
-        The account with this address is theirs, whatever it is called, and gets the role; the last manager who can
-        come in stays one. Where there is none, one is made: called `name` if that is free, else as the address.
-
-        Returns
-        -------
-        str or None
-            None where the account is locked.
+        The account with this address gets the role, except the last manager. Without such an account one is added,
+        named `name` if that is free, else by the address. None if the account is locked.
         """
         address = accounts.clean_email(email)
         if address is None:
@@ -341,7 +304,7 @@ class Accounts:
                 return self._link(self._add(mine, role, address), seconds=60)
             if account.locked:
                 return None
-            with suppress(CampaignError):  # the last manager stays one
+            with suppress(CampaignError):  # the last manager keeps the role
                 self._set_role(account.name, role)
             return self._link(account.name, seconds=60)
 
@@ -371,7 +334,6 @@ class Accounts:
         raise ConflictError(f"the name {address!r} is taken; a manager can make an account with this address")
 
     def _known(self, name: str) -> str:
-        """The name of an account as it is kept."""
         account = self.store.accounts.get(_composed(name))
         if account is None:
             raise UnknownNameError("account", name, self.store.accounts.names())
@@ -404,6 +366,14 @@ class Accounts:
         self.store.accounts.add_session(digest(secret), name, clock.seconds() + SESSION_DAYS * A_DAY)
         return secret
 
+    def _account_of(self, token: str, *, invitation: bool) -> str | None:
+        link = self.store.accounts.signin_link(digest(token))
+        return None if link is None or link.invitation != invitation else link.account
+
+    def _open_session_by(self, token: str, name: str) -> str:
+        self.store.accounts.use_signin_link(digest(token))
+        return self._open_session(name)
+
     def _link(self, name: str, seconds: float = LINK_DAYS * A_DAY, *, invitation: bool = False) -> str:
         token = secrets.token_urlsafe(24)
         self.store.accounts.add_signin_link(digest(token), name, until=clock.seconds() + seconds, invitation=invitation)
@@ -411,15 +381,11 @@ class Accounts:
 
 
 def _composed(name: str) -> str:
-    """A name as somebody typed it, made comparable; an impossible one is nobody's."""
+    """Normalise a name as typed; an invalid one becomes empty, which is no account."""
     try:
         return accounts.clean_name(name)
     except InputError:
         return ""
-
-
-def _as_a_name(login: str) -> str:
-    return _composed(login) or "manager"
 
 
 def _clean_groups(groups: Iterable[str]) -> list[str]:

@@ -17,14 +17,13 @@ from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import IN_POOL, LoopSettings
 from collection.campaign.settings import Settings
 from collection.campaign.topic_ledger import inside
-from collection.records import in_natural_order
+from collection.records import sort_naturally
 from collection.stopping import RULES, Decision, Estimate, Ledger, advice, betting, estimate
 from collection.stopping.table import count, missing_texts, percent, too_many
 from collection.store import Store
 
 RECENT = 50
 """Number of newest ranked judgements by which the current precision is estimated."""
-
 
 TABLE = {
     "query_id": "str", "title": "str", "mode": "str", "of": "str", "judged": "int64", "found": "int64",
@@ -82,7 +81,6 @@ class Recall(NamedTuple):
 
 READY = "ready to stop"
 """The beginning of the advice for every topic that may stop."""
-
 
 IMPORT_TEXTS = "import the missing texts"
 """The advice where only documents without a text are left, or too many of them for any promise."""
@@ -143,7 +141,7 @@ class RecallEstimates:
             counts = (ledger.judged, ledger.found, ledger.unreachable)
             of = "pool" if in_pool else "collection"
             rows.append((query_id, title, mode, of, *counts, *known, decision.stop and ledger.judged > 0, words))
-        table = in_natural_order(pd.DataFrame(rows, columns=list(TABLE)).astype(TABLE))
+        table = sort_naturally(pd.DataFrame(rows, columns=list(TABLE)).astype(TABLE))
         worst = table.assign(started=table["judged"] > 0).sort_values(["started", "recall_low"], kind="stable")
         return worst[list(TABLE)].reset_index(drop=True)
 

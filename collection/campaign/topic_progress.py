@@ -1,7 +1,6 @@
-"""Which topics are decided by whom: what the logs of choices and preferences say, in memory, caught up at their ends.
+"""Progress of lists and preferences: the decided topics of each annotator, cached for all threads of the process.
 
-Nothing is counted anew when somebody decides: what a save costs does not grow with the campaign. Nor is the whole log
-read for each page: what it says is shared by all threads of the process.
+A save reads only the new entries of the log, so its cost does not grow with the campaign.
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from collection.campaign.judging_settings import CardSettings
 from collection.store import Store, TopicKey
 
 BEHIND = 100
-"""Entries of the log after which what they say is shared anew."""
+"""New entries of the log after which the shared state is replaced."""
 
 CAMPAIGNS = 4
-"""Campaigns of which it is kept."""
+"""Number of campaigns with a shared state."""
 
 
 class _Read(NamedTuple):
-    """What a log says up to an entry: topic -> who has decided."""
+    """The annotators who have decided each topic, up to an entry of the log."""
 
-    of: tuple[object, ...]
+    lists_of: tuple[object, ...]
     last: int
     uuid: str | None
     decided: Mapping[int, frozenset[str]]
@@ -39,31 +38,26 @@ _lock = threading.Lock()
 
 @dataclass
 class _Desk:
-    """One annotator's topics in their order, and how many of them want a decision of theirs."""
+    """One annotator's topics in order, and how many of them need a decision; none before `first` does."""
 
     order: list[int]
     mine: frozenset[int]
     left: int
     first: int = 0
-    """None before this place in the order wants a decision of theirs."""
 
 
 @dataclass
 class Board:
-    """Who has decided on which topic.
+    """The decisions of all annotators.
 
     Attributes
     ----------
-    store
-        The campaign's.
-    settings
-        The task, and the sizes of its lists.
     order_of
-        Annotator and the keys of their topics -> the order in which they get them.
+        Returns the order in which an annotator gets topics, given their keys.
     place
-        What the campaign is known by in this process.
+        Identifies the campaign in this process.
     lists_of, made_of
-        What differs where the lists of documents differ, or anything else that a board is made of but the log.
+        Versions of the lists of documents, and of everything else except the log.
     """
 
     store: Store
@@ -80,16 +74,15 @@ class Board:
     _last: int = 0
     _uuid: str | None = None
     _told: int = -BEHIND
-    """Up to this entry others know what the log says; before the first, they know nothing."""
 
     def __post_init__(self) -> None:
         least = 2 if self._compares else 1
         self.topics = {row.topic: row for row in self.store.topic_tasks.topics(least)}
         self.keys = {row.query_id: row.topic for row in self.topics.values()}
         self.closed = self.store.topic_tasks.closed_topics()
-        with _lock:  # who comes meanwhile would read the same
+        with _lock:  # other threads would read the same
             read = _shared.get(self.place)
-            if read is not None and read.of == self.lists_of and self._is_said(read.last, read.uuid):
+            if read is not None and read.lists_of == self.lists_of and self._is_logged(read.last, read.uuid):
                 self._last, self._uuid, self._told = read.last, read.uuid, read.last
                 self.decided = {topic: set(names) for topic, names in read.decided.items()}
                 self.made = dict(Counter(name for names in read.decided.values() for name in names))
@@ -106,15 +99,15 @@ class Board:
         return self.settings.task == "preference"
 
     def is_of(self, lists_of: tuple[object, ...], made_of: tuple[object, ...]) -> bool:
-        """Whether the board is one of these still."""
-        return (lists_of, made_of) == (self.lists_of, self.made_of) and self._is_said(self._last, self._uuid)
+        """Tell whether the board is up to date except for new entries of the log."""
+        return (lists_of, made_of) == (self.lists_of, self.made_of) and self._is_logged(self._last, self._uuid)
 
-    def _is_said(self, entry: int, uuid: str | None) -> bool:
-        """Whether the log has what was read; inside a transaction that then failed it was never said."""
+    def _is_logged(self, entry: int, uuid: str | None) -> bool:
+        """Tell whether the log has the entry, which may have been rolled back."""
         return uuid == self.store.topic_tasks.decision_uuid(entry, preference=self._compares)
 
     def _tell(self) -> None:
-        """Let other boards of the process know what this one has read, if that is on disk."""
+        """Share the state with other boards of the process, unless it may be rolled back."""
         if self.store.connection.in_transaction:
             return
         decided = {topic: frozenset(names) for topic, names in self.decided.items() if names}
@@ -125,7 +118,7 @@ class Board:
         self._told = self._last
 
     def catch_up(self) -> None:
-        """Read what the log has got since the last time."""
+        """Read the new entries of the log."""
         if self._compares:
             last = self.store.topic_tasks.last_preference()
             for annotator, topic in self.store.topic_tasks.compared_after(self._last) if last != self._last else ():
@@ -144,26 +137,26 @@ class Board:
                 self._tell()
 
     def documents(self, query_id: str) -> list[str]:
-        """The documents of a topic's list, or those that are compared."""
+        """Return the documents of a topic's list, or those that are compared."""
         size = self.settings.preference_size if self._compares else self.settings.list_size
         return self.store.pool.first(query_id, size)
 
     def wants(self, topic: int, annotator: str) -> bool:
-        """Whether a topic wants a decision of this annotator, whoever has it in hand."""
+        """Tell whether a topic needs a decision by this annotator, regardless of claims."""
         said = self.decided.get(topic, ())
         return annotator not in said and len(said) < self._room(topic) and topic in self._desk(annotator).mine
 
     def room(self, topic: int, annotator: str) -> int:
-        """How many others may have the topic in hand when this annotator is to get it, less one; below 0: none."""
+        """Return how many others may have claimed the topic when this annotator gets it; below 0: they cannot."""
         said = self.decided.get(topic, set())
         return self._room(topic) - len(said - {annotator}) - 1
 
     def progress(self, annotator: str) -> tuple[int, int]:
-        """Topics that an annotator has decided, and those that want a decision of theirs."""
+        """Count the topics that an annotator has decided, and those that need a decision by them."""
         return self.made.get(annotator, 0), self._desk(annotator).left
 
     def open_to(self, annotator: str) -> Iterator[int]:
-        """Topics that want a decision of this annotator, in their order."""
+        """Yield the topics that need a decision by this annotator, in order."""
         desk = self._desk(annotator)
         nothing_yet = True
         for place in range(desk.first, len(desk.order)):
@@ -175,14 +168,14 @@ class Board:
                 desk.first = place + 1
 
     def totals(self) -> tuple[int, int, int, int]:
-        """Of topics that can be decided: decisions made and wanted, topics that want no more, and topics."""
+        """Count decisions made and needed, topics that need no more, and topics, of those that can be decided."""
         wanted = {topic: room for topic in self.topics if (room := self._room(topic))}
         made = {topic: min(len(self.decided.get(topic, ())), room) for topic, room in wanted.items()}
         decided = sum(made[topic] == room for topic, room in wanted.items())
         return sum(made.values()), sum(wanted.values()), decided, len(wanted)
 
     def waiting(self) -> int:
-        """Topics, none that is closed, that nobody can decide on before more texts of their pool are here."""
+        """Count the open topics that cannot be decided before more texts are imported."""
         return sum(row.waiting and topic not in self.closed for topic, row in self.topics.items())
 
     def _room(self, topic: int) -> int:

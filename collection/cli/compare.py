@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.evaluate import evaluate_files, parse_measures, read_qrels_for, with_costs
-from collection.cli.options import COMPAT, FILE, LEVEL, QRELS_FORM, with_folders
+from collection.cli.evaluate import evaluate_files, parse_measures, read_qrels_for
+from collection.cli.options import COMPAT, FILE, QRELS_FORM, form_option, grade, measures_option, runs_argument
 from collection.cli.output import counted, echo, echo_data, print_json, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
@@ -33,22 +33,16 @@ def _two_runs(context: click.Context, option: click.Parameter, names: tuple[str,
 
 @click.command()
 @click.argument("qrels", type=FILE)
-@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=FILE)
-@click.option("-m", "--measure", "measures", multiple=True, metavar="M", help="As nDCG@10, AP, map; may be repeated.")
+@runs_argument("RUN...", required=True)
+@measures_option("As nDCG@10, AP, map; may be repeated.")
 @click.option("--baseline", metavar="B", help="The system that all others are tested against; if left out, the best.")
+@click.option("--test", metavar="T", help="paired-t (if left out), permutation, bootstrap, wilcoxon or sign.")
 @click.option(
-    "--test",
-    metavar="T",
-    help="paired-t (if left out), permutation, bootstrap, wilcoxon or sign.",
+    "--correction", metavar="C", help="holm (if left out), bonferroni, benjamini-hochberg, holm-sidak, hommel or none."
 )
-@click.option(
-    "--correction",
-    metavar="C",
-    help="holm (if left out), bonferroni, benjamini-hochberg, holm-sidak, hommel or none.",
-)
-@click.option("--alpha", default=0.05, show_default=True, help="The level that p is held against.")
+@click.option("--alpha", default=0.05, help="The level that p is held against.")
 @click.option("--all-pairs", is_flag=True, help="Test all pairs of systems, by the randomised Tukey HSD test.")
-@click.option("--seed", default=0, show_default=True, help="Of what is drawn at random: the same seed, the same p.")
+@click.option("--seed", default=0, help="Of what is drawn at random: the same seed, the same p.")
 @click.option(
     "--separate-seeds",
     is_flag=True,
@@ -64,29 +58,18 @@ def _two_runs(context: click.Context, option: click.Parameter, names: tuple[str,
     help="The topics of these two runs, where they differ most first.",
 )
 @click.option("--topic", metavar="Q", help="The two runs of --systems in this topic: values, and rank by rank.")
-@click.option("--depth", default=10, show_default=True, help="So many ranks of --topic.")
+@click.option("--depth", default=10, help="So many ranks of --topic.")
 @click.option("--power", metavar="D", type=float, help="How many topics it takes to see a difference of D.")
-@click.option("--relevance-level", type=LEVEL, help="Lowest grade that counts as relevant.")
+@click.option("--relevance-level", type=grade, help="Lowest grade that counts as relevant.")
 @COMPAT
 @QRELS_FORM
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "tsv", "json", "latex", "markdown"]),
-    default="table",
-    show_default=True,
-)
+@form_option("table", "tsv", "json", "latex", "markdown")
 def compare(
     qrels: Path,
     runs: tuple[Path, ...],
     measures: tuple[str, ...],
-    baseline: str | None,
     test: str | None,
     correction: str | None,
-    alpha: float,
-    all_pairs: bool,
-    seed: int,
-    separate_seeds: bool,
     costs: Path | None,
     frontier: str | None,
     systems: tuple[str, str] | None,
@@ -94,9 +77,10 @@ def compare(
     depth: int,
     power: float | None,
     relevance_level: float | None,
-    compat: str,
+    compat: Version,
     qrels_form: QrelsForm | None,
     form: str,
+    **settings: Any,
 ) -> None:
     """Compare RUNs by QRELS: a leaderboard, and which differences are more than chance over topics."""
     from collection import comparison, formats, statistics
@@ -112,42 +96,26 @@ def compare(
         raise click.UsageError("--topic needs --systems A B")
     tester = statistics.TESTS[test or statistics.DEFAULT_TEST].name
     corrector = statistics.CORRECTIONS[correction or statistics.DEFAULT_CORRECTION].name
-    runs = with_folders(runs)
-    if not runs:
-        raise click.UsageError("there is no file in the folder: name a run")
     # What is unjudged stands beside every value here.
     asked = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level)
     parsed = [measure for measure in asked if measures or not measure.entry.descriptive]
-    version: Version = 9 if compat == "9" else 10
     judged = read_qrels_for(parsed, qrels, qrels_form)
     if systems is not None and topic is not None:
-        found = {run.name: run for run in formats.read_runs(runs) if run.name in systems}
-        for name in systems:
-            if name not in found:
-                raise click.UsageError(f"no run is called {name}")
-        a, b = (found[name] for name in systems)
+        named = {run.name: run for run in formats.read_runs(runs) if run.name in systems}
+        if missing := [name for name in systems if name not in named]:
+            raise click.UsageError(f"no run is called {missing[0]}")
+        a, b = (named[name] for name in systems)
         print_notices(comparison.out_of_reach(parsed, judged))
         ranks = comparison.side_by_side(a, b, judged, topic, depth)
-        _print_topic(topic, comparison.evaluate([a, b], judged, parsed, version=version), ranks, systems, form)
+        _print_topic(topic, comparison.evaluate([a, b], judged, parsed, version=compat), ranks, systems, form)
         return
-    cost_table = None if costs is None else formats.read_costs(costs)
-    evaluation = evaluate_files(runs, judged, parsed, version=version)
-    evaluation = with_costs(evaluation, costs, cost_table)
+    evaluation = evaluate_files(runs, judged, parsed, costs, version=compat)
     print_notices(evaluation.notes if views else ())  # a comparison has them among its own
     if systems is not None:
         _print_frame(_topics(evaluation, systems), form)
         return
     with progress_line("testing differences"):
-        compared = comparison.compare(
-            evaluation,
-            baseline=baseline,
-            test=tester,
-            correction=corrector,
-            alpha=alpha,
-            seed=seed,
-            all_pairs=all_pairs,
-            separate_seeds=separate_seeds,
-        )
+        compared = comparison.compare(evaluation, test=tester, correction=corrector, **settings)
     if frontier is not None:
         _print_frontier(compared, frontier, form)
     elif power is not None:
@@ -157,8 +125,8 @@ def compare(
         print_notices(compared.notes)
 
 
-def _named_for(a: str, b: str) -> dict[str, str]:
-    """The columns of `side_by_side` and `differences` with the runs' names for the letters."""
+def _columns_for(a: str, b: str) -> dict[str, str]:
+    """New names for the columns of `side_by_side` and `differences`, with the runs' names for the letters."""
     names = {f"{what}_{letter}": f"{what} {name}" for letter, name in (("a", a), ("b", b)) for what in ("doc", "grade")}
     values = {"value_a": f"value {a}", "value_b": f"value {b}"}  # a run may be called as a column is
     return names | values | {"rank_in_a": f"rank in {a}", "rank_in_b": f"rank in {b}"}
@@ -170,17 +138,15 @@ def _topics(evaluation: Evaluation, systems: tuple[str, str]) -> pd.DataFrame:
 
     from collection import comparison
 
-    tables = [
-        comparison.differences(evaluation, *systems, str(measure)).assign(measure=str(measure))
-        for measure in evaluation.means()
-    ]
+    names = map(str, evaluation.means())
+    tables = [comparison.differences(evaluation, *systems, name).assign(measure=name) for name in names]
     columns = ["measure", "query_id", "value_a", "value_b", "difference"]
-    return pd.concat(tables, ignore_index=True)[columns].rename(columns=_named_for(*systems))
+    return pd.concat(tables, ignore_index=True)[columns].rename(columns=_columns_for(*systems))
 
 
 def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, systems: tuple[str, str], form: str) -> None:
     """The topic, what two runs are worth there, and their rankings; TSV has the rankings alone, with the topic."""
-    ranks = ranks.rename(columns=_named_for(*systems))
+    ranks = ranks.rename(columns=_columns_for(*systems))
     values = _topics(evaluation, systems)
     values = values[values["query_id"] == topic].drop(columns="query_id")
     if form == "tsv":
@@ -204,13 +170,9 @@ def _print_frontier(compared: Comparison, cost: str, form: str) -> None:
 
     means, costs = compared.evaluation.means(), compared.evaluation.costs
     assert costs is not None  # the options go together
-    parts = [
-        comparison.frontier(means, costs, str(measure), cost)
-        .assign(measure=str(measure))
-        .rename(columns={"cost": cost})
-        for measure in means
-    ]
-    table = pd.concat(parts, ignore_index=True)[["measure", "system", "value", cost, "dominated", "by"]]
+    parts = [comparison.frontier(means, costs, str(name), cost).assign(measure=str(name)) for name in means]
+    table = pd.concat(parts, ignore_index=True).rename(columns={"cost": cost})
+    table = table[["measure", "system", "value", cost, "dominated", "by"]]
     if form == "table":
         table["by"] = table["by"].map(_first_two)
     _print_frame(table, form)
@@ -220,7 +182,7 @@ def _print_frontier(compared: Comparison, cost: str, form: str) -> None:
 
 
 def _first_two(names: str) -> str:
-    """Names joined by commas, but only two of many and how many more there are.
+    """The first two of several names joined by commas, and how many more there are.
 
     >>> _first_two("a, b"), _first_two("a, b, c, d")
     ('a, b', 'a, b and 2 more')
@@ -284,8 +246,9 @@ def _print_leaderboard(compared: Comparison) -> None:
     from collection.comparison.conclusions import confidence
     from collection.comparison.tables import mark_significance, number, order_systems
 
-    values, alike, best, spread = (compared.table(c) for c in ("value", "like_best", "best", "spread"))
-    low, high, unjudged, mark = *(compared.table(c) for c in ("low", "high", "unjudged")), mark_significance(compared)
+    columns_shown = ("value", "like_best", "best", "spread", "low", "high", "unjudged")
+    values, alike, best, spread, low, high, unjudged = (compared.table(column) for column in columns_shown)
+    mark = mark_significance(compared)
     cutoffs = dict(zip(compared.leaderboard["measure"], compared.leaderboard["cutoff"], strict=True))
     shown: set[str] = set()
     header: list[str] = ["system"]

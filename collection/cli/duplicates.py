@@ -22,14 +22,12 @@ NAMED = 6
     "--of",
     type=click.Choice(["pool", "all"]),
     default="pool",
-    show_default=True,
     help="Compare the documents of the pool, or all of the campaign.",
 )
 @click.option(
     "--threshold",
     type=float,
     default=0.8,
-    show_default=True,
     help="Share of four-word shingles in common from which on two are near-duplicates, .3 to 1.",
 )
 @FORMAT

@@ -2,45 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from collection import layout
 from collection.cli import preferences, training_data
-from collection.cli.options import DIRECTORY, WRITTEN
+from collection.cli.options import DIRECTORY, WRITTEN, combined
 from collection.cli.output import counted, echo, print_notices, progress_line
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 ABOUT = ("description", "licence", "citation", "url")
 """What the card says in the manager's own words."""
 
 
-def collecting(command: F) -> F:
-    """The options of `cleverdon export` for a whole collection."""
-    options = [
-        click.option("--collection", type=WRITTEN, metavar="OUT",
-                     help="A directory with everything: BEIR's layout, TREC files, load.py for ir_datasets, the card."),
-        click.option("--name", help="Of the collection: what ir_datasets calls it; made of the title if left out."),
-        click.option("--corpus", type=click.Choice(["all", "judged", "none"]), default="all", show_default=True,
-                     help="Of the collection: which documents are in it."),
-        click.option("--query-text", type=click.Choice(["title", "description", "title-description"]), default="title",
-                     show_default=True, help="Of the collection: what the text of its queries is."),
-        click.option("--with-runs", is_flag=True, help="Of the collection: the imported runs, too."),
-        click.option("--name-annotators", is_flag=True,
-                     help="Of the collection: annotators by their names, not as a1, a2 ..."),
-        click.option("--replace", is_flag=True, help="Of the collection: take the place of one that is there."),
-        click.option("--description", help="Of the collection, for its card; kept in the campaign, as are the next."),
-        click.option("--licence", help="Under which it is handed on."),
-        click.option("--citation", help="How it is to be cited."),
-        click.option("--url", help="Where it is to be found."),
-    ]  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
+collecting = combined(
+    click.option("--collection", type=WRITTEN, metavar="OUT",
+                 help="A directory with everything: BEIR's layout, TREC files, load.py for ir_datasets, the card."),
+    click.option("--name", help="Of the collection: what ir_datasets calls it; made of the title if left out."),
+    click.option("--corpus", type=click.Choice(["all", "judged", "none"]), default="all",
+                 help="Of the collection: which documents are in it."),
+    click.option("--query-text", type=click.Choice(["title", "description", "title-description"]), default="title",
+                 help="Of the collection: what the text of its queries is."),
+    click.option("--with-runs", is_flag=True, help="Of the collection: the imported runs, too."),
+    click.option("--name-annotators", is_flag=True,
+                 help="Of the collection: annotators by their names, not as a1, a2 ..."),
+    click.option("--replace", is_flag=True, help="Of the collection: take the place of one that is there."),
+    click.option("--description", help="Of the collection, for its card; kept in the campaign, as are the next."),
+    click.option("--licence", help="Under which it is handed on."),
+    click.option("--citation", help="How it is to be cited."),
+    click.option("--url", help="Where it is to be found."),
+)  # fmt: skip
+"""The options of `cleverdon export` for a whole collection."""
 
 
 @click.command()
@@ -56,7 +50,6 @@ def collecting(command: F) -> F:
     "--qrels-form",
     type=click.Choice(["judged", "strata", "probabilities"]),
     default="judged",
-    show_default=True,
     help="Of the qrels of a sampled pool: with each pair's stratum, or its probability of being drawn.",
 )
 @click.option("--judgements", type=WRITTEN, help="The whole log, FILE.jsonl, FILE.csv or FILE.parquet.")
@@ -86,9 +79,12 @@ def export(
     from collection.campaign import Campaign
 
     plain = {name: options[name] for name in ("qrels", "judgements", "labels", "passages", "pool", "missing_documents")}
-    decided = {name: options[name] for name in preferences.DECISIONS if options[name] is not None}
-    about = {name: options[name] for name in ABOUT if options[name] is not None}
-    if not (any(plain.values()) or decided or about or collection or training_data.is_wanted(options)):
+    decided, about = (
+        {name: options[name] for name in names if options[name] is not None} for names in (preferences.DECISIONS, ABOUT)
+    )
+    if not (
+        any(plain.values()) or decided or about or collection or any(options[name] for name in training_data.FILES)
+    ):
         raise click.UsageError("nothing to export: give --qrels, --judgements, --pool, --collection or another file")
     _require_different(path for path in (*options.values(), collection) if isinstance(path, Path))
     chosen = parse_rule(rule, ties=ties, annotator=annotator)
@@ -106,8 +102,8 @@ def export(
             left_out = campaign.qrels.unjudged_topics(qrels_form, rule=chosen)
         if decided:
             written |= campaign.export.decisions(**decided, choice_rule=options["choice_rule"])
-        learnt = training_data.write(campaign, options, chosen)
-        written |= learnt.files
+        training = training_data.write(campaign, options, chosen)
+        written |= training.files
         if about:
             campaign.settings.set_collection(**about)
         if collection:
@@ -116,7 +112,7 @@ def export(
                 collection, rule=chosen, progress=progress, **{name: options[name] for name in wanted}
             )
         estimated = (qrels or collection) and RULES[chosen.name].estimates
-        unsettled = campaign.qrels.with_sources(chosen).caution if estimated else ""
+        caution = campaign.qrels.with_sources(chosen).caution if estimated else ""
     for path, rows in written.items():
         echo(f"{path}: {counted(rows, 'line')}")
     if collection:
@@ -129,9 +125,9 @@ def export(
     if left_out:
         topics = counted(len(left_out), "topic")
         print_notices([f"{qrels}: {topics} without a grade left out; --include-unjudged-topics adds them"])
-    if unsettled:
-        print_notices([unsettled])
-    print_notices(learnt.notices)
+    if caution:
+        print_notices([caution])
+    print_notices(training.notices)
 
 
 def _require_different(paths: Iterable[Path]) -> None:

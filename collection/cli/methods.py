@@ -1,4 +1,4 @@
-"""`cleverdon methods`: the members of the tables, with their parameters and traits."""
+"""`cleverdon methods`: the members of the registries, with their parameters and traits."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from collection.cli.options import form_option
 from collection.cli.output import echo_data, print_table
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ CODE = ("name", "parameters")
 
 @click.command()
 @click.argument("family", type=click.Choice(["strategies", "learners", "stopping", "rules"]))
-@click.option("--format", "form", type=click.Choice(["table", "json", "markdown"]), default="table", show_default=True)
+@form_option("table", "json", "markdown")
 def methods(family: str, form: str) -> None:
     """List pooling strategies, learners, stopping rules or adjudication rules with their parameters."""
     print_entries(entries_of(family), form)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -25,20 +25,17 @@ if TYPE_CHECKING:
 
 
 def echo(text: str = "", *, err: bool = False) -> None:
-    """Print text for people. Names and titles from files cannot command their terminal, nor a pager behind a pipe.
-
-    Every command prints through this function or :func:`echo_data`, never through :func:`click.echo`.
-    """
+    """Print text for people, without control characters; commands never print through :func:`click.echo`."""
     click.echo(for_terminal(text), err=err)
 
 
 def echo_data(text: str, *, nl: bool = True) -> None:
-    """Print what programs read: unchanged in a file or a pipe, and as :func:`echo` on a terminal."""
+    """Print text for programs: unchanged in a file or a pipe, and as :func:`echo` on a terminal."""
     # "color": click otherwise takes some of the sequences out, and leaves the others.
     click.echo(for_terminal(text) if sys.stdout.isatty() else text, nl=nl, color=True)
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """Print data as JSON: see :func:`collection.export.plain`."""
     from collection.export import plain
 
@@ -46,7 +43,7 @@ def print_json(value: Any) -> None:
 
 
 def print_notices(notices: Iterable[str]) -> None:
-    """What a user should notice, on stderr: stdout may go into a file."""
+    """Print notices on stderr, since stdout may go into a file."""
     for notice in notices:
         echo(f"note: {one_line(notice)}", err=True)
 
@@ -59,15 +56,11 @@ SOON, SELDOM = 2.0, 10.0
 def progress_line(work: str = "working") -> Iterator[Callable[[str, int, int | None], None]]:
     """Progress on stderr: one line that is rewritten on a terminal, elsewhere a plain line every SELDOM seconds.
 
-    Parameters
-    ----------
-    work
-        What is shown, with the seconds so far, while nothing has reported how far it is.
-
     Yields
     ------
     callable
-        To be called with what is going on, how much is done, and how much there is (None where nobody knows).
+        Takes the current task, how much of it is done, and the total or None. Until the first call, `work` and the
+        elapsed seconds are shown.
     """
     terminal = sys.stderr.isatty()
     begun = last = time.monotonic()
@@ -112,8 +105,10 @@ def progress_line(work: str = "working") -> Iterator[Callable[[str, int, int | N
             click.echo("\r\x1b[K", nl=False, err=True)
 
 
-def print_table(header: list[str], rows: list[list[Any]], *, numbers: bool = False, with_header: bool = True) -> None:
-    """Columns of text: whole numbers to the right, words to the left; `numbers`: all but the first to the right."""
+def print_table(
+    header: Sequence[str], rows: Sequence[Sequence[object]], *, numbers: bool = False, with_header: bool = True
+) -> None:
+    """Print columns of text, integers to the right; with `numbers` all columns but the first to the right."""
     header = [_cell(name) for name in header]
     cells = [[f"{c:,}" if isinstance(c, int) else _cell(c) for c in row] for row in rows]
     widths = [max(len(r[i]) for r in [header, *cells]) for i in range(len(header))]
@@ -123,8 +118,7 @@ def print_table(header: list[str], rows: list[list[Any]], *, numbers: bool = Fal
         echo("  ".join(padded).rstrip())
 
 
-def _cell(value: Any) -> str:
-    """A cell's text as it is printed, so that columns are as wide as what they show."""
+def _cell(value: object) -> str:
     return for_terminal(" ".join(str(value).replace("\t", " ").splitlines()))
 
 
@@ -134,10 +128,10 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 
 
 def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_only: bool = False) -> None:
-    """Values on stdout in one of the forms; what they do not rest on, on stderr."""
+    """Print values on stdout in one of the forms, and notices about missing and unjudged documents on stderr."""
     import pandas as pd
 
-    from collection.records import ALL_TOPICS, in_natural_order
+    from collection.records import ALL_TOPICS, sort_naturally
 
     values = evaluation.values if per_topic else evaluation.values[evaluation.values["query_id"] == ALL_TOPICS]
     if form == "tsv":
@@ -145,11 +139,10 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_
     elif form == "csv":
         from collection.formats.spreadsheet import escaped_frame
 
-        written = StringIO()
-        writer = csv.writer(written, lineterminator="\n")
-        writer.writerow(values.columns)
-        writer.writerows(map(_exact, row) for row in _rows(escaped_frame(values)))
-        echo_data(written.getvalue(), nl=False)
+        text = StringIO()
+        rows = (map(_exact, row) for row in _rows(escaped_frame(values)))
+        csv.writer(text, lineterminator="\n").writerows([values.columns, *rows])
+        echo_data(text.getvalue(), nl=False)
     elif form == "json":
         costs = {} if evaluation.costs is None else {"costs": evaluation.costs.reset_index()}
         print_json({"values": values, "coverage": evaluation.coverage, **costs})
@@ -157,7 +150,7 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_
         order = evaluation.means()
         if per_topic:
             for run in order.index:
-                of_run = in_natural_order(evaluation.values[evaluation.values["run"] == run])
+                of_run = sort_naturally(evaluation.values[evaluation.values["run"] == run])
                 of_all = of_run["query_id"] == ALL_TOPICS
                 of_run = pd.concat([of_run[~of_all], of_run[of_all]])
                 echo(run)
@@ -192,7 +185,7 @@ def _print_coverage(evaluation: Evaluation, fate: str) -> None:
 def print_explanations(
     runs: Iterable[Run], qrels: pd.DataFrame, measures: Sequence[Measure], topic: str, version: Version
 ) -> None:
-    """The calculation of one topic by each measure, run after run."""
+    """Print the calculation of each measure for one topic, run after run."""
     from collection import comparison
 
     for run in runs:
@@ -200,19 +193,18 @@ def print_explanations(
             echo(f"{run.name}: {comparison.explain(run, qrels, measure, topic, version)}\n")
 
 
-def _rows(values: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
+def _rows(values: pd.DataFrame) -> Iterator[tuple[str | float, ...]]:
     return zip(*(values[column].tolist() for column in values.columns), strict=True)
 
 
 def _exact(cell: str | float) -> str:
-    """All digits."""
     return cell if isinstance(cell, str) else repr(cell)
 
 
 def _print_values(
-    first: str, values: pd.DataFrame, rows: str, columns: pd.Index[Any], costs: pd.DataFrame | None = None
+    first: str, values: pd.DataFrame, rows: str, columns: pd.Index[str], costs: pd.DataFrame | None = None
 ) -> None:
-    """Values as a table; with bounds as `value (lowest-highest)`, with costs in columns of their own."""
+    """Print values as a table; bounds as `value (lowest-highest)`, costs in further columns."""
     import pandas as pd
 
     order = values[rows].drop_duplicates()
@@ -234,7 +226,7 @@ def _four_digits(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 1000 and value.is_integer() else f"{value:.4f}"
 
 
-def _cost(value: Any) -> str:
+def _cost(value: str | float) -> str:
     import pandas as pd
 
     if pd.isna(value):

@@ -1,4 +1,4 @@
-"""`cleverdon pool`: what is to be judged, what it costs, and what a budget would have bought elsewhere."""
+"""`cleverdon pool`: pairs to judge and their cost, and a comparison of pooling strategies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from collection.cli.methods import entries_of, print_entries
-from collection.cli.options import FILE, with_folders
+from collection.cli.options import COUNT, FILE, form_option, with_folders
 from collection.cli.output import counted, echo, print_notices, progress_line
 from collection.errors import InputError
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from collection.campaign.results import PoolReport
 
 OF_ONE_STRATEGY = ("strategy", "settings", "names", "near_duplicates", "dry_run", "depth", "ties", "budget", "k")
-"""Options that --compare, which plays every strategy, does not take."""
+"""Options that --compare does not take."""
 
 AT = ("10%", "25%", "50%")
-"""Shares of the full pool at which strategies are compared, where nobody says others."""
+"""Default shares of the full pool at which strategies are compared."""
 
 
 @click.command()
 @click.argument("directory", metavar="[DIR]", required=False, type=FILE)
-@click.option("--strategy", default="depth", show_default=True, help="Pooling strategy; --list shows all.")
+@click.option("--strategy", default="depth", help="Pooling strategy; --list shows all.")
 @click.option(
     "--set",
     "settings",
@@ -34,16 +34,15 @@ AT = ("10%", "25%", "50%")
     metavar="NAME=VALUE",
     help="A parameter of the strategy, as --list names it; may be repeated.",
 )
-@click.option("--depth", type=click.IntRange(min=1), help="Short for --set depth=N: ranks of each run that are taken.")
+@click.option("--depth", type=COUNT, help="Short for --set depth=N: ranks of each run that are taken.")
 @click.option("--ties", help="Short for --set ties=listed or both: equal scores as the run's file lists them, or also.")
-@click.option("--budget", type=click.IntRange(min=1), help="Short for --set budget=N: pairs of each topic.")
+@click.option("--budget", type=COUNT, help="Short for --set budget=N: pairs of each topic.")
 @click.option("--k", type=click.IntRange(min=0), help="Short for --set k=N: the constant of reciprocal rank fusion.")
 @click.option("--from-run", "names", multiple=True, metavar="NAME", help="Only this run contributes; may be repeated.")
 @click.option(
     "--near-duplicates",
     type=click.Choice(["keep", "skip"]),
     default="keep",
-    show_default=True,
     help="skip: of nearly equal documents a topic gets one.",
 )
 @click.option("--dry-run", is_flag=True, help="Only say what it would cost.")
@@ -57,13 +56,8 @@ AT = ("10%", "25%", "50%")
 )
 @click.option("--run", "files", multiple=True, type=FILE, help="With --compare: a run, or a folder; in place of DIR.")
 @click.option("--at", "budgets", multiple=True, metavar="SHARE", help=f"With --compare: {', '.join(AT)} if left out.")
-@click.option(
-    "-m", "--measure", default="nDCG@10", show_default=True, metavar="M", help="With --compare: what ranks systems."
-)
-@click.option(
-    "--format", "form", type=click.Choice(["table", "tsv", "json"]), default="table", help="With --compare.",
-    show_default=True,
-)  # fmt: skip
+@click.option("-m", "--measure", default="nDCG@10", metavar="M", help="With --compare: what ranks systems.")
+@form_option("table", "tsv", "json", help_text="With --compare.")
 def pool(
     directory: Path | None,
     strategy: str,
@@ -124,12 +118,11 @@ def pool(
 
 
 def _print_pool(report: PoolReport, time: Estimate | None, dry_run: bool) -> None:
-    """What a pool costs: in all, per topic, how much of it is new, and how long that takes."""
-    from collection.pooling import in_words
+    from collection.pooling import format_parameters
 
     pairs = report.per_topic["pairs"]
-    of = f"{counted(report.runs, 'run')}, {counted(len(pairs), 'topic')}"
-    echo(f"{report.strategy} ({in_words(report.parameters)}) over {of}")
+    scope = f"{counted(report.runs, 'run')}, {counted(len(pairs), 'topic')}"
+    echo(f"{report.strategy} ({format_parameters(report.parameters)}) over {scope}")
     drawn = "" if report.sampled_from is None else f", drawn from {report.sampled_from:,}"
     echo(f"pairs      {report.pairs:,}{drawn}")
     echo(f"per topic  min {pairs.min()}, median {pairs.median():g}, max {pairs.max()}")

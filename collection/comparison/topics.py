@@ -8,7 +8,7 @@ import pandas as pd
 from collection.comparison.evaluation import Evaluation
 from collection.errors import InputError, UnknownNameError
 from collection.frames import QRELS
-from collection.records import Run, in_natural_order
+from collection.records import Run, sort_naturally
 
 
 def differences(evaluation: Evaluation, a: str, b: str, measure: str) -> pd.DataFrame:
@@ -32,7 +32,7 @@ def differences(evaluation: Evaluation, a: str, b: str, measure: str) -> pd.Data
     ours, theirs = of.loc[of["run"] == a, "value"], of.loc[of["run"] == b, "value"]
     table = pd.DataFrame({"value_a": ours, "value_b": theirs.reindex(ours.index)})
     table["difference"] = table["value_a"] - table["value_b"]
-    table = in_natural_order(table.rename_axis("query_id").reset_index())
+    table = sort_naturally(table.rename_axis("query_id").reset_index())
     # Rounded, so that topics that differ alike stay in natural order.
     far = -table["difference"].abs().round(12).to_numpy()
     return table.iloc[np.argsort(far, kind="stable")].reset_index(drop=True)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from collection.errors import InputError
-from collection.tokens import normalised, words
+from collection.tokens import normalise, words
 
 SHINGLE = 4
 """Words in a shingle."""
@@ -81,7 +81,7 @@ def shingles(text: str) -> Shingles:
     >>> len(shingles("past a wing"))
     1
     """
-    plain = normalised(text)
+    plain = normalise(text)
     found = words(plain)
     if len(found) < SHORT:
         return np.array([_number(" ".join(found or plain.split()))], dtype=np.uint64)

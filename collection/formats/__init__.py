@@ -1,7 +1,9 @@
-"""Files to frames and frames to files; every error names the path and the line.
+"""Files to frames and back.
 
-The field's own names (``docno``, ``qid``, ``Q0``) are known here and nowhere else. Whatever is read may be
-compressed with gzip, whatever the file is called.
+Only this package knows the field's own column names (``docno``, ``qid``, ``Q0``). All readers also read gzip, whatever
+the file's name, and raise :class:`~collection.errors.FormatError` with path and line for anything that does not fit
+the format. All writers compress files whose name ends in ``.gz``, replace an existing file only when everything is
+written, and raise :class:`~collection.errors.InputError` where that fails.
 """
 
 from collection.formats.beir import (
@@ -19,8 +21,7 @@ from collection.formats.decisions import read_preferences, write_choices, write_
 from collection.formats.documents import read_documents
 from collection.formats.folder import CHECKSUMS, WrittenFile, file_in, files_in, replacing_folder, write_zip
 from collection.formats.images import TYPES as IMAGE_TYPES
-from collection.formats.images import Named as NamedImages
-from collection.formats.images import host_of, read_image
+from collection.formats.images import ImageList, host_of, read_image
 from collection.formats.labels import LabelLog, line_of_label, read_label_log, read_labels, write_labels
 from collection.formats.qrels import QrelsForm, read_qrels
 from collection.formats.run import read_run
@@ -44,8 +45,8 @@ __all__ = [
     "CHECKSUMS",
     "IMAGE_TYPES",
     "QUERY_TEXTS",
+    "ImageList",
     "LabelLog",
-    "NamedImages",
     "QrelsForm",
     "WrittenFile",
     "corpus_record",

@@ -15,22 +15,22 @@ from collection.formats.labels import ALIASES, read_labels
 from collection.formats.qrels import read_qrels
 from collection.formats.run import read_run
 from collection.formats.run_files import read_runs
+from collection.formats.source import FilePath
 from collection.frames import LABELS, QRELS, SCORES, Schema
 from collection.records import Run
 
-Path: TypeAlias = str | PathLike[str]
 Pairs: TypeAlias = pd.DataFrame | Mapping[str, Mapping[str, float]] | Iterable[tuple[object, ...]]
 """A frame, ``{query_id: {doc_id: number}}``, or tuples of query_id, doc_id and number."""
-QrelsLike: TypeAlias = Path | Pairs
-LabelsLike: TypeAlias = Path | pd.DataFrame
-RunsLike: TypeAlias = Path | Run | Pairs | Mapping[str, Path | Run | Pairs] | Iterable[Path | Run]
+QrelsLike: TypeAlias = FilePath | Pairs
+LabelsLike: TypeAlias = FilePath | pd.DataFrame
+RunsLike: TypeAlias = FilePath | Run | Pairs | Mapping[str, FilePath | Run | Pairs] | Iterable[FilePath | Run]
 """One run, a dictionary from names to runs, or several runs or files."""
 
 _NAMES = {**ALIASES, "query_id": (*ALIASES["query_id"], "q_id", "query"), "relevance": ("label", "rel", "grade")}
-"""Column -> what other tools call it. pyterrier's ``query`` is a text: it is an id only where there is no other."""
+"""Names of each column in other tools. pyterrier's ``query`` is a text, and an id only where there is no other."""
 
 _RUN = ("run", "system", "tag")
-"""Columns that name the run of a row, where a frame has several."""
+"""Columns with the name of the run, where a frame has several."""
 
 
 def as_qrels(given: QrelsLike) -> pd.DataFrame:
@@ -41,17 +41,12 @@ def as_qrels(given: QrelsLike) -> pd.DataFrame:
     given
         A file; a frame with ``query_id`` (or ``qid``, ``q_id``, ``query``), ``doc_id`` (``docno``, ``docid``) and
         ``relevance`` (``label``, ``rel``, ``grade``); ``{query_id: {doc_id: relevance}}``; or tuples of query_id,
-        doc_id, relevance and perhaps iteration. An ``iteration`` that tells rows of one pair apart is a subtopic.
+        doc_id, relevance and perhaps iteration. An ``iteration`` that distinguishes rows of one pair is a subtopic.
 
     Returns
     -------
     DataFrame
         :data:`collection.frames.QRELS`.
-
-    Raises
-    ------
-    InputError
-        It is none of these.
 
     Examples
     --------
@@ -74,8 +69,8 @@ def as_runs(given: RunsLike) -> Iterator[Run]:
     given
         A file or several; a :class:`~collection.records.Run` or several; a frame with ``query_id`` (or ``qid``,
         ``q_id``, ``query``), ``doc_id`` (``docno``, ``docid``), ``score``, and ``run`` (``system``, ``tag``) where it
-        holds several; ``{query_id: {doc_id: score}}``; tuples of query_id, doc_id and score; or a dictionary from
-        names to any of these. A run without a name is called "run".
+        holds several; ``{query_id: {doc_id: score}}``; tuples of query_id, doc_id and score; or a dictionary from names
+        to any of these. A run without a name is called "run".
 
     Raises
     ------
@@ -118,13 +113,7 @@ def as_runs(given: RunsLike) -> Iterator[Run]:
 
 
 def as_labels(given: LabelsLike) -> pd.DataFrame:
-    """Annotators' grades of a file, or of a frame under any of the column names that files have.
-
-    Returns
-    -------
-    DataFrame
-        :data:`collection.frames.LABELS`; further columns stay.
-    """
+    """Labels (:data:`collection.frames.LABELS`) from a file or a frame; its further columns stay."""
     return read_labels(given) if isinstance(given, str | PathLike) else _named(given, LABELS)
 
 
@@ -169,7 +158,7 @@ def _of_dictionary(given: Mapping[object, object], what: str, value: str) -> pd.
 
 
 def _named(frame: pd.DataFrame, schema: Schema, what: str = "") -> pd.DataFrame:
-    """The frame under our column names; `schema` says which it needs."""
+    """The frame with the columns of `schema` under our names."""
     if isinstance(frame, pd.DataFrame):
         wanted = [column for column in schema.names if column not in frame]
         theirs = {next((n for n in _NAMES.get(column, ()) if n in frame), column): column for column in wanted}

@@ -1,28 +1,28 @@
-"""Cells that a spreadsheet would take for formulas, in the CSV and TSV files that people open with one.
+"""Cells that a spreadsheet would take for formulas, in CSV and TSV files.
 
-Excel, LibreOffice and others compute what begins with ``=``, ``+``, ``-`` or ``@``, also behind a tab or a line end,
-and a formula can send what is in the sheet to anybody. An apostrophe before it makes it text, as OWASP advises ("CSV
-Injection"). Only text that people wrote is treated so: ids and numbers are written as they are.
+Excel, LibreOffice and others compute cells that begin with ``=``, ``+``, ``-`` or ``@``, also behind a tab or a line
+end, and a formula can send the sheet's content away. An apostrophe before it makes it text, as OWASP advises ("CSV
+Injection"). Ids and numbers are written as they are.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TypeVar
 
 import pandas as pd
+
+T = TypeVar("T")
 
 _RISKY = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 IDS = frozenset({"query_id", "doc_id", "left", "right"})
-"""Columns of topics and documents, by which files are joined."""
+"""Columns with ids, by which files are joined."""
 
 
-def escaped(value: Any) -> Any:
-    """A cell as text where a spreadsheet would compute it: with an apostrophe more; anything else as it is.
+def escaped(value: T) -> T | str:
+    """A cell with an apostrophe before it where a spreadsheet would compute it; other values unchanged.
 
-    Examples
-    --------
     >>> escaped("=1+1"), escaped("'=1+1"), escaped("'t Hooft"), escaped(-1.5)
     ("'=1+1", "''=1+1", "'t Hooft", -1.5)
     """
@@ -30,10 +30,8 @@ def escaped(value: Any) -> Any:
 
 
 def restored(cell: str) -> str:
-    """The text of which :func:`escaped` made the cell.
+    """The text that :func:`escaped` turned into the cell.
 
-    Examples
-    --------
     >>> restored("'=1+1"), restored("''=1+1"), restored("'t Hooft")
     ('=1+1', "'=1+1", "'t Hooft")
     """
@@ -41,16 +39,11 @@ def restored(cell: str) -> str:
 
 
 def escaped_frame(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame whose cells are :func:`escaped`, but for the columns of :data:`IDS`."""
-    return frame.assign(
-        **{
-            str(name): frame[name].map(escaped)
-            for name in frame.columns
-            if name not in IDS and not pd.api.types.is_numeric_dtype(frame[name])
-        }
-    )
+    """A frame with :func:`escaped` cells, except in the columns :data:`IDS`."""
+    texts = frame.select_dtypes(exclude="number").columns.difference(list(IDS), sort=False)
+    return frame.assign(**{str(name): frame[name].map(escaped) for name in texts})
 
 
 def tsv(frame: pd.DataFrame) -> str:
-    """A frame as the text of a TSV file for spreadsheets, with a header; its cells are :func:`escaped`."""
+    """A frame as TSV text for spreadsheets, with a header and :func:`escaped` cells."""
     return str(escaped_frame(frame).to_csv(sep="\t", index=False, lineterminator="\n"))

@@ -1,4 +1,4 @@
-"""Preferences between two documents: which pair comes next, what all of them say, and how rankings order the pairs."""
+"""Preferences between two documents: choosing pairs, aggregating answers, and evaluating rankings by them."""
 
 from collection.preferences.bradley_terry import ALIKE, PRIOR, estimate_strengths, fit, strengths_to_grades
 from collection.preferences.choices import CHOICE_RULES

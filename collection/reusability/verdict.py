@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import pandas as pd
 
 from collection.measures import Measure, as_measures
-from collection.records import in_natural_order
+from collection.records import sort_naturally
 from collection.reusability.pool_depth import STABLE_TAUS, PoolDepth, find_stable_depth
 from collection.reusability.run_matrix import DIGITS, RunMatrix
 
@@ -299,7 +299,7 @@ def topics_sentence(topics: pd.DataFrame, measure: str) -> str:
     without = topics["without"]
     if without.isna().all():
         return "There are too few topics or runs to say which topics decide."
-    row = in_natural_order(topics).sort_values("without", kind="stable").iloc[0]
+    row = sort_naturally(topics).sort_values("without", kind="stable").iloc[0]
     if row["without"] > 1 - 1e-9:
         return f"No topic decides: without any one of the {len(topics):,} the order by {measure} is the same."
     return (

@@ -9,30 +9,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Self
 
-from collection.store.accounts import Account, AccountTables, Link
+from collection.store.accounts import AccountTables
 from collection.store.assignments import AssignmentTables
 from collection.store.connection import Connection
 from collection.store.corpus import Added, CorpusTables
-from collection.store.history import EarlierJudgement, HistoryTables, PastJudgement
+from collection.store.history import HistoryTables, PastJudgement
 from collection.store.judgements import JudgementTables, Pair
 from collection.store.pool import PoolTables
 from collection.store.queue import Demand, QueueTables, Selection
 from collection.store.settings import SettingsTable
-from collection.store.topic_tasks import Standing, TopicKey, TopicTaskTables
+from collection.store.topic_tasks import LoggedDecision, TopicKey, TopicTaskTables
 
-__all__ = [
-    "Account",
-    "Added",
-    "Demand",
-    "EarlierJudgement",
-    "Link",
-    "Pair",
-    "PastJudgement",
-    "Selection",
-    "Standing",
-    "Store",
-    "TopicKey",
-]
+__all__ = ["Added", "Demand", "LoggedDecision", "Pair", "PastJudgement", "Selection", "Store", "TopicKey"]
 
 
 class Store:

@@ -169,6 +169,11 @@ class Connection:
         """Run a statement for each row of parameters."""
         self.db.conn.executemany(sql, rows)
 
+    def insert(self, table: str, row: Mapping[str, object]) -> int | None:
+        """Insert a row, by column; return its key."""
+        columns, places = ", ".join(row), ", ".join(f":{name}" for name in row)
+        return self.execute(f"INSERT INTO {table} ({columns}) VALUES ({places})", row).lastrowid
+
     def frame(self, sql: str, parameters: Parameters = ()) -> pd.DataFrame:
         """Return the rows of a query under its column names."""
         cursor = self.execute(sql, parameters)

@@ -1,41 +1,38 @@
-"""The quick reader of runs and qrels: blocks of bytes, parsed by arrow on all cores.
+"""The fast reader of runs and qrels: blocks of bytes, parsed by arrow on all cores.
 
-It gives up at anything odd at all, and the authority (:func:`collection.formats.tables.strict.read_slowly`) decides
-what is allowed and where the error is. What both accept they read alike, so it never changes an answer.
+It gives up at anything unusual, which :func:`collection.formats.tables.strict.read_slowly` then reads. Both read the
+files that they accept alike.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
-from os import PathLike
-from typing import Any, NamedTuple, TypeVar
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from collection.formats import source
-from collection.formats.source import Bytes
+from collection.formats.source import Bytes, FilePath
 from collection.formats.tables.duplicate_pairs import any_twice, comes_twice, pair_keys
 from collection.formats.tables.lines import Layout, Rows, as_numbers, parse_grade
+from collection.threads import map_ahead
 
 MOST_WORKERS = 8
-"""Threads at work on blocks. Reading the file itself, in one thread, is what holds up more than these."""
+"""Threads at work on blocks; more would wait for the one thread that reads the file."""
 
 TAB, LINE_FEED, BLANK, LAST_ASCII = 9, 10, 32, 127
 
-T = TypeVar("T")
-U = TypeVar("U")
-
 
 class _Odd(Exception):
-    """Something that the quick reader leaves to the authority."""
+    """Something that only the strict reader handles."""
 
 
 class _Block(NamedTuple):
-    """What a block of lines said."""
+    """The rows of a block of lines."""
 
     topics: Any
     """An arrow array of dictionary type."""
@@ -43,13 +40,13 @@ class _Block(NamedTuple):
     """An arrow array of large strings."""
     values: np.ndarray
     keys: npt.NDArray[np.uint64]
-    """A number for each pair, as :func:`~collection.formats.tables.duplicate_pairs.pair_keys` makes it."""
+    """Keys of the pairs (:func:`~collection.formats.tables.duplicate_pairs.pair_keys`)."""
     suspect: bool
-    """Whether a number comes twice."""
+    """Whether a key is repeated."""
 
 
-def read_quickly(path: str | PathLike[str], layout: Layout) -> Rows | None:
-    """Read with arrow, block by block; None if anything at all is odd."""
+def read_quickly(path: FilePath, layout: Layout) -> Rows | None:
+    """Read with arrow, block by block; None if anything is unusual."""
     import pyarrow as pa
 
     chunks = source.chunks(path, layout.what)
@@ -57,7 +54,8 @@ def read_quickly(path: str | PathLike[str], layout: Layout) -> Rows | None:
         chunks = _below(chunks, layout.header)
     columns = _Columns()
     try:
-        for block in _in_order(lambda chunk: _read_block(chunk, layout), chunks):
+        # Arrow and numpy release Python's lock.
+        for block in map_ahead(lambda chunk: _read_block(chunk, layout), chunks, min(pa.cpu_count(), MOST_WORKERS)):
             if block is not None:
                 columns.add(block)
         if columns.is_empty() or columns.has_twice():
@@ -68,7 +66,7 @@ def read_quickly(path: str | PathLike[str], layout: Layout) -> Rows | None:
 
 
 class _Columns:
-    """What the blocks said."""
+    """The rows of all blocks so far."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -77,15 +75,15 @@ class _Columns:
         self._values: list[npt.NDArray[Any]] = []
         self._keys: list[npt.NDArray[np.uint64]] = []
         self._blocks: Counter[int] = Counter()
-        """In how many blocks each topic is."""
+        """Number of blocks with each topic."""
         self._suspect = False
 
     def is_empty(self) -> bool:
-        """Whether there was no row so far."""
+        """Whether there is no row so far."""
         return not self._values
 
     def add(self, block: _Block) -> None:
-        """Take one more block. It has few topics, so a dict serves to give each its number."""
+        """Append a block; it has few topics, so a dict can give each its number."""
         names = block.topics.dictionary.to_pylist()
         numbers = [self._numbers.setdefault(n, len(self._numbers)) for n in names]
         self._topics.append(np.array(numbers, np.int32)[block.topics.indices.to_numpy()])
@@ -96,9 +94,9 @@ class _Columns:
         self._suspect = self._suspect or block.suspect
 
     def has_twice(self) -> bool:
-        """Whether a pair comes twice; asked once, since the keys are not kept.
+        """Whether a pair is repeated; called once, since the keys are not kept.
 
-        Each block was looked at by itself, so what is left is topics that several blocks have a part of.
+        Each block was checked by itself, so only topics in several blocks remain.
         """
         keys, topics = _joined(self._keys), _joined(self._topics)
         self._topics = [topics]
@@ -108,7 +106,7 @@ class _Columns:
         return self._suspect and comes_twice(keys, topics, self._texts())
 
     def rows(self) -> Rows:
-        """All of it."""
+        """All rows."""
         names, documents = (pd.array(x, dtype="str") for x in (list(self._numbers), self._texts()))
         return Rows(_joined(self._topics), pd.Index(names), documents, _joined(self._values))
 
@@ -120,14 +118,14 @@ class _Columns:
 
 
 def _joined(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """The parts as one array, and the list emptied, so that a large file is not in memory twice."""
+    """The parts as one array; empties the list, so that a large file is not in memory twice."""
     whole = np.concatenate(parts)
     parts.clear()
     return whole
 
 
 def _below(chunks: Iterator[Bytes], lines: int) -> Iterator[Bytes]:
-    """All but the first `lines` lines, which are expected in the first block."""
+    """All but the first `lines` lines, which must be in the first block."""
     first = next(chunks)
     ends = np.flatnonzero(first == LINE_FEED)
     if len(ends) < lines:
@@ -136,34 +134,8 @@ def _below(chunks: Iterator[Bytes], lines: int) -> Iterator[Bytes]:
     yield from chunks
 
 
-def _in_order(function: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
-    """`map`, with some of the items at work in threads: arrow and numpy leave Python's lock alone.
-
-    No more items are taken than are at work or wait for a thread, so memory stays small.
-    """
-    from concurrent.futures import Future, ThreadPoolExecutor
-
-    import pyarrow as pa
-
-    workers = min(pa.cpu_count(), MOST_WORKERS)
-    ahead: deque[Future[U]] = deque()
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            for item in items:
-                ahead.append(pool.submit(function, item))
-                if len(ahead) > workers:
-                    yield ahead.popleft().result()
-            while ahead:
-                yield ahead.popleft().result()
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
 def _read_block(data: Bytes, layout: Layout) -> _Block | None:
-    """What a block of whole lines says, first taken as it is, then with its blanks and comments put in order.
-
-    None if that is nothing.
-    """
+    """The rows of a block of whole lines, parsed as it is or else tidied; None if it has none."""
     import pyarrow as pa
 
     if data.max(initial=0) > LAST_ASCII and not _is_utf8(data):
@@ -191,10 +163,10 @@ def _is_utf8(data: Bytes) -> bool:
 
 
 def _separator(data: Bytes) -> str | None:
-    """What parts the columns, if it is one byte and never comes twice in a row; else None.
+    """The separator of the columns, if it is one byte that never occurs twice in a row; else None.
 
-    Without this look, a column that the parser passes over (the second, the rank) might be empty. Nor may
-    there be other control characters: some mean something to the parser.
+    Otherwise a column that the parser skips might be empty. Nor may there be other control characters, which the parser
+    may interpret.
     """
     separator = TAB if (data[:1000] == TAB).any() else BLANK
     step = 1 << 17  # a piece that stays in the processor's cache from one pass over it to the next
@@ -231,7 +203,7 @@ def _parsed(data: Bytes | bytes, separator: str, layout: Layout) -> _Block:
     places = {0: "topic", layout.doc: "doc", layout.value: "value"}
     types = {"topic": coded, "doc": pa.large_string(), "value": coded if layout.graded else pa.float64()}
     if layout.tag is not None:
-        # Of fixed width, which is quickest: a tag of another length is an error then.
+        # Of fixed width, the fastest; a tag of another length is an error then.
         places[layout.tag.place], types["tag"] = "tag", pa.binary(len(layout.tag.word.encode()))
     if layout.marker is not None:
         places[layout.marker], types["marker"] = "marker", coded
@@ -263,7 +235,7 @@ def _parsed(data: Bytes | bytes, separator: str, layout: Layout) -> _Block:
 
 
 def _all_are(word: str, column: Any) -> bool:
-    """Whether all of a column of fixed width is this word."""
+    """Whether every value of a column of fixed width is this word."""
     wanted = np.frombuffer(word.encode() * len(column), np.uint8)
     return np.array_equal(np.frombuffer(column.buffers()[1], np.uint8, len(wanted)), wanted)
 
