@@ -316,14 +316,8 @@ def build_queue(
     Each draw is uniform over the documents that are left and not before it in the queue. A document that is both drawn
     and ranked keeps its first place.
 
-    Parameters
-    ----------
-    ranking
-        From :func:`train_and_rank`; the queue has the same length.
-    left
-        (documents,) unjudged and allowed.
-    run, share, turns
-        As for :func:`collection.stopping.next_choices`; `run` 0: no draws after irrelevant documents in a row.
+    `left` (documents,) are unjudged and allowed; `run`, `share` and `turns` are those of
+    :func:`collection.stopping.next_choices`, and a `run` of 0 means no draws after irrelevant documents in a row.
     """
     count = len(ranking.rows)
     choices = next_choices(ledger, count, run=len(left) + 1 if run == 0 else run, share=share, turns=turns)

@@ -11,11 +11,6 @@ from collection.pooling.table import StrategyEntry
 def read_parameters(entry: StrategyEntry, settings: Iterable[str]) -> dict[str, float | str]:
     """Settings such as ``budget=50`` -> the strategy's parameters, with the types that its function names.
 
-    Raises
-    ------
-    InputError, UnknownNameError
-        A setting is not NAME=VALUE or a name is repeated; the strategy has no such parameter, or the value is wrong.
-
     Examples
     --------
     >>> from collection.pooling import STRATEGIES

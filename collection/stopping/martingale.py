@@ -143,15 +143,10 @@ def next_choices(
 ) -> list[Choice]:
     """Where the next documents should come from so that `betting` can stop soon, as long as none is relevant.
 
-    Parameters
-    ----------
-    run
-        Irrelevant documents of the ranking in a row after which random draws start; by default 50, or 200 from
-        :data:`LARGE` documents on. After a relevant document, the ranking continues.
-    share
-        Minimum share of random draws among all judgements from the start: a control sample.
-    turns
-        (n,) judgements that came from the ranking or a draw, and not from a pool or a search; all by default.
+    After `run` irrelevant documents of the ranking in a row (by default 50, or 200 from :data:`LARGE` documents on)
+    random draws start; after a relevant one the ranking continues. `share` is the minimum share of random draws from
+    the start, a control sample. `turns` (n,) marks the judgements that came from the ranking or a draw, and not from a
+    pool or a search; all by default.
     """
     check_parameters(run=run, share=share)
     turns = np.ones(ledger.judged, dtype=np.bool_) if turns is None else turns

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from collection.active_learning.features.blocks import TextBlock, Vocabulary
+from collection.active_learning.features.blocks import TextBlock
 from collection.active_learning.features.matrix import Vectors
 from collection.active_learning.features.term_counts import Counts, text_blocks
 from collection.active_learning.features.tfidf import STEP, frequencies, idf, write_weights
@@ -23,16 +22,6 @@ CHUNK_DOCUMENTS, CHUNK_CHARACTERS = 16_000, 8_000_000
 """Text counted at a time: in a large chunk, more pieces are repetitions."""
 
 
-class GrowingArray(Protocol):
-    """An array that is written from front to back."""
-
-    def append(self, part: np.ndarray) -> None:
-        """Add `part` at the end."""
-
-    def finish(self) -> np.ndarray:
-        """The whole array, which may be changed in place."""
-
-
 class InMemory:
     """A growing array in memory."""
 
@@ -44,7 +33,7 @@ class InMemory:
         self._parts.append(part)
 
     def finish(self) -> np.ndarray:
-        """The whole array."""
+        """The whole array, which may be changed in place."""
         whole, self._parts = np.concatenate(self._parts), []
         return whole
 
@@ -77,6 +66,9 @@ class InFile:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+GrowingArray = InMemory | InFile
 
 
 class Assembly:
@@ -132,7 +124,7 @@ class Assembly:
         write_weights(indptr, indices, counts, idf(self.name, frequency, documents), weights)
         return TextBlock(
             self.name, indptr, indices, weights, counts=counts, frequency=frequency, lengths=lengths,
-            documents=documents, vocabulary=Vocabulary(lambda: terms), bigrams=bigrams, learning=learning,
+            documents=documents, read_terms=lambda: terms, bigrams=bigrams, learning=learning,
         )  # fmt: skip
 
 

@@ -21,23 +21,6 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 
-class Vocabulary:
-    """The terms of a block, which `read` returns in the order of the columns on first use."""
-
-    def __init__(self, read: Callable[[], list[str]]) -> None:
-        self._read = read
-
-    @cached_property
-    def terms(self) -> list[str]:
-        """Column -> term."""
-        return self._read()
-
-    @cached_property
-    def columns(self) -> dict[str, int]:
-        """Term -> column."""
-        return {term: column for column, term in enumerate(self.terms)}
-
-
 class Block(ABC):
     """A matrix (documents, columns); the learner reads it if `learning`."""
 
@@ -122,9 +105,10 @@ class TextBlock(SparseBlock):
 
     Parameters
     ----------
-    counts, frequency, lengths, documents, vocabulary
-        The values are made from: occurrences, documents with each term, words of each document, documents with a text,
-        terms.
+    counts, frequency, lengths, documents
+        The values are made from: occurrences, documents with each term, words of each document, documents with a text.
+    read_terms
+        Returns the terms in the order of the columns; called on first use.
     bigrams
         Whether some terms are pairs of words.
     learning
@@ -142,13 +126,22 @@ class TextBlock(SparseBlock):
         frequency: Ints,
         lengths: Ints,
         documents: int,
-        vocabulary: Vocabulary,
+        read_terms: Callable[[], list[str]],
         bigrams: bool = False,
         learning: bool = True,
     ) -> None:
         super().__init__(name, indptr, indices, values, len(frequency), learning)
         self.counts, self.frequency, self.lengths, self.documents = counts, frequency, lengths, documents
-        self.vocabulary, self.bigrams = vocabulary, bigrams
+        self.bigrams, self._read_terms = bigrams, read_terms
+
+    @cached_property
+    def terms(self) -> list[str]:
+        """Column -> term."""
+        return self._read_terms()
+
+    @cached_property
+    def _columns(self) -> dict[str, int]:
+        return {term: column for column, term in enumerate(self.terms)}
 
     def vectorize(self, text: str) -> csr_matrix:
         """(1, columns): the text as if it were a document, unknown terms left out."""
@@ -163,8 +156,8 @@ class TextBlock(SparseBlock):
         return row
 
     def _known(self, counted: Counts) -> tuple[NDArray[np.int32], NDArray[np.uint16]]:
-        """Columns, rising, and counts of the terms that the vocabulary has."""
-        columns = np.array([self.vocabulary.columns.get(term, -1) for term in counted.terms], np.int32)
+        """Columns, rising, and counts of the known terms."""
+        columns = np.array([self._columns.get(term, -1) for term in counted.terms], np.int32)
         columns = columns[counted.indices]
         order = np.argsort(columns)
         order = order[columns[order] >= 0]
@@ -190,7 +183,7 @@ class TextBlock(SparseBlock):
 
     def term(self, column: int) -> str:
         """The column's name for people: a word as it is, a gram with its block and its blanks as points."""
-        term = self.vocabulary.terms[column]
+        term = self.terms[column]
         return term if self.name == "words" else f"{self.name}:{term.replace(' ', '·')}"
 
 

@@ -15,15 +15,7 @@ from collection.errors import FormatError, InputError
 
 
 class Embeddings:
-    """The rows of a .npy file, or without a file those of the block `before`.
-
-    Raises
-    ------
-    FormatError
-        The file is not an array of real numbers with rows and columns.
-    InputError
-        There is neither a file nor a block.
-    """
+    """The rows of a .npy file of real numbers, or without a file those of the block `before`."""
 
     def __init__(self, path: str | os.PathLike[str] | None, before: Block | None) -> None:
         self.path = None if path is None else Path(path)

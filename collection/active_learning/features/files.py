@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypedDict, cast
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from collection.active_learning.features.blocks import Block, DenseBlock, TextBlock, Vocabulary
+from collection.active_learning.features.blocks import Block, DenseBlock, TextBlock
 from collection.active_learning.features.matrix import Vectors
 from collection.errors import FormatError
 
@@ -66,13 +66,7 @@ class Stored(NamedTuple):
 
 
 def open_vectors(directory: str | os.PathLike[str]) -> Vectors:
-    """The vectors in a directory, memory-mapped: quick whatever their size, and shared between processes.
-
-    Raises
-    ------
-    FormatError
-        There are none, or a file is damaged.
-    """
+    """The vectors in a directory, memory-mapped and shared between processes; FormatError if there are none."""
     stored = read(Path(directory))
     # "words" may be there for BM25 alone.
     order = dict.fromkeys([*stored.meta["learning"], *stored.blocks])
@@ -127,7 +121,7 @@ def _map_files(directory: Path, meta: Meta) -> Stored:
         blocks[name] = TextBlock(
             name,
             documents=meta["with_text"],
-            vocabulary=_vocabulary(folder / f"{name}.terms.txt", columns),
+            read_terms=_terms(folder / f"{name}.terms.txt", columns),
             bigrams=bool(meta["bigrams"]) and name == "words",
             learning=name in meta["learning"],
             **arrays,
@@ -152,11 +146,11 @@ def _array(path: Path, dtype: DTypeLike) -> np.ndarray:
     return mapped.view(np.ndarray)
 
 
-def _vocabulary(path: Path, columns: int) -> Vocabulary:
+def _terms(path: Path, columns: int) -> Callable[[], list[str]]:
     # Mapped now and read on first use, when an update may have removed the file.
     lines = np.memmap(path, np.uint8, "r") if path.stat().st_size else np.zeros(0, np.uint8)
 
-    def terms() -> list[str]:
+    def read_terms() -> list[str]:
         try:
             found = lines.tobytes().decode("utf-8", "surrogatepass").split("\n")[:-1]
         except UnicodeDecodeError:
@@ -165,7 +159,7 @@ def _vocabulary(path: Path, columns: int) -> Vocabulary:
             raise FormatError(path, None, f"{columns} terms", f"{len(found)}", AGAIN)
         return found
 
-    return Vocabulary(terms)
+    return read_terms
 
 
 def encode_terms(terms: list[str]) -> bytes:

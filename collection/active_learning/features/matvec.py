@@ -43,15 +43,7 @@ def compiled() -> Callable[..., None] | None:
 
 
 class Rows:
-    """The rows of a sparse matrix, cut into slabs that threads multiply side by side.
-
-    Parameters
-    ----------
-    indptr, indices, values
-        A CSR matrix: int64, int32, float32; arrays or memory maps. They are never copied.
-    columns
-        How many.
-    """
+    """The rows of a CSR matrix, cut into slabs that threads multiply side by side; the arrays are never copied."""
 
     def __init__(self, indptr: Ints, indices: NDArray[np.int32], values: Floats, columns: int) -> None:
         self.indptr, self.indices, self.values, self.columns = indptr, indices, values, columns
@@ -81,16 +73,9 @@ class Rows:
         return matrix
 
     def add_product(self, weights: Floats, out: Floats, threads: int | None = None) -> None:
-        """Add `matrix @ weights` to `out`, in float32 throughout.
+        """Add `matrix @ weights` (columns,) to `out` (rows,), in float32 throughout.
 
-        Parameters
-        ----------
-        weights
-            (columns,)
-        out
-            (rows,)
-        threads
-            How many at a time; None: as many as there are cores, and one for a small matrix.
+        `threads`: None for as many as there are cores, or one for a small matrix.
         """
         large = len(self.values) > SMALL
         fast = compiled() if large else None

@@ -63,7 +63,8 @@ def update(
     """Make the vectors in a directory, or bring them up to date; only unknown texts are tokenised.
 
     The result is the same as if all were made from scratch, but for the order of columns. The old vectors stay until
-    everything is written, and whoever has them open keeps them.
+    everything is written, and whoever has them open keeps them. Raises BusyError while another update of the directory
+    is running.
 
     Parameters
     ----------
@@ -81,15 +82,6 @@ def update(
         block stays as it was, as long as the number of documents is the same.
     processes
         How many count at a time; None: one a core for a large collection.
-
-    Raises
-    ------
-    UnknownNameError
-        There is no such block.
-    FormatError
-        The embeddings are not a row of numbers for each document.
-    BusyError
-        Another update of the directory is running.
     """
     begin, directory = time.perf_counter(), Path(directory)
     learning = tuple(dict.fromkeys([*blocks, *(["dense"] if dense is not None else [])]))
@@ -138,7 +130,7 @@ def _intact(directory: Path) -> Stored | None:
         old = read(directory)
         for block in old.blocks.values():
             if isinstance(block, TextBlock):
-                _ = block.vocabulary.terms  # read now, since later an error could not be ignored
+                _ = block.terms  # read now, since later an error could not be ignored
         return old
     return None
 
@@ -230,7 +222,7 @@ class _Writer:
             return
         for name in self.made:
             old = self._old.get(name)
-            assembly = self._assemblies[name] = Assembly(name, self._file, old.vocabulary.terms if old else ())
+            assembly = self._assemblies[name] = Assembly(name, self._file, old.terms if old else ())
             if old is not None:
                 for a, b in row_ranges(old.indptr[: rows + 1]):
                     values = slice(old.indptr[a], old.indptr[b])
@@ -264,7 +256,7 @@ class _Writer:
                 # The others are written already.
                 if part not in ("indices", "counts", "values"):
                     np.save(self.folder / f"{name}.{part}.npy", getattr(block, part))
-            (self.folder / f"{name}.terms.txt").write_bytes(encode_terms(block.vocabulary.terms))
+            (self.folder / f"{name}.terms.txt").write_bytes(encode_terms(block.terms))
             columns[name] = block.shape[1]
         return columns
 

@@ -90,16 +90,9 @@ def count_chunks(
     bigrams: bool = False,
     processes: int | None = None,
 ) -> Iterator[tuple[T, Counted]]:
-    """The counts of each chunk, in the order of the chunks.
+    """The counts of each chunk, a tag and texts, in order; chunks are read a little ahead of the results.
 
-    Parameters
-    ----------
-    chunks
-        A tag, which is returned with the counts, and texts; read a little ahead of the results.
-    blocks, bigrams
-        As for :func:`.term_counts.count`.
-    processes
-        None: as many as there are cores; 1: everything is counted in this one.
+    `processes`: None for as many as there are cores; 1 counts everything in this process.
     """
     processes = processes or matvec.cores()
     chunks, here = iter(chunks), 0
