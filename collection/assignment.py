@@ -154,12 +154,7 @@ def distribute_topics(sizes: Mapping[str, int], people: Sequence[str], per_topic
     Returns
     -------
     dict
-        Topic -> names, in the order of `sizes`.
-
-    Raises
-    ------
-    InputError
-        There are fewer people than `per_topic`.
+        Topic -> names, in the order of `sizes`. Raises :class:`InputError` for fewer people than `per_topic`.
 
     Examples
     --------
