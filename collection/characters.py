@@ -118,14 +118,7 @@ def writable(text: str) -> str:
 
 
 def require_writable(value: object, what: str, error: type[Exception] = InputError) -> None:
-    r"""Raise `error` for text that cannot be stored as UTF-8: lone surrogates and NUL.
-
-    Parameters
-    ----------
-    value
-        Text, or anything made of mappings, lists and tuples; all text in it is checked.
-    what
-        What the message calls it.
+    r"""Raise `error` for text in `value`, also in mappings, lists and tuples, with lone surrogates or NUL.
 
     Examples
     --------

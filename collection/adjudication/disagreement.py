@@ -113,16 +113,9 @@ def filter_queue(
     distance: int | None = None,
     names: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Keep the rows of a queue that meet every condition given.
+    """Keep the rows of a queue (:meth:`collection.campaign.adjudication.Adjudication.queue`) that meet all conditions.
 
-    Parameters
-    ----------
-    queue
-        The frame of :meth:`collection.campaign.adjudication.Adjudication.queue`.
-    why
-        "disagreement" or "calibration".
-    names
-        Only pairs that all of these annotators judged.
+    `why` is "disagreement" or "calibration"; all `names` have judged the pair.
     """
     wanted = np.ones(len(queue), dtype=np.bool_)
     for column, value in (("why", why), ("query_id", query_id), ("distance", distance)):

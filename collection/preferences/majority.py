@@ -55,12 +55,7 @@ def latest_preferences(preferences: pd.DataFrame) -> pd.DataFrame:
 
 
 def count_votes(preferences: pd.DataFrame) -> pd.DataFrame:
-    """Count how often each document of a pair was preferred.
-
-    Parameters
-    ----------
-    preferences
-        ``annotator``, ``query_id``, ``left``, ``right``, ``kind``; "cannot judge" is left out.
+    """Count how often each document of a pair was preferred, without "cannot judge".
 
     Returns
     -------
