@@ -130,7 +130,7 @@ def test_an_unknown_name_costs_as_much_as_a_known_one(campaign: Campaign, monkey
             return False
 
     hasher = Counting()
-    accounts._nobody()
+    accounts._placeholder_hash()
     monkeypatch.setattr(accounts, "_hasher", lambda: hasher)
     for name in ("ann", "bob", "eve"):
         campaign.accounts.check_password(name, "not the password")

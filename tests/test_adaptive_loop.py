@@ -26,7 +26,7 @@ from collection import Campaign, Judgement
 from collection.campaign.active_learning import seed_of
 from collection.cli import main
 from collection.errors import InputError, UnknownNameError
-from collection.pooling import rankings_of, replay, strategies
+from collection.pooling import list_rankings, replay, strategies
 from tests import test_loop_routes
 from tests.conftest import signed_in
 
@@ -95,7 +95,7 @@ def judge_all(campaign: Campaign, most: int = 100, annotator: str = "ann", topic
 def replayed(campaign: Campaign, name: str, topic: str = "1", among: str = "abcdefghijklmnopxyz") -> str:
     """The order in which the strategy asks where all answers are known, documents counted in another way."""
     given = {"seed": seed_of(campaign.id, topic)} if name == "thompson" else {}
-    rankings = rankings_of(list(campaign.corpus.runs()), topic, list(among))
+    rankings = list_rankings(list(campaign.corpus.runs()), topic, list(among))
     order = replay(ADAPTIVE[name].function(rankings, **given), [bool(relevant(d)) for d in among])
     return "".join(among[place] for place in order)
 

@@ -18,7 +18,7 @@ from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.charts import agreement as charts_agreement
-from annotate.elements import pairs_table
+from annotate.elements import display
 from collection import Campaign, Judgement
 from collection import annotator_agreement as agreement
 from collection.annotator_agreement import Labels
@@ -217,7 +217,7 @@ def test_a_cell_leads_to_its_pairs_and_a_pair_to_its_document(
     assert "1 pairs: one said 0 and the other 2." in words(app)
     assert app.dataframe[-1].value["doc_id"].tolist() == ["d2"]
     assert "after 12 seconds" not in words(app)
-    monkeypatch.setattr(pairs_table, "selected_row", lambda event, rows: 0)
+    monkeypatch.setattr(display, "selected_row", lambda event, rows: 0)
     app.run()
     assert not app.exception
     said = words(app)
@@ -232,7 +232,7 @@ def test_rows_of_topics_and_annotators_lead_to_pairs(
     monkeypatch: pytest.MonkeyPatch, opened: Callable[..., AppTest], judged: Campaign
 ) -> None:
     app = opened(judged)
-    monkeypatch.setattr(pairs_table, "selected_row", lambda event, rows: 0)
+    monkeypatch.setattr(display, "selected_row", lambda event, rows: 0)
     look(app, "Topics")
     assert "2 pairs: annotators differ in topic 1." in words(app)
     look(app, "Annotators")
@@ -257,7 +257,7 @@ def test_what_a_chart_says_is_selected(event: Any, cell: tuple[str, str] | None)
 
 @pytest.mark.parametrize(("rows", "wanted"), [([], None), ([2], 2), ([3], None)])
 def test_a_row_beyond_the_table_is_none(rows: list[int], wanted: int | None) -> None:
-    assert pairs_table.selected_row({"selection": {"rows": rows}}, 3) == wanted
+    assert display.selected_row({"selection": {"rows": rows}}, 3) == wanted
 
 
 @pytest.mark.slow

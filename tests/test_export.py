@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
 import json
 import os
 import runpy
@@ -1033,10 +1032,10 @@ def test_what_is_too_large_for_a_browser(page: Callable[..., AppTest], monkeypat
     assert "Download campaign.zip" not in [b.label for b in app.get("download_button")]
 
 
-def test_what_is_packed_is_the_collection(judged: Campaign) -> None:
-    options: dict[str, Any] = {"name": "wings", "corpus": "all", "query_text": "title", "with_runs": True, "rule": None}
-    packed = collection_download._packed(judged.directory, "wings", options)()
-    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+def test_what_is_packed_is_the_collection(judged: Campaign, tmp_path: Path) -> None:
+    options = collection_download.Options(name="wings", corpus="all", query_text="title", name_annotators=False)
+    collection_download.write_packed(judged, tmp_path / "wings.zip", "adjudicated-or-majority", options, with_runs=True)
+    with zipfile.ZipFile(tmp_path / "wings.zip") as archive:
         assert json.loads(archive.read("wings/collection.json"))["name"] == "wings"
         assert archive.read("wings/qrels.txt") == b"1 0 d1 3\n1 0 d2 0\n1 0 d6 1\n2 0 d4 2\n2 0 d5 0\n"
 

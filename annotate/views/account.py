@@ -1,4 +1,4 @@
-"""Account: who I am here, my password, and signing out."""
+"""Account: the person who is signed in, their password, and signing out."""
 
 import streamlit as st
 
@@ -26,12 +26,8 @@ if not has_one:
     st.write("You have none yet. With one you can sign in without a link, also in another browser.")
 with st.form("password", clear_on_submit=True, width=460):
     old = st.text_input("The old password", type="password", autocomplete="current-password") if has_one else ""
-    new = st.text_input(
-        "The new password",
-        type="password",
-        autocomplete="new-password",
-        help=f"{SHORTEST_PASSWORD} characters or more. A few words that do not belong together do well.",
-    )
+    hint = f"{SHORTEST_PASSWORD} characters or more. A few words that do not belong together do well."
+    new = st.text_input("The new password", type="password", autocomplete="new-password", help=hint)
     again = st.text_input("The same again", type="password", autocomplete="new-password")
     if st.form_submit_button("Keep it", type="primary"):
         if new != again:
@@ -53,11 +49,8 @@ with st.form("password", clear_on_submit=True, width=460):
 
 st.subheader("Sign out")
 others = int(mine["sessions"]) - 1
-st.write(
-    "You are signed in here and nowhere else."
-    if not others
-    else f"You are signed in here and in {others} more browser{'' if others == 1 else 's'}."
-)
+elsewhere = f"in {others} more browser{'' if others == 1 else 's'}" if others else "nowhere else"
+st.write(f"You are signed in here and {elsewhere}.")
 with st.container(horizontal=True):
     if st.button("Sign out here", key="leave-here"):
         signin_pages.sign_out()

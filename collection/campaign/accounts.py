@@ -11,8 +11,6 @@ from pathlib import Path
 from shlex import quote
 from typing import NamedTuple
 
-import pandas as pd
-
 from collection import accounts, clock
 from collection.errors import CampaignError, ConflictError, InputError, UnknownNameError, WrongPasswordError
 from collection.records import Role
@@ -42,45 +40,48 @@ def digest(secret: str) -> str:
 
 @dataclass(eq=False)
 class Accounts:
-    """Accounts and roles, sessions and sign-in links."""
+    """Accounts and roles, sessions and sign-in links.
+
+    `table` and `groups` are the methods of :class:`.AccountTables`.
+    """
 
     store: Store
     directory: Path
 
-    def table(self) -> pd.DataFrame:
-        """Return all accounts; see :meth:`.AccountTables.table`."""
-        return self.store.accounts.table()
-
-    def groups(self) -> dict[str, list[str]]:
-        """Return the members of each group, sorted."""
-        return self.store.accounts.groups()
+    def __post_init__(self) -> None:
+        self.table = self.store.accounts.table
+        self.groups = self.store.accounts.groups
 
     def add(self, name: str, role: Role | str, email: str | None = None) -> str:
         """Add an account without a password, and return the normalised name.
 
         The name is the annotator of the person's judgements; `email` identifies the person to a sign-in provider.
 
-        Raises
-        ------
-        InputError
-            Name, role or address is invalid.
-        ConflictError
-            There is an account with this address or name, ignoring case.
+        InputError if one of them is invalid, ConflictError if there is an account with this name or address, ignoring
+        case.
         """
         with self.store.transaction():
-            return self._add(name, role, email)
+            clean, role, address = accounts.clean_name(name), accounts.clean_role(role), accounts.clean_email(email)
+            same = [other for other in self.store.accounts.names() if other.casefold() == clean.casefold()]
+            if same:
+                raise ConflictError(f"there is an account {same[0]!r} already; choose another name than {clean!r}")
+            for other in self.store.accounts.names_in_the_log():
+                if other != clean and other.casefold() == clean.casefold():
+                    raise ConflictError(
+                        f"there are judgements of {other!r} already; write the name as they do, or another"
+                    )
+            self._require_free(address, clean)
+            self.store.accounts.add(clean, role, address)
+            return clean
 
     def invite(self, name: str, role: Role | str, groups: Iterable[str] = (), email: str | None = None) -> str:
         """Add an account, and return the token of a one-time link for choosing a password.
 
-        Raises
-        ------
-        InputError, ConflictError
-            As :meth:`add`; also where judgements were imported under this name.
+        Raises errors as :meth:`add`, and ConflictError if judgements were imported under this name.
         """
         members = _clean_groups(groups)
         with self.store.transaction():
-            clean = self._add(name, role, email)
+            clean = self.add(name, role, email)
             if self.store.accounts.was_imported(clean):
                 raise ConflictError(
                     f"judgements of {clean!r} were imported, and a newcomer's would be mixed with them; "
@@ -96,15 +97,12 @@ class Accounts:
             return self._link(clean, invitation=True)
 
     def set_role(self, name: str, role: Role | str) -> None:
-        """Change the role of an account.
-
-        Raises
-        ------
-        CampaignError
-            This is the last manager who is not locked.
-        """
+        """Change the role of an account; CampaignError for the last manager who is not locked."""
         with self.store.transaction():
-            self._set_role(self._known(name), accounts.clean_role(role))
+            clean, role = self._known(name), accounts.clean_role(role)
+            if role != "manager":
+                self._keep_a_manager(clean, "give another role to")
+            self.store.accounts.update(clean, "role", role)
 
     def set_groups(self, name: str, groups: Iterable[str]) -> None:
         """Make the person a member of exactly these groups."""
@@ -121,13 +119,7 @@ class Accounts:
             self.store.accounts.update(clean, "email", address)
 
     def lock(self, name: str) -> None:
-        """Lock an account, end its sessions, and void its links.
-
-        Raises
-        ------
-        CampaignError
-            This is the last manager who is not locked.
-        """
+        """Lock an account, end its sessions, and void its links; CampaignError as in :meth:`set_role`."""
         with self.store.transaction():
             clean = self._known(name)
             self._keep_a_manager(clean, "lock")
@@ -140,12 +132,9 @@ class Accounts:
         self.store.accounts.update(self._known(name), "locked", False)
 
     def set_password(self, name: str, password: str, keep: str | None = None) -> None:
-        """Set the password of an account, end its sessions except `keep` (a digest), and void its links.
+        """Set a password, void the links of the account, and end its sessions except `keep` (a digest).
 
-        Raises
-        ------
-        InputError
-            The password fails :func:`collection.accounts.require_password`.
+        InputError if the password fails :func:`collection.accounts.require_password`.
         """
         accounts.require_password(password, name)
         hashed = accounts.hash_password(password)  # slow, so before the transaction
@@ -153,15 +142,7 @@ class Accounts:
             self._set_password(self._known(name), hashed, keep)
 
     def change_password(self, name: str, old: str, new: str, keep: str | None = None) -> None:
-        """Set a new password after checking the old one, if there is one.
-
-        Raises
-        ------
-        WrongPasswordError
-            The old password is wrong.
-        InputError
-            The new one fails :func:`collection.accounts.require_password`.
-        """
+        """Set a new password as :meth:`set_password`; WrongPasswordError if there is an old one and it is wrong."""
         if self.has_password(name) and self.check_password(name, old) is None:
             raise WrongPasswordError("the old password is another")
         self.set_password(name, new, keep)
@@ -186,15 +167,12 @@ class Accounts:
         return account is not None and account.password is not None
 
     def open_session(self, name: str) -> str:
-        """Open a session, and return its secret for the browser.
-
-        Raises
-        ------
-        CampaignError
-            The account is locked.
-        """
+        """Open a session, and return its secret for the browser; CampaignError if the account is locked."""
         with self.store.transaction():
-            return self._open_session(self._known(name))
+            self._not_locked(clean := self._known(name))
+            secret = secrets.token_urlsafe(24)
+            self.store.accounts.add_session(digest(secret), clean, clock.seconds() + SESSION_DAYS * A_DAY)
+        return secret
 
     def session(self, secret: str) -> Person | None:
         """Return who is signed in with this secret; None if the session has ended or the account is locked."""
@@ -227,7 +205,10 @@ class Accounts:
         """Use up a sign-in link, and return the secret of the session that it opens; None if it is not valid."""
         with self.store.transaction():
             name = self.signin_link_account(token)
-            return None if name is None else self._open_session_by(token, name)
+            if name is None:
+                return None
+            self.store.accounts.use_signin_link(digest(token))
+            return self.open_session(name)
 
     def invited(self, token: str) -> str | None:
         """Return the account of an invitation, without using it up; None if it is not valid."""
@@ -236,10 +217,7 @@ class Accounts:
     def accept_invitation(self, token: str, password: str) -> str | None:
         """Use up an invitation to set a password, and return the secret of a new session; None if it is not valid.
 
-        Raises
-        ------
-        InputError
-            The password fails :func:`collection.accounts.require_password`; the invitation remains valid.
+        InputError as in :meth:`set_password`; the invitation then remains valid.
         """
         name = self.invited(token)
         if name is None:
@@ -249,25 +227,21 @@ class Accounts:
         with self.store.transaction():
             if self.invited(token) is None:  # used in the meantime
                 return None
-            secret = self._open_session_by(token, name)
-            self._set_password(name, hashed, digest(secret))
-            return secret
+            self.store.accounts.use_signin_link(digest(token))
+            self._set_password(name, hashed, None)
+            return self.open_session(name)
 
     def start_signin(self, asked: str | None, login: str) -> tuple[str, str]:
         """Return the account and the token of the link that is printed when the app starts.
 
         The account is `asked`, else the one called `login`, else the first manager. Without a manager, it becomes one.
-
-        Raises
-        ------
-        CampaignError
-            There is no account `asked`, or it is locked.
+        CampaignError if the account `asked` is unknown or locked.
         """
         with self.store.transaction():
             account = self.store.accounts.get(_composed(asked or login))
             managers = self.store.accounts.open_managers()
             if account is None and not managers:
-                name = self._add(asked or _composed(login) or "manager", "manager", None)
+                name = self.add(asked or _composed(login) or "manager", "manager", None)
                 return name, self._link(name)
             if asked and account is None:
                 raise CampaignError(
@@ -301,24 +275,12 @@ class Accounts:
             account = self.store.accounts.of_email(address)
             if account is None:
                 mine = self._free_name(name, address)
-                return self._link(self._add(mine, role, address), seconds=60)
+                return self._link(self.add(mine, role, address), seconds=60)
             if account.locked:
                 return None
             with suppress(CampaignError):  # the last manager keeps the role
-                self._set_role(account.name, role)
+                self.set_role(account.name, role)
             return self._link(account.name, seconds=60)
-
-    def _add(self, name: str, role: Role | str, email: str | None) -> str:
-        clean, role, address = accounts.clean_name(name), accounts.clean_role(role), accounts.clean_email(email)
-        same = [other for other in self.store.accounts.names() if other.casefold() == clean.casefold()]
-        if same:
-            raise ConflictError(f"there is an account {same[0]!r} already; choose another name than {clean!r}")
-        for other in self.store.accounts.names_in_the_log():
-            if other != clean and other.casefold() == clean.casefold():
-                raise ConflictError(f"there are judgements of {other!r} already; write the name as they do, or another")
-        self._require_free(address, clean)
-        self.store.accounts.add(clean, role, address)
-        return clean
 
     def _require_free(self, address: str | None, name: str) -> None:
         holder = None if address is None else self.store.accounts.of_email(address)
@@ -350,29 +312,14 @@ class Accounts:
                 f"{name!r} is the only manager who can come in; make somebody else one before you {what} the account"
             )
 
-    def _set_role(self, name: str, role: Role) -> None:
-        if role != "manager":
-            self._keep_a_manager(name, "give another role to")
-        self.store.accounts.update(name, "role", role)
-
     def _set_password(self, name: str, hashed: str, keep: str | None) -> None:
         self.store.accounts.update(name, "password", hashed)
         self.store.accounts.end_sessions(name, keep)
         self.store.accounts.void_signin_links(name)
 
-    def _open_session(self, name: str) -> str:
-        self._not_locked(name)
-        secret = secrets.token_urlsafe(24)
-        self.store.accounts.add_session(digest(secret), name, clock.seconds() + SESSION_DAYS * A_DAY)
-        return secret
-
     def _account_of(self, token: str, *, invitation: bool) -> str | None:
         link = self.store.accounts.signin_link(digest(token))
         return None if link is None or link.invitation != invitation else link.account
-
-    def _open_session_by(self, token: str, name: str) -> str:
-        self.store.accounts.use_signin_link(digest(token))
-        return self._open_session(name)
 
     def _link(self, name: str, seconds: float = LINK_DAYS * A_DAY, *, invitation: bool = False) -> str:
         token = secrets.token_urlsafe(24)

@@ -6,7 +6,6 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,16 +18,16 @@ from collection.campaign.corpus import Corpus
 from collection.campaign.features import Features
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.settings import Settings
-from collection.campaign.topic_ledger import Known, ledger_of, settled
+from collection.campaign.topic_ledger import adjudicated_decisions, ledger_of
 from collection.campaign.training_round import Learned, Listed, Round
 from collection.records import Run
 from collection.stopping import Ledger
 from collection.store import Selection, Store
 
-SPACES = 16
+MAX_SPACES = 16
 """Number of topics with a cached space, which has a few numbers for every document."""
 
-KEPT = 16
+MAX_RANKINGS = 16
 """Number of topics with cached rankings of the runs."""
 
 
@@ -71,32 +70,32 @@ class ActiveLearning:
         model_round = self.store.judgements.logged_in(query_id)
         decisions = self.store.judgements.decisions(query_id)
         decisions = decisions[decisions["row"] < len(space.allowed)]
-        once = settled(decisions)
+        once = adjudicated_decisions(decisions)
         is_graded = once["relevance"].notna()
         graded, passed = once[is_graded], once.loc[~is_graded, "row"].to_numpy(dtype=np.int64)
         judged, grades = graded[["row", "relevance"]].to_numpy(dtype=np.int64).T
         if isinstance(space, training_round.Space):
             seed = seed_of(self.campaign_id, query_id, model_round)
-            ranking = training_round.one_round(space, judged, grades, settings.recipe(), seed, count, passed)
+            ranking = training_round.train_and_rank(space, judged, grades, settings.recipe(), seed, count, passed)
             usual = "start" if ranking.model is None else "loop"
         else:
             # The strategy needs an answer for documents without a grade.
             answers = dict.fromkeys(passed.tolist(), False)
             answers |= dict(zip(judged.tolist(), (grades >= settings.level).tolist(), strict=True))
-            rows = pooling.ahead(self.strategy(query_id, settings.by, space), answers, count)
+            rows = pooling.choose_next(self.strategy(query_id, settings.by, space), answers, count)
             ranking = training_round.Ranking(rows, np.zeros(len(rows), dtype=np.float32), None, settings.by)
             usual = settings.by
         left = space.allowed.copy()
         left[judged] = left[passed] = False
-        known = ledger_of(decisions, space.allowed, settings.level)
-        chosen = training_round.queue(
+        topic = ledger_of(decisions, space.allowed, settings.level)
+        chosen = training_round.build_queue(
             ranking,
-            known.ledger,
+            topic.ledger,
             left,
             seed_of(self.campaign_id, query_id, model_round, "draws"),
             run=settings.draws_after,
             share=settings.control,
-            turns=known.turns,
+            turns=topic.from_loop,
         )
         names = self.store.corpus.doc_ids([c.row for c in chosen])
         selections = [
@@ -121,7 +120,7 @@ class ActiveLearning:
             return self._spaces[query_id][1]
         allowed = self.loop_scope.allowed(query_id, opened.size)
         space = training_round.Space(opened, allowed, text, self._evidence_of(query_id, signature, opened.size))
-        while len(self._spaces) >= SPACES:
+        while len(self._spaces) >= MAX_SPACES:
             del self._spaces[next(iter(self._spaces))]
         self._spaces[query_id] = (key, space)
         return space
@@ -145,12 +144,12 @@ class ActiveLearning:
 
     def ledger(self, query_id: str) -> Ledger:
         """Return a topic's judgements in order, for :mod:`collection.stopping`."""
-        return self.ledger_of(query_id, self.store.judgements.decisions(query_id), self.loop_scope.judgeable()).ledger
+        return self.ledger_of(query_id, self.store.judgements.decisions(query_id), self.loop_scope.judgeable())
 
-    def ledger_of(self, query_id: str, decisions: pd.DataFrame, judgeable: NDArray[np.bool_]) -> Known:
+    def ledger_of(self, query_id: str, decisions: pd.DataFrame, judgeable: NDArray[np.bool_]) -> Ledger:
         """Return the ledger of a topic's decisions within its :meth:`.LoopScope.universe`."""
         universe = self.loop_scope.universe(query_id, decisions, judgeable)
-        return ledger_of(decisions, universe, self.settings.loop().level, judgeable)
+        return ledger_of(decisions, universe, self.settings.loop().level, judgeable).ledger
 
     def _usual_count(self, query_id: str) -> int:
         return 100 + self.store.queue.count_unavailable(query_id, clock.seconds())
@@ -172,7 +171,7 @@ class ActiveLearning:
         state = vectors_state or self.features.version()
         return (json.dumps(settings.get("loop")), mode, state, pool, self.store.corpus.runs_signature())
 
-    def strategy(self, query_id: str, strategy: str, listed: Listed) -> pooling.Asking:
+    def strategy(self, query_id: str, strategy: str, listed: Listed) -> pooling.Selector:
         """Start an adaptive pooling strategy on the runs of a topic; its documents are rows of the matrix.
 
         Campaign and topic determine the seed, so the same answers lead to the same documents.
@@ -180,29 +179,22 @@ class ActiveLearning:
         return pooling.STRATEGIES[strategy].begin(listed.rankings, seed_of(self.campaign_id, query_id))
 
     def listed(self, query_id: str) -> Listed:
-        """Return the rankings of a topic within its scope; cached.
-
-        If no document has a text, documents of the runs without a row get one.
-        """
+        """Return the rankings of a topic within its scope; cached."""
         if query_id in self._listed and self._listed[query_id][0] == self._scope_of(query_id)[0]:
             return self._listed[query_id][1]
         runs = self._runs_of(query_id)
         every = pd.concat([run.frame for run in runs]) if runs else pd.DataFrame({"doc_id": [], "listed": []})
         ranks = every.groupby("doc_id", observed=True, sort=False)["listed"].agg(["size", "min"])
-        at = self.store.corpus.rows_of(ranks.index)
-        if len(at) < len(ranks) and self.store.corpus.document_rows() == len(self.store.corpus.without_text_rows()):
-            with self.store.transaction():
-                self.store.corpus.add_document_ids(doc_id for doc_id in ranks.index if doc_id not in at)
-            at = self.store.corpus.rows_of(ranks.index)
-        key, allowed = self._scope_of(query_id)
+        at = self.loop_scope.rows_of(ranks.index.tolist())
+        key, allowed = self._scope_of(query_id)  # after rows_of, which may add rows
         ranks["row"] = pd.Series(at, dtype="float64").reindex(ranks.index)
         known = ranks[ranks["row"] < len(allowed)].astype("int64")
         shown = known[allowed[known["row"].to_numpy()]]
         rows = shown["row"].to_numpy()
-        rankings = [rows[places] for places in pooling.rankings_of(runs, query_id, shown.index)]
+        rankings = [rows[places] for places in pooling.list_rankings(runs, query_id, shown.index)]
         best = zip(known["size"].tolist(), known["min"].tolist(), strict=True)
         made = Listed(allowed, rankings, dict(zip(known["row"].tolist(), best, strict=True)))
-        while len(self._listed) >= KEPT:
+        while len(self._listed) >= MAX_RANKINGS:
             del self._listed[next(iter(self._listed))]
         self._listed[query_id] = (key, made)
         return made
@@ -222,7 +214,7 @@ class ActiveLearning:
         ]
 
 
-def _spread(values: NDArray[Any], at: NDArray[Any], size: int) -> NDArray[np.float32]:
+def _spread(values: NDArray[np.float64], at: NDArray[np.int64], size: int) -> NDArray[np.float32]:
     wide = np.zeros(size, dtype=np.float32)
     wide[at] = values
     return wide

@@ -98,16 +98,9 @@ class AgreementStudy:
     def report(
         self, *, topics: Sequence[str] = (), without: Sequence[str] = (), level: float | None = None, **options: Any
     ) -> Agreement:
-        """Inter-annotator agreement; see :func:`collection.annotator_agreement.agreement`.
+        """Inter-annotator agreement by the labels; the default `level` is that of the loop's settings.
 
-        Parameters
-        ----------
-        topics, without
-            As for :meth:`labels`.
-        level
-            Minimum relevant grade; that of the loop's settings by default.
-        **options
-            ``resamples``, ``seed``, ``by``, ``sides``.
+        `options` are ``resamples``, ``seed``, ``by``, ``sides`` of :func:`collection.annotator_agreement.agreement`.
         """
         labels = self.labels(topics=topics, without=without)
         level = self.settings.loop().level if level is None else level
@@ -142,18 +135,8 @@ class AgreementStudy:
     ) -> list[Conclusion]:
         """Whether the grades of every two annotators, on the pairs that both graded, order the imported runs alike.
 
-        Parameters
-        ----------
-        topics, without
-            As for :meth:`labels`.
-        most
-            Maximum number of pairs of annotators, those with the most graded pairs in common; all by default. Each
-            takes as long as evaluating all runs twice.
-
-        Returns
-        -------
-        list of Conclusion
-            By name; empty without runs.
+        `most` limits the pairs of annotators to those with the most graded pairs in common, as each takes as long as
+        evaluating all runs twice. The list is ordered by name.
 
         Raises
         ------

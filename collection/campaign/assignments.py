@@ -37,12 +37,7 @@ class Assignments:
     def update(self, **changes: Any) -> AssignmentSettings:
         """Change fields of the :class:`~collection.assignment.AssignmentSettings`; existing judgements stay.
 
-        Raises
-        ------
-        UnknownNameError
-            There is no such setting or topic.
-        InputError
-            A value is out of range.
+        UnknownNameError for an unknown setting or topic, InputError for a value out of range.
         """
         with self.store.transaction():
             settings = self._with(changes)
@@ -93,10 +88,7 @@ class Assignments:
     def assign(self, query_ids: Iterable[str], accounts: Iterable[str] = (), groups: Iterable[str] = ()) -> None:
         """Assign topics to exactly these people and groups; without any, they are open to everybody.
 
-        Raises
-        ------
-        UnknownNameError, InputError
-            There is no such topic, account or group, or the account is a reader's.
+        UnknownNameError for an unknown topic, account or group, InputError for the account of a reader.
         """
         accounts, groups, query_ids = list(accounts), list(groups), list(query_ids)
         with self.store.transaction():

@@ -43,10 +43,7 @@ class Calibration:
     def set_pairs(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Replace the calibration set by these pairs (query_id, doc_id).
 
-        Raises
-        ------
-        InputError
-            A pair is named twice, or its topic or document is not in the campaign.
+        InputError for a repeated pair, an unknown topic, or a document without a text.
         """
         chosen = [(str(query_id), str(doc_id)) for query_id, doc_id in pairs]
         with self.store.transaction():

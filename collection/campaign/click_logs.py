@@ -83,8 +83,6 @@ class ClickLogs:
             TSV with a header: ``query_id doc_id shown clicked ctr attractiveness by``.
         qrels
             Attractiveness in TREC form, as labels with fractions: ``cleverdon evaluate`` reads them.
-        sources, smoothing
-            As :meth:`estimate` takes them.
 
         Returns
         -------

@@ -13,14 +13,7 @@ from collection.records import Document
 class DocumentTexts:
     """Ids and texts of documents, read anew on each pass, so that they need not fit into memory.
 
-    Documents without a text are left out.
-
-    Attributes
-    ----------
-    read
-        Begins a pass over the documents.
-    form
-        As :func:`collection.documents.rendering.shown` takes it.
+    `read` begins a pass; documents without a text are left out.
     """
 
     read: Callable[[], Iterable[Document]]

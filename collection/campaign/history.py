@@ -32,9 +32,7 @@ TOPICS = 50
 """Maximum number of judged topics, and of open topics, that are listed."""
 
 NO_END = "no end is known: the Recall page says when enough is found"
-
 SHARED = "if nobody else takes part of it"
-
 UNCOUNTED = "how many pairs a topic takes is known when it is done"
 
 _COLUMNS = ("at", "seconds", "away", "query_id", "log")
@@ -118,7 +116,7 @@ class JudgingHistory:
         before: int | None = None,
         limit: int = 50,
     ) -> History:
-        """Return an annotator's current judgements, newest first.
+        """Return an annotator's current judgements, newest first; UnknownNameError for an unknown topic or grade.
 
         Parameters
         ----------
@@ -130,13 +128,6 @@ class JudgingHistory:
             Only judgements before the entry with this number.
         limit
             From 1 to :data:`MOST_ENTRIES`.
-
-        Raises
-        ------
-        UnknownNameError
-            There is no such topic or grade.
-        InputError
-            The limit is out of range.
         """
         if query_id is not None:
             self.settings.require_topic(query_id)

@@ -41,13 +41,7 @@ class ImportSession:
         self.done(path, f"{sum(added):,} {what} ({', '.join(parts)})")
 
     def known_topics(self, path: Path | str, frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-        """Return the rows of known topics, and the topics that were left out.
-
-        Raises
-        ------
-        InputError
-            No topic is known.
-        """
+        """Return the rows of known topics, and the topics that were left out; InputError if none is known."""
         topics = self.store.corpus.topics()["query_id"]
         known = frame["query_id"].isin(topics)
         ignored = list(map(str, frame.loc[~known, "query_id"].unique()))

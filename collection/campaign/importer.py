@@ -17,7 +17,7 @@ from collection import comparison, formats, layout
 from collection.campaign import run_files
 from collection.campaign.corpus import Corpus
 from collection.campaign.grade_import import GradeImport
-from collection.campaign.images import Keeper
+from collection.campaign.images import ImageImport
 from collection.campaign.import_session import ImportSession, few
 from collection.campaign.judging import Judging
 from collection.campaign.results import ImportReport, ProgressCallback
@@ -150,11 +150,11 @@ class _FileImport:
         self.session.added(path, "topics", added)
 
     def import_documents(self, path: Path | str) -> None:
-        images = Keeper(self.directory, self.written)
+        images = ImageImport(self.directory, self.written)
         waiting, self.blank = sum(self.store.pool.without_text().values()), 0
         with _named(path):
             added = self.store.corpus.add_documents(self._counted(path, images), replace=self.replace)
-        images.settle()
+        images.sync()
         self.tell(f"{Path(path).name}: documents", sum(added), sum(added))
         if added.new or added.changed:  # what was derived from the documents is out of date
             self.store.settings.put("documents_version", self.store.settings.get("documents_version", 0) + 1)
@@ -176,13 +176,13 @@ class _FileImport:
                 f"allowed their hosts ({few(links)}): `cleverdon card {self.directory} --image-host HOST`",
             )
 
-    def _counted(self, path: Path | str, images: Keeper) -> Iterator[Document]:
+    def _counted(self, path: Path | str, images: ImageImport) -> Iterator[Document]:
         for number, (line, document) in enumerate(formats.read_documents(path), start=1):
             if number % 1000 == 0:
                 self.tell(f"{Path(path).name}: documents", number, None)
             named = document.metadata.get("images")
             if isinstance(named, formats.ImageList):
-                kept = images.kept(path, line, named)
+                kept = images.add(path, line, named)
                 yield document._replace(metadata={**document.metadata, "images": kept})
             else:
                 self.blank += not (document.title.strip() or (document.text or "").strip())

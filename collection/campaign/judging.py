@@ -105,7 +105,7 @@ class Judging:
             return NextPairs([], [], list(holding), None)
         length = len(holding) + count if in_loop is None else in_loop
         made = made or self.active_learning.retrain(query_id)
-        return self._from_loop(annotator, query_id, length, holding, at, made, let_go=alone and not holding)
+        return self._from_loop(annotator, query_id, length, holding, at, made, release=alone and not holding)
 
     def topic_with_work(self, annotator: str, after: str | None = None, exclude: Sequence[str] = ()) -> str | None:
         """Find a topic that has documents for the annotator now, or return None.
@@ -189,9 +189,9 @@ class Judging:
         at: float,
         made: Round,
         *,
-        let_go: bool,
+        release: bool,
     ) -> NextPairs:
-        """Hand out documents of a round; `let_go`: end the annotator's leases in other topics."""
+        """Hand out documents of a round; `release`: end the annotator's leases in other topics."""
         if self.settings.loop().budget:
             self.budget.most_in_loop()  # may read all runs, so it is cached before the transaction
         with self.store.transaction():
@@ -215,18 +215,18 @@ class Judging:
             # The document on screen was selected by an earlier round, and keeps its lease.
             on_screen = [d for d in holding[:1] if d in open_]
             others = [d for d in open_ if d in selections and d not in on_screen]
-            room = self.budget.room(query_id, annotator, alone=let_go)
+            room = self.budget.room(query_id, annotator, alone=release)
             if room is not None:
                 others = _within(others, second, room - len(set(on_screen).difference(second)))
             order = on_screen + others[: max(length - len(on_screen), 0)]
-            self.store.queue.end_leases(query_id, annotator, at, keep=[*holding, *order], others=let_go)
+            self.store.queue.end_leases(query_id, annotator, at, keep=[*holding, *order], others=release)
             until = at + min(self.settings.assignment().lease * 60, LONGEST_IN_LOOP)
             self.store.queue.prolong(query_id, [d for d in holding if d in open_], annotator, until)
             left = made.left - self.store.judgements.judged_among(query_id, since) - unavailable
             chosen = []
             for d in order:
                 if d not in on_screen:
-                    chosen.append(_drawn_from(selections[d], left))
+                    chosen.append(_with_probability(selections[d], left))
                 left -= d not in second  # a draw excludes the unjudged documents before it
             self.store.queue.lease(query_id, chosen, annotator, at, until)
         fresh = [d for d in order if d not in set(holding)]
@@ -256,6 +256,8 @@ class Judging:
     ) -> Judgement:
         """Write a judgement: a grade (`relevance`), a reason why none can be given (`cannot_judge`), or an `undo`.
 
+        JudgementError if it is invalid.
+
         Parameters
         ----------
         adjudicate
@@ -264,11 +266,6 @@ class Judging:
             See :class:`~collection.records.Judgement`.
         uuid
             Makes writing idempotent; a new one if left out.
-
-        Raises
-        ------
-        JudgementError
-            The judgement is invalid.
         """
         if (relevance is not None) + (cannot_judge is not None) + undo != 1:
             raise JudgementError("a judgement is a grade, or a reason why none can be given, or an undo")
@@ -320,50 +317,41 @@ class Judging:
         return JudgeResult(saved, refused, surplus, feedback)
 
     def write(self, judgement: Judgement, *, leased_only: bool = False) -> CountsAs:
-        """Write a judgement, and return what it counts as.
-
-        Raises
-        ------
-        JudgementError
-            It is invalid.
-        """
+        """Write a judgement, and return what it counts as; JudgementError if it is invalid."""
+        j, topic, document = judgement, f"topic {judgement.query_id!r}", f"document {judgement.doc_id!r}"
         with self.store.transaction():
-            return self._write(judgement, leased_only)
-
-    def _write(self, j: Judgement, leased_only: bool) -> CountsAs:
-        check_annotator(j, "judgement")
-        logged = self.store.judgements.logged(j.uuid)
-        if logged is not None:
-            if logged[:3] != (j.annotator, j.query_id, j.doc_id):
-                raise JudgementError(f"the uuid {j.uuid} belongs to another judgement")
-            return logged.counts_as
-        if leased_only and j.counts_as != "judgement":
-            raise JudgementError(f"what was handed out is judged, and not by {j.counts_as}")
-        pair = self.store.judgements.pair(j.query_id, j.doc_id, j.annotator, j.counts_as)
-        if pair is None:
-            known = j.query_id in set(self.store.corpus.topics()["query_id"])
-            missing = f"document {j.doc_id!r}" if known else f"topic {j.query_id!r}"
-            raise JudgementError(f"{missing} is not in the campaign")
-        if leased_only and not (pair.leased or pair.known):
-            raise JudgementError(f"document {j.doc_id!r} of topic {j.query_id!r} was not handed out to {j.annotator}")
-        if leased_only and pair.held_back and pair.judgement is None and j.kind != "undone":
-            raise JudgementError(f"the text of document {j.doc_id!r} is missing, so it cannot be judged yet")
-        if leased_only and pair.judgement is None:
-            j, pair = self._if_wanted(j, pair)
-        check_judgement(j, self.grades, pair.judgement)
-        if j.source != "imported" or j.strategy is None:  # an imported log may have its own selections
-            j = j._replace(
-                strategy=pair.strategy,
-                pool_rank=pair.pool_rank,
-                model_round=pair.model_round,
-                probability=pair.probability,
-            )
-        self.store.judgements.append(j, pair)
-        # The annotator holds the pair of an undone judgement again.
-        if leased_only and j.kind == "undone" and self.demand.has_room(j.annotator, j.query_id, j.doc_id):
-            until = clock.seconds() + min(self.settings.assignment().lease * 60, LONGEST_IN_LOOP)
-            self.store.queue.prolong(j.query_id, [j.doc_id], j.annotator, until)
-        return j.counts_as
+            check_annotator(j, "judgement")
+            logged = self.store.judgements.logged(j.uuid)
+            if logged is not None:
+                if logged[:3] != (j.annotator, j.query_id, j.doc_id):
+                    raise JudgementError(f"the uuid {j.uuid} belongs to another judgement")
+                return logged.counts_as
+            if leased_only and j.counts_as != "judgement":
+                raise JudgementError(f"what was handed out is judged, and not by {j.counts_as}")
+            pair = self.store.judgements.pair(j.query_id, j.doc_id, j.annotator, j.counts_as)
+            if pair is None:
+                known = j.query_id in set(self.store.corpus.topics()["query_id"])
+                raise JudgementError(f"{document if known else topic} is not in the campaign")
+            if leased_only and not (pair.leased or pair.known):
+                raise JudgementError(f"{document} of {topic} was not handed out to {j.annotator}")
+            if leased_only and pair.held_back and pair.judgement is None and j.kind != "undone":
+                raise JudgementError(f"the text of {document} is missing, so it cannot be judged yet")
+            if leased_only and pair.judgement is None:
+                j, pair = self._if_wanted(j, pair)
+            check_judgement(j, self.grades, pair.judgement)
+            if j.source != "imported" or j.strategy is None:  # an imported log may have its own selections
+                j = j._replace(
+                    strategy=pair.strategy,
+                    pool_rank=pair.pool_rank,
+                    model_round=pair.model_round,
+                    probability=pair.probability,
+                )
+            self.store.judgements.append(j, pair)
+            # The annotator holds the pair of an undone judgement again.
+            if leased_only and j.kind == "undone" and self.demand.has_room(j.annotator, j.query_id, j.doc_id):
+                until = clock.seconds() + min(self.settings.assignment().lease * 60, LONGEST_IN_LOOP)
+                self.store.queue.prolong(j.query_id, [j.doc_id], j.annotator, until)
+            return j.counts_as
 
     def _if_wanted(self, j: Judgement, pair: Pair) -> tuple[Judgement, Pair]:
         """Turn the judgement into surplus if the pair has all judgements that it needs, or others hold it."""
@@ -382,6 +370,6 @@ def _within(documents: Sequence[str], judged: Sequence[str], room: int) -> list[
     return [doc_id for doc_id in documents if doc_id in kept]
 
 
-def _drawn_from(chosen: Selection, documents: int) -> Selection:
+def _with_probability(chosen: Selection, documents: int) -> Selection:
     """Set the probability of a random draw from this number of documents."""
     return chosen if chosen.probability is None else chosen._replace(probability=1 / max(documents, 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -44,20 +45,23 @@ class LoopScope:
         return self._rows[1]
 
     def _listed_rows(self) -> dict[str, NDArray[np.int64]]:
-        """Return the matrix rows of the runs' documents by topic; without any texts, it adds missing rows."""
+        """Return the matrix rows of the runs' documents by topic."""
         pairs = [run.frame[["query_id", "doc_id"]].astype("str") for run in self.corpus.runs()]
         if not pairs:
             return {}
         every = pd.concat(pairs).drop_duplicates()
-        if self.store.corpus.document_rows() == len(self.store.corpus.without_text_rows()):
-            at = self.store.corpus.rows_of(every["doc_id"].unique())
-            missing = dict.fromkeys(doc_id for doc_id in every["doc_id"] if doc_id not in at)
-            if missing:
-                with self.store.transaction():
-                    self.store.corpus.add_document_ids(missing)
-        every["row"] = every["doc_id"].map(self.store.corpus.rows_of(every["doc_id"].unique()))
+        every["row"] = every["doc_id"].map(self.rows_of(every["doc_id"].unique()))
         known = every.dropna().astype({"row": "int64"})
         return {str(query_id): part["row"].to_numpy() for query_id, part in known.groupby("query_id")}
+
+    def rows_of(self, doc_ids: Collection[str]) -> dict[str, int]:
+        """Return the matrix row of each document; if no document has a text, it adds missing rows."""
+        corpus = self.store.corpus
+        rows = corpus.rows_of(doc_ids)
+        if len(rows) == len(doc_ids) or corpus.document_rows() > len(corpus.without_text_rows()):
+            return rows
+        corpus.add_document_ids(doc_id for doc_id in doc_ids if doc_id not in rows)
+        return corpus.rows_of(doc_ids)
 
     def universe(self, query_id: str, decisions: pd.DataFrame, judgeable: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return the documents that a topic's recall refers to, as a (documents,) mask.

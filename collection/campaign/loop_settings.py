@@ -113,7 +113,7 @@ class LoopSettings:
 
     @property
     def draws_after(self) -> int | None:
-        """`run` as :func:`collection.active_learning.training_round.queue` takes it."""
+        """`run` as :func:`collection.active_learning.training_round.build_queue` takes it."""
         return 0 if self.run is None and not self.by_model else self.run
 
 

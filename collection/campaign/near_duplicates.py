@@ -20,10 +20,8 @@ from collection.store import Store
 COMPARED = 5000
 """Judged documents of a topic, the newest, that others are compared with."""
 
-
 MOST_NEW = 300
 """Sketches made for one answer: about a third of a second."""
-
 
 SKETCHES = 50_000
 """Sketches kept in memory, of half a kilobyte each."""
@@ -39,37 +37,22 @@ class Near(NamedTuple):
 
 
 class Nearby(NamedTuple):
-    """Near-duplicates of some documents.
-
-    Attributes
-    ----------
-    near
-        Each known document with its near-duplicates, the most similar first.
-    more
-        Whether another call would compare further judged documents.
-    """
+    """Each known document with its near-duplicates, the most similar first."""
 
     near: dict[str, list[Near]]
     more: bool
+    """Whether another call would compare further judged documents."""
 
 
 class Duplicates(NamedTuple):
-    """Near-duplicates in a collection.
-
-    Attributes
-    ----------
-    documents
-        Number of documents compared.
-    pairs
-        Pairs of the pool whose document is in one group with an earlier one of the same topic.
-    pool
-        Pairs of the pool.
-    """
+    """Near-duplicates in a collection, among a number of documents."""
 
     groups: list[Group]
     documents: int
     pairs: int
+    """Pairs of the pool whose document is in one group with an earlier one of the same topic."""
     pool: int
+    """Pairs of the pool."""
 
 
 class NearDuplicates:

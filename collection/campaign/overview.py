@@ -71,12 +71,12 @@ class Overview:
         counts = self.store.judgements.counts()
         if settings.task == "grades" or not (counts["topics"] and counts["pool"] and counts["documents"]):
             return self._next_step_of_grading(counts)
-        board = self.topic_tasks.board()
-        made, wanted, _, topics = board.totals()
+        state = self.topic_tasks.decisions()
+        made, wanted, _, topics = state.totals()
         if not topics:
             least = 1 if settings.task == "list" else 2
             return NextStep("import", f"Import the documents: no topic has {least} or more with a text in its pool.")
-        waiting = waiting_topics(board.waiting())
+        waiting = waiting_topics(state.waiting())
         held = f" {waiting} Import their texts; the Export page lists the ids." if waiting else ""
         verb, what = ("Choose", "lists") if settings.task == "list" else ("Compare", "topics")
         if made < wanted:
@@ -138,8 +138,8 @@ class Overview:
         settings = self.settings.judging_page()
         if settings.task == "grades":
             return None
-        board = self.topic_tasks.board()
-        made, wanted, decided, topics = board.totals()
+        state = self.topic_tasks.decisions()
+        made, wanted, decided, topics = state.totals()
         what = "choices" if settings.task == "list" else "preferences"
         found = (
             choices.agreement(self.topic_tasks.choices(shared=True))
@@ -153,8 +153,8 @@ class Overview:
             "remaining": wanted - made,
             "decided": decided,
             "topics": topics,
-            "waiting": board.waiting(),
-            "annotators": [{"annotator": name, "topics": count} for name, count in sorted(board.made.items()) if count],
+            "waiting": state.waiting(),
+            "annotators": [{"annotator": name, "topics": count} for name, count in sorted(state.made.items()) if count],
             what: self.topic_tasks.counts()[what],
             "agreement": agreement if found.comparisons else None,
         }

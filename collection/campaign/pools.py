@@ -130,7 +130,7 @@ class Pools:
         Returns
         -------
         DataFrame
-            ``strategy``, ``parameters`` (as :func:`collection.pooling.in_words` writes them), ``pairs``,
+            ``strategy``, ``parameters`` (as :func:`collection.pooling.format_parameters` writes them), ``pairs``,
             ``new`` (not in the pool yet), ``median`` (pairs per topic); in the order of the table.
         """
         contributing = self._contributing(runs)
@@ -140,7 +140,7 @@ class Pools:
             given = {"budget": budget} if "budget" in entry.parameters else {}
             chosen = _drawn(entry.pool(contributing, **given))
             new = self._not_pooled(chosen, entry.name, {})
-            used = pooling.in_words({**entry.parameters, **given})
+            used = pooling.format_parameters({**entry.parameters, **given})
             rows.append((entry.name, used, len(chosen), len(new), float(np.median(_per_topic(chosen, topics)))))
         return pd.DataFrame(rows, columns=["strategy", "parameters", "pairs", "new", "median"])
 

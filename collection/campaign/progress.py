@@ -22,24 +22,20 @@ OTHERS_AFTER = 10.0
 
 
 @dataclass
-class _Pairs:
-    """The judged pairs of a topic, and the pooled ones that are done, up to an entry of the log."""
-
-    query_id: str
-    logged: int = 0
-    judged: set[int] = field(default_factory=set)
-    done: set[int] = field(default_factory=set)
-
-
-@dataclass
 class _Standings:
-    """The cached progress of an annotator in each topic, and the pairs of the topic that they judge now."""
+    """The cached progress of an annotator in each topic.
+
+    Of the topic `query_id`, also the keys of judged pairs and of pooled ones that are done, up to the entry `read`.
+    """
 
     made_of: tuple[object, ...]
     logged: int
     at: float
     topics: dict[str, tuple[int, int, int]]
-    pairs: _Pairs | None = None
+    query_id: str = ""
+    read: int = 0
+    judged: set[int] = field(default_factory=set)
+    done: set[int] = field(default_factory=set)
 
 
 @dataclass(eq=False)
@@ -75,14 +71,11 @@ class Progress:
     def topics(self, query_id: str | None = None) -> pd.DataFrame:
         """Return the progress of all topics or of one.
 
-        Returns
-        -------
-        DataFrame
-            ``query_id``, ``title``, ``mode``, ``pool`` (pairs), ``judged`` (pairs in the topic's scope: the pool, or
-            in a loop over the whole collection all pairs), ``judged_in_pool``, ``cannot_judge`` (of ``judged``),
-            ``made`` and ``goal`` (judgements that the pool has, and is to have; null in a loop over the whole
-            collection; equal in a closed topic), ``left`` (``goal`` - ``made``), ``waiting`` (of ``left``: the text
-            is missing), ``without_text`` (unjudged pooled pairs whose text is missing).
+        ``query_id``, ``title``, ``mode``, ``pool`` (pairs), ``judged`` (pairs in the topic's scope: the pool, or in a
+        loop over the whole collection all pairs), ``judged_in_pool``, ``cannot_judge`` (of ``judged``), ``made`` and
+        ``goal`` (judgements that the pool has, and is to have; null in a loop over the whole collection; equal in a
+        closed topic), ``left`` (``goal`` - ``made``), ``waiting`` (of ``left``: the text is missing),
+        ``without_text`` (unjudged pooled pairs whose text is missing).
         """
         frame = self.store.judgements.progress(query_id)
         scopes = self.settings.scopes_and_closed()
@@ -147,14 +140,13 @@ class Progress:
 
     def _standing_now(self, annotator: str, query_id: str, known: _Standings, logged: int) -> tuple[int, int, int]:
         """Update the pairs of a topic from the new entries of the log; see :meth:`.AssignmentTables.standing_for`."""
-        if known.pairs is None or known.pairs.query_id != query_id:
-            known.pairs = _Pairs(query_id)
-        pairs = known.pairs
-        for doc, judged, done in self.store.assignments.standing_since(query_id, annotator, pairs.logged):
-            (pairs.judged.add if judged else pairs.judged.discard)(doc)
-            (pairs.done.add if done else pairs.done.discard)(doc)
-        pairs.logged = logged
-        return known.topics[query_id][0], len(pairs.done), len(pairs.judged)
+        if known.query_id != query_id:
+            known.query_id, known.read, known.judged, known.done = query_id, 0, set(), set()
+        for doc, judged, done in self.store.assignments.standing_since(query_id, annotator, known.read):
+            (known.judged.add if judged else known.judged.discard)(doc)
+            (known.done.add if done else known.done.discard)(doc)
+        known.read = logged
+        return known.topics[query_id][0], len(known.done), len(known.judged)
 
 
 def standing_in_scope(scope: str, is_closed: bool, numbers: tuple[int, int, int]) -> tuple[int, int | None]:

@@ -16,7 +16,7 @@ from collection.campaign.corpus import Corpus
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import IN_POOL, LoopSettings
 from collection.campaign.settings import Settings
-from collection.campaign.topic_ledger import inside
+from collection.campaign.topic_ledger import decisions_in
 from collection.records import sort_naturally
 from collection.stopping import RULES, Decision, Estimate, Ledger, advice, betting, estimate
 from collection.stopping.table import count, missing_texts, percent, too_many
@@ -24,7 +24,6 @@ from collection.store import Store
 
 RECENT = 50
 """Number of newest ranked judgements by which the current precision is estimated."""
-
 
 TABLE = {
     "query_id": "str", "title": "str", "mode": "str", "of": "str", "judged": "int64", "found": "int64",
@@ -83,7 +82,6 @@ class Recall(NamedTuple):
 READY = "ready to stop"
 """The beginning of the advice for every topic that may stop."""
 
-
 IMPORT_TEXTS = "import the missing texts"
 """The advice where only documents without a text are left, or too many of them for any promise."""
 
@@ -103,7 +101,7 @@ class RecallEstimates:
         self.settings.require_topic(query_id)
         settings, mode = self.settings.loop(), self.settings.mode(query_id)
         decisions, judgeable = self.store.judgements.decisions(query_id), self.loop_scope.judgeable()
-        ledger = self.active_learning.ledger_of(query_id, decisions, judgeable).ledger
+        ledger = self.active_learning.ledger_of(query_id, decisions, judgeable)
         universe = self.loop_scope.universe(query_id, decisions, judgeable)
         known = _estimate(ledger, settings.confidence)
         skipped, drawn = self.store.judgements.skipped().get(query_id, (0, 0))
@@ -135,7 +133,7 @@ class RecallEstimates:
         for query_id, title in self.corpus.topics()[["query_id", "title"]].itertuples(index=False):
             mode, in_pool = modes[query_id], scopes[query_id] in IN_POOL
             decisions = by_topic.get(query_id, everything.iloc[:0])
-            ledger = self.active_learning.ledger_of(query_id, decisions, judgeable).ledger
+            ledger = self.active_learning.ledger_of(query_id, decisions, judgeable)
             decision = betting(ledger, target=settings.target, confidence=settings.confidence)
             decision = _unless_skipped(decision, skipped.get(query_id, (0, 0))[1])
             words = _words(ledger, decision, settings, mode, in_pool)[1]
@@ -301,7 +299,7 @@ def _upper(sentence: str) -> str:
 
 def _notes(decisions: pd.DataFrame, allowed: NDArray[np.bool_], level: int, ledger: Ledger, skipped: int) -> list[str]:
     """Sentences on what may make the estimates wrong."""
-    here = inside(decisions, allowed)
+    here = decisions_in(decisions, allowed)
     graded = here[here["kind"] == "graded"]
     opinions = (pd.to_numeric(graded["relevance"]) >= level).groupby(graded["doc_id"])
     differ = int((opinions.nunique() > 1).sum())

@@ -167,12 +167,7 @@ class Settings:
     def set_judging_page(self, **changes: Any) -> CardSettings:
         """Change fields of the :class:`CardSettings`.
 
-        Raises
-        ------
-        UnknownNameError
-            There is no such setting or named value.
-        InputError
-            A value is out of range.
+        UnknownNameError for an unknown setting or named value, InputError for a value out of range.
         """
         with self.store.transaction():
             settings = changed(self.judging_page(), changes, "setting of the judging page")
@@ -186,12 +181,7 @@ class Settings:
     def set_collection(self, **changes: str) -> About:
         """Change fields of :class:`About`.
 
-        Raises
-        ------
-        UnknownNameError
-            There is no such field.
-        InputError
-            The URL is no web address, or a text is not valid Unicode.
+        UnknownNameError for an unknown field, InputError for an invalid URL or text.
 
         Examples
         --------

@@ -13,18 +13,18 @@ from collection.stopping import Ledger
 
 Bools = NDArray[np.bool_]
 
-BY_LOOP = ("loop", "start", "random")
+LOOP_STRATEGIES = ("loop", "start", "random")
 """Strategies of the loop, beside adaptive pooling strategies."""
 
 
-class Known(NamedTuple):
+class TopicLedger(NamedTuple):
     """The ledger of a topic, and a mask of the documents that the loop selected."""
 
     ledger: Ledger
-    turns: Bools
+    from_loop: Bools
 
 
-def inside(decisions: pd.DataFrame, allowed: Bools) -> pd.DataFrame:
+def decisions_in(decisions: pd.DataFrame, allowed: Bools) -> pd.DataFrame:
     """Return the decisions on documents of the scope, a (documents,) mask."""
     rows = decisions["row"].to_numpy(dtype=np.int64)
     known = rows < len(allowed)
@@ -32,7 +32,7 @@ def inside(decisions: pd.DataFrame, allowed: Bools) -> pd.DataFrame:
     return decisions[known]
 
 
-def settled(decisions: pd.DataFrame) -> pd.DataFrame:
+def adjudicated_decisions(decisions: pd.DataFrame) -> pd.DataFrame:
     """Reduce the decisions of a topic to the first of each document, with the adjudicated grade (null: none).
 
     The first one is not a second opinion if there is another, since it has the selection of the document.
@@ -45,7 +45,7 @@ def settled(decisions: pd.DataFrame) -> pd.DataFrame:
     return once.assign(relevance=once["doc_id"].map(grades))
 
 
-def ledger_of(decisions: pd.DataFrame, allowed: Bools, level: int, judgeable: Bools | None = None) -> Known:
+def ledger_of(decisions: pd.DataFrame, allowed: Bools, level: int, judgeable: Bools | None = None) -> TopicLedger:
     """Return the ledger of a topic.
 
     Parameters
@@ -60,7 +60,7 @@ def ledger_of(decisions: pd.DataFrame, allowed: Bools, level: int, judgeable: Bo
         (documents,) bool: those that can be judged now, all if left out. The others are unjudged, and no draw can
         reach them.
     """
-    once = settled(inside(decisions, allowed))
+    once = adjudicated_decisions(decisions_in(decisions, allowed))
     relevant = (pd.to_numeric(once["relevance"]) >= level).fillna(False).to_numpy(dtype=np.bool_)
     chance = pd.to_numeric(once["probability"]).to_numpy(dtype=np.float64)
     rounds = pd.to_numeric(once["model_round"]).to_numpy(dtype=np.float64)
@@ -83,5 +83,5 @@ def ledger_of(decisions: pd.DataFrame, allowed: Bools, level: int, judgeable: Bo
         urn=urn,
         unreachable=unreachable,
     )
-    by_loop = [*BY_LOOP, *pooling.strategies(adaptive=True)]
-    return Known(ledger, once["strategy"].isin(by_loop).to_numpy(dtype=np.bool_))
+    by_loop = [*LOOP_STRATEGIES, *pooling.strategies(adaptive=True)]
+    return TopicLedger(ledger, once["strategy"].isin(by_loop).to_numpy(dtype=np.bool_))

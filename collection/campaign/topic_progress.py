@@ -15,14 +15,14 @@ from collection import preferences
 from collection.campaign.judging_settings import CardSettings
 from collection.store import Store, TopicKey
 
-BEHIND = 100
+SHARE_AFTER = 100
 """New entries of the log after which the shared state is replaced."""
 
-CAMPAIGNS = 4
+MAX_CAMPAIGNS = 4
 """Number of campaigns with a shared state."""
 
 
-class _Read(NamedTuple):
+class _SharedState(NamedTuple):
     """The annotators who have decided each topic, up to an entry of the log."""
 
     lists_of: tuple[object, ...]
@@ -31,13 +31,13 @@ class _Read(NamedTuple):
     decided: Mapping[int, frozenset[str]]
 
 
-_shared: OrderedDict[str, _Read] = OrderedDict()
+_shared: OrderedDict[str, _SharedState] = OrderedDict()
 
 _lock = threading.Lock()
 
 
 @dataclass
-class _Desk:
+class _AnnotatorTopics:
     """One annotator's topics in order, and how many of them need a decision; none before `first` does."""
 
     order: list[int]
@@ -47,7 +47,7 @@ class _Desk:
 
 
 @dataclass
-class Board:
+class TopicDecisions:
     """The decisions of all annotators.
 
     Attributes
@@ -70,10 +70,10 @@ class Board:
     keys: dict[str, int] = field(default_factory=dict)
     decided: dict[int, set[str]] = field(default_factory=dict)
     made: dict[str, int] = field(default_factory=dict)
-    _desks: dict[str, _Desk] = field(default_factory=dict)
+    _annotators: dict[str, _AnnotatorTopics] = field(default_factory=dict)
     _last: int = 0
     _uuid: str | None = None
-    _told: int = -BEHIND
+    _shared_until: int = -SHARE_AFTER
 
     def __post_init__(self) -> None:
         least = 2 if self._compares else 1
@@ -83,15 +83,15 @@ class Board:
         with _lock:  # other threads would read the same
             read = _shared.get(self.place)
             if read is not None and read.lists_of == self.lists_of and self._is_logged(read.last, read.uuid):
-                self._last, self._uuid, self._told = read.last, read.uuid, read.last
+                self._last, self._uuid, self._shared_until = read.last, read.uuid, read.last
                 self.decided = {topic: set(names) for topic, names in read.decided.items()}
                 self.made = dict(Counter(name for names in read.decided.values() for name in names))
             elif self._compares:
                 self._last = self.store.topic_tasks.last_preference()
-                for annotator, topic, said in self.store.topic_tasks.compared():
-                    self._set(topic, annotator, self._finished(topic, said))
+                for annotator, topic, preferred in self.store.topic_tasks.compared():
+                    self._set(topic, annotator, self._finished(topic, preferred))
                 self._uuid = self.store.topic_tasks.decision_uuid(self._last, preference=True)
-                self._tell()
+                self._share()
         self.catch_up()
 
     @property
@@ -99,23 +99,23 @@ class Board:
         return self.settings.task == "preference"
 
     def is_of(self, lists_of: tuple[object, ...], made_of: tuple[object, ...]) -> bool:
-        """Tell whether the board is up to date except for new entries of the log."""
+        """Tell whether the state is up to date except for new entries of the log."""
         return (lists_of, made_of) == (self.lists_of, self.made_of) and self._is_logged(self._last, self._uuid)
 
     def _is_logged(self, entry: int, uuid: str | None) -> bool:
         """Tell whether the log has the entry, which may have been rolled back."""
         return uuid == self.store.topic_tasks.decision_uuid(entry, preference=self._compares)
 
-    def _tell(self) -> None:
-        """Share the state with other boards of the process, unless it may be rolled back."""
+    def _share(self) -> None:
+        """Share the state with other threads, unless it may be rolled back."""
         if self.store.connection.in_transaction:
             return
         decided = {topic: frozenset(names) for topic, names in self.decided.items() if names}
-        _shared[self.place] = _Read(self.lists_of, self._last, self._uuid, decided)
+        _shared[self.place] = _SharedState(self.lists_of, self._last, self._uuid, decided)
         _shared.move_to_end(self.place)
-        while len(_shared) > CAMPAIGNS:
+        while len(_shared) > MAX_CAMPAIGNS:
             _shared.popitem(last=False)
-        self._told = self._last
+        self._shared_until = self._last
 
     def catch_up(self) -> None:
         """Read the new entries of the log."""
@@ -132,9 +132,9 @@ class Board:
                 last = entry
         if last != self._last or self._uuid is None:
             self._last, self._uuid = last, self.store.topic_tasks.decision_uuid(last, preference=self._compares)
-        if self._last >= self._told + BEHIND and not self.store.connection.in_transaction:
+        if self._last >= self._shared_until + SHARE_AFTER and not self.store.connection.in_transaction:
             with _lock:
-                self._tell()
+                self._share()
 
     def documents(self, query_id: str) -> list[str]:
         """Return the documents of a topic's list, or those that are compared."""
@@ -143,29 +143,31 @@ class Board:
 
     def wants(self, topic: int, annotator: str) -> bool:
         """Tell whether a topic needs a decision by this annotator, regardless of claims."""
-        said = self.decided.get(topic, ())
-        return annotator not in said and len(said) < self._room(topic) and topic in self._desk(annotator).mine
+        deciders = self.decided.get(topic, ())
+        return (
+            annotator not in deciders and len(deciders) < self._room(topic) and topic in self._topics_of(annotator).mine
+        )
 
     def room(self, topic: int, annotator: str) -> int:
         """Return how many others may have claimed the topic when this annotator gets it; below 0: they cannot."""
-        said = self.decided.get(topic, set())
-        return self._room(topic) - len(said - {annotator}) - 1
+        deciders = self.decided.get(topic, set())
+        return self._room(topic) - len(deciders - {annotator}) - 1
 
     def progress(self, annotator: str) -> tuple[int, int]:
         """Count the topics that an annotator has decided, and those that need a decision by them."""
-        return self.made.get(annotator, 0), self._desk(annotator).left
+        return self.made.get(annotator, 0), self._topics_of(annotator).left
 
     def open_to(self, annotator: str) -> Iterator[int]:
         """Yield the topics that need a decision by this annotator, in order."""
-        desk = self._desk(annotator)
+        own = self._topics_of(annotator)
         nothing_yet = True
-        for place in range(desk.first, len(desk.order)):
-            topic = desk.order[place]
+        for place in range(own.first, len(own.order)):
+            topic = own.order[place]
             if self.wants(topic, annotator):
                 nothing_yet = False
                 yield topic
             elif nothing_yet:
-                desk.first = place + 1
+                own.first = place + 1
 
     def totals(self) -> tuple[int, int, int, int]:
         """Count decisions made and needed, topics that need no more, and topics, of those that can be decided."""
@@ -182,27 +184,27 @@ class Board:
         row = self.topics[topic]
         return row.wanted if row.enough and topic not in self.closed else 0
 
-    def _finished(self, topic: int, said: list[tuple[str, str, str]]) -> bool:
+    def _finished(self, topic: int, preferred: list[tuple[str, str, str]]) -> bool:
         documents = self.documents(self.topics[topic].query_id)
-        return len(said) > 0 and preferences.plan(documents, said).pair is None
+        return len(preferred) > 0 and preferences.plan(documents, preferred).pair is None
 
-    def _desk(self, annotator: str) -> _Desk:
-        if annotator not in self._desks:
+    def _topics_of(self, annotator: str) -> _AnnotatorTopics:
+        if annotator not in self._annotators:
             mine = [self.keys[query_id] for query_id in self.store.assignments.topics_for(annotator)]
-            desk = _Desk(self.order_of(annotator, mine), frozenset(mine), 0)
-            self._desks[annotator] = desk
-            desk.left = sum(self.wants(topic, annotator) for topic in mine)
-        return self._desks[annotator]
+            own = _AnnotatorTopics(self.order_of(annotator, mine), frozenset(mine), 0)
+            self._annotators[annotator] = own
+            own.left = sum(self.wants(topic, annotator) for topic in mine)
+        return self._annotators[annotator]
 
     def _set(self, topic: int, annotator: str, decided: bool) -> None:
-        said = self.decided.setdefault(topic, set())
-        if decided == (annotator in said):
+        deciders = self.decided.setdefault(topic, set())
+        if decided == (annotator in deciders):
             return
-        before = {name: self.wants(topic, name) for name in self._desks}
-        (said.add if decided else said.discard)(annotator)
+        before = {name: self.wants(topic, name) for name in self._annotators}
+        (deciders.add if decided else deciders.discard)(annotator)
         self.made[annotator] = self.made.get(annotator, 0) + (1 if decided else -1)
-        for name, desk in self._desks.items():
+        for name, own in self._annotators.items():
             now = self.wants(topic, name)
-            desk.left += now - before[name]
+            own.left += now - before[name]
             if now and not before[name]:
-                desk.first = 0
+                own.first = 0

@@ -14,7 +14,7 @@ from collection.campaign.decision_checks import check_annotator, check_choice, c
 from collection.campaign.judging_settings import MOST_CHOSEN
 from collection.campaign.results import JudgeResult, Refused
 from collection.campaign.settings import Settings
-from collection.campaign.topic_progress import Board
+from collection.campaign.topic_progress import TopicDecisions
 from collection.errors import JudgementError, UnknownNameError
 from collection.records import Choice, Preference
 from collection.store import LoggedDecision, Store
@@ -55,7 +55,7 @@ class TopicTasks:
     directory: Path
     campaign_id: str
     settings: Settings
-    _made_board: Board | None = field(default=None, init=False)
+    _decisions: TopicDecisions | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.choices = self.store.topic_tasks.choices
@@ -72,60 +72,57 @@ class TopicTasks:
         if self.settings.judging_page().task == "grades":
             return NextTopics([], list(holding), True)
         with self.store.transaction():
-            board = self.board()
-            held = [board.keys[query_id] for query_id in holding if query_id in board.keys]
+            decisions = self.decisions()
+            held = [decisions.keys[query_id] for query_id in holding if query_id in decisions.keys]
             claims = self.store.topic_tasks.claims_on(held, at)
-            kept = [t for t in dict.fromkeys(held) if _may_have(board, t, annotator, claims)]
+            kept = [t for t in dict.fromkeys(held) if _may_have(decisions, t, annotator, claims)]
             until = {topic: end for topic, name, end in claims if name == annotator}
             # Young claims are not renewed, so that a save without new topics writes nothing.
             self.store.topic_tasks.claim([t for t in kept if until.get(t, 0) < at + lease / 2], annotator, at + lease)
-            fresh, exhausted = self._fresh(board, annotator, max(count, 0), set(kept), at)
+            fresh, exhausted = self._fresh(decisions, annotator, max(count, 0), set(kept), at)
             self.store.topic_tasks.claim(fresh, annotator, at + lease)
-        ids = {board.topics[topic].query_id for topic in kept}
+        ids = {decisions.topics[topic].query_id for topic in kept}
         closed = [query_id for query_id in holding if query_id not in ids]
-        return NextTopics([board.topics[topic].query_id for topic in fresh], closed, exhausted)
+        return NextTopics([decisions.topics[topic].query_id for topic in fresh], closed, exhausted)
 
-    def _fresh(self, board: Board, annotator: str, count: int, held: set[int], at: float) -> tuple[list[int], bool]:
+    def _fresh(
+        self, decisions: TopicDecisions, annotator: str, count: int, held: set[int], at: float
+    ) -> tuple[list[int], bool]:
         found: list[int] = []
-        topics = (topic for topic in board.open_to(annotator) if topic not in held)
+        topics = (topic for topic in decisions.open_to(annotator) if topic not in held)
         while len(found) < count:
             waiting = list(islice(topics, BATCH))
             if not waiting:
                 return found, True
             claims = self.store.topic_tasks.claims_on(waiting, at)
-            found += [topic for topic in waiting if _may_have(board, topic, annotator, claims)]
+            found += [topic for topic in waiting if _may_have(decisions, topic, annotator, claims)]
         return found[:count], False
 
     def documents(self, query_id: str) -> list[str]:
         """Return the first documents of a topic's pool that have a text, which annotators see."""
-        return self.board().documents(query_id)
+        return self.decisions().documents(query_id)
 
     def progress(self, annotator: str) -> TaskProgress:
         """Count the topics that an annotator has decided, and those that need a decision by them."""
-        done, left = self.board().progress(annotator)
+        done, left = self.decisions().progress(annotator)
         return TaskProgress(done, done + left, left)
 
     def plan(self, annotator: str, query_id: str, depth: int = 0) -> tuple[preferences.Plan, preferences.Lookahead]:
         """Choose which two documents of a topic an annotator compares next, and which after each possible answer.
 
         See :func:`collection.preferences.plan` and :func:`collection.preferences.look_ahead`.
-
-        Raises
-        ------
-        UnknownNameError
-            There is no such topic.
         """
-        board = self.board()
-        if query_id not in board.keys:
-            raise UnknownNameError("topic", query_id, board.keys)
-        documents = board.documents(query_id)
-        said = self.store.topic_tasks.preferences_of(board.keys[query_id], annotator)
+        decisions = self.decisions()
+        if query_id not in decisions.keys:
+            raise UnknownNameError("topic", query_id, decisions.keys)
+        documents = decisions.documents(query_id)
+        said = self.store.topic_tasks.preferences_of(decisions.keys[query_id], annotator)
         seed = f"{self.campaign_id} {annotator} {query_id}"
         return preferences.plan(documents, said, seed), preferences.look_ahead(documents, said, seed, depth)
 
     def may_see(self, annotator: str, query_id: str) -> bool:
         """Tell whether a topic is or was one of an annotator's."""
-        topic = self.board().keys.get(query_id)
+        topic = self.decisions().keys.get(query_id)
         if topic is None:
             return False
         return (
@@ -135,7 +132,7 @@ class TopicTasks:
             or self.store.topic_tasks.has_preferences(topic, annotator)
         )
 
-    def board(self) -> Board:
+    def decisions(self) -> TopicDecisions:
         """Return the decisions of all annotators in the campaign's task."""
         settings = self.settings.judging_page()
         (topics, pool_round, *others), _ = self.store.judgements.versions()
@@ -143,14 +140,14 @@ class TopicTasks:
         version = self.store.settings.get("documents_version", 0)
         lists_of = (settings.task, settings.list_size, settings.preference_size, topics, pool_round, version)
         made_of = (*others, self.store.topic_tasks.closed_topics(), self.settings.usual_mode())
-        board = self._made_board
-        if board is None or not board.is_of(lists_of, made_of):
+        decisions = self._decisions
+        if decisions is None or not decisions.is_of(lists_of, made_of):
             place = f"{self.campaign_id} {self.directory.resolve()}"
-            board = Board(self.store, settings, self._order_of, place, lists_of, made_of)
-            self._made_board = board
+            decisions = TopicDecisions(self.store, settings, self._order_of, place, lists_of, made_of)
+            self._decisions = decisions
         else:
-            board.catch_up()
-        return board
+            decisions.catch_up()
+        return decisions
 
     def _order_of(self, annotator: str, topics: Sequence[int]) -> list[int]:
         if self.settings.usual_mode() != "random":
@@ -246,14 +243,14 @@ class TopicTasks:
             return
         at, lease = clock.seconds(), self.settings.assignment().lease * 60
         claims = self.store.topic_tasks.claims_on([last.topic], at)
-        if _may_have(self.board(), last.topic, decision.annotator, claims):
+        if _may_have(self.decisions(), last.topic, decision.annotator, claims):
             self.store.topic_tasks.claim([last.topic], decision.annotator, at + lease)
 
 
-def _may_have(board: Board, topic: int, annotator: str, claims: Sequence[tuple[int, str, float]]) -> bool:
+def _may_have(decisions: TopicDecisions, topic: int, annotator: str, claims: Sequence[tuple[int, str, float]]) -> bool:
     """Tell whether a topic needs a decision by the annotator that others have not claimed."""
-    if not board.wants(topic, annotator):
+    if not decisions.wants(topic, annotator):
         return False
-    decided = board.decided.get(topic, set())
+    decided = decisions.decided.get(topic, set())
     others = sum(t == topic and name != annotator and name not in decided for t, name, _ in claims)
-    return others <= board.room(topic, annotator)
+    return others <= decisions.room(topic, annotator)

@@ -12,11 +12,11 @@ from typing import Any, Literal, NamedTuple, get_args
 import pandas as pd
 
 from collection import clock, formats, layout, pooling
-from collection.adjudication import ChosenRule, parse_rule
+from collection.adjudication import parse_rule
 from collection.campaign.corpus import Corpus
 from collection.campaign.document_texts import DocumentTexts
 from collection.campaign.export import RULE_FILE
-from collection.campaign.qrels import QrelsBuilder
+from collection.campaign.qrels import QrelsBuilder, Rule
 from collection.campaign.settings import Settings
 from collection.campaign.topic_tasks import TopicTasks
 from collection.documents import near_duplicates
@@ -29,21 +29,12 @@ from collection.store import Store
 
 PAIR = ["query_id", "doc_id"]
 
-
 RanksOf = Literal["fusion", "any"]
 """Ranks for a rule for negatives: of a reciprocal rank fusion of all runs, or the best of any run."""
 
 
 class TrainingFile(NamedTuple):
-    """A written file of training data.
-
-    Attributes
-    ----------
-    lines
-        Number of examples.
-    report
-        The content of FILE.rule.json.
-    """
+    """A written file of training data, its number of examples, and the content of FILE.rule.json."""
 
     path: str
     lines: int
@@ -77,7 +68,7 @@ class TrainingData:
         apart: bool = False,
         texts: bool = False,
         seed: int = 0,
-        rule: str | ChosenRule | None = None,
+        rule: Rule = None,
     ) -> Examples:
         """For each relevant document some that are not; see :func:`collection.export.training_examples.examples`.
 
@@ -86,26 +77,20 @@ class TrainingData:
 
         Parameters
         ----------
-        negatives
-            A name of :data:`collection.export.training_examples.NEGATIVES`.
-        count
-            Negatives for each positive.
+        negatives, count
+            A name of :data:`collection.export.training_examples.NEGATIVES`, and the number for each positive.
         ranks, ranks_of
             For rules that look at runs: first and last rank (default 1 to 100), and whose.
         level
             Minimum grade of a positive; the relevance level of the loop by default.
-        margin
-            Negatives are at least this many grades below the positive, instead of below the level.
         positives
             Maximum number of positives for each topic, chosen at random.
-        whole
-            Leave out positives that have fewer negatives than `count`.
+        whole, margin
+            As for :func:`collection.export.training_examples.examples`.
         apart
             Leave out negatives that are near-duplicates of a positive of the topic. Takes time.
         texts
             Only documents with a text.
-        rule
-            As :meth:`.QrelsBuilder.build` takes it.
 
         Raises
         ------

@@ -118,11 +118,11 @@ def pool(
 
 
 def _print_pool(report: PoolReport, time: Estimate | None, dry_run: bool) -> None:
-    from collection.pooling import in_words
+    from collection.pooling import format_parameters
 
     pairs = report.per_topic["pairs"]
     scope = f"{counted(report.runs, 'run')}, {counted(len(pairs), 'topic')}"
-    echo(f"{report.strategy} ({in_words(report.parameters)}) over {scope}")
+    echo(f"{report.strategy} ({format_parameters(report.parameters)}) over {scope}")
     drawn = "" if report.sampled_from is None else f", drawn from {report.sampled_from:,}"
     echo(f"pairs      {report.pairs:,}{drawn}")
     echo(f"per topic  min {pairs.min()}, median {pairs.median():g}, max {pairs.max()}")

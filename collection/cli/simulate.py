@@ -153,7 +153,7 @@ def _figure(measure: object, value: float) -> str:
 def _priors(text: str, level: float) -> Priors:
     """The value of `--priors`: none, numbers of random documents, or a file."""
     from collection.errors import FormatError, InputError
-    from collection.simulation.experiment import drawn_priors, listed_priors
+    from collection.simulation.experiment import draw_priors, list_priors
 
     if text == "none":
         return None
@@ -161,7 +161,7 @@ def _priors(text: str, level: float) -> Priors:
     if len(numbers) == 2 and all(n.strip().lstrip("-").isdecimal() for n in numbers):
         if "-" in text:
             raise InputError(f"priors are two numbers from 0 on, such as 1,1; found {text!r}")
-        return drawn_priors(int(numbers[0]), int(numbers[1]), level)
+        return draw_priors(int(numbers[0]), int(numbers[1]), level)
     path = Path(text)
     if not path.is_file():
         raise InputError(f"priors are none, two numbers such as 1,1, or a file; there is no file {text!r}")
@@ -173,4 +173,4 @@ def _priors(text: str, level: float) -> Priors:
         if len(cells) not in (2, 3) or (len(cells) == 3 and not cells[2].isdecimal()):
             raise FormatError(path, number, "query_id doc_id, and perhaps a seed", line)
         listed.setdefault((cells[0], int(cells[2]) if len(cells) == 3 else None), []).append(cells[1])
-    return listed_priors(listed)
+    return list_priors(listed)

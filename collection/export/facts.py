@@ -63,22 +63,9 @@ def distribution(counts: Iterable[int]) -> dict[str, float] | None:
 def of_qrels(qrels: pd.DataFrame, topics: Iterable[str], grades: Iterable[int], level: int) -> dict[str, object]:
     """Number of grades: in all, per grade and per topic.
 
-    Parameters
-    ----------
-    qrels
-        :data:`collection.frames.QRELS`, none below 0.
-    topics
-        All topics of the collection.
-    grades
-        The scale.
-    level
-        Minimum relevant grade.
-
-    Returns
-    -------
-    dict
-        ``topics`` counts those with a grade, ``without_relevant`` names those of them without a relevant document;
-        ``judged_per_topic`` and ``relevant_per_topic`` are their :func:`distribution`.
+    `qrels` are :data:`collection.frames.QRELS`, none below 0, `topics` and `grades` those of the collection, `level` is
+    the minimum relevant grade. ``topics`` counts those with a grade, ``without_relevant`` names those of them without a
+    relevant document, and ``..._per_topic`` is their :func:`distribution`.
     """
     relevant = qrels["relevance"] >= level
     judged = qrels["query_id"].value_counts().to_dict()
@@ -99,18 +86,10 @@ def of_qrels(qrels: pd.DataFrame, topics: Iterable[str], grades: Iterable[int], 
 
 
 def of_judging(log: pd.DataFrame, current: pd.DataFrame) -> dict[str, object]:
-    """Number of judgements by each annotator, and the time they took.
+    """Number of judgements by each annotator, and the time they took, from the log and its current judgements.
 
-    Parameters
-    ----------
-    log, current
-        The whole log of judgements, and the current ones: the fields of :class:`collection.records.Judgement`.
-
-    Returns
-    -------
-    dict
-        ``annotators`` are in the order of their first judgements. ``hours`` sums the time on screen of the ``timed``
-        judgements; ``first_at`` and ``last_at`` (UTC) leave out imports.
+    ``annotators`` are in the order of their first judgements. ``hours`` sums the time on screen of the ``timed``
+    judgements; ``first_at`` and ``last_at`` (UTC) leave out imports.
     """
     people = []
     adjudicated = current["counts_as"] == "adjudication"
@@ -144,16 +123,9 @@ def of_judging(log: pd.DataFrame, current: pd.DataFrame) -> dict[str, object]:
 def of_pool(
     pool: pd.DataFrame, rounds: pd.DataFrame, sampled_out: pd.DataFrame, qrels: pd.DataFrame, without_text: int
 ) -> dict[str, object]:
-    """How the pairs were chosen, and how many of them have a grade.
+    """How the pairs were chosen, and how many of them have a grade; ``outside`` counts qrels that are not in the pool.
 
-    Parameters
-    ----------
-    pool, rounds, sampled_out
-        As the store gives them.
-    qrels
-        ``query_id``, ``doc_id``; ``outside`` counts those that are not in the pool.
-    without_text
-        Number of unjudged pairs of the pool without a text.
+    `pool`, `rounds` and `sampled_out` are the store's, `without_text` counts unjudged pairs without a text.
     """
     pair = ["query_id", "doc_id"]
     judged = len(pool[pair].merge(qrels[pair], on=pair))
@@ -172,13 +144,7 @@ def of_pool(
 
 
 def of_recall(table: pd.DataFrame) -> dict[str, object]:
-    """Estimated recall: sums over the topics with a judgement, and ``per_topic`` their rows.
-
-    Parameters
-    ----------
-    table
-        As :meth:`.RecallEstimates.table`, in the order of topics.
-    """
+    """Sums of :meth:`.RecallEstimates.table` over the topics with a judgement, and ``per_topic`` their rows."""
     columns = ["query_id", "of", "judged", "found", "without_text", "relevant", "low", "high", "recall", "recall_low"]
     started = table[table["judged"] > 0]
     sums = {name: int(started[name].sum()) for name in ("found", "without_text", "low", "high")}

@@ -152,10 +152,9 @@ def examples(
     documents
         The collection, for the rule that draws from it.
     usable
-        Whether a document may be in an example; all by default.
+        Whether a document may be in an example.
     marked
-        :data:`collection.frames.QRELS`: every grade that anybody gave; the highest of a pair keeps it from becoming a
-        negative.
+        :data:`collection.frames.QRELS`: every grade that anybody gave; none of a negative's is that of a positive.
     excluded
         ``query_id``, ``doc_id``: pairs that are in no example.
     near
@@ -164,12 +163,10 @@ def examples(
         Minimum grade of a positive.
     margin
         None: negatives are below `level`. Else they are at least this far below the positive, and may be relevant.
-    negatives
-        Number for each positive; fewer where there are fewer.
+    negatives, per_topic
+        Maximum number of negatives for each positive, and of positives (chosen at random) for each topic.
     whole
         Leave out positives that have fewer than `negatives`.
-    per_topic
-        Maximum number of positives of a topic, chosen at random.
 
     Raises
     ------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +27,7 @@ from collection.measures.aligned import (
     grade_levels,
 )
 from collection.ranking import rank_run
+from collection.threads import map_ahead
 
 
 @dataclass(frozen=True)
@@ -257,9 +257,8 @@ def _among(column: pd.Series, names: pd.Index) -> npt.NDArray[np.int32]:
     parts = -(-len(texts) // LOOKED_UP_AT_ONCE)
     if parts < 2:
         return places(texts)
-    with ThreadPoolExecutor(min(parts, os.cpu_count() or 1)) as pool:
-        found = pool.map(places, (texts.slice(i * LOOKED_UP_AT_ONCE, LOOKED_UP_AT_ONCE) for i in range(parts)))
-        return np.concatenate(list(found))
+    slices = (texts.slice(i * LOOKED_UP_AT_ONCE, LOOKED_UP_AT_ONCE) for i in range(parts))
+    return np.concatenate(list(map_ahead(places, slices, min(parts, os.cpu_count() or 1))))
 
 
 def _arrow(column: pd.Series) -> Any:

@@ -69,12 +69,9 @@ class AccountTables(Repository):
     def table(self) -> pd.DataFrame:
         """Return all accounts, by name.
 
-        Returns
-        -------
-        DataFrame
-            ``name``, ``role``, ``email``, ``groups`` (a list), ``locked``, ``has_password``, ``sessions`` (number of
-            open ones), ``signed_in_at`` (latest), ``last_at`` (last judgement), ``made_at``, ``state`` ("locked",
-            "open", or "invited": no password, never signed in, no judgement).
+        ``name``, ``role``, ``email``, ``groups`` (a list), ``locked``, ``has_password``, ``sessions`` (number of open
+        ones), ``signed_in_at`` (latest), ``last_at`` (last judgement), ``made_at``, ``state`` ("locked", "open", or
+        "invited": no password, never signed in, no judgement).
         """
         frame = self.connection.frame(
             """
@@ -137,12 +134,10 @@ class AccountTables(Repository):
 
     def was_imported(self, annotator: str) -> bool:
         """Tell whether judgements of this name were imported."""
-        return bool(
-            self.connection.value(
-                "SELECT EXISTS (SELECT 1 FROM last_words AS w JOIN judgements AS j ON j.id = w.judgement "
-                "WHERE w.annotator = ? AND j.source = 'imported')",
-                (annotator,),
-            )
+        return self.connection.exists(
+            "SELECT EXISTS (SELECT 1 FROM last_words AS w JOIN judgements AS j ON j.id = w.judgement "
+            "WHERE w.annotator = ? AND j.source = 'imported')",
+            (annotator,),
         )
 
     @writes

@@ -53,11 +53,9 @@ class AssignmentTables(Repository):
 
     def is_for(self, query_id: str, annotator: str) -> bool:
         """Tell whether an annotator may judge a topic."""
-        return bool(
-            self.connection.value(
-                f"SELECT 1 FROM topics AS t WHERE t.query_id = :query_id AND {_IS_MINE}",
-                {"query_id": query_id, "annotator": annotator},
-            )
+        return self.connection.exists(
+            f"SELECT 1 FROM topics AS t WHERE t.query_id = :query_id AND {_IS_MINE}",
+            {"query_id": query_id, "annotator": annotator},
         )
 
     @writes

@@ -192,6 +192,14 @@ class Connection:
         row = self.execute(sql, parameters).fetchone()
         return None if row is None else row[0]
 
+    def count(self, sql: str, parameters: Parameters = ()) -> int:
+        """Return the number that a query counts."""
+        return int(self.value(sql, parameters))
+
+    def exists(self, sql: str, parameters: Parameters = ()) -> bool:
+        """Tell whether a query returns a true value."""
+        return bool(self.value(sql, parameters))
+
     def topic_key(self, query_id: str) -> int | None:
         """Return the key of a topic, or None if there is no such topic."""
         key: int | None = self.value("SELECT topic FROM topics WHERE query_id = ?", (query_id,))

@@ -212,7 +212,7 @@ class CorpusTables(Repository):
 
     def document_rows(self) -> int:
         """Return the number of rows of a matrix of all documents, with or without a text."""
-        return int(self.connection.value("SELECT coalesce(max(doc), 0) FROM documents"))
+        return self.connection.count("SELECT coalesce(max(doc), 0) FROM documents")
 
     def texts(self) -> Iterator[tuple[str, str | None]]:
         """Yield each document's id, and its title and text as one text (None without a text), in order of the keys."""

@@ -150,14 +150,11 @@ class JudgementTables(Repository):
     def progress(self, query_id: str | None = None) -> pd.DataFrame:
         """Count pairs and judgements of each topic, in order.
 
-        Returns
-        -------
-        DataFrame
-            ``query_id``, ``title``, ``pool`` (pairs), ``judged`` (pooled pairs with a judgement), ``cannot_judge``
-            (those of them without a grade), ``wanted`` (judgements that the pool is to have), ``made`` (those that
-            it has; an adjudicated pair has all), ``without_text`` (pooled pairs that are unjudged and held back as
-            their text is missing), ``waiting`` (judgements that held-back pairs still need), ``elsewhere`` and
-            ``elsewhere_cannot`` (judged, and judged without a grade, outside the pool).
+        ``query_id``, ``title``, ``pool`` (pairs), ``judged`` (pooled pairs with a judgement), ``cannot_judge`` (those
+        of them without a grade), ``wanted`` (judgements that the pool is to have), ``made`` (those that it has; an
+        adjudicated pair has all), ``without_text`` (pooled pairs that are unjudged and held back as their text is
+        missing), ``waiting`` (judgements that held-back pairs still need), ``elsewhere`` and ``elsewhere_cannot``
+        (judged, and judged without a grade, outside the pool).
         """
         return self.connection.frame(
             f"""
@@ -204,11 +201,9 @@ class JudgementTables(Repository):
 
     def judged_outside_pool(self) -> int:
         """Count judged pairs outside the pool."""
-        return int(
-            self.connection.value(
-                "SELECT count(*) FROM (SELECT DISTINCT w.topic, w.doc FROM words AS w WHERE NOT EXISTS "
-                "(SELECT 1 FROM pool AS p WHERE p.topic = w.topic AND p.doc = w.doc))"
-            )
+        return self.connection.count(
+            "SELECT count(*) FROM (SELECT DISTINCT w.topic, w.doc FROM words AS w WHERE NOT EXISTS "
+            "(SELECT 1 FROM pool AS p WHERE p.topic = w.topic AND p.doc = w.doc))"
         )
 
     def topics_since(self, logged: int) -> list[str]:
@@ -240,11 +235,9 @@ class JudgementTables(Repository):
 
     def logged_in(self, query_id: str) -> int:
         """Count a topic's entries in the log, which number the rounds of its model."""
-        return int(
-            self.connection.value(
-                "SELECT count(*) FROM judgements WHERE topic = (SELECT topic FROM topics WHERE query_id = ?)",
-                (query_id,),
-            )
+        return self.connection.count(
+            "SELECT count(*) FROM judgements WHERE topic = (SELECT topic FROM topics WHERE query_id = ?)",
+            (query_id,),
         )
 
     def judged_among(self, query_id: str, newest: int) -> int:
@@ -252,9 +245,8 @@ class JudgementTables(Repository):
         if newest <= 0:
             return 0
         # A sign before an id keeps SQLite from scanning the topic's log for each document.
-        return int(
-            self.connection.value(
-                """
+        return self.connection.count(
+            """
                 WITH t AS (SELECT topic FROM topics WHERE query_id = :query_id),
                      new AS (SELECT id, doc FROM judgements WHERE topic = (SELECT topic FROM t)
                              ORDER BY id DESC LIMIT :newest),
@@ -269,8 +261,7 @@ class JudgementTables(Repository):
                         AND u.annotator = b.annotator AND u.counts_as = b.counts_as
                         AND +u.id > b.id AND +u.id < first.id))
                 """,
-                {"query_id": query_id, "newest": newest},
-            )
+            {"query_id": query_id, "newest": newest},
         )
 
     def decisions(self, query_id: str | None = None) -> pd.DataFrame:

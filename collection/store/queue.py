@@ -97,21 +97,17 @@ class QueueTables(Repository):
 
         `at` is the time now, in seconds since 1970. ``wanted`` is 0 outside the pool.
         """
-        parameters = {"annotator": annotator, "query_id": query_id, "at": at, "ids": json_text(among or ())}
         if among is None:
-            sql = (
-                f"SELECT {_STATE.format(rank='p.rank', wanted='p.wanted')} FROM pool AS p "
-                "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
-                "WHERE t.query_id = :query_id ORDER BY p.pool_round, p.position"
-            )
+            state = _STATE.format(rank="p.rank", wanted="p.wanted")
+            source = "pool AS p JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
+            source += "WHERE t.query_id = :query_id ORDER BY p.pool_round, p.position"
         else:
-            sql = (
-                f"SELECT {_STATE.format(rank='o.key + 1', wanted='coalesce(p.wanted, 0)')} "
-                "FROM json_each(:ids) AS o "
-                "JOIN documents AS d ON d.doc_id = o.value JOIN topics AS t ON t.query_id = :query_id "
-                "LEFT JOIN pool AS p ON p.topic = t.topic AND p.doc = d.doc ORDER BY o.key"
-            )
-        return list(map(Candidate._make, self.connection.execute(sql, parameters)))
+            state = _STATE.format(rank="o.key + 1", wanted="coalesce(p.wanted, 0)")
+            source = "json_each(:ids) AS o JOIN documents AS d ON d.doc_id = o.value "
+            source += "JOIN topics AS t ON t.query_id = :query_id "
+            source += "LEFT JOIN pool AS p ON p.topic = t.topic AND p.doc = d.doc ORDER BY o.key"
+        parameters = {"annotator": annotator, "query_id": query_id, "at": at, "ids": json_text(among or ())}
+        return list(map(Candidate._make, self.connection.execute(f"SELECT {state} FROM {source}", parameters)))
 
     @writes
     def skip(self, query_id: str, doc_id: str, annotator: str, at: float) -> None:
@@ -166,7 +162,7 @@ class QueueTables(Repository):
             ) AS u WHERE NOT EXISTS (SELECT 1 FROM words AS w WHERE w.doc = u.doc AND w.topic = :topic)
         """
         topic = self.connection.topic_key(query_id)
-        return int(self.connection.value(sql, {"topic": topic, "at": at, "annotator": annotator}))
+        return self.connection.count(sql, {"topic": topic, "at": at, "annotator": annotator})
 
     def unavailable_rows(self, query_id: str, at: float, annotator: str) -> list[int]:
         """Return the matrix rows that a topic's loop does not offer an annotator now, ascending.
@@ -191,7 +187,7 @@ class QueueTables(Repository):
                 UNION SELECT doc FROM leases WHERE topic = :topic AND until > :at AND annotator IS NOT :annotator)
         """
         topic = self.connection.topic_key(query_id)
-        return int(self.connection.value(sql, {"topic": topic, "at": at, "annotator": annotator}))
+        return self.connection.count(sql, {"topic": topic, "at": at, "annotator": annotator})
 
     def count_taken_by_topic(
         self, at: float, annotator: str | None = None, query_id: str | None = None

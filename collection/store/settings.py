@@ -24,13 +24,7 @@ class SettingsTable(Repository):
 
     @writes
     def put(self, key: str, value: object) -> None:
-        """Keep a setting, any value that JSON can write.
-
-        Raises
-        ------
-        InputError
-            A text in it cannot be written as UTF-8.
-        """
+        """Keep a setting, any value that JSON can write; InputError for text that UTF-8 cannot write."""
         require_writable(value, f"setting {key}")
         self.connection.execute(
             "INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",

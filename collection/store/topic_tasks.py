@@ -106,7 +106,7 @@ class TopicTaskTables(Repository):
 
     def was_claimed(self, topic: int, annotator: str) -> bool:
         """Tell whether a topic was ever reserved for an annotator."""
-        return bool(self.connection.value("SELECT 1 FROM claims WHERE topic = ? AND annotator = ?", (topic, annotator)))
+        return self.connection.exists("SELECT 1 FROM claims WHERE topic = ? AND annotator = ?", (topic, annotator))
 
     def choice_logged(self, uuid: str) -> tuple[str, str] | None:
         """Return annotator and topic of the choice with this uuid, or None."""
@@ -146,7 +146,7 @@ class TopicTaskTables(Repository):
             "choices",
             "(SELECT json_group_array(json_array(s.position, d.doc_id, s.chosen)) FROM choice_documents AS s "
             "JOIN documents AS d USING (doc) WHERE s.choice = c.id) AS list",
-            **which,
+            which,
         )
         lists = [sorted(json.loads(rows)) for rows in frame["list"]]
         shown = [tuple(doc_id for _, doc_id, _ in rows) for rows in lists]
@@ -155,31 +155,22 @@ class TopicTaskTables(Repository):
             frame[name] = pd.Series(values, index=frame.index, dtype=object)
         return frame[list(Choice._fields)]
 
-    def _decisions(
-        self,
-        log: str,
-        columns: str,
-        joins: str = "",
-        *,
-        current: bool = True,
-        annotator: str | None = None,
-        query_id: str | None = None,
-        last: int | None = None,
-        shared: bool = False,
-    ) -> pd.DataFrame:
+    def _decisions(self, log: str, columns: str, which: DecisionFilter, joins: str = "") -> pd.DataFrame:
+        annotator, query_id, last = which.get("annotator"), which.get("query_id"), which.get("last")
         tests = ["true"]
         if annotator is not None:
             # The sign keeps SQLite from the index where reading the log backwards finds the last few sooner.
             tests.append(f"{'+' if last is not None and query_id is None else ''}w.annotator = :annotator")
         if query_id is not None:
             tests.append("w.topic = (SELECT topic FROM topics WHERE query_id = :query_id)")
-        if shared:
+        if which.get("shared"):
             tests.append(f"w.topic IN (SELECT topic FROM {log} GROUP BY topic HAVING min(annotator) <> max(annotator))")
+        source = f"current_{log}" if which.get("current", True) else log
         frame = self.connection.frame(
             "SELECT c.uuid, c.annotator, t.query_id, c.kind, c.reason, c.judged_at, c.shown_at, c.seconds, c.away, "
             f"c.source, c.note, r.uuid AS revises, {columns} FROM {log} AS c JOIN topics AS t USING (topic) "
             f"LEFT JOIN {log} AS r ON r.id = c.revises {joins} WHERE c.id IN ("
-            f"SELECT w.id FROM {f'current_{log}' if current else log} AS w WHERE {' AND '.join(tests)} "
+            f"SELECT w.id FROM {source} AS w WHERE {' AND '.join(tests)} "
             "ORDER BY w.id DESC LIMIT :last) ORDER BY c.id DESC",
             {"annotator": annotator, "query_id": query_id, "last": -1 if last is None else last},
         )
@@ -211,10 +202,8 @@ class TopicTaskTables(Repository):
 
     def has_preferences(self, topic: int, annotator: str) -> bool:
         """Tell whether an annotator ever compared documents of a topic."""
-        return bool(
-            self.connection.value(
-                "SELECT 1 FROM preferences WHERE annotator = ? AND topic = ? LIMIT 1", (annotator, topic)
-            )
+        return self.connection.exists(
+            "SELECT 1 FROM preferences WHERE annotator = ? AND topic = ? LIMIT 1", (annotator, topic)
         )
 
     @writes
@@ -231,8 +220,8 @@ class TopicTaskTables(Repository):
         frame = self._decisions(
             "preferences",
             "a.doc_id AS left, b.doc_id AS right",
+            which,
             "JOIN documents AS a ON a.doc = c.left_doc JOIN documents AS b ON b.doc = c.right_doc",
-            **which,
         )
         return frame[list(Preference._fields)]
 
@@ -249,7 +238,7 @@ class TopicTaskTables(Repository):
 
     def last_preference(self) -> int:
         """Return the number of the last entry in the log of preferences."""
-        return int(self.connection.value("SELECT coalesce(max(id), 0) FROM preferences"))
+        return self.connection.count("SELECT coalesce(max(id), 0) FROM preferences")
 
     def compared_after(self, entry: int) -> list[tuple[str, int]]:
         """Return the annotators and keys of topics of the preferences after an entry."""

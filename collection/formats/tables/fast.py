@@ -7,9 +7,9 @@ files that they accept alike.
 from __future__ import annotations
 
 import re
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,14 +19,12 @@ from collection.formats import source
 from collection.formats.source import Bytes, FilePath
 from collection.formats.tables.duplicate_pairs import any_twice, comes_twice, pair_keys
 from collection.formats.tables.lines import Layout, Rows, as_numbers, parse_grade
+from collection.threads import map_ahead
 
 MOST_WORKERS = 8
 """Threads at work on blocks; more would wait for the one thread that reads the file."""
 
 TAB, LINE_FEED, BLANK, LAST_ASCII = 9, 10, 32, 127
-
-T = TypeVar("T")
-U = TypeVar("U")
 
 
 class _Odd(Exception):
@@ -56,7 +54,8 @@ def read_quickly(path: FilePath, layout: Layout) -> Rows | None:
         chunks = _below(chunks, layout.header)
     columns = _Columns()
     try:
-        for block in _in_order(lambda chunk: _read_block(chunk, layout), chunks):
+        # Arrow and numpy release Python's lock.
+        for block in map_ahead(lambda chunk: _read_block(chunk, layout), chunks, min(pa.cpu_count(), MOST_WORKERS)):
             if block is not None:
                 columns.add(block)
         if columns.is_empty() or columns.has_twice():
@@ -133,29 +132,6 @@ def _below(chunks: Iterator[Bytes], lines: int) -> Iterator[Bytes]:
         raise _Odd
     yield first[ends[lines - 1] + 1 :]
     yield from chunks
-
-
-def _in_order(function: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
-    """`map` in threads, in order: arrow and numpy release Python's lock.
-
-    Takes no more items than are at work or wait for a thread, so memory stays small.
-    """
-    from concurrent.futures import Future, ThreadPoolExecutor
-
-    import pyarrow as pa
-
-    workers = min(pa.cpu_count(), MOST_WORKERS)
-    ahead: deque[Future[U]] = deque()
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            for item in items:
-                ahead.append(pool.submit(function, item))
-                if len(ahead) > workers:
-                    yield ahead.popleft().result()
-            while ahead:
-                yield ahead.popleft().result()
-        finally:
-            pool.shutdown(cancel_futures=True)
 
 
 def _read_block(data: Bytes, layout: Layout) -> _Block | None:
