@@ -79,7 +79,7 @@ class Entry(Generic[F]):
         }
 
     @property
-    def choices(self) -> dict[str, tuple[object, ...]]:
+    def choices(self) -> dict[str, tuple[Any, ...]]:
         """Parameter name -> its values, for those parameters that are annotated with a Literal."""
         hints = get_type_hints(self.function)
         return {name: get_args(hints[name]) for name in self.parameters if get_origin(hints.get(name)) is Literal}
@@ -107,7 +107,7 @@ class Entry(Generic[F]):
             if name not in self.parameters:
                 raise UnknownNameError(f"{self.name} parameter", name, self.parameters)
 
-    def read(self, name: str, text: str) -> object:
+    def read(self, name: str, text: str) -> Any:
         """The value of a parameter from its text.
 
         Raises
