@@ -39,7 +39,7 @@ written = st.multiselect(
 measures = pickers.read_measures(written)
 runs = campaign.corpus.run_table()
 graders = cached(campaign.judgement_log.annotators, counts["logged"])()["annotator"].tolist()
-members = comparison.seeds(runs["run"])
+members = comparison.group_seeds(runs["run"])
 left, right = st.columns(2)
 measure = left.selectbox("Conclusions by", measures, key="measure")
 names = {"": "the best by each measure"} | {name: without_bidi(name) for name in members}

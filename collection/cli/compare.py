@@ -244,11 +244,11 @@ def _print_leaderboard(compared: Comparison) -> None:
     import pandas as pd
 
     from collection.comparison.conclusions import confidence
-    from collection.comparison.tables import in_order, marks, number
+    from collection.comparison.tables import mark_significance, number, order_systems
 
     columns_shown = ("value", "like_best", "best", "spread", "low", "high", "unjudged")
     values, alike, best, spread, low, high, unjudged = (compared.table(column) for column in columns_shown)
-    mark = marks(compared)
+    mark = mark_significance(compared)
     cutoffs = dict(zip(compared.leaderboard["measure"], compared.leaderboard["cutoff"], strict=True))
     shown: set[str] = set()
     header: list[str] = ["system"]
@@ -276,7 +276,7 @@ def _print_leaderboard(compared: Comparison) -> None:
             header.append(name)
             columns.append([f"{share:.1%}" for share in unjudged[measure]])
     rows = {str(system): [str(system), *(column[n] for column in columns)] for n, system in enumerate(values.index)}
-    print_table(header, [rows[system] for system in in_order(compared)], numbers=True)
+    print_table(header, [rows[system] for system in order_systems(compared)], numbers=True)
     signs = "* best, ~ not distinguishable from it"
     if compared.baseline is not None:
         signs += f", + significantly better and - significantly worse than {compared.baseline}"

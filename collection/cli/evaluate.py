@@ -213,14 +213,14 @@ def evaluate(
     evaluation = evaluate_files(runs, judged, parsed, costs, version=compat, with_bounds=bounds, grades=grades)
     names = [c.run for c in evaluation.coverage]
     if not separate_seeds:
-        evaluation, _ = comparison.systems_of(evaluation)
+        evaluation, _ = comparison.merge_seeds(evaluation)
     # Rows carry each measure as it was asked for: a script finds what it wrote.
     evaluation.values["measure"] = evaluation.values["measure"].map({str(m): label for m, label in labels.items()})
     print_evaluation(evaluation, per_topic, form, judged_only)
     if not separate_seeds:
         print_notices(
             f"{system} is the mean of {len(members)} runs, {system}#...; --separate-seeds shows each"
-            for system, members in comparison.seeds(names).items()
+            for system, members in comparison.group_seeds(names).items()
             if len(members) > 1
         )
 

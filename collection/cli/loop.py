@@ -123,10 +123,12 @@ def recall(directory: Path, form: str) -> None:
         return
     rows = []
     for row in table.to_dict("records"):
-        relevant = f"{row['low']:,} to {row['high']:,}"
-        share = f"{percent(row['recall_low'])} to {percent(row['recall_high'], upper=True)}"
+        relevant = share = "-"
+        if row["judged"]:
+            relevant = f"{row['low']:,} to {row['high']:,}"
+            share = f"{percent(row['recall_low'])} to {percent(row['recall_high'], upper=True)}"
         known = [row[name] for name in ("query_id", "mode", "judged", "found", "without_text")]
-        rows.append([*known, *((relevant, share) if row["judged"] else ("-", "-")), row["of"], row["advice"]])
+        rows.append([*known, relevant, share, row["of"], row["advice"]])
     header = ["topic", "mode", "judged", "found", "no text", "relevant", "recall", "scope", "advice"]
     print_table(header, rows)
     ready = int(table["stop"].sum())
