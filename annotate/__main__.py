@@ -51,14 +51,14 @@ def login_name() -> str:
 
 def clean_address(address: str) -> str:
     """Normalise the app's address behind a proxy; raise :class:`CannotServe` unless it is one."""
-    from annotate.server.origins import ascii_address, origin_of
+    from annotate.server.origins import encode_address, parse_origin
 
     parts = urlsplit(address)
-    if origin_of(address) is None or parts.path.strip("/") or parts.query or parts.fragment:
+    if parse_origin(address) is None or parts.path.strip("/") or parts.query or parts.fragment:
         raise CannotServe(
             f"--public-address: expected an address such as https://judging.example.org, found {address!r}"
         )
-    return ascii_address(f"{parts.scheme}://{parts.netloc}")
+    return encode_address(f"{parts.scheme}://{parts.netloc}")
 
 
 def require_network(proxy: str) -> None:
@@ -108,7 +108,7 @@ def main(
 
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
     try:
-        provider = oidc.read(directory)
+        provider = oidc.read_provider(directory)
         with Campaign(directory) as campaign:
             person, link_token = campaign.accounts.start_signin(annotator, login_name())
             # The same port as last time: browsers keep unsent judgements under the address where they were made.
@@ -121,7 +121,7 @@ def main(
             trainer,
             host=host,
             public_addresses=[public] if public else [],
-            max_upload=max_upload or uploads.USUAL_MEGABYTES,
+            max_upload=max_upload or uploads.DEFAULT_MEGABYTES,
         )
     except CleverdonError as error:
         raise CannotServe(str(error)) from error

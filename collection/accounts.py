@@ -121,13 +121,8 @@ def _composed(password: str) -> bytes:
 def find_role(email: str | None, groups: Iterable[str], roles: Mapping[Role, Sequence[str]]) -> Role | None:
     """Find the role of somebody who signed in at a provider; None if they have none.
 
-    Parameters
-    ----------
-    email, groups
-        As the provider gives them.
-    roles
-        Role -> addresses, patterns of addresses (``*@example.org``), or groups (``group:NAME``), ignoring case. Of
-        several roles the first of manager, annotator, reader counts.
+    `roles`: role -> addresses, patterns of addresses (``*@example.org``), or groups (``group:NAME``), ignoring case.
+    Of several roles the first of manager, annotator, reader counts.
 
     Examples
     --------

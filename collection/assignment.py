@@ -76,12 +76,7 @@ def count_wanted(
 
     The choice depends on `seed` (the campaign's id) and the ids alone; a larger share has all pairs of a smaller one.
 
-    Parameters
-    ----------
-    query_id, doc_ids
-        The pairs; for "number" all of the topic's pool.
-    pooled
-        Whether these are the topic's pool: a "number" of pairs is only chosen among those.
+    A "number" of pairs is only chosen from all of the topic's pool (`pooled`).
 
     Examples
     --------
@@ -149,17 +144,7 @@ def distribute_topics(sizes: Mapping[str, int], people: Sequence[str], per_topic
     people
         Names; of two with equal loads the first gets the next topic.
     per_topic
-        Annotators of each topic.
-
-    Returns
-    -------
-    dict
-        Topic -> names, in the order of `sizes`.
-
-    Raises
-    ------
-    InputError
-        There are fewer people than `per_topic`.
+        Annotators of each topic; raises :class:`InputError` if there are fewer people.
 
     Examples
     --------

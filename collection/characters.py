@@ -24,24 +24,12 @@ _OTHER_TARGET = re.compile(r"\]([(:])(?!\s*(?:https?://|mailto:))", re.IGNORECAS
 
 
 def without_bidi(text: str) -> str:
-    r"""The text without characters that change the direction of writing.
-
-    Examples
-    --------
-    >>> without_bidi("safe_\u202egnp.exe")
-    'safe_gnp.exe'
-    """
+    r"""The text without characters that change the direction of writing."""
     return _BIDI.sub("", text)
 
 
 def one_line(text: str) -> str:
-    r"""The text with every run of white space as one blank.
-
-    Examples
-    --------
-    >>> one_line(" two\nlines\t")
-    'two lines'
-    """
+    r"""The text with every run of white space as one blank."""
     return " ".join(text.split())
 
 
@@ -125,25 +113,12 @@ def is_web_address(text: str) -> bool:
 
 
 def writable(text: str) -> str:
-    r"""The text with lone surrogates replaced, and without NUL.
-
-    Examples
-    --------
-    >>> writable("a\ud800b")
-    'a�b'
-    """
+    r"""The text with lone surrogates replaced, and without NUL."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "")
 
 
 def require_writable(value: object, what: str, error: type[Exception] = InputError) -> None:
-    r"""Raise `error` for text that cannot be stored as UTF-8: lone surrogates and NUL.
-
-    Parameters
-    ----------
-    value
-        Text, or anything made of mappings, lists and tuples; all text in it is checked.
-    what
-        What the message calls it.
+    r"""Raise `error` for text in `value`, also in mappings, lists and tuples, with lone surrogates or NUL.
 
     Examples
     --------

@@ -78,7 +78,7 @@ def aggregate(clicks: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     clicks
-        ``query_id``, ``doc_id``, ``rank`` (from 1), ``shown``, ``clicked``; one row an impression, or counts.
+        :data:`CLICK_COLUMNS`: one row per impression, or counts. Ranks are from 1.
 
     Returns
     -------
@@ -87,10 +87,8 @@ def aggregate(clicks: pd.DataFrame) -> pd.DataFrame:
 
     Raises
     ------
-    ColumnsError
-        A column is missing.
-    InputError
-        A rank below 1, a number below 0, or more clicks than impressions.
+    ColumnsError, InputError
+        A column is missing, a rank below 1, a number below 0, or more clicks than impressions.
 
     Examples
     --------
@@ -123,8 +121,6 @@ def estimate(
 
     Parameters
     ----------
-    clicks
-        As for :func:`aggregate`.
     smoothing
         Pseudo-impressions of each pair, examined and clicked at the mean rate of the log (a beta prior), so that two
         clicks on two impressions are not certainty; 0: none. Examination stays that of maximum likelihood, which a

@@ -28,15 +28,7 @@ def _steady() -> float:
 
 
 class Clock:
-    """A clock that does not jump.
-
-    Parameters
-    ----------
-    wall
-        The machine's clock, in seconds of the epoch.
-    steady
-        A monotonic clock, in seconds.
-    """
+    """A clock without jumps, from the machine's clock (`wall`) and a monotonic one (`steady`), both in seconds."""
 
     def __init__(self, wall: Callable[[], float], steady: Callable[[], float]) -> None:
         self._wall, self._steady = wall, steady

@@ -22,14 +22,7 @@ class InputError(CleverdonError):
 class FormatError(InputError):
     """A file is not in its format.
 
-    Parameters
-    ----------
-    line
-        1-based line number, or None without one (an empty file).
-    wanted, found
-        Short phrases.
-    hint
-        What to do about it.
+    `line` counts from 1, None in an empty file; `wanted`, `found` and `hint` (what to do) are short phrases.
     """
 
     def __init__(self, path: str | PathLike[str], line: int | None, wanted: str, found: str, hint: str = "") -> None:
@@ -53,13 +46,7 @@ NAMED = 80
 
 
 class UnknownNameError(InputError):
-    """A name that is not in a table; the message lists the `choices` of this `kind`.
-
-    Parameters
-    ----------
-    written
-        Name -> how it is suggested, if not by the name alone.
-    """
+    """A name that is not among the `choices` of this `kind`; `written`: name -> its form in suggestions."""
 
     def __init__(self, kind: str, name: str, choices: Iterable[str], written: Mapping[str, str] | None = None) -> None:
         self.kind, self.name, self.choices = kind, name, sorted(choices)

@@ -50,19 +50,12 @@ class Schema:
     def check(self, frame: pd.DataFrame, what: str = "", also: Iterable[str] = ()) -> pd.DataFrame:
         """Return `frame` if the types and missing values of its columns meet the schema.
 
-        Parameters
-        ----------
-        what
-            What the message calls it; the name of the schema if left out.
-        also
-            Optional columns that are needed here.
+        `what` names the frame in messages, by default the schema's name; `also` are optional columns needed here.
 
         Raises
         ------
-        ColumnsError
-            A column is missing.
-        InputError
-            `frame` is no frame, a column has another type, or a value is missing.
+        ColumnsError, InputError
+            A column is missing; `frame` is no frame, a column has another type, or a value is missing.
         """
         what = what or self.name
         if not isinstance(frame, pd.DataFrame):

@@ -76,9 +76,6 @@ def _regular_files(folder: Path) -> list[Path]:
     return sorted(file for file in folder.iterdir() if file.is_file() and not file.is_symlink())
 
 
-# --- outputs ----------------------------------------------------------------------------------------------
-
-
 def resolved(path: str | PathLike[str]) -> Path:
     """The path without links; raises :class:`InputError` if they cannot be followed."""
     try:
@@ -136,9 +133,6 @@ def _is_own(target: Path, directory: Path) -> bool:
         if stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
             return any(os.path.samestat(found, file.stat()) for file in own_files(directory))
     return False
-
-
-# --- permissions ------------------------------------------------------------------------------------------
 
 
 def create_private(path: Path) -> IO[bytes]:

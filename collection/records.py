@@ -210,15 +210,8 @@ class Candidate(NamedTuple):
 class GradeScale:
     """The grades of a campaign, lowest first.
 
-    Parameters
-    ----------
-    sentences
-        Grade -> sentence, which may begin with a short label and a colon.
-
-    Raises
-    ------
-    InputError
-        There are fewer than two grades, one is no whole number from 0 to 9, or a sentence cannot be written as UTF-8.
+    `sentences`: grade -> sentence, which may begin with a short label and a colon. Raises :class:`InputError` for fewer
+    than two grades, a grade that is no whole number from 0 to 9, or a sentence that cannot be written as UTF-8.
 
     Examples
     --------

@@ -30,7 +30,7 @@ from typing import (
 
 from collection.errors import InputError, UnknownNameError
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 Traits = ParamSpec("Traits")
 
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
@@ -39,16 +39,9 @@ _BOOLEANS = {"true": True, "false": False}
 
 @dataclass(frozen=True)
 class Parameter:
-    """How a page shows a parameter; part of its annotation: ``Annotated[int, Parameter("Depth", least=1)]``.
+    """How a page shows a parameter, as part of its annotation: ``Annotated[int, Parameter("Depth", least=1)]``.
 
-    Attributes
-    ----------
-    label, help
-        Of the parameter's field.
-    least
-        The smallest number that can be entered.
-    labels
-        Choice -> its label, where they differ.
+    `least` is the smallest number that can be entered; `labels` are labels of choices that differ from their names.
     """
 
     label: str
@@ -63,10 +56,8 @@ class Entry(Generic[F]):
 
     Attributes
     ----------
-    name
-        As in files and on the command line.
-    label
-        As on pages.
+    name, label
+        As in files and on the command line, and as on pages.
     description
         One line: what it does and when to choose it.
     function

@@ -61,12 +61,6 @@ def _pairs(run: re.Match[str]) -> str:
 
 
 def grams(piece: str) -> list[str]:
-    """The character 4-grams of a word with a space on both sides.
-
-    Examples
-    --------
-    >>> grams("read")
-    [' rea', 'read', 'ead ']
-    """
+    """The character 4-grams of a word with a space on both sides."""
     padded = f" {piece} "
     return [padded[i : i + GRAM] for i in range(len(padded) - GRAM + 1)] or [padded]

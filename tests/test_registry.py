@@ -39,6 +39,7 @@ ALLOWED = {
     ("collection/campaign/pools.py", "budget"): PARAMETER,
     ("collection/cli/output.py", "lowest"): "a column of the table of values",
     ("collection/measures/names.py", "rbp"): "a measure of trec_eval; a pooling strategy has it as a name",
+    ("collection/campaign/grade_import.py", "annotator"): "a column of a file of labels",
 }
 """(file, name) -> why the literal is not the name of a member there."""
 

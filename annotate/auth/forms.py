@@ -73,12 +73,12 @@ def signin(campaign: str, provider: str | None, wrong: str = "", name: str = "",
     )
 
 
-def link(campaign: str, name: str, token: str, instead_of: str = "") -> HTMLResponse:
+def link(campaign: str, name: str, token: str, person: str | None = None) -> HTMLResponse:
     """Show the button that uses a one-time link."""
     return _page(
         "Sign in",
         f"<p>This link signs you in to <b>{escape(campaign)}</b> as <b>{escape(name)}</b>. It works once.</p>"
-        f"{_alert(_leaving(instead_of))}"
+        f"{_replacing(person, name)}"
         '<form method="post" action="/signin">'
         f'<input type="hidden" name="token" value="{escape(token)}">'
         f"<button autofocus>Sign in as {escape(name)}</button></form>",
@@ -86,13 +86,13 @@ def link(campaign: str, name: str, token: str, instead_of: str = "") -> HTMLResp
 
 
 def invitation(
-    campaign: str, name: str, token: str, wrong: str = "", status: int = 200, instead_of: str = ""
+    campaign: str, name: str, token: str, wrong: str = "", status: int = 200, person: str | None = None
 ) -> HTMLResponse:
     """Ask an invited person for a password; sending the form uses the invitation."""
     return _page(
         "Choose a password",
         f"<p>You are invited to <b>{escape(campaign)}</b>. With this name and a password of yours you sign in.</p>"
-        f"{_alert(wrong)}{_alert(_leaving(instead_of))}"
+        f"{_alert(wrong)}{_replacing(person, name)}"
         '<form method="post" action="/invitation">'
         f'<input type="hidden" name="token" value="{escape(token)}">'
         '<label for="name">Name</label>'
@@ -128,8 +128,10 @@ def refused(why: str, status: int = 403) -> HTMLResponse:
     return _page("Not done", f"<p>{escape(why)}</p><p><a href='/signin'>Sign in</a></p>", status)
 
 
-def _leaving(instead_of: str) -> str:
-    return f"This browser is signed in as {instead_of}, who is signed out by this." if instead_of else ""
+def _replacing(person: str | None, name: str) -> str:
+    """Warn a person who is signed in on the browser under another name."""
+    is_other = person not in (None, name)
+    return _alert(f"This browser is signed in as {person}, who is signed out by this." if is_other else "")
 
 
 def _alert(wrong: str) -> str:

@@ -16,18 +16,16 @@ from urllib.parse import urlsplit
 
 from streamlit.runtime.secrets import SecretsValue
 
-from annotate.server.origins import ascii_address
+from annotate.server.origins import encode_address
 from collection.accounts import clean_role, find_role, read_groups
 from collection.errors import CampaignError, FormatError, InputError
 from collection.records import Role
 
 FILE = "sso.toml"
-NAME = "provider"
-"""The provider's name in Streamlit's settings."""
-FRESH = 5 * 60
+NAME = "provider"  # the provider's name in Streamlit's settings
+CLAIMS_VALID = 5 * 60
 """Seconds for which the provider's claims are valid; Streamlit keeps them for 30 days, in which people may leave."""
-AHEAD = 2 * 60
-"""Seconds by which the provider's clock may be ahead."""
+CLOCK_SKEW = 2 * 60  # seconds by which the provider's clock may be ahead
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _REQUIRED = ("address", "metadata_url", "client_id", "client_secret")
@@ -74,13 +72,10 @@ class Provider(NamedTuple):
             }
         }
 
-    def newcomer(self, claims: Mapping[str, object], at: float | None = None) -> Newcomer | None:
-        """Read the provider's claims; None where they are too old, so that the person has to sign in there again.
+    def identify(self, claims: Mapping[str, object], at: float | None = None) -> Newcomer | None:
+        """Identify a person by the provider's claims; None where they are too old, to sign in there again.
 
-        Parameters
-        ----------
-        at
-            Seconds since the epoch; now, if left out.
+        `at` is in seconds since the epoch, now if left out.
 
         Raises
         ------
@@ -89,7 +84,7 @@ class Provider(NamedTuple):
         """
         issued = claims.get("iat")
         now = time.time() if at is None else at
-        if not isinstance(issued, int | float) or not -AHEAD <= now - issued <= FRESH:
+        if not isinstance(issued, int | float) or not -CLOCK_SKEW <= now - issued <= CLAIMS_VALID:
             return None
         email = claims.get(self.email_claim)
         if not isinstance(email, str) or not email:
@@ -103,13 +98,13 @@ class Provider(NamedTuple):
         return Newcomer(email, name if isinstance(name, str) else None, role)
 
 
-def read(directory: Path) -> Provider | None:
+def read_provider(directory: Path) -> Provider | None:
     """Read the provider's settings; None where there is no ``sso.toml``.
 
     Raises
     ------
     FormatError
-        A setting is missing, unknown or not what it should be.
+        A setting is missing, unknown or wrong.
     CampaignError
         Authlib is not installed.
     """
@@ -128,7 +123,7 @@ def read(directory: Path) -> Provider | None:
         _require_safe(path, key, text[key])
     if urlsplit(text["address"]).path:
         raise FormatError(path, None, "an address without a path", text["address"])
-    text["address"] = ascii_address(text["address"])
+    text["address"] = encode_address(text["address"])
     settings = (*_REQUIRED, *_OPTIONAL, "roles")
     if unknown := set(content) - set(settings):
         raise FormatError(path, None, f"no other settings than {', '.join(settings)}", ", ".join(sorted(unknown)))

@@ -6,8 +6,7 @@ from typing import NamedTuple
 from annotate.auth.roles import EVERYBODY, JUDGES, MANAGERS, READERS
 from collection.records import Role
 
-SECTIONS = ("", "Judge", "Build", "Results", "People")
-"""Sections of the menu, in order."""
+SECTIONS = ("", "Judge", "Build", "Results", "People")  # sections of the menu, in order
 
 
 class PageEntry(NamedTuple):
@@ -46,7 +45,7 @@ PAGES: tuple[PageEntry, ...] = (
 )
 
 
-def entry(file: str) -> PageEntry:
+def find_page(file: str) -> PageEntry:
     """Return the entry of a page's script."""
     return next(page for page in PAGES if page.file == file)
 

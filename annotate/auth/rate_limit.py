@@ -7,38 +7,30 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-MOST = 10
-"""Failures allowed for one name from one source within :data:`WITHIN`."""
-MOST_OF_ACCOUNT = 50
-"""Failures allowed for one name from all unknown sources together within :data:`WITHIN`."""
-WITHIN = 5 * 60.0
-"""Seconds."""
-KEPT = 10_000
+MAX_FAILURES = 10
+"""Failures allowed for one name from one source within :data:`PERIOD`."""
+MAX_FAILURES_PER_NAME = 50
+"""Failures allowed for one name from all unknown sources together within :data:`PERIOD`."""
+PERIOD = 5 * 60.0  # seconds
+MAX_COUNTS = 10_000
 """Counts kept; the oldest are forgotten first."""
-MOST_WAITING = 16
-"""Password checks running or waiting, 0.1 s each."""
-MOST_WAITING_OF_SOURCE = 8
-"""The same from one source."""
+MAX_CHECKS = 16  # password checks running or waiting, 0.1 s each
+MAX_CHECKS_PER_SOURCE = 8  # the same from one source
 
 _ALL_SOURCES = "*"
 
 
-class Attempts:
+class FailedAttempts:
     """Failed attempts by name and source, kept in memory.
 
     A source is an address, or a browser with a cookie that says that the person has signed in there before ("device
     cookie", OWASP, Slow Down Online Guessing Attacks with Device Cookies). Guesses from many addresses lock a name for
     unknown sources only: the person can still sign in from their own browser, or by a one-time link.
 
-    Parameters
-    ----------
-    clock
-        Seconds that never go back; for tests.
-
     Examples
     --------
-    >>> attempts = Attempts(clock=lambda: 0.0)
-    >>> for _ in range(MOST):
+    >>> attempts = FailedAttempts(clock=lambda: 0.0)
+    >>> for _ in range(MAX_FAILURES):
     ...     attempts.failed("ann", "10.0.0.1")
     >>> attempts.wait("ann", "10.0.0.1"), attempts.wait("ann", "10.0.0.2")
     (300.0, 0.0)
@@ -52,14 +44,14 @@ class Attempts:
         """Seconds until this name may be tried again from this source; 0 where it may now."""
         now = self._clock()
         recent = ((self._recent(key), most) for key, most in _limits(name, source, is_known))
-        return max([0.0, *(times[-most] + WITHIN - now for times, most in recent if len(times) >= most)])
+        return max([0.0, *(times[-most] + PERIOD - now for times, most in recent if len(times) >= most)])
 
     def failed(self, name: str, source: str, *, is_known: bool = False) -> None:
         """Count a failure."""
         for key, most in _limits(name, source, is_known):
             recent = [*self._recent(key), self._clock()]
             self._failures.pop(key, None)
-            while len(self._failures) >= KEPT:
+            while len(self._failures) >= MAX_COUNTS:
                 del self._failures[next(iter(self._failures))]
             self._failures[key] = recent[-most:]
 
@@ -72,10 +64,10 @@ class Attempts:
                 self._failures[key].pop()  # the one that was counted for this attempt
 
     def _recent(self, key: tuple[str, str]) -> list[float]:
-        return [at for at in self._failures.get(key, ()) if at > self._clock() - WITHIN]
+        return [at for at in self._failures.get(key, ()) if at > self._clock() - PERIOD]
 
 
-OLD_PASSWORDS = Attempts()
+OLD_PASSWORD_FAILURES = FailedAttempts()
 """Failures on the Account page by session: an open browser must not give away the password as well."""
 
 
@@ -85,11 +77,11 @@ def wait_message(wait: float) -> str:
     return f"Too many attempts: try again in {minutes} minute{'' if minutes == 1 else 's'}."
 
 
-class Busy(Exception):
+class TooManyChecks(Exception):
     """No place is free."""
 
 
-class Queue:
+class PasswordChecks:
     """Limits the passwords that are checked or wait for it, in all and from one source."""
 
     def __init__(self) -> None:
@@ -97,9 +89,9 @@ class Queue:
 
     @contextmanager
     def place(self, source: str) -> Iterator[None]:
-        """Hold a place inside the context; raise :class:`Busy` where none is free."""
-        if self._taken.total() >= MOST_WAITING or self._taken[source] >= MOST_WAITING_OF_SOURCE:
-            raise Busy
+        """Hold a place inside the context; raise :class:`TooManyChecks` where none is free."""
+        if self._taken.total() >= MAX_CHECKS or self._taken[source] >= MAX_CHECKS_PER_SOURCE:
+            raise TooManyChecks
         self._taken[source] += 1
         try:
             yield
@@ -115,10 +107,10 @@ def same_name(one: str, other: str) -> bool:
 
 
 def _limits(name: str, source: str, is_known: bool) -> list[tuple[tuple[str, str], int]]:
-    """What an attempt counts towards, with the failures allowed for each."""
+    """The counts that an attempt adds to, with the failures allowed for each."""
     folded = _folded(name)
-    own = ((folded, source), MOST)
-    return [own] if is_known else [own, ((folded, _ALL_SOURCES), MOST_OF_ACCOUNT)]
+    own = ((folded, source), MAX_FAILURES)
+    return [own] if is_known else [own, ((folded, _ALL_SOURCES), MAX_FAILURES_PER_NAME)]
 
 
 def _folded(name: str) -> str:

@@ -4,7 +4,7 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 
 from google.protobuf.message import DecodeError
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -16,15 +16,13 @@ from annotate.auth import forms
 from annotate.auth.page_access import PAGES
 from annotate.auth.routes import SignInService
 from annotate.server import uploads
-from annotate.server.origins import Origins, origin_of
+from annotate.server.origins import Origins, parse_origin
 
-PROVIDER_COOKIE = "_streamlit_user"
-"""Holds the provider's claims for Streamlit."""
+PROVIDER_COOKIE = "_streamlit_user"  # holds the provider's claims for Streamlit
 
 UPLOAD = "/_stcore/upload_file/"
+PAGE_PATHS = {"" if page.default else page.url_path for page in PAGES}
 UPLOADERS = {role for page in PAGES if page.has_uploader for role in page.roles}
-
-SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 MESSAGES = frozenset({"rerun_script", "stop_script", "app_heartbeat"})
 """WebSocket messages passed on without a sign-in: enough to draw the page that leads to it."""
@@ -40,53 +38,36 @@ class RequestGuard:
     """Refuses what is not meant for this server, comes from another site's page, or needs a sign-in.
 
     The pages and routes check for themselves who is signed in; this guards Streamlit's own routes, and redirects people
-    without a session to the sign-in page.
-
-    Parameters
-    ----------
-    pages
-        URL paths of the pages.
-    max_upload
-        Bytes of files that one session may hold.
+    without a session to the sign-in page. `max_upload` is in bytes, for the files of one session.
     """
 
-    def __init__(
-        self, app: ASGIApp, service: SignInService, pages: frozenset[str], origins: Origins, max_upload: int
-    ) -> None:
-        self.app, self.service, self.pages = app, service, pages
-        self.origins, self.max_upload = origins, max_upload
+    def __init__(self, app: ASGIApp, service: SignInService, origins: Origins, max_upload: int) -> None:
+        self.app, self.service, self.origins, self.max_upload = app, service, origins, max_upload
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or let it through."""
         if scope["type"] == "websocket":
             await self._open_websocket(scope, receive, send)
         elif scope["type"] == "http":
+            request, send = Request(scope), _without_framing(send)
             with suppress(ClientDisconnect):  # a client that leaves halfway is no error of the server
-                await self._answer_or_pass(Request(scope), scope, receive, _without_framing(send))
-        else:
-            await self.app(scope, receive, send)
-
-    async def _answer_or_pass(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = self._refuse_foreign(request) or await self._require_signin(request)
-        if answer is not None:
-            await answer(scope, receive, send)
-        elif request.method == "PUT" and scope["path"].startswith(UPLOAD):
-            await self._upload(request, scope, receive, send)
+                pass_on = self._upload if request.method == "PUT" and scope["path"].startswith(UPLOAD) else self.app
+                answer = self._refuse_foreign(request) or await self._require_signin(request)
+                await (answer or pass_on)(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
     def _refuse_foreign(self, request: Request) -> Response | None:
         """Refuse requests that are meant for another server, or that another site's page makes a browser send."""
+        origin, host = (request.headers.get(name, "")[:200] for name in ("origin", "host"))
         if not self.origins.is_for_this_server(request):
-            host = request.headers.get("host", "")[:200]
             reason = f"This server does not answer to the name {host!r}."
             remedy = "The operator can name its address: cleverdon serve DIR --public-address https://NAME"
             return PlainTextResponse(f"{reason} {remedy}", 421)
-        if request.method in SAFE_METHODS or self.origins.is_same_origin(request):
+        if request.method in ("GET", "HEAD", "OPTIONS") or self.origins.is_same_origin(request):
             return None
-        origin, host = (request.headers.get(name, "")[:200] for name in ("origin", "host"))
         reason = "This request was sent by a page of another site; nothing was done."
-        if origin_of(origin) is not None:
+        if parse_origin(origin) is not None:
             reason = (
                 f"This request was sent by a page of {origin}, and this server was reached with the Host {host}: they "
                 "are different sites, and nothing was done. If the page is one of this app, behind a proxy, the "
@@ -99,7 +80,7 @@ class RequestGuard:
     async def _require_signin(self, request: Request) -> Response | None:
         path = request.scope["path"]
         is_streamlit = path.startswith(SIGNED_IN_PATHS)
-        if not is_streamlit and (path.strip("/") not in self.pages or request.method not in ("GET", "HEAD")):
+        if not is_streamlit and (path.strip("/") not in PAGE_PATHS or request.method not in ("GET", "HEAD")):
             return None
         person = await self.service.signed_in(request)
         if person is not None:
@@ -112,23 +93,22 @@ class RequestGuard:
             return None  # on the way back from the provider: the script reads the claims
         return RedirectResponse("/signin", 303, {"Cache-Control": "no-store"})
 
-    async def _upload(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a file on to the session that its path names."""
+    async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
         session_id = scope["path"].removeprefix(UPLOAD).partition("/")[0]
-        announced = request.headers.get("content-length", "")
+        headers = Headers(scope=scope)
+        announced = headers.get("content-length", "")
         if not uploads.is_open(session_id):
             answer = PlainTextResponse("The page of this session takes no files.", 403)
-        elif not announced.isdecimal() or "transfer-encoding" in request.headers:
+        elif not announced.isdecimal() or "transfer-encoding" in headers:
             # With a Transfer-Encoding, the server reads chunks to their end, whatever Content-Length says.
             answer = PlainTextResponse("An upload needs a Content-Length and no Transfer-Encoding.", 411)
         else:
-            size = int(announced[:16])
-            with uploads.reserve(session_id, size, self.max_upload, Runtime.instance()) as fits:
+            with uploads.reserve(session_id, int(announced[:16]), self.max_upload, Runtime.instance()) as fits:
                 if fits:
                     await self.app(scope, receive, send)
                     return
-            megabytes = self.max_upload // 2**20
-            answer = PlainTextResponse(f"The files of one session have at most {megabytes:,} MB together.", 413)
+            reason = f"The files of one session have at most {self.max_upload // 2**20:,} MB together."
+            answer = PlainTextResponse(reason, 413)
         await answer(scope, receive, send)
 
     async def _open_websocket(self, scope: Scope, receive: Receive, send: Send) -> None:

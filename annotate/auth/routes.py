@@ -1,7 +1,6 @@
 """Sign-in routes: forms, passwords, one-time links and invitations."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -12,12 +11,12 @@ from starlette.routing import Route
 
 from annotate.auth import forms
 from annotate.auth.oidc import Provider
-from annotate.auth.rate_limit import Attempts, Busy, Queue, same_name, wait_message
+from annotate.auth.rate_limit import FailedAttempts, PasswordChecks, TooManyChecks, same_name, wait_message
 from annotate.auth.roles import ANYBODY, open_to
 from annotate.auth.tokens import BROWSER_SECONDS, COOKIE_SECONDS, Tokens, browser_cookie_name, cookie_name
 from annotate.server.campaign_thread import CampaignThread
 from annotate.server.origins import Origins
-from annotate.server.request_bodies import BadRequest, read_form
+from annotate.server.request_bodies import RequestError, read_form
 from collection.accounts import LONGEST_PASSWORD
 from collection.campaign import Campaign
 from collection.campaign.accounts import Person
@@ -40,21 +39,17 @@ class SignInService:
         # do not wait behind the guesses of strangers.
         self._slow, self._strangers = CampaignThread(directory, "passwords"), CampaignThread(directory, "strangers")
         self.provider, self._origins = provider, origins
-        self.attempts = Attempts()
-        self._waiting, self._waiting_strangers = Queue(), Queue()
+        self.attempts = FailedAttempts()
+        self._checks, self._stranger_checks = PasswordChecks(), PasswordChecks()
         with Campaign(directory) as campaign:
             self.title = campaign.title
             self.cookie, self.browser_cookie = cookie_name(campaign.id), browser_cookie_name(campaign.id)
             self.tokens = Tokens(campaign.server_state.secret(), campaign.id)
 
-    @asynccontextmanager
-    async def lifespan(self, _app: object) -> AsyncIterator[None]:
-        """Close the connections when the server stops."""
-        try:
-            yield
-        finally:
-            for thread in (self._thread, self._slow, self._strangers):
-                await thread.close()
+    async def close(self) -> None:
+        """Close the connections."""
+        for thread in (self._thread, self._slow, self._strangers):
+            await thread.close()
 
     def routes(self) -> list[Route]:
         """All routes of this service."""
@@ -83,14 +78,14 @@ class SignInService:
         name = await self._thread.run(lambda campaign: campaign.accounts.signin_link_account(token))
         if name is None:
             return forms.expired_link() if person is None else _to_the_app()
-        return forms.link(self.title, name, token, _replaced(person, name))
+        return forms.link(self.title, name, token, person and person.name)
 
     @open_to(ANYBODY)
     async def check(self, request: Request) -> Response:
         """Check a name and a password, or the token of a one-time link, as the forms send them."""
         try:
             sent = await read_form(request, LONGEST_FORM)
-        except BadRequest as error:
+        except RequestError as error:
             return forms.refused(str(error), error.status)
         if "token" in sent:
             return await self._use_link(request, sent["token"])
@@ -102,12 +97,12 @@ class SignInService:
         if (wait := self.attempts.wait(name, source, is_known=is_known)) > 0:
             return self._form(wait_message(wait), name, 429, retry_after=int(wait) + 1)
         try:
-            queue, thread = (self._waiting, self._slow) if is_known else (self._waiting_strangers, self._strangers)
-            with queue.place(source):
+            checks, thread = (self._checks, self._slow) if is_known else (self._stranger_checks, self._strangers)
+            with checks.place(source):
                 # Counted as failed before it is checked, so that simultaneous guesses count as well.
                 self.attempts.failed(name, source, is_known=is_known)
                 account = await thread.run(lambda campaign: campaign.accounts.check_password(name, password))
-        except Busy:
+        except TooManyChecks:
             return self._form("Too many people are signing in; try again in a few seconds.", name, 503, retry_after=2)
         if account is None:
             return self._form(WRONG, name, 403)
@@ -132,14 +127,15 @@ class SignInService:
         name = await self._thread.run(lambda campaign: campaign.accounts.invited(token))
         if name is None:
             return forms.expired_link()
-        return forms.invitation(self.title, name, token, instead_of=_replaced(await self.signed_in(request), name))
+        person = await self.signed_in(request)
+        return forms.invitation(self.title, name, token, person=person and person.name)
 
     @open_to(ANYBODY)
     async def accept(self, request: Request) -> Response:
         """Take the password that an invited person has chosen."""
         try:
             sent = await read_form(request, LONGEST_FORM)
-        except BadRequest as error:
+        except RequestError as error:
             return forms.refused(str(error), error.status)
         token, password = sent.get("token", ""), sent.get("password", "")
         name = await self._thread.run(lambda campaign: campaign.accounts.invited(token))
@@ -187,11 +183,6 @@ def _end_session(campaign: Campaign, secret: str) -> None:
     person = campaign.accounts.session(secret)
     if person is not None:
         campaign.accounts.end_session(person.session)
-
-
-def _replaced(person: Person | None, name: str) -> str:
-    """The name of the person signed in on the browser whom signing in as `name` replaces."""
-    return "" if person is None or person.name == name else person.name
 
 
 def _to_the_app() -> RedirectResponse:

@@ -20,13 +20,10 @@ class Session(NamedTuple):
     campaign: Campaign
     annotator: str
     role: Role
-    tokens: Tokens
     digest: str
     """Identifies the browser's session in the store."""
-
-    def token(self) -> str:
-        """Make the token that the judging card sends to the routes."""
-        return self.tokens.token(self.annotator, self.digest)
+    token: str
+    """The judging card sends it to the routes."""
 
 
 DIRECTORY_VARIABLE = "CLEVERDON_CAMPAIGN"
@@ -48,7 +45,8 @@ def open_session() -> Iterator[Session | None]:
         if person is None:
             yield None
             return
-        session = Session(campaign, person.name, person.role, tokens, person.session)
+        token = tokens.token(person.name, person.session)
+        session = Session(campaign, person.name, person.role, person.session, token)
         reset = _current.set(session)
         try:
             yield session

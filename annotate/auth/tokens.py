@@ -20,7 +20,7 @@ TOKEN_HEADER = "X-Cleverdon-Token"
 
 
 def cookie_name(campaign_id: str) -> str:
-    """Name the sign-in cookie of a campaign: cookies do not tell ports apart, and one machine may serve several."""
+    """Name the sign-in cookie of a campaign: cookies ignore ports, and one machine may serve several campaigns."""
     return f"cleverdon-{campaign_id}"
 
 
@@ -90,11 +90,9 @@ class Tokens:
         found = self._read(self._browser, value, BROWSER_SECONDS, 2)
         return None if found is None else Browser(*found)
 
-    def _read(
-        self, serializer: URLSafeTimedSerializer, value: str | None, max_age: int | None, size: int
-    ) -> list[str] | None:
+    def _read(self, kind: URLSafeTimedSerializer, value: str | None, age: int | None, size: int) -> list[str] | None:
         try:
-            campaign_id, *rest = serializer.loads(value or "", max_age=max_age)
+            campaign_id, *rest = kind.loads(value or "", max_age=age)
         except (BadData, ValueError, TypeError):
             return None
         return [str(part) for part in rest] if campaign_id == self._campaign_id and len(rest) == size else None

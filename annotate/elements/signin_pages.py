@@ -24,11 +24,11 @@ def signed_out_page() -> None:
     """Draw the page of somebody who is not signed in; admit who comes from the provider."""
     st.title("Sign in")
     with session.open_campaign() as campaign:
-        known = oidc.read(campaign.directory)
+        known = oidc.read_provider(campaign.directory)
         claims = _claims() if known else None
         if known is not None and claims is not None:
             try:
-                if (newcomer := known.newcomer(claims)) is not None:
+                if (newcomer := known.identify(claims)) is not None:
                     token = campaign.accounts.admit(newcomer.email, newcomer.role, newcomer.name)
                     if token is None:
                         raise InputError(f"the account of {newcomer.email} is locked; ask a manager of the campaign")
@@ -45,7 +45,7 @@ def provider_page() -> None:
     """Lead to the provider, if there is one."""
     st.title("Sign in")
     with session.open_campaign() as campaign:
-        known = oidc.read(campaign.directory)
+        known = oidc.read_provider(campaign.directory)
     if known is None:
         st.write("This campaign has no provider to sign in at.")
         go_to("/signin", "Sign in")

@@ -72,7 +72,7 @@ def page_style() -> None:
 
 def page_link(file: str, label: str | None = None) -> None:
     """Draw a link to another page for people who may open it."""
-    page = page_access.entry(file)
+    page = page_access.find_page(file)
     if session.current().role in page.roles:
         st.page_link(f"views/{file}", label=label or f"Go to {page.title}", icon=":material/arrow_forward:")
 

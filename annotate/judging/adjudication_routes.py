@@ -34,17 +34,16 @@ from itertools import islice
 import pandas as pd
 
 from annotate.auth.roles import MANAGERS
-from annotate.judging import request_fields as fields
+from annotate.judging import fields
 from annotate.judging.card import PairFilter
 from annotate.judging.document_payload import Payload, document_payloads
 from annotate.judging.handlers import Handler, PostRoute, Row, logged_texts
-from annotate.server.request_bodies import BadRequest
+from annotate.server.request_bodies import RequestError
 from collection.adjudication import filter_queue, list_opinions
 from collection.campaign import Campaign
 
 TASK = "adjudication"
-MOST_UNITS = 36
-"""Pairs handed out at once."""
+MOST_UNITS = 36  # pairs handed out at once
 MOST_HELD = 200
 """Pairs reserved for one manager; those beyond, at the end of what a card holds, have been skipped there."""
 MOST_RECENT = 100
@@ -61,7 +60,7 @@ Held = dict[Pair, tuple[str, float]]
 """The manager who holds a pair, and until when."""
 
 
-class Queue:
+class QueueCache:
     """Caches the queue of pairs to adjudicate until the log changes."""
 
     def __init__(self) -> None:
@@ -79,16 +78,16 @@ class Queue:
 
 def routes() -> list[PostRoute]:
     """Return the routes of this module, which share a reservation of pairs and a thread of their own."""
-    handlers: dict[str, Handler] = {"sync": partial(_sync, {}, Queue()), "recent": _recent, "unit": _unit}
+    handlers: dict[str, Handler] = {"sync": partial(_sync, {}, QueueCache()), "recent": _recent, "unit": _unit}
     return [PostRoute(f"adjudicate/{name}", handler, "adjudicating", MANAGERS) for name, handler in handlers.items()]
 
 
-def _sync(held: Held, cached: Queue, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+def _sync(held: Held, cached: QueueCache, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """Take adjudications, then hand out pairs."""
-    adjudications, refused = fields.decisions(fields.items(payload, "decisions"), partial(fields.judgement, annotator))
+    adjudications, refused = fields.read_decisions(payload, "decisions", partial(fields.read_judgement, annotator))
     # Saved before the rest of the request is read, so that no error in it loses a decision.
     result = campaign.adjudication.adjudicate(adjudications)
-    want, holding = fields.whole(payload, "want", 0), fields.items(payload, "holding")
+    want, holding = fields.read_integer(payload, "want", 0), fields.read_list(payload, "holding")
     pairs = [_pair(name) for name in holding]
     conditions = _filter(payload.get("filter") or {})
     answer: Payload = {
@@ -130,18 +129,16 @@ def _held_by_others(held: Held, annotator: str) -> set[Pair]:
 
 
 def _recent(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """The manager's latest adjudications, newest first."""
-    limit = min(max(fields.whole(payload, "limit", 20), 1), MOST_RECENT)
+    limit = min(max(fields.read_integer(payload, "limit", 20), 1), MOST_RECENT)
     mine = campaign.judgement_log.adjudications(annotator).iloc[::-1].head(limit)
     titles = campaign.corpus.titles(set(mine["doc_id"]))
     return {"decisions": [_former(row) | {"title": titles[row["doc_id"]]} for row in mine.to_dict("records")]}
 
 
 def _unit(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """One pair with all annotators' judgements of it."""
     query_id, doc_id = _pair(payload.get("pair"))
     if not campaign.corpus.documents([doc_id]) or query_id not in campaign.corpus.topic_words([query_id]):
-        raise BadRequest(f"document {doc_id!r} of topic {query_id!r} is not in the campaign")
+        raise RequestError(f"document {doc_id!r} of topic {query_id!r} is not in the campaign")
     return _units(campaign, annotator, [(query_id, doc_id)])[0]
 
 
@@ -182,7 +179,6 @@ def _opinion(row: Row, text: str) -> Payload:
 
 
 def _former(row: Row) -> Payload:
-    """An adjudication."""
     return _judgement(row) | {name: row[name] for name in ("uuid", "query_id", "doc_id")}
 
 
@@ -191,27 +187,25 @@ def _pairs(queue: pd.DataFrame) -> list[Pair]:
 
 
 def _pair(name: object) -> Pair:
-    """Read the name of a pair."""
     try:
-        parts = json.loads(fields.text({"pair": name}, "pair"))
+        parts = json.loads(fields.read_text({"pair": name}, "pair"))
     except (ValueError, RecursionError):
         parts = None
     if not isinstance(parts, list) or len(parts) != 2:
-        raise BadRequest("wanted a pair as the JSON text of [query_id, doc_id]")
+        raise RequestError("wanted a pair as the JSON text of [query_id, doc_id]")
     pair = dict(zip(("query_id", "doc_id"), parts, strict=True))
-    return fields.text(pair, "query_id"), fields.text(pair, "doc_id")
+    return fields.read_text(pair, "query_id"), fields.read_text(pair, "doc_id")
 
 
 def _filter(sent: object) -> PairFilter:
-    """Read the conditions of a filter."""
     if not isinstance(sent, dict):
-        raise BadRequest("wanted filter as a JSON object")
+        raise RequestError("wanted filter as a JSON object")
     distance = sent.get("distance")
     if distance is not None and distance not in range(MOST_GRADES):
-        raise BadRequest("wanted distance as a whole number from 0")
+        raise RequestError("wanted distance as a whole number from 0")
     return {
-        "why": fields.optional_text(sent, "why"),
-        "query_id": fields.optional_text(sent, "query_id"),
+        "why": fields.read_optional_text(sent, "why"),
+        "query_id": fields.read_optional_text(sent, "query_id"),
         "distance": distance,
-        "names": fields.texts(sent, "names"),
+        "names": fields.read_texts(sent, "names"),
     }

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from collection.records import GradeScale
 
 HERE = Path(__file__).parent
-LONGEST_NOTE = 2000
-"""Characters of a judgement's note, as in the card's field."""
+LONGEST_NOTE = 2000  # characters of a judgement's note, as in the card's field
 
 
 class GradeButton(TypedDict):
@@ -115,8 +114,7 @@ CHOOSE = _unit_card("choose", "topic_units", *UNITS)
 PREFER = _unit_card("prefer", "topic_units", *UNITS)
 ADJUDICATE = _unit_card("adjudicate", *UNITS, "grades")
 
-CARDS = {"grades": JUDGE, "list": CHOOSE, "preference": PREFER}
-"""The card for each task of a campaign."""
+CARDS = {"grades": JUDGE, "list": CHOOSE, "preference": PREFER}  # the card for each task of a campaign
 
 
 # The script finds nodes by `data-part`, and the action of a click by `data-do`; `data-key` names the command of a key
@@ -160,7 +158,7 @@ def mount(data: CardData, card: Card = JUDGE, key: str = "card") -> None:
     """
     now = session.current()
     common = {
-        "token": now.token(),
+        "token": now.token,
         "campaign": now.campaign.id,
         "annotator": now.annotator,
         "reasons": list(CANNOT_JUDGE_REASONS),

@@ -25,8 +25,7 @@ from collection.records import Document
 Payload = dict[str, Any]
 """A JSON object, received or sent."""
 PREFIX = "/api/judging"
-FILES = f"{PREFIX}/files"
-"""The path of a campaign's image files."""
+FILES = f"{PREFIX}/files"  # the path of a campaign's image files
 TEXT_CAP = 20_000
 """Characters of a document that are sent with it; the card asks for the rest."""
 
@@ -53,12 +52,7 @@ def document_payloads(
 ) -> list[Payload]:
     """Make the payloads of documents, without a word on how they came into the pool: annotators judge blind.
 
-    Parameters
-    ----------
-    query_id
-        The topic whose terms choose the excerpts; None for no excerpts.
-    cap
-        Characters of text to send; None for all.
+    The topic's terms choose the excerpts; without a topic there are none. Texts are cut after `cap` characters.
     """
     settings, terms = campaign.settings.judging_page(), None
     payloads: list[Payload] = []

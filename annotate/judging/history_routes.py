@@ -18,20 +18,17 @@ They run in a thread of their own, so that judging never waits for them.
 
 from datetime import datetime
 
+from annotate.judging import fields
 from annotate.judging.document_payload import Payload
 from annotate.judging.handlers import Handler, PostRoute
-from annotate.judging.request_fields import optional_text, text, texts, whole
-from annotate.server.request_bodies import BadRequest
+from annotate.server.request_bodies import RequestError
 from collection.annotator_agreement import Session
 from collection.campaign import Campaign
 from collection.campaign.near_duplicates import Near
 
-LONGEST_WORDS = 500
-"""Characters of a search in one's judgements."""
-MOST_ASKED = 50
-"""Documents in one request for near-duplicates."""
-DEFAULT_LIMIT = 50
-"""Judgements in an answer."""
+LONGEST_WORDS = 500  # characters of a search in one's judgements
+MOST_ASKED = 50  # documents in one request for near-duplicates
+DEFAULT_LIMIT = 50  # judgements in an answer
 
 
 def routes() -> list[PostRoute]:
@@ -41,28 +38,26 @@ def routes() -> list[PostRoute]:
 
 
 def _history(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """The annotator's judgements, a page at a time."""
     grade = payload.get("grade")
     if grade is not None and (isinstance(grade, bool) or not isinstance(grade, int | str)):
-        raise BadRequest('wanted grade as a number, "cannot judge" or "flagged"')
+        raise RequestError('wanted grade as a number, "cannot judge" or "flagged"')
     found = campaign.history.judgements(
         annotator,
-        query_id=None if payload.get("query_id") is None else text(payload, "query_id"),
+        query_id=None if payload.get("query_id") is None else fields.read_text(payload, "query_id"),
         grade=grade,
-        words=optional_text(payload, "words", LONGEST_WORDS) or "",
-        before=None if payload.get("before") is None else whole(payload, "before", 0, least=1),
-        limit=whole(payload, "limit", DEFAULT_LIMIT, least=1),
+        words=fields.read_optional_text(payload, "words", LONGEST_WORDS) or "",
+        before=None if payload.get("before") is None else fields.read_integer(payload, "before", 0, least=1),
+        limit=fields.read_integer(payload, "limit", DEFAULT_LIMIT, least=1),
     )
     entries = [entry._asdict() | {"former": [f._asdict() for f in entry.former]} for entry in found.entries]
     return {"entries": entries, "more": found.more}
 
 
 def _near(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """Near-duplicates of some documents."""
-    doc_ids = texts(payload, "doc_ids")
+    doc_ids = fields.read_texts(payload, "doc_ids")
     if len(doc_ids) > MOST_ASKED:
-        raise BadRequest(f"wanted {MOST_ASKED} doc_ids or fewer, found {len(doc_ids)}")
-    found = campaign.near_duplicates.of_documents(text(payload, "query_id"), annotator, doc_ids)
+        raise RequestError(f"wanted {MOST_ASKED} doc_ids or fewer, found {len(doc_ids)}")
+    found = campaign.near_duplicates.of_documents(fields.read_text(payload, "query_id"), annotator, doc_ids)
     near = {doc_id: [_near_duplicate(other) for other in others] for doc_id, others in found.near.items()}
     return {"near": near, "more": found.more}
 
@@ -85,10 +80,9 @@ def _time(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
 
 
 def _settings(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """Save the annotator's settings of the card."""
     settings = payload.get("settings")
     if not isinstance(settings, dict):
-        raise BadRequest("wanted settings as a JSON object")
+        raise RequestError("wanted settings as a JSON object")
     campaign.settings.keep_card_arrangement(annotator, settings)
     return {}
 
@@ -107,9 +101,9 @@ def _day(value: object) -> datetime | None:
     if value is None:
         return None
     try:
-        day = datetime.fromisoformat(text({"day": value}, "day"))
-    except (BadRequest, ValueError):
-        raise BadRequest("wanted day as a time in ISO 8601") from None
+        day = datetime.fromisoformat(fields.read_text({"day": value}, "day"))
+    except (RequestError, ValueError):
+        raise RequestError("wanted day as a time in ISO 8601") from None
     if day.tzinfo is None or not 2000 <= day.year <= 2200:  # what pandas can count
-        raise BadRequest("wanted day as a time in ISO 8601, with its offset from UTC")
+        raise RequestError("wanted day as a time in ISO 8601, with its offset from UTC")
     return day

@@ -38,10 +38,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-REASONS_TIMEOUT = 10.0
-"""Seconds."""
-MAX_FAILURES = 2
-"""Ends of the process in a row after which it is only started again for a request."""
+REASONS_TIMEOUT = 10.0  # seconds
+MAX_FAILURES = 2  # ends of the process in a row after which it is only started again for a request
 
 
 class NoModelError(Exception):
@@ -114,10 +112,7 @@ class Trainer:
     def reasons(self, query_id: str, row: int) -> Reasons | None:
         """Return the latest round's reasons for a document's rank; None if it has no such row of the matrix.
 
-        Raises
-        ------
-        NoModelError
-            The process has made no round of the topic since it was started.
+        Raises :class:`NoModelError` if the process has made no round of the topic since it was started.
         """
         ticket = next(self._tickets)
         results: SimpleQueue[ReasonsResult | None] = SimpleQueue()
@@ -158,7 +153,6 @@ class Trainer:
         self._state.notify()
 
     def _send_next(self) -> None:
-        """Send the next request if the process is free."""
         if self._current is None and self._requested and self._send(RoundRequest(self._requested[-1])):
             self._current = self._requested.pop()
 

@@ -34,13 +34,12 @@ START = (
 """The program of the child's interpreter."""
 NICENESS = 10
 """Lower priority than the server's: saving judgements comes first."""
-STARVED, ROOM = 0.25, 0.5
+STARVED_SHARE, FREE_SHARE = 0.25, 0.5
 """Shares of a processor: idle scheduling ends below the first, and starts above the second."""
-NOTICED, SURE = 0.05, 1.0
+STARVED_AFTER, FREE_AFTER = 0.05, 1.0
 """Seconds after which each share is measured: of wall time for the first, of processor time for the second (a process
 that has slept gets its first fraction of a second at once, even where all processors are busy)."""
-KEPT = 16
-"""Topics whose latest round is kept."""
+KEPT_ROUNDS = 16  # topics whose latest round is kept
 
 
 class RoundRequest(NamedTuple):
@@ -190,8 +189,8 @@ def should_yield(idle: bool, seconds: float, used: float) -> bool | None:
     [True, False]
     """
     if idle:
-        return used > STARVED * seconds if seconds >= NOTICED else None
-    return used > ROOM * seconds if used >= SURE else None
+        return used > STARVED_SHARE * seconds if seconds >= STARVED_AFTER else None
+    return used > FREE_SHARE * seconds if used >= FREE_AFTER else None
 
 
 def use_idle_scheduling() -> None:
@@ -213,6 +212,6 @@ def send(to: IO[bytes], message: WorkerRequest | WorkerResult) -> None:
 
 
 def keep_newest(before: dict[str, T], query_id: str, made: T) -> dict[str, T]:
-    """Add the newest result of a topic to a copy, which other threads can read, and keep the last :data:`KEPT`."""
+    """Add the newest result of a topic to a copy (other threads read), and keep the last :data:`KEPT_ROUNDS`."""
     others = {topic: value for topic, value in before.items() if topic != query_id}
-    return dict([*others.items(), (query_id, made)][-KEPT:])
+    return dict([*others.items(), (query_id, made)][-KEPT_ROUNDS:])

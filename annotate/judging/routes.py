@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
@@ -17,13 +16,12 @@ from starlette.routing import Route
 
 from annotate.auth.roles import EVERYBODY, JUDGES, open_to
 from annotate.auth.tokens import TOKEN_HEADER, Bearer, Tokens, cookie_name
-from annotate.judging import adjudication_routes, history_routes, task_routes
-from annotate.judging import request_fields as fields
+from annotate.judging import adjudication_routes, fields, history_routes, task_routes
 from annotate.judging.document_payload import FILE_HEADERS, FILES, PREFIX, Payload, document_payloads
 from annotate.judging.handlers import PostRoute, Row, logged_texts, save_and_hand_out
 from annotate.judging.model_process import NoModelError, Trainer
 from annotate.server.campaign_thread import CampaignThread
-from annotate.server.request_bodies import BadRequest, read_json
+from annotate.server.request_bodies import RequestError, read_json
 from collection.campaign import Campaign
 from collection.campaign.accounts import Person
 from collection.campaign.results import NextPairs
@@ -32,19 +30,15 @@ from collection.errors import CleverdonError, InputError
 from collection.formats import IMAGE_TYPES
 from collection.records import Document, Role
 
-RECENT = 20
-"""Judgements sent to a new card, to look back at and to undo."""
+RECENT = 20  # judgements sent to a new card, to look back at and to undo
 MOST_WANTED = 50
 IN_LOOP = 16
 """Documents that a card holds in the loop: enough for fast judging and a short time offline, few to be replaced."""
 LONGEST_TOKEN_REQUEST = 10_000
 """Bytes; the card sends a name."""
-FOUND = 30
-"""Results of a search."""
+FOUND = 30  # results of a search
 THREADS = ("judging", "aside", "adjudicating")
 """Threads with a connection each: for judging, slow reads and adjudication."""
-
-T = TypeVar("T")
 
 SIGNED_OUT = "reload this page to sign in again; where that is refused, your account is locked"
 """The reason for a refusal, which the card shows after its own message."""
@@ -100,14 +94,14 @@ class JudgingService:
             person = await self._threads["judging"].run(partial(_find_person, self._session_secret(request)))
             # Another origin can make a browser post here with the cookie, but not with this header.
             if person is None or TOKEN_HEADER.lower() not in request.headers:
-                raise BadRequest(SIGNED_OUT, 401)
+                raise RequestError(SIGNED_OUT, 401)
             payload = await read_json(request, LONGEST_TOKEN_REQUEST)
             # Somebody else may have signed in on this browser meanwhile: the card's unsent judgements are not theirs.
             if payload.get("annotator") != person.name:
-                raise BadRequest("somebody else is signed in on this browser", 401)
+                raise RequestError("somebody else is signed in on this browser", 401)
             _require_role(person.role, JUDGES)
             return JSONResponse({"token": self.tokens.token(person.name, person.session)})
-        except BadRequest as error:
+        except RequestError as error:
             return _refusal(error)
 
     @open_to(EVERYBODY)
@@ -132,19 +126,19 @@ class JudgingService:
             try:
                 bearer = self.tokens.read_token(request.headers.get(TOKEN_HEADER))
                 if bearer is None:
-                    raise BadRequest("the judging token is missing or has expired", 401)
+                    raise RequestError("the judging token is missing or has expired", 401)
                 work = partial(_answer, route, bearer, await read_json(request))
                 answer, timing = await self._threads[route.thread].run(work)
                 return JSONResponse(answer, headers={"Server-Timing": timing})
-            except (BadRequest, CleverdonError) as error:
+            except (RequestError, CleverdonError) as error:
                 return _refusal(error)
 
         return endpoint
 
 
-def _refusal(error: BadRequest | CleverdonError) -> Response:
+def _refusal(error: RequestError | CleverdonError) -> Response:
     """An error as JSON; after a 503 the card keeps its judgements and tries again."""
-    status = error.status if isinstance(error, BadRequest) else 400 if isinstance(error, InputError) else 503
+    status = error.status if isinstance(error, RequestError) else 400 if isinstance(error, InputError) else 503
     return JSONResponse({"error": str(error)}, status)
 
 
@@ -152,7 +146,7 @@ def _require_role(role: Role, roles: tuple[Role, ...]) -> None:
     if role not in roles:
         action = "judge" if "annotator" in roles else "adjudicate"
         person = "an annotator" if role == "annotator" else f"a {role}"
-        raise BadRequest(f"{person} does not {action}; a manager of the campaign can change your role", 403)
+        raise RequestError(f"{person} does not {action}; a manager of the campaign can change your role", 403)
 
 
 def _find_person(secret: str | None, campaign: Campaign) -> Person | None:
@@ -171,7 +165,7 @@ def _answer(route: PostRoute, bearer: Bearer, payload: Payload, campaign: Campai
     clock, processor = time.perf_counter(), time.thread_time()
     person = campaign.accounts.session_of(bearer.session)
     if person is None or person.name != bearer.annotator:
-        raise BadRequest(SIGNED_OUT, 401)
+        raise RequestError(SIGNED_OUT, 401)
     _require_role(person.role, route.roles)
     answer = route.handler(campaign, bearer.annotator, payload)
     wall, cpu = (time.perf_counter() - clock) * 1000, (time.thread_time() - processor) * 1000
@@ -191,7 +185,6 @@ def _topics(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
 
 
 def _sync(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """Take judgements and skips, then hand out documents, with the progress."""
     exchange = partial(_exchange, trainer, campaign, annotator, payload)
     answer, pairs, needs_round = save_and_hand_out(campaign, exchange)
     if needs_round:  # the judgements it learns from are on disk now
@@ -211,11 +204,11 @@ def _exchange(
     trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload
 ) -> tuple[Payload, NextPairs | None, bool]:
     """Save judgements, then choose the next pairs; also return whether the topic's model needs a new round."""
-    readable, refused = fields.decisions(fields.items(payload, "judgements"), partial(fields.judgement, annotator))
+    readable, refused = fields.read_decisions(payload, "judgements", partial(fields.read_judgement, annotator))
     result = campaign.judging.judge_many(readable, leased_only=True)
-    for item in fields.items(payload, "skips"):
+    for item in fields.read_list(payload, "skips"):
         skipped = item if isinstance(item, dict) else {}
-        campaign.judging.skip(annotator, fields.text(skipped, "query_id"), fields.text(skipped, "doc_id"))
+        campaign.judging.skip(annotator, fields.read_text(skipped, "query_id"), fields.read_text(skipped, "doc_id"))
     answer: Payload = {
         "saved": result.saved,
         "refused": [r._asdict() for r in refused + result.refused],
@@ -229,21 +222,16 @@ def _exchange(
     }
     if payload.get("query_id") is None:
         return answer, None, False
-    want, holding = fields.whole(payload, "want", 0), fields.texts(payload, "holding")
-    answer["query_id"] = query_id = fields.text(payload, "query_id")
+    want, holding = fields.read_integer(payload, "want", 0), fields.read_texts(payload, "holding")
+    answer["query_id"] = query_id = fields.read_text(payload, "query_id")
     if want <= 0 and result.saved:  # no lease needs to be extended either
         return answer, None, False
     needs_round = False
-    made = trainer.latest(query_id)
+    made, count = trainer.latest(query_id), min(max(want, 0), MOST_WANTED)
+    alone = payload.get("alone") is not False  # else another card of this annotator keeps its documents
+    # Without waiting for the model: the card asks again while it is behind.
     pairs = campaign.judging.next_pairs(
-        annotator,
-        query_id,
-        min(max(want, 0), MOST_WANTED),
-        holding,
-        made=made,
-        in_loop=IN_LOOP,
-        wait=False,  # for the model: the card asks again while it is behind
-        alone=payload.get("alone") is not False,  # else another card of this annotator keeps its documents
+        annotator, query_id, count, holding, made=made, in_loop=IN_LOOP, wait=False, alone=alone
     )
     answer |= {"closed": pairs.closed, "first": pairs.first}
     if pairs.order is not None:
@@ -259,26 +247,25 @@ def _exchange(
         answer |= {"behind": not current and problem is None, "problem": problem}
     in_hand = set(holding) - set(pairs.closed)
     if want > 0 and not (pairs.documents or in_hand or pairs.first or answer.get("behind")):
-        answer["next"] = campaign.judging.topic_with_work(annotator, query_id, fields.texts(payload, "tried"))
+        answer["next"] = campaign.judging.topic_with_work(annotator, query_id, fields.read_texts(payload, "tried"))
         answer["budget"] = campaign.budget.used_up(query_id)
     return answer, pairs, needs_round
 
 
 def _document(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """A document with its whole text; with ``said``, also this annotator's judgement of it."""
-    document = campaign.corpus.document(fields.text(payload, "doc_id"))
+    document = campaign.corpus.document(fields.read_text(payload, "doc_id"))
     if document is None:
-        raise BadRequest("there is no such document")
-    (whole,) = document_payloads(campaign, [document], fields.optional_text(payload, "query_id"), cap=None)
+        raise RequestError("there is no such document")
+    (whole,) = document_payloads(campaign, [document], fields.read_optional_text(payload, "query_id"), cap=None)
     if payload.get("said"):
-        log = campaign.judgement_log.judgements(annotator=annotator, query_id=fields.text(payload, "query_id"))
+        log = campaign.judgement_log.judgements(annotator=annotator, query_id=fields.read_text(payload, "query_id"))
         log = log[(log["doc_id"] == document.doc_id) & (log["counts_as"] == "judgement")]
         whole["said"] = next(map(_judgement, log.to_dict("records")), None)
     return whole
 
 
 def _guidelines(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """The manager's guidelines as safe HTML, and notes by topic."""
     mine = set(campaign.progress.topics_for(annotator))
     notes = {query_id: note for query_id, note in campaign.settings.topic_notes().items() if query_id in mine}
     return {"html": to_html(campaign.settings.guidelines()), "notes": notes}
@@ -294,7 +281,7 @@ def _progress(campaign: Campaign, annotator: str, query_id: str | None) -> Paylo
 
 def _why(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """The reason why a document was proposed, as far as the manager shows it to annotators."""
-    query_id, doc_id = fields.text(payload, "query_id"), fields.text(payload, "doc_id")
+    query_id, doc_id = fields.read_text(payload, "query_id"), fields.read_text(payload, "doc_id")
     try:
         return campaign.explanations.why(query_id, doc_id, annotator, partial(trainer.reasons, query_id))._asdict()
     except NoModelError:
@@ -305,16 +292,15 @@ def _why(trainer: Trainer, campaign: Campaign, annotator: str, payload: Payload)
 
 
 def _search(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """Documents that match a search, with this annotator's judgements of them."""
-    query_id, words = fields.text(payload, "query_id"), fields.text(payload, "words")[:500]
+    query_id, words = fields.read_text(payload, "query_id"), fields.read_text(payload, "words")[:500]
     found = campaign.search.find(query_id, annotator, words, FOUND + 1)
     return {"documents": [document._asdict() for document in found[:FOUND]], "more": len(found) > FOUND}
 
 
 def _take(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """Take a document that the annotator found by searching, to be judged next."""
-    query_id = fields.text(payload, "query_id")
-    document = campaign.search.take(annotator, query_id, fields.text(payload, "doc_id"))
+    query_id = fields.read_text(payload, "query_id")
+    document = campaign.search.take(annotator, query_id, fields.read_text(payload, "doc_id"))
     return document_payloads(campaign, [document], query_id)[0]
 
 

@@ -42,30 +42,26 @@ shown then. 400 for a topic that is not and was not this annotator's.
 from collections.abc import Iterable
 from functools import partial
 
+from annotate.judging import fields
 from annotate.judging.document_payload import Payload, document_payloads
 from annotate.judging.handlers import PostRoute, logged_texts, save_and_hand_out
-from annotate.judging.request_fields import decision, decisions, items, text, texts, whole
-from annotate.server.request_bodies import BadRequest
+from annotate.server.request_bodies import RequestError
 from collection.campaign import Campaign
 from collection.campaign.results import JudgeResult
 from collection.campaign.topic_tasks import NextTopics
 from collection.preferences import Lookahead
 from collection.records import CHOICE_KINDS, PREFERENCE_KINDS, Choice, Preference
 
-UNIT_CAP = 4_000
-"""Characters of each document that are sent with a unit."""
-MOST_UNITS = 12
-"""Units handed out at once."""
+UNIT_CAP = 4_000  # characters of each document that are sent with a unit
+MOST_UNITS = 12  # units handed out at once
 MOST_RECENT = 100
 AHEAD = 3
 """Answers that the plan of the first topic in hand looks ahead; each more makes it four times as costly."""
 AHEAD_OF_LONG = 2
 """The same for topics with more than :data:`LONG` documents."""
 LONG = 30
-AHEAD_OF_OTHERS = 1
-"""The same for topics behind the first."""
-MOST_SHOWN = 200
-"""Documents that one decision names."""
+AHEAD_OF_OTHERS = 1  # the same for topics behind the first
+MOST_SHOWN = 200  # documents that one decision names
 
 
 def routes() -> list[PostRoute]:
@@ -76,8 +72,8 @@ def routes() -> list[PostRoute]:
 
 def _sync(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """Take decisions, then hand out topics."""
-    task, want, holding = _task(payload), whole(payload, "want", 0), texts(payload, "holding")
-    readable, refused = decisions(items(payload, "decisions"), partial(_decision, task, annotator))
+    task, want, holding = _task(payload), fields.read_integer(payload, "want", 0), fields.read_texts(payload, "holding")
+    readable, refused = fields.read_decisions(payload, "decisions", partial(_decision, task, annotator))
     want = min(max(want, 0), MOST_UNITS)
     exchange = partial(_exchange, campaign, annotator, task, readable, holding, want)
     asked, result, found = save_and_hand_out(campaign, exchange)
@@ -117,8 +113,7 @@ def _exchange(
 
 
 def _recent(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """The annotator's latest decisions, newest first."""
-    task, limit = _task(payload), whole(payload, "limit", 20)
+    task, limit = _task(payload), fields.read_integer(payload, "limit", 20)
     recent = _former(campaign, task, annotator=annotator, last=min(max(limit, 1), MOST_RECENT))[::-1]
     topics = campaign.corpus.topic_words([each["query_id"] for each in recent])
     titles = campaign.corpus.titles({doc_id for each in recent for doc_id in _doc_ids(task, each)})
@@ -129,10 +124,9 @@ def _recent(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
 
 
 def _unit(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """One topic with its documents and this annotator's decisions."""
-    task, query_id = _task(payload), text(payload, "query_id")
+    task, query_id = _task(payload), fields.read_text(payload, "query_id")
     if not campaign.topic_tasks.may_see(annotator, query_id):
-        raise BadRequest(f"topic {query_id!r} is not yours")
+        raise RequestError(f"topic {query_id!r} is not yours")
     return _units(campaign, annotator, task, [query_id], first=query_id)[0]
 
 
@@ -177,7 +171,6 @@ def _ahead(ahead: Lookahead) -> Payload:
 def _former(
     campaign: Campaign, task: str, annotator: str, query_id: str | None = None, last: int | None = None
 ) -> list[Payload]:
-    """Decisions of the log, oldest first."""
     read = campaign.topic_tasks.choices if task == "list" else campaign.topic_tasks.preferences
     frame = read(annotator=annotator, query_id=query_id, last=last)
     names = ("shown", "chosen") if task == "list" else ("left", "right")
@@ -195,22 +188,22 @@ def _doc_ids(task: str, decided: Payload) -> Iterable[str]:
 def _task(payload: Payload) -> str:
     task = payload.get("task")
     if task not in ("list", "preference"):
-        raise BadRequest("wanted task as list or preference")
+        raise RequestError("wanted task as list or preference")
     return str(task)
 
 
 def _decision(task: str, annotator: str, sent: Payload) -> Choice | Preference:
-    """Read a choice or a preference."""
     kinds = CHOICE_KINDS if task == "list" else PREFERENCE_KINDS
     if sent.get("kind") not in kinds:
-        raise BadRequest(f"wanted decisions whose kind is one of {', '.join(kinds)}")
-    fields = decision(annotator, sent)
+        raise RequestError(f"wanted decisions whose kind is one of {', '.join(kinds)}")
+    common = fields.read_decision(annotator, sent)
     if task == "list":
-        return Choice(**fields, kind=sent["kind"], shown=_ids(sent, "shown"), chosen=_ids(sent, "chosen"))
-    return Preference(**fields, kind=sent["kind"], left=text(sent, "left"), right=text(sent, "right"))
+        return Choice(**common, kind=sent["kind"], shown=_ids(sent, "shown"), chosen=_ids(sent, "chosen"))
+    left, right = fields.read_text(sent, "left"), fields.read_text(sent, "right")
+    return Preference(**common, kind=sent["kind"], left=left, right=right)
 
 
 def _ids(sent: Payload, name: str) -> tuple[str, ...]:
-    if len(items(sent, name)) > MOST_SHOWN:
-        raise BadRequest(f"wanted {MOST_SHOWN} documents at most in {name}, found {len(sent[name])}")
-    return tuple(texts(sent, name))
+    if len(fields.read_list(sent, name)) > MOST_SHOWN:
+        raise RequestError(f"wanted {MOST_SHOWN} documents at most in {name}, found {len(sent[name])}")
+    return tuple(fields.read_texts(sent, name))

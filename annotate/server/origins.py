@@ -20,14 +20,14 @@ class Origin(NamedTuple):
     port: int
 
 
-def origin_of(address: str) -> Origin | None:
+def parse_origin(address: str) -> Origin | None:
     """Read the origin of an http or https address; None for anything else, such as ``null``.
 
     International names are encoded in ASCII (IDNA, UTS 46), as browsers send them.
 
     Examples
     --------
-    >>> origin_of("https://Judging.example.org")
+    >>> parse_origin("https://Judging.example.org")
     Origin(scheme='https', host='judging.example.org', port=443)
     """
     try:
@@ -42,15 +42,15 @@ def origin_of(address: str) -> Origin | None:
     return Origin(parts.scheme, host.rstrip("."), port or _PORTS[parts.scheme])
 
 
-def ascii_address(address: str) -> str:
+def encode_address(address: str) -> str:
     """Encode the international name in an address without a path in ASCII.
 
     Examples
     --------
-    >>> ascii_address("https://bücher.example:8443")
+    >>> encode_address("https://bücher.example:8443")
     'https://xn--bcher-kva.example:8443'
     """
-    parts, origin = urlsplit(address), origin_of(address)
+    parts, origin = urlsplit(address), parse_origin(address)
     if origin is None or parts.netloc.isascii():
         return address
     return f"{parts.scheme}://{origin.host}" + (f":{parts.port}" if parts.port else "")
@@ -64,7 +64,7 @@ class Origins:
     """
 
     def __init__(self, public: Iterable[str] = (), host: str = "localhost") -> None:
-        self._public = {origin for address in public if (origin := origin_of(address)) is not None}
+        self._public = {origin for address in public if (origin := parse_origin(address)) is not None}
         machine = socket.gethostname().lower()
         short = machine.partition(".")[0]
         self._names = {"localhost", host.lower(), machine, short, f"{short}.local", *(o.host for o in self._public)}
@@ -92,7 +92,7 @@ class Origins:
             return True
         if origin == "null":
             return site == "same-origin"
-        found = origin_of(origin)
+        found = parse_origin(origin)
         return found is not None and (found == _target(request) or found in self._public)
 
     def is_https(self, request: HTTPConnection) -> bool:
@@ -107,4 +107,4 @@ def _target(request: HTTPConnection, scheme: str | None = None) -> Origin | None
     hosts = request.headers.getlist("host")
     if len(hosts) != 1 or any(c in hosts[0] for c in "/?#\\ "):
         return None
-    return origin_of(f"{scheme}://{hosts[0]}")
+    return parse_origin(f"{scheme}://{hosts[0]}")

@@ -14,8 +14,8 @@ LONGEST_ON_THE_LOOP = 64 * 2**10
 JSON_TYPE, FORM_TYPE = "application/json", "application/x-www-form-urlencoded"
 
 
-class BadRequest(Exception):
-    """A request that the route cannot answer; `status` is 400, 413 (too long) or 415 (another content type)."""
+class RequestError(Exception):
+    """A request that a route refuses, with the HTTP status of the answer."""
 
     def __init__(self, message: str, status: int = 400) -> None:
         super().__init__(message)
@@ -27,10 +27,8 @@ async def read_json(request: Request, limit: int = LONGEST_JSON) -> dict[str, An
 
     Raises
     ------
-    BadRequest
+    RequestError
         The body is something else, or longer than `limit` bytes.
-    ClientDisconnect
-        The client left before it had sent the whole body.
     """
     body = await _read(request, JSON_TYPE, limit)
     if len(body) <= LONGEST_ON_THE_LOOP:
@@ -44,14 +42,14 @@ async def read_form(request: Request, limit: int) -> dict[str, str]:
     try:
         fields = parse_qs(body.decode("ascii"), keep_blank_values=True, max_num_fields=10, errors="replace")
     except ValueError as error:  # UnicodeDecodeError is one
-        raise BadRequest(f"expected a form with at most 10 fields, percent-encoded: {error}") from None
+        raise RequestError(f"expected a form with at most 10 fields, percent-encoded: {error}") from None
     return {name: values[-1] for name, values in fields.items()}
 
 
 async def _read(request: Request, content_type: str, limit: int) -> bytes:
     found = request.headers.get("content-type", "")
     if found.partition(";")[0].strip().lower() != content_type:
-        raise BadRequest(f"expected the content type {content_type}, found {found[:100]!r}", 415)
+        raise RequestError(f"expected the content type {content_type}, found {found[:100]!r}", 415)
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and (len(announced) > 15 or int(announced) > limit):
         raise _too_long(limit)
@@ -63,8 +61,8 @@ async def _read(request: Request, content_type: str, limit: int) -> bytes:
     return bytes(body)
 
 
-def _too_long(limit: int) -> BadRequest:
-    return BadRequest(f"expected a body of at most {limit:,} bytes, found more", 413)
+def _too_long(limit: int) -> RequestError:
+    return RequestError(f"expected a body of at most {limit:,} bytes, found more", 413)
 
 
 class _Decoder(json.JSONDecoder):
@@ -86,15 +84,15 @@ def _parse(body: bytes, decoder: type[_Decoder] = _Decoder) -> dict[str, Any]:
     try:
         found: object = json.loads(body.decode("utf-8"), cls=decoder)
     except UnicodeDecodeError as error:
-        raise BadRequest(f"expected JSON in UTF-8, found {body[error.start]:#04x} at byte {error.start}") from None
+        raise RequestError(f"expected JSON in UTF-8, found {body[error.start]:#04x} at byte {error.start}") from None
     except json.JSONDecodeError as error:
-        raise BadRequest(f"expected JSON: line {error.lineno}, column {error.colno}: {error.msg}") from None
+        raise RequestError(f"expected JSON: line {error.lineno}, column {error.colno}: {error.msg}") from None
     except RecursionError:
-        raise BadRequest("expected JSON, found too many levels of nesting") from None
+        raise RequestError("expected JSON, found too many levels of nesting") from None
     except ValueError:  # Python refuses to read integers of more than 4,300 digits
-        raise BadRequest("expected JSON, found a number with too many digits") from None
+        raise RequestError("expected JSON, found a number with too many digits") from None
     if not isinstance(found, dict):
-        raise BadRequest(f"expected a JSON object, found {type(found).__name__}")
+        raise RequestError(f"expected a JSON object, found {type(found).__name__}")
     return found
 
 
@@ -102,10 +100,10 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found: dict[str, object] = {}
     for name, value in pairs:
         if name in found:
-            raise BadRequest(f"expected unique keys in a JSON object, found {name[:100]!r} twice")
+            raise RequestError(f"expected unique keys in a JSON object, found {name[:100]!r} twice")
         found[name] = value
     return found
 
 
 def _constant(name: str) -> NoReturn:
-    raise BadRequest(f"expected JSON, found {name}, which is not a JSON number")
+    raise RequestError(f"expected JSON, found {name}, which is not a JSON number")

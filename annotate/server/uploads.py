@@ -1,7 +1,7 @@
-"""Limits on uploaded files, which Streamlit keeps in memory.
+"""Limits on uploaded files, which Streamlit takes at any time and keeps in memory as long as the session.
 
-Streamlit takes files for every session at any time and keeps them as long as the session. Here only a session whose
-page has an uploader may send some, and they are freed when it leaves the page or has been disconnected for long.
+Here only a session whose page has an uploader may send files, and they are freed when it leaves the page or has been
+disconnected for long.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 if TYPE_CHECKING:
     from streamlit.runtime import Runtime
 
-USUAL_MEGABYTES = 500
+DEFAULT_MEGABYTES = 500
 """Default limit on the files of one session; `cleverdon import` reads larger ones from the disk."""
-KEPT_SECONDS = 120.0
-"""Time after which the files of a disconnected session are freed."""
+KEPT_SECONDS = 120.0  # time after which the files of a disconnected session are freed
 
 _open: dict[str, float | None] = {}
 """Sessions whose page has an uploader, and since when they have been disconnected."""
@@ -28,7 +27,7 @@ _reserved: Counter[str] = Counter()
 """Bytes of requests that are being read, by session."""
 
 
-def page_drawn(*, has_uploader: bool) -> None:
+def allow_for_page(*, has_uploader: bool) -> None:
     """Open the session of this script run for uploads, or close it and free what it has uploaded."""
     context = get_script_run_ctx()
     if context is None:

@@ -42,7 +42,7 @@ def refusal(page: PageEntry) -> Callable[[], None]:
 def run(page: st.Page, role: Role) -> None:
     """Run the chosen page, unless it is for other roles."""
     chosen = next(entry for entry in PAGES if page.url_path == ("" if entry.default else entry.url_path))
-    uploads.page_drawn(has_uploader=chosen.has_uploader and role in chosen.roles)
+    uploads.allow_for_page(has_uploader=chosen.has_uploader and role in chosen.roles)
     if role in chosen.roles:
         page.run()
     else:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from annotate.auth import session
-from annotate.auth.rate_limit import OLD_PASSWORDS, wait_message
+from annotate.auth.rate_limit import OLD_PASSWORD_FAILURES, wait_message
 from annotate.elements import signin_pages, widgets
 from collection.accounts import SHORTEST_PASSWORD
 from collection.errors import CleverdonError, InputError, WrongPasswordError
@@ -32,19 +32,19 @@ with st.form("password", clear_on_submit=True, width=460):
     if st.form_submit_button("Keep it", type="primary"):
         if new != again:
             st.error("The two passwords are not the same.")
-        elif (wait := OLD_PASSWORDS.wait(now.annotator, now.digest, is_known=True)) > 0:
+        elif (wait := OLD_PASSWORD_FAILURES.wait(now.annotator, now.digest, is_known=True)) > 0:
             st.error(wait_message(wait))
         else:
-            OLD_PASSWORDS.failed(now.annotator, now.digest, is_known=True)
+            OLD_PASSWORD_FAILURES.failed(now.annotator, now.digest, is_known=True)
             try:
                 campaign.accounts.change_password(now.annotator, old, new, keep=now.digest)
             except CleverdonError as error:
                 # Where only the new password is refused, the old one was right.
                 if isinstance(error, InputError) and not isinstance(error, WrongPasswordError):
-                    OLD_PASSWORDS.succeeded(now.annotator, now.digest, is_known=True)
+                    OLD_PASSWORD_FAILURES.succeeded(now.annotator, now.digest, is_known=True)
                 st.error(widgets.sentence(str(error)))
             else:
-                OLD_PASSWORDS.succeeded(now.annotator, now.digest, is_known=True)
+                OLD_PASSWORD_FAILURES.succeeded(now.annotator, now.digest, is_known=True)
                 st.success("Changed. In other browsers you are signed out.")
 
 st.subheader("Sign out")

@@ -14,7 +14,7 @@ from annotate.elements.service_cache import cached
 from collection import comparison
 from collection.characters import natural_key, without_bidi
 from collection.comparison import DEFAULT_MEASURES
-from collection.formats import tsv
+from collection.formats import to_tsv
 from collection.measures import MEASURES
 from collection.statistics import CORRECTIONS, DEFAULT_CORRECTION, DEFAULT_TEST, TESTS
 
@@ -39,7 +39,7 @@ written = st.multiselect(
 measures = pickers.read_measures(written)
 runs = campaign.corpus.run_table()
 graders = cached(campaign.judgement_log.annotators, counts["logged"])()["annotator"].tolist()
-members = comparison.seeds(runs["run"])
+members = comparison.group_seeds(runs["run"])
 left, right = st.columns(2)
 measure = left.selectbox("Conclusions by", measures, key="measure")
 names = {"": "the best by each measure"} | {name: without_bidi(name) for name in members}
@@ -116,8 +116,8 @@ else:
     comparison_tables.draw_costs(found.evaluation, measure, order)
 
 files: dict[str, tuple[str, Callable[[], str]]] = {
-    "values.tsv": ("Values, topic by topic", partial(tsv, evaluation.values)),
-    "tests.tsv": ("Tests", partial(tsv, found.tests)),
+    "values.tsv": ("Values, topic by topic", partial(to_tsv, evaluation.values)),
+    "tests.tsv": ("Tests", partial(to_tsv, found.tests)),
     "leaderboard.tex": ("Table for LaTeX", partial(comparison.latex, found)),
     "leaderboard.md": ("Table in Markdown", partial(comparison.markdown, found)),
 }

@@ -8,7 +8,7 @@ from annotate.charts import reusability as charts
 from annotate.charts.download import downloadable_chart
 from annotate.elements import display, pickers, reusability_tables, widgets
 from annotate.elements.service_cache import cached
-from collection.formats import tsv
+from collection.formats import to_tsv
 from collection.measures import MEASURES, parse
 from collection.reusability import DEFAULT_MEASURES, Groups, groups_by_prefix
 
@@ -99,4 +99,4 @@ if report.missing:
     with st.expander("What the estimates of missing relevant documents rest on"):
         for estimate in report.missing:
             st.markdown(f"- {widgets.plain(estimate.sentence)} {widgets.plain(estimate.assumption)}")
-st.download_button("Download left-out.tsv", tsv(report.left_out), "left-out.tsv", key="left-out-tsv")
+st.download_button("Download left-out.tsv", to_tsv(report.left_out), "left-out.tsv", key="left-out-tsv")

@@ -156,13 +156,12 @@ def adjudicate(judgements: pd.DataFrame, rule: str | ChosenRule = DEFAULT_RULE, 
     Returns
     -------
     Adjudicated
-        ``relevance`` is int64, by the rule ``mean`` float64; pairs in the order of their first judgement.
+        ``relevance`` is float64 by fractional rules, else int64; pairs in order of their first judgement.
 
     Raises
     ------
     UnknownNameError, InputError
-        As for :func:`parse_rule`; the rule ``annotator`` names nobody, or somebody who graded nothing; `judgements` are
-        no such frame.
+        As for :func:`parse_rule`; the annotator graded nothing; or `judgements` are no such frame.
 
     Examples
     --------
@@ -192,14 +191,7 @@ def describe_origin(by: str) -> str:
 
 
 def count_origins(grades: pd.DataFrame) -> dict[str, int]:
-    """Number of grades of each origin, in the order of :data:`ORIGINS`.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> count_origins(pd.DataFrame({"by": ["mean", "agreed", "agreed"]}))
-    {'agreed': 2, 'mean': 1}
-    """
+    """Number of grades of each origin, in the order of :data:`ORIGINS`."""
     counts = grades["by"].value_counts()
     names = [
         *(name for name in ORIGINS if name in counts.index),

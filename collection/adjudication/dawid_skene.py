@@ -61,12 +61,8 @@ def fit_dawid_skene(judgements: pd.DataFrame) -> DawidSkene:
     """Estimate the true grades and each annotator's errors by EM.
 
     Given the true grade, annotators err independently, each with their own probabilities. EM starts from the shares of
-    votes, which fixes the meaning of the grades, and finds a local maximum of the likelihood.
-
-    Parameters
-    ----------
-    judgements
-        As for :func:`collection.adjudication.adjudicate`; adjudications are ignored.
+    votes, which fixes the meaning of the grades, and finds a local maximum of the likelihood. Takes judgements as
+    :func:`collection.adjudication.adjudicate`; adjudications are ignored.
 
     Examples
     --------

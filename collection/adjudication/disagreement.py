@@ -84,8 +84,7 @@ def list_disagreements(
         low=("graded", "min"), high=("graded", "max"), kinds=("grade", "nunique"), annotators=("grade", "size")
     )
     found = bounds[bounds["kinds"] > 1].reset_index()
-    closed = pd.MultiIndex.from_frame(_ended(judgements))
-    found["ended"] = pd.MultiIndex.from_frame(found[pair]).isin(closed) if len(found) else False
+    found["ended"] = pd.MultiIndex.from_frame(found[pair]).isin(_ended(judgements)) if len(found) else False
     if not ended:
         found = found[~found["ended"].astype(bool)]
     found["distance"] = (found["high"] - found["low"]).fillna(0).astype("int64")
@@ -103,8 +102,7 @@ def list_disagreements(
             each[tuple(key)].append((name, "?" if grade < 0 else str(grade)))
     result["grades"] = [" ".join(grade for _, grade in words) for words in each.values()]
     result["names"] = pd.Series([tuple(name for name, _ in words) for words in each.values()], dtype=object)
-    columns = [*pair, "distance", "annotators", "grades", "names", "ended"]
-    return result[columns].astype({"ended": bool}).reset_index(drop=True)
+    return result[[*pair, "distance", "annotators", "grades", "names", "ended"]].astype({"ended": bool})
 
 
 def filter_queue(
@@ -115,16 +113,9 @@ def filter_queue(
     distance: int | None = None,
     names: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Keep the rows of a queue that meet every condition given.
+    """Keep the rows of a queue (:meth:`collection.campaign.adjudication.Adjudication.queue`) that meet all conditions.
 
-    Parameters
-    ----------
-    queue
-        The frame of :meth:`collection.campaign.adjudication.Adjudication.queue`.
-    why
-        "disagreement" or "calibration".
-    names
-        Only pairs that all of these annotators judged.
+    `why` is "disagreement" or "calibration"; all `names` have judged the pair.
     """
     wanted = np.ones(len(queue), dtype=np.bool_)
     for column, value in (("why", why), ("query_id", query_id), ("distance", distance)):
@@ -135,11 +126,10 @@ def filter_queue(
     return queue[wanted].reset_index(drop=True)
 
 
-def _ended(judgements: pd.DataFrame) -> pd.DataFrame:
-    if "counts_as" not in judgements:
-        return judgements.loc[judgements.index[:0], ["query_id", "doc_id"]]
-    ending = (judgements["counts_as"] == ADJUDICATION) & (judgements["kind"] != "undone")
-    return judgements.loc[ending.to_numpy(dtype=np.bool_), ["query_id", "doc_id"]]
+def _ended(judgements: pd.DataFrame) -> pd.MultiIndex:
+    ending = judgements[judgements["kind"] != "undone"]
+    ending = ending[ending["counts_as"] == ADJUDICATION] if "counts_as" in judgements else ending[:0]
+    return pd.MultiIndex.from_frame(ending[["query_id", "doc_id"]])
 
 
 def list_opinions(judgements: pd.DataFrame, query_id: str, doc_id: str) -> pd.DataFrame:

@@ -150,13 +150,7 @@ def _facts(log: pd.DataFrame, own: pd.DataFrame, current: pd.DataFrame, shared: 
 
 
 def longest_streak(grades: Iterable[int]) -> tuple[int, int | None]:
-    """The length and grade of the longest streak of one grade; negative values (no grade) end a streak.
-
-    Examples
-    --------
-    >>> longest_streak([0, 0, 1, 1, 1, -1, 1])
-    (3, 1)
-    """
+    """The length and grade of the longest streak of one grade; negative values (no grade) end a streak."""
     streaks = ((len(list(streak)), grade) for grade, streak in groupby(grades) if grade >= 0)
     return max(streaks, key=lambda streak: streak[0], default=(0, None))
 

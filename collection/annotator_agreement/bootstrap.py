@@ -28,10 +28,8 @@ def values(labels: Labels, *, level: float = 1, resamples: int = 1000, seed: int
     ----------
     level
         Minimum relevant grade, for the binary scale.
-    resamples
-        Bootstrap samples; 0 for no intervals.
-    seed
-        Random seed of the bootstrap.
+    resamples, seed
+        Bootstrap samples, 0 for no intervals, and their random seed.
     by
         Bootstrap unit. Where annotators read a topic's need differently they differ on many of its pairs, and only the
         intervals by topics show that.
@@ -45,7 +43,7 @@ def values(labels: Labels, *, level: float = 1, resamples: int = 1000, seed: int
     Raises
     ------
     InputError
-        `resamples` is below 0, `by` neither "pairs" nor "topics", or `level` not finite.
+        `resamples`, `by` or `level` is out of range.
     """
     return build_frame(compute_rows(labels, level=level, resamples=resamples, seed=seed, by=by))
 

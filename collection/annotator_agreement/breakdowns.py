@@ -219,11 +219,6 @@ def confusion(labels: Labels, a: str | None = None, b: str | None = None) -> pd.
     DataFrame
         Grades x grades, counts: rows `a`'s grades, columns `b`'s. Without `a` and `b` the matrix counts every two
         judgements of a pair and is symmetric: a disagreement is in both of its cells.
-
-    Raises
-    ------
-    UnknownNameError
-        Nobody of that name has graded anything.
     """
     size = len(labels.grades)
     if a is not None and b is not None:
@@ -261,11 +256,6 @@ def disagreements(
     -------
     DataFrame
         ``query_id``, ``doc_id``, ``grades`` (annotator -> grade), ``distance`` (highest minus lowest).
-
-    Raises
-    ------
-    UnknownNameError
-        Nobody of that name has graded anything.
     """
     asked = labels.rows(labels.several) if annotators is None else labels.between(*annotators)
     if not len(asked.pairs):

@@ -103,15 +103,10 @@ class Patterns:
         The scale.
     rows, times, of_pair
         The distinct rows of `labels.codes`; how often each occurs; the index of each pair's row among them.
-    counts
-        Patterns x V: how many annotators gave each grade.
-    of_several
-        Which patterns have grades by two annotators or more.
-    crossings
-        Q.
-    left_out
-        Pairs of annotators with fewer than :data:`MIN_COMMON_PAIRS` common pairs, left out of means since others have
-        more.
+    counts, of_several
+        Patterns x V: how many annotators gave each grade; which patterns have grades by two annotators or more.
+    crossings, left_out
+        Q, and pairs of annotators left out of means for fewer than :data:`MIN_COMMON_PAIRS` common pairs.
     """
 
     def __init__(self, labels: Labels) -> None:
@@ -305,8 +300,8 @@ def _add(name: str, measurement: Measurement, function: Coefficient, label: str,
 
 
 def _add_pairwise(name: str, measurement: Measurement, pairwise: Coefficient, label: str, description: str) -> None:
-    function = _mean_over_annotators(pairwise)
-    COEFFICIENTS.add(name, label, description, measurement=measurement, pairwise=pairwise)(function)
+    add = COEFFICIENTS.add(name, label, description, measurement=measurement, pairwise=pairwise)
+    add(_mean_over_annotators(pairwise))
 
 
 _add(

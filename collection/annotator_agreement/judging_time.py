@@ -61,15 +61,7 @@ def estimate_duration(seconds: ArrayLike, left: int) -> Estimate | None:
     Cox's s² / n + s⁴ / 2(n - 1), s² being the variance of the logarithms (Zhou and Gao, Confidence intervals for the
     log-normal mean, Statistics in Medicine 1997). Upwards the interval is longer by half the skewness over √n.
 
-    Parameters
-    ----------
-    seconds
-        (n,): times of the judgements, newest last.
-
-    Raises
-    ------
-    InputError
-        A time or `left` is below 0.
+    `seconds`: (n,) times of the judgements, newest last. Raises :class:`InputError` for times or `left` below 0.
 
     Examples
     --------

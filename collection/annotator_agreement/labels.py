@@ -64,11 +64,9 @@ class Labels:
 
         Raises
         ------
-        ColumnsError
-            A column is missing.
-        InputError
-            A grade is no number, infinite, or outside the scale; there are more than :data:`MAX_GRADES`; or a name or
-            an id is missing.
+        ColumnsError, InputError
+            A column, a name or an id is missing; a grade is no number, infinite, or outside the scale; or there are
+            more than :data:`MAX_GRADES`.
         """
         LABELS.check(frame, "agreement")
         given = frame[frame["relevance"].notna()]

@@ -10,8 +10,7 @@ import pandas as pd
 
 from collection import adjudication, comparison, preferences
 from collection import annotator_agreement as agreeing
-from collection.annotator_agreement import Agreement, Labels
-from collection.annotator_agreement import annotator_statistics as conduct
+from collection.annotator_agreement import Agreement, Labels, annotator_statistics
 from collection.campaign.corpus import Corpus
 from collection.campaign.rank_comparison import side_by_side
 from collection.campaign.settings import Settings
@@ -153,15 +152,17 @@ class AgreementStudy:
         parts = {str(name): part for name, part in labels.groupby("annotator")}
         met = Labels.of(labels, self.grades.sentences).met()
         asked = met if most is None else sorted(sorted(met, key=met.__getitem__, reverse=True)[:most])
-        return [_concluded(runs, measure, parts[a], parts[b], a, b) for a, b in asked]
+        return [_compare_orders(runs, measure, parts[a], parts[b], a, b) for a, b in asked]
 
     def disagreements(self) -> adjudication.Disagreements:
         """Number of pairs that several annotators graded, and on which they differ."""
         return adjudication.count_disagreements(self.store.judgements.table())
 
-    def annotator_statistics(self) -> conduct.AnnotatorStatistics:
+    def annotator_statistics(self) -> annotator_statistics.AnnotatorStatistics:
         """How each annotator works: pace, grades, agreement with the others."""
-        return conduct.compute_statistics(self.store.judgements.table(current=False), self.store.judgements.table())
+        return annotator_statistics.compute_statistics(
+            self.store.judgements.table(current=False), self.store.judgements.table()
+        )
 
     def of_choices(self) -> ChoiceAgreement:
         """Agreement of choices; see :func:`collection.preferences.choices.agreement`."""
@@ -177,7 +178,9 @@ def _of_topics(run: Run, topics: pd.Series[str]) -> Run:
     return Run(run.name, run.frame[run.frame["query_id"].isin(topics.unique())])
 
 
-def _concluded(runs: list[Run], measure: Measure, of_a: pd.DataFrame, of_b: pd.DataFrame, a: str, b: str) -> Conclusion:
+def _compare_orders(
+    runs: list[Run], measure: Measure, of_a: pd.DataFrame, of_b: pd.DataFrame, a: str, b: str
+) -> Conclusion:
     keys = ["query_id", "doc_id"]
     both = of_a.merge(of_b[[*keys, "relevance"]], on=keys, suffixes=("_a", "_b"))
     runs = [_of_topics(run, both["query_id"]) for run in runs]

@@ -114,13 +114,15 @@ class CollectionExport:
             if with_runs:
                 self._write_runs(folder, tell)
             shutil.copyfile(LOADER, folder / "load.py")
-            files = formats.files_in(folder)
+            files = formats.list_files(folder)
             facts = {**facts, "files": [file._asdict() for file in files]}
             formats.write_lines([json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)], folder / CARD)
             formats.write_lines([export.card(facts).rstrip("\n")], folder / "collection.md")
-            files = sorted([*files, *(formats.file_in(folder, folder / name) for name in (CARD, "collection.md"))])
+            files = sorted(
+                [*files, *(formats.describe_file(folder, folder / name) for name in (CARD, "collection.md"))]
+            )
             formats.write_lines((f"{file.sha256}  {file.path}" for file in files), folder / formats.CHECKSUMS)
-            files = sorted([*files, formats.file_in(folder, folder / formats.CHECKSUMS)])
+            files = sorted([*files, formats.describe_file(folder, folder / formats.CHECKSUMS)])
         return CollectionReport(Path(directory), facts, files)
 
     def _write_corpus(self, folder: Path, qrels: pd.DataFrame, corpus: CorpusChoice, tell: ProgressCallback) -> None:

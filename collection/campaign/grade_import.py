@@ -80,9 +80,9 @@ class GradeImport:
         if len(outside):
             row = outside.iloc[0].to_dict()
             if "annotator" in row:
-                line = formats.line_of_label(path, row["annotator"], row["query_id"], row["doc_id"])
+                line = formats.find_label_line(path, row["annotator"], row["query_id"], row["doc_id"])
             else:
-                line = formats.line_of_pair(path, row["query_id"], row["doc_id"])
+                line = formats.find_pair_line(path, row["query_id"], row["doc_id"])
             raise FormatError(path, line, f"a grade of this campaign ({self.grades}{or_else})", f"{row['relevance']}")
 
     def _require_one_spelling(self, path: Path | str, names: Iterable[str]) -> None:
@@ -145,9 +145,9 @@ class GradeImport:
             before, as_before = there[annotator].get((query_id, doc_id), (None, None))
             if before is not None and before != relevance and not self.session.replace:
                 if annotator.startswith(QRELS_ANNOTATOR):
-                    thing, line = "file", formats.line_of_pair(path, query_id, doc_id)
+                    thing, line = "file", formats.find_pair_line(path, query_id, doc_id)
                 else:
-                    thing, line = "annotator", formats.line_of_label(path, annotator, query_id, doc_id)
+                    thing, line = "annotator", formats.find_label_line(path, annotator, query_id, doc_id)
                 raise ConflictError(
                     f"{path}:{line}: topic {query_id!r}, document {doc_id!r}: {annotator!r} says {before} already, "
                     f"found {relevance}; give the {thing} another name, or --replace takes the new grade"

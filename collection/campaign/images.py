@@ -48,7 +48,7 @@ def images_of(metadata: Mapping[str, object], hosts: Iterable[str] = ()) -> list
         file, link = each.get("file"), each.get("link")
         if isinstance(file, str) and NAME.match(file):
             found.append(Image(file, None, alt or "", True))
-        elif isinstance(link, str) and (host := formats.host_of(link)):
+        elif isinstance(link, str) and (host := formats.parse_host(link)):
             found.append(Image(None, link, alt or "", host in set(hosts)))
     return found
 
@@ -86,7 +86,7 @@ class ImageImport:
                 self._write(name, content)
                 entries.append({"file": name, "alt": each["alt"]})
             else:
-                host = formats.host_of(each["link"]) or ""
+                host = formats.parse_host(each["link"]) or ""
                 self.links[host] = self.links.get(host, 0) + 1
                 entries.append({"link": each["link"], "alt": each["alt"]})
         return entries

@@ -78,7 +78,7 @@ class Importer:
         session = ImportSession(self.store, self.directory, replace)
         files = _FileImport(self, session, progress or (lambda what, done, total: None))
         gradings = GradeImport(session, self.grades, self.settings, self.judging)
-        names = formats.run_names(runs)
+        names = formats.name_runs(runs)
         with self.store.transaction():
             before = set(self.store.corpus.runs()["file"])
             try:
@@ -278,7 +278,7 @@ class _FileImport:
             known = there.get(str(run), {})
             for name, value in costs.items():
                 if not self.replace and pd.notna(known.get(name)) and known[name] != value:
-                    line = formats.line_of_run(path, str(run))
+                    line = formats.find_run_line(path, str(run))
                     raise ConflictError(
                         f"{path}:{line}: {name} of run {str(run)!r} is {known[name]} in the campaign and {value} here; "
                         "--replace takes the new one"

@@ -120,12 +120,8 @@ class Pools:
     def costs(self, budget: int, runs: Sequence[str] | None = None) -> pd.DataFrame:
         """Number of pairs that every strategy would choose.
 
-        Parameters
-        ----------
-        budget
-            Pairs of each topic, for the strategies that have this parameter.
-        runs
-            Names of the contributing runs; all by default.
+        `budget` is the number of pairs of each topic for the strategies that have this parameter; `runs` names the
+        contributing runs, all by default.
 
         Returns
         -------

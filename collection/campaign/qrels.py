@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from collection import adjudication, clock, preferences
-from collection import export as exporting
+from collection import adjudication, clock, export, preferences
 from collection.adjudication import Adjudicated, ChosenRule
 from collection.campaign.corpus import Corpus
 from collection.campaign.topic_tasks import TopicTasks
@@ -101,7 +100,7 @@ class QrelsBuilder:
         """
         frame = self._qrels_of_all_topics(form, rule, unjudged)
         if not include_unjudged_topics:
-            return exporting.of_judged_topics(frame)
+            return export.of_judged_topics(frame)
         if not unjudged and form != "strata":
             raise InputError("a topic without a grade has unjudged pairs only: ask for the unjudged pairs, too")
         return frame
@@ -109,14 +108,14 @@ class QrelsBuilder:
     def unjudged_topics(self, form: QrelsForm = "judged", *, rule: Rule = None) -> list[str]:
         """Topics of the pool in which no pair has a grade: :meth:`in_form` leaves them out by default."""
         frame = self._qrels_of_all_topics(form, rule, unjudged=True)
-        judged = exporting.of_judged_topics(frame)["query_id"]
+        judged = export.of_judged_topics(frame)["query_id"]
         return frame.loc[~frame["query_id"].isin(judged), "query_id"].drop_duplicates().tolist()
 
     def _qrels_of_all_topics(self, form: QrelsForm, rule: Rule, unjudged: bool) -> pd.DataFrame:
         """The qrels with the topics in which no pair has a grade."""
         qrels, pool = self.build(rule), self.store.pool.pairs()
         if form == "judged":
-            return self.corpus.in_topic_order(exporting.with_unjudged(qrels, pool)) if unjudged else qrels
+            return self.corpus.in_topic_order(export.with_unjudged(qrels, pool)) if unjudged else qrels
         if form not in ("strata", "probabilities"):
             raise InputError(f"qrels are exported as judged, strata or probabilities; there is no grade per {form}")
         column = "stratum" if form == "strata" else "probability"
@@ -127,8 +126,8 @@ class QrelsBuilder:
             )
         left_out = self.store.pool.sampled_out()
         if form == "strata":
-            return self.corpus.in_topic_order(exporting.with_strata(qrels, pool, left_out))
-        return self.corpus.in_topic_order(exporting.with_probabilities(qrels, pool, left_out, unjudged=unjudged))
+            return self.corpus.in_topic_order(export.with_strata(qrels, pool, left_out))
+        return self.corpus.in_topic_order(export.with_probabilities(qrels, pool, left_out, unjudged=unjudged))
 
     def forms(self) -> list[QrelsForm]:
         """The possible forms: strata and probabilities only where the pool was sampled."""

@@ -38,9 +38,7 @@ class SideBySide(NamedTuple):
 def side_by_side(first: pd.Series[Any], second: pd.Series[Any], *, less_is_better: bool = False) -> SideBySide:
     """Rank the runs by each of two series of means, run -> mean, for the same runs.
 
-    Notes
-    -----
-    Kendall (1945), The treatment of ties in ranking problems: tau-b counts runs of equal value as neither order.
+    Source: Kendall, The treatment of ties in ranking problems, Biometrika 1945 (tau-b).
 
     Examples
     --------

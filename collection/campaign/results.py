@@ -100,22 +100,14 @@ class Feedback(NamedTuple):
 
 
 class JudgeResult(NamedTuple):
-    """The outcome of writing judgements.
-
-    Attributes
-    ----------
-    saved
-        Uuids of those that are durable.
-    surplus
-        Uuids in `saved` of pairs that had enough judgements: logged, and not counted.
-    feedback
-        For pairs of the calibration set with an adjudicated grade, where the manager wants it.
-    """
+    """The outcome of writing judgements: uuids of those that are durable, and those refused."""
 
     saved: list[str]
     refused: list[Refused]
     surplus: Sequence[str] = ()
+    """Uuids in `saved` of pairs that had enough judgements: logged, and not counted."""
     feedback: Sequence[Feedback] = ()
+    """For pairs of the calibration set with an adjudicated grade, where the manager wants it."""
 
 
 class Workload(NamedTuple):

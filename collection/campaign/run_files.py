@@ -28,15 +28,8 @@ _DIGEST = re.compile(r"-([0-9a-f]{16})\.parquet\Z")
 def write(frame: pd.DataFrame, place: Path) -> Path:
     """Write a run completely and durably before the database names it.
 
-    Parameters
-    ----------
-    place
-        The path while writing, which does not exist yet and ends in ``.part``.
-
-    Returns
-    -------
-    Path
-        `place` with the beginning of its digest and the ending ``.parquet``.
+    `place` is the path while writing, which does not exist yet and ends in ``.part``; the result is `place` with the
+    beginning of its digest and the ending ``.parquet``.
 
     Raises
     ------

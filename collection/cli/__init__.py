@@ -1,6 +1,6 @@
-"""The `cleverdon` command. Every error of the library becomes one line on stderr and exit status 2.
+"""The `cleverdon` command.
 
-Nothing heavy is imported before a command runs, so that `cleverdon --help` answers at once.
+Heavy imports stay inside the commands, so that `cleverdon --help` is fast.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from collection.cli import (
     rules,
     simulate,
 )
-from collection.cli.options import DIRECTORY, FILE, FORMAT, refuse_repeated, serving, with_folders
-from collection.cli.output import counted, echo, print_json, print_notices, print_table, progress_line
+from collection.cli.options import DIRECTORY, FILE, FORMAT, SERVER_OPTIONS, expand_folders, refuse_repeated
+from collection.cli.output import echo, format_count, print_json, print_notices, print_table, progress_line
 from collection.errors import CleverdonError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class Group(click.Group):
-    """Library errors end as one line on stderr; a closed pipe ends quietly; no option keeps only its last value."""
+    """A command that prints library errors in one line, ends quietly at a closed pipe, and refuses repeated options."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -52,18 +52,18 @@ class Group(click.Group):
         return name, command, rest
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; what it raises ends here."""
+        """Run the command and turn errors of the library into exit statuses."""
         try:
             return super().invoke(ctx)
         except CleverdonError as error:
             echo(f"cleverdon: {one_line(str(error))}", err=True)
             ctx.exit(2)
         except UnicodeEncodeError as error:
-            # An argument with bytes that are no UTF-8, which Python keeps as halves of surrogate pairs.
+            # Python keeps bytes of an argument that are not UTF-8 as halves of surrogate pairs.
             echo(f"cleverdon: expected text in UTF-8, found {error.object!a}", err=True)
             ctx.exit(2)
         except BrokenPipeError:
-            # `cleverdon evaluate ... | head`: nobody is left to tell.
+            # `cleverdon evaluate ... | head` closed the pipe.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(0)
         except OSError as error:
@@ -120,7 +120,7 @@ def import_(directory: Path, replace: bool, **files: Any) -> None:
 
     if not any(files.values()):
         raise click.UsageError("nothing to import: give --documents, --topics, --run, --qrels or another file")
-    files |= {name: with_folders(files[name]) for name in ("documents", "runs")}
+    files |= {name: expand_folders(files[name]) for name in ("documents", "runs")}
     with Campaign(directory) as campaign, progress_line() as progress:
         report = campaign.importer.import_files(**files, replace=replace, progress=progress)
     _print_report(report)
@@ -128,7 +128,7 @@ def import_(directory: Path, replace: bool, **files: Any) -> None:
 
 @main.command()
 @DIRECTORY
-@serving
+@SERVER_OPTIONS
 def serve(directory: Path, **options: object) -> None:
     """Open the app on the campaign in DIR."""
     _serve(directory, options)
@@ -157,17 +157,17 @@ def status(directory: Path, form: str) -> None:
         echo(f"  {'pool':<12}{state['pool']:>10,} pairs")
         preferences.print_decisions(state["decisions"])
     else:
-        # A loop over the whole collection has no end: nothing is left of it in numbers.
+        # A loop over the whole collection has no number of pairs left.
         only_loops = state["in_loop"] == len(per_topic) > 0
         left = several if only_loops else f"{several}, {state['remaining']:,} left"
         echo(f"  {'pool':<12}{state['pool']:>10,} pairs, {state['judged_in_pool']:,} judged{left}")
     if state["outside_pool"]:
-        outside = counted(state["outside_pool"], "more pair is", "more pairs are")
+        outside = format_count(state["outside_pool"], "more pair is", "more pairs are")
         echo(f"  {outside} judged, outside the pool")
     if missing := missing_texts(t["without_text"] for t in per_topic):
         echo(f"  {missing} `cleverdon export {directory} --missing-documents FILE` lists the ids")
     elif state["missing_documents"]:
-        missing = counted(state["missing_documents"], "document of the pool has", "documents of the pool have")
+        missing = format_count(state["missing_documents"], "document of the pool has", "documents of the pool have")
         echo(f"  {missing} no text (export --missing-documents FILE)")
     if per_topic and not state["decisions"]:
         echo()
@@ -226,7 +226,7 @@ def judge(
 
 @main.command()
 @click.argument("directory", metavar="[DIR]", type=FILE, default=Path("demo-campaign"))
-@serving
+@SERVER_OPTIONS
 @click.option("--build-only", is_flag=True, help="Build the campaign, do not open the app.")
 def demo(directory: Path, build_only: bool, **options: object) -> None:
     """Build the demo campaign in DIR (demo-campaign), unless it is there, and open the app on it."""
@@ -247,10 +247,10 @@ def _print_report(report: ImportReport) -> None:
 
 
 def _serve(directory: Path, options: Mapping[str, object]) -> None:
-    """Replace this process by the server; `options` are those of :func:`collection.cli.options.serving`."""
+    """Replace this process by the server; `options` are those of :func:`collection.cli.options.SERVER_OPTIONS`."""
     from collection.campaign import Campaign
 
-    # Opened once here, so that a wrong directory is one line and not a server that cannot start.
+    # A wrong directory is reported here, before the server starts.
     Campaign(directory).close()
     command = [sys.executable, "-m", "annotate", str(directory)]
     for name, value in options.items():

@@ -118,13 +118,13 @@ def _require_grades_of(scale: list[float], labels: pd.DataFrame, path: Path) -> 
     outside = labels[~labels["relevance"].isin(scale)]
     if len(outside):
         row = outside.iloc[0]
-        line = formats.line_of_label(path, row["annotator"], row["query_id"], row["doc_id"])
+        line = formats.find_label_line(path, row["annotator"], row["query_id"], row["doc_id"])
         wanted = f"a grade of the scale ({', '.join(f'{grade:g}' for grade in scale)})"
         raise FormatError(path, line, wanted, f"{row['relevance']:g}")
 
 
 def _print_values(found: Agreement) -> None:
-    """Over all: a line for each coefficient, graded and binary side by side, and what is to be said of it."""
+    """Print a line for each coefficient, graded and binary side by side, with notes."""
     from collection.annotator_agreement import COEFFICIENTS, format_with_interval
 
     rows = []

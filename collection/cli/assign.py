@@ -1,4 +1,4 @@
-"""`cleverdon assign`: who judges what, how many judge each pair, and what everybody judges first."""
+"""`cleverdon assign`: assignment of topics, overlap, calibration and guidelines."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def assign(
         of = list(topics) or campaign.corpus.topics()["query_id"].tolist()
         if people or groups or to_everybody:
             campaign.assignments.assign(of, people, groups)
-        for query_id, names in _dealt(campaign, deal, per_topic, of).items():
+        for query_id, names in _deal(campaign, deal, per_topic, of).items():
             campaign.assignments.assign([query_id], names)
         if text is not None:
             campaign.settings.set_guidelines(text)
@@ -99,7 +99,7 @@ def assign(
         _show(campaign, form)
 
 
-def _dealt(campaign: Campaign, people: Sequence[str], per_topic: int | None, of: list[str]) -> dict[str, list[str]]:
+def _deal(campaign: Campaign, people: Sequence[str], per_topic: int | None, of: list[str]) -> dict[str, list[str]]:
     """The people of each topic: by default as many as judge each pair, if there are as many."""
     if not people:
         return {}

@@ -1,4 +1,4 @@
-"""`cleverdon card`: what the judging page asks, and how it shows documents."""
+"""`cleverdon card`: settings of the judging page."""
 
 from __future__ import annotations
 

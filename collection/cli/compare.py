@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import click
 
 from collection.cli.evaluate import evaluate_files, parse_measures, read_qrels_for
 from collection.cli.options import COMPAT, FILE, QRELS_FORM, form_option, grade, measures_option, runs_argument
-from collection.cli.output import counted, echo, echo_data, print_json, print_notices, print_table, progress_line
+from collection.cli.output import echo, echo_data, format_count, print_json, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,15 +21,9 @@ if TYPE_CHECKING:
     from collection.measures import Version
 
 WRITTEN = ("baseline", "test", "correction", "alpha", "seed", "topics", "leaderboard", "tests", "pairs", "notes")
-"""What JSON has of a comparison."""
+"""Attributes of a comparison in JSON."""
 
 MARKS = {"better": "+", "worse": "-", "": " "}
-
-
-def _two_runs(context: click.Context, option: click.Parameter, names: tuple[str, str] | None) -> tuple[str, str] | None:
-    if names is not None and names[0] == names[1]:
-        raise click.UsageError(f"--systems needs two runs, found {names[0]} twice")
-    return names
 
 
 @click.command()
@@ -50,13 +45,7 @@ def _two_runs(context: click.Context, option: click.Parameter, names: tuple[str,
 )
 @click.option("--costs", type=FILE, help="What the runs cost: a CSV or TSV with a column run.")
 @click.option("--frontier", metavar="COST", help="Which systems are dominated: no better, and no cheaper by this cost.")
-@click.option(
-    "--systems",
-    nargs=2,
-    metavar="A B",
-    callback=_two_runs,
-    help="The topics of these two runs, where they differ most first.",
-)
+@click.option("--systems", nargs=2, metavar="A B", help="The topics of these two runs, where they differ most first.")
 @click.option("--topic", metavar="Q", help="The two runs of --systems in this topic: values, and rank by rank.")
 @click.option("--depth", default=10, help="So many ranks of --topic.")
 @click.option("--power", metavar="D", type=float, help="How many topics it takes to see a difference of D.")
@@ -86,6 +75,8 @@ def compare(
     from collection import comparison, formats, statistics
 
     views = [name for name, asked in (("--frontier", frontier), ("--systems", systems), ("--power", power)) if asked]
+    if systems is not None and systems[0] == systems[1]:
+        raise click.UsageError(f"--systems needs two runs, found {systems[0]} twice")
     if len(views) > 1:
         raise click.UsageError(f"{' and '.join(views)} are different tables: ask for one")
     if views and form in ("latex", "markdown"):
@@ -96,7 +87,7 @@ def compare(
         raise click.UsageError("--topic needs --systems A B")
     tester = statistics.TESTS[test or statistics.DEFAULT_TEST].name
     corrector = statistics.CORRECTIONS[correction or statistics.DEFAULT_CORRECTION].name
-    # What is unjudged stands beside every value here.
+    # The table shows the unjudged share beside every value, so the default measures of it are left out.
     asked = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level)
     parsed = [measure for measure in asked if measures or not measure.entry.descriptive]
     judged = read_qrels_for(parsed, qrels, qrels_form)
@@ -133,7 +124,7 @@ def _columns_for(a: str, b: str) -> dict[str, str]:
 
 
 def _topics(evaluation: Evaluation, systems: tuple[str, str]) -> pd.DataFrame:
-    """The values of two runs by every measure, topic by topic."""
+    """The values of two runs for every measure and topic."""
     import pandas as pd
 
     from collection import comparison
@@ -145,7 +136,7 @@ def _topics(evaluation: Evaluation, systems: tuple[str, str]) -> pd.DataFrame:
 
 
 def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, systems: tuple[str, str], form: str) -> None:
-    """The topic, what two runs are worth there, and their rankings; TSV has the rankings alone, with the topic."""
+    """Print a topic's values of two runs, and their rankings; TSV has the rankings alone, with the topic."""
     ranks = ranks.rename(columns=_columns_for(*systems))
     values = _topics(evaluation, systems)
     values = values[values["query_id"] == topic].drop(columns="query_id")
@@ -174,17 +165,17 @@ def _print_frontier(compared: Comparison, cost: str, form: str) -> None:
     table = pd.concat(parts, ignore_index=True).rename(columns={"cost": cost})
     table = table[["measure", "system", "value", cost, "dominated", "by"]]
     if form == "table":
-        table["by"] = table["by"].map(_first_two)
+        table["by"] = table["by"].map(_shorten_names)
     _print_frame(table, form)
     unknown = means.index[costs[cost].isna()].tolist()
     if unknown:
         print_notices([f"nothing is known of the {cost} of {', '.join(unknown[:5])}"])
 
 
-def _first_two(names: str) -> str:
+def _shorten_names(names: str) -> str:
     """The first two of several names joined by commas, and how many more there are.
 
-    >>> _first_two("a, b"), _first_two("a, b, c, d")
+    >>> _shorten_names("a, b"), _shorten_names("a, b, c, d")
     ('a, b', 'a, b and 2 more')
     """
     first, second, *more = [*names.split(", "), ""]
@@ -192,7 +183,7 @@ def _first_two(names: str) -> str:
 
 
 def _print_power(compared: Comparison, difference: float, form: str) -> None:
-    """Topics needed, for the comparison in the middle and the one whose differences vary most."""
+    """Print the topics needed, for the median and the largest spread of differences."""
     import pandas as pd
 
     from collection.statistics import compute_detectable, compute_topics_needed
@@ -222,8 +213,12 @@ def _print_comparison(compared: Comparison, form: str) -> None:
         echo_data(comparison.markdown(compared))
     elif form == "json":
         print_json({name: getattr(compared, name) for name in WRITTEN})
+    elif form == "tsv" and compared.pairs is not None:
+        _print_frame(compared.pairs, form)
     elif form == "tsv":
-        _print_frame(_joined(compared) if compared.pairs is None else compared.pairs, form)
+        tests = compared.tests.rename(columns={"low": "difference_low", "high": "difference_high"})
+        counts = dict.fromkeys(("topics", "wins", "ties", "losses"), "Int64")  # missing for the baseline
+        _print_frame(compared.leaderboard.merge(tests, on=["system", "measure"], how="left").astype(counts), form)
     else:
         _print_leaderboard(compared)
         if compared.baseline is not None:
@@ -232,41 +227,27 @@ def _print_comparison(compared: Comparison, form: str) -> None:
             _print_pairs(compared)
 
 
-def _joined(compared: Comparison) -> pd.DataFrame:
-    """The leaderboard with the tests beside it; of the baseline they are missing."""
-    tests = compared.tests.rename(columns={"low": "difference_low", "high": "difference_high"})
-    counts = dict.fromkeys(("topics", "wins", "ties", "losses"), "Int64")
-    return compared.leaderboard.merge(tests, on=["system", "measure"], how="left").astype(counts)
-
-
 def _print_leaderboard(compared: Comparison) -> None:
-    """Best first by the first measure; with one or two measures also the intervals."""
+    """Print the leaderboard by the first measure; with one or two measures also the intervals."""
     import pandas as pd
 
     from collection.comparison.conclusions import confidence
-    from collection.comparison.tables import in_order, marks, number
+    from collection.comparison.tables import mark_significance, number, order_systems
 
     columns_shown = ("value", "like_best", "best", "spread", "low", "high", "unjudged")
     values, alike, best, spread, low, high, unjudged = (compared.table(column) for column in columns_shown)
-    mark = marks(compared)
+    mark = mark_significance(compared)
     cutoffs = dict(zip(compared.leaderboard["measure"], compared.leaderboard["cutoff"], strict=True))
     shown: set[str] = set()
     header: list[str] = ["system"]
     columns: list[list[str]] = []
     for measure in values:
         header += [str(measure), ""] if len(values.columns) > 2 else [str(measure), "", confidence(compared.alpha)]
-        columns.append(
-            [
-                number(value) + ("" if math.isnan(sd) else f" ±{number(sd)}")
-                for value, sd in zip(values[measure], spread[measure], strict=True)
-            ]
-        )
-        columns.append(
-            [
-                ("*" if first else "~" if like else " ") + (MARKS[sign] if compared.baseline is not None else "")
-                for first, like, sign in zip(best[measure], alike[measure], mark[measure], strict=True)
-            ]
-        )
+        deviations = ["" if math.isnan(sd) else f" ±{number(sd)}" for sd in spread[measure]]
+        columns.append([number(value) + sd for value, sd in zip(values[measure], deviations, strict=True)])
+        signs = [MARKS[sign] if compared.baseline is not None else "" for sign in mark[measure]]
+        standings = zip(best[measure], alike[measure], signs, strict=True)
+        columns.append([("*" if first else "~" if like else " ") + sign for first, like, sign in standings])
         if len(values.columns) <= 2:
             columns.append([_interval(*ends) for ends in zip(low[measure], high[measure], strict=True)])
         cutoff = cutoffs[str(measure)]
@@ -276,11 +257,11 @@ def _print_leaderboard(compared: Comparison) -> None:
             header.append(name)
             columns.append([f"{share:.1%}" for share in unjudged[measure]])
     rows = {str(system): [str(system), *(column[n] for column in columns)] for n, system in enumerate(values.index)}
-    print_table(header, [rows[system] for system in in_order(compared)], numbers=True)
-    signs = "* best, ~ not distinguishable from it"
+    print_table(header, [rows[system] for system in order_systems(compared)], numbers=True)
+    legend = "* best, ~ not distinguishable from it"
     if compared.baseline is not None:
-        signs += f", + significantly better and - significantly worse than {compared.baseline}"
-    echo(f"\n{signs}; {counted(compared.topics, 'topic')}")
+        legend += f", + significantly better and - significantly worse than {compared.baseline}"
+    echo(f"\n{legend}; {format_count(compared.topics, 'topic')}")
     for measure in values:
         echo(compared.sentence(str(measure)))
 
@@ -294,33 +275,32 @@ def _print_tests(compared: Comparison) -> None:
         echo(f"\n{measure} against {compared.baseline}: {test}, {correction}")
         of = tests["interval_of"].iloc[0]
         header = ["system", "difference", confidence(compared.alpha) + ("" if of == "mean" else f" of the {of}")]
-        rows = [
-            [
-                row["system"], f"{row['difference']:+.4f}", _interval(row["low"], row["high"]), f"{row['effect']:+.2f}",
-                probability(row["p"]), probability(row["p_adjusted"]), f"{row['wins']}/{row['ties']}/{row['losses']}",
-                "*" if row["significant"] else "",
-            ]
-            for row in tests.to_dict("records")
-        ]  # fmt: skip
+        rows = []
+        for row in tests.to_dict("records"):
+            more = [probability(row["p_adjusted"]), f"{row['wins']}/{row['ties']}/{row['losses']}"]
+            rows.append([row["system"], *_test_cells(row), *more, "*" if row["significant"] else ""])
         print_table([*header, "d_z", "p", "adjusted", "better/equal/worse", "significant"], rows, numbers=True)
 
 
 def _print_pairs(compared: Comparison) -> None:
-    from collection.comparison.conclusions import confidence, probability
+    from collection.comparison.conclusions import confidence
 
     assert compared.pairs is not None  # asked for
     for measure, pairs in compared.pairs.groupby("measure", sort=False):
         found = int(pairs["significant"].sum())
         echo(f"\n{measure}: {found:,} of {len(pairs):,} pairs differ (randomised Tukey HSD)")
         rows = [
-            [
-                f"{row['system_a']} - {row['system_b']}",
-                f"{row['difference']:+.4f}", _interval(row["low"], row["high"]),
-                f"{row['effect']:+.2f}", probability(row["p"]), "*" if row["significant"] else "",
-            ]
+            [f"{row['system_a']} - {row['system_b']}", *_test_cells(row), "*" if row["significant"] else ""]
             for row in pairs.to_dict("records")
-        ]  # fmt: skip
+        ]
         print_table(["pair", "difference", confidence(compared.alpha), "d_z", "p", "significant"], rows, numbers=True)
+
+
+def _test_cells(row: Mapping[Hashable, Any]) -> list[str]:
+    from collection.comparison.conclusions import probability
+
+    interval = _interval(row["low"], row["high"])
+    return [f"{row['difference']:+.4f}", interval, f"{row['effect']:+.2f}", probability(row["p"])]
 
 
 def _interval(low: float, high: float) -> str:
@@ -331,12 +311,12 @@ def _print_frame(frame: pd.DataFrame, form: str) -> None:
     """A frame as a table, as tab-separated values with a header, or as JSON records."""
     import pandas as pd
 
-    from collection.formats.spreadsheet import tsv
+    from collection.formats.spreadsheet import to_tsv
 
     if form == "json":
         print_json(frame)
     elif form == "tsv":
-        echo_data(tsv(frame), nl=False)
+        echo_data(to_tsv(frame), nl=False)
     else:
 
         def cell(value: Any) -> str:

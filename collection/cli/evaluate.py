@@ -1,4 +1,4 @@
-"""The commands that need no campaign: evaluate runs by qrels, and list the measures."""
+"""`cleverdon evaluate` and `cleverdon measures`: commands that need no campaign."""
 
 from __future__ import annotations
 
@@ -18,15 +18,7 @@ from collection.cli.options import (
     parse_scale,
     runs_argument,
 )
-from collection.cli.output import (
-    echo,
-    echo_data,
-    print_evaluation,
-    print_explanations,
-    print_notices,
-    print_table,
-    progress_line,
-)
+from collection.cli.output import echo, echo_data, print_evaluation, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -42,9 +34,9 @@ if TYPE_CHECKING:
 def parse_measures(
     asked: Sequence[str], relevance_level: float | None, judged_only: bool = False
 ) -> dict[Measure, str]:
-    """The measures of a command line, and what the command line calls each; none may be repeated.
+    """The measures of a command line, with their names there; none may be repeated.
 
-    A notice says which measures the names of other tools became.
+    A notice says which measures stand for the names of other tools.
     """
     from collection.measures import read
 
@@ -71,7 +63,7 @@ def parse_one(asked: str) -> Measure:
 
 
 def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | None) -> pd.DataFrame:
-    """Qrels with the columns that the measures need, unless `form` says what the columns are."""
+    """Qrels with the columns that the measures need, or in the given form."""
     qrels = _read_qrels(measures, path, form)
     topics = qrels["relevance"].groupby(qrels["query_id"], observed=True).max()
     if ungraded := int((topics < 0).sum()):
@@ -96,7 +88,7 @@ def evaluate_files(
         )
     if costs is None or table is None:
         return evaluation
-    place = f"{costs}:{formats.line_of_run(costs, table['run'].iloc[0])}"
+    place = f"{costs}:{formats.find_run_line(costs, table['run'].iloc[0])}"
     evaluation = comparison.with_costs(evaluation, table, place)
     if unknown := comparison.unknown_costs([c.run for c in evaluation.coverage], table):
         names = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
@@ -116,7 +108,8 @@ def _read_qrels(measures: Sequence[Measure], path: Path, form: QrelsForm | None)
             return formats.read_qrels(path)
         except FormatError as error:
             if "found a run" in str(error):
-                raise InputError(f"{error}; the qrels come first: {_command()} QRELS RUN...") from None
+                command = f"cleverdon {click.get_current_context().info_name}"
+                raise InputError(f"{error}; the qrels come first: {command} QRELS RUN...") from None
             raise
     (need, measure), *others = needs.items()
     if others:
@@ -133,11 +126,6 @@ def _read_qrels(measures: Sequence[Measure], path: Path, form: QrelsForm | None)
     if need == "subtopics" and qrels["subtopic"].nunique() < 2:
         print_notices([f"{path}: column 2 is {qrels['subtopic'].iloc[0]!r} throughout, one subtopic for {measure}"])
     return qrels
-
-
-def _command() -> str:
-    """The command that is running, as a user types it."""
-    return f"cleverdon {click.get_current_context().info_name}"
 
 
 def _refuse_fifth_column(path: Path) -> None:
@@ -208,19 +196,21 @@ def evaluate(
         if bounds or per_topic or costs is not None or form != "table":
             raise click.UsageError("--explain goes without --bounds, --per-topic, --costs and --format")
         print_notices(comparison.out_of_reach(parsed, judged))
-        print_explanations(formats.read_runs(runs), judged, parsed, explain, compat)
+        for run in formats.read_runs(runs):
+            for measure in parsed:
+                echo(f"{run.name}: {comparison.explain(run, judged, measure, explain, compat)}\n")
         return
     evaluation = evaluate_files(runs, judged, parsed, costs, version=compat, with_bounds=bounds, grades=grades)
     names = [c.run for c in evaluation.coverage]
     if not separate_seeds:
-        evaluation, _ = comparison.systems_of(evaluation)
-    # Rows carry each measure as it was asked for: a script finds what it wrote.
+        evaluation, _ = comparison.merge_seeds(evaluation)
+    # Scripts find the measures under the names that they asked for.
     evaluation.values["measure"] = evaluation.values["measure"].map({str(m): label for m, label in labels.items()})
     print_evaluation(evaluation, per_topic, form, judged_only)
     if not separate_seeds:
         print_notices(
             f"{system} is the mean of {len(members)} runs, {system}#...; --separate-seeds shows each"
-            for system, members in comparison.seeds(names).items()
+            for system, members in comparison.group_seeds(names).items()
             if len(members) > 1
         )
 

@@ -10,14 +10,14 @@ import click
 
 from collection import layout
 from collection.cli import preferences, training_data
-from collection.cli.options import DIRECTORY, WRITTEN, combined
-from collection.cli.output import counted, echo, print_notices, progress_line
+from collection.cli.options import DIRECTORY, WRITTEN, combine_options
+from collection.cli.output import echo, format_count, print_notices, progress_line
 
 ABOUT = ("description", "licence", "citation", "url")
-"""What the card says in the manager's own words."""
+"""Texts of the card that the manager writes."""
 
 
-collecting = combined(
+COLLECTION_OPTIONS = combine_options(
     click.option("--collection", type=WRITTEN, metavar="OUT",
                  help="A directory with everything: BEIR's layout, TREC files, load.py for ir_datasets, the card."),
     click.option("--name", help="Of the collection: what ir_datasets calls it; made of the title if left out."),
@@ -57,12 +57,12 @@ collecting = combined(
 @click.option("--passages", type=WRITTEN, help="What annotators marked, FILE.jsonl: a line for each passage.")
 @click.option("--pool", type=WRITTEN, help="The pool as TSV.")
 @click.option("--missing-documents", type=WRITTEN, help="Ids in the pool whose text is not here, one a line.")
-@preferences.exporting
-@training_data.exporting
+@preferences.DECISION_OPTIONS
+@training_data.TRAINING_OPTIONS
 @click.option("--rule", help="How several grades become one; `cleverdon rules` lists the ways.")
 @click.option("--ties", help="Of the rule: what becomes of grades given equally often (lower, higher, adjudicate).")
 @click.option("--annotator", metavar="A", help="Of the rule annotator: whose grades are wanted.")
-@collecting
+@COLLECTION_OPTIONS
 def export(
     directory: Path,
     rule: str | None,
@@ -114,7 +114,7 @@ def export(
         estimated = (qrels or collection) and RULES[chosen.name].estimates
         caution = campaign.qrels.with_sources(chosen).caution if estimated else ""
     for path, rows in written.items():
-        echo(f"{path}: {counted(rows, 'line')}")
+        echo(f"{path}: {format_count(rows, 'line')}")
     if collection:
         size = sum(file.bytes for file in report.files)
         echo(f"{collection}: the collection {report.facts['name']}, {len(report.files)} files, {size:,} bytes")
@@ -123,7 +123,7 @@ def export(
     if qrels is not None and not written[str(qrels)]:
         print_notices([f"{qrels} is empty: by this rule no pair of the campaign has a grade"])
     if left_out:
-        topics = counted(len(left_out), "topic")
+        topics = format_count(len(left_out), "topic")
         print_notices([f"{qrels}: {topics} without a grade left out; --include-unjudged-topics adds them"])
     if caution:
         print_notices([caution])

@@ -1,4 +1,4 @@
-"""`cleverdon vectors` and `cleverdon loop`: what the loop learns from, and how it works."""
+"""`cleverdon vectors`, `cleverdon loop` and `cleverdon recall`: settings and results of active learning."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT
-from collection.cli.output import counted, echo, echo_data, print_notices, print_table, progress_line
+from collection.cli.output import echo, echo_data, format_count, print_notices, print_table, progress_line
 
 NAMED = 10
-"""Topics of a mode that are named."""
+"""Topics of a mode in the table."""
 
 
 @click.command()
@@ -123,14 +123,16 @@ def recall(directory: Path, form: str) -> None:
         return
     rows = []
     for row in table.to_dict("records"):
-        relevant = f"{row['low']:,} to {row['high']:,}"
-        share = f"{percent(row['recall_low'])} to {percent(row['recall_high'], upper=True)}"
+        relevant = share = "-"
+        if row["judged"]:
+            relevant = f"{row['low']:,} to {row['high']:,}"
+            share = f"{percent(row['recall_low'])} to {percent(row['recall_high'], upper=True)}"
         known = [row[name] for name in ("query_id", "mode", "judged", "found", "without_text")]
-        rows.append([*known, *((relevant, share) if row["judged"] else ("-", "-")), row["of"], row["advice"]])
+        rows.append([*known, relevant, share, row["of"], row["advice"]])
     header = ["topic", "mode", "judged", "found", "no text", "relevant", "recall", "scope", "advice"]
     print_table(header, rows)
     ready = int(table["stop"].sum())
-    echo(f"\n{ready:,} of {counted(len(table), 'topic is', 'topics are')} ready to stop")
+    echo(f"\n{ready:,} of {format_count(len(table), 'topic is', 'topics are')} ready to stop")
     if used_up:
         echo(used_up)
     if missing := missing_texts(table["without_text"]):

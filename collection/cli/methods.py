@@ -23,7 +23,7 @@ CODE = ("name", "parameters")
 @form_option("table", "json", "markdown")
 def methods(family: str, form: str) -> None:
     """List pooling strategies, learners, stopping rules or adjudication rules with their parameters."""
-    print_entries(entries_of(family), form)
+    print_entries(list_entries(family), form)
 
 
 def print_entries(entries: Iterable[Entry[Any]], form: str = "table") -> None:
@@ -49,8 +49,8 @@ def _written(entry: Entry[Any]) -> str:
     return ", ".join(f"{name}={value}" if value != "" else name for name, value in entry.parameters.items())
 
 
-def entries_of(family: str) -> Iterable[Entry[Any]]:
-    """The entries of a family; its package is imported only here."""
+def list_entries(family: str) -> Iterable[Entry[Any]]:
+    """The entries of a family, whose package is only imported here."""
     if family == "strategies":
         from collection.pooling import strategies
 

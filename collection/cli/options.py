@@ -67,7 +67,7 @@ def measures_option(help_text: str) -> Callable[[F], F]:
     return click.option("-m", "--measure", "measures", multiple=True, metavar="M", help=help_text)
 
 
-def combined(*options: Callable[[F], F]) -> Callable[[F], F]:
+def combine_options(*options: Callable[[F], F]) -> Callable[[F], F]:
     """Several options as one decorator, in this order in the help."""
 
     def decorate(command: F) -> F:
@@ -107,7 +107,7 @@ def refuse_repeated(command: click.Command, ctx: click.Context, args: list[str])
             raise click.UsageError(f"{name} is given {times} times, but can be given only once.", ctx)
 
 
-def with_folders(paths: tuple[Path, ...]) -> tuple[Path, ...]:
+def expand_folders(paths: tuple[Path, ...]) -> tuple[Path, ...]:
     """Each folder replaced by the files in it, by name, without hidden ones."""
     expanded: list[Path] = []
     for path in paths:
@@ -122,7 +122,7 @@ def runs_argument(metavar: str, *, required: bool = False) -> Callable[[F], F]:
     """Run files, and folders of them."""
 
     def expand(ctx: click.Context, param: click.Parameter, paths: tuple[Path, ...]) -> tuple[Path, ...]:
-        runs = with_folders(paths)
+        runs = expand_folders(paths)
         if required and not runs:
             raise click.UsageError("there is no file in the folder: name a run")
         return runs
@@ -130,7 +130,7 @@ def runs_argument(metavar: str, *, required: bool = False) -> Callable[[F], F]:
     return click.argument("runs", metavar=metavar, nargs=-1, required=required, type=FILE, callback=expand)
 
 
-serving = combined(
+SERVER_OPTIONS = combine_options(
     click.option(
         "--port",
         type=click.IntRange(1, 65535),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from io import StringIO
 from typing import TYPE_CHECKING
 
 import click
@@ -20,8 +18,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from collection.comparison import Evaluation
-    from collection.measures import Measure, Version
-    from collection.records import Run
 
 
 def echo(text: str = "", *, err: bool = False) -> None:
@@ -49,21 +45,18 @@ def print_notices(notices: Iterable[str]) -> None:
 
 
 SOON, SELDOM = 2.0, 10.0
-"""Seconds of silence after which a line says that the work goes on: on a terminal, and in a log."""
+"""Seconds without output after which a line reports progress: on a terminal, and in a log."""
 
 
 @contextmanager
 def progress_line(work: str = "working") -> Iterator[Callable[[str, int, int | None], None]]:
     """Progress on stderr: one line that is rewritten on a terminal, elsewhere a plain line every SELDOM seconds.
 
-    Yields
-    ------
-    callable
-        Takes the current task, how much of it is done, and the total or None. Until the first call, `work` and the
-        elapsed seconds are shown.
+    Yields a function of the current task, how much of it is done, and the total or None. Until its first call, `work`
+    and the elapsed seconds are shown.
     """
     terminal = sys.stderr.isatty()
-    begun = last = time.monotonic()
+    started = last = time.monotonic()
     shown = ""
     lock, ended = threading.Lock(), threading.Event()
 
@@ -92,7 +85,7 @@ def progress_line(work: str = "working") -> Iterator[Callable[[str, int, int | N
             with lock:
                 silent = not ended.is_set() and time.monotonic() - last >= (SOON if terminal else SELDOM)
                 if silent or (terminal and shown.startswith(f"{work}: ")):
-                    write(f"{work}: {time.monotonic() - begun:,.0f} s")
+                    write(f"{work}: {time.monotonic() - started:,.0f} s")
 
     ticker = threading.Thread(target=tick, name="progress", daemon=True)
     ticker.start()
@@ -122,8 +115,8 @@ def _cell(value: object) -> str:
     return for_terminal(" ".join(str(value).replace("\t", " ").splitlines()))
 
 
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """A number with what it counts: ``1 pair``, ``2,000 pairs``."""
+def format_count(number: int, one: str, many: str | None = None) -> str:
+    """A number with a noun: ``1 pair``, ``2,000 pairs``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
@@ -135,14 +128,13 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_
 
     values = evaluation.values if per_topic else evaluation.values[evaluation.values["query_id"] == ALL_TOPICS]
     if form == "tsv":
-        echo_data("".join("\t".join(map(_exact, row)) + "\n" for row in _rows(values)), nl=False)
+        rows = zip(*(values[column].tolist() for column in values.columns), strict=True)
+        lines = ("\t".join(cell if isinstance(cell, str) else repr(cell) for cell in row) for row in rows)
+        echo_data("\n".join([*lines, ""]), nl=False)
     elif form == "csv":
-        from collection.formats.spreadsheet import escaped_frame
+        from collection.formats.spreadsheet import escape_frame
 
-        text = StringIO()
-        rows = (map(_exact, row) for row in _rows(escaped_frame(values)))
-        csv.writer(text, lineterminator="\n").writerows([values.columns, *rows])
-        echo_data(text.getvalue(), nl=False)
+        echo_data(escape_frame(values).to_csv(index=False, lineterminator="\n", na_rep="nan"), nl=False)
     elif form == "json":
         costs = {} if evaluation.costs is None else {"costs": evaluation.costs.reset_index()}
         print_json({"values": values, "coverage": evaluation.coverage, **costs})
@@ -180,25 +172,6 @@ def _print_coverage(evaluation: Evaluation, fate: str) -> None:
         (least, _), (most, name) = unjudged[0], unjudged[-1]
         span = f"{most:.1f}" if f"{least:.1f}" == f"{most:.1f}" else f"{least:.1f} to {most:.1f} ({name})"
         print_notices([f"of a topic's first 10 documents {span} are unjudged on average, and {fate}"])
-
-
-def print_explanations(
-    runs: Iterable[Run], qrels: pd.DataFrame, measures: Sequence[Measure], topic: str, version: Version
-) -> None:
-    """Print the calculation of each measure for one topic, run after run."""
-    from collection import comparison
-
-    for run in runs:
-        for measure in measures:
-            echo(f"{run.name}: {comparison.explain(run, qrels, measure, topic, version)}\n")
-
-
-def _rows(values: pd.DataFrame) -> Iterator[tuple[str | float, ...]]:
-    return zip(*(values[column].tolist() for column in values.columns), strict=True)
-
-
-def _exact(cell: str | float) -> str:
-    return cell if isinstance(cell, str) else repr(cell)
 
 
 def _print_values(

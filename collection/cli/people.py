@@ -96,7 +96,7 @@ def people(
 
 
 def _invite(campaign: Campaign, name: str, role: str, groups: tuple[str, ...], email: str | None) -> str:
-    """Invite somebody; where the name is taken, say which options change an existing account."""
+    """Invite a person; if the name is taken, name the options that change an account."""
     from collection.errors import ConflictError
 
     known = {account.casefold(): account for account in campaign.accounts.table()["name"]}

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from collection.cli.methods import entries_of, print_entries
-from collection.cli.options import COUNT, FILE, form_option, with_folders
-from collection.cli.output import counted, echo, print_notices, progress_line
+from collection.cli.methods import list_entries, print_entries
+from collection.cli.options import COUNT, FILE, expand_folders, form_option
+from collection.cli.output import echo, format_count, print_notices, progress_line
 from collection.errors import InputError
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def pool(
 ) -> None:
     """Choose the pairs to judge in DIR from the runs; only what is new is added."""
     if listing:
-        print_entries(entries_of("strategies"))
+        print_entries(list_entries("strategies"))
         return
     if qrels is not None:
         if directory is None and not files:
@@ -85,7 +85,7 @@ def pool(
             raise click.UsageError("--compare plays every strategy on all runs: leave out what belongs to one of them")
         from collection.cli.pool_comparison import compare_pools
 
-        compare_pools(list(with_folders(files)), qrels, directory, measure, list(budgets or AT), form)
+        compare_pools(list(expand_folders(files)), qrels, directory, measure, list(budgets or AT), form)
         return
     if directory is None:
         raise click.UsageError("a pool is a campaign's: give its DIR, or --list, or --compare QRELS with --run")
@@ -96,7 +96,7 @@ def pool(
 
     entry = STRATEGIES[strategy]
     if entry.adaptive:
-        # It has no parameters here: --budget and the like belong to the loop.
+        # Parameters such as --budget belong to the loop.
         budget = f" --topic-budget {short['budget']}" if short.get("budget") else ""
         raise InputError(
             f"{strategy} chooses each document after the judgement of the one before, so it makes no pool in advance: "
@@ -121,7 +121,7 @@ def _print_pool(report: PoolReport, time: Estimate | None, dry_run: bool) -> Non
     from collection.pooling import format_parameters
 
     pairs = report.per_topic["pairs"]
-    scope = f"{counted(report.runs, 'run')}, {counted(len(pairs), 'topic')}"
+    scope = f"{format_count(report.runs, 'run')}, {format_count(len(pairs), 'topic')}"
     echo(f"{report.strategy} ({format_parameters(report.parameters)}) over {scope}")
     drawn = "" if report.sampled_from is None else f", drawn from {report.sampled_from:,}"
     echo(f"pairs      {report.pairs:,}{drawn}")
@@ -137,7 +137,7 @@ def _print_pool(report: PoolReport, time: Estimate | None, dry_run: bool) -> Non
     if empty:
         # With a total over all topics a strategy may leave out topics that runs do have.
         why = "" if report.parameters.get("total") else ", because no run has them"
-        notices.append(f"{counted(len(empty), 'topic has', 'topics have')} no pair{why}: {', '.join(empty[:5])}")
+        notices.append(f"{format_count(len(empty), 'topic has', 'topics have')} no pair{why}: {', '.join(empty[:5])}")
     if report.without_text:
         notices.append(
             f"{report.without_text:,} documents of these pairs have no text here; "

@@ -26,14 +26,8 @@ def compare_pools(
 ) -> None:
     """Print how well strategies and estimates keep the systems' ranking at each budget.
 
-    Parameters
-    ----------
-    runs
-        Files; the campaign's runs where there are none.
-    directory
-        A campaign with documents and topics, or None for runs only.
-    budgets
-        Shares of the full pool: ``10%`` or ``0.1``.
+    `runs` are files; the campaign's runs where there are none. `directory` is a campaign with documents and topics, or
+    None for runs only. `budgets` are shares of the full pool: ``10%`` or ``0.1``.
     """
     from collection import formats
     from collection.campaign import Campaign
@@ -53,31 +47,29 @@ def compare_pools(
     with progress_line() as line:
         table = compare(
             ranked, known, budgets=shares, measure=asked, depth=DEEPEST, documents=documents, topics=topics,
-            progress=line if sys.stderr.isatty() else finished(),
+            progress=line if sys.stderr.isatty() else print_finished(),
         )  # fmt: skip
-    _print(in_order(table), form)
+    _print(sort_rows(table), form)
 
 
-def in_order(table: pd.DataFrame) -> pd.DataFrame:
+def sort_rows(table: pd.DataFrame) -> pd.DataFrame:
     """The rows by strategy, then estimate ("expected gains" last), then share."""
     return table.sort_values(
         ["strategy", "estimate", "share"], key=lambda of: of == "expected gains" if of.name == "estimate" else of
     ).reset_index(drop=True)
 
 
-def best(table: pd.DataFrame) -> str:
+def describe_best(table: pd.DataFrame) -> str:
     """A sentence that names the best tau at each share; "" where no ranking could be compared.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> rows = [("rrf", "judged only", 0.1, 0.5), ("mtf", "expected gains", 0.1, 0.8), ("mtf", "judged only", 0.2, 1)]
-    >>> best(pd.DataFrame(rows, columns=["strategy", "estimate", "share", "tau"]))
+    >>> describe_best(pd.DataFrame(rows, columns=["strategy", "estimate", "share", "tau"]))
     'the best tau is 0.800 at 10% (mtf, expected gains) and 1.000 at 20% (mtf, judged only)'
     """
     parts = []
     for share, rows in table.dropna(subset="tau").groupby("share"):
-        # What is printed alike is equally good.
+        # Values that are printed alike are equally good.
         first = rows[rows["tau"].round(3) == rows["tau"].round(3).max()]
         names = [f"{row.strategy}, {row.estimate}" for row in first.head(3).itertuples()]
         more = [f"{len(first) - 3:,} more"] if len(first) > 3 else []
@@ -90,8 +82,6 @@ def best(table: pd.DataFrame) -> str:
 def read_share(text: str) -> float:
     """A share of the full pool.
 
-    Examples
-    --------
     >>> read_share("25%"), read_share(".5")
     (0.25, 0.5)
     """
@@ -104,7 +94,7 @@ def read_share(text: str) -> float:
     return share
 
 
-def finished() -> Callable[[str, int, int], None]:
+def print_finished() -> Callable[[str, int, int], None]:
     """A progress callback that prints a plain line for every finished strategy, for logs."""
     current = ""
 
@@ -125,7 +115,7 @@ def _print(table: pd.DataFrame, form: str) -> None:
     else:
         header = ["strategy", "of the rest", "cost", "judgements", "recall", "tau", "tau_AP"]
         rows = [
-            [name, estimate, f"{100 * share:.4g}%", f"{judgements:,.0f}", *map(_figure, figures)]
+            [name, estimate, f"{100 * share:.4g}%", f"{judgements:,.0f}", *map(_format_value, figures)]
             for name, estimate, share, judgements, *figures in table.itertuples(index=False, name=None)
         ]
         print_table(header, rows, numbers=True)
@@ -133,10 +123,10 @@ def _print(table: pd.DataFrame, form: str) -> None:
         [
             f"the full pool is the first {DEEPEST} documents of every run; tau and tau_AP compare the ranking of the "
             "systems with that by all of the qrels",
-            *([sentence] if (sentence := best(table)) else []),
+            *([sentence] if (sentence := describe_best(table)) else []),
         ]
     )
 
 
-def _figure(value: float) -> str:
+def _format_value(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.3f}"

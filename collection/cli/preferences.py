@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.options import COUNT, FILE, FORMAT, WRITTEN, combined, runs_argument
-from collection.cli.output import counted, echo, print_json, print_notices, print_table, progress_line
+from collection.cli.options import COUNT, FILE, FORMAT, WRITTEN, combine_options, runs_argument
+from collection.cli.output import echo, format_count, print_json, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
     from collection.preferences import PreferenceAgreement, PreferenceValues
 
 
 DECISIONS = ("sparse_qrels", "choices", "preferences", "preference_qrels")
-"""Files of `cleverdon export` that come of decisions on whole topics."""
+"""Options of `cleverdon export` for files of choices and preferences."""
 
 
-exporting = combined(
+DECISION_OPTIONS = combine_options(
     click.option("--sparse-qrels", type=WRITTEN, help="What was chosen from lists, in TREC form; nothing else."),
     click.option("--choices", type=WRITTEN, help="The whole log of choices, FILE.jsonl: lists as they were shown."),
     click.option("--choice-rule", default="majority", metavar="majority|any|all",
@@ -27,7 +27,7 @@ exporting = combined(
     click.option("--preferences", type=WRITTEN, help="The whole log of preferences, FILE.jsonl or FILE.csv."),
     click.option("--preference-qrels", type=WRITTEN, help="Grades made of preferences, in TREC form."),
 )  # fmt: skip
-"""The options of `cleverdon export` for what was decided on whole topics."""
+"""The options of `cleverdon export` for choices and preferences."""
 
 
 @click.command()
@@ -80,7 +80,7 @@ def _print_values(values: PreferenceValues, agreement: PreferenceAgreement, per_
     )
     if values.undecided:
         topics, more = ", ".join(values.undecided[:5]), ", ..." if len(values.undecided) > 5 else ""
-        left_out = f"{counted(len(values.undecided), 'topic')}, left out: {topics}{more}"
+        left_out = f"{format_count(len(values.undecided), 'topic')}, left out: {topics}{more}"
         print_notices([f"no document is better than another in {left_out}"])
     print_notices(agreement_lines({**agreement._asdict(), "task": "preference"}))
 
@@ -106,7 +106,7 @@ def print_decisions(decisions: dict[str, Any]) -> None:
 
 
 def agreement_lines(found: dict[str, Any]) -> list[str]:
-    """The agreement on choices or preferences in words; empty where no decision was made twice."""
+    """Sentences on the agreement on choices or preferences; empty where no decision was made twice."""
     lines = []
     if found.get("comparisons"):
         times, same = f"of {found['comparisons']:,} times that two annotators", f"{found['same']:.0%}"

@@ -1,4 +1,4 @@
-"""`cleverdon reusability`: whether a system can be compared that was not there when the collection was built."""
+"""`cleverdon reusability`: whether systems that were not pooled can be compared."""
 
 from __future__ import annotations
 

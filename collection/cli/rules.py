@@ -1,4 +1,4 @@
-"""The command about how several annotators' judgements become one grade."""
+"""`cleverdon rules`: adjudication rules, listed or compared on a campaign."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from collection.cli.evaluate import parse_one
-from collection.cli.methods import entries_of, print_entries
+from collection.cli.methods import list_entries, print_entries
 from collection.cli.options import FORMAT
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 
@@ -31,7 +31,7 @@ def rules(directory: Path | None, rule: str | None, against: str | None, measure
     if directory is None:
         if rule or against or measure:
             raise click.UsageError("two rules are compared on a campaign: give its DIR")
-        print_entries(entries_of("rules"), form)
+        print_entries(list_entries("rules"), form)
         return
     from collection.adjudication import DEFAULT_RULE
     from collection.campaign import Campaign

@@ -1,4 +1,4 @@
-"""`cleverdon simulate`: what judging would have cost, by known qrels."""
+"""`cleverdon simulate`: the cost of judging, replayed on known qrels."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.options import COUNT, FILE, WRITTEN, form_option, grade, with_folders
-from collection.cli.output import counted, echo, echo_data, print_notices, print_table, progress_line
+from collection.cli.options import COUNT, FILE, WRITTEN, expand_folders, form_option, grade
+from collection.cli.output import echo, echo_data, format_count, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
     from collection.simulation import Results
@@ -74,7 +74,7 @@ def simulate(
     from collection.simulation import cases
     from collection.simulation import simulate as replay
 
-    ranked = list(formats.read_runs(with_folders(runs)))
+    ranked = list(formats.read_runs(expand_folders(runs)))
     wanted = strategies or ("loop",)
     pooled = [s for s in wanted if s in pooling.STRATEGIES]
     if pooled and not ranked:
@@ -84,7 +84,7 @@ def simulate(
     notices: list[str] = []
     with progress_line("reading documents") as progress:
         ready = cases(
-            (document for path in with_folders(documents) for _, document in formats.read_documents(path)),
+            (document for path in expand_folders(documents) for _, document in formats.read_documents(path)),
             all_topics,
             frame,
             ranked,
@@ -94,7 +94,7 @@ def simulate(
             least=min_relevant,
             notice=notices.append,
         )
-        # What is known beforehand stands in for the topic's words and for examples that are only presumed.
+        # Known grades replace the topic's words and presumed examples.
         recipe = (Recipe if priors == "none" else Recipe.with_priors)(level=relevance_level)
         results = replay(
             ready,
@@ -102,7 +102,7 @@ def simulate(
             learners=learners or (recipe.learner,),
             recipe=recipe,
             **settings,
-            priors=_priors(priors, relevance_level),
+            priors=_read_priors(priors, relevance_level),
             progress=lambda query_id, number: progress(f"topic {query_id}", number, len(all_topics)),
         )
     if curves is not None:
@@ -110,8 +110,8 @@ def simulate(
     if form == "tsv":
         print_notices(notices)
         columns = (results.values[c].tolist() for c in results.values.columns)
-        for row in [tuple(results.values.columns), *zip(*columns, strict=True)]:
-            echo_data("\t".join(map(str, row)))
+        rows = [tuple(results.values.columns), *zip(*columns, strict=True)]
+        echo_data("\n".join("\t".join(map(str, row)) for row in rows))
         return
     _print_means(results, notices)
 
@@ -121,11 +121,11 @@ def _print_means(results: Results, notices: list[str]) -> None:
 
     means = results.means()
     topics, seeds = results.values["query_id"].nunique(), results.values["seed"].nunique()
-    scope = counted(topics, "topic") + (f" and {seeds} seeds" if seeds > 1 else "")
+    scope = format_count(topics, "topic") + (f" and {seeds} seeds" if seeds > 1 else "")
     echo(f"means over {scope}; {means['documents'].iloc[0]:,.0f} documents each")
     plain = [name for name in means.columns if ":" not in str(name) and name != "documents"]
     rows = [
-        [*key, *map(_figure, plain, values)]
+        [*key, *map(_format_value, plain, values)]
         for key, values in zip(means.index.tolist(), means[plain].to_numpy().tolist(), strict=True)
     ]
     print_table(["strategy", "learner", *plain], rows, numbers=True)
@@ -134,7 +134,7 @@ def _print_means(results: Results, notices: list[str]) -> None:
         echo()
         columns = ["judgements", "recall", "reached", "cost"]
         body = [
-            [*key, rule, *(_figure(name, means.loc[key, f"{name}:{rule}"]) for name in columns)]
+            [*key, rule, *(_format_value(name, means.loc[key, f"{name}:{rule}"]) for name in columns)]
             for key in means.index.tolist()
             for rule in stops
         ]
@@ -144,13 +144,13 @@ def _print_means(results: Results, notices: list[str]) -> None:
     print_notices(notices)
 
 
-def _figure(measure: object, value: float) -> str:
+def _format_value(measure: object, value: float) -> str:
     if math.isnan(value):
         return "-"
     return f"{value:,.0f}" if str(measure).startswith(("judgements", "ATD", "cost")) else f"{value:.3f}"
 
 
-def _priors(text: str, level: float) -> Priors:
+def _read_priors(text: str, level: float) -> Priors:
     """The value of `--priors`: none, numbers of random documents, or a file."""
     from collection.errors import FormatError, InputError
     from collection.simulation.experiment import draw_priors, list_priors

@@ -1,4 +1,4 @@
-"""Training data and clicks in `cleverdon export`: their options, and what is said of what was written."""
+"""Training data and clicks in `cleverdon export`: options, files and notices."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from collection.cli.options import COUNT, WRITTEN, combined
-from collection.cli.output import counted
+from collection.cli.options import COUNT, WRITTEN, combine_options
+from collection.cli.output import format_count
 
 if TYPE_CHECKING:
     from collection.adjudication import ChosenRule
@@ -27,7 +27,7 @@ def _ranks(value: str) -> tuple[int, int]:
     return int(first), int(last)
 
 
-exporting = combined(
+TRAINING_OPTIONS = combine_options(
     click.option("--triples", type=WRITTEN, help="Training triples, FILE.tsv (ids) or FILE.jsonl (texts)."),
     click.option("--tuples", type=WRITTEN, help="Training tuples: a positive and all its negatives in one line."),
     click.option("--negatives", default="judged", metavar="judged|hard|unjudged-hard|unjudged-random",
@@ -60,7 +60,7 @@ class Written(NamedTuple):
 
 
 def write(campaign: Campaign, given: Mapping[str, Any], rule: ChosenRule | None) -> Written:
-    """Write the files that the options of :data:`exporting` name; `rule` adjudicates several annotators' judgements."""
+    """Write the files named by :data:`TRAINING_OPTIONS`; `rule` adjudicates several annotators' judgements."""
     files: dict[str, int] = {}
     notices: list[str] = []
     triples, tuples, table, qrels = (given[name] for name in FILES)
@@ -88,18 +88,16 @@ def _notices_of(file: TrainingFile) -> list[str]:
     if not counts["positives"]:
         return [f"{name} is empty: nothing is relevant ({file.report['positives']})"]
     if not file.lines:
-        wanted = counted(file.report["negatives_each"] if file.report["form"] == "tuples" else 1, "negative")
+        wanted = format_count(file.report["negatives_each"] if file.report["form"] == "tuples" else 1, "negative")
         return [f"{name} is empty: no positive has {wanted} by the rule {file.report['negatives']}"]
-    notices = [
-        f"{name}: {counted(counts['positives_used'], 'positive')} of {counted(counts['topics_used'], 'topic')} with "
-        f"{counted(counts['negatives'], 'different negative')}"
-    ]
+    positives, topics = format_count(counts["positives_used"], "positive"), format_count(counts["topics_used"], "topic")
+    notices = [f"{name}: {positives} of {topics} with {format_count(counts['negatives'], 'different negative')}"]
     if counts["negatives_unjudged"]:
         notices.append(f"{name}: {counts['negatives_unjudged']:,} of the negatives were judged by nobody")
     if counts["positives_short"]:
         fate = "are left out" if file.report["form"] == "tuples" else "have fewer negatives, or none"
         notices.append(
-            f"{name}: {counted(counts['topics_short'], 'topic has', 'topics have')} fewer than "
+            f"{name}: {format_count(counts['topics_short'], 'topic has', 'topics have')} fewer than "
             f"{file.report['negatives_each']:,} negatives by this rule: {counts['positives_short']:,} of "
             f"{counts['positives_drawn']:,} positives {fate}"
         )

@@ -1,4 +1,4 @@
-"""Topic by topic: where two systems differ most, and what each has there."""
+"""Two systems topic by topic, and their rankings for one topic."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from collection.records import Run, sort_naturally
 
 
 def differences(evaluation: Evaluation, a: str, b: str, measure: str) -> pd.DataFrame:
-    """Topics by how far two systems are apart.
+    """List the topics by how much two systems differ.
 
     Returns
     -------
     DataFrame
-        ``query_id``, ``value_a``, ``value_b``, ``difference`` (a less b); the largest first, in either direction.
+        ``query_id``, ``value_a``, ``value_b``, ``difference`` (a less b); the largest absolute difference first.
 
     Raises
     ------
@@ -39,18 +39,9 @@ def differences(evaluation: Evaluation, a: str, b: str, measure: str) -> pd.Data
 
 
 def side_by_side(a: Run, b: Run, qrels: pd.DataFrame, topic: str, depth: int = 10) -> pd.DataFrame:
-    """What two systems have for one topic, rank by rank, with the grades.
+    """List the documents of two systems for one topic, rank by rank to `depth`, with their grades.
 
-    Parameters
-    ----------
-    a, b
-        Two runs.
-    qrels
-        :data:`collection.frames.QRELS`; of several grades for a document, the highest.
-    topic
-        One that the qrels or one of the runs has.
-    depth
-        So many ranks.
+    Of several grades for a document in the qrels (:data:`collection.frames.QRELS`) the highest counts.
 
     Returns
     -------

@@ -144,8 +144,7 @@ def collect(
     Yields
     ------
     Document
-        Its metadata are ``library``, ``kind`` (function, class, method, module; properties count as methods) and
-        ``version``.
+        With ``library``, ``kind`` (function, class, method, module; properties count as methods) and ``version``.
 
     Raises
     ------

@@ -54,11 +54,8 @@ def with_strata(qrels: pd.DataFrame, pool: pd.DataFrame, sampled_out: pd.DataFra
     counts. Where a later round without sampling took pairs out of a stratum, the estimate is slightly biased: which of
     the drawn pairs it would have taken as well is not known.
 
-    Parameters
-    ----------
-    pool, sampled_out
-        ``query_id``, ``doc_id``, ``stratum`` (null where nothing was drawn), ``pool_round``; in the pool also
-        ``probability``.
+    `pool` and `sampled_out` have ``query_id``, ``doc_id``, ``stratum`` (null where nothing was drawn), ``pool_round``;
+    the pool also ``probability``.
 
     Returns
     -------

@@ -8,7 +8,7 @@ import pandas as pd
 
 from collection.formats import documents, images
 from collection.formats.source import FilePath
-from collection.formats.write import json_line, number_text, replacing
+from collection.formats.write import format_number, json_line, replacing
 from collection.frames import QRELS, TOPICS
 from collection.records import Document
 
@@ -89,4 +89,4 @@ def write_beir_qrels(frame: pd.DataFrame, path: FilePath) -> None:
     with replacing(path) as file:
         file.write("query-id\tcorpus-id\tscore\n")
         for query_id, doc_id, grade in frame[list(QRELS.names)].itertuples(index=False):
-            file.write(f"{query_id}\t{doc_id}\t{number_text(grade)}\n")
+            file.write(f"{query_id}\t{doc_id}\t{format_number(grade)}\n")

@@ -37,11 +37,8 @@ def read_clicks(path: FilePath) -> pd.DataFrame:
     clicked (clicks): how often the document was shown for the topic at that rank, and how often it was clicked there. A
     row for one impression has 1 and 0 or 1. JSONL may also have true and false.
 
-    Returns
-    -------
-    DataFrame
-        ``query_id``, ``doc_id`` (str), ``rank``, ``shown``, ``clicked`` (int64): one row for each pair and rank, in the
-        order of first occurrence. Memory grows with these rows, not with the impressions.
+    Returns ``query_id``, ``doc_id`` (str), ``rank``, ``shown``, ``clicked`` (int64): one row for each pair and rank, in
+    the order of first occurrence. Memory grows with these rows, not with the impressions.
     """
     places: dict[tuple[str, str, int], int] = {}
     shown, clicked = array("q"), array("q")

@@ -23,11 +23,8 @@ def read_costs(path: FilePath) -> pd.DataFrame:
     ``latency_ms`` (a query), ``throughput_qps`` (queries a second), ``index_bytes`` (on disk), ``memory_bytes`` (while
     queries are answered), ``price_usd``, ``hardware``.
 
-    Returns
-    -------
-    DataFrame
-        ``run`` (str), then the other columns in the order of the file, in lower case: float64 where every value is a
-        finite number, else str. An empty cell is missing (NaN).
+    Returns ``run`` (str), then the other columns in the order of the file, in lower case: float64 where every value is
+    a finite number, else str. An empty cell is missing (NaN).
     """
     place, names, records = _table(path)
     seen = fields.UniqueIds(path, "run")
@@ -44,7 +41,7 @@ def read_costs(path: FilePath) -> pd.DataFrame:
     return frame.assign(**{name: _numbers_or_text(frame[name]) for name in names})
 
 
-def line_of_run(path: FilePath, run: str) -> int | None:
+def find_run_line(path: FilePath, run: str) -> int | None:
     """The line of a run's costs, for errors that only the campaign can find."""
     place, _, records = _table(path)
     return next((number for number, record in records if record[place].strip() == run), None)
@@ -56,7 +53,7 @@ def _table(path: FilePath) -> tuple[int, list[str], Iterator[tuple[int, list[str
     if suffix not in (".csv", ".tsv"):
         number, _ = fields.first_line(path, WANTED)
         raise FormatError(path, number, f"{WANTED} in a file that ends in .csv or .tsv", f"the ending {suffix!r}")
-    number, names, records = delimited.headed(path, WANTED, "," if suffix == ".csv" else "\t")
+    number, names, records = delimited.read_headed(path, WANTED, "," if suffix == ".csv" else "\t")
     if "" in names or not any(name in RUN for name in names):
         wanted = f"a header that names every column, one of them {' or '.join(RUN)}"
         raise FormatError(path, number, wanted, quote(" | ".join(names)))

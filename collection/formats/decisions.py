@@ -28,12 +28,7 @@ def read_preferences(path: FilePath) -> pd.DataFrame:
     """Read preferences as :func:`write_preferences` writes them, or from TSV with a header.
 
     annotator, query_id, left, right and kind are required; other missing fields are null, and unknown fields are
-    ignored.
-
-    Returns
-    -------
-    DataFrame
-        The fields of :class:`collection.records.Preference`, in the order of the file.
+    ignored. Returns the fields of :class:`collection.records.Preference`, in the order of the file.
     """
     rows = []
     required = {name: (name,) for name in ("annotator", "query_id", "left", "right", "kind")}
@@ -62,7 +57,7 @@ def _preference(path: FilePath, line: int, record: Mapping[str, object]) -> dict
                 raise FormatError(path, line, f"{name} as a number, 0 or more", quote(str(value)))
             row[name] = number
         elif value is not None:
-            row[name] = fields.text_of(path, line, record, name)
+            row[name] = fields.get_text(path, line, record, name)
     if row["left"] == row["right"]:
         raise FormatError(path, line, "two documents to compare", f"{quote(str(row['left']))} twice")
     return row

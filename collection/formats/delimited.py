@@ -41,7 +41,7 @@ def records(path: FilePath, what: str, separator: str, *, keep_ends: bool = Fals
             yield number, record
 
 
-def headed(path: FilePath, what: str, separator: str) -> tuple[int, list[str], Iterator[tuple[int, list[str]]]]:
+def read_headed(path: FilePath, what: str, separator: str) -> tuple[int, list[str], Iterator[tuple[int, list[str]]]]:
     """The header's line, its names in lower case, and the records below it, each as wide and at least one."""
     all_records = records(path, what, separator, keep_ends=True)
     first = next(all_records, None)
@@ -79,11 +79,11 @@ def aliased_records(
             yield at, dict(zip(_own_names(path, at, what, list(record), aliases), record.values(), strict=True))
         return
     separator = "\t" if suffix == ".tsv" or (suffix != ".csv" and "\t" in line) else ","
-    number, header, below = headed(path, what, separator)
+    number, header, below = read_headed(path, what, separator)
     names = _own_names(path, number, what, header, aliases)
     texts = [name not in spreadsheet.IDS for name in names]
     for at, cells in below:
-        restored = (spreadsheet.restored(cell) if text else cell for cell, text in zip(cells, texts, strict=True))
+        restored = (spreadsheet.restore(cell) if text else cell for cell, text in zip(cells, texts, strict=True))
         yield at, dict(zip(names, restored, strict=True))
 
 
@@ -113,7 +113,7 @@ def named_records(
     empty = True
     for number, record in records(path, what, separator):
         if not names:
-            header = fields.header_of(record, id_names)
+            header = fields.find_header(record, id_names)
             if header is not None:
                 fields.check_header(path, number, header)
                 names = header

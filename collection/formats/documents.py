@@ -31,12 +31,8 @@ def read_documents(path: FilePath) -> Iterator[tuple[int, Document]]:
     ------
     tuple of int and Document
         The line where the document begins, and the document; a missing text is ''. Images are in the metadata as
-        ``images``, a :class:`~collection.formats.images.ImageList`; their files are not opened.
-
-    Raises
-    ------
-    FormatError
-        The file is opened at once; other errors are raised when their line is reached.
+        ``images``, a :class:`~collection.formats.images.ImageList`; their files are not opened. Errors are raised when
+        their line is reached.
     """
     number, line = fields.first_line(path, WANTED)
     suffix = source.suffix(path)
@@ -56,12 +52,12 @@ def _documents(
 ) -> Iterator[tuple[int, Document]]:
     seen = fields.UniqueIds(path, "document")
     for number, record in records:
-        id_name, doc_id = fields.identifier(path, number, record, ID)
+        id_name, doc_id = fields.find_id(path, number, record, ID)
         seen.add(doc_id, number)
-        text_name = fields.pick(record, TEXT)
-        title = fields.text_of(path, number, record, "title")
-        text = fields.text_of(path, number, record, text_name)
-        found, used = images.named_images(path, number, record) if with_images else (None, set())
+        text_name = fields.first_present(record, TEXT)
+        title = fields.get_text(path, number, record, "title")
+        text = fields.get_text(path, number, record, text_name)
+        found, used = images.find_images(path, number, record) if with_images else (None, set())
         used |= {id_name, text_name or "title", "title"}
         metadata = {name: value for name, value in record.items() if name not in used}
         if found:

@@ -33,7 +33,7 @@ def first_line(path: FilePath, what: str) -> tuple[int, str]:
     """The first line that is not blank; an error if there is none."""
     first = next(data_lines(path, what), None)
     if first is None:
-        raise source.nothing_in(path, what)
+        raise source.empty_file_error(path, what)
     return first
 
 
@@ -87,14 +87,14 @@ def _refuse_bad_characters(path: FilePath, number: int, written: str) -> None:
         raise FormatError(path, number, "text", "a NUL character (\\u0000)")
 
 
-def pick(record: Mapping[str, object], names: Iterable[str]) -> str | None:
+def first_present(record: Mapping[str, object], names: Iterable[str]) -> str | None:
     """The first of `names` that the record has a value for."""
     return next((n for n in names if record.get(n) is not None), None)
 
 
-def identifier(path: FilePath, number: int, record: Mapping[str, object], names: tuple[str, ...]) -> tuple[str, str]:
+def find_id(path: FilePath, number: int, record: Mapping[str, object], names: tuple[str, ...]) -> tuple[str, str]:
     """The name of the id's field, and the id as text."""
-    name = pick(record, names)
+    name = first_present(record, names)
     if name is None:
         found = f"the fields {(', '.join(map(str, record)) or 'none')[:200]}"
         raise FormatError(path, number, f"an id ({', '.join(names)})", found, "name the id's field so")
@@ -112,7 +112,7 @@ def check_id(path: FilePath, number: int, value: object) -> str:
     return text
 
 
-def text_of(path: FilePath, number: int, record: Mapping[str, object], name: str | None) -> str:
+def get_text(path: FilePath, number: int, record: Mapping[str, object], name: str | None) -> str:
     """A field as text; '' where it is absent or null."""
     value = record.get(name) if name is not None else None
     if value is None:
@@ -124,7 +124,7 @@ def text_of(path: FilePath, number: int, record: Mapping[str, object], name: str
     raise FormatError(path, number, f"text in the field {quote(str(name))}", quote(json.dumps(value)))
 
 
-def header_of(fields: list[str], id_names: tuple[str, ...]) -> list[str] | None:
+def find_header(fields: list[str], id_names: tuple[str, ...]) -> list[str] | None:
     """The fields in lower case if one of them is a name of the id; else None."""
     names = [f.strip().lower() for f in fields]
     return names if any(n in id_names for n in names) else None

@@ -33,14 +33,7 @@ def replacing_folder(path: FilePath, *, replace: bool = False, known_by: str) ->
     """A folder to write into, which takes the place of `path` when everything is written, and not before.
 
     `path` is nothing or an empty folder; with `replace` also a folder with the files `known_by` and :data:`CHECKSUMS`
-    and no file that the checksums do not name.
-
-    Raises
-    ------
-    CampaignError
-        `path` exists and may not be replaced.
-    InputError
-        It cannot be written, or belongs to a campaign.
+    and no file that the checksums do not name. Anything else there raises :class:`.CampaignError`.
     """
     layout.require_output(path)
     target = layout.resolved(path)
@@ -53,7 +46,7 @@ def replacing_folder(path: FilePath, *, replace: bool = False, known_by: str) ->
         if private:
             layout.make_private(part)
         _require_free(path, target, replace, known_by)  # writing may have taken long
-        _exchange(part, target)
+        _swap(part, target)
     except FileNotFoundError as error:
         if not target.parent.is_dir():
             raise InputError(f"{path}: cannot be written, there is no folder {target.parent}") from error
@@ -71,21 +64,21 @@ def _require_free(path: FilePath, target: Path, replace: bool, known_by: str) ->
         raise CampaignError(f"{path} is there already, and is no exported collection; choose another name")
     if not replace:
         raise CampaignError(f"there is a collection in {path} already; --replace takes its place")
-    if foreign := _foreign(target):
+    if foreign := _find_foreign(target):
         raise CampaignError(
             f"{path} has files that no export wrote ({', '.join(foreign[:3])}{', ...' * (len(foreign) > 3)}), and "
             "--replace would remove them; move them away or choose another name"
         )
 
 
-def _foreign(folder: Path) -> list[str]:
+def _find_foreign(folder: Path) -> list[str]:
     """The files of an exported folder that its checksums do not name."""
     lines = (folder / CHECKSUMS).read_text(encoding="utf-8", errors="replace").splitlines()
     own = {CHECKSUMS, *(line[66:] for line in lines)}  # 64 digits of SHA-256 and two blanks stand before each name
     return sorted({place.relative_to(folder).as_posix() for place in folder.rglob("*") if not place.is_dir()} - own)
 
 
-def _exchange(part: Path, target: Path) -> None:
+def _swap(part: Path, target: Path) -> None:
     """Put `part` in the place of `target`, and restore `target` where that fails."""
     if not target.exists():
         part.rename(target)
@@ -100,22 +93,22 @@ def _exchange(part: Path, target: Path) -> None:
     shutil.rmtree(before, ignore_errors=True)
 
 
-def file_in(folder: Path, file: Path) -> WrittenFile:
+def describe_file(folder: Path, file: Path) -> WrittenFile:
     """The record of a file in a folder."""
     with file.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
     return WrittenFile(file.relative_to(folder).as_posix(), file.stat().st_size, digest)
 
 
-def files_in(folder: Path) -> list[WrittenFile]:
+def list_files(folder: Path) -> list[WrittenFile]:
     """Every file in a folder and its subfolders, by path."""
-    return sorted(file_in(folder, file) for file in folder.rglob("*") if file.is_file())
+    return sorted(describe_file(folder, file) for file in folder.rglob("*") if file.is_file())
 
 
 def write_zip(folder: Path, path: FilePath) -> None:
     """Write a folder as a ZIP archive under its own name; the same content gives the same bytes."""
     with replacing_bytes(path) as raw, zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in files_in(folder):
+        for file in list_files(folder):
             entry = zipfile.ZipInfo(f"{folder.name}/{file.path}")  # dated 1980, the first that a ZIP can say
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
             with archive.open(entry, "w", force_zip64=True) as to, (folder / file.path).open("rb") as content:

@@ -28,14 +28,14 @@ class ImageList(list[dict[str, str]]):
     """Images of a record, each ``{"path", "alt"}`` or ``{"link", "alt"}``; the type marks them as such in metadata."""
 
 
-def host_of(link: str) -> str | None:
+def parse_host(link: str) -> str | None:
     r"""The host from which a browser loads a web address; None for other or ambiguous addresses.
 
     Browsers read a backslash as a slash, pass over control characters, and take what stands before an @ for a user's
     name: through such an address another host could pass for an allowed one.
 
-    >>> host_of("https://Images.example.org/a.png"), host_of("https://evil.example\\@ok.org/a.png"), host_of("a.png")
-    ('images.example.org', None, None)
+    >>> parse_host("https://Images.example.org/a.png"), parse_host("https://evil.example\\@ok.org/a.png")
+    ('images.example.org', None)
     """
     if "\\" in link or not link.isprintable() or any(c.isspace() for c in link):
         return None
@@ -46,7 +46,7 @@ def host_of(link: str) -> str | None:
         return None
 
 
-def named_images(path: FilePath, number: int, record: Mapping[str, object]) -> tuple[ImageList, set[str]]:
+def find_images(path: FilePath, number: int, record: Mapping[str, object]) -> tuple[ImageList, set[str]]:
     """The images that a document's record names, each once, and the fields that name them.
 
     An image is a path relative to the file, an address (http or https), or an object ``{"src": either, "alt":
@@ -86,7 +86,7 @@ def _image(path: FilePath, number: int, field: str, value: object) -> dict[str, 
         raise FormatError(path, number, wanted, quote(repr(value)))
     src = str(src).strip()
     if src.lower().startswith(_WEB):
-        if not host_of(src):
+        if not parse_host(src):
             hint = "without blanks, \\ and the name of a user"
             raise FormatError(path, number, "the address of an image", quote(src), hint)
         return {"link": src, "alt": alt}
@@ -121,24 +121,22 @@ def read_image(path: FilePath, number: int, name: str) -> tuple[bytes, str]:
     except (OSError, RuntimeError) as error:  # RuntimeError: a link that leads to itself, before Python 3.13
         found = f"a file that cannot be read ({getattr(error, 'strerror', None) or error})"
         raise FormatError(path, number, f"the image {quote(name)}", found) from None
-    kind = kind_of(content)
+    kind = detect_type(content)
     if kind is None:
-        raise FormatError(path, number, _WANTED, *_other(name, content))
+        raise FormatError(path, number, _WANTED, *_describe_other(name, content))
     return content, kind
 
 
-def kind_of(content: bytes) -> str | None:
+def detect_type(content: bytes) -> str | None:
     r"""The type of an image by its content; None if it is not one of :data:`TYPES`.
 
-    >>> kind_of(b"\x89PNG\r\n\x1a\n..."), kind_of(b"<svg xmlns='http://www.w3.org/2000/svg'/>")
+    >>> detect_type(b"\x89PNG\r\n\x1a\n..."), detect_type(b"<svg xmlns='http://www.w3.org/2000/svg'/>")
     ('png', None)
     """
-    if content.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "png"
-    if content.startswith(b"\xff\xd8\xff"):
-        return "jpg"
-    if content.startswith((b"GIF87a", b"GIF89a")):
-        return "gif"
+    signatures = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpg", b"GIF87a": "gif", b"GIF89a": "gif"}
+    for signature, kind in signatures.items():
+        if content.startswith(signature):
+            return kind
     if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
         return "webp"
     if content[4:8] == b"ftyp":  # ISO base media: a box with the brands that the file is of
@@ -148,7 +146,7 @@ def kind_of(content: bytes) -> str | None:
     return None
 
 
-def _other(name: str, content: bytes) -> tuple[str, str]:
+def _describe_other(name: str, content: bytes) -> tuple[str, str]:
     """A description of other content, and a hint."""
     begin = content[:1000].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if not content:

@@ -14,14 +14,14 @@ from collection.formats.tables.lines import parse_score
 
 DETAILS = ("uuid", "judged_at", "shown_at", "seconds", "away", "strategy", "pool_rank", "model_round", "probability",
            "note", "flagged", "passages")  # fmt: skip
-"""Fields of :class:`collection.records.Judgement` that :func:`details_of` reads."""
+"""Fields of :class:`collection.records.Judgement` that :func:`read_details` reads."""
 
 _TEXTS = ("uuid", "judged_at", "shown_at", "strategy", "note")
 _HIGHEST = {"seconds": 1e9, "away": 1e9, "probability": 1.0, "pool_rank": 1e9, "model_round": 1e9}
 _WHOLE = ("pool_rank", "model_round")
 
 
-def details_of(path: FilePath, number: int, record: Mapping[str, object]) -> dict[str, object]:
+def read_details(path: FilePath, number: int, record: Mapping[str, object]) -> dict[str, object]:
     """The fields :data:`DETAILS` of a record, of the types in a judgement; None for missing values.
 
     The record is a line of JSON; or of CSV, where everything is text, nulls are empty, and passages are JSON. A missing
@@ -29,7 +29,7 @@ def details_of(path: FilePath, number: int, record: Mapping[str, object]) -> dic
     """
     found: dict[str, object] = {}
     for name in _TEXTS:
-        text = fields.text_of(path, number, record, name)
+        text = fields.get_text(path, number, record, name)
         found[name] = _time(path, number, text, name) if text and name.endswith("_at") else text or None
     for name, highest in _HIGHEST.items():
         found[name] = _number(path, number, record.get(name), name, highest)
@@ -49,7 +49,7 @@ def _time(path: FilePath, number: int, text: str, name: str) -> str:
     except (ValueError, OverflowError):
         raise FormatError(path, number, f"a time as {name} (ISO 8601)", quote(text)) from None
     thousandths = time.isoformat(timespec="milliseconds")
-    # A browser, which says what was shown when, writes Z.
+    # Browsers, which write `shown_at`, end it in Z.
     own = (thousandths, time.isoformat(), *([thousandths.replace("+00:00", "Z")] if name == "shown_at" else ()))
     return text if text in own else thousandths
 

@@ -12,10 +12,10 @@ import pandas as pd
 
 from collection.errors import FormatError, InputError
 from collection.formats import delimited, fields, source, spreadsheet
-from collection.formats.judgements import DETAILS, details_of
+from collection.formats.judgements import DETAILS, read_details
 from collection.formats.source import FilePath, quote
-from collection.formats.tables.lines import as_numbers, parse_grade
-from collection.formats.write import number_text, replacing, require_ids
+from collection.formats.tables.lines import parse_grade, to_array
+from collection.formats.write import format_number, replacing, require_ids
 from collection.frames import LABELS
 from collection.records import COUNTS_AS, KINDS
 
@@ -109,7 +109,7 @@ def _read(path: FilePath, *, details: bool) -> LabelLog:
         kept[row[1:4]] = row
     graded = [row for row in kept.values() if row.relevance is not None]
     frame = pd.DataFrame([row[1:4] for row in graded], columns=list(LABELS.names[:3]), dtype="str")
-    labels = frame.assign(relevance=as_numbers([row.relevance for row in graded if row.relevance is not None]))
+    labels = frame.assign(relevance=to_array([row.relevance for row in graded if row.relevance is not None]))
     if any(row.first_judged_at for row in graded):
         labels["first_judged_at"] = pd.Series([row.first_judged_at for row in graded], dtype="str")
     for name in DETAILS if any(row.details for row in graded) else ():
@@ -118,7 +118,7 @@ def _read(path: FilePath, *, details: bool) -> LabelLog:
     return LabelLog(LABELS.check(labels), {what: count for what, count in left_out.items() if count})
 
 
-def line_of_label(path: FilePath, annotator: str, query_id: str, doc_id: str) -> int | None:
+def find_label_line(path: FilePath, annotator: str, query_id: str, doc_id: str) -> int | None:
     """The last line of an annotator's label for a pair, for messages; None if there is none."""
     wanted = (annotator, query_id, doc_id)
     lines = (
@@ -133,12 +133,8 @@ def write_labels(frame: pd.DataFrame, path: FilePath) -> None:
     """Write labels as ``.csv`` or ``.tsv`` with the header ``annotator,query_id,doc_id,relevance``.
 
     `frame` is :data:`collection.frames.LABELS` with one row per annotator and pair, in the order of the file. Names
-    that a spreadsheet would compute get an apostrophe (:mod:`collection.formats.spreadsheet`).
-
-    Raises
-    ------
-    InputError
-        :func:`read_labels` could not read a name, id, grade or repeated pair back, or the file cannot be written.
+    that a spreadsheet would compute get an apostrophe (:mod:`collection.formats.spreadsheet`). Names, ids and grades
+    that :func:`read_labels` could not read back are refused.
     """
     separator = {".csv": ",", ".tsv": "\t"}.get(source.suffix(path))
     if separator is None:
@@ -155,7 +151,7 @@ def write_labels(frame: pd.DataFrame, path: FilePath) -> None:
             found = quote(str(name))
             raise InputError(f"an annotator's name cannot be written with blanks around it or a line end: {found}")
         require_ids([str(query_id), str(doc_id)])
-        rows.append((str(spreadsheet.escaped(name)), str(query_id), str(doc_id), number_text(grade)))
+        rows.append((str(spreadsheet.escape(name)), str(query_id), str(doc_id), format_number(grade)))
     with replacing(path) as file:
         if separator == "\t":
             file.writelines("\t".join(row) + "\n" for row in rows)
@@ -183,7 +179,7 @@ def _row(path: FilePath, number: int, record: Mapping[str, object], log: bool, d
     if log and record["kind"] != "graded":
         return _Row(number, annotator, query_id, doc_id, None, record["kind"] == "cannot judge", at)
     grade = _grade(path, number, record["relevance"])
-    more = details_of(path, number, record) if log and details else {}
+    more = read_details(path, number, record) if log and details else {}
     return _Row(number, annotator, query_id, doc_id, grade, first_judged_at=at, details=more)
 
 

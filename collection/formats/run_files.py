@@ -21,7 +21,7 @@ RUNS_AHEAD = 2
 """Small runs that are read while another is in use, since one block of a file keeps only one core busy."""
 
 
-def run_names(paths: Sequence[FilePath]) -> list[str]:
+def name_runs(paths: Sequence[FilePath]) -> list[str]:
     """The name of each run: its tag, or its file's name where two files carry the same tag."""
     tags = [_tag(path) for path in paths]
     names = [source.stem(path) if tags.count(tag) > 1 else tag for path, tag in zip(paths, tags, strict=True)]
@@ -35,11 +35,11 @@ def run_names(paths: Sequence[FilePath]) -> list[str]:
 
 
 def read_runs(paths: Sequence[FilePath]) -> Iterator[Run]:
-    """Read runs one after the other, each under the name that :func:`run_names` gives it.
+    """Read runs one after the other, each under the name that :func:`name_runs` gives it.
 
     While one run is in use the next are read, unless they are large: only one large run is in memory at a time.
     """
-    names = run_names(paths)
+    names = name_runs(paths)
     ahead: deque[Future[Run]] = deque()
     with ThreadPoolExecutor(RUNS_AHEAD) as pool:
         for number, (name, path) in enumerate(zip(names, paths, strict=True)):
@@ -57,7 +57,7 @@ def _tag(path: FilePath) -> str:
     return first[2][5] if first is not None and len(first[2]) >= 6 else source.stem(path)
 
 
-def line_of_pair(path: FilePath, query_id: str, doc_id: str) -> int | None:
+def find_pair_line(path: FilePath, query_id: str, doc_id: str) -> int | None:
     """The first line of qrels with both ids, for errors that only the campaign can find."""
     for number, _, columns in data_lines(path, "qrels"):
         document = columns[1] if len(columns) == 3 else columns[2]

@@ -146,7 +146,9 @@ def lines(
             for raw in iter(partial(file.readline, longest + 1), b""):
                 number += 1
                 if len(raw) > longest:
-                    raise too_long(path, number, longest, raw)
+                    found = f"more, beginning with {quote(raw[:100].decode('utf-8', 'replace'))}"
+                    hint = "the file may lack line ends, or be damaged"
+                    raise FormatError(path, number, f"at most {longest >> 20:,} MiB in a line", found, hint)
                 line = raw.removeprefix(BOM) if number == 1 else raw
                 yield number, _decoded(path, number, line if keep_ends else line.rstrip(b"\r\n"))
         except BROKEN as error:
@@ -168,14 +170,7 @@ def _decoded(path: FilePath, number: int, line: bytes) -> str:
         raise FormatError(path, number, "UTF-8", found, hint) from None
 
 
-def too_long(path: FilePath, number: int, longest: int, begin: bytes) -> FormatError:
-    """The error for a line, or a text, of more than `longest` bytes that begins with `begin`."""
-    found = f"more, beginning with {quote(begin[:100].decode('utf-8', 'replace'))}"
-    hint = "the file may lack line ends, or be damaged"
-    return FormatError(path, number, f"at most {longest >> 20:,} MiB in a line", found, hint)
-
-
-def nothing_in(path: FilePath, wanted: str) -> FormatError:
+def empty_file_error(path: FilePath, wanted: str) -> FormatError:
     """The error for a file without data."""
     empty = next(lines(path, wanted), None) is None
     return FormatError(path, None, wanted, "an empty file" if empty else "nothing but blank lines and comments")

@@ -135,8 +135,8 @@ class _TopicElements:
             return
         record = {k: _clean(v) for k, v in self._record.items()}
         self._record = None
-        _, query_id = fields.identifier(self.path, self._line, {k: v for k, v in record.items() if v}, ID)
-        texts = [record.get(fields.pick(record, names) or "", "") for names in (TITLE, DESCRIPTION, NARRATIVE)]
+        _, query_id = fields.find_id(self.path, self._line, {k: v for k, v in record.items() if v}, ID)
+        texts = [record.get(fields.first_present(record, names) or "", "") for names in (TITLE, DESCRIPTION, NARRATIVE)]
         # Some tracks put the whole need between <topic> and </topic>.
         self.topics.append((self._line, Topic(query_id, texts[0] or _clean(self._own), *texts[1:])))
 

@@ -61,7 +61,7 @@ def _parsed(path: FilePath) -> Iterable[tuple[int, Topic]]:
         return topic_markup.parse(path, WANTED)
     if begin == "{" or suffix in (".jsonl", ".json", ".ndjson"):
         return ((at, _topic(path, at, record)) for at, record in fields.json_records(path, WANTED))
-    if suffix == ".csv" or (suffix != ".tsv" and "\t" not in line and fields.header_of(line.split(","), ID)):
+    if suffix == ".csv" or (suffix != ".tsv" and "\t" not in line and fields.find_header(line.split(","), ID)):
         return _from_table(path, ",")
     if "\t" in line:
         return _from_table(path, "\t")
@@ -75,8 +75,9 @@ def _from_table(path: FilePath, separator: str) -> Iterator[tuple[int, Topic]]:
 
 
 def _topic(path: FilePath, number: int, record: Mapping[str, object]) -> Topic:
-    _, query_id = fields.identifier(path, number, record, ID)
+    _, query_id = fields.find_id(path, number, record, ID)
     texts = (
-        fields.text_of(path, number, record, fields.pick(record, names)) for names in (TITLE, DESCRIPTION, NARRATIVE)
+        fields.get_text(path, number, record, fields.first_present(record, names))
+        for names in (TITLE, DESCRIPTION, NARRATIVE)
     )
     return Topic(query_id, *texts)

@@ -58,9 +58,8 @@ def write_training(
     """
     suffix = source.suffix(path)
     if suffix not in (".tsv", ".jsonl"):
-        raise InputError(
-            f"{path}: training data are written as .tsv (ids) or .jsonl (with texts), perhaps .gz after it"
-        )
+        forms = ".tsv (ids) or .jsonl (with texts), perhaps .gz after it"
+        raise InputError(f"{path}: training data are written as {forms}")
     require_columns(frame, NEEDED, "writing training data")
     lines = list(_lines(frame, tuples))
     with replacing(path) as file:
@@ -97,15 +96,12 @@ def _records(lines: Sequence[_Line], queries: Mapping[str, str], documents: Fetc
         for line in batch:
             if line.query_id not in queries:
                 raise InputError(f"training data need the text of topic {source.quote(line.query_id)}; there is none")
-            yield {
-                "query_id": line.query_id,
-                "query": queries[line.query_id],
-                "positive": _document(texts, *line.positive),
-                "negatives": [
-                    {**_document(texts, doc_id, relevance), "judged": judged}
-                    for doc_id, relevance, judged in line.negatives
-                ],
-            }
+            positive = _document(texts, *line.positive)
+            negatives = [
+                {**_document(texts, doc_id, grade), "judged": judged} for doc_id, grade, judged in line.negatives
+            ]
+            query = {"query_id": line.query_id, "query": queries[line.query_id]}
+            yield query | {"positive": positive, "negatives": negatives}
 
 
 def _document(texts: Mapping[str, Document], doc_id: str, relevance: float) -> dict[str, object]:

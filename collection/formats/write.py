@@ -50,12 +50,12 @@ def replacing_bytes(path: FilePath) -> Iterator[IO[bytes]]:
         elif not target.parent.is_dir():
             raise InputError(f"{path}: cannot be written, there is no folder {target.parent}")
         else:
-            yield from _exchanged(target)
+            yield from _replace_file(target)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
-def _exchanged(target: Path) -> Iterator[IO[bytes]]:
+def _replace_file(target: Path) -> Iterator[IO[bytes]]:
     """A new file beside `target`, then in its place; removed if anything fails."""
     part = target.with_name(f".{target.name[:200]}.{uuid.uuid4().hex[:8]}.part")
     private = layout.home(target) is not None
@@ -123,21 +123,19 @@ def write_qrels(frame: pd.DataFrame, path: FilePath, *, form: QrelsForm = "judge
     """
     extra = {"subtopics": "subtopic", "strata": "stratum", "probabilities": "probability"}.get(form)
     QRELS.check(frame, "writing qrels", also=[extra] if extra else [])
-    topics = _ids(frame, "query_id")
-    documents = _ids(frame, "doc_id")
+    topics, documents = _format_ids(frame, "query_id"), _format_ids(frame, "doc_id")
     if any(t.startswith("#") for t in set(topics)):
         raise InputError("a query_id that begins with # would be read as a comment; rename the topic")
-    grades = [number_text(grade) for grade in frame["relevance"].tolist()]
+    grades = [format_number(grade) for grade in frame["relevance"].tolist()]
     columns = [topics, ["0"] * len(frame), documents, grades]
     if form == "subtopics":
-        columns[1] = _ids(frame, "subtopic")
+        columns[1] = _format_ids(frame, "subtopic")
     elif form == "strata":
-        columns.insert(3, _ids(frame, "stratum"))
+        columns.insert(3, _format_ids(frame, "stratum"))
     elif form == "probabilities":
-        columns.append([number_text(p) for p in frame["probability"].tolist()])
+        columns.append([format_number(p) for p in frame["probability"].tolist()])
     with replacing(path) as file:
-        for row in zip(*columns, strict=True):
-            file.write(" ".join(row) + "\n")
+        file.writelines(" ".join(row) + "\n" for row in zip(*columns, strict=True))
 
 
 def write_pool(frame: pd.DataFrame, path: FilePath) -> None:
@@ -146,15 +144,15 @@ def write_pool(frame: pd.DataFrame, path: FilePath) -> None:
     ``probability`` and ``stratum`` follow if any row has one. A null is empty in the file.
     """
     POOL.check(frame, "writing a pool")
-    strategies = ["" if s is None else str(s) for s in _plain(frame["strategy"])]
-    wrong = next((s for s in strategies if "\t" in s or "\n" in s or "\r" in s), None)
+    strategies = ["" if s is None else str(s) for s in _to_python(frame["strategy"])]
+    wrong = next((s for s in strategies if re.search(r"[\t\n\r]", s)), None)
     if wrong is not None:
         raise InputError(f"a strategy cannot be written with a tab or a line end in it: {source.quote(wrong)}")
     numbers = ["rank", *(c for c in ("probability", "stratum") if c in frame and frame[c].notna().any())]
-    cells = [["" if n is None else number_text(n) for n in _plain(frame[column])] for column in numbers]
+    cells = [["" if n is None else format_number(n) for n in _to_python(frame[column])] for column in numbers]
     with replacing(path) as file:
         file.write("\t".join([*POOL.names[:3], *numbers]) + "\n")
-        for row in zip(_ids(frame, "query_id"), _ids(frame, "doc_id"), strategies, *cells, strict=True):
+        for row in zip(_format_ids(frame, "query_id"), _format_ids(frame, "doc_id"), strategies, *cells, strict=True):
             file.write("\t".join(row) + "\n")
 
 
@@ -190,8 +188,7 @@ def write_log(
         raise InputError(f"{path}: {what} are written as {' or '.join(forms)} (perhaps .gz after it){also}")
     require_columns(frame, wanted, f"writing {what}")
     names = [str(c) for c in frame.columns]
-    columns = [_plain(frame[c], whole=c in _WHOLE) for c in frame.columns]
-    rows = zip(*columns, strict=True)
+    rows = zip(*(_to_python(frame[c], whole=c in _WHOLE) for c in frame.columns), strict=True)
     with replacing(path) as file:
         if suffix == ".jsonl":
             for row in rows:
@@ -202,8 +199,8 @@ def write_log(
             quoting = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
             writer.writerow(names)
             for row in rows:
-                cells = zip(names, map(_cell, row), strict=True)
-                written = [cell if name in spreadsheet.IDS else spreadsheet.escaped(cell) for name, cell in cells]
+                cells = zip(names, map(_format_cell, row), strict=True)
+                written = [cell if name in spreadsheet.IDS else spreadsheet.escape(cell) for name, cell in cells]
                 returns = any(isinstance(cell, str) and "\r" in cell for cell in written)
                 (quoting if returns else writer).writerow(written)
 
@@ -217,7 +214,7 @@ def _write_parquet(frame: pd.DataFrame, path: FilePath) -> None:
     types = dict.fromkeys(_WHOLE, number) | dict.fromkeys(("seconds", "away", "probability"), pa.float64())
     types |= {"flagged": pa.bool_(), "passages": pa.list_(pa.struct(passage))}
     schema = pa.schema([(str(c), types.get(str(c), pa.string())) for c in frame.columns])
-    columns = {str(c): _plain(frame[c], whole=c in _WHOLE) for c in frame.columns}
+    columns = {str(c): _to_python(frame[c], whole=c in _WHOLE) for c in frame.columns}
     columns["passages"] = [
         [p if isinstance(p, dict) else {"start": p[0], "end": p[1], "text": None} for p in marked or ()]
         for marked in columns["passages"]
@@ -236,7 +233,7 @@ def write_passages(judgements: pd.DataFrame, path: FilePath) -> int:
     if source.suffix(path) != ".jsonl":
         raise InputError(f"{path}: passages are written as .jsonl (perhaps .gz after it)")
     names = ("query_id", "doc_id", "annotator", "relevance")
-    columns = [_plain(judgements[name], whole=name in _WHOLE) for name in names]
+    columns = [_to_python(judgements[name], whole=name in _WHOLE) for name in names]
     count = 0
     with replacing(path) as file:
         for *fields, passages in zip(*columns, judgements["passages"], strict=True):
@@ -283,26 +280,24 @@ def json_line(record: object) -> str:
     return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def number_text(value: float) -> str:
+def format_number(value: float) -> str:
     """A number without needless decimals."""
     return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
-def _cell(value: object) -> object:
+def _format_cell(value: object) -> object:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple | list) else value
 
 
-def _plain(column: pd.Series, whole: bool = False) -> list[Any]:
+def _to_python(column: pd.Series, whole: bool = False) -> list[Any]:
     """Python values, with None for every null."""
     values = [None if null else v for v, null in zip(column.tolist(), column.isna(), strict=True)]
-    if whole:
-        return [int(v) if isinstance(v, float) and v.is_integer() else v for v in values]
-    return values
+    return [int(v) if whole and isinstance(v, float) and v.is_integer() else v for v in values]
 
 
-def _ids(frame: pd.DataFrame, name: str) -> list[str]:
+def _format_ids(frame: pd.DataFrame, name: str) -> list[str]:
     """Ids as text that can be read back."""
-    ids = ["" if i is None else str(i) for i in _plain(frame[name])]
+    ids = ["" if i is None else str(i) for i in _to_python(frame[name])]
     require_ids(ids, f"a {name}")
     return ids
 

@@ -102,12 +102,7 @@ def _logistic(x: Floats) -> Floats:
 
 
 def estimate_strengths(preferences: pd.DataFrame, *, prior: float = PRIOR) -> pd.DataFrame:
-    """Estimate the strength of each document in each topic, over all annotators; see :func:`fit`.
-
-    Parameters
-    ----------
-    preferences
-        As for :func:`~collection.preferences.count_votes`; equal documents have half a win each.
+    """Estimate the strength of each document in each topic by :func:`fit` from preferences of all annotators.
 
     Returns
     -------

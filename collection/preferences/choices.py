@@ -71,8 +71,7 @@ def build_qrels(choices: pd.DataFrame, rule: str = "majority") -> pd.DataFrame:
     Parameters
     ----------
     choices
-        ``annotator``, ``query_id``, ``kind``, ``shown``, ``chosen`` (tuples of ids): each annotator's choice for each
-        topic once.
+        Columns :data:`NEEDED`, with tuples of ids: each annotator's choice for each topic once.
     rule
         A name of :data:`CHOICE_RULES`, applied to the annotators who were shown the document.
 

@@ -39,14 +39,7 @@ class PreferenceAgreement(NamedTuple):
 
 
 def latest_preferences(preferences: pd.DataFrame) -> pd.DataFrame:
-    """Keep each annotator's latest preference of each pair of a whole log, oldest first, without undone ones.
-
-    Examples
-    --------
-    >>> rows = [("ann", "1", "a", "b", "left"), ("ann", "1", "b", "a", "left"), ("ann", "1", "a", "c", "left")]
-    >>> latest_preferences(pd.DataFrame(rows, columns=list(NEEDED)))["left"].tolist()
-    ['b', 'a']
-    """
+    """Keep each annotator's latest preference of each pair of a whole log, oldest first, without undone ones."""
     require_columns(preferences, NEEDED, "what is preferred")
     one, other = preferences["left"].astype(str), preferences["right"].astype(str)
     keys = pd.DataFrame(
@@ -62,12 +55,7 @@ def latest_preferences(preferences: pd.DataFrame) -> pd.DataFrame:
 
 
 def count_votes(preferences: pd.DataFrame) -> pd.DataFrame:
-    """Count how often each document of a pair was preferred.
-
-    Parameters
-    ----------
-    preferences
-        ``annotator``, ``query_id``, ``left``, ``right``, ``kind``; "cannot judge" is left out.
+    """Count how often each document of a pair was preferred, without "cannot judge".
 
     Returns
     -------

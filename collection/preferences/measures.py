@@ -60,12 +60,7 @@ def evaluate(runs: Iterable[Run], preferences: pd.DataFrame, depth: int | None =
     documents is retrieved within `depth`; retrieved documents rank above others. In a topic without a pair that counts,
     ppref and wpref have no value and rpref is 0.
 
-    Parameters
-    ----------
-    preferences
-        ``annotator``, ``query_id``, ``left``, ``right``, ``kind``.
-    depth
-        Ranks evaluated in each topic; all if left out.
+    `depth` is the number of ranks evaluated in each topic, all if left out.
 
     Raises
     ------

@@ -63,14 +63,8 @@ def plan(documents: Sequence[str], said: Iterable[AnsweredPair], seed: str = "")
       tried again at the end, and then joins the one that it cannot be compared with; with two such pairs it is left
       out.
 
-    Parameters
-    ----------
-    documents
-        Ids in the order of the pool.
-    said
-        This annotator's current preferences of the topic; those of other documents are ignored.
-    seed
-        Determines, with the pair, which document is on the left.
+    `documents` are ids in the order of the pool, `said` the annotator's current preferences of the topic, of which
+    those of other documents are ignored. `seed` and the pair determine which document is on the left.
 
     Examples
     --------

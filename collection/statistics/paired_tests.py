@@ -313,9 +313,7 @@ def _wilcoxon_cut(n: int, alpha: float) -> int:
 
 
 @TESTS.add(
-    "sign",
-    label="Sign",
-    description="In how many topics each was better; blind to by how much, so it sees least.",
+    "sign", label="Sign", description="In how many topics each was better; blind to by how much, so it sees least."
 )
 def sign(differences: npt.ArrayLike, alpha: float = 0.05) -> PairedTestResult:
     """The sign test, exact, topics without a difference left out; the interval is of the median."""

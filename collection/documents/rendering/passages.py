@@ -98,19 +98,8 @@ def excerpts(text: str, terms: list[str], most: int = 4, length: int = 120) -> l
     summaries of query words with leading sentences let people judge faster and more correctly (Tombros & Sanderson
     1998, Advantages of query biased summaries in information retrieval).
 
-    Parameters
-    ----------
-    terms
-        As :func:`terms` gives them.
-    most
-        Number of passages with the beginning.
-    length
-        Approximate number of words of a passage.
-
-    Returns
-    -------
-    list of tuple of int
-        [start, end) in code points, in reading order.
+    `most` counts the passages with the beginning, `length` is their approximate number of words. The result is
+    [start, end) in code points, in reading order.
 
     Examples
     --------

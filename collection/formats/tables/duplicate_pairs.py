@@ -17,24 +17,20 @@ _ODD = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio
 _HALF = np.uint64(32)
 
 
-def pair_keys(topics: Any, documents: Any) -> Hashes:
+def hash_pairs(topics: Any, documents: Any) -> Hashes:
     """A 64-bit key of each pair; equal pairs have equal keys, and different ones hardly ever.
 
-    Parameters
-    ----------
-    topics
-        An arrow array of dictionary type; its codes may differ from block to block, the keys do not.
-    documents
-        An arrow array of large strings.
+    `topics` is an arrow array of dictionary type, whose codes may differ from block to block; `documents` is an arrow
+    array of large strings.
     """
     # Hashes of topics are scattered again, so that they are independent of those of documents.
-    of_topic = _scattered(_scattered(hashes(topics.dictionary.cast("large_string")), 8), 16)
-    keys = hashes(documents)
+    of_topic = _mix(_mix(hash_texts(topics.dictionary.cast("large_string")), 8), 16)
+    keys = hash_texts(documents)
     keys ^= of_topic[topics.indices.to_numpy()]
     return keys
 
 
-def hashes(texts: Any) -> Hashes:
+def hash_texts(texts: Any) -> Hashes:
     """A hash of each text of an arrow array of large strings, eight bytes of all texts at a time."""
     _, offsets, data = texts.buffers()
     offsets = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
@@ -43,17 +39,17 @@ def hashes(texts: Any) -> Hashes:
     data = np.concatenate([data, np.zeros(8, np.uint8)])
     # The eight bytes from each place on, as a view with overlaps.
     words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))
-    made = _scattered(_first_bytes(words[begin], lengths), 0)
+    made = _mix(_mask_bytes(words[begin], lengths), 0)
     made += lengths.view(np.uint64)
     rows, done = np.flatnonzero(lengths > 8), 8
     while len(rows):
-        made[rows] += _scattered(_first_bytes(words[begin[rows] + done], lengths[rows] - done), done)
+        made[rows] += _mix(_mask_bytes(words[begin[rows] + done], lengths[rows] - done), done)
         done += 8
         rows = rows[lengths[rows] > done]
     return made
 
 
-def _first_bytes(words: Hashes, counts: npt.NDArray[np.int64]) -> Hashes:
+def _mask_bytes(words: Hashes, counts: npt.NDArray[np.int64]) -> Hashes:
     """The words without the bytes after the first `counts` (little-endian)."""
     surplus = np.minimum(counts, 8)
     surplus *= -8
@@ -62,20 +58,20 @@ def _first_bytes(words: Hashes, counts: npt.NDArray[np.int64]) -> Hashes:
     return words
 
 
-def _scattered(words: Hashes, place: int) -> Hashes:
+def _mix(words: Hashes, place: int) -> Hashes:
     """A one-to-one mapping of the numbers, another one at each `place`; changes the array in place."""
     words *= np.uint64(pow(_ODD, place + 1, 1 << 64))
     words ^= words >> _HALF
     return words
 
 
-def any_twice(keys: Hashes) -> bool:
+def has_duplicate_keys(keys: Hashes) -> bool:
     """Whether any key is repeated."""
     ordered = np.sort(keys)
     return bool((ordered[1:] == ordered[:-1]).any())
 
 
-def comes_twice(keys: Hashes, topics: Any, documents: Any) -> bool:
+def has_duplicate_pairs(keys: Hashes, topics: Any, documents: Any) -> bool:
     """Whether any pair is repeated, given the keys of the pairs."""
     ordered = np.sort(keys)
     again = ordered[1:][ordered[1:] == ordered[:-1]]

@@ -64,7 +64,7 @@ class Layout(NamedTuple):
     graded: bool = False
     header: int = 0
     refuse: Callable[[list[str]], str] | None = None
-    """Given a line's columns, names what the line is if it is something else; '' if it is valid."""
+    """Names the other kind of file that a line's columns come from; '' if the line is valid."""
 
 
 class Rows(NamedTuple):
@@ -79,7 +79,7 @@ class Rows(NamedTuple):
     """The values of the layout's extra column."""
 
 
-def columns_of(line: str) -> list[str]:
+def split_columns(line: str) -> list[str]:
     """The columns of a line, separated by blanks and tabs only, since ids may hold any other character."""
     return [c for c in line.replace("\t", " ").split(" ") if c]
 
@@ -90,7 +90,7 @@ def data_lines(path: FilePath, what: str) -> Iterator[tuple[int, str, list[str]]
         if "\r" in line:
             found, hint = f"a lone carriage return in {quote(line)}", "save the file with Unix line ends"
             raise FormatError(path, number, "lines that end in LF or CRLF", found, hint)
-        columns = columns_of(line)
+        columns = split_columns(line)
         if columns and not columns[0].startswith("#"):
             yield number, line, columns
 
@@ -99,7 +99,7 @@ def first_line(path: FilePath, what: str) -> tuple[int, str, list[str]]:
     """The first of :func:`data_lines`; an error if there is none."""
     first = next(data_lines(path, what), None)
     if first is None:
-        raise source.nothing_in(path, what)
+        raise source.empty_file_error(path, what)
     return first
 
 
@@ -121,7 +121,7 @@ def parse_grade(text: str) -> int | float | None:
     return int(value) if value.is_integer() else value
 
 
-def as_numbers(grades: list[int | float]) -> np.ndarray:
+def to_array(grades: list[int | float]) -> np.ndarray:
     """Grades as an array, of integers if all are whole."""
     whole = all(isinstance(g, int) for g in grades)
     return np.array(grades, dtype=np.int64 if whole else np.float64)

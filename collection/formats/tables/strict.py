@@ -12,17 +12,17 @@ import pandas as pd
 from collection.errors import FormatError
 from collection.formats.source import FilePath, quote
 from collection.formats.tables.fast import read_quickly
-from collection.formats.tables.lines import Layout, Rows, as_numbers, data_lines, parse_grade, parse_score
+from collection.formats.tables.lines import Layout, Rows, data_lines, parse_grade, parse_score, to_array
 
 
 def read_table(path: FilePath, layout: Layout) -> Rows:
     """Read a file by its layout with the fast reader, else with the strict one."""
     # `refuse` reads line by line, and files with a further column are small.
     by_line = layout.refuse is not None or layout.extra is not None
-    return (None if by_line else read_quickly(path, layout)) or read_slowly(path, layout)
+    return (None if by_line else read_quickly(path, layout)) or read_strictly(path, layout)
 
 
-def read_slowly(path: FilePath, layout: Layout) -> Rows:
+def read_strictly(path: FilePath, layout: Layout) -> Rows:
     """Read line by line: the rows, or the error with its line."""
     topics: dict[str, int] = {}
     documents: dict[str, int] = {}
@@ -61,7 +61,7 @@ def read_slowly(path: FilePath, layout: Layout) -> Rows:
         raise FormatError(path, None, layout.what, found)
     pairs = pd.DataFrame({"topic": np.array(topic_codes, np.int32), "doc": np.array(document_codes, np.int32)})
     part = layout.extra.name if layout.extra is not None and layout.extra.parts else ""
-    twice = _first_twice(pairs.assign(extra=extra) if part else pairs)
+    twice = _find_duplicate(pairs.assign(extra=extra) if part else pairs)
     topic_names, document_names = pd.Index(list(topics), dtype="str"), pd.Index(list(documents), dtype="str")
     if twice is not None:
         first, second = twice
@@ -70,12 +70,12 @@ def read_slowly(path: FilePath, layout: Layout) -> Rows:
         document = f"document {quote(document_names[document_codes[second]])} of {where}"
         found = f"{document} a second time (first in line {numbers[first]})"
         raise FormatError(path, numbers[second], f"each document once in a {part or 'topic'}", found)
-    values = as_numbers(grades) if layout.graded else np.array(scores, dtype=np.float64)
+    values = to_array(grades) if layout.graded else np.array(scores, dtype=np.float64)
     texts = document_names.take(pairs["doc"].to_numpy()).array
     return Rows(pairs["topic"].to_numpy(), topic_names, texts, values, extra or None)
 
 
-def _first_twice(pairs: pd.DataFrame) -> tuple[int, int] | None:
+def _find_duplicate(pairs: pd.DataFrame) -> tuple[int, int] | None:
     """The first row that repeats an earlier one, as (earlier row, this row); or None."""
     twice = pairs.duplicated().to_numpy()
     if not twice.any():

@@ -1,17 +1,16 @@
 """Read and check what cards send: the fields of JSON objects, and decisions as the campaign takes them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TypedDict, TypeVar
 
 from annotate.judging.card import LONGEST_NOTE
 from annotate.judging.document_payload import Payload
-from annotate.server.request_bodies import BadRequest
+from annotate.server.request_bodies import RequestError
 from collection.campaign.results import Refused
 from collection.characters import require_writable, writable
 from collection.records import KINDS, Judgement
 
-MOST_PASSAGES = 100
-"""Marked passages of one judgement."""
+MOST_PASSAGES = 100  # marked passages of one judgement
 LONGEST_TEXT = 1 << 40
 """Characters; no document has more."""
 DAY = 24 * 3600
@@ -33,63 +32,63 @@ class DecisionFields(TypedDict):
     note: str | None
 
 
-def text(fields: Mapping[str, object], name: str) -> str:
+def read_text(fields: Mapping[str, object], name: str) -> str:
     """Read a text that is not empty and can be stored."""
     value = fields.get(name)
     if not isinstance(value, str) or not value:
-        raise BadRequest(f"wanted {name} as a string")
-    require_writable(value, name, BadRequest)
+        raise RequestError(f"wanted {name} as a string")
+    require_writable(value, name, RequestError)
     return value
 
 
-def optional_text(fields: Mapping[str, object], name: str, longest: int | None = None) -> str | None:
+def read_optional_text(fields: Mapping[str, object], name: str, longest: int | None = None) -> str | None:
     """Read a text, cut after `longest` characters; None if it is missing or empty."""
-    return text(fields, name)[:longest] if fields.get(name) else None
+    return read_text(fields, name)[:longest] if fields.get(name) else None
 
 
-def items(fields: Mapping[str, object], name: str) -> list[object]:
+def read_list(fields: Mapping[str, object], name: str) -> list[object]:
     """Read a list, empty if it is missing."""
     value = fields.get(name, [])
     if not isinstance(value, list):
-        raise BadRequest(f"wanted {name} as a list")
+        raise RequestError(f"wanted {name} as a list")
     return value
 
 
-def texts(fields: Mapping[str, object], name: str) -> list[str]:
+def read_texts(fields: Mapping[str, object], name: str) -> list[str]:
     """Read a list of texts."""
-    return [text({name: value}, name) for value in items(fields, name)]
+    return [read_text({name: value}, name) for value in read_list(fields, name)]
 
 
-def whole(fields: Mapping[str, object], name: str, default: int, least: int | None = None) -> int:
+def read_integer(fields: Mapping[str, object], name: str, default: int, least: int | None = None) -> int:
     """Read an integer, `default` if it is missing; with `least`, one between that and what the database can store."""
     value = fields.get(name, default)
     if not isinstance(value, int) or isinstance(value, bool) or (least is not None and not least <= value < 2**53):
-        raise BadRequest(f"wanted {name} as a whole number{'' if least is None else f' from {least}'}")
+        raise RequestError(f"wanted {name} as a whole number{'' if least is None else f' from {least}'}")
     return value
 
 
-def decisions(sent: Sequence[object], read: Callable[[Payload], D]) -> tuple[list[D], list[Refused]]:
+def read_decisions(payload: Payload, name: str, read: Callable[[Payload], D]) -> tuple[list[D], list[Refused]]:
     """Read decisions, and refuse those that cannot be read, so that the others are saved."""
     readable: list[D] = []
     refused: list[Refused] = []
-    for item in sent:
+    for item in read_list(payload, name):
         fields = item if isinstance(item, dict) else {}
-        uuid = text(fields, "uuid")
+        uuid = read_text(fields, "uuid")
         try:
             readable.append(read(fields))
-        except BadRequest as error:
+        except RequestError as error:
             refused.append(Refused(uuid, str(error)))
     return readable, refused
 
 
-def decision(annotator: str, sent: Payload) -> DecisionFields:
+def read_decision(annotator: str, sent: Payload) -> DecisionFields:
     """Read the fields of a decision; `annotator` comes from the token, not from the card."""
     return {
-        "uuid": text(sent, "uuid"),
+        "uuid": read_text(sent, "uuid"),
         "annotator": annotator,
-        "query_id": text(sent, "query_id"),
-        "reason": optional_text(sent, "reason", 1000),
-        "shown_at": optional_text(sent, "shown_at", 40),
+        "query_id": read_text(sent, "query_id"),
+        "reason": read_optional_text(sent, "reason", 1000),
+        "shown_at": read_optional_text(sent, "shown_at", 40),
         "seconds": _seconds(sent.get("seconds")),
         "away": _seconds(sent.get("away")),
         "source": "click" if sent.get("source") == "click" else "key",
@@ -97,16 +96,16 @@ def decision(annotator: str, sent: Payload) -> DecisionFields:
     }
 
 
-def judgement(annotator: str, sent: Payload) -> Judgement:
+def read_judgement(annotator: str, sent: Payload) -> Judgement:
     """Read a judgement."""
     if sent.get("kind") not in KINDS:
-        raise BadRequest(f"wanted judgements whose kind is one of {', '.join(KINDS)}")
+        raise RequestError(f"wanted judgements whose kind is one of {', '.join(KINDS)}")
     relevance = sent.get("relevance")
     if relevance is not None and (not isinstance(relevance, int) or isinstance(relevance, bool)):
-        raise BadRequest("wanted a whole number as relevance")
+        raise RequestError("wanted a whole number as relevance")
     return Judgement(
-        **decision(annotator, sent),
-        doc_id=text(sent, "doc_id"),
+        **read_decision(annotator, sent),
+        doc_id=read_text(sent, "doc_id"),
         kind=sent["kind"],
         relevance=relevance,
         flagged=sent.get("flagged") is True,
