@@ -78,7 +78,7 @@ def draw_values(
     topics: Sequence[str],
     order: Sequence[str],
     members: Mapping[str, Sequence[str]],
-    explain: Callable[[str, str], str],
+    explain: Callable[[str, str], object],
 ) -> None:
     """Draw topics x systems in these orders.
 
@@ -97,7 +97,7 @@ def draw_values(
         left, right = st.columns(2)
         run = left.selectbox("Run", [name for system in order for name in members[system]], format_func=without_bidi)
         query_id = right.selectbox("Topic", topics, format_func=lambda q: without_bidi(f"{q}: {titles[q]}"))
-        st.code(without_bidi(explain(run, query_id)), language=None)
+        st.code(without_bidi(str(explain(run, query_id))), language=None)
 
 
 def draw_costs(evaluation: Evaluation, measure: str, order: Sequence[str]) -> None:

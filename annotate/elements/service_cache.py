@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from functools import cache
 from types import FunctionType
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 import streamlit as st
 
 from annotate.auth import session
+from collection.annotator_agreement import Labels
+from collection.comparison import Evaluation
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -16,9 +18,10 @@ R = TypeVar("R")
 def cached(method: Callable[P, R], rests_on: object, spinner: str | bool = False, entries: int = 16) -> Callable[P, R]:
     """A service's method whose results are kept, by its arguments, while the state that they rest on is the same.
 
-    Of each method so many `entries` are kept; `spinner` is shown while it computes.
+    That state has to include what evaluations and labels among the arguments rest on, since these are not compared. Of
+    each method so many `entries` are kept; `spinner` is shown while it computes.
     """
-    results = _results(method.__qualname__, spinner, entries)
+    results = _results(f"{method.__qualname__} {spinner} {entries}", spinner, entries)
 
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         return cast(R, results(session.current().campaign.id, rests_on, args, kwargs, method))
@@ -36,6 +39,6 @@ def _results(name: str, spinner: str | bool, entries: int) -> Callable[..., obje
         return _method(*args, **kwargs)
 
     compute.__qualname__ = name
-    return st.cache_data(
-        show_spinner=spinner, max_entries=entries, hash_funcs={FunctionType: lambda f: f.__qualname__}
-    )(compute)
+    hashes: dict[str | type, Callable[[Any], object]] = {FunctionType: lambda function: function.__qualname__}
+    hashes |= dict.fromkeys((Evaluation, Labels), lambda _: None)
+    return st.cache_data(show_spinner=spinner, max_entries=entries, hash_funcs=hashes)(compute)
