@@ -44,8 +44,7 @@ class Provider(NamedTuple):
     """A provider, the app's address, and the people of each role."""
 
     title: str
-    address: str
-    """The app's, such as ``https://judging.example.org``."""
+    address: str  # the app's, such as ``https://judging.example.org``
     metadata_url: str
     client_id: str
     client_secret: str
@@ -53,8 +52,7 @@ class Provider(NamedTuple):
     scope: str = "openid email profile"
     email_claim: str = "email"
     groups_claim: str = "groups"
-    readable: bool = False
-    """Whether others on this machine can read the file, which contains a secret."""
+    readable: bool = False  # whether others on this machine can read the file, which contains a secret
 
     def secrets(self, key: bytes) -> dict[str, SecretsValue]:
         """Return the secrets for ``st.App``; the cookie's key is derived from the campaign's."""

@@ -15,19 +15,7 @@ from collection.errors import CleverdonError
 from collection.export import card
 from collection.formats import QUERY_TEXTS, write_zip
 
-LARGEST = 200_000_000
-"""Bytes of documents up to which a collection is packed for a browser."""
-
-STYLE = """<style>
-.card { overflow-wrap: anywhere; }
-.card :is(h3, h4, h5, h6) { padding: 0.9rem 0 0.3rem; }
-.card > :first-child { padding-top: 0; }
-.card :is(pre, table) { display: block; overflow-x: auto; }
-.card table { border-collapse: collapse; margin: 0.3rem 0 1rem; }
-.card :is(th, td) { border: 1px solid color-mix(in srgb, currentColor 25%, transparent); padding: 0.2rem 0.6rem;
-  text-align: left; overflow-wrap: normal; }
-</style>"""
-
+LARGEST = 200_000_000  # bytes of documents up to which a collection is packed for a browser
 FIELDS = {
     "description": "What it is for",
     "licence": "Licence",
@@ -78,7 +66,7 @@ def draw(rule: str) -> None:
     if st.toggle("Show the card", key="card"):
         facts = campaign.collection_card.facts(rule=rule, **options)
         with st.container(border=True, height=600):
-            st.html(f'{STYLE}<div class="card">{to_html(card(facts))}</div>')
+            widgets.safe_html(to_html(card(facts)), "card")
 
 
 def _describe() -> None:

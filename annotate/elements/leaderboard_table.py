@@ -10,8 +10,7 @@ from collection.comparison import Comparison
 BEST, LIKE_BEST, WORSE = STANDINGS
 _MARK_BEST = "font-weight: bold"
 _MARK_LIKE_BEST = "background-color: rgba(47, 127, 209, 0.22)"
-FEW_TOPICS = 10
-"""Topics below which the page warns: one more may reverse any conclusion."""
+FEW_TOPICS = 10  # topics below which the page warns: one more may reverse any conclusion
 
 
 def notes(comparison: Comparison, measure: str) -> list[str]:

@@ -8,8 +8,7 @@ from annotate.elements import display, widgets
 from annotate.elements.columns import number, text
 from collection.characters import without_bidi
 
-WIDE = 5
-"""Annotators up to whom each has their own column."""
+WIDE = 5  # annotators up to whom each has their own column
 
 
 def draw(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str) -> None:

@@ -47,8 +47,7 @@ MOST_UNITS = 36  # pairs handed out at once
 MOST_HELD = 200
 """Pairs reserved for one manager; those beyond, at the end of what a card holds, have been skipped there."""
 MOST_RECENT = 100
-HELD_FOR = 300.0
-"""Seconds of a reservation; a visible card renews it every two minutes."""
+HELD_FOR = 300.0  # seconds of a reservation; a visible card renews it every two minutes
 LONGEST_OPINION = 20_000
 """Characters of an opinion's note that are sent; imported ones may be longer than the card accepts."""
 MOST_GRADES = 1000
@@ -56,8 +55,7 @@ LONGEST_QUOTE = 300
 MOST_QUOTES = 20
 
 Pair = tuple[str, str]
-Held = dict[Pair, tuple[str, float]]
-"""The manager who holds a pair, and until when."""
+Held = dict[Pair, tuple[str, float]]  # the manager who holds a pair, and until when
 
 
 class QueueCache:

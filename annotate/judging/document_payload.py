@@ -22,12 +22,10 @@ from collection.campaign.judging_settings import CardSettings
 from collection.documents.rendering import Shown, cut, form_of
 from collection.records import Document
 
-Payload = dict[str, Any]
-"""A JSON object, received or sent."""
+Payload = dict[str, Any]  # a JSON object, received or sent
 PREFIX = "/api/judging"
 FILES = f"{PREFIX}/files"  # the path of a campaign's image files
-TEXT_CAP = 20_000
-"""Characters of a document that are sent with it; the card asks for the rest."""
+TEXT_CAP = 20_000  # characters of a document that are sent with it; the card asks for the rest
 
 FILE_HEADERS = {
     "X-Content-Type-Options": "nosniff",

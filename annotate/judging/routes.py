@@ -34,8 +34,7 @@ RECENT = 20  # judgements sent to a new card, to look back at and to undo
 MOST_WANTED = 50
 IN_LOOP = 16
 """Documents that a card holds in the loop: enough for fast judging and a short time offline, few to be replaced."""
-LONGEST_TOKEN_REQUEST = 10_000
-"""Bytes; the card sends a name."""
+LONGEST_TOKEN_REQUEST = 10_000  # bytes; the card sends a name
 FOUND = 30  # results of a search
 THREADS = ("judging", "aside", "adjudicating")
 """Threads with a connection each: for judging, slow reads and adjudication."""

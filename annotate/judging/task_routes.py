@@ -55,10 +55,8 @@ from collection.records import CHOICE_KINDS, PREFERENCE_KINDS, Choice, Preferenc
 UNIT_CAP = 4_000  # characters of each document that are sent with a unit
 MOST_UNITS = 12  # units handed out at once
 MOST_RECENT = 100
-AHEAD = 3
-"""Answers that the plan of the first topic in hand looks ahead; each more makes it four times as costly."""
-AHEAD_OF_LONG = 2
-"""The same for topics with more than :data:`LONG` documents."""
+AHEAD = 3  # answers that the plan of the first topic in hand looks ahead; each more makes it four times as costly
+AHEAD_OF_LONG = 2  # the same for topics with more than LONG documents
 LONG = 30
 AHEAD_OF_OTHERS = 1  # the same for topics behind the first
 MOST_SHOWN = 200  # documents that one decision names

@@ -17,14 +17,11 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 if TYPE_CHECKING:
     from streamlit.runtime import Runtime
 
-DEFAULT_MEGABYTES = 500
-"""Default limit on the files of one session; `cleverdon import` reads larger ones from the disk."""
+DEFAULT_MEGABYTES = 500  # default limit on the files of one session; `cleverdon import` reads larger ones from the disk
 KEPT_SECONDS = 120.0  # time after which the files of a disconnected session are freed
 
-_open: dict[str, float | None] = {}
-"""Sessions whose page has an uploader, and since when they have been disconnected."""
-_reserved: Counter[str] = Counter()
-"""Bytes of requests that are being read, by session."""
+_open: dict[str, float | None] = {}  # sessions whose page has an uploader, and since when they have been disconnected
+_reserved: Counter[str] = Counter()  # bytes of requests that are being read, by session
 
 
 def allow_for_page(*, has_uploader: bool) -> None:
