@@ -17,24 +17,22 @@ FIRST_PORT, LAST_PORT = 8501, 8600
 
 
 class CannotServe(click.ClickException):
-    """What ends the command in one line, with the exit status of every other refusal."""
+    """An error that ends the command with one line and exit status 2."""
 
     exit_code = 2
 
 
 def bind(host: str, port: int | None, usual: int | None = None) -> socket.socket:
-    """A listening socket: on `port`, or on the `usual` one or the first free one from 8501."""
+    """Open a listening socket on `port`, or else on the `usual` one or the first free one from 8501."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     error: OSError | None = None
     for candidate in [port] if port else [*([usual] if usual else []), *range(FIRST_PORT, LAST_PORT)]:
-        # Named as TCP: asyncio turns Nagle's algorithm off on no other, and now and then an answer, which goes out in
-        # two pieces, would wait 40 ms for the browser's acknowledgement of the first.
+        # With the protocol named, asyncio turns Nagle's algorithm off, which would delay some answers by 40 ms.
         sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             sock.bind((host, candidate))
-            # Listening at once: until somebody listens, another server may bind the same port beside us.
-            sock.listen(128)
+            sock.listen(128)  # until then another server may bind the same port
             return sock
         except OSError as problem:
             error = problem
@@ -44,7 +42,7 @@ def bind(host: str, port: int | None, usual: int | None = None) -> socket.socket
 
 
 def login_name() -> str:
-    """Who runs this process, as the system calls them."""
+    """Return the name of the system's user."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a container without an entry for the user
@@ -52,19 +50,19 @@ def login_name() -> str:
 
 
 def clean_address(address: str) -> str:
-    """The address of the app behind a proxy, without a slash at its end; raises :class:`CannotServe` for another."""
-    from annotate.server.origins import ascii_address, origin_of
+    """Normalise the app's address behind a proxy; raise :class:`CannotServe` unless it is one."""
+    from annotate.server.origins import encode_address, parse_origin
 
     parts = urlsplit(address)
-    if origin_of(address) is None or parts.path.strip("/") or parts.query or parts.fragment:
+    if parse_origin(address) is None or parts.path.strip("/") or parts.query or parts.fragment:
         raise CannotServe(
             f"--public-address: expected an address such as https://judging.example.org, found {address!r}"
         )
-    return ascii_address(f"{parts.scheme}://{parts.netloc}")
+    return encode_address(f"{parts.scheme}://{parts.netloc}")
 
 
 def require_network(proxy: str) -> None:
-    """Raise :class:`CannotServe` for what is no IP address and no network."""
+    """Raise :class:`CannotServe` unless `proxy` is an IP address or a network."""
     try:
         ipaddress.ip_network(proxy, strict=False)
     except ValueError:
@@ -102,7 +100,7 @@ def main(
 
     trainer = Trainer(directory)
     with suppress(CleverdonError), Campaign(directory) as campaign:
-        trainer.start(campaign)  # it takes a second, as what follows does
+        trainer.start(campaign)  # in parallel to the imports below: both take a second
 
     from annotate.application import create_app
     from annotate.auth import oidc
@@ -110,25 +108,24 @@ def main(
 
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)
     try:
-        known = oidc.read(directory)
+        provider = oidc.read_provider(directory)
         with Campaign(directory) as campaign:
             person, link_token = campaign.accounts.start_signin(annotator, login_name())
-            # The same port as last time: a browser keeps unsent judgements under the address where they were made.
+            # The same port as last time: browsers keep unsent judgements under the address where they were made.
             sock = bind(host, port, campaign.server_state.port(person))
             campaign.server_state.keep_port(person, sock.getsockname()[1])
-            local = f"http://{shown}:{sock.getsockname()[1]}"
-            address = public or (known.address if known else local)
+            address = public or (provider.address if provider else f"http://{shown}:{sock.getsockname()[1]}")
             campaign.server_state.keep_address(address)
         app = create_app(
             directory,
             trainer,
             host=host,
             public_addresses=[public] if public else [],
-            max_upload=max_upload or uploads.USUAL_MEGABYTES,
+            max_upload=max_upload or uploads.DEFAULT_MEGABYTES,
         )
     except CleverdonError as error:
         raise CannotServe(str(error)) from error
-    if known is not None and known.readable:
+    if provider is not None and provider.readable:
         click.echo(f"Others on this machine can read {directory / oidc.FILE}, which has a secret: chmod 600", err=True)
     import uvicorn
 
@@ -140,14 +137,14 @@ def main(
             access_log=False,
             ws="websockets-sansio",
             timeout_graceful_shutdown=3,
-            # Else anybody on this machine could call themselves by any address.
+            # Otherwise anybody on this machine could pretend to have any address.
             proxy_headers=bool(trusted_proxies),
             forwarded_allow_ips=list(trusted_proxies),
         )
     )
 
     def announce() -> None:
-        # From a thread that waits: a link that is printed before the server listens is opened too early.
+        # In a thread that waits: a link that is printed before the server listens may be opened too early.
         while not server.started:
             if server.should_exit:
                 return
@@ -161,7 +158,7 @@ def main(
             webbrowser.open(link)
 
     threading.Thread(target=announce, daemon=True).start()
-    with suppress(KeyboardInterrupt):  # Ctrl+C is how it is stopped, not a failure
+    with suppress(KeyboardInterrupt):  # the usual way to stop
         server.run(sockets=[sock])
 
 

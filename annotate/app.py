@@ -16,7 +16,7 @@ widgets.page_style()
 try:
     with session.open_session() as signed_in:
         if signed_in is None:
-            uploads.page_drawn(has_uploader=False)
+            uploads.allow_for_page(has_uploader=False)
             st.navigation(signin_pages.pages(), position="hidden").run()
         else:
             page = st.navigation(views.navigation(signed_in.role), expanded=True)

@@ -1,7 +1,7 @@
-"""One process: the pages, the judging card's routes and signing in, as one ASGI app.
+"""The pages, the judging routes and the sign-in routes of a campaign as one ASGI app.
 
-``python -m annotate DIR`` serves it; :func:`create_app` is for other ASGI servers. One process only:
-the judging routes keep their writer in a thread of it.
+``python -m annotate DIR`` serves it; :func:`create_app` is for other ASGI servers. Run one process only: the judging
+routes write in a thread of it.
 """
 
 import asyncio
@@ -17,7 +17,6 @@ from streamlit import config
 from streamlit.runtime import Runtime
 
 from annotate.auth import oidc
-from annotate.auth.page_access import PAGES
 from annotate.auth.request_guard import RequestGuard
 from annotate.auth.roles import require_roles
 from annotate.auth.routes import SignInService
@@ -37,56 +36,42 @@ def create_app(
     *,
     host: str = "localhost",
     public_addresses: Sequence[str] = (),
-    max_upload: int = uploads.USUAL_MEGABYTES,
+    max_upload: int = uploads.DEFAULT_MEGABYTES,
 ) -> st.App:
-    """The app on one campaign.
+    """Create the app on the campaign in `directory`; raises as :class:`Campaign` and :func:`read_provider` do.
 
     Parameters
     ----------
-    directory
-        The campaign's directory.
     trainer
-        What learns in its loop, if that is there already.
-    host
-        The address or name that the server listens on.
-    public_addresses
-        Where browsers find the app behind a proxy, such as ``https://judging.example.org``.
+        One that has been started already.
+    host, public_addresses
+        As for :class:`~annotate.server.origins.Origins`.
     max_upload
         Megabytes of files that one session may hold.
-
-    Raises
-    ------
-    CampaignError
-        There is no campaign in `directory`.
-    FormatError
-        Its ``sso.toml`` is not what it should be.
     """
-    known = oidc.read(directory)
-    origins = Origins([*public_addresses, *([known.address] if known else [])], host)
-    judging, signing = JudgingService(directory, trainer), SignInService(directory, known, origins)
+    provider = oidc.read_provider(directory)
+    origins = Origins([*public_addresses, *([provider.address] if provider else [])], host)
+    judging, signing = JudgingService(directory, trainer), SignInService(directory, provider, origins)
 
     @asynccontextmanager
     async def lifespan(app: object) -> AsyncIterator[None]:
         freeing = asyncio.create_task(_free_uploads())
         try:
-            async with judging.lifespan(app), signing.lifespan(app):
+            async with judging.lifespan(app):
                 yield
         finally:
             freeing.cancel()
+            await signing.close()
 
     with Campaign(directory) as campaign:
-        secrets = None if known is None else known.secrets(campaign.server_state.secret())
-    # Pages are drawn in threads of this process. A save that arrives meanwhile takes the interpreter over several
-    # times, and would wait 5 ms for it each time.
+        secrets = None if provider is None else provider.secrets(campaign.server_state.secret())
+    # Pages are drawn in threads of this process, and a save would wait 5 ms each time that it needs the interpreter.
     sys.setswitchinterval(0.0005)
     os.environ[DIRECTORY_VARIABLE] = str(directory.resolve())
-    pages = frozenset("" if page.default else page.url_path for page in PAGES)
     app = st.App(
         SCRIPT,
         routes=require_roles([*judging.routes(), *signing.routes()]),
-        middleware=[
-            Middleware(RequestGuard, service=signing, pages=pages, origins=origins, max_upload=max_upload * 2**20)
-        ],
+        middleware=[Middleware(RequestGuard, service=signing, origins=origins, max_upload=max_upload * 2**20)],
         lifespan=lifespan,
         secrets=secrets,
     )

@@ -1,7 +1,4 @@
-"""Who may do what: names, passwords, and the role that a sign-in at a provider gives.
-
-Functions of their arguments alone; the campaign keeps the accounts.
-"""
+"""Account names, passwords, and the role that a sign-in at a provider gives."""
 
 from __future__ import annotations
 
@@ -20,20 +17,19 @@ if TYPE_CHECKING:
 LONGEST_NAME = 64
 SHORTEST_PASSWORD = 10
 LONGEST_PASSWORD = 1000
-"""Characters; more are refused, so that nobody makes the server hash a book."""
+"""Characters, so that nobody makes the server hash a book."""
 
 GROUP = "group:"
-"""How a group of the provider is written among the people of a role."""
+"""Prefix of a group of the provider among the people of a role."""
 
 
 def clean_name(name: str, what: str = "name") -> str:
-    """The name as it is kept: trimmed, and composed (NFC), so that what looks alike is alike.
+    """The name trimmed and composed (NFC), so that names that look alike are equal.
 
     Raises
     ------
     InputError
-        It is empty or longer than 64 characters, has characters that do not show, or begins as the names of
-        imported qrels do.
+        It is empty, too long, has invisible characters, or begins as the names of imported qrels do.
 
     Examples
     --------
@@ -43,7 +39,7 @@ def clean_name(name: str, what: str = "name") -> str:
     clean = unicodedata.normalize("NFC", name).strip()
     if not 0 < len(clean) <= LONGEST_NAME:
         raise InputError(f"a {what} has 1 to {LONGEST_NAME} characters, found {len(clean)}")
-    # Control and format characters, separators of lines, halves of pairs, and what is not assigned.
+    # Control and format characters, line separators, surrogates, private use and unassigned characters.
     if any(unicodedata.category(c) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} for c in clean):
         raise InputError(f"a {what} is made of characters that can be seen, found {clean!r}")
     if clean.casefold().startswith(QRELS_ANNOTATOR):
@@ -52,13 +48,7 @@ def clean_name(name: str, what: str = "name") -> str:
 
 
 def clean_email(email: str | None) -> str | None:
-    """The address, trimmed; None where there is none.
-
-    Raises
-    ------
-    InputError
-        It cannot be an address.
-    """
+    """The address trimmed, or None if empty; raises :class:`InputError` if it cannot be an address."""
     clean = (email or "").strip()
     if not clean:
         return None
@@ -69,23 +59,16 @@ def clean_email(email: str | None) -> str | None:
 
 
 def clean_role(role: str) -> Role:
-    """The role of this name.
-
-    Raises
-    ------
-    InputError
-        There is none.
-    """
+    """The role of this name; raises :class:`InputError` if there is none."""
     if role not in ROLES:
         raise InputError(f"there is no role {role!r}; choose from {', '.join(ROLES)}")
     return role
 
 
 def require_password(password: str, name: str) -> None:
-    """Raise :class:`InputError` for a password that is too short or too long, or is the person's name.
+    """Raise :class:`InputError` for a password that is too short, too long or too easy to guess.
 
-    Length and nothing else, as NIST SP 800-63B (5.1.1.2) has it: rules on kinds of characters make passwords that
-    are hard to remember and easy to guess.
+    There are no rules on kinds of characters, as NIST SP 800-63B (5.1.1.2) recommends.
     """
     if len(password) < SHORTEST_PASSWORD:
         raise InputError(f"a password has {SHORTEST_PASSWORD} characters or more; this one has {len(password)}")
@@ -103,63 +86,51 @@ def _hasher() -> PasswordHasher:
 
 
 def hash_password(password: str) -> str:
-    """The password's argon2id hash, with its salt and parameters."""
+    """The argon2id hash of a password, with its salt and parameters."""
     return _hasher().hash(_composed(password))
 
 
 @cache
-def _nobody() -> str:
+def _placeholder_hash() -> str:
     return hash_password("nobody has this password")
 
 
-def password_fits(hashed: str | None, password: str) -> bool:
-    """Whether the password is the one that was hashed. Where there is no hash it takes as long, and does not fit."""
+def verify_password(hashed: str | None, password: str) -> bool:
+    """Whether the password was hashed to this; without a hash False, after the same time."""
     from argon2.exceptions import InvalidHashError, VerificationError
 
     if len(password) > LONGEST_PASSWORD:
         return False
     try:
-        _hasher().verify(_nobody() if hashed is None else hashed, _composed(password))
+        _hasher().verify(_placeholder_hash() if hashed is None else hashed, _composed(password))
     except (VerificationError, InvalidHashError):
         return False
     return hashed is not None
 
 
 def is_outdated(hashed: str) -> bool:
-    """Whether the hash was made with weaker parameters than are used today."""
+    """Whether the hash was made with weaker parameters than today's."""
     return _hasher().check_needs_rehash(hashed)
 
 
 def _composed(password: str) -> bytes:
-    # Keyboards compose differently; half of a surrogate pair, which a form can send, must not end in an exception.
+    # Keyboards compose differently; a lone surrogate, which a form can send, must not raise.
     return unicodedata.normalize("NFKC", password).encode("utf-8", "surrogatepass")
 
 
-def role_of(email: str | None, groups: Iterable[str], roles: Mapping[Role, Sequence[str]]) -> Role | None:
-    """The role that a table of people gives to somebody whom a provider vouches for.
+def find_role(email: str | None, groups: Iterable[str], roles: Mapping[Role, Sequence[str]]) -> Role | None:
+    """Find the role of somebody who signed in at a provider; None if they have none.
 
-    Parameters
-    ----------
-    email
-        The address, None where the provider gave none.
-    groups
-        The groups that the provider names.
-    roles
-        Role -> who has it: addresses, patterns of addresses (``*@example.org``), or groups (``group:NAME``). Without
-        regard to case. Who stands in several has the first of manager, annotator, reader.
-
-    Returns
-    -------
-    str or None
-        None where the person stands nowhere in the table.
+    `roles`: role -> addresses, patterns of addresses (``*@example.org``), or groups (``group:NAME``), ignoring case.
+    Of several roles the first of manager, annotator, reader counts.
 
     Examples
     --------
     >>> table = {"manager": ["ann@x.org"], "annotator": ["*@x.org", "group:judges"]}
-    >>> role_of("Ann@x.org", [], table), role_of("bob@x.org", [], table), role_of("eve@y.org", ["staff"], table)
-    ('manager', 'annotator', None)
-    >>> role_of("eve@y.org", ["Judges"], table)
-    'annotator'
+    >>> find_role("Ann@x.org", [], table), find_role("eve@y.org", ["staff"], table)
+    ('manager', None)
+    >>> find_role("bob@x.org", [], table), find_role("eve@y.org", ["Judges"], table)
+    ('annotator', 'annotator')
     """
     theirs = {group.casefold() for group in groups}
     address = (email or "").casefold()
@@ -174,12 +145,12 @@ def role_of(email: str | None, groups: Iterable[str], roles: Mapping[Role, Seque
     return None
 
 
-def claimed_groups(claims: Mapping[str, object], claim: str) -> list[str]:
-    """The groups among what a provider says of somebody: a list or one name; a dot leads into an object.
+def read_groups(claims: Mapping[str, object], claim: str) -> list[str]:
+    """Read the groups from a provider's claims: a list or one name; a dot in `claim` leads into an object.
 
     Examples
     --------
-    >>> claimed_groups({"realm_access": {"roles": ["judges"]}}, "realm_access.roles")
+    >>> read_groups({"realm_access": {"roles": ["judges"]}}, "realm_access.roles")
     ['judges']
     """
     found: object = claims.get(claim)

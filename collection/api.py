@@ -1,8 +1,4 @@
-"""The functions of ``import collection`` that work on frames and files, without a campaign.
-
-Each reads what it is given in any of the usual forms (:mod:`collection.formats.in_memory`) and hands it to the package
-that does the work.
-"""
+"""The functions of ``import collection`` without a campaign; for inputs see :mod:`collection.formats.in_memory`."""
 
 from __future__ import annotations
 
@@ -16,7 +12,6 @@ from collection import annotator_agreement as agreements
 from collection.adjudication import Adjudicated
 from collection.annotator_agreement import Agreement
 from collection.comparison import Comparison, Evaluation
-from collection.errors import UnknownNameError
 from collection.formats.in_memory import LabelsLike, QrelsLike, RunsLike, as_labels, as_qrels, as_runs
 from collection.frames import DOCUMENTS, POOL
 from collection.measures import Measure
@@ -31,17 +26,17 @@ def read_documents(path: str | PathLike[str]) -> pd.DataFrame:
     Parameters
     ----------
     path
-        JSONL, TSV or CSV; gzip is read as it is.
+        JSONL, TSV or CSV, also with gzip.
 
     Returns
     -------
     DataFrame
-        :data:`collection.frames.DOCUMENTS`, and ``metadata``: a dictionary of all other fields.
+        :data:`collection.frames.DOCUMENTS`, and ``metadata``: a dictionary of other fields.
 
     Raises
     ------
     FormatError
-        With path and line: no id, the same id twice, a broken record, text that is not UTF-8.
+        With path and line: no id, a duplicate id, a broken record, or text that is not UTF-8.
 
     Examples
     --------
@@ -62,7 +57,7 @@ def evaluate(
     with_bounds: bool = False,
     grades: Iterable[float] | None = None,
 ) -> Evaluation:
-    """Evaluate runs by qrels: a value per run, measure and topic, and means over the topics of the qrels.
+    """Evaluate runs by qrels: values per run, measure and topic, and means over the topics of the qrels.
 
     Parameters
     ----------
@@ -73,24 +68,23 @@ def evaluate(
         One run or several: files; Runs; a frame with ``query_id``, ``doc_id``, ``score``, and ``run`` where it holds
         several; ``{query_id: {doc_id: score}}``; tuples of query_id, doc_id, score; a dictionary from names to these.
     measures
-        As ir_measures or trec_eval write them: ``["nDCG@10", "map"]``.
+        Names as in ir_measures or trec_eval: ``["nDCG@10", "map"]``.
     with_bounds
-        Also how far the unjudged documents could move each value.
+        Add bounds of each value over all grades of the unjudged documents.
     grades
         The scale, for bounds; the grades of the qrels if left out.
 
     Returns
     -------
     Evaluation
-        ``means()`` is a table of runs x measures, ``per_topic()`` one of :data:`collection.frames.VALUES`. A topic
-        that a run lacks counts as an empty ranking.
+        ``means()`` has runs x measures, ``per_topic()`` is :data:`collection.frames.VALUES`. A topic that a run lacks
+        counts as an empty ranking.
 
     Raises
     ------
-    InputError
-        Qrels or runs are in no such form, two runs carry one name, or a run shares no topic with the qrels.
-    UnknownNameError
-        There is no such measure.
+    InputError, UnknownNameError
+        Qrels or runs are in no such form, two runs have one name, a run shares no topic with the qrels, or there is no
+        such measure.
 
     Examples
     --------
@@ -138,10 +132,8 @@ def compare(
 
     Raises
     ------
-    InputError
-        As for :func:`evaluate`; `alpha` or `seed` is out of its range.
-    UnknownNameError
-        There is no such baseline, test, correction or measure.
+    InputError, UnknownNameError
+        As for :func:`evaluate`; `alpha` or `seed` is out of range; there is no such baseline, test or correction.
 
     Examples
     --------
@@ -189,13 +181,13 @@ def agreement(
     Returns
     -------
     Agreement
-        With the frames ``values``, ``between``, ``topics``, ``rest`` and ``windows``. What cannot be computed is nan,
-        with a note.
+        With the frames ``values``, ``between``, ``topics``, ``rest`` and ``windows``; missing values are nan, with a
+        note.
 
     Raises
     ------
     InputError
-        `labels` are in no such form, or a parameter is out of its range.
+        `labels` are in no such form, or a parameter is out of range.
 
     Examples
     --------
@@ -226,10 +218,8 @@ def adjudicate(judgements: LabelsLike, rule: str = adjudication.DEFAULT_RULE, **
 
     Raises
     ------
-    InputError
-        `judgements` are in no such form.
-    UnknownNameError
-        There is no such rule or parameter.
+    InputError, UnknownNameError
+        `judgements` are in no such form, or there is no such rule or parameter.
 
     Examples
     --------
@@ -260,10 +250,8 @@ def pool(runs: RunsLike, strategy: str = "depth", **parameters: int | float | st
 
     Raises
     ------
-    InputError
-        Runs are in no such form, or a parameter is out of its range.
-    UnknownNameError
-        There is no such strategy or parameter.
+    InputError, UnknownNameError
+        Runs are in no such form, a parameter is out of range, or there is no such strategy or parameter.
 
     Examples
     --------
@@ -271,11 +259,7 @@ def pool(runs: RunsLike, strategy: str = "depth", **parameters: int | float | st
     >>> pool(runs, "depth", depth=1)["doc_id"].tolist()
     ['d1', 'd3']
     """
-    entry = pooling.STRATEGIES[strategy]
-    for name in parameters:
-        if name not in entry.parameters:
-            raise UnknownNameError(f"{strategy} parameter", name, entry.parameters)
-    return POOL.check(entry.function(_ranked(runs), **parameters))
+    return POOL.check(pooling.STRATEGIES[strategy].pool(_ranked(runs), **parameters))
 
 
 def simulate(
@@ -303,9 +287,9 @@ def simulate(
     strategies
         "loop", "loop-text", or names of pooling strategies, fixed or adaptive.
     learners
-        Of the strategies that learn: names of :data:`collection.active_learning.learners.LEARNERS`.
+        For "loop" and "loop-text": names of :data:`collection.active_learning.learners.LEARNERS`.
     stops
-        Stopping rules to try along the way: names of :data:`collection.stopping.RULES`.
+        Names of :data:`collection.stopping.RULES`.
     seeds
         Number of replays, with the random seeds 0, 1, ...
     level
@@ -318,10 +302,8 @@ def simulate(
 
     Raises
     ------
-    InputError
-        No topic has a relevant document in the collection, or an argument is in no such form.
-    UnknownNameError
-        There is no such strategy, learner or stopping rule.
+    InputError, UnknownNameError
+        No topic has a relevant document, or an argument is in no such form or an unknown name.
 
     Examples
     --------

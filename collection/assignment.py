@@ -1,8 +1,4 @@
-"""Who judges what: pool + judgements + leases + annotator -> the next pairs; how many judge each; who gets which topic.
-
-One topic at a time: :func:`next_pairs` is called at every few key presses, so it looks at a few hundred
-rows and nothing else.
-"""
+"""Assignment: an annotator's next pairs, the number of annotators of each pair, and topics for annotators."""
 
 from __future__ import annotations
 
@@ -18,39 +14,35 @@ from numpy.typing import NDArray
 from collection.errors import InputError, UnknownNameError
 from collection.records import Candidate
 
-MOST_ANNOTATORS = 50
-"""Of one pair."""
+MAX_ANNOTATORS = 50
+"""Largest number of annotators of one pair."""
 
 LEASES = (0.05, 7 * 24 * 60.0)
-"""Minutes that a pair can be reserved for, at least and at most."""
+"""Shortest and longest lease, in minutes."""
 
 Which = Literal["all", "share", "number", "topics"]
 
 
 @dataclass(frozen=True)
 class AssignmentSettings:
-    """How pairs come to annotators.
+    """How pairs are assigned to annotators.
 
     Attributes
     ----------
     annotators
-        How many judge a pair that several are to judge; with 1 everybody judges alone.
+        Annotators of each overlap pair; other pairs have one.
     which
-        Which pairs these are: "all"; a "share" of them, chosen by lot; a "number" of each topic's pool, chosen by
-        lot; all pairs of some "topics". The others are judged by one.
-    share
-        For "share": from 0 to 1.
-    number
-        For "number": pairs of each topic. Of a loop over the whole collection only those of the pool are chosen from.
-    topics
-        For "topics": their ids.
+        The overlap: "all" pairs; a random "share" of them; a random "number" of each topic's pool; all pairs of some
+        "topics".
+    share, number, topics
+        The share from 0 to 1, the pairs per topic, or the topics' ids.
     lease
-        Minutes that a pair is reserved for the annotator who has it in hand; in the loop at most ten. A card that is
-        open renews them.
+        Minutes for which a pair is reserved for the annotator who has it on screen, at most ten in the loop; an open
+        card renews them.
     blind
-        Nobody who judges sees another's judgements, nor the run, rank or score of a pair.
+        Annotators see neither others' judgements nor the run, rank or score of a pair.
     feedback
-        After a pair of the calibration set show the settled grade, where there is one.
+        Show the adjudicated grade, if any, after a pair of the calibration set.
     """
 
     annotators: int = 1
@@ -67,8 +59,8 @@ class AssignmentSettings:
             object.__setattr__(self, name, kind(getattr(self, name)))  # JSON gives a list, and 1 for 1.0
         if self.which not in get_args(Which):
             raise UnknownNameError("choice of pairs", self.which, get_args(Which))
-        if not isinstance(self.annotators, int) or not 1 <= self.annotators <= MOST_ANNOTATORS:
-            raise InputError(f"a pair is judged by 1 to {MOST_ANNOTATORS} annotators, found {self.annotators}")
+        if not isinstance(self.annotators, int) or not 1 <= self.annotators <= MAX_ANNOTATORS:
+            raise InputError(f"a pair is judged by 1 to {MAX_ANNOTATORS} annotators, found {self.annotators}")
         if not 0 <= self.share <= 1:
             raise InputError(f"the share of pairs that several judge is from 0 to 1, found {self.share:g}")
         if self.number < 0:
@@ -77,31 +69,18 @@ class AssignmentSettings:
             raise InputError(f"a pair is reserved for 3 seconds (.05) to 7 days (10080), found {self.lease:g} minutes")
 
 
-def wanted(
+def count_wanted(
     settings: AssignmentSettings, query_id: str, doc_ids: Sequence[str], seed: str, *, pooled: bool = True
 ) -> NDArray[np.int64]:
-    """How many annotators are to judge each pair of a topic.
+    """(pairs,) int64: the number of annotators for each pair of a topic.
 
-    Chosen by lot, the same way whenever it is asked: a larger share has all pairs of a smaller one.
+    The choice depends on `seed` (the campaign's id) and the ids alone; a larger share has all pairs of a smaller one.
 
-    Parameters
-    ----------
-    settings
-        Who is to judge what.
-    query_id, doc_ids
-        The pairs; for "number" all of the topic's pool.
-    seed
-        Of the lot: the campaign's id.
-    pooled
-        Whether these are the topic's pool. A number of pairs is only chosen among those.
-
-    Returns
-    -------
-    (pairs,) int64
+    A "number" of pairs is only chosen from all of the topic's pool (`pooled`).
 
     Examples
     --------
-    >>> wanted(AssignmentSettings(annotators=2, which="number", number=1), "1", ["a", "b", "c"], "seed").tolist()
+    >>> count_wanted(AssignmentSettings(annotators=2, which="number", number=1), "1", ["a", "b", "c"], "seed").tolist()
     [2, 1, 1]
     """
     count = len(doc_ids)
@@ -111,41 +90,30 @@ def wanted(
     elif settings.which == "topics":
         several[:] = query_id in settings.topics
     elif settings.which == "share":
-        several = lots(doc_ids, seed, query_id) < settings.share
+        several = random_keys(doc_ids, seed, query_id) < settings.share
     elif pooled:
-        several[np.argsort(lots(doc_ids, seed, query_id), kind="stable")[: settings.number]] = True
+        several[np.argsort(random_keys(doc_ids, seed, query_id), kind="stable")[: settings.number]] = True
     return np.where(several, settings.annotators, 1).astype(np.int64)
 
 
-def lots(doc_ids: Sequence[str], *parts: str) -> NDArray[np.float64]:
-    """(ids,) float64: a number from 0 to 1 for each id, which the id and the parts determine and nothing else.
+def random_keys(doc_ids: Sequence[str], *parts: str) -> NDArray[np.float64]:
+    """(ids,) float64: pseudo-random numbers from 0 to 1, uniform, determined by each id and the parts."""
+    prefix = hashlib.blake2b("\0".join(parts).encode(), digest_size=8)
 
-    Spread evenly, and not to be told from chance by whoever does not know the parts.
-    """
-    begun = hashlib.blake2b("\0".join(parts).encode(), digest_size=8)
-
-    def lot(doc_id: str) -> int:
-        one = begun.copy()
+    def key(doc_id: str) -> int:
+        one = prefix.copy()
         one.update(b"\0" + doc_id.encode())
         return int.from_bytes(one.digest())
 
-    return np.array([lot(doc_id) for doc_id in doc_ids], dtype=np.float64) / 2.0**64
+    return np.array([key(doc_id) for doc_id in doc_ids], dtype=np.float64) / 2.0**64
 
 
 def next_pairs(candidates: Iterable[Candidate], count: int | None = None) -> list[Candidate]:
-    """The next pairs of one topic for one annotator.
+    """Choose the next pairs of one topic for one annotator, at most `count`, from candidates in order of judging.
 
-    A pair is open to the annotator while they have not judged it themselves, nobody has adjudicated it, and fewer
-    others than are wanted have judged it or hold it on lease. Pairs of the calibration set are open to everybody who
-    has not judged them, and come first. Pairs that are held back, since the text of their document is missing, are
-    open to nobody. Pairs that the annotator skipped come last, the longest skipped first; otherwise the order stands.
-
-    Parameters
-    ----------
-    candidates
-        In the order in which to judge.
-    count
-        How many pairs are wanted at most; all if left out.
+    A pair is open to an annotator who has not judged it while nobody adjudicated it and fewer others than wanted have
+    judged or leased it. Calibration pairs are open to everybody who has not judged them, and come first; pairs without
+    a text are held back. Skipped pairs come last, the earliest skip first.
 
     Examples
     --------
@@ -153,62 +121,51 @@ def next_pairs(candidates: Iterable[Candidate], count: int | None = None) -> lis
     >>> [pair.doc_id for pair in next_pairs(table)]
     ['c', 'b']
     """
-    # Tuples, and no frame: this stands in the way of every save in the loop, and has a few hundred of them at most.
+    # Tuples and no frame, since every save in the loop waits for this.
     open_ = [
         c
         for c in candidates
         if not (c.mine or c.held_back) and (c.calibration or (c.others + c.leased < c.wanted and not c.adjudicated))
     ]
-    # What is alike in all of this stays in its order.
     open_.sort(key=lambda c: (c.skipped is not None, c.skipped or 0.0, not c.calibration))
     return open_ if count is None else open_[: max(count, 0)]
 
 
-def deal(sizes: Mapping[str, int], people: Sequence[str], per_topic: int = 1) -> dict[str, list[str]]:
-    """Deal topics out to people so that all get about the same number of pairs.
+def distribute_topics(sizes: Mapping[str, int], people: Sequence[str], per_topic: int = 1) -> dict[str, list[str]]:
+    """Distribute topics so that all people get about the same number of pairs.
 
-    The largest topic first, each to those who have the least so far (Graham 1969, longest processing time): nobody
-    has more than a third above the best possible dealing when each topic goes to one.
+    The largest topic first, each to those who have the least so far (Graham 1969, longest processing time): with one
+    annotator per topic nobody has more than 4/3 of the optimum.
 
     Parameters
     ----------
     sizes
         Topic -> its number of pairs.
     people
-        Names; of two who have equally much the first named gets the next topic.
+        Names; of two with equal loads the first gets the next topic.
     per_topic
-        How many people judge each topic.
-
-    Returns
-    -------
-    dict
-        Topic -> names, in the order of `sizes`.
-
-    Raises
-    ------
-    InputError
-        There are fewer people than each topic wants.
+        Annotators of each topic; raises :class:`InputError` if there are fewer people.
 
     Examples
     --------
-    >>> deal({"1": 5, "2": 9, "3": 4}, ["ann", "ben"])
+    >>> distribute_topics({"1": 5, "2": 9, "3": 4}, ["ann", "ben"])
     {'1': ['ben'], '2': ['ann'], '3': ['ben']}
     """
     names = list(dict.fromkeys(people))
     if not 1 <= per_topic <= len(names):
         raise InputError(f"each topic is to go to {per_topic} people, and there are {len(names)} to choose from")
     heap: list[tuple[int, int]] = [(0, place) for place in range(len(names))]
-    dealt: dict[str, list[str]] = {}
+    names_of: dict[str, list[str]] = {}
     for query_id, size in sorted(sizes.items(), key=lambda item: -item[1]):
         chosen = [heapq.heappop(heap) for _ in range(per_topic)]
-        dealt[query_id] = [names[place] for _, place in sorted(chosen, key=lambda item: item[1])]
+        names_of[query_id] = [names[place] for _, place in sorted(chosen, key=lambda item: item[1])]
         for load, place in chosen:
-            # A topic without a pair still takes somebody's attention: it counts as one.
+            # A topic without a pair counts as one.
             heapq.heappush(heap, (load + max(size, 1), place))
-    return {query_id: dealt[query_id] for query_id in sizes}
+    return {query_id: names_of[query_id] for query_id in sizes}
 
 
-def shuffled(candidates: Sequence[Candidate], *parts: str) -> list[Candidate]:
-    """The candidates in an order of chance that the parts (campaign, annotator, topic) determine."""
-    order = np.argsort(lots([c.doc_id for c in candidates], *parts), kind="stable")
+def shuffle(candidates: Sequence[Candidate], *parts: str) -> list[Candidate]:
+    """The candidates in a random order that the parts (campaign, annotator, topic) determine."""
+    order = np.argsort(random_keys([c.doc_id for c in candidates], *parts), kind="stable")
     return [candidates[place] for place in order.tolist()]

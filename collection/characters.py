@@ -1,21 +1,16 @@
-r"""Text from outside, made safe for where it is written: a Markdown file, a terminal, a page.
-
-Names, titles and notes come from files and forms that nobody has checked. Each place where they are written reads
-some characters as commands; the functions here take that meaning away and leave the text readable.
-"""
+r"""Text from files and forms made safe for Markdown, a terminal, or a page, where some characters are commands."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from collection.errors import InputError
 
 _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""Characters that change the direction of writing: marks, embeddings, overrides, isolates (Unicode UAX 9)."""
+"""Characters that change the direction of writing (Unicode UAX 9)."""
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-"""Control characters (C0 and C1) except tab and line feed, separators of lines, and halves of surrogate pairs."""
+"""Control characters (C0 and C1) except tab and line feed, line separators, and lone surrogates."""
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 
 # An address is linked without brackets too, from "://" and from "www.".
@@ -29,24 +24,12 @@ _OTHER_TARGET = re.compile(r"\]([(:])(?!\s*(?:https?://|mailto:))", re.IGNORECAS
 
 
 def without_bidi(text: str) -> str:
-    r"""The text without characters that change the direction of writing.
-
-    Examples
-    --------
-    >>> without_bidi("safe_\u202egnp.exe")
-    'safe_gnp.exe'
-    """
+    r"""The text without characters that change the direction of writing."""
     return _BIDI.sub("", text)
 
 
 def one_line(text: str) -> str:
-    r"""The text with every run of white space as one blank.
-
-    Examples
-    --------
-    >>> one_line(" two\nlines\t")
-    'two lines'
-    """
+    r"""The text with every run of white space as one blank."""
     return " ".join(text.split())
 
 
@@ -64,10 +47,7 @@ def natural_key(text: str) -> tuple[list[str | tuple[int, str]], str]:
 
 
 def for_terminal(text: str) -> str:
-    r"""The text without anything that a terminal obeys; line feeds and tabs stay.
-
-    Control characters, among them the escape character, become what Python writes for them. Characters that change
-    the direction of writing are dropped.
+    r"""The text with control characters except line feeds and tabs escaped as in Python, and without bidi characters.
 
     Examples
     --------
@@ -78,7 +58,7 @@ def for_terminal(text: str) -> str:
 
 
 def escaped_markdown(text: str) -> str:
-    r"""The text as Markdown prints it on one line, in a table cell too: no markup, no link, no image, no raw HTML.
+    r"""The text escaped for one line of Markdown or a table cell, without markup, links, images and raw HTML.
 
     Examples
     --------
@@ -108,10 +88,7 @@ def markdown_code(text: str) -> str:
 
 
 def sanitised_markdown(text: str) -> str:
-    r"""Markdown that somebody wrote, without what can do harm where it is rendered.
-
-    Raw HTML and images become text, so that nothing is executed and nothing is loaded; links lead to ``http``,
-    ``https`` or ``mailto``, and others become text. Emphasis, headings, lists, tables and code stay.
+    r"""Markdown whose raw HTML, images, and links other than ``http``, ``https`` and ``mailto`` become text.
 
     Examples
     --------
@@ -125,7 +102,7 @@ def sanitised_markdown(text: str) -> str:
 
 
 def is_web_address(text: str) -> bool:
-    """Whether the text is an address on the web and nothing else.
+    """Whether the text is a web address and nothing else.
 
     Examples
     --------
@@ -136,32 +113,12 @@ def is_web_address(text: str) -> bool:
 
 
 def writable(text: str) -> str:
-    r"""The text with a replacement character for each half of a surrogate pair, and without NUL.
-
-    Examples
-    --------
-    >>> writable("a\ud800b")
-    'a�b'
-    """
+    r"""The text with lone surrogates replaced, and without NUL."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "")
 
 
-def require_writable(value: Any, what: str, error: type[Exception] = InputError) -> None:
-    r"""Refuse text that cannot be stored or written as UTF-8: halves of surrogate pairs, and NUL.
-
-    Parameters
-    ----------
-    value
-        Text, or anything made of mappings, lists and tuples; every text in it is looked at.
-    what
-        What the message calls it.
-    error
-        Which error is raised.
-
-    Raises
-    ------
-    InputError
-        There is such a character, and `error` is no other.
+def require_writable(value: object, what: str, error: type[Exception] = InputError) -> None:
+    r"""Raise `error` for text in `value`, also in mappings, lists and tuples, with lone surrogates or NUL.
 
     Examples
     --------

@@ -1,18 +1,14 @@
-"""Clicks: what logs of a search engine say of documents, corrected for the rank at which they were shown.
+"""Attractiveness of documents from the click logs of a search engine, corrected for position bias.
 
-A click says that somebody looked at a result and found it attractive. How many look at it depends on its rank, so the
-share of impressions that were clicked (click-through) favours what was shown on top. The position-based model takes
-the two apart:
+The share of impressions that were clicked (click-through) favours what was shown on top. The position-based model:
 
     probability of a click = examination of the rank x attractiveness of the document for the topic
 
-Both are estimated from the counts, by expectation and maximisation (EM). Only their product is seen. What tells them
-apart are documents that were shown at several ranks and clicked; and since any examination could be halved if
-attractiveness were doubled, examination of the first rank is 1 by definition. A rank that no such document links to
-the first, over any number of other ranks, has no estimate, nor have documents that were shown at such ranks only.
-
-Attractiveness is what a title and a snippet promise. It is no judgement of a document: nothing in this module goes
-into qrels that people made.
+Both are estimated by expectation and maximisation (EM). Documents that were clicked and shown at several ranks tell
+them apart. Any examination could be halved if attractiveness were doubled, so examination of the first rank is 1. A
+rank that no such document links to the first, directly or over other ranks, has no estimate, nor have documents that
+were shown at such ranks only. Attractiveness is what a title and a snippet promise, so it is no judgement and never
+enters qrels that people made.
 
 Sources: Craswell, Zoeter, Taylor & Ramsey, "An experimental comparison of click position-bias models", WSDM 2008;
 Chuklin, Markov & de Rijke, "Click Models for Web Search", 2015, chapters 3 and 4 (model and EM); Dempster, Laird &
@@ -35,10 +31,10 @@ CLICK_COLUMNS = ("query_id", "doc_id", "rank", "shown", "clicked")
 PAIR = ["query_id", "doc_id"]
 
 BY = "clicks"
-"""What the column ``by`` of an estimate says: that nobody judged the pair."""
+"""The column ``by`` of an estimate."""
 
 SMOOTHING = 1.0
-"""Impressions that each pair is given beside its own, with the mean attractiveness of the log."""
+"""Pseudo-impressions of each pair, with the mean attractiveness of the log."""
 
 TOLERANCE = 1e-6
 """EM has converged when no examination and no attractiveness changes by more in one round."""
@@ -46,33 +42,26 @@ TOLERANCE = 1e-6
 MOST_ROUNDS = 10_000
 
 LEAST = 1e-300
-"""Instead of a probability of 0 that there was no click, where every impression was clicked: 0/0 is 0 there."""
+"""Lower bound of the probability of no click, so that 0/0 is 0 where every impression was clicked."""
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
 class ClickEstimate(NamedTuple):
-    """What clicks say of documents and ranks.
+    """Attractiveness of documents and examination of ranks.
 
     Attributes
     ----------
     documents
         ``query_id``, ``doc_id``, ``shown``, ``clicked`` (impressions and clicks at all ranks), ``ctr`` (clicked /
-        shown), ``attractiveness`` (float64, 0 to 1; NaN where it has no estimate), ``by`` ("clicks"). In the order in
-        which the pairs first come in the counts.
+        shown), ``attractiveness`` (0 to 1; nan without an estimate), ``by`` ("clicks"), in order of first occurrence.
     ranks
-        ``rank``, ``shown``, ``clicked``, ``ctr``, ``examination`` (1 at the first; NaN where it has no estimate); in
-        order of the rank.
+        ``rank``, ``shown``, ``clicked``, ``ctr``, ``examination`` (nan without an estimate), ascending.
     first
         The rank whose examination is 1: the first at which anything was clicked.
     rounds, converged
-        How many rounds EM took (to estimate examination, or to smooth, whichever took more), and whether nothing
-        changed by more than the tolerance in the last of them.
-    log_likelihood
-        Of the clicks that the estimate stands on, under the model.
-    smoothing
-        As it was asked for.
+        Rounds of EM (for examination or for smoothing, the larger number), and whether it converged.
     """
 
     documents: pd.DataFrame
@@ -80,30 +69,26 @@ class ClickEstimate(NamedTuple):
     first: int
     rounds: int
     converged: bool
-    log_likelihood: float
     smoothing: float
 
 
 def aggregate(clicks: pd.DataFrame) -> pd.DataFrame:
-    """The counts of each pair at each rank, whatever log they come from.
+    """Sum the counts of each pair at each rank.
 
     Parameters
     ----------
     clicks
-        ``query_id``, ``doc_id``, ``rank`` (from 1), ``shown``, ``clicked``; one row an impression, or counts.
+        :data:`CLICK_COLUMNS`: one row per impression, or counts. Ranks are from 1.
 
     Returns
     -------
     DataFrame
-        The same columns, each pair and rank once, in the order in which they first come. What was never shown is left
-        out.
+        The same columns, each pair and rank once, in order of first occurrence, without what was never shown.
 
     Raises
     ------
-    ColumnsError
-        A column is missing.
-    InputError
-        A rank below 1, a number below 0, or more clicks than impressions.
+    ColumnsError, InputError
+        A column is missing, a rank below 1, a number below 0, or more clicks than impressions.
 
     Examples
     --------
@@ -132,18 +117,14 @@ def estimate(
     tolerance: float = TOLERANCE,
     most_rounds: int = MOST_ROUNDS,
 ) -> ClickEstimate:
-    """Click-through and attractiveness of every document that was shown.
+    """Estimate the attractiveness of every document that was shown.
 
     Parameters
     ----------
-    clicks
-        As :func:`aggregate` takes them.
     smoothing
-        Impressions that each pair is given beside its own, as if its rank had been examined and a share of them been
-        clicked, the clicks of the log per impression that was examined: a document that was shown twice and clicked
-        twice is then not called certain. 0: none. It moves attractiveness only: examination is that of maximum
-        likelihood, since a prior for every pair would move it, too, where pairs have few impressions. Given that,
-        attractiveness is the most probable under the prior (a beta distribution).
+        Pseudo-impressions of each pair, examined and clicked at the mean rate of the log (a beta prior), so that two
+        clicks on two impressions are not certainty; 0: none. Examination stays that of maximum likelihood, which a
+        prior on pairs with few impressions would move.
     tolerance, most_rounds
         When EM ends.
 
@@ -186,7 +167,7 @@ def estimate(
     first = int(np.flatnonzero(linked)[0])
     found = _maximise(model, first, tolerance, most_rounds)
     if smoothing:
-        found = _smoothed(model, found, smoothing, tolerance, most_rounds)
+        found = _smooth(model, found, smoothing, tolerance, most_rounds)
     known = np.bincount(model.kind, minlength=len(model.pairs)) > 0
     attractiveness = np.where(known, found.attractiveness, np.nan)[kind]
     return ClickEstimate(
@@ -195,13 +176,12 @@ def estimate(
         int(ranks["rank"].iloc[first]),
         found.rounds,
         found.converged,
-        _log_likelihood(model, found),
         smoothing,
     )
 
 
 def cautions(found: ClickEstimate) -> list[str]:
-    """What is to be known of an estimate before it is used, in sentences; none where there is nothing to say."""
+    """Sentences on the limits of an estimate, if it has any."""
     said = []
     if found.first != 1:
         said.append(f"nothing was clicked above rank {found.first}: its examination is taken as 1")
@@ -230,19 +210,15 @@ def cautions(found: ClickEstimate) -> list[str]:
 
 
 def labels(found: ClickEstimate) -> pd.DataFrame:
-    """Attractiveness as qrels with fractions, to evaluate by clicks: ``query_id``, ``doc_id``, ``relevance``, ``by``.
-
-    Documents without an estimate have no row. Whoever puts these beside grades that people gave has mixed two things.
-    """
+    """Attractiveness as fractional qrels: ``query_id``, ``doc_id``, ``relevance``, ``by``, where it is known."""
     known = found.documents.dropna(subset=["attractiveness"]).reset_index(drop=True)
     return known.rename(columns={"attractiveness": "relevance"})[[*PAIR, "relevance", "by"]]
 
 
 class _Model(NamedTuple):
-    """The counts that are used: a row for each kind of pairs at each rank, both as codes; in order of the rank.
+    """Counts of each kind of pairs at each rank, both as codes, in order of the rank.
 
-    Pairs are of one kind if they have the same counts at the same ranks. EM does the same with all of them in every
-    round, so it goes through each kind once; its counts are those of all its pairs together.
+    Pairs with the same counts at the same ranks are of one kind: EM treats them alike, so their counts are summed.
     """
 
     kind: Ints
@@ -250,18 +226,18 @@ class _Model(NamedTuple):
     shown: Ints
     clicked: Ints
     pairs: Ints
-    """(kinds,) how many pairs are of each."""
+    """(kinds,) how many pairs each has."""
     places: int
 
-    def shown_to(self) -> tuple[Floats, Floats]:
-        """(kinds,) and (places,) impressions; 1 instead of none, which nothing is estimated of."""
+    def impressions(self) -> tuple[Floats, Floats]:
+        """(kinds,) and (places,) impressions; 1 instead of 0, to divide by."""
         by_kind: Floats = np.bincount(self.kind, self.shown, len(self.pairs)).astype(np.float64)
         by_place: Floats = np.bincount(self.place, self.shown, self.places).astype(np.float64)
         return np.maximum(by_kind, 1), np.maximum(by_place, 1)
 
 
-class _Rows:
-    """Impressions without a click, which is where EM has something to find out: a row for a kind at a rank."""
+class _Missed:
+    """Impressions without a click of each kind at each rank, the part of the counts that EM has to divide up."""
 
     def __init__(self, model: _Model) -> None:
         missed = model.shown - model.clicked
@@ -284,7 +260,7 @@ class _Rows:
         return by_kind, by_place
 
 
-class _Found(NamedTuple):
+class _Fit(NamedTuple):
     examination: Floats
     attractiveness: Floats
     rounds: int
@@ -294,8 +270,7 @@ class _Found(NamedTuple):
 def _linked(pair: Ints, place: Ints, clicked: Ints, pairs: int, places: int) -> npt.NDArray[np.bool_]:
     """The ranks whose examination can be told: the first with a click, and those that clicked pairs link to it.
 
-    A pair that was never clicked links nothing: it is as likely at any examination. A rank without a click is left
-    out: its examination would be 0, and what was shown there says nothing more of any document.
+    Pairs and ranks without a click link nothing: any examination would fit them.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -309,13 +284,13 @@ def _linked(pair: Ints, place: Ints, clicked: Ints, pairs: int, places: int) -> 
 
 
 def _by_kind(pair: Ints, place: Ints, shown: Ints, clicked: Ints, pairs: int, places: int) -> tuple[Ints, _Model]:
-    """(pairs,) the kind of each pair, and the counts by kind. Pairs without a row are a kind by themselves."""
+    """(pairs,) the kind of each pair, and the counts by kind; pairs without a row are one kind."""
     order = np.lexsort((place, pair))
     rows = pd.DataFrame({"place": place[order], "shown": shown[order], "clicked": clicked[order]})
     word = rows.groupby([*rows], sort=False).ngroup().to_numpy()
     length = np.bincount(pair, minlength=pairs)
     begin = np.cumsum(length) - length
-    # Pairs are told apart by their first row, by that and the second, and so on, as words are by their letters.
+    # Pairs are compared row by row, as words are letter by letter.
     kind, longer, at = np.zeros(pairs, np.int64), np.arange(pairs), 0
     while len(longer := longer[length[longer] > at]):
         same = pd.factorize(kind[longer] * len(rows) + word[begin[longer] + at])[0]
@@ -328,18 +303,15 @@ def _by_kind(pair: Ints, place: Ints, shown: Ints, clicked: Ints, pairs: int, pl
     return kind, _Model(of, place[kept], shown[kept] * many[of], clicked[kept] * many[of], many, places)
 
 
-def _maximise(model: _Model, first: int, tolerance: float, most: int) -> _Found:
-    """EM: by turns what was probably examined and attractive where nothing was clicked, and the shares that follow.
+def _maximise(model: _Model, first: int, tolerance: float, most: int) -> _Fit:
+    """Fit examination e and attractiveness a by EM.
 
-    Where a result was clicked it was examined and attractive. Examination of `first` stays 1, which is a constraint
-    and no correction afterwards, so that the likelihood never falls from one round to the next.
-
-    Where it was missed it was not attractive with the probability (1 - a) / (1 - e a), and not examined with
-    (1 - e) / (1 - e a). Summed over impressions these are what is left of the shares to 1, and both come from the one
-    array of missed / (1 - e a).
+    A clicked result was examined and attractive. A missed one was not attractive with probability (1 - a) / (1 - e a),
+    and not examined with (1 - e) / (1 - e a); both sums come from the one array of missed / (1 - e a). Examination of
+    `first` is constrained to 1, so that the likelihood never falls from one round to the next.
     """
-    missed = _Rows(model)
-    of_kind, of_place = model.shown_to()
+    missed = _Missed(model)
+    of_kind, of_place = model.impressions()
     examination, attractiveness = np.full(model.places, 0.5), np.full(len(model.pairs), 0.5)
     examination[first] = 1
     for rounds in range(1, most + 1):
@@ -347,28 +319,27 @@ def _maximise(model: _Model, first: int, tolerance: float, most: int) -> _Found:
         by_kind, by_place = missed.sums(e, a)
         attractiveness, examination = _rest(a, by_kind, of_kind), _rest(e, by_place, of_place)
         if max(_change(attractiveness, a), _change(examination, e)) <= tolerance:
-            return _Found(examination, attractiveness, rounds, True)
-    return _Found(examination, attractiveness, most, False)
+            return _Fit(examination, attractiveness, rounds, True)
+    return _Fit(examination, attractiveness, most, False)
 
 
-def _smoothed(model: _Model, found: _Found, smoothing: float, tolerance: float, most: int) -> _Found:
-    """EM for attractiveness alone: examination stays, and each pair has some impressions more at the mean rate."""
-    missed, e = _Rows(model), found.examination
+def _smooth(model: _Model, found: _Fit, smoothing: float, tolerance: float, most: int) -> _Fit:
+    """EM for attractiveness alone, with pseudo-impressions at the mean rate."""
+    missed, e = _Missed(model), found.examination
     mean = min(1.0, float(model.clicked.sum() / (model.shown * e[model.place]).sum()))
-    of_kind = model.shown_to()[0]
+    of_kind = model.impressions()[0]
     more: Floats = smoothing * model.pairs.astype(np.float64)
     attractiveness = found.attractiveness
     for rounds in range(1, most + 1):
         a = attractiveness
-        # Of the impressions that are added, so many were not attractive.
         attractiveness = _rest(a, missed.sums(e, a)[0], of_kind + more, more * (1 - mean))
         if _change(attractiveness, a) <= tolerance:
-            return _Found(e, attractiveness, max(found.rounds, rounds), found.converged)
-    return _Found(e, attractiveness, most, False)
+            return _Fit(e, attractiveness, max(found.rounds, rounds), found.converged)
+    return _Fit(e, attractiveness, most, False)
 
 
 def _rest(share: Floats, missed: Floats, shown: Floats, more: Floats | float = 0.0) -> Floats:
-    """1 - ((1 - share) missed + more) / shown, in one array; rounding must not take what is never clicked below 0."""
+    """1 - ((1 - share) missed + more) / shown, in one array and not below 0 by rounding."""
     rest = 1 - share
     rest *= missed
     rest += more
@@ -380,17 +351,6 @@ def _rest(share: Floats, missed: Floats, shown: Floats, more: Floats | float = 0
 def _change(after: Floats, before: Floats) -> float:
     change = after - before
     return float(np.abs(change, out=change).max(initial=0))
-
-
-def _log_likelihood(model: _Model, found: _Found) -> float:
-    chance = found.examination[model.place] * found.attractiveness[model.kind]
-    terms = _times_log(model.clicked, chance) + _times_log(model.shown - model.clicked, 1 - chance)
-    return float(terms.sum())
-
-
-def _times_log(count: Ints, chance: Floats) -> Floats:
-    """Count times the logarithm of a chance; 0 where the count is 0."""
-    return count.astype(np.float64) * np.log(np.where(count > 0, chance, 1.0))
 
 
 def _ranks(ranks: Sequence[int]) -> str:

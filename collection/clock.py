@@ -1,12 +1,9 @@
-"""The time that Cleverdon writes and compares: the machine's clock, without its jumps.
+"""The clock of all times of a campaign: the machine's clock without jumps.
 
-A process follows the machine's clock while that goes on as time does, or is corrected by up to a minute, and never goes
-back for such a correction. When the clock is set by more, time goes on from where it was; only a change that has lasted
-for :data:`LASTING` seconds counts, as after a machine was suspended, or started with a wrong clock. So a clock that is
-set by mistake, and set right again, signs nobody out and writes no time of the future.
-
-All times of a campaign come from here. Only what another machine says, such as a provider of sign-ins, is compared
-with the machine's clock as it is.
+Corrections by up to a minute are followed, but never backwards. After a larger change time goes on as before; the
+change counts only if it lasts for :data:`LASTING` seconds, as after a suspension. So a clock that is set by mistake and
+set right again signs nobody out and writes no time of the future. Only times from other machines, such as a sign-in
+provider, are compared with the machine's clock itself.
 """
 
 from __future__ import annotations
@@ -24,28 +21,20 @@ LASTING = 10 * 60.0
 
 
 def _steady() -> float:
-    """Seconds that nobody can set and that go on while the machine sleeps, where the system has such a clock."""
+    """Seconds of a monotonic clock that goes on while the machine sleeps, if there is one."""
     # On macOS CLOCK_MONOTONIC goes on while the machine sleeps; time.monotonic(), which reads another clock, stops.
     clock = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
     return time.monotonic() if clock is None else time.clock_gettime(clock)
 
 
 class Clock:
-    """A clock that does not jump.
-
-    Parameters
-    ----------
-    wall
-        The machine's clock: seconds of the epoch.
-    steady
-        Seconds that only go forward.
-    """
+    """A clock without jumps, from the machine's clock (`wall`) and a monotonic one (`steady`), both in seconds."""
 
     def __init__(self, wall: Callable[[], float], steady: Callable[[], float]) -> None:
         self._wall, self._steady = wall, steady
         self._at, self._steady_at = wall(), steady()
         self._jumped_at: float | None = None
-        """By the steady clock, when the machine's clock was found to be set."""
+        """By the steady clock, when the machine's clock was set."""
         self._lock = threading.Lock()
 
     def seconds(self) -> float:

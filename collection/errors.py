@@ -1,18 +1,7 @@
-"""The tree of errors: every error that the library raises on purpose is one of these.
+"""All errors that the library raises on purpose.
 
-    CleverdonError                 one sentence, or three: what was wanted, what was there, what to do
-    ├── InputError                 something given from outside is wrong; nothing was changed
-    │   ├── FormatError            a file, with its path and line
-    │   ├── ColumnsError           a frame without the columns that a function needs
-    │   ├── UnknownNameError       a name that no table holds, with the nearest names
-    │   └── WrongPasswordError     the old password, which has to be given to change it, is wrong
-    ├── CampaignError              the campaign is not there, is there already, or is not ready for this
-    │   ├── ConflictError          something of that name is there already with other content
-    │   └── BusyError              another writer holds the database; try again
-    └── JudgementError             a judgement that cannot be accepted; the reason is in the message
-
-The command line turns each into one line on stderr and exit status 2; the app into one message.
-Anything else that escapes is a defect of ours and keeps its traceback.
+The command line turns each into one line on stderr and exit status 2, the app into a message; any other exception is a
+defect and keeps its traceback.
 """
 
 from __future__ import annotations
@@ -23,7 +12,7 @@ from os import PathLike
 
 
 class CleverdonError(Exception):
-    """Root of the tree."""
+    """Base class; the message says what was expected, what was found, and what to do."""
 
 
 class InputError(CleverdonError):
@@ -31,18 +20,9 @@ class InputError(CleverdonError):
 
 
 class FormatError(InputError):
-    """A file does not say what its format asks for.
+    """A file is not in its format.
 
-    Parameters
-    ----------
-    path
-        The file, as the caller named it.
-    line
-        1-based line number, or None where the fault has no line (an empty file).
-    wanted, found
-        What the format asks for and what was there instead; short phrases.
-    hint
-        What to do about it, where there is something to say.
+    `line` counts from 1, None in an empty file; `wanted`, `found` and `hint` (what to do) are short phrases.
     """
 
     def __init__(self, path: str | PathLike[str], line: int | None, wanted: str, found: str, hint: str = "") -> None:
@@ -62,23 +42,11 @@ class ColumnsError(InputError):
 
 
 NAMED = 80
-"""So many names an error lists; a table of measures fits, the topics of a collection do not."""
+"""Largest number of names that an error lists: all measures, but not all topics."""
 
 
 class UnknownNameError(InputError):
-    """A name that a table does not hold; the message lists what it does hold.
-
-    Parameters
-    ----------
-    kind
-        What the table holds.
-    name
-        What was asked for.
-    choices
-        The names that there are.
-    written
-        Name -> how it is suggested, where the name alone could not be asked for.
-    """
+    """A name that is not among the `choices` of this `kind`; `written`: name -> its form in suggestions."""
 
     def __init__(self, kind: str, name: str, choices: Iterable[str], written: Mapping[str, str] | None = None) -> None:
         self.kind, self.name, self.choices = kind, name, sorted(choices)
@@ -93,19 +61,19 @@ class UnknownNameError(InputError):
 
 
 class WrongPasswordError(InputError):
-    """The old password, which has to be given to change it, is wrong."""
+    """The old password, needed to change it, is wrong."""
 
 
 class CampaignError(CleverdonError):
-    """The campaign is not there, is there already, or is not ready for what was asked."""
+    """The campaign does not exist, exists already, or is not ready for this."""
 
 
 class ConflictError(CampaignError):
-    """Something of that name is in the campaign already, with other content."""
+    """The campaign has something of that name with other content."""
 
 
 class BusyError(CampaignError):
-    """Another writer holds the database longer than one waits; nothing was changed."""
+    """Another writer holds the database; nothing was changed, so try again."""
 
 
 class JudgementError(CleverdonError):

@@ -1,14 +1,11 @@
-"""Schemas of the frames that cross package boundaries: columns, their types, and where a value may be missing.
+"""Schemas of the frames that cross package boundaries. Columns that a schema does not name are allowed everywhere.
 
-Readers return frames that meet them; public functions check what they take with :meth:`Schema.check`, which looks at
-column types and missing values and never at single rows. Columns that a schema does not name are allowed everywhere.
-
-    >>> import pandas as pd
-    >>> QRELS.names
-    ('query_id', 'doc_id', 'relevance')
-    >>> QRELS.check(pd.DataFrame({"query_id": ["1"], "doc_id": ["d7"], "relevance": ["high"]}))
-    Traceback (most recent call last):
-    collection.errors.InputError: qrels: expected numbers in the column relevance, found str
+>>> import pandas as pd
+>>> QRELS.names
+('query_id', 'doc_id', 'relevance')
+>>> QRELS.check(pd.DataFrame({"query_id": ["1"], "doc_id": ["d7"], "relevance": ["high"]}))
+Traceback (most recent call last):
+collection.errors.InputError: qrels: expected numbers in the column relevance, found str
 """
 
 from __future__ import annotations
@@ -27,11 +24,11 @@ _KINDS: Mapping[Kind, tuple[str, str]] = {
     "id": ("iu", "text or whole numbers"), "text": ("", "text"),
     "number": ("iufb", "numbers"), "integer": ("iu", "whole numbers"),
 }  # fmt: skip
-"""Kind -> the numpy kinds that it allows, and how a message calls it."""
+"""Kind -> the numpy kinds that it allows, and its name in messages."""
 
 
 class Column(NamedTuple):
-    """What a column holds. An id may be text (categorical or not) or whole numbers, and is read as text."""
+    """A column; an id may be text (categorical or not) or whole numbers, and is read as text."""
 
     kind: Kind
     nullable: bool = False
@@ -40,42 +37,25 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns of one sort of frame.
-
-    Attributes
-    ----------
-    name
-        What such a frame is called in messages.
-    columns
-        Name -> column, in their usual order.
-    """
+    """The columns of a frame by name, and what messages call such a frame."""
 
     name: str
     columns: Mapping[str, Column]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns that are always there."""
+        """The columns that are not optional."""
         return tuple(name for name, column in self.columns.items() if not column.optional)
 
     def check(self, frame: pd.DataFrame, what: str = "", also: Iterable[str] = ()) -> pd.DataFrame:
-        """Return `frame` if it meets the schema.
+        """Return `frame` if the types and missing values of its columns meet the schema.
 
-        Parameters
-        ----------
-        frame
-            Any frame; it is not changed.
-        what
-            What the message calls it; the name of the schema if left out.
-        also
-            Optional columns that are needed here.
+        `what` names the frame in messages, by default the schema's name; `also` are optional columns needed here.
 
         Raises
         ------
-        ColumnsError
-            A column is missing.
-        InputError
-            `frame` is no frame, a column has another type, or a value is missing.
+        ColumnsError, InputError
+            A column is missing; `frame` is no frame, a column has another type, or a value is missing.
         """
         what = what or self.name
         if not isinstance(frame, pd.DataFrame):
@@ -97,7 +77,7 @@ class Schema:
 
 
 def _holds(column: pd.Series, kind: Kind) -> bool:
-    """Whether the type of a column is one of its kind; single values are looked at in columns of objects only."""
+    """Whether a column has a type of this kind; single values are checked in object columns only."""
     if column.dtype != object:
         text = isinstance(column.dtype, pd.StringDtype | pd.CategoricalDtype)
         return text if kind == "text" else (text and kind == "id") or column.dtype.kind in _KINDS[kind][0]
@@ -111,22 +91,22 @@ _MAYBE = Column("number", nullable=True)
 _PAIR = {"query_id": _ID, "doc_id": _ID}
 
 SCORES = Schema("a ranking", {**_PAIR, "score": _NUMBER})
-"""A run before it is ranked: one row per topic and document."""
+"""A run before it is ranked."""
 
 RUN = Schema("a run", {**_PAIR, "score": _NUMBER, "rank": _INTEGER, "listed": _INTEGER})
-"""A ranked run, best document first in each topic, as :func:`collection.ranking.rank_run` makes it. ``rank`` is
-trec_eval's order; in ``listed`` equal scores keep the order of the run's file. Both count from 1."""
+"""A ranked run from :func:`collection.ranking.rank_run`, best document first in each topic. ``rank`` is trec_eval's
+order; in ``listed`` equal scores keep the order of the run's file. Both count from 1."""
 
 LISTED = Schema("a run", {**_PAIR, "listed": _INTEGER})
-"""A ranked run as far as a strategy reads it that asks for judgements: in the order of its file."""
+"""The columns of a ranked run that adaptive strategies read."""
 
 _SAMPLE = {"subtopic": Column("id", False, True), "stratum": Column("id", False, True)}
 QRELS = Schema("qrels", {**_PAIR, "relevance": _NUMBER, **_SAMPLE, "probability": Column("number", False, True)})
-"""Final grades; below 0: in the pool, but unjudged. Each pair once, or once per ``subtopic``. ``stratum`` and
-``probability`` (of being judged) say how a sample was drawn."""
+"""Final grades; below 0: in the pool, but unjudged. Each pair once, or once per ``subtopic``. Samples have ``stratum``
+and ``probability`` (of being judged)."""
 
 TOPICS = Schema("topics", {"query_id": _ID, "title": _TEXT, "description": _TEXT, "narrative": _TEXT})
-"""Information needs; a text that is not there is empty."""
+"""Information needs; a missing text is empty."""
 
 DOCUMENTS = Schema("documents", {"doc_id": _ID, "title": _TEXT, "text": Column("text", nullable=True)})
 """Documents; without a text where only the id is known."""
@@ -139,7 +119,7 @@ JUDGEMENTS = Schema("judgements", {**_PAIR, **_SAID})
 """Annotators' decisions, oldest first; columns as in :class:`collection.records.Judgement`."""
 
 LABELS = Schema("labels", {"annotator": _ID, **_PAIR, "relevance": _MAYBE})
-"""Annotators' grades; a row without a grade counts as not there."""
+"""Annotators' grades; a row without a grade is ignored."""
 
 VALUES = Schema("values", {"run": _TEXT, "query_id": _ID, "measure": _TEXT, "value": _MAYBE})
 """Values of measures per run and topic. The topic ``all`` is the mean over topics."""

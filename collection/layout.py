@@ -1,4 +1,4 @@
-"""The files of a campaign's directory: their names, who may read them, and that no output replaces them."""
+"""The files of a campaign's directory: their names, permissions, and protection from outputs."""
 
 from __future__ import annotations
 
@@ -21,23 +21,20 @@ VECTORS = "vectors"
 EXPORTS = "exports"
 
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
-"""The database holds password hashes and addresses of people: only the owner of a campaign reads it."""
+"""The database has password hashes and addresses: only the owner of a campaign reads it."""
 
 _TOP = re.compile(r"campaign\.db(?:-wal|-shm|-journal)?|\.secret(?:-[0-9a-f]+)?|sso\.toml", re.I)
 _RUN = re.compile(r"[\w.~% -]+\.[0-9a-f]{8}-[0-9]+(?:-[0-9a-f]{8})?(?:-[0-9a-f]{16})?\.(?:parquet|part)", re.A)
-_RUN_OF_TODAY = re.compile(r"[\w.~% -]+\.[0-9a-f]{8}-[0-9]+(?:-[0-9a-f]{8})?(?:-[0-9a-f]{16}\.parquet|\.part)", re.A)
-"""With a digest of its content, which no name has by chance; earlier versions wrote none."""
+_CURRENT_RUN = re.compile(r"[\w.~% -]+\.[0-9a-f]{8}-[0-9]+(?:-[0-9a-f]{8})?(?:-[0-9a-f]{16}\.parquet|\.part)", re.A)
+"""With a digest of the content, unlike names from earlier versions."""
 _IMAGE = re.compile(r"[0-9a-f]{64}\.[a-z]+(?:(?:\.[0-9a-f]{8})?\.part)?")
 _VECTOR_FOLDER = re.compile(r"made-[a-z0-9_]{8}")
 _VECTOR = re.compile(r"(?:hashes|dense|[a-z]+\.[a-z]+)\.npy|[a-z]+\.terms\.txt|meta\.json")
 
 
 def is_run_file(name: str) -> bool:
-    """Whether a file in ``runs/`` has a name as the import gives it, and may be removed when no run is kept in it.
-
-    Without a digest it may be the user's own, such as ``bm25.20240101-1530.parquet``.
-    """
-    return bool(_RUN_OF_TODAY.fullmatch(name))
+    """Whether a file in ``runs/`` is certainly from an import; one without a digest may be the user's own."""
+    return bool(_CURRENT_RUN.fullmatch(name))
 
 
 def is_partial_image(name: str) -> bool:
@@ -46,12 +43,12 @@ def is_partial_image(name: str) -> bool:
 
 
 def is_vector_folder(name: str) -> bool:
-    """Whether a folder in ``vectors/`` has a name as an update of the vectors gives it."""
+    """Whether a folder in ``vectors/`` was made by an update of the vectors."""
     return bool(_VECTOR_FOLDER.fullmatch(name))
 
 
 def remove_vectors(folder: Path) -> None:
-    """Remove a folder of vectors; what an update did not write stays, and the folder with it."""
+    """Remove a folder of vectors, except for files that an update did not write."""
     with suppress(OSError):
         for file in _regular_files(folder):
             if _VECTOR.fullmatch(file.name):
@@ -60,15 +57,10 @@ def remove_vectors(folder: Path) -> None:
 
 
 def own_files(directory: Path) -> Iterator[Path]:
-    """Every regular file of a campaign that has a name which Cleverdon gives; exports are not among them."""
-    folders = [
-        (directory, _TOP),
-        (directory / RUNS, _RUN),
-        (directory / IMAGES, _IMAGE),
-        (directory / VECTORS, _VECTOR),
-    ]
-    folders += [(folder, _VECTOR) for folder in _vector_folders(directory)]
-    for folder, names in folders:
+    """Every regular file that Cleverdon named, without exports."""
+    names_in = {directory: _TOP, directory / RUNS: _RUN, directory / IMAGES: _IMAGE, directory / VECTORS: _VECTOR}
+    names_in |= dict.fromkeys(_vector_folders(directory), _VECTOR)
+    for folder, names in names_in.items():
         yield from (file for file in _regular_files(folder) if names.fullmatch(file.name))
 
 
@@ -78,58 +70,46 @@ def _vector_folders(directory: Path) -> list[Path]:
 
 
 def _regular_files(folder: Path) -> list[Path]:
-    """By name; links are not followed, since they may lead to a file of somebody else."""
+    """Regular files by name, without links, which may lead to files of others."""
     if not folder.is_dir():
         return []
     return sorted(file for file in folder.iterdir() if file.is_file() and not file.is_symlink())
 
 
-# --- outputs ----------------------------------------------------------------------------------------------
-
-
 def resolved(path: str | PathLike[str]) -> Path:
-    """The path without links.
-
-    Raises
-    ------
-    InputError
-        A link leads to itself, or a folder above cannot be read.
-    """
+    """The path without links; raises :class:`InputError` if they cannot be followed."""
     try:
         return Path(path).resolve()
-    except (OSError, RuntimeError) as error:  # Python before 3.13 says RuntimeError of a link that leads to itself
+    except (OSError, RuntimeError) as error:  # RuntimeError before Python 3.13
         raise InputError(f"{path}: the links in it cannot be followed ({error})") from error
 
 
 def home(path: str | PathLike[str]) -> Path | None:
-    """The nearest campaign directory above a path; None if the path lies in no campaign."""
+    """The nearest campaign directory above a path, if any."""
     return next(iter(_homes(resolved(path))), None)
 
 
 def _homes(target: Path) -> list[Path]:
-    # os.path asks quietly where a folder above may not be entered.
+    # Unlike pathlib, os.path raises nothing for a folder that may not be entered.
     return [folder for folder in target.parents if os.path.isfile(folder / DATABASE)]  # noqa: PTH113
 
 
 def require_output(path: str | PathLike[str] | None, campaign: Path | None = None) -> None:
-    """Refuse an output that would replace a file of a campaign or lie among its files.
+    """Raise :class:`InputError` for an output that would replace a file of a campaign or be among its files.
+
+    That is the database, the key, the settings of a provider, anything in ``runs/``, ``files/`` or ``vectors/``, a link
+    to such a file, or a folder above a campaign.
 
     Parameters
     ----------
     path
-        Where something is to be written; links are followed. None: nothing is written.
+        The output; None: nothing is written.
     campaign
-        The directory of the campaign that is open. Other campaigns are found by the folders above `path`.
-
-    Raises
-    ------
-    InputError
-        The path is the database, the key, the settings of a provider, in ``runs/``, ``files/`` or ``vectors/``, a hard
-        link to such a file, or a folder with the campaign in it.
+        The directory of the open campaign. Others are found by the folders above `path`.
     """
     if path is None:
         return
-    # As it is written, too: a folder of the campaign may be a link to another disk.
+    # The path as written, too: a folder of the campaign may be a link to another disk.
     for target in dict.fromkeys([resolved(path), Path(os.path.abspath(path))]):  # noqa: PTH100
         for directory in dict.fromkeys([*([resolved(campaign)] if campaign else []), *_homes(target)]):
             if _is_own(target, directory):
@@ -155,17 +135,14 @@ def _is_own(target: Path, directory: Path) -> bool:
     return False
 
 
-# --- permissions ------------------------------------------------------------------------------------------
-
-
 def create_private(path: Path) -> IO[bytes]:
-    """A new file for writing that only its owner may read, whatever the umask; it must not be there yet."""
+    """Open a new file for writing that only its owner may read, whatever the umask."""
     how = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     return os.fdopen(os.open(path, how, PRIVATE_FILE), "wb")
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names of new files in a folder outlive a power cut; on Windows nothing is done."""
+    """Make new names in a folder durable; does nothing on Windows."""
     if os.name != "posix":
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -176,17 +153,14 @@ def sync_folder(folder: Path) -> None:
 
 
 def make_private(folder: Path) -> None:
-    """Close a folder that Cleverdon wrote, and all that is in it, to everybody but its owner."""
+    """Restrict a folder that Cleverdon wrote, with its content, to its owner."""
     for place in (folder, *folder.rglob("*")):
         if not place.is_symlink():
             place.chmod(PRIVATE_FOLDER if place.is_dir() else PRIVATE_FILE)
 
 
-def tighten(directory: Path) -> None:
-    """Close a campaign that others can read, as those made by earlier versions are; files of the user stay as they are.
-
-    A campaign of another owner stays as it is, too.
-    """
+def restrict_permissions(directory: Path) -> None:
+    """Restrict the files of a campaign that others can read, as earlier versions made them, to its owner."""
     if not (_is_open(directory) or _is_open(directory / DATABASE)):
         return
     with suppress(OSError):

@@ -1,18 +1,15 @@
-"""The one order of a ranking: score descending, then document id descending by bytes.
+"""The order of a ranking as in trec_eval: score descending, then document id descending by bytes.
 
-This is the order that trec_eval gives a run, and everything here that needs "the first k documents"
-asks this module for it: the rank column of a file is never believed. A run that is already in order is
-only looked at, not sorted; and document ids are compared only where scores are equal, since comparing
-strings is the dear part of sorting a run.
+The rank column of a file is ignored. A run in order is not sorted, and document ids are compared only where scores are
+equal, since that is the slow part.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from pandas.api.extensions import ExtensionArray
 
 from collection.frames import RUN, SCORES
 
@@ -26,24 +23,20 @@ def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     frame
-        :data:`collection.frames.SCORES`; quickest where ``query_id`` is categorical. Other columns are ignored, a
-        ``rank`` among them. The same pair twice is not looked for here.
+        :data:`collection.frames.SCORES`; quickest with categorical ``query_id``. Duplicate pairs are not looked for.
 
     Returns
     -------
     DataFrame
-        :data:`collection.frames.RUN`: ``doc_id`` str, ``score`` float64, ``rank`` and ``listed`` int32. Topics stand in
-        the order in which they first appear, each in one piece, best document first: scores descending as doubles (-0.0
-        equals 0.0), equal scores by document id descending, compared by code points, which is the order of their UTF-8
-        bytes; ``rank`` numbers them. ``listed`` is the place that a document has if equal scores stay in the order of
-        `frame`: what the system itself put forward, and what TREC's pools were made from. The index is 0, 1, 2 ...
+        :data:`collection.frames.RUN`: ``doc_id`` str, ``score`` float64, ``rank`` and ``listed`` int32. Topics in order
+        of first occurrence, each in one piece, best document first: scores descending (-0.0 equals 0.0), then document
+        ids descending by code points, which is the order of their UTF-8 bytes; ``rank`` numbers them.
+        ``listed`` is the rank with equal scores in the order of `frame`, as in TREC's pools.
 
     Raises
     ------
-    ColumnsError
-        If a column is missing.
-    InputError
-        If a score or an id is missing, or a score is no number.
+    ColumnsError, InputError
+        A column, a score or an id is missing, or a score is no number.
 
     Examples
     --------
@@ -53,8 +46,7 @@ def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
     """
     SCORES.check(frame)
     score = frame["score"].astype(np.float64)
-    # Columns that need no change stay Series, not arrays: pandas then knows that two frames share them
-    # and copies before either is written to.
+    # Unchanged columns stay Series, not arrays, so that pandas copies them before either frame is written to.
     query_id, doc_id = frame["query_id"].reset_index(drop=True), frame["doc_id"].astype("str").reset_index(drop=True)
     score = score.reset_index(drop=True)
     scores: Floats = np.asarray(score, dtype=np.float64)
@@ -84,14 +76,14 @@ def rank_run(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _topic_codes(query_id: pd.Series) -> Ints:
-    """One integer a topic; which one does not matter."""
+    """An arbitrary integer for each topic."""
     if isinstance(query_id.dtype, pd.CategoricalDtype):
         return query_id.cat.codes.to_numpy()
     return pd.factorize(query_id)[0]
 
 
 def _compared(topics: Ints, scores: Floats) -> tuple[Ints, Ints]:
-    """Where the pieces of topics begin, and the other rows whose score is not below that of the row above."""
+    """The starts of runs of one topic, and the other rows whose score is not below that of the row above."""
     begins = np.ones(len(topics), dtype=np.bool_)
     np.not_equal(topics[1:], topics[:-1], out=begins[1:])
     below = scores[1:] < scores[:-1]
@@ -100,11 +92,9 @@ def _compared(topics: Ints, scores: Floats) -> tuple[Ints, Ints]:
 
 
 def _unsettled(doc_id: pd.Series, lower: Ints) -> tuple[Ints, Ints]:
-    """Where documents must change places to stand in order of their ids, and which rows belong there.
+    """The positions of tied rows, and the rows that belong there in order of document ids; empty if in order.
 
-    The rows are in order of score; `lower` are those that tie with the row above. Nothing but documents
-    has to move: topic and score are equal inside a tie, except for the sign of a zero. Only the rows inside ties
-    are looked at, and they are sorted only if they are not in order.
+    The rows are in order of score; `lower` are those that tie with the row above.
     """
     documents = doc_id.array
     if (documents[lower - 1] > documents[lower]).all():
@@ -125,11 +115,10 @@ def _numbered(starts: Ints, count: int) -> npt.NDArray[np.int32]:
     return made
 
 
-def _sorted(groups: Ints, values: Any) -> Ints:
-    """Row positions by group, ascending, and within each by value, descending; equal rows as they came.
+def _sorted(groups: Ints, values: Floats | ExtensionArray) -> Ints:
+    """Row positions by group, ascending, then by value, descending, stable.
 
-    Arrow parts the rows by group before it looks at values: much less work than sorting them all by value.
-    It compares texts by their bytes.
+    Arrow, which compares texts by bytes, splits the rows by group first: faster than sorting all by value.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -139,5 +128,5 @@ def _sorted(groups: Ints, values: Any) -> Ints:
 
 
 def _taken(column: pd.Series, order: Ints) -> pd.Series:
-    """The rows in this order; a series' own `take` would first take its index, to be thrown away."""
+    """The rows in this order; `Series.take` would take the index, too."""
     return pd.Series(column.array.take(order), copy=False)

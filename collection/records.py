@@ -15,31 +15,29 @@ UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\U00020000-\U0003ffff"
 )
-"""Scripts without blanks between words, as ranges for a regular expression: Thai, Lao, Burmese, Khmer, kana, Han."""
+"""Scripts without spaces between words, as ranges for a regular expression: Thai, Lao, Burmese, Khmer, kana, Han."""
 
 ALL_TOPICS = "all"
 """The ``query_id`` of a mean over topics, as trec_eval writes it."""
 
 Kind = Literal["graded", "cannot judge", "undone"]
 KINDS: tuple[Kind, ...] = ("graded", "cannot judge", "undone")
-"""What a row of the judgement log says: a grade, that no grade can be given, or that the annotator
-took the last word on this pair back (the pair is then unjudged again, and the log still shows both)."""
+"""Kinds of rows of the judgement log; an undone pair is unjudged again."""
 
 QRELS_ANNOTATOR = "qrels:"
-"""How the annotators begin whose judgements are imported qrels: ``qrels:NAME``. No person is called so."""
+"""Prefix of the annotators of imported qrels (``qrels:NAME``), which no person's name may have."""
 
 CountsAs = Literal["judgement", "adjudication", "surplus"]
 COUNTS_AS: tuple[CountsAs, ...] = ("judgement", "adjudication", "surplus")
-"""What a row of the log is: one annotator's word on the pair; the word that ends a disagreement between
-annotators; or a judgement that came when the pair had all that were wanted, kept and not counted."""
+"""What a row of the log counts as; surplus judgements came when the pair had as many as wanted."""
 
 ChoiceKind = Literal["chosen", "cannot judge", "undone"]
 CHOICE_KINDS: tuple[ChoiceKind, ...] = ("chosen", "cannot judge", "undone")
-"""What a row of the log of choices says; "chosen" with no document is "none of these"."""
+"""Kinds of rows of the log of choices; "chosen" without documents is "none of these"."""
 
 PreferenceKind = Literal["left", "right", "equal", "cannot judge", "undone"]
 PREFERENCE_KINDS: tuple[PreferenceKind, ...] = ("left", "right", "equal", "cannot judge", "undone")
-"""What a row of the log of preferences says."""
+"""Kinds of rows of the log of preferences."""
 
 Role = Literal["manager", "annotator", "reader"]
 ROLES: dict[Role, str] = {
@@ -47,11 +45,11 @@ ROLES: dict[Role, str] = {
     "annotator": "judges what is assigned to them, and sees their own judgements",
     "reader": "looks at all results and exports them, and changes nothing",
 }
-"""What an account may do."""
+"""Role -> what it may do."""
 
 
 class Document(NamedTuple):
-    """A document. `text` is None where only its id is known (named by a run, text not imported).
+    """A document. `text` is None where only the id is known.
 
     Examples
     --------
@@ -81,7 +79,7 @@ class Topic(NamedTuple):
 
 
 class Run(NamedTuple):
-    """One system's ranking: its name (the tag in its file) and its frame (:data:`collection.frames.RUN`).
+    """One system's ranking: its name and its frame (:data:`collection.frames.RUN`).
 
     Examples
     --------
@@ -97,14 +95,11 @@ class Run(NamedTuple):
 class Judgement(NamedTuple):
     """One annotator's decision on a pair, as it is written to the log.
 
-    `uuid` is made where the decision was made and makes writing it idempotent. `shown_at` and
-    `judged_at` are ISO 8601 in UTC; `seconds` is the time that the document was on screen and the page
-    in front. `strategy`, `pool_rank`, `model_round` and `probability` say how the pair came up (null
-    where that does not apply). `revises` is the uuid of the judgement that this one replaces. `note` is
-    what the annotator wished to say with it. `counts_as` is one of :data:`COUNTS_AS`. `away` are the seconds
-    between `shown_at` and the judgement that do not count in `seconds`: another window was in front, or nobody
-    moved. `flagged`: the annotator wants it looked at again. `passages` are the places that they marked, as
-    [start, end) in characters (Unicode code points) of the text as it is shown, in their order.
+    `uuid` is made by the client and makes writing idempotent. `shown_at` and `judged_at` are ISO 8601 in UTC;
+    `seconds` is the time on screen with the page in front, `away` the other seconds since `shown_at`. `strategy`,
+    `pool_rank`, `model_round` and `probability` say why the pair was shown. `revises` is the uuid of the judgement that
+    this one replaces. `flagged`: the annotator wants it reviewed. `passages` are marked places, [start, end) in code
+    points of the text as shown.
 
     Examples
     --------
@@ -136,11 +131,11 @@ class Judgement(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """What one annotator chose for a topic, of a list of documents that they saw together.
+    """What one annotator chose for a topic from a list of documents.
 
-    `shown` are the documents of the list in the order on screen, `chosen` those of them that answer the topic: none
-    where `kind` is "chosen" and it is empty. What was shown and not chosen is no grade of 0: nobody looked at it by
-    itself. The other fields are those of :class:`Judgement`; a choice replaces the annotator's former one of the topic.
+    `shown` are the documents in the order on screen, `chosen` those that answer the topic. Documents shown and not
+    chosen are unjudged. Other fields as in :class:`Judgement`; a choice replaces the annotator's former one of the
+    topic.
     """
 
     uuid: str
@@ -160,10 +155,9 @@ class Choice(NamedTuple):
 
 
 class Preference(NamedTuple):
-    """Which of two documents one annotator found better for a topic, or that they are equal.
+    """Which of two documents, `left` or `right` on screen, one annotator found better for a topic.
 
-    `left` and `right` are where they stood on screen. The other fields are those of :class:`Judgement`; a preference
-    replaces the annotator's former one of the same two documents, whichever stood where.
+    Other fields as in :class:`Judgement`; a preference replaces the annotator's former one of the same two documents.
     """
 
     uuid: str
@@ -183,24 +177,22 @@ class Preference(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A pair that may be judged next, as it stands for one annotator. A tuple, since every save in the loop reads many.
+    """A pair that one annotator may judge next. A tuple, since every save in the loop reads many.
 
     Attributes
     ----------
     rank
-        In the order in which to judge; of the pool, the best rank that a run gives it.
+        In the order of judging; in the pool, the best rank of any run.
     held_back
         Whether the pair waits for the text of its document: see :func:`collection.store.connection.held_back`.
-    mine
-        Whether this annotator has judged it.
-    others, leased
-        How many others have, and how many more of them hold it now.
+    mine, others, leased
+        Whether this annotator has judged it, how many others have, and how many more of them hold a lease.
     skipped
-        When this annotator last skipped it, seconds since 1970; None: never.
+        When this annotator last skipped it, in seconds of the epoch; None: never.
     wanted
-        How many annotators are to judge it.
+        Number of annotators who are to judge it.
     adjudicated, calibration
-        Whether somebody ended it; whether everybody judges it.
+        Whether it was adjudicated; whether it is in the calibration set.
     """
 
     doc_id: str
@@ -216,20 +208,10 @@ class Candidate(NamedTuple):
 
 
 class GradeScale:
-    """The grades of a campaign: one dictionary from grade to a sentence, lowest first.
+    """The grades of a campaign, lowest first.
 
-    Buttons, docs and exports read it. A sentence may begin with a short label and a colon
-    (``"Relevant: the document answers the need"``); :meth:`label` gives that part.
-
-    Parameters
-    ----------
-    sentences
-        Grade (a non-negative integer) -> sentence. At least two grades.
-
-    Raises
-    ------
-    InputError
-        There are fewer than two grades, one is no whole number from 0 to 9, or a sentence cannot be written as UTF-8.
+    `sentences`: grade -> sentence, which may begin with a short label and a colon. Raises :class:`InputError` for fewer
+    than two grades, a grade that is no whole number from 0 to 9, or a sentence that cannot be written as UTF-8.
 
     Examples
     --------
@@ -264,7 +246,7 @@ class GradeScale:
         return ", ".join(map(str, self.sentences))
 
     def label(self, grade: int) -> str:
-        """The part of the sentence before the first colon, or all of a short sentence; never empty."""
+        """The sentence up to the first colon; never empty."""
         sentence = self.sentences[grade]
         return sentence.split(":", 1)[0].strip() or sentence.strip(": ") or str(grade)
 
@@ -287,16 +269,13 @@ GRADE_SCALES: dict[str, GradeScale] = {
 }
 
 
-def in_natural_order(frame: pd.DataFrame, column: str = "query_id") -> pd.DataFrame:
-    """The rows in the order in which people read their ids: 1, 2, 10, and not 1, 10, 2.
-
-    For tables that people read; rows of the same id keep their order. Sort by other columns afterwards, with
-    ``kind="stable"``.
+def sort_naturally(frame: pd.DataFrame, column: str = "query_id") -> pd.DataFrame:
+    """Sort rows by id with numbers by size, stable; sort by other columns afterwards, with ``kind="stable"``.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> in_natural_order(pd.DataFrame({"query_id": ["10", "1", "2"]}))["query_id"].tolist()
+    >>> sort_naturally(pd.DataFrame({"query_id": ["10", "1", "2"]}))["query_id"].tolist()
     ['1', '2', '10']
     """
     ids = frame[column].astype("str")
@@ -306,6 +285,5 @@ def in_natural_order(frame: pd.DataFrame, column: str = "query_id") -> pd.DataFr
 
 def require_columns(frame: pd.DataFrame, columns: Iterable[str], what: str) -> None:
     """Raise :class:`ColumnsError` if `frame` lacks one of `columns`; `what` names the reader."""
-    missing = [c for c in columns if c not in frame.columns]
-    if missing:
+    if missing := [c for c in columns if c not in frame.columns]:
         raise ColumnsError(what, missing, map(str, frame.columns))

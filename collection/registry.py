@@ -1,11 +1,7 @@
-"""One table per family: measures, pooling strategies, learners, stopping rules, adjudication rules and others.
+"""Registries of measures, pooling strategies, learners, stopping rules, adjudication rules and others.
 
-An entry says everything that the rest of the program needs to know of a member: its parameters with defaults, and the
-traits of its family. The command line, the pages, the documentation and the tests read the tables, so a new member
-touches the module that defines it and nothing else.
-
-A package outside this one registers its members with the same decorators, in a module that it names as an entry point
-of the table's group::
+An entry has all that the command line, the pages and the documentation need of a member: its parameters with defaults,
+and the traits of its family. Other packages register members in a module that is an entry point of the group::
 
     [project.entry-points."cleverdon.pooling"]
     my-strategies = "my_package.strategies"
@@ -15,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
 from types import NoneType
@@ -34,7 +30,7 @@ from typing import (
 
 from collection.errors import InputError, UnknownNameError
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 Traits = ParamSpec("Traits")
 
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
@@ -43,18 +39,9 @@ _BOOLEANS = {"true": True, "false": False}
 
 @dataclass(frozen=True)
 class Parameter:
-    """How a page shows a parameter; part of its annotation: ``Annotated[int, Parameter("Depth", least=1)]``.
+    """How a page shows a parameter, as part of its annotation: ``Annotated[int, Parameter("Depth", least=1)]``.
 
-    Attributes
-    ----------
-    label
-        The label of its field.
-    help
-        One sentence beside the field.
-    least
-        The smallest number that can be entered.
-    labels
-        Choice -> its label, where they differ.
+    `least` is the smallest number that can be entered; `labels` are labels of choices that differ from their names.
     """
 
     label: str
@@ -69,14 +56,12 @@ class Entry(Generic[F]):
 
     Attributes
     ----------
-    name
-        What files and the command line write.
-    label
-        What pages show.
+    name, label
+        As in files and on the command line, and as on pages.
     description
         One line: what it does and when to choose it.
     function
-        The member itself; its keyword-only arguments are the parameters.
+        The member, whose keyword-only arguments are the parameters.
     """
 
     name: str
@@ -101,7 +86,7 @@ class Entry(Generic[F]):
 
     @property
     def traits(self) -> dict[str, str]:
-        """What lists and the documentation say of the member beside its description: column -> text."""
+        """Further columns of lists and of the documentation: column -> text."""
         return {}
 
     def kind(self, name: str) -> type:
@@ -116,6 +101,12 @@ class Entry(Generic[F]):
         about = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
         return next((a for a in about if isinstance(a, Parameter)), Parameter(name.replace("_", " ").capitalize()))
 
+    def require_parameters(self, names: Iterable[str]) -> None:
+        """Raise UnknownNameError unless all of these are parameters."""
+        for name in names:
+            if name not in self.parameters:
+                raise UnknownNameError(f"{self.name} parameter", name, self.parameters)
+
     def read(self, name: str, text: str) -> Any:
         """The value of a parameter from its text.
 
@@ -124,8 +115,7 @@ class Entry(Generic[F]):
         InputError, UnknownNameError
             There is no such parameter, or it cannot have this value.
         """
-        if name not in self.parameters:
-            raise UnknownNameError(f"{self.name} parameter", name, self.parameters)
+        self.require_parameters([name])
         kind = self.kind(name)
         choices = {str(choice): choice for choice in self.choices.get(name, ())}
         choices |= _BOOLEANS if kind is bool else {}
@@ -143,12 +133,12 @@ E = TypeVar("E", bound=Entry[Any])
 
 
 class Registry(Generic[F, Traits, E]):
-    """A family's table: ordered, refuses duplicates, explains unknown names.
+    """The entries of a family, in order.
 
     Parameters
     ----------
     kind
-        What a member is called in messages ("pooling strategy").
+        Name of a member in messages ("pooling strategy").
     entry
         The family's entry class.
     group
@@ -186,7 +176,7 @@ class Registry(Generic[F, Traits, E]):
     def add(
         self, name: str, label: str, description: str, *args: Traits.args, **traits: Traits.kwargs
     ) -> Callable[[F], F]:
-        """Decorator: put the function into the table under `name`, with the traits of the family's entry class.
+        """Decorator that adds a function with the traits of the family's entry class.
 
         Raises
         ------
@@ -204,10 +194,7 @@ class Registry(Generic[F, Traits, E]):
         return register
 
     def _known(self) -> dict[str, E]:
-        """The entries, with those of other packages from the first look-up on.
-
-        Not at import, since an outside package usually imports this one, and `cleverdon --help` needs none of them.
-        """
+        """The entries, with those of other packages, loaded at the first look-up since they import this one."""
         with self._lock:  # other threads wait for the complete table; the loading one may look things up
             if not self._loaded:
                 self._loaded = True
@@ -216,13 +203,11 @@ class Registry(Generic[F, Traits, E]):
                         point.load()
                     except Exception as error:  # whatever goes wrong in somebody else's package
                         made_by = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
-                        self._failure = (
-                            (
-                                f"the package {made_by} cannot add its {self.kind} (entry point {point.name} = "
-                                f"{point.value}): {type(error).__name__}: {error}; update or uninstall it"
-                            ),
-                            error,
+                        message = (
+                            f"the package {made_by} cannot add its {self.kind} (entry point {point.name} = "
+                            f"{point.value}): {type(error).__name__}: {error}; update or uninstall it"
                         )
+                        self._failure = message, error
                         break
             if self._failure is not None:
                 raise InputError(self._failure[0]) from self._failure[1]

@@ -1,8 +1,7 @@
 """The tables of campaign.db, as numbered migrations.
 
-A migration that has been in a release is never edited: a campaign made with it exists somewhere. A
-change is a new function at the end of the file. Each runs in one transaction together with the record
-that it has run.
+A migration that was in a release is never edited, since campaigns were made with it: a change is a new one at the end.
+Each runs in one transaction with the record that it has run. Statements end with ``;;``.
 """
 
 from __future__ import annotations
@@ -17,19 +16,9 @@ if TYPE_CHECKING:
 migrations = Migrations("cleverdon")
 
 
-def _run(db: Database, script: str) -> None:
-    # One statement at a time: executescript() would commit the migration's own transaction first.
-    for statement in script.split(";;"):
-        if statement.strip():
-            db.execute(statement)
-
-
-@migrations()
-def m001_campaign(db: Database) -> None:
-    """Settings, topics, documents, runs, and the pool with the reason for each pair."""
-    _run(
-        db,
-        """
+SCRIPTS = {
+    # Settings, topics, documents, runs, and the pool with the reason for each pair.
+    "m001_campaign": """
         CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;;
 
         CREATE TABLE topics (
@@ -78,18 +67,10 @@ def m001_campaign(db: Database) -> None:
             probability REAL,
             PRIMARY KEY (topic, pool_round, position)
         ) WITHOUT ROWID;;
-
         CREATE UNIQUE INDEX pool_pair ON pool (topic, doc);;
-        """,
-    )
-
-
-@migrations()
-def m002_judgements(db: Database) -> None:
-    """The append-only log, its current state, leases and skips."""
-    _run(
-        db,
-        """
+    """,
+    # The append-only log, its current state, leases and skips.
+    "m002_judgements": """
         CREATE TABLE judgements (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             uuid TEXT NOT NULL UNIQUE,
@@ -109,10 +90,8 @@ def m002_judgements(db: Database) -> None:
             probability REAL,
             revises INTEGER REFERENCES judgements
         );;
-
         CREATE TRIGGER judgements_keep_update BEFORE UPDATE ON judgements
         BEGIN SELECT RAISE(ABORT, 'judgements are an append-only log'); END;;
-
         CREATE TRIGGER judgements_keep_delete BEFORE DELETE ON judgements
         BEGIN SELECT RAISE(ABORT, 'judgements are an append-only log'); END;;
 
@@ -125,7 +104,6 @@ def m002_judgements(db: Database) -> None:
             open INTEGER NOT NULL,
             PRIMARY KEY (topic, doc, annotator)
         ) WITHOUT ROWID;;
-
         CREATE TRIGGER judgements_last_word AFTER INSERT ON judgements
         BEGIN
             INSERT INTO last_words (topic, doc, annotator, judgement, open)
@@ -133,9 +111,7 @@ def m002_judgements(db: Database) -> None:
             ON CONFLICT (topic, doc, annotator)
             DO UPDATE SET judgement = excluded.judgement, open = excluded.open;
         END;;
-
         CREATE INDEX last_words_annotator ON last_words (annotator, judgement);;
-
         -- What is judged now: the last word on a pair, unless it was taken back.
         CREATE VIEW current_judgements AS
         SELECT j.* FROM last_words AS l JOIN judgements AS j ON j.id = l.judgement WHERE NOT l.open;;
@@ -155,46 +131,25 @@ def m002_judgements(db: Database) -> None:
             skipped_at REAL NOT NULL,
             PRIMARY KEY (topic, doc, annotator, skipped_at)
         ) WITHOUT ROWID;;
-        """,
-    )
-
-
-@migrations()
-def m003_signin_links(db: Database) -> None:
-    """One-time sign-in links; only a digest of each is kept."""
-    _run(
-        db,
-        """
+    """,
+    # One-time sign-in links; only a digest of each is kept.
+    "m003_signin_links": """
         CREATE TABLE signin_links (
             digest TEXT PRIMARY KEY,
             annotator TEXT NOT NULL,
             made_at TEXT NOT NULL,
             used_at TEXT
         ) WITHOUT ROWID;;
-        """,
-    )
-
-
-@migrations()
-def m004_run_costs(db: Database) -> None:
-    """What runs cost (latency, price, ...), as far as somebody said so: one JSON object a run."""
-    _run(
-        db,
-        """
+    """,
+    # What runs cost (latency, price, ...), as far as somebody said so: one JSON object a run.
+    "m004_run_costs": """
         CREATE TABLE run_costs (
             run TEXT PRIMARY KEY,
             costs TEXT NOT NULL
         ) WITHOUT ROWID;;
-        """,
-    )
-
-
-@migrations()
-def m005_loop(db: Database) -> None:
-    """What the loop needs: how a pair that is handed out came up, the mode of a topic, and full-text search."""
-    _run(
-        db,
-        """
+    """,
+    # What the loop needs: how a pair that is handed out came up, the mode of a topic, and full-text search.
+    "m005_loop": """
         ALTER TABLE leases ADD COLUMN strategy TEXT;;
         ALTER TABLE leases ADD COLUMN pool_rank INTEGER;;
         ALTER TABLE leases ADD COLUMN model_round INTEGER;;
@@ -206,23 +161,18 @@ def m005_loop(db: Database) -> None:
             mode TEXT,
             closed INTEGER NOT NULL DEFAULT 0
         );;
-
         CREATE INDEX documents_without_text ON documents (doc) WHERE text IS NULL;;
-
         CREATE INDEX leases_annotator ON leases (annotator, until);;
-
         CREATE INDEX judgements_pair ON judgements (topic, doc, annotator);;
 
         -- The words of the documents that have a text; the text itself stays where it is.
         CREATE VIRTUAL TABLE documents_fts USING fts5 (
             title, text, content = 'documents', content_rowid = 'doc', tokenize = 'unicode61 remove_diacritics 2'
         );;
-
         CREATE TRIGGER documents_fts_insert AFTER INSERT ON documents WHEN NEW.text IS NOT NULL
         BEGIN
             INSERT INTO documents_fts (rowid, title, text) VALUES (NEW.doc, NEW.title, NEW.text);
         END;;
-
         CREATE TRIGGER documents_fts_update AFTER UPDATE OF title, text ON documents
         BEGIN
             INSERT INTO documents_fts (documents_fts, rowid, title, text)
@@ -230,19 +180,11 @@ def m005_loop(db: Database) -> None:
             INSERT INTO documents_fts (rowid, title, text)
             SELECT NEW.doc, NEW.title, NEW.text WHERE NEW.text IS NOT NULL;
         END;;
-
         INSERT INTO documents_fts (rowid, title, text)
         SELECT doc, title, text FROM documents WHERE text IS NOT NULL;;
-        """,
-    )
-
-
-@migrations()
-def m006_people(db: Database) -> None:
-    """Accounts, sessions and groups; who judges which topic; adjudications beside judgements; notes."""
-    _run(
-        db,
-        """
+    """,
+    # Accounts, sessions and groups; who judges which topic; adjudications beside judgements; notes.
+    "m006_people": """
         -- `name` is the annotator of the log. The password is a hash by argon2, null until one is chosen.
         CREATE TABLE accounts (
             name TEXT PRIMARY KEY COLLATE NOCASE,
@@ -260,9 +202,7 @@ def m006_people(db: Database) -> None:
             opened_at TEXT NOT NULL,
             until REAL NOT NULL
         ) WITHOUT ROWID;;
-
         CREATE INDEX sessions_account ON sessions (account);;
-
         ALTER TABLE signin_links ADD COLUMN until REAL;;
         ALTER TABLE signin_links ADD COLUMN invitation INTEGER NOT NULL DEFAULT 0;;
 
@@ -279,12 +219,9 @@ def m006_people(db: Database) -> None:
             name TEXT NOT NULL COLLATE NOCASE,
             PRIMARY KEY (topic, kind, name)
         ) WITHOUT ROWID;;
-
         ALTER TABLE topics ADD COLUMN note TEXT NOT NULL DEFAULT '';;
-
         -- Long texts, which whoever reads the settings does not want: the guidelines.
         CREATE TABLE texts (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;;
-
         -- How many annotators judge the pair.
         ALTER TABLE pool ADD COLUMN wanted INTEGER NOT NULL DEFAULT 1;;
 
@@ -296,14 +233,11 @@ def m006_people(db: Database) -> None:
             PRIMARY KEY (topic, position),
             UNIQUE (topic, doc)
         ) WITHOUT ROWID;;
-
         -- With the rowid behind it: the newest entries of a topic.
         CREATE INDEX judgements_topic ON judgements (topic);;
-
         ALTER TABLE judgements ADD COLUMN note TEXT;;
         ALTER TABLE judgements ADD COLUMN counts_as TEXT NOT NULL DEFAULT 'judgement'
             CHECK (counts_as IN ('judgement', 'adjudication', 'surplus'));;
-
         -- Somebody who adjudicates a pair that they have judged has two last words on it.
         DROP TRIGGER judgements_last_word;;
         DROP VIEW current_judgements;;
@@ -320,7 +254,6 @@ def m006_people(db: Database) -> None:
         INSERT INTO last_words SELECT topic, doc, annotator, 'judgement', judgement, open FROM last_words_before;;
         DROP TABLE last_words_before;;
         CREATE INDEX last_words_annotator ON last_words (annotator, judgement);;
-
         CREATE TRIGGER judgements_last_word AFTER INSERT ON judgements
         BEGIN
             INSERT INTO last_words (topic, doc, annotator, counts_as, judgement, open)
@@ -328,31 +261,20 @@ def m006_people(db: Database) -> None:
             ON CONFLICT (topic, doc, annotator, counts_as)
             DO UPDATE SET judgement = excluded.judgement, open = excluded.open;
         END;;
-
         CREATE VIEW current_judgements AS
         SELECT j.* FROM last_words AS l JOIN judgements AS j ON j.id = l.judgement
         WHERE NOT l.open AND l.counts_as <> 'surplus';;
-
         -- Last words that count: not taken back, and not beyond what was wanted.
         CREATE VIEW words AS
         SELECT topic, doc, annotator, counts_as, judgement FROM last_words
         WHERE NOT open AND counts_as <> 'surplus';;
-        """,
-    )
-
-
-@migrations()
-def m007_card(db: Database) -> None:
-    """What the card takes down with a judgement; choices from lists, preferences between two; each annotator's card."""
-    _run(
-        db,
-        """
+    """,
+    # What the card takes down with a judgement; choices from lists, preferences between two; each annotator's card.
+    "m007_card": """
         ALTER TABLE judgements ADD COLUMN away REAL CHECK (away BETWEEN 0 AND 1e9);;
         ALTER TABLE judgements ADD COLUMN flagged INTEGER NOT NULL DEFAULT 0 CHECK (flagged IN (0, 1));;
-
         -- A JSON list of [start, end] in characters of the text as it is shown; null for none.
         ALTER TABLE judgements ADD COLUMN passages TEXT;;
-
         DROP VIEW current_judgements;;
         CREATE VIEW current_judgements AS
         SELECT j.* FROM last_words AS l JOIN judgements AS j ON j.id = l.judgement
@@ -373,7 +295,6 @@ def m007_card(db: Database) -> None:
             note TEXT,
             revises INTEGER REFERENCES choices
         );;
-
         CREATE INDEX choices_annotator ON choices (annotator, topic);;
 
         -- The list as it was on screen.
@@ -403,10 +324,8 @@ def m007_card(db: Database) -> None:
             note TEXT,
             revises INTEGER REFERENCES preferences
         );;
-
         CREATE INDEX preferences_pair
         ON preferences (annotator, topic, min(left_doc, right_doc), max(left_doc, right_doc));;
-
         CREATE TRIGGER choices_keep_update BEFORE UPDATE ON choices
         BEGIN SELECT RAISE(ABORT, 'choices are an append-only log'); END;;
         CREATE TRIGGER choices_keep_delete BEFORE DELETE ON choices
@@ -419,12 +338,10 @@ def m007_card(db: Database) -> None:
         BEGIN SELECT RAISE(ABORT, 'preferences are an append-only log'); END;;
         CREATE TRIGGER preferences_keep_delete BEFORE DELETE ON preferences
         BEGIN SELECT RAISE(ABORT, 'preferences are an append-only log'); END;;
-
         -- Each annotator's last word; what was taken back is none.
         CREATE VIEW current_choices AS
         SELECT c.* FROM choices AS c WHERE c.kind <> 'undone' AND c.id = (
             SELECT max(l.id) FROM choices AS l WHERE l.annotator = c.annotator AND l.topic = c.topic);;
-
         CREATE VIEW current_preferences AS
         SELECT p.* FROM preferences AS p WHERE p.kind <> 'undone' AND p.id = (
             SELECT max(l.id) FROM preferences AS l WHERE l.annotator = p.annotator AND l.topic = p.topic
@@ -438,19 +355,11 @@ def m007_card(db: Database) -> None:
             until REAL NOT NULL,
             PRIMARY KEY (topic, annotator)
         ) WITHOUT ROWID;;
-
         -- How each annotator has arranged the card: a JSON object that only the card reads.
         CREATE TABLE card_settings (annotator TEXT PRIMARY KEY, settings TEXT NOT NULL) WITHOUT ROWID;;
-        """,
-    )
-
-
-@migrations()
-def m008_samples(db: Database) -> None:
-    """Strata of sampled pools and what was left out of a sample; clicks from logs, apart from people's judgements."""
-    _run(
-        db,
-        """
+    """,
+    # Strata of sampled pools and what was left out of a sample; clicks from logs, apart from people's judgements.
+    "m008_samples": """
         ALTER TABLE pool ADD COLUMN stratum INTEGER;;
 
         -- What a sample was drawn from and did not draw: the qrels need it to weigh what was drawn.
@@ -473,5 +382,18 @@ def m008_samples(db: Database) -> None:
             clicked INTEGER NOT NULL CHECK (clicked BETWEEN 0 AND shown),
             PRIMARY KEY (source, topic, doc, rank)
         ) WITHOUT ROWID;;
-        """,
-    )
+    """,
+}
+
+
+def _register(name: str, script: str) -> None:
+    @migrations(name=name)
+    def run(db: Database) -> None:
+        # One statement at a time: executescript() would commit the migration's own transaction first.
+        for statement in script.split(";;"):
+            if statement.strip():
+                db.execute(statement)
+
+
+for _name, _script in SCRIPTS.items():
+    _register(_name, _script)

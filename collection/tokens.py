@@ -1,4 +1,4 @@
-"""Text -> words and character 4-grams, in any script."""
+"""Words and character 4-grams of text in any script."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import cache
 GRAM = 4
 """Characters in a gram of the block "chars"."""
 
-# Scripts that are written without blanks: a regular expression sees their sentences as one word each. Thai, Lao,
-# Burmese and Khmer without their digits and signs; kana with the long vowel; Han with its extensions.
+# Scripts without spaces, whose sentences a regular expression sees as one word: Thai, Lao, Burmese and Khmer without
+# their digits and signs; kana with the long vowel; Han with its extensions.
 UNSPACED = re.compile(
     "[\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u0edc-\u0edf\u1000-\u103f\u1050-\u108f\u1780-\u17d3\u17dc\u17dd"
     "\u3005-\u3007\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
@@ -22,18 +22,18 @@ SOFT_HYPHEN = "\u00ad"
 
 @cache
 def _word() -> re.Pattern[str]:
-    """Letters, digits and the marks upon them: the regular `word` leaves out the vowels of Hindi or Tamil."""
-    # The marks of living scripts are all in the first plane, and looking through it alone takes milliseconds.
+    r"""Letters, digits and marks, since ``\w`` leaves out the vowels of Hindi or Tamil."""
+    # The marks of living scripts are all in the first plane.
     marks = "".join(c for c in map(chr, range(0x300, 0x10000)) if unicodedata.category(c)[0] == "M")
     return re.compile(f"[\\w{marks}]+")
 
 
-def normalised(text: str) -> str:
-    """The text with its compatibility forms unified and without upper case.
+def normalise(text: str) -> str:
+    """The text in lower case with its compatibility forms unified.
 
     Examples
     --------
-    >>> normalised("Ｓtraße ﬁn")
+    >>> normalise("Ｓtraße ﬁn")
     'strasse fin'
     """
     if text.isascii():
@@ -43,7 +43,7 @@ def normalised(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The words of a normalised text; of a script without blanks the pairs of neighbouring characters.
+    """The words of a normalised text, or pairs of neighbouring characters in scripts without spaces.
 
     Examples
     --------
@@ -61,12 +61,6 @@ def _pairs(run: re.Match[str]) -> str:
 
 
 def grams(piece: str) -> list[str]:
-    """The character 4-grams of a piece of text between two blanks, the blanks themselves being part of them.
-
-    Examples
-    --------
-    >>> grams("read")
-    [' rea', 'read', 'ead ']
-    """
+    """The character 4-grams of a word with a space on both sides."""
     padded = f" {piece} "
     return [padded[i : i + GRAM] for i in range(len(padded) - GRAM + 1)] or [padded]

@@ -25,7 +25,7 @@ from starlette.testclient import TestClient
 from annotate.__main__ import main as serve
 from annotate.application import create_app
 from annotate.auth import rate_limit as attempts
-from annotate.auth.rate_limit import Attempts
+from annotate.auth.rate_limit import FailedAttempts
 from annotate.auth.roles import ANYBODY, require_roles, roles_of
 from annotate.auth.tokens import TOKEN_HEADER, Tokens, browser_cookie_name, cookie_name
 from annotate.judging.document_payload import PREFIX
@@ -104,7 +104,7 @@ def test_an_outdated_hash_is_made_anew(campaign: Campaign, real_passwords: None)
     campaign.accounts.add("ann", "manager")
     old = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
     with campaign.store.transaction():
-        campaign.store.accounts.set_password("ann", old)
+        campaign.store.accounts.update("ann", "password", old)
     assert campaign.accounts.check_password("ann", PASSWORD) == "ann"
     account = campaign.store.accounts.get("ann")
     assert account is not None
@@ -130,7 +130,7 @@ def test_an_unknown_name_costs_as_much_as_a_known_one(campaign: Campaign, monkey
             return False
 
     hasher = Counting()
-    accounts._nobody()
+    accounts._placeholder_hash()
     monkeypatch.setattr(accounts, "_hasher", lambda: hasher)
     for name in ("ann", "bob", "eve"):
         campaign.accounts.check_password(name, "not the password")
@@ -257,7 +257,7 @@ def test_a_session_that_a_lock_left_behind_opens_nothing(campaign: Campaign) -> 
     """A lock drops sessions; should one be there all the same, as after a copy of an older file, it is of no use."""
     secret = signed_in(campaign)
     with campaign.store.transaction():
-        campaign.store.accounts.set_locked("ann", True)
+        campaign.store.accounts.update("ann", "locked", True)
     assert campaign.accounts.session(secret) is None
 
 
@@ -409,14 +409,14 @@ def test_who_judged_before_there_were_accounts_keeps_their_judgements(campaign: 
 
 def test_attempts_are_counted_by_name_and_address_and_forgotten() -> None:
     clock = [0.0]
-    counted = Attempts(clock=lambda: clock[0])
-    for n in range(attempts.MOST):
+    counted = FailedAttempts(clock=lambda: clock[0])
+    for n in range(attempts.MAX_FAILURES):
         assert counted.wait("ann", "a") == 0
         clock[0] = float(n)
         counted.failed(" ANN", "a")
-    assert counted.wait("ann", "a") == attempts.WITHIN - 9
+    assert counted.wait("ann", "a") == attempts.PERIOD - 9
     assert counted.wait("ann", "b") == counted.wait("bob", "a") == 0
-    clock[0] = attempts.WITHIN + 0.5
+    clock[0] = attempts.PERIOD + 0.5
     assert counted.wait("ann", "a") == 0  # the first of the ten is too long ago
     counted.failed("ann", "a")
     assert counted.wait("ann", "a") > 0
@@ -425,44 +425,44 @@ def test_attempts_are_counted_by_name_and_address_and_forgotten() -> None:
 
 
 def test_attempts_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attempts, "KEPT", 5)
-    counted = Attempts(clock=lambda: 0.0)
+    monkeypatch.setattr(attempts, "MAX_COUNTS", 5)
+    counted = FailedAttempts(clock=lambda: 0.0)
     for n in range(50):
         counted.failed(f"name {n}", "a")
     assert len(counted._failures) == 5
 
 
 def test_guesses_from_many_addresses_close_a_name_for_unknown_browsers_only() -> None:
-    counted = Attempts(clock=lambda: 0.0)
-    for n in range(attempts.MOST_OF_ACCOUNT):
+    counted = FailedAttempts(clock=lambda: 0.0)
+    for n in range(attempts.MAX_FAILURES_PER_NAME):
         assert counted.wait("ann", f"10.0.0.{n}") == 0
         counted.failed("Ann", f"10.0.0.{n}")
-    assert counted.wait("ann", "10.0.1.1") == attempts.WITHIN
+    assert counted.wait("ann", "10.0.1.1") == attempts.PERIOD
     assert counted.wait("bob", "10.0.0.1") == 0
     assert counted.wait("ann", "a browser of hers", is_known=True) == 0
-    for _ in range(attempts.MOST):
+    for _ in range(attempts.MAX_FAILURES):
         counted.failed("ann", "a browser of hers", is_known=True)
-    assert counted.wait("ann", "a browser of hers", is_known=True) == attempts.WITHIN
+    assert counted.wait("ann", "a browser of hers", is_known=True) == attempts.PERIOD
 
 
 def test_a_sign_in_that_succeeds_does_not_count_against_the_account() -> None:
-    counted = Attempts(clock=lambda: 0.0)
-    for n in range(3 * attempts.MOST_OF_ACCOUNT):
+    counted = FailedAttempts(clock=lambda: 0.0)
+    for n in range(3 * attempts.MAX_FAILURES_PER_NAME):
         counted.failed("ann", f"10.0.0.{n}")
         counted.succeeded("ann", f"10.0.0.{n}")
     assert counted.wait("ann", "10.0.0.1") == 0
 
 
 def test_places_in_the_queue_of_passwords_are_limited_and_come_back() -> None:
-    queue = attempts.Queue()
+    queue = attempts.PasswordChecks()
     with ExitStack() as taken:
-        for _ in range(attempts.MOST_WAITING_OF_SOURCE):
+        for _ in range(attempts.MAX_CHECKS_PER_SOURCE):
             taken.enter_context(queue.place("a"))
-        with pytest.raises(attempts.Busy), queue.place("a"):
+        with pytest.raises(attempts.TooManyChecks), queue.place("a"):
             pass
-        for n in range(attempts.MOST_WAITING - attempts.MOST_WAITING_OF_SOURCE):
+        for n in range(attempts.MAX_CHECKS - attempts.MAX_CHECKS_PER_SOURCE):
             taken.enter_context(queue.place(f"b{n}"))
-        with pytest.raises(attempts.Busy), queue.place("c"):
+        with pytest.raises(attempts.TooManyChecks), queue.place("c"):
             pass
     with queue.place("a"), queue.place("c"):
         pass
@@ -727,7 +727,7 @@ def test_what_does_not_fit_is_said_alike(client: TestClient, campaign: Campaign)
 def test_ten_wrong_passwords_and_one_waits(client: TestClient, campaign: Campaign) -> None:
     campaign.accounts.add("ann", "manager")
     campaign.accounts.set_password("ann", PASSWORD)
-    for _ in range(attempts.MOST):
+    for _ in range(attempts.MAX_FAILURES):
         assert post(client, "/signin", name="ann", password="wrong wrong wrong").status_code == 403
     answer = post(client, "/signin", name="ann", password=PASSWORD)
     assert answer.status_code == 429
@@ -738,7 +738,7 @@ def test_ten_wrong_passwords_and_one_waits(client: TestClient, campaign: Campaig
 def close_the_name(client: TestClient, name: str) -> None:
     """Wrong passwords from many addresses."""
     counted = client.app.user_middleware[0].kwargs["service"].attempts  # type: ignore[attr-defined]
-    for n in range(attempts.MOST_OF_ACCOUNT):
+    for n in range(attempts.MAX_FAILURES_PER_NAME):
         counted.failed(name, f"10.0.0.{n}")
 
 
@@ -813,7 +813,7 @@ def test_strangers_who_guess_do_not_delay_who_is_known_or_has_a_link(campaign: C
         guesses = [
             asyncio.create_task(ask(everything, f"10.0.0.{n}", {}, name=f"guess{n}", password="x")) for n in range(100)
         ]
-        while len([guess for guess in guesses if guess.done()]) < 100 - attempts.MOST_WAITING:
+        while len([guess for guess in guesses if guess.done()]) < 100 - attempts.MAX_CHECKS:
             await asyncio.sleep(0.001)
         known = {browser_cookie_name(campaign.id): tokens.browser_cookie("ann")}
         let_in = [
@@ -830,7 +830,7 @@ def test_strangers_who_guess_do_not_delay_who_is_known_or_has_a_link(campaign: C
         patch.setattr(Accounts, "check_password", slow)
         guessed, let_in = awaited(attack())
     assert let_in == [303, 303, 303]
-    assert sorted(guessed) == [403] * attempts.MOST_WAITING + [503] * (100 - attempts.MOST_WAITING)
+    assert sorted(guessed) == [403] * attempts.MAX_CHECKS + [503] * (100 - attempts.MAX_CHECKS)
 
 
 FOREIGN = [
@@ -985,7 +985,7 @@ def test_a_name_is_the_same_in_any_case_and_form(campaign: Campaign) -> None:
     campaign.accounts.set_password("Jos\u00e9", "three quiet wings")
     for typed in ("JOS\u00c9", "jose\u0301", "Jos\u00e9"):
         assert campaign.accounts.check_password(typed, "three quiet wings") == "Jos\u00e9"
-    attempts = Attempts()
+    attempts = FailedAttempts()
     for _ in range(10):
         attempts.failed("Jos\u00e9", "here")
     assert attempts.wait("jose\u0301", "here") > 0

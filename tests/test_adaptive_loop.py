@@ -26,7 +26,7 @@ from collection import Campaign, Judgement
 from collection.campaign.active_learning import seed_of
 from collection.cli import main
 from collection.errors import InputError, UnknownNameError
-from collection.pooling import rankings_of, replay, strategies
+from collection.pooling import list_rankings, replay, strategies
 from tests import test_loop_routes
 from tests.conftest import signed_in
 
@@ -95,7 +95,7 @@ def judge_all(campaign: Campaign, most: int = 100, annotator: str = "ann", topic
 def replayed(campaign: Campaign, name: str, topic: str = "1", among: str = "abcdefghijklmnopxyz") -> str:
     """The order in which the strategy asks where all answers are known, documents counted in another way."""
     given = {"seed": seed_of(campaign.id, topic)} if name == "thompson" else {}
-    rankings = rankings_of(list(campaign.corpus.runs()), topic, list(among))
+    rankings = list_rankings(list(campaign.corpus.runs()), topic, list(among))
     order = replay(ADAPTIVE[name].function(rankings, **given), [bool(relevant(d)) for d in among])
     return "".join(among[place] for place in order)
 
@@ -139,9 +139,9 @@ def test_interrupted_it_goes_on_the_same(tmp_path: Path, name: str) -> None:
 def test_another_process_gives_the_same_order(tmp_path: Path) -> None:
     with made(tmp_path, by="thompson") as campaign:
         judge_all(campaign, 5)
-        here = [way.doc_id for way in campaign.active_learning.retrain("1").ways]
-        ways = "Campaign(sys.argv[1]).active_learning.retrain('1').ways"
-        script = f"import sys; from collection import Campaign; print(*(way.doc_id for way in {ways}))"
+        here = [way.doc_id for way in campaign.active_learning.retrain("1").selections]
+        selections = "Campaign(sys.argv[1]).active_learning.retrain('1').selections"
+        script = f"import sys; from collection import Campaign; print(*(way.doc_id for way in {selections}))"
         done = subprocess.run(
             [sys.executable, "-c", script, str(campaign.directory)], capture_output=True, text=True, check=True
         )
@@ -162,7 +162,7 @@ def test_in_the_pool_it_takes_what_the_pool_has(bare: Campaign) -> None:
 
 def test_a_topic_that_no_run_has_is_at_its_end(bare: Campaign) -> None:
     made_round = bare.active_learning.retrain("3")
-    assert (made_round.ways, made_round.complete, bare.active_learning.is_short(made_round)) == ([], True, False)
+    assert (made_round.selections, made_round.complete, bare.active_learning.is_short(made_round)) == ([], True, False)
     assert bare.judging.next_pairs("ann", "3", 1).documents == []
 
 
@@ -199,9 +199,9 @@ def test_what_nobody_could_judge_is_presumed_irrelevant(bare: Campaign) -> None:
 
 def test_a_grade_that_is_changed_changes_the_order(bare: Campaign) -> None:
     assert judge_all(bare, 2) == "ac"
-    assert [w.doc_id for w in bare.active_learning.retrain("1", 1).ways] == ["i"]
+    assert [w.doc_id for w in bare.active_learning.retrain("1", 1).selections] == ["i"]
     bare.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "c", "graded", 0)])
-    assert [w.doc_id for w in bare.active_learning.retrain("1", 1).ways] == ["l"]
+    assert [w.doc_id for w in bare.active_learning.retrain("1", 1).selections] == ["l"]
 
 
 def test_two_annotators_hold_different_documents_and_judge_each_once(bare: Campaign) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collection.errors import InputError
-from collection.pooling import ahead, hedge, maxmean, mm_ns, mtf, replay, strategies, thompson
+from collection.pooling import choose_next, hedge, maxmean, mm_ns, mtf, replay, strategies, thompson
 
 ADAPTIVE = strategies(adaptive=True)
 
@@ -209,14 +209,14 @@ def test_ahead_by_hand() -> None:
     # mtf: 0 is relevant; 1 is not known: presumed irrelevant, -1 0. Run 1: 0 is passed over, 3 is irrelevant, -1 -1,
     # and it has given fewer: 4 is not known. Then run 0 has 2 left.
     rankings = [np.array([0, 1, 2]), np.array([0, 3, 4])]
-    assert ahead(mtf(rankings), {0: True, 3: False}, 2).tolist() == [1, 4]
-    assert ahead(mtf(rankings), {0: True, 3: False}, 9).tolist() == [1, 4, 2]
-    assert ahead(mtf(rankings), {0: True, 3: False}, 0).tolist() == []
+    assert choose_next(mtf(rankings), {0: True, 3: False}, 2).tolist() == [1, 4]
+    assert choose_next(mtf(rankings), {0: True, 3: False}, 9).tolist() == [1, 4, 2]
+    assert choose_next(mtf(rankings), {0: True, 3: False}, 0).tolist() == []
     # Known to be relevant, 3 keeps run 1 in front.
-    assert ahead(maxmean(rankings), {0: True, 3: True, 1: False}, 1).tolist() == [4]
-    assert ahead(mtf(rankings), dict.fromkeys(range(5), True), 3).tolist() == []
+    assert choose_next(maxmean(rankings), {0: True, 3: True, 1: False}, 1).tolist() == [4]
+    assert choose_next(mtf(rankings), dict.fromkeys(range(5), True), 3).tolist() == []
     # A document that no run has answers nothing.
-    assert ahead(mtf(rankings), {7: True}, 2).tolist() == ahead(mtf(rankings), {}, 2).tolist() == [0, 3]
+    assert choose_next(mtf(rankings), {7: True}, 2).tolist() == choose_next(mtf(rankings), {}, 2).tolist() == [0, 3]
 
 
 @pytest.mark.slow
@@ -229,9 +229,9 @@ def test_by_the_old_answers_a_strategy_goes_on_where_it_was(
     order = replay(function(rankings), relevant).tolist()
     for judged in range(len(order) + 1):
         answers = {document: relevant[document] for document in reversed(order[:judged])}
-        assert ahead(function(rankings), answers, 1).tolist() == order[judged : judged + 1]
+        assert choose_next(function(rankings), answers, 1).tolist() == order[judged : judged + 1]
     # Nothing is known: the order in which nothing is relevant.
-    assert ahead(function(rankings), {}, 12).tolist() == replay(function(rankings), [False] * 12).tolist()
+    assert choose_next(function(rankings), {}, 12).tolist() == replay(function(rankings), [False] * 12).tolist()
 
 
 @settings(deadline=None)
@@ -239,10 +239,10 @@ def test_by_the_old_answers_a_strategy_goes_on_where_it_was(
 def test_ahead_gives_what_is_not_answered_yet(
     name: str, rankings: list[np.ndarray], answers: dict[int, bool], count: int
 ) -> None:
-    order = ahead(ADAPTIVE[name].function(rankings), answers, count).tolist()
+    order = choose_next(ADAPTIVE[name].function(rankings), answers, count).tolist()
     open_ = {int(doc) for ranking in rankings for doc in ranking} - set(answers)
     assert len(order) == min(count, len(open_))
     assert set(order) <= open_
     assert len(set(order)) == len(order)
     # A longer look ahead begins with the shorter one.
-    assert ahead(ADAPTIVE[name].function(rankings), answers, count + 3).tolist()[:count] == order
+    assert choose_next(ADAPTIVE[name].function(rankings), answers, count + 3).tolist()[:count] == order

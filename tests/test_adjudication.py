@@ -18,18 +18,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collection.adjudication import (
-    BY,
     DEFAULT_RULE,
+    ORIGINS,
     RULES,
     adjudicate,
     compare,
+    count_disagreements,
     dawid_skene,
-    disagreements,
-    filtered,
+    filter_queue,
     fit_dawid_skene,
-    parse,
-    queue,
-    sides,
+    list_disagreements,
+    list_opinions,
+    parse_rule,
 )
 from collection.campaign import Campaign
 from collection.cli import main
@@ -201,7 +201,7 @@ def test_a_pair_that_only_an_adjudicator_graded_has_a_qrel() -> None:
 def test_surplus_is_left_out_of_a_whole_log() -> None:
     table = judged("ann 1 x 2\nbob 1 x 0 surplus")
     assert settled(table) == {"x": (2, "one judgement")}
-    assert queue(table).empty
+    assert list_disagreements(table).empty
 
 
 # --- writing rules down --------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ def test_surplus_is_left_out_of_a_whole_log() -> None:
 )
 def test_a_wrong_rule_is_explained(written: str, parameters: dict[str, str], error: str) -> None:
     with pytest.raises(InputError, match=error):
-        parse(written, **parameters)
+        parse_rule(written, **parameters)
 
 
 @given(
@@ -234,24 +234,24 @@ def test_a_wrong_rule_is_explained(written: str, parameters: dict[str, str], err
     | st.text(min_size=1)
 )
 def test_a_rule_is_read_as_it_is_written(name: str) -> None:
-    chosen = parse("annotator", annotator=name)
-    assert parse(str(chosen)) == chosen == parse(chosen)
-    assert parse(chosen, annotator=None) == chosen
+    chosen = parse_rule("annotator", annotator=name)
+    assert parse_rule(str(chosen)) == chosen == parse_rule(chosen)
+    assert parse_rule(chosen, annotator=None) == chosen
     with_blanks = str(chosen).replace("(annotator=", " ( annotator = ", 1)
-    assert parse(f" {with_blanks} ") == chosen
+    assert parse_rule(f" {with_blanks} ") == chosen
 
 
 def test_values_may_stand_in_quotes() -> None:
     for written in ('annotator(annotator="Smith, John, b=2")', 'annotator( annotator = "Smith, John, b=2" )'):
-        assert parse(written).parameters == {"annotator": "Smith, John, b=2"}
-    assert str(parse('annotator(annotator="ann")')) == "annotator(annotator=ann)"
-    assert parse('annotator(annotator="the ""old"" one")').parameters == {"annotator": 'the "old" one'}
-    assert parse('majority(ties="higher")').parameters == {"ties": "higher"}
+        assert parse_rule(written).parameters == {"annotator": "Smith, John, b=2"}
+    assert str(parse_rule('annotator(annotator="ann")')) == "annotator(annotator=ann)"
+    assert parse_rule('annotator(annotator="the ""old"" one")').parameters == {"annotator": 'the "old" one'}
+    assert parse_rule('majority(ties="higher")').parameters == {"ties": "higher"}
     # without quotes as before: up to what looks like another parameter
-    assert parse("annotator(annotator=Smith, John)").parameters == {"annotator": "Smith, John"}
+    assert parse_rule("annotator(annotator=Smith, John)").parameters == {"annotator": "Smith, John"}
     for written in ('annotator(annotator="ann)', 'annotator(annotator="ann" b)', 'annotator(annotator=""")'):
         with pytest.raises(InputError, match="a rule is written as"):
-            parse(written)
+            parse_rule(written)
 
 
 # --- for any judgements --------------------------------------------------------------------------------
@@ -286,7 +286,7 @@ def test_each_pair_has_one_grade_within_what_was_said(rows: list[tuple[str, str,
         said = {d: [g for _, e, g, c in rows if e == d and (adjudications or c == "judgement")] for _, d, _, _ in rows}
         assert set(qrels["doc_id"]) == {d for d, grades in said.items() if grades}
         assert qrels["doc_id"].is_unique
-        assert set(qrels["by"]) <= {*BY, *(rule.name for rule in RULES)}
+        assert set(qrels["by"]) <= {*ORIGINS, *(rule.name for rule in RULES)}
         for doc_id, grade in zip(qrels["doc_id"], qrels["relevance"], strict=True):
             assert min(said[doc_id]) <= grade <= max(said[doc_id]) or rule.name == "dawid-skene"
             assert grade in said[doc_id] or rule.name in ("mean", "dawid-skene")
@@ -408,10 +408,10 @@ def test_dawid_skene_of_nothing() -> None:
 
 
 def test_disagreements_are_counted_by_pairs() -> None:
-    assert disagreements(THREE) == (3, 2)
-    assert disagreements(judged("ann 1 x 2\nbob 1 x 2\nann 1 y 1")) == (1, 0)
-    assert disagreements(judged("ann 1 x 2\nbob 1 x 2\neve 1 x 0 adj")) == (1, 0)
-    assert disagreements(THREE.iloc[:0]) == (0, 0)
+    assert count_disagreements(THREE) == (3, 2)
+    assert count_disagreements(judged("ann 1 x 2\nbob 1 x 2\nann 1 y 1")) == (1, 0)
+    assert count_disagreements(judged("ann 1 x 2\nbob 1 x 2\neve 1 x 0 adj")) == (1, 0)
+    assert count_disagreements(THREE.iloc[:0]) == (0, 0)
 
 
 def test_the_queue_begins_with_the_largest_distance_then_topics_in_order() -> None:
@@ -419,32 +419,32 @@ def test_the_queue_begins_with_the_largest_distance_then_topics_in_order() -> No
         "ann 1 a 1\nbob 1 a 0\nann 2 b 3\nbob 2 b 0\nann 1 c 0\nbob 1 c 3\ncat 1 c 1\nann 1 d 2\nbob 1 d 2\n"
         "ann 2 e 1\nbob 2 e ?\nann 1 f 0\nbob 1 f 3\neve 1 f 2 adj\nann 1 g ?\nbob 1 g ?"
     )
-    found = queue(table, ["2", "1"])
+    found = list_disagreements(table, ["2", "1"])
     assert found[["query_id", "doc_id", "distance"]].values.tolist() == [
         ["2", "b", 3], ["1", "c", 3], ["1", "a", 1], ["2", "e", 0],
     ]  # fmt: skip
     assert found["grades"].tolist() == ["0 3", "0 1 3", "0 1", "1 ?"]
     assert found["names"].tolist() == [("bob", "ann"), ("ann", "cat", "bob"), ("bob", "ann"), ("ann", "bob")]
     assert found["annotators"].tolist() == [2, 3, 2, 2]
-    assert queue(table)["doc_id"].tolist() == ["c", "b", "a", "e"]  # topic 1 came first in the log
-    everything = queue(table, ["2", "1"], ended=True)
+    assert list_disagreements(table)["doc_id"].tolist() == ["c", "b", "a", "e"]  # topic 1 came first in the log
+    everything = list_disagreements(table, ["2", "1"], ended=True)
     assert everything.loc[everything["ended"], "doc_id"].tolist() == ["f"]
 
 
 def test_an_empty_queue_has_its_columns() -> None:
-    found = queue(judged("ann 1 x 2\nbob 1 x 2"))
+    found = list_disagreements(judged("ann 1 x 2\nbob 1 x 2"))
     assert found.empty
     assert list(found.columns) == ["query_id", "doc_id", "distance", "annotators", "grades", "names", "ended"]
-    assert queue(THREE.iloc[:0]).empty
+    assert list_disagreements(THREE.iloc[:0]).empty
 
 
 def test_imported_qrels_are_a_side_like_any_other() -> None:
-    assert queue(judged("qrels:x 1 a 1\nbob 1 a 0"))["names"].tolist() == [("bob", "qrels:x")]
+    assert list_disagreements(judged("qrels:x 1 a 1\nbob 1 a 0"))["names"].tolist() == [("bob", "qrels:x")]
 
 
 def test_sides_lowest_grade_first_and_without_adjudications() -> None:
     table = judged("ann 1 x 3\nbob 1 x ?\ncat 1 x 1\neve 1 x 2 adj\nann 1 y 0")
-    assert sides(table, "1", "x")["annotator"].tolist() == ["cat", "ann", "bob"]
+    assert list_opinions(table, "1", "x")["annotator"].tolist() == ["cat", "ann", "bob"]
 
 
 # --- one rule beside another ---------------------------------------------------------------------------
@@ -567,12 +567,12 @@ def test_what_cannot_be_written_is_refused_and_the_rest_is_saved(differing: Camp
 
 def test_a_queue_is_filtered(differing: Campaign) -> None:
     found = differing.adjudication.queue()
-    assert filtered(found)["doc_id"].tolist() == ["d1", "d4"]
-    assert filtered(found, query_id="2")["doc_id"].tolist() == ["d4"]
-    assert filtered(found, distance=3)["doc_id"].tolist() == ["d1"]
-    assert filtered(found, names=["ann", "bob"], why="disagreement")["doc_id"].tolist() == ["d1", "d4"]
-    assert filtered(found, names=["eve"]).empty
-    assert filtered(found, why="calibration").empty
+    assert filter_queue(found)["doc_id"].tolist() == ["d1", "d4"]
+    assert filter_queue(found, query_id="2")["doc_id"].tolist() == ["d4"]
+    assert filter_queue(found, distance=3)["doc_id"].tolist() == ["d1"]
+    assert filter_queue(found, names=["ann", "bob"], why="disagreement")["doc_id"].tolist() == ["d1", "d4"]
+    assert filter_queue(found, names=["eve"]).empty
+    assert filter_queue(found, why="calibration").empty
 
 
 def test_an_adjudication_ends_the_pair_for_those_who_have_not_judged_it(differing: Campaign) -> None:
@@ -598,11 +598,11 @@ def test_nothing_to_take_back_is_refused(differing: Campaign) -> None:
     assert "nothing to take back" in differing.judging.judge_many([undo]).refused[0].reason.replace(
         "no adjudication of 'd1'", "nothing"
     )
-    assert len(sides(differing.judgement_log.judgements(), "1", "d1")) == 2
+    assert len(list_opinions(differing.judgement_log.judgements(), "1", "d1")) == 2
 
 
 def test_sides_of_a_pair_have_notes_and_seconds(differing: Campaign) -> None:
-    found = sides(differing.judgement_log.judgements(), "1", "d1")
+    found = list_opinions(differing.judgement_log.judgements(), "1", "d1")
     assert found[["annotator", "relevance", "seconds", "note"]].values.tolist() == [
         ["bob", 0, 4.0, "bob on d1"], ["ann", 3, 4.0, "ann on d1"],
     ]  # fmt: skip

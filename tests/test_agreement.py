@@ -21,9 +21,9 @@ from sklearn.metrics import cohen_kappa_score
 
 from collection import Campaign, Judgement, formats
 from collection import annotator_agreement as agreement
-from collection.annotator_agreement import COEFFICIENTS, MEASUREMENT, REST, Labels, Patterns, coefficients
+from collection.annotator_agreement import COEFFICIENTS, REST, Labels, Patterns, coefficients
 from collection.annotator_agreement.bootstrap import VALUES
-from collection.annotator_agreement.coefficients import MET
+from collection.annotator_agreement.coefficients import MIN_COMMON_PAIRS
 from collection.errors import ColumnsError, ConflictError, FormatError, InputError, UnknownNameError
 from collection.measures import parse
 from tests.helpers import fails, ok
@@ -69,7 +69,7 @@ def from_confusion(*lines: str) -> pd.DataFrame:
 
 def value(frame: pd.DataFrame, coefficient: str, scale: str = "graded", level: float = 1) -> float:
     found = agreement.values(Labels.of(frame), level=level, resamples=0)
-    return float(agreement.value_of(found, coefficient, scale)["value"])
+    return float(agreement.select_value(found, coefficient, scale)["value"])
 
 
 # --- published values, typed in ---------------------------------------------------------------------
@@ -171,7 +171,7 @@ def test_every_value_of_a_coefficient_that_is_offered(shared: Path) -> None:
             else:
                 assert what in NOT_OFFERED
                 continue
-            got = agreement.value_of(found, coefficient, scale)["value"]
+            got = agreement.select_value(found, coefficient, scale)["value"]
             assert got == pytest.approx(wanted, abs=within), (name, what)
             compared += 1
     assert compared == sum(row["coefficient"] not in NOT_OFFERED for row in expected) == 60
@@ -187,7 +187,7 @@ def test_intervals_are_about_as_wide_as_the_analytic_ones(shared: Path) -> None:
         found = agreement.values(Labels.of(vector(folder, name)), resamples=2000, seed=7)
         for row in (r for r in rows if r["dataset"] == name):
             error = float(row["source"].split("se=")[1].split()[0])
-            got = agreement.value_of(found, OFFERED[row["coefficient"]])
+            got = agreement.select_value(found, OFFERED[row["coefficient"]])
             assert (got["high"] - got["low"]) / (2 * 1.96) == pytest.approx(error, rel=within), row
             assert got["low"] < got["value"] < got["high"]
 
@@ -206,7 +206,9 @@ def test_the_reannotation_data(shared: Path, part: int) -> None:
     wanted = {names[k]: v for k, v in expected.items() if k in names}
     wanted |= {kappas[k]: v for k, v in expected["mean_pairwise"].items()}
     for coefficient, number in wanted.items():
-        assert agreement.value_of(found.values, coefficient)["value"] == pytest.approx(number, abs=5.1e-7), coefficient
+        assert agreement.select_value(found.values, coefficient)["value"] == pytest.approx(number, abs=5.1e-7), (
+            coefficient
+        )
     assert (len(found.annotators), found.pairs, found.judgements, found.complete) == (
         expected["annotators"], expected["pairs"], expected["labels"], expected["complete"],
     )  # fmt: skip
@@ -256,7 +258,7 @@ def test_no_table_is_too_odd(units: list[list[int | None]]) -> None:
         assert (known["value"] <= 1 + EXACT).all()
         assert (known.dropna(subset="low")["low"] <= known.dropna(subset="low")["high"]).all()
         assert (part.loc[part["value"].isna(), "note"] != "").all()
-    assert agreement.headline(found)
+    assert agreement.interpret(found)
 
 
 @pytest.mark.slow
@@ -279,7 +281,7 @@ def test_perfect_agreement_is_one(grades: list[int], raters: int) -> None:
     found = numbers(table([[g] * raters for g in grades]))
     several = len(set(grades)) > 1
     assert found["graded", "observed"] == 1
-    for coefficient in (n for n, m in MEASUREMENT.items() if m != "binary" and n != "observed"):
+    for coefficient in (e.name for e in COEFFICIENTS if "graded" in e.scales and e.name != "observed"):
         assert found["graded", coefficient] == pytest.approx(1) if several else np.isnan(found["graded", coefficient])
     assert found["binary", "overlap"] == 1 if any(grades) else np.isnan(found["binary", "overlap"])
 
@@ -308,7 +310,7 @@ def test_cohen_as_scikit_learn_has_it(pairs: list[tuple[int, int]]) -> None:
 def test_a_resample_is_what_its_pairs_give(units: list[list[int | None]], seed: int) -> None:
     """Weights of patterns give what a table of the drawn pairs gives; alpha there is the krippendorff package's."""
     # With repeats two annotators may meet ten times; whose means count is decided on the labels as they are.
-    with mock.patch.object(coefficients, "MET", 1):
+    with mock.patch.object(coefficients, "MIN_COMMON_PAIRS", 1):
         labels = Labels.of(table(units))
         pairs = len(labels.pairs)
         drawn = np.random.default_rng(seed).integers(0, max(pairs, 1), pairs)
@@ -316,7 +318,7 @@ def test_a_resample_is_what_its_pairs_give(units: list[list[int | None]], seed: 
         weights = np.bincount(patterns.of_pair[drawn], minlength=len(patterns.times)).astype(float)[None, :]
         at = labels.finished_at.iloc[drawn]
         again = Labels(labels.annotators, labels.pairs.iloc[drawn], labels.codes[drawn], labels.grades, at)
-        own = Patterns(again).own()
+        own = Patterns(again).label_sums()
     for entry in COEFFICIENTS:
         if entry.name == "overlap":
             continue
@@ -328,7 +330,7 @@ def test_a_resample_is_what_its_pairs_give(units: list[list[int | None]], seed: 
 @given(TABLE, st.sampled_from(["alpha-nominal", "alpha-ordinal", "alpha-interval"]))
 def test_alpha_of_resamples_is_that_of_the_krippendorff_package(units: list[list[int | None]], name: str) -> None:
     """The package gives the value, the formula for resamples the same where every pair is drawn once."""
-    own = Patterns(Labels.of(table(units))).own()
+    own = Patterns(Labels.of(table(units))).label_sums()
     alpha = COEFFICIENTS[name].function
     assert own.value_counts is not None
     assert alpha(replace(own, value_counts=None)) == pytest.approx(alpha(own), abs=EXACT, nan_ok=True)
@@ -351,7 +353,7 @@ def test_the_interval_holds_the_true_value_as_often_as_it_says(coefficient: str)
         chosen = [cells[n] for n in random.choice(9, size=120, p=joint.ravel())]
         frame = labels_of(" ".join(str(a) for a, _ in chosen), " ".join(str(b) for _, b in chosen))
         found = agreement.values(Labels.of(frame), resamples=200, seed=int(random.integers(1000)))
-        row = agreement.value_of(found, coefficient, scale)
+        row = agreement.select_value(found, coefficient, scale)
         held += row["low"] <= truth <= row["high"]
     # 95 % of 120 are 114, give or take 2.4; percentile intervals are a little too narrow.
     assert 104 <= held <= 120
@@ -366,7 +368,7 @@ def test_topics_that_are_read_differently_make_the_interval_by_topics_wider() ->
     )
     widths = {}
     for by in ("pairs", "topics"):
-        row = agreement.value_of(agreement.values(Labels.of(frame), by=by), "alpha-interval")
+        row = agreement.select_value(agreement.values(Labels.of(frame), by=by), "alpha-interval")
         widths[by] = row["high"] - row["low"]
     assert widths["topics"] > 1.5 * widths["pairs"]
 
@@ -401,7 +403,7 @@ def test_options_that_do_not_exist(options: dict[str, object], said: str) -> Non
     ],
 )
 def test_no_value_and_why(frame: pd.DataFrame, coefficient: str, scale: str, note: str) -> None:
-    row = agreement.value_of(agreement.values(Labels.of(frame)), coefficient, scale)
+    row = agreement.select_value(agreement.values(Labels.of(frame)), coefficient, scale)
     assert np.isnan(row["value"])
     assert np.isnan(row["low"])
     assert row["note"].startswith(note)
@@ -409,7 +411,7 @@ def test_no_value_and_why(frame: pd.DataFrame, coefficient: str, scale: str, not
 
 def test_an_annotator_pair_without_a_value_is_left_out_and_told() -> None:
     frame = labels_of("0 0 0 0 . . . .", "0 0 0 0 0 1 1 0", ". . . . 0 1 0 0")
-    row = agreement.value_of(agreement.values(Labels.of(frame), resamples=0), "cohen")
+    row = agreement.select_value(agreement.values(Labels.of(frame), resamples=0), "cohen")
     assert row["value"] == pytest.approx(value(frame[frame["annotator"] != "r0"], "cohen"))
     assert row["note"] == "1 of 2 pairs of annotators have no value and are left out"
 
@@ -418,7 +420,7 @@ def test_annotators_who_hardly_met_do_not_count_in_a_mean_while_others_did() -> 
     frame = labels_of("0 1 2 0 1 2 0 1 2 0 . .", "0 1 2 0 1 2 0 1 1 1 0 1", ". . . . . . . . . . 1 0")
     found = agreement.agreement(frame, resamples=0)
     alone = value(frame[frame["annotator"] != "r2"], "cohen")
-    assert agreement.value_of(found.values, "cohen")["value"] == pytest.approx(alone)
+    assert agreement.select_value(found.values, "cohen")["value"] == pytest.approx(alone)
     assert any("1 pairs of annotators with fewer than 10 pairs in common are left out" in note for note in found.notes)
 
 
@@ -431,7 +433,7 @@ def test_the_last_word_counts_and_grades_that_are_missing_do_not() -> None:
     )
     found = agreement.agreement(frame, resamples=0)
     assert (found.pairs, found.judgements) == (1, 2)
-    assert agreement.value_of(found.values, "observed")["value"] == 1
+    assert agreement.select_value(found.values, "observed")["value"] == 1
     assert any("1 rows are left out" in note for note in found.notes)
 
 
@@ -440,7 +442,7 @@ def test_the_scale_counts_for_gwet() -> None:
     assert wide.grades == (0, 1, 2, 3)
     # Chance is (1/2 x 1/2 + 1/2 x 1/2) / 3, with the shares .55 and .45 instead of halves.
     chance = (0.55 * 0.45 * 2) / 3
-    assert agreement.value_of(wide.values, "ac1")["value"] == pytest.approx((0.7 - chance) / (1 - chance))
+    assert agreement.select_value(wide.values, "ac1")["value"] == pytest.approx((0.7 - chance) / (1 - chance))
 
 
 @pytest.mark.slow
@@ -458,9 +460,9 @@ def test_where_all_is_one_grade_of_a_larger_scale_gwet_says_one() -> None:
     frame = labels_of("0 0 0 0", "0 0 0 0")
     wide = agreement.agreement(frame, resamples=50, grades=range(4)).values
     for coefficient in ("ac1", "ac2-linear", "ac2-quadratic"):
-        row = agreement.value_of(wide, coefficient)
+        row = agreement.select_value(wide, coefficient)
         assert row[["value", "low", "high"]].tolist() == [1, 1, 1]
-    assert np.isnan(agreement.value_of(wide, "alpha-ordinal")["value"])
+    assert np.isnan(agreement.select_value(wide, "alpha-ordinal")["value"])
     assert np.isnan(value(frame, "ac1"))  # of the one grade that occurs: nobody could have said otherwise
 
 
@@ -511,7 +513,7 @@ def test_unknown_names_are_told() -> None:
     with pytest.raises(UnknownNameError, match="no annotator 'r9'"):
         labels.between("r0", "r9")
     with pytest.raises(UnknownNameError, match="no topic '7'"):
-        agreement.chosen(COHEN, topics=["7"])
+        agreement.select_labels(COHEN, topics=["7"])
 
 
 # --- views ------------------------------------------------------------------------------------------
@@ -572,7 +574,7 @@ def test_topics_and_windows_are_parts_of_the_whole() -> None:
     found = agreement.agreement(frame, resamples=0)
     of = found.topics[(found.topics["scale"] == "graded") & (found.topics["coefficient"] == "observed")]
     shares = of.set_index("query_id")["value"]
-    whole = agreement.value_of(found.values, "observed")["value"]
+    whole = agreement.select_value(found.values, "observed")["value"]
     assert shares.mean() == pytest.approx(whole)
     assert shares["1"] == pytest.approx(value(frame[frame["query_id"] == "1"], "observed"))
     windows = found.windows[(found.windows["scale"] == "graded") & (found.windows["coefficient"] == "observed")]
@@ -761,7 +763,7 @@ def test_a_campaign_s_scale_is_the_same_however_it_is_looked_at(judged: Campaign
     pd.testing.assert_frame_equal(row[columns], alone.topics[columns])
     # d1: 2 and 1, d2: 0 and 2, d6: 1 and 1; shares 1/6, 3/6, 2/6, 0 of four grades.
     chance = (5 + 9 + 8) / 36 / 3
-    ac1 = agreement.value_of(alone.values, "ac1")["value"]
+    ac1 = agreement.select_value(alone.values, "ac1")["value"]
     assert ac1 == pytest.approx((1 / 3 - chance) / (1 - chance))
 
 
@@ -772,7 +774,7 @@ def test_topics_and_annotators_can_be_left_out(judged: Campaign, tmp_path: Path)
     assert any("qrels:nist" in note for note in judged.agreement.report(resamples=0).notes)
     found = judged.agreement.report(resamples=0, topics=["1"], without=["bob"])
     assert found.annotators == ("ann", "qrels:nist")
-    assert agreement.value_of(found.values, "observed")["value"] == 1
+    assert agreement.select_value(found.values, "observed")["value"] == 1
     with pytest.raises(UnknownNameError, match="annotator 'bop'; did you mean 'bob'"):
         judged.agreement.labels(without=["bop"])
     with pytest.raises(UnknownNameError, match="topic '9'"):
@@ -1036,11 +1038,11 @@ def test_the_command_imports_and_exports_labels(
     assert as_grades(other.agreement.labels()) == GRADES
 
 
-def test_every_coefficient_says_what_it_takes_grades_for() -> None:
-    assert set(MEASUREMENT) == {entry.name for entry in COEFFICIENTS}
+def test_every_coefficient_is_on_the_scales_of_its_measurement() -> None:
+    assert all(("binary" in e.scales) == (e.measurement in ("nominal", "binary")) for e in COEFFICIENTS)
     # What is left out of a mean is said where it is described; whose overlap is compared is called as people are here.
-    assert f"fewer than {MET} pairs in common are left out" in COEFFICIENTS["cohen"].description
-    assert "TREC's judges had 42 to 49 %" in agreement.headline(agreement.agreement(COHEN, resamples=0))[-1]
+    assert f"fewer than {MIN_COMMON_PAIRS} pairs in common are left out" in COEFFICIENTS["cohen"].description
+    assert "TREC's judges had 42 to 49 %" in agreement.interpret(agreement.agreement(COHEN, resamples=0))[-1]
 
 
 def test_what_a_log_has_besides_labels_is_told(tmp_path: Path) -> None:
@@ -1075,4 +1077,4 @@ def test_the_sentence_goes_by_the_lower_end_of_the_interval(alpha: float, low: f
     values = found.values.copy()
     row = values.index[(values["scale"] == "graded") & (values["coefficient"] == "alpha-ordinal")][0]
     values.loc[row, ["value", "low", "high"]] = [alpha, low, 0.95]
-    assert said in agreement.headline(replace(found, values=values, several=21))[1]
+    assert said in agreement.interpret(replace(found, values=values, several=21))[1]

@@ -18,7 +18,7 @@ from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.charts import agreement as charts_agreement
-from annotate.elements import pairs_table
+from annotate.elements import display
 from collection import Campaign, Judgement
 from collection import annotator_agreement as agreement
 from collection.annotator_agreement import Labels
@@ -100,13 +100,13 @@ def test_annotators_who_never_met(opened: Callable[..., AppTest], campaign: Camp
 def test_the_numbers_are_the_library_s(opened: Callable[..., AppTest], judged: Campaign, role: Role) -> None:
     app = opened(judged, role)
     found = judged.agreement.report()
-    alpha = agreement.value_of(found.values, "alpha-ordinal")
+    alpha = agreement.select_value(found.values, "alpha-ordinal")
     assert {m.label: m.value for m in app.metric} == {
         "Annotators": "3",
         "Pairs of several": "4 of 4",
-        "Same grade": f"{agreement.value_of(found.values, 'observed')['value']:.3f}",
+        "Same grade": f"{agreement.select_value(found.values, 'observed')['value']:.3f}",
         "Alpha, ordinal": f"{alpha['value']:.3f}",
-        "Overlap": f"{agreement.value_of(found.values, 'overlap', 'binary')['value']:.3f}",
+        "Overlap": f"{agreement.select_value(found.values, 'overlap', 'binary')['value']:.3f}",
     }
     shown = app.dataframe[0].value.set_index("coefficient")
     pd.testing.assert_series_equal(
@@ -172,10 +172,11 @@ def test_every_number_is_of_the_campaign_s_scale(opened: Callable[..., AppTest],
     app = opened(judged)
     app.session_state["by-graded"] = "ac1"
     topics = look(app, "Topics").dataframe[1].value.set_index("query_id")["value"]
-    alone = agreement.value_of(judged.agreement.report(topics=["1"], resamples=0).values, "ac1")["value"]
+    alone = agreement.select_value(judged.agreement.report(topics=["1"], resamples=0).values, "ac1")["value"]
     assert topics["1"] == pytest.approx(alone)
     assert (
-        alone != agreement.value_of(agreement.agreement(judged.agreement.labels(topics=["1"])).values, "ac1")["value"]
+        alone
+        != agreement.select_value(agreement.agreement(judged.agreement.labels(topics=["1"])).values, "ac1")["value"]
     )
 
 
@@ -216,7 +217,7 @@ def test_a_cell_leads_to_its_pairs_and_a_pair_to_its_document(
     assert "1 pairs: one said 0 and the other 2." in words(app)
     assert app.dataframe[-1].value["doc_id"].tolist() == ["d2"]
     assert "after 12 seconds" not in words(app)
-    monkeypatch.setattr(pairs_table, "selected_row", lambda event, rows: 0)
+    monkeypatch.setattr(display, "selected_row", lambda event, rows: 0)
     app.run()
     assert not app.exception
     said = words(app)
@@ -231,7 +232,7 @@ def test_rows_of_topics_and_annotators_lead_to_pairs(
     monkeypatch: pytest.MonkeyPatch, opened: Callable[..., AppTest], judged: Campaign
 ) -> None:
     app = opened(judged)
-    monkeypatch.setattr(pairs_table, "selected_row", lambda event, rows: 0)
+    monkeypatch.setattr(display, "selected_row", lambda event, rows: 0)
     look(app, "Topics")
     assert "2 pairs: annotators differ in topic 1." in words(app)
     look(app, "Annotators")
@@ -256,7 +257,7 @@ def test_what_a_chart_says_is_selected(event: Any, cell: tuple[str, str] | None)
 
 @pytest.mark.parametrize(("rows", "wanted"), [([], None), ([2], 2), ([3], None)])
 def test_a_row_beyond_the_table_is_none(rows: list[int], wanted: int | None) -> None:
-    assert pairs_table.selected_row({"selection": {"rows": rows}}, 3) == wanted
+    assert display.selected_row({"selection": {"rows": rows}}, 3) == wanted
 
 
 @pytest.mark.slow

@@ -12,7 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collection.annotator_agreement.annotator_statistics import Conduct, chance_of_row, longest_row, look
+from collection.annotator_agreement.annotator_statistics import (
+    AnnotatorStatistics,
+    compute_statistics,
+    longest_streak,
+    streak_probability,
+)
 from collection.campaign import Campaign
 from collection.errors import ColumnsError
 from collection.records import Judgement
@@ -45,15 +50,15 @@ def log_of(annotator: str, entries: list[dict[str, Any]]) -> list[dict[str, Any]
     return rows
 
 
-def looked(*logs: list[dict[str, Any]]) -> Conduct:
-    """Conduct where the last row of each annotator on each pair stands, unless it was taken back."""
+def looked(*logs: list[dict[str, Any]]) -> AnnotatorStatistics:
+    """Statistics where the last row of each annotator on each pair stands, unless it was taken back."""
     log = pd.DataFrame([row for rows in logs for row in rows]).astype({"relevance": "Int64"})
     log = log.sort_values("judged_at", kind="stable").reset_index(drop=True)
     last = log.drop_duplicates(["annotator", "query_id", "doc_id", "counts_as"], keep="last")
-    return look(log, last[(last["kind"] != "undone") & (last["counts_as"] != "surplus")])
+    return compute_statistics(log, last[(last["kind"] != "undone") & (last["counts_as"] != "surplus")])
 
 
-def of(conduct: Conduct, annotator: str) -> dict[str, Any]:
+def of(conduct: AnnotatorStatistics, annotator: str) -> dict[str, Any]:
     facts = conduct.facts.set_index("annotator")
     return facts.loc[annotator].to_dict()
 
@@ -158,13 +163,13 @@ def test_days_and_times_are_what_charts_need() -> None:
 
 def test_an_empty_log_says_nothing() -> None:
     log = pd.DataFrame(log_of("ann", [{}])).iloc[:0]
-    conduct = look(log, log)
+    conduct = compute_statistics(log, log)
     assert conduct.facts.empty
     assert conduct.remarks == {}
     assert conduct.times.empty
     assert conduct.days.empty
     with pytest.raises(ColumnsError, match="seconds"):
-        look(log.drop(columns="seconds"), log)
+        compute_statistics(log.drop(columns="seconds"), log)
 
 
 # --- rows of one grade ---------------------------------------------------------------------------------
@@ -179,14 +184,14 @@ def test_the_chance_of_a_row_is_bounded_by_the_expected_number_of_rows(among: in
         probability = share ** sum(sequence) * (1 - share) ** (among - sum(sequence))
         chance += probability * bool(rows)
         expected += probability * len(rows)
-    bound = chance_of_row(row, among, share)
+    bound = streak_probability(row, among, share)
     assert bound >= chance - 1e-12
     assert bound == pytest.approx(min(expected, 1), abs=1e-12)
 
 
 @given(st.lists(st.integers(-1, 2), max_size=30))
 def test_the_longest_row_is_there_and_no_longer_one_is(grades: list[int]) -> None:
-    length, grade = longest_row(grades)
+    length, grade = longest_streak(grades)
     text = "".join("abcd"[g + 1] for g in grades)
     assert all("bcd"[g] * (length + 1) not in text for g in range(3))
     assert grade is None or "bcd"[grade] * length in text
@@ -197,7 +202,7 @@ def test_the_longest_row_is_there_and_no_longer_one_is(grades: list[int]) -> Non
 MIXED = [0, 1, 2, 3, 1, 0, 2, 1, 3, 0] * 4
 
 
-def remarks(conduct: Conduct, annotator: str, word: str) -> list[str]:
+def remarks(conduct: AnnotatorStatistics, annotator: str, word: str) -> list[str]:
     return [said for said in conduct.remarks.get(annotator, []) if word in said]
 
 
@@ -233,7 +238,7 @@ def test_always_the_same_grade_beside_what_others_gave_to_the_same_pairs() -> No
 def test_a_long_row_says_how_rare_it_is() -> None:
     """Twenty ones and twenty zeros, one after the other: twenty of a kind in forty throws of a coin."""
     conduct = looked(graded("ann", [1] * 20 + [0] * 20))
-    chance = chance_of_row(20, 40, 0.5)
+    chance = streak_probability(20, 40, 0.5)
     assert len(conduct.remarks["ann"]) == 1
     assert conduct.remarks["ann"][0].startswith("Grade 1, 20 times in a row. If 40 grades with their share of it (50%)")
     assert f"one in {round(1 / chance):,} annotators" in conduct.remarks["ann"][0]

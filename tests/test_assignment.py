@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collection.assignment import AssignmentSettings, deal, lots, next_pairs, shuffled, wanted
+from collection.assignment import AssignmentSettings, count_wanted, distribute_topics, next_pairs, random_keys, shuffle
 from collection.errors import InputError, UnknownNameError
 from collection.records import Candidate
 
@@ -104,7 +104,8 @@ IDS = [f"d{number}" for number in range(2000)]
 
 def test_a_share_is_chosen_by_lot_and_a_larger_one_has_all_of_a_smaller() -> None:
     few, many = (
-        wanted(AssignmentSettings(annotators=3, which="share", share=share), "1", IDS, "seed") for share in (0.2, 0.5)
+        count_wanted(AssignmentSettings(annotators=3, which="share", share=share), "1", IDS, "seed")
+        for share in (0.2, 0.5)
     )
     assert set(few) == {1, 3}
     # A binomial with 2,000 draws is within four standard deviations of its mean but for 1 of 16,000 seeds.
@@ -115,24 +116,24 @@ def test_a_share_is_chosen_by_lot_and_a_larger_one_has_all_of_a_smaller() -> Non
 
 def test_the_lot_is_another_for_each_topic_and_campaign() -> None:
     half = AssignmentSettings(annotators=2, which="share", share=0.5)
-    both = np.mean(wanted(half, "1", IDS, "seed") == wanted(half, "2", IDS, "seed"))
+    both = np.mean(count_wanted(half, "1", IDS, "seed") == count_wanted(half, "2", IDS, "seed"))
     assert 0.4 < both < 0.6
-    assert 0.4 < np.mean(wanted(half, "1", IDS, "seed") == wanted(half, "1", IDS, "other")) < 0.6
+    assert 0.4 < np.mean(count_wanted(half, "1", IDS, "seed") == count_wanted(half, "1", IDS, "other")) < 0.6
 
 
 def test_a_number_is_exact_in_a_pool_and_none_outside_it() -> None:
     settings = AssignmentSettings(annotators=2, which="number", number=30)
-    assert (wanted(settings, "1", IDS, "seed") == 2).sum() == 30
-    assert wanted(settings, "1", IDS[:10], "seed").tolist() == [2] * 10
-    assert (wanted(settings, "1", IDS, "seed", pooled=False) == 1).all()
+    assert (count_wanted(settings, "1", IDS, "seed") == 2).sum() == 30
+    assert count_wanted(settings, "1", IDS[:10], "seed").tolist() == [2] * 10
+    assert (count_wanted(settings, "1", IDS, "seed", pooled=False) == 1).all()
 
 
 def test_whole_topics_and_all_pairs() -> None:
     settings = AssignmentSettings(annotators=4, which="topics", topics=("2",))
-    assert wanted(settings, "1", IDS[:2], "s").tolist() == [1, 1]
-    assert wanted(settings, "2", IDS[:2], "s").tolist() == [4, 4]
-    assert wanted(AssignmentSettings(annotators=2), "1", IDS[:2], "s").tolist() == [2, 2]
-    assert wanted(AssignmentSettings(), "1", [], "s").tolist() == []
+    assert count_wanted(settings, "1", IDS[:2], "s").tolist() == [1, 1]
+    assert count_wanted(settings, "2", IDS[:2], "s").tolist() == [4, 4]
+    assert count_wanted(AssignmentSettings(annotators=2), "1", IDS[:2], "s").tolist() == [2, 2]
+    assert count_wanted(AssignmentSettings(), "1", [], "s").tolist() == []
 
 
 @pytest.mark.parametrize(
@@ -151,14 +152,14 @@ def test_settings_out_of_range_are_named(changes: dict[str, object], error: type
 
 
 def test_an_order_of_chance_is_another_for_each_annotator_and_stays() -> None:
-    orders = {name: ids(shuffled(candidates(), "seed", name, "1")) for name in ("ann", "ben", "cai", "dee", "eve")}
+    orders = {name: ids(shuffle(candidates(), "seed", name, "1")) for name in ("ann", "ben", "cai", "dee", "eve")}
     assert all(sorted(order) == list("abcd") for order in orders.values())
     assert len(set(orders.values())) > 1
-    assert orders == {name: ids(shuffled(candidates(), "seed", name, "1")) for name in orders}
+    assert orders == {name: ids(shuffle(candidates(), "seed", name, "1")) for name in orders}
 
 
 def test_lots_are_spread_evenly() -> None:
-    numbers = lots(IDS, "seed")
+    numbers = random_keys(IDS, "seed")
     assert 0 <= numbers.min() < numbers.max() < 1
     counts = np.histogram(numbers, bins=10, range=(0, 1))[0]
     assert ((counts - 200) ** 2 / 200).sum() < 27.9  # chi square with 9 degrees of freedom: p = .001
@@ -172,7 +173,7 @@ def test_lots_are_spread_evenly() -> None:
 def test_topics_are_dealt_evenly(sizes: dict[str, int], people: int, data: st.DataObject) -> None:
     per_topic = data.draw(st.integers(1, people))
     names = [f"p{number}" for number in range(people)]
-    dealt = deal(sizes, names, per_topic)
+    dealt = distribute_topics(sizes, names, per_topic)
     assert list(dealt) == list(sizes)
     assert all(len(set(given_to)) == per_topic for given_to in dealt.values())
     loads = {name: sum(max(sizes[q], 1) for q, given_to in dealt.items() if name in given_to) for name in names}
@@ -183,4 +184,4 @@ def test_topics_are_dealt_evenly(sizes: dict[str, int], people: int, data: st.Da
 
 def test_more_people_wanted_than_there_are() -> None:
     with pytest.raises(InputError, match="3 people, and there are 2"):
-        deal({"1": 5}, ["ann", "ben", "ann"], 3)
+        distribute_topics({"1": 5}, ["ann", "ben", "ann"], 3)

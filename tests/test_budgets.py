@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from collection import formats, pooling
 from collection.campaign import Campaign
 from collection.cli.pool import pool
-from collection.cli.pool_comparison import best, compare_pools
+from collection.cli.pool_comparison import compare_pools, describe_best
 from collection.errors import InputError, UnknownNameError
 from collection.measures import align, index_qrels, parse
 from collection.pooling.sampling import two_strata
@@ -232,10 +232,10 @@ def test_a_campaign_brings_its_runs_and_texts(
 def test_the_best_tau_is_named() -> None:
     rows = [(f"s{n}", "judged only", 0.5, 0.9) for n in range(5)] + [("s0", "judged only", 0.1, math.nan)]
     table = pd.DataFrame(rows, columns=["strategy", "estimate", "share", "tau"])
-    assert best(table) == (
+    assert describe_best(table) == (
         "the best tau is 0.900 at 50% (s0, judged only; s1, judged only; s2, judged only; 2 more)"
     )  # fmt: skip
-    assert best(table.tail(1)) == ""
+    assert describe_best(table.tail(1)) == ""
 
 
 def test_sparse_orders_as_rrf() -> None:

@@ -148,7 +148,7 @@ def test_the_same_log_gives_the_same_round(wings: Campaign) -> None:
     for _ in range(5):
         judge_next(wings, is_wing)
     with Campaign(wings.directory) as again:
-        assert again.active_learning.retrain("1").ways == wings.active_learning.retrain("1").ways
+        assert again.active_learning.retrain("1").selections == wings.active_learning.retrain("1").selections
 
 
 def test_a_round_is_current_until_something_changes(wings: Campaign, folder: Path) -> None:
@@ -163,15 +163,15 @@ def test_a_round_is_current_until_something_changes(wings: Campaign, folder: Pat
     (folder / "more.jsonl").write_text(json.dumps({"doc_id": "wing9", "text": "the wing of a wing"}) + "\n")
     wings.importer.import_files(documents=[folder / "more.jsonl"])
     assert not wings.active_learning.is_current(made)
-    assert "wing9" in [way.doc_id for way in wings.active_learning.retrain("1").ways]
+    assert "wing9" in [way.doc_id for way in wings.active_learning.retrain("1").selections]
 
 
 def test_what_cannot_be_judged_does_not_come_again(wings: Campaign) -> None:
     document = wings.judging.next_pairs("ann", "1", 1).documents[0].doc_id
     wings.judging.judge_many([Judgement("u", "ann", "1", document, "cannot judge", reason="broken")])
-    assert document not in [way.doc_id for way in wings.active_learning.retrain("1").ways]
+    assert document not in [way.doc_id for way in wings.active_learning.retrain("1").selections]
     wings.judging.judge_many([Judgement("v", "ann", "1", document, "undone")])
-    assert document in [way.doc_id for way in wings.active_learning.retrain("1").ways]
+    assert document in [way.doc_id for way in wings.active_learning.retrain("1").selections]
 
 
 def test_annotators_who_contradict_each_other(wings: Campaign) -> None:
@@ -254,10 +254,10 @@ def test_what_a_pool_brought_is_not_the_models_turn(wings: Campaign) -> None:
     wings.judging.judge_many([Judgement(str(uuid4()), "ann", "1", "wing0", "graded", 2)])
     for i in range(5):
         wings.judging.judge_many([Judgement(str(uuid4()), "ann", "1", f"heat{i}", "graded", 0)])
-    assert {way.strategy for way in wings.active_learning.retrain("1").ways[:4]} == {"loop"}
+    assert {way.strategy for way in wings.active_learning.retrain("1").selections[:4]} == {"loop"}
     wings.settings.set_loop(control=0.2, run=0)
-    assert wings.active_learning.retrain("1").ways[0].strategy == "random"
-    assert wings.active_learning.retrain("1").ways[1].strategy == "loop"
+    assert wings.active_learning.retrain("1").selections[0].strategy == "random"
+    assert wings.active_learning.retrain("1").selections[1].strategy == "loop"
 
 
 def test_many_annotators_on_one_topic_all_have_something(wings: Campaign) -> None:
@@ -266,7 +266,7 @@ def test_many_annotators_on_one_topic_all_have_something(wings: Campaign) -> Non
     for n in range(3):
         assert wings.judging.next_pairs(f"a{n}", "1", 4, made=made).order
     assert wings.judging.next_pairs("late", "1", 4, made=made).order == []
-    assert len(wings.active_learning.retrain("1").ways) > len(made.ways)
+    assert len(wings.active_learning.retrain("1").selections) > len(made.selections)
     assert len(wings.judging.next_pairs("late", "1", 4).order or []) == 4
     assert wings.active_learning.retrain("1", 1000).complete
 
@@ -277,7 +277,7 @@ def test_a_draw_says_from_how_many_it_was_made(wings: Campaign) -> None:
     wings.judging.skip("ann", "1", "rest59")
     given = wings.judging.next_pairs("ann", "1", 1).documents[0].doc_id
     judge(wings, given, 0)
-    out = 10 + (wings.store.queue.held("1", 0.0, but="ann") > 10)  # the skipped one, unless bob holds it
+    out = 10 + (wings.store.queue.count_unavailable("1", 0.0, "ann") > 10)  # the skipped one, unless bob holds it
     assert wings.judgement_log.judgements()["probability"].iloc[0] == pytest.approx(1 / (70 - out))
 
 
@@ -374,7 +374,7 @@ def test_documents_that_come_while_vectors_are_made_are_not_forgotten(
 
     monkeypatch.setattr(features, "update", slow)
     assert not wings.active_learning.is_current(wings.active_learning.retrain("1"))
-    assert "late" in [way.doc_id for way in wings.active_learning.retrain("1").ways]
+    assert "late" in [way.doc_id for way in wings.active_learning.retrain("1").selections]
 
 
 def test_embeddings_without_the_newest_documents_do_not_stop_the_loop(wings: Campaign, folder: Path) -> None:
@@ -383,7 +383,7 @@ def test_embeddings_without_the_newest_documents_do_not_stop_the_loop(wings: Cam
     assert "dense" in wings.features.state().blocks
     (folder / "more.jsonl").write_text(json.dumps({"doc_id": "wing9", "text": "the wing of a wing"}) + "\n")
     wings.importer.import_files(documents=[folder / "more.jsonl"])
-    assert "wing9" in [way.doc_id for way in wings.active_learning.retrain("1").ways]
+    assert "wing9" in [way.doc_id for way in wings.active_learning.retrain("1").selections]
     assert "are left out" in wings.features.state().note
     np.save(folder / "own.npy", np.random.default_rng(0).normal(size=(71, 8)).astype(np.float32))
     wings.features.update(dense=folder / "own.npy")
@@ -460,7 +460,7 @@ def test_damaged_vectors_are_made_again(wings: Campaign) -> None:
     wings.active_learning.retrain("1")
     (wings.directory / "vectors" / "meta.json").write_text("{")
     with Campaign(wings.directory) as again:
-        assert again.active_learning.retrain("1").ways
+        assert again.active_learning.retrain("1").selections
 
 
 # Why, and what a search finds
@@ -499,7 +499,7 @@ def test_a_search_is_a_way_in(wings: Campaign) -> None:
     assert wings.search.find("1", "ann", "wing -flow nothere") == []
     assert {f.doc_id for f in wings.search.find("1", "ann", "cooling OR steel")} == {"heat3", "heat4"}
     # The loop learns from it: its like come next.
-    assert wings.active_learning.retrain("1").ways[0].doc_id.startswith("heat")
+    assert wings.active_learning.retrain("1").selections[0].doc_id.startswith("heat")
     with pytest.raises(InputError, match="judged already"):
         wings.search.take("bob", "1", "heat2")
 

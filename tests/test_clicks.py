@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from scipy.special import xlogy
 
 from collection import Campaign, clicks, formats
 from collection.errors import ColumnsError, ConflictError, FormatError, InputError, UnknownNameError
@@ -154,6 +155,14 @@ def test_a_known_truth_is_recovered_and_click_through_is_not(seed: int) -> None:
     assert off_by_ctr > 4 * off
 
 
+def log_likelihood(found: clicks.ClickEstimate, log: pd.DataFrame) -> float:
+    """Of the counts whose examination and attractiveness are known."""
+    counts = clicks.aggregate(log).merge(found.documents[["query_id", "doc_id", "attractiveness"]])
+    counts = counts.merge(found.ranks[["rank", "examination"]]).dropna()
+    chance = counts["examination"] * counts["attractiveness"]
+    return float((xlogy(counts["clicked"], chance) + xlogy(counts["shown"] - counts["clicked"], 1 - chance)).sum())
+
+
 def test_the_estimate_is_the_maximum_of_the_likelihood() -> None:
     """The same numbers from a general optimiser that knows nothing of EM."""
     log = table(("a", 1, 90, 40), ("a", 2, 60, 11), ("b", 2, 80, 20), ("b", 3, 70, 9), ("c", 1, 50, 6), ("c", 3, 90, 4))
@@ -168,7 +177,7 @@ def test_the_estimate_is_the_maximum_of_the_likelihood() -> None:
     best = minimize(loss, np.full(5, 0.5), bounds=[(1e-6, 1 - 1e-6)] * 5, method="L-BFGS-B", options={"ftol": 1e-14})
     assert found.documents["attractiveness"].to_numpy() == pytest.approx(best.x[:3], abs=1e-4)
     assert found.ranks["examination"].to_numpy()[1:] == pytest.approx(best.x[3:], abs=1e-4)
-    assert found.log_likelihood == pytest.approx(-best.fun)
+    assert log_likelihood(found, log) == pytest.approx(-best.fun)
 
 
 def by_the_book(log: pd.DataFrame, rounds: int) -> tuple[np.ndarray, np.ndarray]:
@@ -242,7 +251,7 @@ def test_the_likelihood_never_falls(log: pd.DataFrame, rounds: int) -> None:
         return
     one = clicks.estimate(log, smoothing=0, most_rounds=rounds, tolerance=0)
     more = clicks.estimate(log, smoothing=0, most_rounds=rounds + 1, tolerance=0)
-    assert more.log_likelihood >= one.log_likelihood - 1e-9
+    assert log_likelihood(more, log) >= log_likelihood(one, log) - 1e-9
 
 
 @settings(max_examples=30, deadline=None)

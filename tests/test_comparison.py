@@ -22,11 +22,11 @@ from collection.comparison import (
     differences,
     evaluate,
     frontier,
+    group_seeds,
     latex,
     markdown,
-    seeds,
+    merge_seeds,
     side_by_side,
-    systems_of,
 )
 from collection.errors import InputError, UnknownNameError
 from collection.measures import parse
@@ -332,15 +332,15 @@ def test_seeds_are_one_system_at_their_mean() -> None:
 
 
 def test_which_runs_are_seeds() -> None:
-    assert seeds(["a#1", "a#2", "b#1"]) == {"a": ["a#1", "a#2"], "b#1": ["b#1"]}
-    assert seeds(["a", "a#1", "a#2"]) == {"a": ["a"], "a#1": ["a#1"], "a#2": ["a#2"]}
-    assert seeds(["#1", "#2", "c#", "c#x#1", "c#x#2"]) == {
+    assert group_seeds(["a#1", "a#2", "b#1"]) == {"a": ["a#1", "a#2"], "b#1": ["b#1"]}
+    assert group_seeds(["a", "a#1", "a#2"]) == {"a": ["a"], "a#1": ["a#1"], "a#2": ["a#2"]}
+    assert group_seeds(["#1", "#2", "c#", "c#x#1", "c#x#2"]) == {
         "#1": ["#1"],
         "#2": ["#2"],
         "c#": ["c#"],
         "c#x": ["c#x#1", "c#x#2"],
     }
-    assert seeds([]) == {}
+    assert group_seeds([]) == {}
     runs, qrels = made_up({"a": 0.5, "a#1": 1.0, "a#2": 2.0}, topics=4)
     notes = compare(runs, qrels, measured("AP")).notes
     assert "runs that begin with a# are not taken for seeds, since a run is called a" in notes
@@ -348,7 +348,7 @@ def test_which_runs_are_seeds() -> None:
 
 @given(st.lists(st.sampled_from(["a", "b", "a#1", "a#2", "b#1", "b#2", "c#1", "c#1#2", "c#1#3"]), unique=True))
 def test_every_run_is_in_one_system(names: list[str]) -> None:
-    found = seeds(names)
+    found = group_seeds(names)
     assert sorted(run for runs in found.values() for run in runs) == sorted(names)
 
 
@@ -357,7 +357,7 @@ def test_what_seeds_cost_and_lack() -> None:
     runs[1] = Run("a#2", runs[1].frame[runs[1].frame["query_id"] != "2"])
     costs = pd.DataFrame({"run": ["a#1", "a#2"], "latency_ms": [10.0, 30.0], "hardware": ["GPU", "GPU"]})
     evaluation = comparison.with_costs(evaluate(runs, qrels, measured("AP")), costs)
-    together, of_seeds = systems_of(evaluation)
+    together, of_seeds = merge_seeds(evaluation)
     assert together.costs is not None
     assert together.costs.loc["a"].tolist() == [20.0, "GPU"]
     assert together.costs.loc["b"].isna().all()
@@ -368,7 +368,7 @@ def test_what_seeds_cost_and_lack() -> None:
 
 
 def test_without_seeds_the_evaluation_is_as_it_was(four: Evaluation) -> None:
-    assert systems_of(four)[0] is four
+    assert merge_seeds(four)[0] is four
 
 
 # The frontier ---------------------------------------------------------------------------------------

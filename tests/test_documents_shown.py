@@ -295,4 +295,4 @@ def test_every_page_that_prints_a_document_does_it_by_the_one_function() -> None
     others = {f"judging/{name}.py" for name in names}
     others.add("elements/systems_side_by_side.py")  # that has their titles, as cells of a table
     assert asking - printing <= others
-    assert page_access.entry("judging_page.py").roles == ("manager",)
+    assert page_access.find_page("judging_page.py").roles == ("manager",)

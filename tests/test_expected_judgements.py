@@ -1,4 +1,4 @@
-"""Expected gains: the model against dense formulas, draws against their chances, values against the measures."""
+"""Expected gains: the model against dense formulas, draws against their probabilities, values against the measures."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from collection.errors import InputError
 from collection.expected_judgements import (
     Pairs,
     Scales,
-    believe,
-    chances,
     decisive_pairs,
     describe,
-    draw,
+    draw_grades,
     expected_values,
+    grade_probabilities,
+    infer,
 )
 from collection.measures import parse
 from collection.records import Run
@@ -69,7 +69,7 @@ def test_the_belief_is_that_of_one_large_gaussian(texts: bool) -> None:
     pairs, grades = generated(texts=texts)
     gains = partly(grades / 3, 0.4)
     gains[pairs.members[2]] = np.nan  # a topic of which nothing is judged
-    judged, belief = ~np.isnan(gains), believe(pairs, gains, SCALES)
+    judged, belief = ~np.isnan(gains), infer(pairs, gains, SCALES)
     whole = dense(pairs, SCALES)
     inverse = np.linalg.inv(whole[np.ix_(judged, judged)])
     across = whole[np.ix_(~judged, judged)]
@@ -98,7 +98,7 @@ def test_scales_are_fitted_by_the_likelihood_of_the_judged() -> None:
         away = np.log(astuple(scales)) - np.log(astuple(Scales()))
         return likelihood(scales) - float((away**2).sum()) / 8
 
-    found = expected_judgements.fitted(pairs, gains, steps=100)
+    found = expected_judgements.fit_scales(pairs, gains, steps=100)
     assert likelihood(found) > likelihood(Scales()) + 1
     for name in ("runs", "common", "topic", "texts", "own"):
         for factor in (0.8, 1.25):
@@ -111,7 +111,7 @@ def test_chances_are_chances(seed: int, share: float) -> None:
     pairs, grades = generated(seed, topics=3, size=6)
     gains = partly(grades / 3, share, seed)
     levels = np.array([0, 1, 2, 3]) / 3
-    made = chances(believe(pairs, gains, SCALES), gains, levels)
+    made = grade_probabilities(infer(pairs, gains, SCALES), gains, levels)
     assert made.min() >= 0
     np.testing.assert_allclose(made.sum(axis=1), 1)
     judged = ~np.isnan(gains)
@@ -121,9 +121,9 @@ def test_chances_are_chances(seed: int, share: float) -> None:
 def test_draws_come_as_often_as_their_chances_say() -> None:
     pairs, grades = generated()
     gains = partly(grades / 3, 0.5)
-    belief = believe(pairs, gains, SCALES)
-    chance = chances(belief, gains, np.array([0, 1, 2, 3]) / 3)
-    drawn = draw(pairs, belief, chance, 4000, np.random.default_rng(1))
+    belief = infer(pairs, gains, SCALES)
+    chance = grade_probabilities(belief, gains, np.array([0, 1, 2, 3]) / 3)
+    drawn = draw_grades(pairs, belief, chance, 4000, np.random.default_rng(1))
     often = np.stack([(drawn == level).mean(axis=1) for level in range(4)], axis=1)
     # Four standard errors of a share out of 4,000.
     np.testing.assert_allclose(often, chance, atol=4 * np.sqrt(0.25 / 4000))
@@ -136,8 +136,8 @@ def test_documents_with_like_texts_are_drawn_alike() -> None:
     texts = sparse.csr_matrix(np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=np.float32))
     pairs = describe(frame, [Run("r", frame)], texts=texts)
     gains = np.full(4, np.nan)
-    belief = believe(pairs, gains, Scales(runs=0.01, common=0.01, topic=1e-4, texts=0.5, own=0.01))
-    drawn = draw(pairs, belief, np.full((4, 2), 0.5), 2000, np.random.default_rng(0))
+    belief = infer(pairs, gains, Scales(runs=0.01, common=0.01, topic=1e-4, texts=0.5, own=0.01))
+    drawn = draw_grades(pairs, belief, np.full((4, 2), 0.5), 2000, np.random.default_rng(0))
     # The constant of all pairs is shared, so that even strangers are somewhat alike.
     assert np.corrcoef(drawn[0], drawn[1])[0, 1] > np.corrcoef(drawn[0], drawn[2])[0, 1] + 0.2
 
@@ -164,7 +164,9 @@ def test_a_measure_that_is_linear_has_the_value_of_the_expected_gains() -> None:
     known = partly(grades, 0.5)
     # P asks whether a grade is 1 or more: with two grades the expected gain is that chance.
     two = np.where(np.isnan(known), np.nan, np.minimum(known, 1))
-    binary = chances(believe(pairs, two, expected_judgements.fitted(pairs, two)), two, np.array([0.0, 1.0]))[:, 1]
+    binary = grade_probabilities(
+        infer(pairs, two, expected_judgements.fit_scales(pairs, two)), two, np.array([0.0, 1.0])
+    )[:, 1]
     table = expected_values(pairs, two, [parse("P@5")], draws=2000).set_index("run")
     for n, run in enumerate(pairs.runs):
         top = (pairs.places[n] > 0) & (pairs.places[n] <= 5)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
 import json
 import os
 import runpy
@@ -442,7 +441,7 @@ def whole(judged: Campaign, tmp_path: Path) -> Path:
 
 
 def test_what_is_in_a_collection(whole: Path) -> None:
-    assert [f.path for f in formats.files_in(whole)] == [
+    assert [f.path for f in formats.list_files(whole)] == [
         "checksums.txt", "collection.json", "collection.md", "corpus.jsonl", "judgements.jsonl", "load.py", "pool.tsv",
         "qrels.txt", "qrels/test.tsv", "queries.jsonl", "runs/alpha.run", "runs/beta.run", "topics.jsonl",
     ]  # fmt: skip
@@ -450,7 +449,7 @@ def test_what_is_in_a_collection(whole: Path) -> None:
 
 def test_the_checksums_are_right(whole: Path) -> None:
     sums = dict(reversed(line.split("  ", 1)) for line in (whole / "checksums.txt").read_text().splitlines())
-    assert sums.keys() == {f.path for f in formats.files_in(whole)} - {"checksums.txt"}
+    assert sums.keys() == {f.path for f in formats.list_files(whole)} - {"checksums.txt"}
     for path, digest in sums.items():
         assert hashlib.sha256((whole / path).read_bytes()).hexdigest() == digest
     facts = json.loads((whole / "collection.json").read_text())
@@ -750,7 +749,7 @@ def test_runs_whose_names_are_cut_alike_have_files_of_their_own(judged: Campaign
     judged.importer.import_files(runs=[tmp_path / f"{name[-5:]}.run" for name in names])
     judged.collection_export.write(tmp_path / "c", with_runs=True)
     files = sorted((tmp_path / "c" / "runs").iterdir())
-    assert sorted(formats.run_names(files)) == sorted(["alpha", "beta", *names])
+    assert sorted(formats.name_runs(files)) == sorted(["alpha", "beta", *names])
     assert len({file.name.casefold() for file in files}) == 5
 
 
@@ -919,7 +918,7 @@ def test_a_collection_takes_the_place_of_another(judged: Campaign, whole: Path) 
 def test_a_failed_export_leaves_nothing_behind(
     judged: Campaign, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = {f.path: f.sha256 for f in formats.files_in(whole)}
+    before = {f.path: f.sha256 for f in formats.list_files(whole)}
 
     def broken(*_: object) -> None:
         raise InputError("the disk is full")
@@ -928,7 +927,7 @@ def test_a_failed_export_leaves_nothing_behind(
     for place in (whole, tmp_path / "new"):
         with pytest.raises(InputError, match="the disk is full"):
             judged.collection_export.write(place, replace=True)
-    assert {f.path: f.sha256 for f in formats.files_in(whole)} == before
+    assert {f.path: f.sha256 for f in formats.list_files(whole)} == before
     assert not (tmp_path / "new").exists()
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
     assert "there is no folder" in fails("export", judged.directory, "--collection", tmp_path / "no" / "c")
@@ -971,7 +970,7 @@ def test_a_zip_is_the_same_whenever_it_is_made(whole: Path, tmp_path: Path) -> N
     assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
     with zipfile.ZipFile(tmp_path / "a.zip") as archive:
         assert archive.read("wings/qrels.txt") == (whole / "qrels.txt").read_bytes()
-        assert len(archive.namelist()) == len(formats.files_in(whole))
+        assert len(archive.namelist()) == len(formats.list_files(whole))
 
 
 # --- the page -------------------------------------------------------------------------------------------
@@ -1033,10 +1032,10 @@ def test_what_is_too_large_for_a_browser(page: Callable[..., AppTest], monkeypat
     assert "Download campaign.zip" not in [b.label for b in app.get("download_button")]
 
 
-def test_what_is_packed_is_the_collection(judged: Campaign) -> None:
-    options: dict[str, Any] = {"name": "wings", "corpus": "all", "query_text": "title", "with_runs": True, "rule": None}
-    packed = collection_download._packed(judged.directory, "wings", options)()
-    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+def test_what_is_packed_is_the_collection(judged: Campaign, tmp_path: Path) -> None:
+    options = collection_download.Options(name="wings", corpus="all", query_text="title", name_annotators=False)
+    collection_download.write_packed(judged, tmp_path / "wings.zip", "adjudicated-or-majority", options, with_runs=True)
+    with zipfile.ZipFile(tmp_path / "wings.zip") as archive:
         assert json.loads(archive.read("wings/collection.json"))["name"] == "wings"
         assert archive.read("wings/qrels.txt") == b"1 0 d1 3\n1 0 d2 0\n1 0 d6 1\n2 0 d4 2\n2 0 d5 0\n"
 

@@ -24,7 +24,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from collection.active_learning.features import Report, Vectors, build, matvec, open_vectors, top, update, workers
 from collection.active_learning.features.term_counts import MOST, count
 from collection.errors import BusyError, FormatError, InputError, UnknownNameError
-from collection.tokens import normalised, words
+from collection.tokens import normalise, words
 
 ROOT = Path(__file__).parents[1]
 TEXTS = [
@@ -52,7 +52,7 @@ def cosines(matrix: sparse.csr_matrix) -> np.ndarray:
 
 def space(vectors: Vectors, topics: tuple[str, ...] = (TOPIC, "東京 words", "")) -> np.ndarray:
     """What does not depend on the order of columns: all inner products, those with topics, and BM25."""
-    rows = sparse.vstack([vectors.rows(np.arange(vectors.size)), *map(vectors.of_text, topics)]).tocsr()
+    rows = sparse.vstack([vectors.rows(np.arange(vectors.size)), *map(vectors.vectorize, topics)]).tocsr()
     return np.vstack([cosines(rows)[:, : vectors.size], *map(vectors.bm25, topics)])
 
 
@@ -71,7 +71,7 @@ def test_words_weigh_as_in_scikit_learn(bigrams: bool) -> None:
     expected = oracle.fit_transform(TEXTS)
     vectors = build(TEXTS, blocks=["words"], bigrams=bigrams)
     assert np.allclose(cosines(vectors.rows(range(8))), cosines(expected), atol=1e-6)
-    assert np.allclose((vectors.rows(range(8)) @ vectors.of_text(TOPIC).T).toarray(),
+    assert np.allclose((vectors.rows(range(8)) @ vectors.vectorize(TOPIC).T).toarray(),
                        (expected @ oracle.transform([TOPIC]).T).toarray(), atol=1e-6)  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def test_grams_weigh_as_in_scikit_learn() -> None:
     expected = oracle.fit_transform(TEXTS)
     vectors = build(TEXTS, blocks=["chars"])
     assert np.allclose(cosines(vectors.rows(range(8))), cosines(expected), atol=1e-6)
-    assert np.allclose((vectors.rows(range(8)) @ vectors.of_text(TOPIC).T).toarray(),
+    assert np.allclose((vectors.rows(range(8)) @ vectors.vectorize(TOPIC).T).toarray(),
                        (expected @ oracle.transform([TOPIC]).T).toarray(), atol=1e-6)  # fmt: skip
 
 
@@ -135,7 +135,7 @@ def test_a_count_stops_where_its_type_does() -> None:
     ],
 )
 def test_words_of_many_scripts(text: str, expected: list[str]) -> None:
-    assert words(normalised(text)) == expected
+    assert words(normalise(text)) == expected
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -145,14 +145,14 @@ def test_counts_of_any_text_are_those_of_its_words(texts: list[str]) -> None:
     for row, text in enumerate(texts):
         part = slice(found.indptr[row], found.indptr[row + 1])
         counted = {found.terms[c]: n for c, n in zip(found.indices[part], found.counts[part].tolist(), strict=True)}
-        assert counted == Counter(words(normalised(text)))
+        assert counted == Counter(words(normalise(text)))
         assert found.lengths[row] == sum(counted.values())
 
 
 def test_a_search_without_blanks_finds_its_sentence() -> None:
     vectors = build(["東京都の天気は晴れです。", "大阪の天気は雨です。", "weather in Tokyo"])
     assert top(vectors.bm25("東京"), 1).tolist() == [0]
-    assert top(vectors.scores(vectors.of_text("大阪").toarray()[0]), 1).tolist() == [1]
+    assert top(vectors.scores(vectors.vectorize("大阪").toarray()[0]), 1).tolist() == [1]
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_scores_are_the_dense_product_in_float32(made: Vectors) -> None:
     weights = np.random.default_rng(1).standard_normal(made.features)
     dense = made.rows(np.arange(8)).toarray() @ weights
     scores = made.scores(weights)
-    assert scores.dtype == made.rows([0]).dtype == made.of_text("x").dtype == np.float32
+    assert scores.dtype == made.rows([0]).dtype == made.vectorize("x").dtype == np.float32
     assert np.allclose(scores, dense, atol=1e-5)
     for index in ([3], [5, 0, 5], [7, 6, 5, 4, 3, 2, 1, 0], []):
         assert np.allclose(made.scores(weights, index), dense[index], atol=1e-5)
@@ -239,7 +239,7 @@ def test_ready_matrices_are_not_copied_and_know_no_words() -> None:
     expected = np.hstack([matrix.toarray(), dense]) @ weights
     assert np.allclose(vectors.scores(weights), expected, atol=1e-5)
     assert np.allclose(vectors.rows([7, 3]) @ weights, expected[[7, 3]], atol=1e-5)
-    assert vectors.of_text("word").nnz == 0
+    assert vectors.vectorize("word").nnz == 0
     assert not vectors.bm25("word").any()
     assert vectors.term(31) == "block 2:1"
 
@@ -512,9 +512,9 @@ def test_a_damaged_vocabulary_is_named_when_it_is_read(content: bytes, message: 
     path = next(tmp_path.glob("made-*/words.terms.txt"))
     path.write_bytes(content * path.stat().st_size)
     with pytest.raises(FormatError, match=f"words.terms.txt: wanted {message}"):
-        open_vectors(tmp_path).of_text("cat")
+        open_vectors(tmp_path).vectorize("cat")
     assert update(tmp_path, pairs(TEXTS)).tokenised == 8
-    assert open_vectors(tmp_path).of_text("cat").nnz
+    assert open_vectors(tmp_path).vectorize("cat").nnz
 
 
 def test_nothing_there(tmp_path: Path) -> None:
@@ -548,7 +548,7 @@ def test_embeddings_beside_and_instead(tmp_path: Path) -> None:
     assert (instead.features, report.tokenised) == (5, 0)
     assert np.allclose(instead.scores(np.arange(5)), unit @ np.arange(5), atol=1e-6)
     assert np.array_equal(instead.bm25("cat"), build(TEXTS).bm25("cat")), "the words stay, for BM25"
-    assert instead.of_text("cat").nnz == 0
+    assert instead.vectorize("cat").nnz == 0
 
     assert update(folder, pairs(TEXTS), blocks=["dense"]).fingerprint == report.fingerprint, "kept without the file"
     other = update(folder, pairs(TEXTS), blocks=["dense"], dense=saved(tmp_path, array + 1))
@@ -617,7 +617,7 @@ def test_no_worker_is_left_when_the_caller_stops(monkeypatch: pytest.MonkeyPatch
     started: list[workers.Worker] = []
     enter = workers.Worker.__enter__
     monkeypatch.setattr(workers.Worker, "__enter__", lambda self: started.append(self) or enter(self))
-    results = workers.counted(((n, ["a text"]) for n in range(100)), ["words"], False, 2)
+    results = workers.count_chunks(((n, ["a text"]) for n in range(100)), ["words"], False, 2)
     assert next(results)[0] == 0
     processes = [worker._process.pid for worker in started if worker._process]
     assert len(processes) == 2

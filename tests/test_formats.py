@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from collection.errors import ColumnsError, FormatError, InputError, UnknownNameError
 from collection.formats import (
-    line_of_pair,
+    find_pair_line,
     qrels,
     read_costs,
     read_documents,
@@ -35,7 +35,7 @@ from collection.formats import (
     write_qrels,
 )
 from collection.formats.tables import strict
-from collection.formats.tables.duplicate_pairs import hashes
+from collection.formats.tables.duplicate_pairs import hash_texts
 from collection.formats.tables.fast import read_quickly
 from collection.records import Document, Judgement
 
@@ -126,7 +126,7 @@ def test_numbers_that_no_answer_could_carry_are_refused(tmp_path):
 
 def test_the_line_of_a_pair_whatever_the_iteration_column_says(tmp_path):
     (tmp_path / "q").write_text("1 0 a 1\n1 0 0 9\n")
-    assert line_of_pair(tmp_path / "q", "1", "0") == 2
+    assert find_pair_line(tmp_path / "q", "1", "0") == 2
 
 
 def test_gzip_is_known_by_its_content(write):
@@ -349,7 +349,7 @@ def test_what_the_quick_reader_reads_the_authority_reads_alike(tmp_path_factory,
         quick = read_quickly(path, layout)
         if quick is not None:
             quick_reads += 1
-            assert as_known(quick) == as_known(strict.read_slowly(path, layout))
+            assert as_known(quick) == as_known(strict.read_strictly(path, layout))
 
     same()
     assert quick_reads > 10  # the comparison was made
@@ -387,7 +387,7 @@ def test_a_document_twice_is_found_wherever_it_is(write, monkeypatch, ids, order
         pairs = in_pieces(pairs)
     path = write(as_run(pairs))
     layout = run._layout(path)
-    assert as_known(read_quickly(path, layout)) == as_known(strict.read_slowly(path, layout))
+    assert as_known(read_quickly(path, layout)) == as_known(strict.read_strictly(path, layout))
     for again in (0, len(pairs) // 2, len(pairs) - 1):
         path = write(as_run([*pairs, pairs[again]]))
         assert read_quickly(path, layout) is None
@@ -396,7 +396,7 @@ def test_a_document_twice_is_found_wherever_it_is(write, monkeypatch, ids, order
 
 def test_an_equal_hash_is_no_document_twice(write, monkeypatch):
     monkeypatch.setattr(
-        "collection.formats.tables.duplicate_pairs.hashes", lambda texts: np.zeros(len(texts), np.uint64)
+        "collection.formats.tables.duplicate_pairs.hash_texts", lambda texts: np.zeros(len(texts), np.uint64)
     )
     pairs = [(q, d) for q in "12" for d in "abc"]
     path = write(as_run(pairs))
@@ -408,10 +408,10 @@ def test_an_equal_hash_is_no_document_twice(write, monkeypatch):
 def test_hashes_say_what_texts_are_equal():
     texts = ["", "a", "a\0", "b", "x" * 8, "x" * 9, "x" * 16, "x" * 17, "é", "a", "x" * 8 + "\0" * 8 + "x"]
     array = pa.array(texts, pa.large_string())
-    made = dict(zip(texts, hashes(array).tolist(), strict=True))
+    made = dict(zip(texts, hash_texts(array).tolist(), strict=True))
     assert len(set(made.values())) == len(made) == len(texts) - 1
-    assert hashes(array[3:7]).tolist() == [made[t] for t in texts[3:7]]  # no matter in which company
-    assert hashes(array[:0]).tolist() == []
+    assert hash_texts(array[3:7]).tolist() == [made[t] for t in texts[3:7]]  # no matter in which company
+    assert hash_texts(array[:0]).tolist() == []
 
 
 @pytest.mark.parametrize("name", ["file.run", "file.gz"])
@@ -420,7 +420,7 @@ def test_a_file_that_grows_beyond_what_its_first_block_promised(write, monkeypat
     lines = [f"q{'-' * 400} Q0 d{i} 1 {-i} t\n" for i in range(20)] + [f"r Q0 {i} 1 {-i} t\n" for i in range(4000)]
     path = write("".join(lines), name)
     layout = run._layout(path)
-    assert as_known(read_quickly(path, layout)) == as_known(strict.read_slowly(path, layout))
+    assert as_known(read_quickly(path, layout)) == as_known(strict.read_strictly(path, layout))
 
 
 def test_grades_that_get_a_fraction_late_in_the_file(write, monkeypatch):
@@ -927,7 +927,7 @@ def test_real_collections():
     for path in sorted((SHARED / "data" / "trecdl19-runs" / "runs").glob("*.gz")):
         made = read_run(path)
         layout = run._layout(path)
-        assert as_known(read_quickly(path, layout)) == as_known(strict.read_slowly(path, layout))
+        assert as_known(read_quickly(path, layout)) == as_known(strict.read_strictly(path, layout))
         assert made.frame.groupby("query_id", observed=True)["score"].is_monotonic_decreasing.all()
 
 

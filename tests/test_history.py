@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import TOKEN_HEADER, Tokens
-from annotate.elements import pairs_table
+from annotate.elements import display
 from annotate.judging.document_payload import PREFIX
 from annotate.judging.routes import JudgingService
 from collection import Campaign, Judgement
@@ -559,7 +559,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
         monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
         monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
         if row is not None:
-            monkeypatch.setattr(pairs_table, "selected_row", lambda event, rows: row if row < rows else None)
+            monkeypatch.setattr(display, "selected_row", lambda event, rows: row if row < rows else None)
         app = AppTest.from_file(str(SCRIPT), default_timeout=60).run()
         return app.switch_page(f"views/{view}").run()
 

@@ -81,7 +81,7 @@ def written(folder: Path, *records: Any, name: str = "documents.jsonl") -> Path:
     ],
 )
 def test_the_content_says_what_a_file_is(content: bytes, kind: str | None) -> None:
-    assert images.kind_of(content) == kind
+    assert images.detect_type(content) == kind
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from collection.annotator_agreement import judging_time
-from collection.annotator_agreement.judging_time import estimate, sessions, since_break
+from collection.annotator_agreement.judging_time import estimate_duration, find_sessions, seconds_since_break
 from collection.errors import InputError
 
 MORNING = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -55,7 +55,7 @@ def coverage(draw: Draw, known: int, left: int, rounds: int, seed: int = 7) -> t
     chance = np.random.default_rng(seed)
     inside = below = 0
     for _ in range(rounds):
-        low, mid, high = estimate(draw(chance, known), left) or (np.nan,) * 3
+        low, mid, high = estimate_duration(draw(chance, known), left) or (np.nan,) * 3
         assert low <= mid <= high
         total = float(draw(chance, left).sum())
         inside += low <= total <= high
@@ -101,15 +101,15 @@ def test_by_hand() -> None:
     s2 = np.log(times).var(ddof=1)
     v = max(c2 / n, s2 / n + s2**2 / (2 * (n - 1)))
     reach = stats.t.ppf(0.95, n - 1) * np.sqrt(v + c2 / left)
-    found = estimate(times, left)
+    found = estimate_duration(times, left)
     assert found == pytest.approx((750 * np.exp(-reach), 750, 750 * np.exp(reach)))
 
 
 def test_equal_times_leave_no_doubt_and_more_left_takes_longer() -> None:
-    assert estimate([6.0] * 30, 10) == pytest.approx((60, 60, 60))
-    assert estimate([0.0] * 30, 10) == (0, 0, 0)
-    assert estimate([6.0, 7.0] * 30, 0) == (0, 0, 0)
-    some, more = estimate([5.0, 9.0] * 20, 10), estimate([5.0, 9.0] * 20, 1000)
+    assert estimate_duration([6.0] * 30, 10) == pytest.approx((60, 60, 60))
+    assert estimate_duration([0.0] * 30, 10) == (0, 0, 0)
+    assert estimate_duration([6.0, 7.0] * 30, 0) == (0, 0, 0)
+    some, more = estimate_duration([5.0, 9.0] * 20, 10), estimate_duration([5.0, 9.0] * 20, 1000)
     assert some is not None
     assert more is not None
     assert more.low > some.high
@@ -119,15 +119,15 @@ def test_equal_times_leave_no_doubt_and_more_left_takes_longer() -> None:
 
 def test_only_what_is_recent_and_timed_counts() -> None:
     slow, quick = [60.0, 70.0] * 100, [5.0, 6.0] * 50
-    assert estimate([*slow, *quick], 100) == estimate(quick, 100)
-    assert estimate([*quick, *[np.nan] * 200], 100) == estimate(quick, 100)
-    assert estimate([5.0] * 14 + [np.nan] * 50, 100) is None
-    assert estimate([], 5) is None
+    assert estimate_duration([*slow, *quick], 100) == estimate_duration(quick, 100)
+    assert estimate_duration([*quick, *[np.nan] * 200], 100) == estimate_duration(quick, 100)
+    assert estimate_duration([5.0] * 14 + [np.nan] * 50, 100) is None
+    assert estimate_duration([], 5) is None
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=judging_time.ENOUGH, max_size=60), st.integers(0, 10**6))
 def test_any_times_give_an_interval_around_their_mean(times: list[float], left: int) -> None:
-    found = estimate(times, left)
+    found = estimate_duration(times, left)
     assert found is not None
     assert 0 <= found.low <= found.mid <= found.high < np.inf
     assert found.mid == pytest.approx(np.mean(times) * left)
@@ -136,7 +136,7 @@ def test_any_times_give_an_interval_around_their_mean(times: list[float], left: 
 @pytest.mark.parametrize(("seconds", "left"), [([-1.0] * 20, 5), ([3.0] * 20, -1)])
 def test_bad_input_by_name(seconds: list[float], left: int) -> None:
     with pytest.raises(InputError, match=f"found .*{-1}"):
-        estimate(seconds, left)
+        estimate_duration(seconds, left)
 
 
 # --- sessions and breaks --------------------------------------------------------------------------------
@@ -147,29 +147,29 @@ def test_sessions_by_hand() -> None:
     log = log_of(
         (10, 10, 0), (40, 20, 10), (50, 9, 1), (50 + 1800, 30, None), (8000, None, None), (8100, 40, 60)
     )  # fmt: skip
-    found = sessions(log)
+    found = find_sessions(log)
     assert [(s.judgements, s.seconds, s.away) for s in found] == [(4, 69, 11), (2, 40, 60)]
     assert [(s.since, s.until) for s in found] == [(at(0), at(1850)), (at(8000), at(8100))]
-    assert sessions(log.iloc[:0]) == []
+    assert find_sessions(log.iloc[:0]) == []
 
 
 def test_since_the_last_stop() -> None:
     """A stop is idle time between two entries, whoever counted it: 300 seconds and more of it."""
     log = log_of((10, 10, 0), (40, 20, 0), (700, 60, 600), (760, 50, 10), (800, 15, 0))
-    assert since_break(log, at(800)) == 60 + 50 + 15
-    assert since_break(log, at(800 + 299)) == 125
-    assert since_break(log, at(800 + 300)) == 0
-    assert since_break(log.iloc[:2], at(41)) == 30
-    assert since_break(log.iloc[:0], at(0)) == 0
+    assert seconds_since_break(log, at(800)) == 60 + 50 + 15
+    assert seconds_since_break(log, at(800 + 299)) == 125
+    assert seconds_since_break(log, at(800 + 300)) == 0
+    assert seconds_since_break(log.iloc[:2], at(41)) == 30
+    assert seconds_since_break(log.iloc[:0], at(0)) == 0
 
 
 def test_a_long_document_is_no_stop() -> None:
     """Seven minutes at one document, at work; and judgements that were kept offline come all at once."""
-    assert since_break(log_of((10, 10, 0), (430, 420, 0)), at(431)) == 430
-    assert since_break(log_of((10, 10, 0), (30, 20, 0), (30.1, 20, 0), (30.2, 20, 0)), at(31)) == 70
+    assert seconds_since_break(log_of((10, 10, 0), (430, 420, 0)), at(431)) == 430
+    assert seconds_since_break(log_of((10, 10, 0), (30, 20, 0), (30.1, 20, 0), (30.2, 20, 0)), at(31)) == 70
 
 
 def test_medians_of_topics() -> None:
     log = log_of((1, 5, 0), (2, 7, 0), (3, 60, 0), (4, None, None), (5, 8, 0))
     log["query_id"] = ["a", "a", "a", "b", "c"]
-    assert judging_time.medians(log, ["a", "b"]) == {"a": 7.0}
+    assert judging_time.median_seconds(log, ["a", "b"]) == {"a": 7.0}

@@ -21,7 +21,7 @@ from collection.campaign import Campaign
 from collection.campaign.results import JudgeResult
 from collection.errors import ColumnsError, InputError, UnknownNameError
 from collection.preferences import choices
-from collection.preferences.choices import CHOICE_RULES, ChoiceAgreement, agreement, sparse_qrels
+from collection.preferences.choices import CHOICE_RULES, ChoiceAgreement, agreement, build_qrels
 from collection.records import Choice, Document, Topic
 from tests.helpers import Clock, fails, fill, ok
 
@@ -312,19 +312,19 @@ def test_sparse_qrels_by_hand() -> None:
         "cai 2 abc -",
         "ann 3 xy y",
     )
-    assert sparse_qrels(made).values.tolist() == [["1", "b", 1], ["1", "c", 1], ["3", "y", 1]]
-    assert sparse_qrels(made, "all").values.tolist() == [["1", "b", 1], ["3", "y", 1]]
-    assert sparse_qrels(made, "any").values.tolist() == [["1", "b", 1], ["1", "c", 1], ["2", "a", 1], ["3", "y", 1]]
-    assert sparse_qrels(made.iloc[:0]).empty
+    assert build_qrels(made).values.tolist() == [["1", "b", 1], ["1", "c", 1], ["3", "y", 1]]
+    assert build_qrels(made, "all").values.tolist() == [["1", "b", 1], ["3", "y", 1]]
+    assert build_qrels(made, "any").values.tolist() == [["1", "b", 1], ["1", "c", 1], ["2", "a", 1], ["3", "y", 1]]
+    assert build_qrels(made.iloc[:0]).empty
     with pytest.raises(UnknownNameError, match="did you mean 'majority'"):
-        sparse_qrels(made, "majorty")
+        build_qrels(made, "majorty")
     with pytest.raises(ColumnsError, match="shown"):
-        sparse_qrels(made.drop(columns="shown"))
+        build_qrels(made.drop(columns="shown"))
 
 
 def test_who_never_saw_a_document_does_not_decide_on_it() -> None:
     made = table("ann 1 ab a", "ben 1 bc c", "cai 1 bc -")
-    assert sparse_qrels(made, "all").values.tolist() == [["1", "a", 1]]
+    assert build_qrels(made, "all").values.tolist() == [["1", "a", 1]]
 
 
 LISTS = st.lists(
@@ -350,7 +350,7 @@ def test_sparse_qrels_hold_what_somebody_chose_and_nothing_else(rows: list[Any])
         columns=list(choices.NEEDED),
     )
     decided = made[made["kind"] == "chosen"]
-    found = {rule.name: set(sparse_qrels(made, rule.name)["query_id"] + sparse_qrels(made, rule.name)["doc_id"])
+    found = {rule.name: set(build_qrels(made, rule.name)["query_id"] + build_qrels(made, rule.name)["doc_id"])
              for rule in CHOICE_RULES}  # fmt: skip
     assert found["all"] <= found["majority"] <= found["any"]
     assert found["any"] == {q + d for q, ids in zip(decided["query_id"], decided["chosen"], strict=True) for d in ids}

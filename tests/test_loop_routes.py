@@ -370,7 +370,9 @@ def test_a_new_process_goes_on_from_the_log(ann: Card, looping: Campaign) -> Non
     with TestClient(app) as client:
         card = Card(client, "ann")
         assert card.settle()["model_round"] == 6 == looping.progress.counts()["logged"]
-        assert card.holding == [way.doc_id for way in looping.active_learning.retrain("1").ways][: len(card.holding)]
+        assert (
+            card.holding == [way.doc_id for way in looping.active_learning.retrain("1").selections][: len(card.holding)]
+        )
 
 
 def test_a_round_that_is_made_already_is_not_made_twice(looping: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -386,8 +386,8 @@ def test_every_function_takes_measures_as_text(campaign: Campaign, tmp_path: Pat
     assert comparison.cutoff_of(one) == 10
     assert bounds(one, align(runs[0].frame, qrels)).lowest.shape
     assert explain(one, [1, 0]).value == 1
-    laid = reusability.lay(runs, qrels)
-    assert len(reusability.bounds_of(laid, asked)) == len(runs)
+    laid = reusability.build_run_matrix(runs, qrels)
+    assert len(reusability.bound_means(laid, asked)) == len(runs)
     assert len(reusability.leave_out(laid, asked, laid.runs, 2)) == len(runs)
-    assert reusability.settling(laid, asked)["measure"].unique().tolist() == ["nDCG@10"]
-    assert len(reusability.by_topic(laid, one)) == qrels["query_id"].nunique()
+    assert reusability.measure_order_stability(laid, asked)["measure"].unique().tolist() == ["nDCG@10"]
+    assert len(reusability.describe_topics(laid, one)) == qrels["query_id"].nunique()

@@ -272,7 +272,7 @@ def on_page(monkeypatch: pytest.MonkeyPatch, runtime: Any, session_id: str, *, h
     """What a script run of the session does at the beginning of a page."""
     context = SimpleNamespace(session_id=session_id, uploaded_file_mgr=runtime.uploaded_file_mgr)
     monkeypatch.setattr(uploads, "get_script_run_ctx", lambda: context)
-    uploads.page_drawn(has_uploader=has_uploader)
+    uploads.allow_for_page(has_uploader=has_uploader)
 
 
 def put(client: TestClient, size: int, session_id: str = "mine") -> int:

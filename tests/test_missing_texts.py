@@ -21,7 +21,7 @@ from collection import Campaign, Judgement
 from collection.errors import InputError
 from collection.records import Choice, Preference
 from collection.stopping import Ledger, advice, betting, estimate
-from collection.store import Way
+from collection.store import Selection
 from tests.conftest import judging_token, signed_in
 from tests.helpers import ok, post
 from tests.test_routes import judged
@@ -133,7 +133,9 @@ def test_draws_promise_nothing_of_what_they_cannot_reach(partial: Campaign) -> N
     partial.settings.set_loop(mode="loop-in-pool")
     say(partial, POOL[:10], 10)
     for n, doc_id in enumerate(POOL[10:39]):
-        partial.store.queue.lease("1", [Way(doc_id, "random", None, 10 + n, 1 / (30 - n))], "ann", time.time(), 2e9)
+        partial.store.queue.lease(
+            "1", [Selection(doc_id, "random", None, 10 + n, 1 / (30 - n))], "ann", time.time(), 2e9
+        )
         partial.judging.judge_many([Judgement(str(uuid4()), "ann", "1", doc_id, "graded", 0)])
     ledger = partial.active_learning.ledger("1")
     assert ledger.out_of_reach[ledger.draws].tolist() == [51] * 29
@@ -317,7 +319,7 @@ def test_an_import_says_what_it_releases(partial: Campaign, tmp_path: Path) -> N
 
 def test_a_reservation_of_before_lets_nobody_judge_what_has_no_text(partial: Campaign, client: TestClient) -> None:
     """An earlier version handed such documents out: cards that are open hold them still."""
-    partial.store.queue.lease("1", [Way("d60"), Way("d0")], "ann", time.time(), time.time() + 600)
+    partial.store.queue.lease("1", [Selection("d60"), Selection("d0")], "ann", time.time(), time.time() + 600)
     answer = post(client, "sync", judgements=[judged("d60"), judged("d0")], query_id="1", holding=["d61"], want=3)
     assert [refused["reason"] for refused in answer["refused"]] == [
         "the text of document 'd60' is missing, so it cannot be judged yet"
@@ -332,7 +334,7 @@ def test_a_reservation_of_before_lets_nobody_judge_what_has_no_text(partial: Cam
 
 def test_who_judged_it_before_can_take_it_back_but_not_give_it_anew(partial: Campaign) -> None:
     say(partial, ["d60"], 1)
-    partial.store.queue.lease("1", [Way("d60")], "ann", time.time(), time.time() + 600)
+    partial.store.queue.lease("1", [Selection("d60")], "ann", time.time(), time.time() + 600)
     undone = Judgement(str(uuid4()), "ann", "1", "d60", "undone")
     anew = Judgement(str(uuid4()), "ann", "1", "d60", "graded", 0)
     result = partial.judging.judge_many([undone, anew], leased_only=True)

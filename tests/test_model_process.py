@@ -17,7 +17,14 @@ import pytest
 
 from annotate.judging import model_worker
 from annotate.judging.model_process import NoModelError, Trainer
-from annotate.judging.model_worker import KEPT, NOTICED, ModelWorker, RoundRequest, keep_newest, should_yield
+from annotate.judging.model_worker import (
+    KEPT_ROUNDS,
+    STARVED_AFTER,
+    ModelWorker,
+    RoundRequest,
+    keep_newest,
+    should_yield,
+)
 from collection import Campaign
 from tests.browser.serving import free_port
 from tests.test_loop_routes import judged_by_hand, looping_campaign
@@ -67,7 +74,7 @@ def test_its_rounds_are_those_that_the_log_determines(trainer: Trainer, looping:
         assert made.came_by == ("fusion" if turn == 0 else "model")
         assert trainer.reasons("1", 5) == here.reasons(5)
         assert trainer.reasons("1", 10_000) is None
-        judged_by_hand(looping, [way.doc_id for way in made.ways[:10]])
+        judged_by_hand(looping, [way.doc_id for way in made.selections[:10]])
     with pytest.raises(NoModelError):
         trainer.reasons("2", 5)
 
@@ -141,11 +148,11 @@ def test_stopping_ends_it_whatever_it_does(looping: Campaign, monkeypatch: pytes
 
 def test_of_so_many_topics_the_newest_rounds_are_kept() -> None:
     rounds: dict[str, int] = {}
-    for number in range(KEPT + 3):
+    for number in range(KEPT_ROUNDS + 3):
         rounds = keep_newest(rounds, str(number), number)
     rounds = keep_newest(rounds, "5", 99)
-    assert len(rounds) == KEPT
-    assert list(rounds) == [*(str(n) for n in range(3, KEPT + 3) if n != 5), "5"]
+    assert len(rounds) == KEPT_ROUNDS
+    assert list(rounds) == [*(str(n) for n in range(3, KEPT_ROUNDS + 3) if n != 5), "5"]
     assert rounds["5"] == 99
 
 
@@ -175,11 +182,11 @@ def test_a_starved_round_is_followed_by_one_that_has_its_share(
 
     def starved(*_: object) -> None:
         ways.append(os.sched_getscheduler(0))
-        time.sleep(2 * NOTICED)
+        time.sleep(2 * STARVED_AFTER)
 
     monkeypatch.setattr(ModelWorker, "_round", starved)
-    monkeypatch.setattr(model_worker, "SURE", 0.0)
-    monkeypatch.setattr(model_worker, "ROOM", -1.0)  # always room
+    monkeypatch.setattr(model_worker, "FREE_AFTER", 0.0)
+    monkeypatch.setattr(model_worker, "FREE_SHARE", -1.0)  # always room
     wishes, answers = BytesIO(b"".join(pickle.dumps(RoundRequest(str(n))) for n in range(4))), BytesIO()
     learning = ModelWorker(looping.directory, wishes, answers)
     learning.listen()

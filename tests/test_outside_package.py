@@ -38,7 +38,7 @@ import numpy as np
 
 from collection.active_learning.learners import LEARNERS, Linear
 from collection.adjudication import RULES as ADJUDICATION
-from collection.adjudication import Settled
+from collection.adjudication import RuleResult
 from collection.measures import MEASURES
 from collection.pooling import STRATEGIES, depth
 from collection.registry import Parameter
@@ -89,7 +89,7 @@ def weighted(words, *, weight: Annotated[float, Parameter("Weight of a grade", l
     """Half of the mean grade, unless told otherwise."""
     given = np.bincount(words.pair, minlength=len(words.pairs))
     total = np.bincount(words.pair, weights=words.grade, minlength=len(words.pairs))
-    return Settled(weight * total / given, words.by("weighted"))
+    return RuleResult(weight * total / given, words.by("weighted"))
 '''
 
 

@@ -34,7 +34,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Open:
     """Opens a page by its address, as a browser does that asks for it, with a session of this role or with none."""
 
     def run(campaign: Campaign, page: PageEntry | str, role: Role | None, name: str | None = None) -> AppTest:
-        entry = page if isinstance(page, PageEntry) else page_access.entry(page)
+        entry = page if isinstance(page, PageEntry) else page_access.find_page(page)
         secret = None if role is None else signed_in(campaign, name or f"some {role}", role)
         monkeypatch.setattr(Tokens, "read_cookie", lambda self, value: secret)
         monkeypatch.setenv(DIRECTORY_VARIABLE, str(campaign.directory))
@@ -283,7 +283,7 @@ def test_choose_and_change_the_password(opened: Open, campaign: Campaign, role: 
 def test_new_passwords_that_are_refused_are_no_guesses_of_the_old_one(
     opened: Open, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rate_limit, "MOST", 2)
+    monkeypatch.setattr(rate_limit, "MAX_FAILURES", 2)
     campaign.accounts.add("ann", "manager")
     campaign.accounts.set_password("ann", PASSWORD)
     app = opened(campaign, "account.py", "manager", "ann")
@@ -305,7 +305,7 @@ def test_the_minutes_to_wait_are_rounded_up(seconds: float, minutes: str) -> Non
 def test_the_old_password_cannot_be_guessed_from_an_open_browser(
     opened: Open, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rate_limit, "MOST", 2)
+    monkeypatch.setattr(rate_limit, "MAX_FAILURES", 2)
     campaign.accounts.add("ann", "manager")
     campaign.accounts.set_password("ann", PASSWORD)
     app = opened(campaign, "account.py", "manager", "ann")

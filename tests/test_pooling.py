@@ -16,14 +16,14 @@ from collection import formats
 from collection.errors import ColumnsError, InputError, UnknownNameError
 from collection.frames import POOL
 from collection.pooling import (
-    Asking,
+    Selector,
     depth,
     evidence,
+    list_rankings,
     maxmean,
     mm_ns,
     mtf,
     pool_growth,
-    rankings_of,
     replay,
     rrf,
     strategies,
@@ -341,7 +341,7 @@ def test_each_retrieved_document_is_asked_for_once(name: str, found: list[list[i
 
 
 def test_an_answer_has_to_be_given() -> None:
-    asking: Asking
+    asking: Selector
     for entry in ADAPTIVE.values():
         asking = entry.function(RANKINGS)
         next(asking)
@@ -353,13 +353,13 @@ def test_rankings_stand_as_listed_and_only_what_may_be_judged() -> None:
     tied = Run("tied", rank_run(frame("1 a 1\n1 b 1\n1 c 1\n2 a 1", "query_id", "doc_id", "score")))
     other = listing("other", **{"1": "xcb"})
     ids = ["c", "b", "a"]
-    assert [r.tolist() for r in rankings_of([tied, other], "1", ids)] == [[2, 1, 0], [0, 1]]
-    assert [r.tolist() for r in rankings_of([tied, other], "2", pd.Index(ids))] == [[2], []]
-    assert [r.tolist() for r in rankings_of([tied, other], "3", pd.Index(ids))] == [[], []]
-    assert rankings_of([], "1", ids) == []
-    assert [r.tolist() for r in rankings_of([tied], "1", [])] == [[]]
+    assert [r.tolist() for r in list_rankings([tied, other], "1", ids)] == [[2, 1, 0], [0, 1]]
+    assert [r.tolist() for r in list_rankings([tied, other], "2", pd.Index(ids))] == [[2], []]
+    assert [r.tolist() for r in list_rankings([tied, other], "3", pd.Index(ids))] == [[], []]
+    assert list_rankings([], "1", ids) == []
+    assert [r.tolist() for r in list_rankings([tied], "1", [])] == [[]]
     with pytest.raises(InputError, match="'b' twice"):
-        rankings_of([tied], "1", ["b", "b"])
+        list_rankings([tied], "1", ["b", "b"])
 
 
 def test_every_adaptive_strategy_describes_itself() -> None:
@@ -382,7 +382,7 @@ def test_adaptive_strategies_find_the_relevant_sooner_than_chance(shared: Path) 
     for topic in list(dict.fromkeys(qrels["query_id"]))[:25]:
         documents = pd.Index(found.loc[found["query_id"] == topic, "doc_id"])
         relevant = documents.isin(qrels.loc[(qrels["query_id"] == topic) & (qrels["relevance"] >= 1), "doc_id"])
-        rankings = rankings_of(runs, topic, documents)
+        rankings = list_rankings(runs, topic, documents)
         orders = {name: replay(ADAPTIVE[name].function(rankings), relevant) for name in ("mtf", "maxmean", "mm-ns")}
         for name, order in {**orders, "rrf": np.arange(len(documents))}.items():
             hits = np.cumsum(relevant[order])

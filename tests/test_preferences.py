@@ -21,8 +21,18 @@ from hypothesis import strategies as st
 from collection import formats, preferences
 from collection.campaign import Campaign, topic_progress
 from collection.errors import CampaignError, ColumnsError, FormatError, InputError, UnknownNameError
-from collection.preferences import Ahead, agreement, ahead, evaluate, fit, grades, majority, plan, strengths
-from collection.preferences.pair_selection import Said
+from collection.preferences import (
+    Lookahead,
+    agreement,
+    estimate_strengths,
+    evaluate,
+    fit,
+    look_ahead,
+    majority,
+    plan,
+    strengths_to_grades,
+)
+from collection.preferences.pair_selection import AnsweredPair
 from collection.ranking import rank_run
 from collection.records import Document, Preference, Run, Topic
 from collection.store.topic_tasks import TopicTaskTables
@@ -31,9 +41,9 @@ from tests.helpers import fails, ok, run
 Answer = Callable[[str, str], str]
 
 
-def play(documents: list[str], answer: Answer, seed: str = "") -> tuple[list[Said], list[list[str]]]:
+def play(documents: list[str], answer: Answer, seed: str = "") -> tuple[list[Answer], list[list[str]]]:
     """All that an annotator is asked, and the ranking at the end; checked at every step."""
-    said: list[Said] = []
+    said: list[AnsweredPair] = []
     asked: set[frozenset[str]] = set()
     while (now := plan(documents, said, seed)).pair is not None:
         left, right = now.pair
@@ -166,10 +176,10 @@ def test_the_sides_are_a_matter_of_chance_that_the_pair_decides() -> None:
 
 def test_looking_ahead_is_what_one_comes_to() -> None:
     documents = names(5)
-    said: list[Said] = [("d00", "d01", "left")]
-    tree = ahead(documents, said, "x", depth=2)
+    said: list[AnsweredPair] = [("d00", "d01", "left")]
+    tree = look_ahead(documents, said, "x", depth=2)
 
-    def check(node: Ahead, said: list[Said], depth: int) -> int:
+    def check(node: Lookahead, said: list[AnsweredPair], depth: int) -> int:
         assert node.pair == plan(documents, said, "x").pair
         assert set(node.then) == (set(preferences.ANSWERS) if depth and node.pair else set())
         return 1 + sum(
@@ -177,7 +187,7 @@ def test_looking_ahead_is_what_one_comes_to() -> None:
         )
 
     assert check(tree, said, 2) == 1 + 4 + 16
-    assert ahead(["a", "b"], [], depth=3).then["left"] == Ahead(None, {})
+    assert look_ahead(["a", "b"], [], depth=3).then["left"] == Lookahead(None, {})
 
 
 # --- strengths ------------------------------------------------------------------------------------------
@@ -203,17 +213,17 @@ def test_strengths_equal_the_published_ones_of_the_baseball_league() -> None:
 
 def test_strengths_by_hand() -> None:
     frame = table("ann 1 a>b\nben 1 a>b\ncai 1 b>a\nann 2 c=d\nann 3 e?f\n")
-    found = strengths(frame, prior=1e-9)
+    found = estimate_strengths(frame, prior=1e-9)
     assert found["doc_id"].tolist() == ["a", "b", "c", "d"]
     assert found["pairs"].tolist() == [3, 3, 1, 1]
     assert np.allclose(found["strength"], [math.log(2) / 2, -math.log(2) / 2, 0, 0], atol=1e-6)
-    circle = strengths(table("ann 1 a>b\nann 1 b>c\nann 1 c>a"))
+    circle = estimate_strengths(table("ann 1 a>b\nann 1 b>c\nann 1 c>a"))
     assert np.allclose(circle["strength"], 0)
-    assert strengths(frame.iloc[:0]).empty
+    assert estimate_strengths(frame.iloc[:0]).empty
     with pytest.raises(InputError, match="the prior of the strengths is above 0, found 0"):
         fit(np.zeros((2, 2)), prior=0)
     with pytest.raises(ColumnsError, match="left"):
-        strengths(frame.drop(columns="left"))
+        estimate_strengths(frame.drop(columns="left"))
 
 
 @settings(deadline=None, max_examples=60)
@@ -240,10 +250,10 @@ def test_one_consistent_annotator_has_their_own_order_in_strengths_and_in_grades
     frame = pd.DataFrame(
         [("ann", "1", *row) for row in said], columns=["annotator", "query_id", "left", "right", "kind"]
     )
-    found = strengths(frame)
+    found = estimate_strengths(frame)
     strength = dict(zip(found["doc_id"], found["strength"], strict=True))
     levels = list(range(10))
-    graded = grades(found, levels)
+    graded = strengths_to_grades(found, levels)
     grade = dict(zip(graded["doc_id"], graded["relevance"], strict=True))
     for one, other in combinations(value, 2):
         if value[one] != value[other]:
@@ -261,13 +271,13 @@ def test_grades_by_hand() -> None:
         {"query_id": ["1"] * 5 + ["2"] * 2, "doc_id": list("abcdexy"), "strength": [4, 2, 1.9, 0, -4, 0.1, -0.1]}
     )
     # 1: 4/4, 2/3, 2/3, 1/4, 0/4 of the way up the scale; 2: alike.
-    assert grades(frame, [0, 1, 2, 3])["relevance"].tolist() == [3, 2, 2, 1, 0, 3, 3]
-    assert grades(frame, [1, 2, 3])["relevance"].tolist() == [3, 2, 2, 2, 1, 3, 3]
-    assert grades(frame, [0, 1], alike=0)["relevance"].tolist() == [1, 1, 1, 0, 0, 1, 0]
+    assert strengths_to_grades(frame, [0, 1, 2, 3])["relevance"].tolist() == [3, 2, 2, 1, 0, 3, 3]
+    assert strengths_to_grades(frame, [1, 2, 3])["relevance"].tolist() == [3, 2, 2, 2, 1, 3, 3]
+    assert strengths_to_grades(frame, [0, 1], alike=0)["relevance"].tolist() == [1, 1, 1, 0, 0, 1, 0]
     with pytest.raises(InputError, match="on a scale of two or more, found"):
-        grades(frame, [3])
+        strengths_to_grades(frame, [3])
     with pytest.raises(InputError, match="0 or more apart, found -1"):
-        grades(frame, [0, 1], alike=-1)
+        strengths_to_grades(frame, [0, 1], alike=-1)
 
 
 # --- what most say, and how far they agree ------------------------------------------------------------
@@ -495,13 +505,13 @@ def test_what_the_log_says_is_read_once_for_all_connections(
         raise AssertionError("the whole log is read anew")
 
     monkeypatch.setattr(TopicTaskTables, "compared", never)
-    made = campaign.topic_tasks._made_board
+    made = campaign.topic_tasks._decisions
     with Campaign(campaign.directory) as other:
         other.settings.keep_card_arrangement("ann", {"size": 2})
         other.settings.set_judging_page(rest_after=10)  # nothing that topics depend on
         assert other.overview.next_step() == ("judge", "Compare: 1 of 2 topics are left.")
         assert other.topic_tasks.progress("ann") == campaign.topic_tasks.progress("ann") == (1, 2, 1)
-        assert campaign.topic_tasks._made_board is made
+        assert campaign.topic_tasks._decisions is made
         other.settings.set_loop(topics=["2"], mode="closed")
         assert other.topic_tasks.progress("ann") == campaign.topic_tasks.progress("ann") == (1, 1, 0)
         other.settings.set_judging_page(preference_size=6)
@@ -512,7 +522,7 @@ def test_what_the_log_says_is_read_once_for_all_connections(
 def test_a_board_that_begins_with_what_another_has_read_goes_on_by_itself(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(topic_progress, "BEHIND", 1)
+    monkeypatch.setattr(topic_progress, "SHARE_AFTER", 1)
     campaign.assignments.update(annotators=2)
     campaign.topic_tasks.next_topics("ann", 2)
     compare(campaign, "ann", "1", FIRST)
@@ -528,7 +538,7 @@ def test_a_board_that_begins_with_what_another_has_read_goes_on_by_itself(
 
 
 def test_what_a_failed_transaction_said_is_known_to_nobody(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(topic_progress, "BEHIND", 1)
+    monkeypatch.setattr(topic_progress, "SHARE_AFTER", 1)
     campaign.topic_tasks.next_topics("ann", 2)
 
     class Failed(Exception):
@@ -654,7 +664,7 @@ def test_files_values_and_commands(campaign: Campaign, tmp_path: Path) -> None:
         read = formats.read_preferences(tmp_path / name)
         plain = read.astype(object)
         assert plain.where(plain.notna(), None).values.tolist() == log.where(log.notna(), None).values.tolist()
-        current = preferences.last_words(read)
+        current = preferences.latest_preferences(read)
         assert sorted(current["uuid"]) == sorted(campaign.topic_tasks.preferences()["uuid"])
     qrels = formats.read_qrels(tmp_path / "q.txt")
     assert qrels[qrels["query_id"] == "1"].set_index("doc_id")["relevance"].loc[["d00", "d02", "d04"]].tolist() == [

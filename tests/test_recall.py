@@ -22,7 +22,7 @@ from collection.campaign.recall import TABLE, _batches, _curve, _next_percent, _
 from collection.campaign.settings import Settings
 from collection.errors import InputError, UnknownNameError
 from collection.stopping import Ledger, betting, estimate
-from collection.store import Way
+from collection.store import Selection
 from tests.conftest import signed_in
 
 LOOP = LoopSettings(mode="loop")
@@ -197,7 +197,7 @@ def say(
     """Judge a document, drawn from so many where `among` says so."""
     doc_id = f"d{number}"
     if among:
-        way = Way(doc_id, "random", None, number, 1 / among)
+        way = Selection(doc_id, "random", None, number, 1 / among)
         campaign.store.queue.lease(query_id, [way], annotator, time.time(), time.time() + 60)
     kind, reason = ("graded", None) if grade is not None else ("cannot judge", "topic is unclear")
     done = campaign.judging.judge_many(
@@ -283,7 +283,7 @@ def test_nothing_is_promised_while_a_draw_is_skipped(hundred: Campaign) -> None:
     known = hundred.recall.of_topic("a")
     assert known.advice.stop  # it was not drawn
     assert known.notes[0].startswith("1 document was skipped and is not judged.")
-    hundred.store.queue.lease("a", [Way("d99", "random", None, 85, 1 / 15)], "ann", time.time(), time.time() + 60)
+    hundred.store.queue.lease("a", [Selection("d99", "random", None, 85, 1 / 15)], "ann", time.time(), time.time() + 60)
     hundred.judging.skip("ann", "a", "d99")
     known = hundred.recall.of_topic("a")
     assert not known.advice.stop
@@ -292,7 +292,7 @@ def test_nothing_is_promised_while_a_draw_is_skipped(hundred: Campaign) -> None:
         False, "judge what was skipped",
     ]  # fmt: skip
     # Handed out again as the best of the ranking, it is still the draw that it was.
-    hundred.store.queue.lease("a", [Way("d99", "loop", 1, 86)], "ann", time.time(), time.time() + 60)
+    hundred.store.queue.lease("a", [Selection("d99", "loop", 1, 86)], "ann", time.time(), time.time() + 60)
     hundred.judging.judge_many([Judgement(str(uuid4()), "ann", "a", "d99", "graded", 0)])
     assert hundred.judgement_log.judgements(query_id="a")["strategy"].iloc[-1] == "random"
     assert hundred.recall.of_topic("a").advice.stop

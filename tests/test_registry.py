@@ -37,9 +37,9 @@ ALLOWED = {
     ("collection/campaign/collection_card.py", "annotator"): PARAMETER,
     ("annotate/views/pool.py", "depth"): PARAMETER,
     ("collection/campaign/pools.py", "budget"): PARAMETER,
-    ("collection/pooling/parameters.py", "budget"): PARAMETER + "; a stopping rule has it as a name",
     ("collection/cli/output.py", "lowest"): "a column of the table of values",
     ("collection/measures/names.py", "rbp"): "a measure of trec_eval; a pooling strategy has it as a name",
+    ("collection/campaign/grade_import.py", "annotator"): "a column of a file of labels",
 }
 """(file, name) -> why the literal is not the name of a member there."""
 

@@ -89,7 +89,7 @@ def growth(read: Callable[[str], object], text: str) -> float:
     ],
 )
 def test_the_words_of_a_page(page: str, text: str) -> None:
-    assert html_text.text_of(page)[1] == text
+    assert html_text.extract_text(page)[1] == text
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_the_words_of_a_page(page: str, text: str) -> None:
     ],
 )
 def test_the_title_of_a_page(page: str, title: str) -> None:
-    assert html_text.text_of(page)[0] == title
+    assert html_text.extract_text(page)[0] == title
 
 
 EVIL = [
@@ -179,7 +179,7 @@ def test_no_form_lets_markup_through(evil: str, form: str) -> None:
 
 @pytest.mark.parametrize("evil", [e for e in EVIL if "script" in e.lower()[:8] and "&lt" not in e and "\0" not in e])
 def test_no_script_is_among_the_words_of_a_page(evil: str) -> None:
-    assert "alert" not in html_text.text_of(evil)[1]
+    assert "alert" not in html_text.extract_text(evil)[1]
 
 
 PIECES = (
@@ -192,7 +192,7 @@ PIECES = (
 
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=40).map("".join))
 def test_any_text_is_read_as_a_page(page: str) -> None:
-    title, text = html_text.text_of(page)
+    title, text = html_text.extract_text(page)
     assert title == title.strip()
     if "<pre" not in page.lower():  # where blanks are kept
         assert not re.search(r"\n\n\n| \n|\A\n|[ \n]\Z|[^\n] {2}|[\0\t\r\f]", text)
@@ -200,7 +200,7 @@ def test_any_text_is_read_as_a_page(page: str) -> None:
 
 @given(st.text(alphabet="abc é<&;>\"'", max_size=60))
 def test_escaped_text_comes_back(text: str) -> None:
-    assert html_text.text_of(f"<p>{escape(text)}</p>")[1] == " ".join(filter(None, text.split(" ")))
+    assert html_text.extract_text(f"<p>{escape(text)}</p>")[1] == " ".join(filter(None, text.split(" ")))
 
 
 @pytest.mark.parametrize(
@@ -217,12 +217,15 @@ def test_a_page_is_read_in_time_that_grows_with_its_length(piece: str, end: str)
     """A megabyte takes half a second; what searches to the end from every tag would take minutes."""
     page = "<img " * piece.startswith("=") + piece * (300_000 // len(piece)) + end
     begin = time.perf_counter()
-    html_text.text_of(page)
+    html_text.extract_text(page)
     assert time.perf_counter() - begin < 8
 
 
 def test_entities_of_any_length_are_read() -> None:
-    assert html_text.text_of("&#" + "9" * 9000 + ";&#x" + "f" * 9000 + ";&#" + "0" * 9000 + "65;")[1] == "\ufffd\ufffdA"
+    assert (
+        html_text.extract_text("&#" + "9" * 9000 + ";&#x" + "f" * 9000 + ";&#" + "0" * 9000 + "65;")[1]
+        == "\ufffd\ufffdA"
+    )
 
 
 # ------------------------------------------------------------------------------------------ forms
@@ -267,7 +270,7 @@ def test_a_page_names_itself_where_the_document_has_no_title() -> None:
 
 
 def test_what_is_made_is_made_once_and_not_kept_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = rendering._Made()
+    made = rendering._Cache()
     calls: list[str] = []
 
     def make(text: str) -> tuple[str, str]:
@@ -276,7 +279,7 @@ def test_what_is_made_is_made_once_and_not_kept_without_end(monkeypatch: pytest.
 
     monkeypatch.setattr(rendering, "KEPT", 10)
     for text in ("aaa", "aaa", "bb", "aaa", "cccc", "bb", "cccc"):
-        assert made.of(make, text) == (text, "")
+        assert made.get(make, text) == (text, "")
     assert calls == ["aaa", "bb", "cccc", "bb", "cccc"]  # six characters, four, eight: two of them at once at most
 
 
@@ -303,7 +306,7 @@ NASTY = [
 
 @pytest.mark.parametrize("text", NASTY)
 def test_markdown_is_harmless_and_its_text_is_that_of_its_html(text: str) -> None:
-    html, words = markup.drawn(text)
+    html, words = markup.render(text)
     harmless(html)
     assert Tags(html).words == words
 
@@ -311,7 +314,7 @@ def test_markdown_is_harmless_and_its_text_is_that_of_its_html(text: str) -> Non
 @pytest.mark.parametrize("line", ["# a\n", "- a\n", "| a |\n", "[a]: http://x.org\n", "> a\n\n", "**a _b ", "[a]("])
 @pytest.mark.slow
 def test_markdown_is_drawn_in_time_that_grows_with_its_length(line: str) -> None:
-    assert growth(markup.drawn, line * (10_000 // len(line))) < 10
+    assert growth(markup.render, line * (10_000 // len(line))) < 10
 
 
 # --------------------------------------------------------------------------------------- passages

@@ -16,7 +16,7 @@ from annotate.auth.tokens import TOKEN_HEADER, cookie_name
 from annotate.judging.document_payload import PREFIX
 from annotate.judging.routes import JudgingService
 from annotate.server import request_bodies
-from annotate.server.request_bodies import LONGEST_JSON, BadRequest, read_form, read_json
+from annotate.server.request_bodies import LONGEST_JSON, RequestError, read_form, read_json
 from collection import Campaign
 from tests.conftest import judging_token, signed_in
 from tests.helpers import AS_JSON, awaited
@@ -60,27 +60,27 @@ def read(*parts: bytes, **headers: str) -> dict[str, Any]:
     ],
 )
 def test_what_is_no_json_object_is_refused_and_located(body: bytes, words: str) -> None:
-    with pytest.raises(BadRequest, match=words) as caught:
+    with pytest.raises(RequestError, match=words) as caught:
         read(body)
     assert caught.value.status == 400
 
 
 def test_a_long_body_is_not_read_to_its_end() -> None:
     long = request(*[b" " * 2**20] * 100, content_type="application/json")
-    with pytest.raises(BadRequest, match="8,388,608 bytes") as caught:
+    with pytest.raises(RequestError, match="8,388,608 bytes") as caught:
         awaited(read_json(long))
     assert caught.value.status == 413
     assert len(long.scope["waiting"]) == 100 - LONGEST_JSON // 2**20 - 1
     for announced in (str(LONGEST_JSON + 1), "9" * 5000):
         unread = request(b"{}", content_type="application/json", content_length=announced)
-        with pytest.raises(BadRequest, match="bytes"):
+        with pytest.raises(RequestError, match="bytes"):
             awaited(read_json(unread))
         assert len(unread.scope["waiting"]) == 1
 
 
 @pytest.mark.parametrize("found", ["text/plain", "", FORM, "application/jsonp", "multipart/form-data; boundary=x"])
 def test_another_content_type_is_refused(found: str) -> None:
-    with pytest.raises(BadRequest, match="application/json, found") as caught:
+    with pytest.raises(RequestError, match="application/json, found") as caught:
         read(b"{}", content_type=found)
     assert caught.value.status == 415
     assert read(b"{}", content_type="Application/JSON; charset=utf-8") == {}
@@ -122,7 +122,7 @@ def test_forms_are_read_within_their_limit() -> None:
     form = request(b"name=%C3%89mile&pass", b"word=a+b", content_type=FORM)
     assert awaited(read_form(form, 100)) == {"name": "Émile", "password": "a b"}
     for body, status in ((b"a=1&" * 20, 400), (b"\xff", 400), (b"a" * 101, 413)):
-        with pytest.raises(BadRequest) as caught:
+        with pytest.raises(RequestError) as caught:
             awaited(read_form(request(body, content_type=FORM), 100))
         assert caught.value.status == status
 

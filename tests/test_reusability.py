@@ -24,39 +24,42 @@ from collection.measures import parse
 from collection.ranking import rank_run
 from collection.records import Run
 from collection.reusability import (
-    CARE,
-    JUDGED,
-    LADDER,
-    LEAST_TOPICS,
-    MEAN_CHANGE,
-    WORST_CHANGE,
-    Breach,
-    Laid,
-    Rung,
-    bounds_of,
-    breaches,
-    brought_alone,
-    by_topic,
-    captured,
-    chao,
-    continued,
-    estimates,
-    group_of,
+    MAX_BREACHES,
+    MAX_CHANGE,
+    MAX_MEAN_CHANGE,
+    MIN_JUDGED,
+    MIN_TOPICS,
+    DepthResult,
+    assess,
+    bound_means,
+    build_run_matrix,
+    compute_judged_curves,
+    describe_topics,
+    estimate_missing,
     groups_by_prefix,
-    headline,
-    interval,
-    judge,
-    judged_curves,
-    lay,
     leave_out,
-    look,
-    new_by_depth,
-    pooled,
-    rungs,
-    settled_at,
-    settling,
+    measure_order_stability,
 )
-from collection.reusability.verdict import reached, reasons
+from collection.reusability.leave_one_out import assign_groups, find_unique
+from collection.reusability.pool_depth import detect_pool_depth, find_stable_depth
+from collection.reusability.run_matrix import RunMatrix
+from collection.reusability.unjudged_relevant import (
+    chao_interval,
+    count_captures,
+    count_new_by_rank,
+    estimate_unseen,
+    extrapolate,
+)
+from collection.reusability.verdict import (
+    DEPTHS,
+    Breach,
+    apply_rules,
+    assess_depths,
+    find_breaches,
+    find_deepest,
+    headline,
+    reason_sentences,
+)
 from tests.helpers import fails, ok
 
 MEASURES = [parse(m) for m in ("nDCG@3", "AP", "P@3", "RR")]
@@ -108,8 +111,8 @@ def values_of(runs: list[Run], qrels: pd.DataFrame) -> pd.Series:
     return values.set_index(["measure", "run", "query_id"])["value"]
 
 
-def as_series(laid: Laid, values: np.ndarray) -> pd.Series:
-    index = pd.MultiIndex.from_product([map(str, MEASURES), laid.runs, laid.topics])
+def as_series(matrix: RunMatrix, values: np.ndarray) -> pd.Series:
+    index = pd.MultiIndex.from_product([map(str, MEASURES), matrix.runs, matrix.topics])
     return pd.Series(values.ravel(), index=index)
 
 
@@ -123,19 +126,19 @@ def test_values_without_some_judgements_are_those_by_the_other_judgements(
     table: tuple[list[Run], pd.DataFrame], data: st.DataObject
 ) -> None:
     runs, qrels = table
-    qrels = qrels.sort_values(["query_id", "doc_id"], ignore_index=True)  # as they are laid
-    laid = lay(runs, qrels)
-    before = laid.values(MEASURES)
+    qrels = qrels.sort_values(["query_id", "doc_id"], ignore_index=True)  # as the matrix has them
+    matrix = build_run_matrix(runs, qrels)
+    before = matrix.values(MEASURES)
     everything = values_of(runs, qrels)
-    pd.testing.assert_series_equal(as_series(laid, before)[everything.index], everything, check_names=False)
+    pd.testing.assert_series_equal(as_series(matrix, before)[everything.index], everything, check_names=False)
 
     taken = np.array(data.draw(st.lists(st.booleans(), min_size=len(qrels), max_size=len(qrels))))
-    after = laid.values(MEASURES, taken)
-    np.testing.assert_array_equal(after, laid.values(MEASURES, taken, before))  # only changed topics computed
+    after = matrix.values(MEASURES, taken)
+    np.testing.assert_array_equal(after, matrix.values(MEASURES, taken, before))  # only changed topics computed
     kept = values_of(runs, qrels[~taken]) if not taken.all() else pd.Series(dtype=float)
     if len(kept):
-        pd.testing.assert_series_equal(as_series(laid, after)[kept.index], kept, check_names=False)
-    left = laid.topic[~taken]
+        pd.testing.assert_series_equal(as_series(matrix, after)[kept.index], kept, check_names=False)
+    left = matrix.topic[~taken]
     assert (np.delete(after, left, axis=2) == 0).all()
 
 
@@ -144,19 +147,19 @@ def test_values_without_some_judgements_are_those_by_the_other_judgements(
 @pytest.mark.slow
 def test_taking_away_nothing_changes_nothing(table: tuple[list[Run], pd.DataFrame], depth: int) -> None:
     runs, qrels = table
-    laid = lay(runs, qrels)
-    left = leave_out(laid, MEASURES, laid.runs, depth)
+    matrix = build_run_matrix(runs, qrels)
+    left = leave_out(matrix, MEASURES, matrix.runs, depth)
     without = left[left["unique"] == 0]
     assert (without["change"] == 0).all()
     assert (without["moved"] == 0).all()
-    for number, run in enumerate(laid.runs):
-        members = np.arange(len(laid.runs)) == number
+    for number, run in enumerate(matrix.runs):
+        members = np.arange(len(matrix.runs)) == number
         top = [set(r.frame[r.frame["listed"] <= depth].itertuples(index=False, name=None)) for r in runs]
         tops = [{(str(q), d) for q, d, *_ in rows} for rows in top]
         alone = tops[number] - set().union(*(t for n, t in enumerate(tops) if n != number))
         judged = set(zip(qrels["query_id"], qrels["doc_id"], strict=True))
-        mine = brought_alone(laid, members, depth)
-        pairs = {(laid.topics[laid.topic[p]], laid.doc_ids[p]) for p in np.flatnonzero(mine)}
+        mine = find_unique(matrix, members, depth)
+        pairs = {(matrix.topics[matrix.topic[p]], matrix.doc_ids[p]) for p in np.flatnonzero(mine)}
         assert pairs == alone & judged
         assert (left.loc[left["run"] == run, "unique"] == len(pairs)).all()
 
@@ -164,31 +167,31 @@ def test_taking_away_nothing_changes_nothing(table: tuple[list[Run], pd.DataFram
 def test_a_pool_takes_what_is_listed_and_a_measure_what_is_ranked() -> None:
     """Equal scores: the list has b first, the measures' order a later id first, so c."""
     tied = pd.DataFrame({"query_id": "1", "doc_id": ["b", "c"], "score": 1.0})
-    laid = lay([Run("tied", rank_run(tied)), run_of("other", ["c"])], qrels_of({"b": 1, "c": 0}))
-    assert laid.values([parse("P@1")])[0, 0, 0] == 0
-    tied_only = np.array([name == "tied" for name in laid.runs])
-    assert [laid.doc_ids[p] for p in np.flatnonzero(brought_alone(laid, tied_only, 1))] == ["b"]
+    matrix = build_run_matrix([Run("tied", rank_run(tied)), run_of("other", ["c"])], qrels_of({"b": 1, "c": 0}))
+    assert matrix.values([parse("P@1")])[0, 0, 0] == 0
+    tied_only = np.array([name == "tied" for name in matrix.runs])
+    assert [matrix.doc_ids[p] for p in np.flatnonzero(find_unique(matrix, tied_only, 1))] == ["b"]
 
 
 def test_what_cannot_be_laid_is_refused_by_name() -> None:
     with pytest.raises(InputError, match="hold no judgement"):
-        lay([X], qrels_of({"a": -1}))
+        build_run_matrix([X], qrels_of({"a": -1}))
     with pytest.raises(InputError, match="there is no run"):
-        lay([], QRELS)
+        build_run_matrix([], QRELS)
     with pytest.raises(InputError, match="two runs carry the name 'team_x'"):
-        lay([X, X], QRELS)
+        build_run_matrix([X, X], QRELS)
     with pytest.raises(InputError, match="no run has a topic of the qrels"):
-        lay([X], QRELS.assign(query_id="9"))
+        build_run_matrix([X], QRELS.assign(query_id="9"))
     with pytest.raises(InputError, match="xinfAP reads strata"):
-        look([X, Y, Z], QRELS, [parse("xinfAP")])
+        assess([X, Y, Z], QRELS, [parse("xinfAP")])
 
 
 # --- leaving out --------------------------------------------------------------------------------------
 
 
 def test_a_run_that_is_left_out_loses_what_it_alone_brought() -> None:
-    laid = lay([X, Y, Z], QRELS)
-    left = leave_out(laid, [parse("P@2")], laid.runs, depth=2)
+    matrix = build_run_matrix([X, Y, Z], QRELS)
+    left = leave_out(matrix, [parse("P@2")], matrix.runs, depth=2)
     rows = left.set_index("run")
     # x: a and c of 1, m of 2: (1 + 1/2) / 2; without c (1/2 + 1/2) / 2. y brought only d, which is not relevant.
     assert rows.loc["team_x", ["unique", "relevant", "before", "after"]].tolist() == [1, 1, 0.75, 0.5]
@@ -201,8 +204,8 @@ def test_a_run_that_is_left_out_loses_what_it_alone_brought() -> None:
 
 
 def test_a_group_loses_what_only_its_runs_brought() -> None:
-    laid = lay([X, Y, Z], QRELS)
-    left = leave_out(laid, [parse("P@2")], group_of(laid.runs, groups_by_prefix(laid.runs)), depth=2)
+    matrix = build_run_matrix([X, Y, Z], QRELS)
+    left = leave_out(matrix, [parse("P@2")], assign_groups(matrix.runs, groups_by_prefix(matrix.runs)), depth=2)
     rows = left.set_index("run")
     # c and d of topic 1, m and n of topic 2; a is in the other run too.
     assert rows.loc["team_x", ["group", "unique", "relevant"]].tolist() == ["team", 4, 2]
@@ -211,18 +214,18 @@ def test_a_group_loses_what_only_its_runs_brought() -> None:
 
 
 def test_less_can_be_better() -> None:
-    laid = lay([X, Y, Z], QRELS)
-    left = leave_out(laid, [parse("Effort@0.5")], laid.runs, depth=2).set_index("run")
+    matrix = build_run_matrix([X, Y, Z], QRELS)
+    left = leave_out(matrix, [parse("Effort@0.5")], matrix.runs, depth=2).set_index("run")
     order = left["before"].rank(method="min").astype(int)
     assert left["place_before"].to_dict() == order.to_dict()
 
 
 def test_groups_are_for_the_runs_that_there_are() -> None:
-    assert group_of(["a", "b"], None) == ("a", "b")
+    assert assign_groups(["a", "b"], None) == ("a", "b")
     with pytest.raises(UnknownNameError, match="no run 'c'"):
-        group_of(["a"], {"a": "g", "c": "g"})
+        assign_groups(["a"], {"a": "g", "c": "g"})
     with pytest.raises(InputError, match="found none for b"):
-        group_of(["a", "b"], {"a": "g"})
+        assign_groups(["a", "b"], {"a": "g"})
 
 
 # --- depth by depth -----------------------------------------------------------------------------------
@@ -233,8 +236,8 @@ def test_groups_are_for_the_runs_that_there_are() -> None:
 @pytest.mark.slow
 def test_curves_are_the_measure_judged(table: tuple[list[Run], pd.DataFrame]) -> None:
     runs, qrels = table
-    laid = lay(runs, qrels)
-    curves = judged_curves(laid, 6, groups=laid.runs, depth=2)
+    matrix = build_run_matrix(runs, qrels)
+    curves = compute_judged_curves(matrix, 6, groups=matrix.runs, depth=2)
     ks = range(1, curves["depth"].max() + 1)
     values = comparison.evaluate(runs, qrels, [parse(f"Judged@{k}") for k in ks], strangers=True).per_topic()
     has = {(run.name, topic) for run in runs for topic in run.frame["query_id"]}
@@ -244,56 +247,58 @@ def test_curves_are_the_measure_judged(table: tuple[list[Run], pd.DataFrame]) ->
     found = curves.pivot(index="run", columns="depth", values="judged")
     np.testing.assert_allclose(found.to_numpy(), wanted.reindex(found.index).fillna(0).to_numpy())
     assert (curves["left_out"] <= curves["judged"] + 1e-12).all()
-    for number, run in enumerate(laid.runs):
-        taken = brought_alone(laid, np.arange(len(laid.runs)) == number, 2)
-        left = laid.values([parse(f"Judged@{k}") for k in ks], taken)[:, number].sum(axis=1)
-        topics = max(1, (laid.retrieved[number] > 0).sum())
+    for number, run in enumerate(matrix.runs):
+        taken = find_unique(matrix, np.arange(len(matrix.runs)) == number, 2)
+        left = matrix.values([parse(f"Judged@{k}") for k in ks], taken)[:, number].sum(axis=1)
+        topics = max(1, (matrix.retrieved[number] > 0).sum())
         np.testing.assert_allclose(curves.loc[curves["run"] == run, "left_out"], left / topics)
 
 
 def test_topics_that_no_run_has_are_no_holes_of_the_pool(made: tuple[list[Run], pd.DataFrame]) -> None:
     runs, qrels = made
-    usual = look(runs, qrels, groups=None, resamples=20)
+    usual = assess(runs, qrels, groups=None, resamples=20)
     others = qrels[qrels["query_id"] == "0"].assign(query_id="elsewhere")
-    report = look(runs, pd.concat([qrels, others]), groups=None, resamples=20)
+    report = assess(runs, pd.concat([qrels, others]), groups=None, resamples=20)
     pd.testing.assert_frame_equal(report.curves, usual.curves)
-    assert [(rung.known, rung.judged) for rung in report.ladder] == [(r.known, r.judged) for r in usual.ladder]
+    assert [(result.known, result.judged) for result in report.ladder] == [(r.known, r.judged) for r in usual.ladder]
 
 
 def test_the_depth_of_the_pool_is_seen_and_so_is_who_was_not_pooled() -> None:
     new = run_of("new", ["k1", "a", "k2"], ["m", "k3"])
-    laid = lay([X, Y, Z, new], QRELS)
-    pool = pooled(laid)
+    matrix = build_run_matrix([X, Y, Z, new], QRELS)
+    pool = detect_pool_depth(matrix)
     assert (pool.depth, pool.runs.tolist(), pool.full) == (
         2,
         [False, True, True, True],
         True,
     )  # new is the first by name
-    told = look([X, Y, Z, new], QRELS, groups=None).verdict
+    told = assess([X, Y, Z, new], QRELS, groups=None).verdict
     assert "3 of 4 runs are judged in full to depth 2: these count as pooled." in told
     # Of k1 and a one is judged, of m and k3 too.
     assert "The other one was not: of their first 2 documents 50 % are judged, of those of new 50 %." in told
-    assert any("not judged in full to depth 3" in sentence for sentence in look([X, Y, Z], QRELS, depth=3).verdict)
-    asked = pooled(laid, 1)
+    assert any("not judged in full to depth 3" in sentence for sentence in assess([X, Y, Z], QRELS, depth=3).verdict)
+    asked = detect_pool_depth(matrix, 1)
     assert (asked.depth, asked.runs.tolist(), asked.full) == (1, [False, True, True, True], True)
-    deeper = pooled(laid, 3)
+    deeper = detect_pool_depth(matrix, 3)
     assert (deeper.depth, deeper.full) == (3, False)
     with pytest.raises(InputError, match="a rank, 1 or more, found 0"):
-        pooled(laid, 0)
+        detect_pool_depth(matrix, 0)
 
 
 def test_a_pair_that_could_not_be_judged_hides_no_depth() -> None:
     """Of 43 topics two lack the judgement that every run has first: the pool is as deep as it was."""
     runs = [run_of(name, *([f"d{t}", f"{name}{t}", f"x{t}"] for t in range(43))) for name in "ab"]
-    found = pooled(lay(runs, qrels_of(*({f"d{t}": 1, f"a{t}": 0, f"b{t}": 0} for t in range(43)))))
+    found = detect_pool_depth(
+        build_run_matrix(runs, qrels_of(*({f"d{t}": 1, f"a{t}": 0, f"b{t}": 0} for t in range(43))))
+    )
     assert (found.depth, found.full) == (2, True)
     holes = [({f"d{t}": 1} if t > 1 else {}) | {f"a{t}": 0, f"b{t}": 0} for t in range(43)]
-    found = pooled(lay(runs, qrels_of(*holes)))
+    found = detect_pool_depth(build_run_matrix(runs, qrels_of(*holes)))
     assert (found.depth, found.runs.all(), found.full) == (2, True, True)
 
 
 def test_a_sampled_pool_has_no_depth() -> None:
-    report = look([X, Y, Z], QRELS[QRELS["doc_id"] != "a"], groups=None)
+    report = assess([X, Y, Z], QRELS[QRELS["doc_id"] != "a"], groups=None)
     assert not report.pool.full
     assert report.pool.runs.all()
     assert report.missing == []
@@ -302,7 +307,7 @@ def test_a_sampled_pool_has_no_depth() -> None:
 
 def test_a_pool_as_deep_as_the_runs_gives_the_order_by_all() -> None:
     inside = QRELS[QRELS["doc_id"] != "u"]
-    curve = settling(lay([X, Y, Z], inside), [parse("AP")])
+    curve = measure_order_stability(build_run_matrix([X, Y, Z], inside), [parse("AP")])
     assert curve["depth"].tolist() == [1, 2]
     assert curve["pairs"].tolist() == [4, 8]
     assert curve["tau"].iloc[-1] == pytest.approx(1)
@@ -310,8 +315,8 @@ def test_a_pool_as_deep_as_the_runs_gives_the_order_by_all() -> None:
 
 def test_an_order_that_falls_again_has_not_settled() -> None:
     curve = pd.DataFrame({"depth": [1, 2, 3], "pairs": [1, 2, 3], "tau": [1.0, 0.5, float("nan")]})
-    assert settled_at(curve, 0.4) is None
-    row = settled_at(curve.iloc[:2], 0.5)
+    assert find_stable_depth(curve, 0.4) is None
+    row = find_stable_depth(curve.iloc[:2], 0.5)
     assert row is not None
     assert row["depth"] == 1
 
@@ -325,7 +330,7 @@ def test_an_order_that_falls_again_has_not_settled() -> None:
 def test_topics_say_what_the_order_is_by_them_and_without_them(table: tuple[list[Run], pd.DataFrame]) -> None:
     runs, qrels = table
     measure = parse("nDCG@3")
-    topics = by_topic(lay(runs, qrels), measure).set_index("query_id")
+    topics = describe_topics(build_run_matrix(runs, qrels), measure).set_index("query_id")
     values = comparison.evaluate(runs, qrels, [measure], strangers=True).per_topic()
     wide = values.pivot(index="query_id", columns="run", values="value").loc[topics.index]
     overall = wide.mean().round(12)
@@ -345,14 +350,14 @@ def test_topics_say_what_the_order_is_by_them_and_without_them(table: tuple[list
 
 def test_chao_by_hand() -> None:
     """Ten found once, four twice, five units: 4/5 * 10 * 9 / (2 * 5)."""
-    unseen, variance = chao(np.array([10.0, 0.0, 1.0]), np.array([4.0, 7.0, 0.0]), 5)
+    unseen, variance = estimate_unseen(np.array([10.0, 0.0, 1.0]), np.array([4.0, 7.0, 0.0]), 5)
     assert unseen.tolist() == [pytest.approx(7.2), 0, 0]
     # 0.8*10*9/10 + 0.64*10*19**2/(4*25) + 0.64*100*4*81/(4*625)
     assert variance.tolist() == [pytest.approx(7.2 + 23.104 + 8.2944), 0, 0]
-    low, high = interval(7.2, float(variance[0]))
+    low, high = chao_interval(7.2, float(variance[0]))
     assert low * high == pytest.approx(7.2**2)
     assert low < 7.2 < high
-    assert interval(0.0, 0.0) == (0.0, 0.0)
+    assert chao_interval(0.0, 0.0) == (0.0, 0.0)
 
 
 def test_chao_finds_the_number_where_all_are_alike() -> None:
@@ -360,9 +365,9 @@ def test_chao_finds_the_number_where_all_are_alike() -> None:
     rng = np.random.default_rng(5)
     seen = rng.binomial(6, 0.25, size=(400, 300))
     once, twice, never = ((seen == n).sum(axis=1) for n in (1, 2, 0))
-    unseen, variance = chao(once.astype(float), twice.astype(float), 6)
+    unseen, variance = estimate_unseen(once.astype(float), twice.astype(float), 6)
     assert unseen.mean() == pytest.approx(never.mean(), rel=0.05)
-    ends = [interval(float(u), float(v)) for u, v in zip(unseen, variance, strict=True)]
+    ends = [chao_interval(float(u), float(v)) for u, v in zip(unseen, variance, strict=True)]
     held = np.mean([low <= n <= high for (low, high), n in zip(ends, never, strict=True)])
     assert 0.9 <= held <= 0.99
 
@@ -372,34 +377,34 @@ def test_chao_finds_the_number_where_all_are_alike() -> None:
 )
 def test_a_curve_of_its_kind_is_continued_as_it_is(curve: str, law: Callable[[Any], Any]) -> None:
     ranks = np.arange(1.0, 101.0)
-    assert continued(law(ranks[:12]), 100, curve) == pytest.approx(law(ranks[12:]).sum(), rel=1e-6)
-    assert continued(np.zeros(12), 100, curve) == 0
-    assert continued(np.array([7.0, 0, 0]), 100, curve) == pytest.approx(0, abs=1e-3)
+    assert extrapolate(law(ranks[:12]), 100, curve) == pytest.approx(law(ranks[12:]).sum(), rel=1e-6)
+    assert extrapolate(np.zeros(12), 100, curve) == 0
+    assert extrapolate(np.array([7.0, 0, 0]), 100, curve) == pytest.approx(0, abs=1e-3)
 
 
 def test_what_each_group_found_is_counted_once() -> None:
-    laid = lay([X, Y, Z], QRELS)
-    found = captured(laid, ["h", "g", "g"], 2)  # other, team_x, team_y
+    matrix = build_run_matrix([X, Y, Z], QRELS)
+    found = count_captures(matrix, ["h", "g", "g"], 2)  # other, team_x, team_y
     # Topic 1: a by both groups, c by one, u by none. Topic 2: m by one, p by the other.
     assert found[["found", "once", "twice", "beyond"]].to_numpy().tolist() == [[2, 1, 1, 1], [2, 2, 0, 0]]
-    assert new_by_depth(laid, 2).tolist() == [[1, 1], [2, 0]]
+    assert count_new_by_rank(matrix, 2).tolist() == [[1, 1], [2, 0]]
 
 
 # --- the verdict --------------------------------------------------------------------------------------
 
-GOOD = Rung(10, "nDCG@10", 0.01, 0.02, "a", 1, "b", 20, 0.95, 1.0, (), "fair", ())
+GOOD = DepthResult(10, "nDCG@10", 0.01, 0.02, "a", 1, "b", 20, 0.95, 1.0, (), "fair", ())
 ONE, TWO, THREE = (tuple(Breach(name, -0.06, 0) for name in "abc"[:n]) for n in (1, 2, 3))
 
 
-def at(depth: int, **changes: Any) -> Rung:
-    return judge(GOOD._replace(depth=depth, measure=f"nDCG@{depth}", **changes))
+def at(depth: int, **changes: Any) -> DepthResult:
+    return apply_rules(GOOD._replace(depth=depth, measure=f"nDCG@{depth}", **changes))
 
 
 @pytest.mark.parametrize(
     ("changes", "verdict", "words"),
     [
         ({}, "fair", None),
-        ({"change": MEAN_CHANGE, "judged": 0.8, "known": 0.95}, "fair", None),
+        ({"change": MAX_MEAN_CHANGE, "judged": 0.8, "known": 0.95}, "fair", None),
         ({"breaking": ONE}, "with care", "1 of 21 runs changes by more than 0.05 or moves more than 2 places"),
         ({"breaking": TWO}, "with care", "2 of 21 runs change by more"),
         ({"breaking": THREE}, "no", "(with care up to 2 may): a (-0.060, no place), b (-0.060, no place), c"),
@@ -411,11 +416,11 @@ def at(depth: int, **changes: Any) -> Rung:
     ],
 )
 def test_each_rule_has_its_own_word(changes: dict[str, Any], verdict: str, words: str | None) -> None:
-    rung = at(10, **changes)
-    assert rung.verdict == verdict
-    assert len(rung.broken) == (words is not None)
+    result = at(10, **changes)
+    assert result.verdict == verdict
+    assert len(result.broken) == (words is not None)
     if words is not None:
-        assert words in rung.broken[0]
+        assert words in result.broken[0]
 
 
 def test_the_headline_names_the_deepest_that_holds_all_the_way_down() -> None:
@@ -427,18 +432,18 @@ def test_the_headline_names_the_deepest_that_holds_all_the_way_down() -> None:
     assert headline([at(5, **care), at(10)], 43) == "A new system can be compared with care at depth 10 (43 topics)."
     assert headline([at(5, **bad), at(10)], 43).endswith("cannot be compared fairly, not even at depth 5 (43 topics).")
     assert headline([], 43).startswith("It cannot be said")
-    assert headline([at(5)], LEAST_TOPICS - 1).startswith("9 topics are too few to say")
-    assert headline([at(5)], LEAST_TOPICS).startswith("A new system can")
-    fair, with_care, neither = reached([at(5), at(10, **bad), at(20)])
+    assert headline([at(5)], MIN_TOPICS - 1).startswith("9 topics are too few to say")
+    assert headline([at(5)], MIN_TOPICS).startswith("A new system can")
+    fair, with_care, neither = find_deepest([at(5), at(10, **bad), at(20)])
     assert (fair, with_care, neither) == (at(5), None, at(10, **bad))
-    told = reasons([at(5), at(10, **care), at(20, **bad)], "group")
+    told = reason_sentences([at(5), at(10, **care), at(20, **bad)], "group")
     assert told[0].startswith("A run whose group is left out changes its nDCG@10 by 0.010")
     assert told[1].startswith("Care is needed at depth 10: 1 of 21 runs changes")
     assert told[2].startswith("At depth 20 it is not fair")
-    again = reasons([at(5, **care), at(10)], "run")
+    again = reason_sentences([at(5, **care), at(10)], "run")
     assert again[0].startswith("A run that is left out changes its nDCG@10 by 0.010")
     assert again[1].startswith("Care is needed at depth 5: 1 of 21 runs changes")
-    still = reasons([at(5, change=0.0, worst=0.0, moved=0)], "run")
+    still = reason_sentences([at(5, change=0.0, worst=0.0, moved=0)], "run")
     assert still[0].endswith("95 % are judged. No run changes at all.")
 
 
@@ -447,34 +452,34 @@ def test_what_breaks_a_rule_looks_as_if_it_did() -> None:
     assert "changes by 0.0251 on average (0.025 allowed)" in at(10, change=0.0251).broken[0]
     nearly = at(10, breaking=(Breach("a", -0.0502, 0), Breach("b", 0.0498, 3)))
     assert "a (-0.0502, no place), b (+0.050, 3 places down)" in nearly.broken[0]
-    (said,) = reasons([at(5, worst=0.0, moved=2, moved_run="b")], "run")
+    (said,) = reason_sentences([at(5, worst=0.0, moved=2, moved_run="b")], "run")
     assert said.endswith("None changes; furthest moves b, by 2 places among 21 runs.")
 
 
 def test_rounding_breaks_no_rule() -> None:
     """Of P@10 many differences are 0.05, and half of them come out as a little more."""
     change = np.array([0.65 - 0.6, 0.6 - 0.65, 0.0])
-    assert change[0] > WORST_CHANGE
+    assert change[0] > MAX_CHANGE
     table = pd.DataFrame({"run": list("abc"), "measure": "P@5", "change": change, "moved": 0})
-    assert breaches(table) == ()
+    assert find_breaches(table) == ()
     shares = [0.1 + 0.7] * 3
-    assert np.mean(shares) < JUDGED
+    assert np.mean(shares) < MIN_JUDGED
     curves = pd.DataFrame({"run": list("abc"), "depth": 5, "judged": 1.0, "left_out": shares})
-    (rung,) = rungs(table.assign(change=0.0), curves, [parse("P@5")])
-    assert rung.verdict == "fair"
+    (result,) = assess_depths(table.assign(change=0.0), curves, [parse("P@5")])
+    assert result.verdict == "fair"
 
 
 def test_every_run_that_goes_too_far_is_counted_the_worst_first() -> None:
     """Of 21 runs the change allowed is 0.05 and the move 2 places, in either direction."""
     table = pd.DataFrame({"run": [f"r{n:02}" for n in range(21)], "change": 0.0, "moved": 0})
-    table.loc[3, "change"] = -WORST_CHANGE  # as much as is allowed
+    table.loc[3, "change"] = -MAX_CHANGE  # as much as is allowed
     table.loc[4, "change"] = -0.06
     table.loc[5, "moved"] = -3
     table.loc[6, ["change", "moved"]] = [0.051, 8]
     table.loc[7, "moved"] = 2
-    found = breaches(table)
+    found = find_breaches(table)
     assert found == (Breach("r06", 0.051, 8), Breach("r05", 0.0, -3), Breach("r04", -0.06, 0))
-    assert len(found) > CARE * 21
+    assert len(found) > MAX_BREACHES * 21
     said = at(10, breaking=found)
     assert said.verdict == "no"
     assert "r06 (+0.051, 8 places down), r05 (+0.000, 3 places up), r04 (-0.060, no place)" in said.broken[0]
@@ -501,13 +506,13 @@ def made() -> tuple[list[Run], pd.DataFrame]:
 @pytest.mark.slow
 def test_the_order_of_runs_and_judgements_changes_no_digit(made: tuple[list[Run], pd.DataFrame]) -> None:
     runs, qrels = made
-    one = look(runs, qrels, groups=None, with_bounds=True, resamples=50)
+    one = assess(runs, qrels, groups=None, with_bounds=True, resamples=50)
     assert one.ladder
     assert {estimate.method for estimate in one.missing} == {"capture", "extrapolation"}
     for seed in range(3):
         rng = np.random.default_rng(seed)
         mixed = [runs[n] for n in rng.permutation(len(runs))]
-        other = look(mixed, qrels.sample(frac=1, random_state=seed), groups=None, with_bounds=True, resamples=50)
+        other = assess(mixed, qrels.sample(frac=1, random_state=seed), groups=None, with_bounds=True, resamples=50)
         assert other.verdict == one.verdict
         assert other.ladder == one.ladder
         assert other.missing == one.missing
@@ -517,9 +522,9 @@ def test_the_order_of_runs_and_judgements_changes_no_digit(made: tuple[list[Run]
 
 def test_an_interval_wider_than_what_is_known_is_said_to_tell_nothing() -> None:
     """Three groups each find three of their own, and one topic goes on evenly where the other has ended."""
-    alone = lay([run_of(name, [f"{name}{n}" for n in range(3)]) for name in "abc"],
+    alone = build_run_matrix([run_of(name, [f"{name}{n}" for n in range(3)]) for name in "abc"],
                 qrels_of({f"{name}{n}": 1 for name in "abc" for n in range(3)}))  # fmt: skip
-    (capture,) = estimates(alone, alone.runs, 3)
+    (capture,) = estimate_missing(alone, alone.runs, 3)
     assert capture.expected == pytest.approx(2 / 3 * 9 * 8 / 2)
     assert capture.high - capture.low > 9
     assert not capture.tells
@@ -528,32 +533,32 @@ def test_an_interval_wider_than_what_is_known_is_said_to_tell_nothing() -> None:
 
     documents = [f"d{n}" for n in range(50)]
     first_five = dict.fromkeys(documents[:5], 1)
-    uneven = lay(
+    uneven = build_run_matrix(
         [run_of("r", documents, documents)],
         qrels_of(first_five, first_five | dict.fromkeys(["d1", "d2", "d3", "d4"], 0)),
     )
-    (wide,) = estimates(uneven, uneven.runs, 5, resamples=50)
+    (wide,) = estimate_missing(uneven, uneven.runs, 5, resamples=50)
     assert wide.high == pytest.approx(90)  # both topics the even one: one more at each of 45 ranks
     assert not wide.tells
     assert "at the ranks 6 to 50 of these runs cannot be told from these judgements" in wide.sentence
     assert wide.sentence.endswith("known in the pool, 6.")
-    even = lay([run_of("r", documents[:8], documents[:8])], qrels_of(first_five, first_five))
-    (narrow,) = estimates(even, even.runs, 5, resamples=50)
+    even = build_run_matrix([run_of("r", documents[:8], documents[:8])], qrels_of(first_five, first_five))
+    (narrow,) = estimate_missing(even, even.runs, 5, resamples=50)
     assert narrow.tells
     assert narrow.sentence.startswith("An estimated 6 relevant documents (6 to 6) are missing at the ranks 6 to 8")
 
 
 def test_nine_topics_are_too_few_for_a_verdict(made: tuple[list[Run], pd.DataFrame]) -> None:
     runs, qrels = made
-    nine = look(runs, qrels[qrels["query_id"].isin([str(t) for t in range(9)])], groups=None)
+    nine = assess(runs, qrels[qrels["query_id"].isin([str(t) for t in range(9)])], groups=None)
     assert nine.verdict[0].startswith("9 topics are too few to say")
     assert nine.ladder == []
-    assert look(runs, qrels, groups=None).verdict[0].endswith("(12 topics).")
+    assert assess(runs, qrels, groups=None).verdict[0].endswith("(12 topics).")
 
 
 def test_where_nothing_can_be_lost_there_is_no_verdict(made: tuple[list[Run], pd.DataFrame]) -> None:
     runs, qrels = made
-    report = look(runs, qrels.assign(relevance=0), groups=None, resamples=20)
+    report = assess(runs, qrels.assign(relevance=0), groups=None, resamples=20)
     assert report.ladder == []
     assert report.verdict[:2] == (
         "It cannot be said whether a new system can be compared fairly (12 topics).",
@@ -563,46 +568,46 @@ def test_where_nothing_can_be_lost_there_is_no_verdict(made: tuple[list[Run], pd
 
 def test_the_rules_are_of_measures_up_to_1_and_each_counts_once(made: tuple[list[Run], pd.DataFrame]) -> None:
     runs, qrels = made
-    usual = look(runs, qrels, [parse("nDCG@10")], groups=None, resamples=20)
+    usual = assess(runs, qrels, [parse("nDCG@10")], groups=None, resamples=20)
     for asked in (["NumRelRet@10"], ["DCG@10"], ["nDCG@10", "nDCG@10"]):
-        report = look(runs, qrels, [parse(m) for m in asked], groups=None, resamples=20)
+        report = assess(runs, qrels, [parse(m) for m in asked], groups=None, resamples=20)
         assert report.ladder == usual.ladder
     pd.testing.assert_frame_equal(report.left_out, usual.left_out)
 
 
 def test_a_topic_that_decides_nothing_is_not_said_to_decide() -> None:
     qrels = qrels_of({"a": 1, "c": 2, "b": 0}, {"m": 1, "n": 1, "p": 0, "q": 0})
-    report = look([X, Z], qrels, groups=None)  # X is the better one by either
+    report = assess([X, Z], qrels, groups=None)  # X is the better one by either
     assert (report.topics["without"] == 1).all()
     assert "No topic decides: without any one of the 2 the order by nDCG@10 is the same." in report.verdict
 
 
 def test_one_topic_gives_no_interval_over_topics() -> None:
     documents = [f"d{n}" for n in range(50)]
-    one = lay([run_of("a", documents), run_of("b", documents)], qrels_of(dict.fromkeys(documents[:5], 1)))
-    assert [estimate.method for estimate in estimates(one, one.runs, 5)] == ["capture"]
+    one = build_run_matrix([run_of("a", documents), run_of("b", documents)], qrels_of(dict.fromkeys(documents[:5], 1)))
+    assert [estimate.method for estimate in estimate_missing(one, one.runs, 5)] == ["capture"]
 
 
 def test_two_runs_are_too_few_for_a_verdict() -> None:
-    report = look([X, Z], QRELS)
+    report = assess([X, Z], QRELS)
     assert report.ladder == []
     assert "takes 3 groups of runs or more" in report.verdict[1]
     assert report.left_out["run"].nunique() == 2
 
 
 def test_a_guess_that_leaves_too_few_groups_is_not_followed() -> None:
-    assert set(look([X, Y, Z], QRELS).groups.values()) == {"team_x", "team_y", "other"}
+    assert set(assess([X, Y, Z], QRELS).groups.values()) == {"team_x", "team_y", "other"}
     given = {"team_x": "g", "team_y": "g", "other": "h"}
-    assert look([X, Y, Z], QRELS, groups=given).groups == given
+    assert assess([X, Y, Z], QRELS, groups=given).groups == given
 
 
 def test_qrels_of_relevant_documents_only_are_said_to_be_that() -> None:
-    report = look([X, Y, Z], QRELS[QRELS["relevance"] > 0], groups=None)
+    report = assess([X, Y, Z], QRELS[QRELS["relevance"] > 0], groups=None)
     assert any("name relevant documents only" in sentence for sentence in report.verdict)
 
 
 def test_bounds_hold_the_value() -> None:
-    found = bounds_of(lay([X, Y, Z], QRELS), [parse("P@3"), parse("AP")]).set_index(["run", "measure"])
+    found = bound_means(build_run_matrix([X, Y, Z], QRELS), [parse("P@3"), parse("AP")]).set_index(["run", "measure"])
     # x has two relevant of three in topic 1 and one of two in topic 2; only v is unjudged.
     assert found.loc[("team_x", "P@3")].tolist() == pytest.approx([0.5, 0.5, (1 + 1 / 3) / 2])
     assert (found["lowest"] <= found["value"]).all()
@@ -622,13 +627,13 @@ def trec(shared: Path) -> tuple[list[Run], pd.DataFrame]:
 @pytest.mark.shared
 def test_trec_2019_was_pooled_to_depth_10(trec: tuple[list[Run], pd.DataFrame], shared: Path) -> None:
     runs, qrels = trec
-    report = look(runs, qrels, rel=2)
+    report = assess(runs, qrels, rel=2)
     assert (report.pool.depth, int(report.pool.runs.sum()), report.pool.full) == (10, 37, True)
-    assert [rung.depth for rung in report.ladder] == list(LADDER)
+    assert [result.depth for result in report.ladder] == list(DEPTHS)
     assert report.ladder[1].known == pytest.approx(1, abs=1e-3)
     assert report.ladder[-1].verdict == "no"
     at_ten = report.left_out[report.left_out["measure"] == "nDCG@10"]
-    too_far = at_ten[(at_ten["change"].abs() > WORST_CHANGE) | (at_ten["moved"].abs() > 3)]
+    too_far = at_ten[(at_ten["change"].abs() > MAX_CHANGE) | (at_ten["moved"].abs() > 3)]
     assert {breach.run for breach in report.ladder[1].breaking} == set(too_far["run"])
     assert len(too_far) == 8
     assert report.ladder[1].verdict == "no"
@@ -652,7 +657,7 @@ def test_trec_2019_was_pooled_to_depth_10(trec: tuple[list[Run], pd.DataFrame], 
         assert row["place_after"] == (after.round(12) > round(after[run], 12)).sum() + 1
 
     later = read_runs(sorted((shared / "data" / "trecdl19-runs" / "runs_later").iterdir()))
-    with_later = look([*runs, *later], qrels, rel=2)
+    with_later = assess([*runs, *later], qrels, rel=2)
     assert with_later.groups == report.groups
     pd.testing.assert_frame_equal(with_later.left_out, report.left_out)
     new = with_later.curves[with_later.curves["left_out"].isna()]
@@ -667,12 +672,12 @@ def test_the_estimates_hold_where_the_truth_is_known(shared: Path, name: str, de
     """The qrels are cut down to a pool; what lies beyond is known."""
     folder = shared / "data" / name
     runs, qrels = list(read_runs(sorted((folder / "runs").iterdir()))), read_qrels(folder / "qrels.txt")
-    whole = lay(runs, qrels)
+    whole = build_run_matrix(runs, qrels)
     first = whole.places.min(axis=1)
     kept = pd.DataFrame(
         {"query_id": np.array(whole.topics)[whole.topic], "doc_id": whole.doc_ids, "relevance": whole.grade}
     )[first <= depth]
-    capture, extrapolation = estimates(lay(runs, kept), whole.runs, depth)
+    capture, extrapolation = estimate_missing(build_run_matrix(runs, kept), whole.runs, depth)
     beyond = int((whole.relevant & (first > depth) & (first <= 100)).sum())
     assert capture.high < int((whole.relevant & (first > depth)).sum())
     assert extrapolation.low < beyond < extrapolation.high
@@ -724,7 +729,7 @@ def test_the_campaign_says_what_the_files_say(files_of: tuple[Path, list[Path]],
             campaign.evaluation.reusability()
         campaign.importer.import_files(qrels=qrels)
         report = campaign.evaluation.reusability([parse("P@2")], groups=None)
-    of_files = look([X, Y, Z], QRELS, [parse("P@2")], groups=None)
+    of_files = assess([X, Y, Z], QRELS, [parse("P@2")], groups=None)
     pd.testing.assert_frame_equal(
         report.left_out.sort_values("run", ignore_index=True), of_files.left_out.sort_values("run", ignore_index=True)
     )

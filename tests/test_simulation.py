@@ -15,11 +15,21 @@ from collection.cli import main
 from collection.errors import InputError, UnknownNameError
 from collection.ranking import rank_run
 from collection.records import Document, Run
-from collection.simulation import SCHEDULES, Case, Played, cases, measure, play_loop, play_pooling, replay, simulate
+from collection.simulation import (
+    SCHEDULES,
+    Case,
+    JudgingOrder,
+    cases,
+    measure,
+    replay,
+    replay_loop,
+    replay_pooling,
+    simulate,
+)
 from collection.simulation.cost import curve, measure_stop
-from collection.simulation.experiment import drawn_priors, listed_priors
+from collection.simulation.experiment import draw_priors, list_priors
 from collection.stopping import RULES, Ledger
-from collection.stopping.published import _knee
+from collection.stopping.published import _find_knee
 from tests.conftest import frame
 
 WORDS = [
@@ -48,13 +58,13 @@ def case_of(query_id: str = "1", runs: list[Run] = RUNS, **more: object) -> Case
     return next(c for c in made if c.query_id == query_id)
 
 
-def played(case: Case, order: list[int], priors: list[int] | None = None, **more: object) -> Played:
+def played(case: Case, order: list[int], priors: list[int] | None = None, **more: object) -> JudgingOrder:
     n = len(order)
     facts = {
         "rounds": np.arange(n), "drawn": np.zeros(n, dtype=bool), "reached": np.full(n, np.nan), "seconds": 0.5,
         **more,
     }  # fmt: skip
-    return Played(np.array(order), np.array(priors or [], dtype=np.int64), **facts)  # type: ignore[arg-type]
+    return JudgingOrder(np.array(order), np.array(priors or [], dtype=np.int64), **facts)  # type: ignore[arg-type]
 
 
 # Cases
@@ -93,27 +103,27 @@ def test_the_prefix_scope_keeps_each_review_to_its_own_documents() -> None:
 
 def test_a_pooling_order_is_its_own_and_then_by_lot() -> None:
     case = case_of()
-    order = play_pooling(case, "rrf", 1).order
+    order = replay_pooling(case, "rrf", 1).order
     assert order[:4].tolist() == [3, 1, 0, 5]
     assert sorted(order.tolist()) == list(range(8))
-    assert play_pooling(case, "rrf", 1).order.tolist() == order.tolist()
+    assert replay_pooling(case, "rrf", 1).order.tolist() == order.tolist()
     # Move to front by hand: d3 of run a is irrelevant, so b is read: d1, then d3 is known, then d5; then a again.
-    assert play_pooling(case, "mtf", 1).order[:4].tolist() == [3, 1, 5, 0]
+    assert replay_pooling(case, "mtf", 1).order[:4].tolist() == [3, 1, 5, 0]
 
 
 def test_the_loop_finds_everything_and_stops() -> None:
     case = case_of()
-    made = play_loop(case, Recipe(), 1, schedule="1")
+    made = replay_loop(case, Recipe(), 1, schedule="1")
     assert case.grades[made.order[-1]] > 0
     assert (case.grades[made.order] > 0).sum() == 3
     assert made.order[0] == 3  # the fusion's first
-    whole = play_loop(case, Recipe(), 1, end="ranked")
+    whole = replay_loop(case, Recipe(), 1, end="ranked")
     assert sorted(whole.order.tolist()) == list(range(8))
 
 
 def test_priors_are_learned_from_and_cost_nothing() -> None:
     case = case_of()
-    made = play_loop(case, Recipe(presumed=0, topic=0), 1, priors=np.array([0, 3]), schedule="1")
+    made = replay_loop(case, Recipe(presumed=0, topic=0), 1, priors=np.array([0, 3]), schedule="1")
     assert {0, 3}.isdisjoint(made.order.tolist())
     values = measure(case, made)
     assert values["judgements@100"] == len(made.order)
@@ -122,7 +132,7 @@ def test_priors_are_learned_from_and_cost_nothing() -> None:
 
 @pytest.mark.parametrize("schedule", list(SCHEDULES))
 def test_every_schedule_judges_everything_once(schedule: str) -> None:
-    made = play_loop(case_of(), Recipe(), 1, schedule=schedule, end="ranked")
+    made = replay_loop(case_of(), Recipe(), 1, schedule=schedule, end="ranked")
     assert sorted(made.order.tolist()) == list(range(8))
     assert (np.diff(made.rounds) >= 0).all()
 
@@ -140,14 +150,14 @@ def test_schedules_by_hand() -> None:
 
 def test_an_unknown_schedule_names_the_others() -> None:
     with pytest.raises(InputError, match="twentieth, 1, 10, bmi"):
-        play_loop(case_of(), Recipe(), 1, schedule="20")
+        replay_loop(case_of(), Recipe(), 1, schedule="20")
 
 
 def test_random_draws_are_marked_and_come_when_the_ranking_runs_dry() -> None:
     documents = [Document(f"d{i}", "", "wing flow" if i < 3 else f"word{i}") for i in range(200)]
     qrels = frame("1 d0 1\n1 d1 1\n1 d2 1\n1 d150 1", "query_id", "doc_id", "relevance")
     case = next(cases(documents, TOPICS, qrels))
-    made = play_loop(case, Recipe(), 1, way="draws", end="ranked")
+    made = replay_loop(case, Recipe(), 1, source="draws", end="ranked")
     assert sorted(made.order.tolist()) == list(range(200))
     first = int(made.drawn.argmax())
     assert made.drawn.any()
@@ -161,7 +171,7 @@ def test_a_control_sample_is_found_again_at_no_cost() -> None:
     documents = [Document(f"d{i}", "", "wing flow" if i < 60 else f"word{i}") for i in range(200)]
     qrels = pd.DataFrame({"query_id": "1", "doc_id": [f"d{i}" for i in range(60)], "relevance": 1})
     case = next(cases(documents, TOPICS, qrels))
-    made = play_loop(case, Recipe(), 1, way="control", positives=5, end="ranked")
+    made = replay_loop(case, Recipe(), 1, source="control", positives=5, end="ranked")
     assert sorted(made.order.tolist()) == list(range(200))
     sample = made.order[made.drawn]
     assert (case.grades[sample] > 0).sum() == 5
@@ -250,32 +260,34 @@ def test_the_knee_is_the_one_of_its_definition() -> None:
     for n in range(1, 120):
         relevant = random.random(n) < np.linspace(0.8, 0, n)
         ledger = Ledger.of(relevant, 200, batch=np.arange(n) // int(random.integers(1, 6)))
-        assert _knee(ledger) == pytest.approx(knee_by_definition(ledger))
+        assert _find_knee(ledger) == pytest.approx(knee_by_definition(ledger))
 
 
-@pytest.mark.parametrize("way", ["ranking", "draws", "control"])
-def test_rules_cannot_tell_a_filled_order_from_a_ranked_one(way: str) -> None:
+@pytest.mark.parametrize("source", ["ranking", "draws", "control"])
+def test_rules_cannot_tell_a_filled_order_from_a_ranked_one(source: str) -> None:
     documents = [Document(f"d{i}", "", f"wing flow{i % 3}" if i < 40 else f"word{i % 90} slab") for i in range(400)]
     qrels = pd.DataFrame({"query_id": "1", "doc_id": [f"d{i}" for i in [*range(30), 100]], "relevance": 1})
     case = next(cases(documents, TOPICS, qrels))
-    ranked, filled = (play_loop(case, Recipe(), 1, way=way, end=end, positives=10) for end in ("ranked", "filled"))
+    ranked, filled = (
+        replay_loop(case, Recipe(), 1, source=source, end=end, positives=10) for end in ("ranked", "filled")
+    )
     assert sorted(filled.order.tolist()) == sorted(ranked.order.tolist())
     rules = {
         "ranking": ["knee", "budget", "buscar", "half", "consecutive"],
         "draws": ["betting"],
         "control": ["target"],
     }
-    for rule in rules[way]:
+    for rule in rules[source]:
         assert measure_stop(case, filled, rule, {}) == measure_stop(case, ranked, rule, {})
-    found = play_loop(case, Recipe(), 1, way=way)
-    if way == "ranking":
+    found = replay_loop(case, Recipe(), 1, source=source)
+    if source == "ranking":
         assert filled.until_found(case, 1).order.tolist() == found.order.tolist()
 
 
 def test_a_rule_trains_no_model_after_the_last_relevant_document(monkeypatch: pytest.MonkeyPatch) -> None:
     rounds: list[int] = []
-    plain = replay.one_round
-    monkeypatch.setattr(replay, "one_round", lambda *a: rounds.append(1) or plain(*a))
+    plain = replay.train_and_rank
+    monkeypatch.setattr(replay, "train_and_rank", lambda *a: rounds.append(1) or plain(*a))
     documents = [Document(f"d{i}", "", "wing flow" if i < 10 else f"word{i % 90} slab") for i in range(1000)]
     qrels = pd.DataFrame({"query_id": "1", "doc_id": [f"d{i}" for i in range(10)], "relevance": 1})
     simulate(cases(documents, TOPICS, qrels))
@@ -328,14 +340,14 @@ def test_simulations_explain_what_they_do_not_know() -> None:
 
 def test_priors_are_drawn_or_listed() -> None:
     case = case_of()
-    drawn = drawn_priors(1, 2)(case, 3)
+    drawn = draw_priors(1, 2)(case, 3)
     assert (case.grades[drawn] > 0).tolist() == [True, False, False]
-    assert drawn.tolist() == drawn_priors(1, 2)(case, 3).tolist()
-    listed = listed_priors({("1", None): ["d0"], ("1", 2): ["d3"]})
+    assert drawn.tolist() == draw_priors(1, 2)(case, 3).tolist()
+    listed = list_priors({("1", None): ["d0"], ("1", 2): ["d3"]})
     assert listed(case, 2).tolist() == [3, 0]
     assert listed(case, 1).tolist() == [0]
     with pytest.raises(InputError, match="no document of its collection"):
-        listed_priors({("1", None): ["dx"]})(case, 0)
+        list_priors({("1", None): ["dx"]})(case, 0)
 
 
 def test_what_cannot_be_replayed_is_refused() -> None:
@@ -351,12 +363,12 @@ def test_runs_of_other_documents_say_nothing() -> None:
     strangers = [Run("a", rank_run(frame("1 zz 9", "query_id", "doc_id", "score")))]
     case = next(cases(DOCUMENTS, TOPICS, QRELS, strangers))
     assert case.space.evidence is None
-    assert case.space.begins_with == "topic text"
+    assert case.space.initial_order == "topic text"
 
 
 def test_a_prior_that_is_named_twice_counts_once() -> None:
     case = case_of()
-    assert listed_priors({("1", None): ["d0", "d0"], ("1", 0): ["d0"]})(case, 0).tolist() == [0]
+    assert list_priors({("1", None): ["d0", "d0"], ("1", 0): ["d0"]})(case, 0).tolist() == [0]
 
 
 # The command

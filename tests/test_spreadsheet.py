@@ -28,24 +28,24 @@ texts = st.text(st.sampled_from("'=+-@\t\r\nab \uff1d"), max_size=8) | st.text(m
 @given(texts)
 @example("'")
 def test_what_is_escaped_is_restored_and_no_formula(text: str) -> None:
-    cell = spreadsheet.escaped(text)
-    assert spreadsheet.restored(cell) == text
+    cell = spreadsheet.escape(text)
+    assert spreadsheet.restore(cell) == text
     assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"))
 
 
 @given(texts, texts)
 def test_two_texts_never_become_one(one: str, other: str) -> None:
-    assert (spreadsheet.escaped(one) == spreadsheet.escaped(other)) == (one == other)
+    assert (spreadsheet.escape(one) == spreadsheet.escape(other)) == (one == other)
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_other_text_is_written_as_it_is(text: str) -> None:
-    assert spreadsheet.escaped(text) == spreadsheet.restored(text) == text
+    assert spreadsheet.escape(text) == spreadsheet.restore(text) == text
 
 
 @pytest.mark.parametrize("value", [-1, -0.5, None, True, float("-inf")])
 def test_what_is_no_text_is_written_as_it_is(value: Any) -> None:
-    assert spreadsheet.escaped(value) is value
+    assert spreadsheet.escape(value) is value
 
 
 names = texts.filter(lambda name: bool(name) and name == name.strip() and name.isprintable())

@@ -43,17 +43,17 @@ def write(tmp_path: Path) -> Write:
 
 
 def test_no_file_no_provider(tmp_path: Path) -> None:
-    assert oidc.read(tmp_path) is None
+    assert oidc.read_provider(tmp_path) is None
 
 
 def test_an_international_address_is_encoded_for_the_provider(write: Write) -> None:
-    known = oidc.read(write(address='"https://bücher.example"'))
+    known = oidc.read_provider(write(address='"https://bücher.example"'))
     assert known is not None
     assert known.secrets(b"key")["auth"]["redirect_uri"] == "https://xn--bcher-kva.example/oauth2callback"
 
 
 def test_a_setup(write: Write) -> None:
-    known = oidc.read(write(groups_claim='"realm_access.roles"'))
+    known = oidc.read_provider(write(groups_claim='"realm_access.roles"'))
     assert known is not None
     assert (known.title, known.address, known.groups_claim) == (
         "Example",
@@ -69,7 +69,7 @@ def test_a_setup(write: Write) -> None:
 
 
 def test_without_a_title_it_is_called_by_its_host(write: Write) -> None:
-    known = oidc.read(write(title=None))
+    known = oidc.read_provider(write(title=None))
     assert known is not None
     assert known.title == "login.example.org"
 
@@ -78,7 +78,7 @@ def test_without_a_title_it_is_called_by_its_host(write: Write) -> None:
 def test_a_file_that_others_can_read_is_noticed(write: Write, mode: int, readable: bool) -> None:
     folder = write()
     (folder / oidc.FILE).chmod(mode)
-    known = oidc.read(folder)
+    known = oidc.read_provider(folder)
     assert known is not None
     assert known.readable is readable
 
@@ -105,13 +105,13 @@ def test_a_file_that_others_can_read_is_noticed(write: Write, mode: int, readabl
 )
 def test_a_setup_that_is_none(write: Write, changes: dict[str, Any], words: str) -> None:
     with pytest.raises(FormatError, match=words):
-        oidc.read(write(**changes))
+        oidc.read_provider(write(**changes))
 
 
 def test_without_authlib_it_says_what_to_install(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(oidc.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(CampaignError, match=r"pip install cleverdon\[sso\]"):
-        oidc.read(write())
+        oidc.read_provider(write())
 
 
 def test_the_app_does_not_start_on_a_setup_that_is_none(campaign: Campaign) -> None:
@@ -125,7 +125,7 @@ def test_the_app_does_not_start_on_a_setup_that_is_none(campaign: Campaign) -> N
 
 @pytest.fixture
 def known(write: Write) -> Provider:
-    found = oidc.read(write())
+    found = oidc.read_provider(write())
     assert found is not None
     return found
 
@@ -148,7 +148,7 @@ AT = 1_800_000_000.0
 def test_the_role_comes_from_the_address_or_a_group(
     known: Provider, claims: dict[str, Any], newcomer: tuple[str, str | None, Any]
 ) -> None:
-    assert known.newcomer({"iat": AT, **claims}, at=AT) == Newcomer(*newcomer)
+    assert known.identify({"iat": AT, **claims}, at=AT) == Newcomer(*newcomer)
 
 
 @pytest.mark.parametrize(
@@ -167,21 +167,21 @@ def test_the_role_comes_from_the_address_or_a_group(
 )
 def test_who_is_nobody_here(known: Provider, claims: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
-        known.newcomer({"iat": AT, **claims}, at=AT)
+        known.identify({"iat": AT, **claims}, at=AT)
 
 
-@pytest.mark.parametrize("iat", [AT - oidc.FRESH - 1, AT + oidc.AHEAD + 1, None, "now", float("nan")])
+@pytest.mark.parametrize("iat", [AT - oidc.CLAIMS_VALID - 1, AT + oidc.CLOCK_SKEW + 1, None, "now", float("nan")])
 def test_what_was_said_long_ago_counts_no_more(known: Provider, iat: Any) -> None:
-    assert known.newcomer({"email": "mia@x.org", "iat": iat}, at=AT) is None
+    assert known.identify({"email": "mia@x.org", "iat": iat}, at=AT) is None
 
 
 def test_groups_may_lie_deeper() -> None:
     claims = {"realm_access": {"roles": ["a", "b"]}, "https://x.org/groups": ["c"], "one": "d"}
-    assert accounts.claimed_groups(claims, "realm_access.roles") == ["a", "b"]
-    assert accounts.claimed_groups(claims, "https://x.org/groups") == ["c"]
-    assert accounts.claimed_groups(claims, "one") == ["d"]
+    assert accounts.read_groups(claims, "realm_access.roles") == ["a", "b"]
+    assert accounts.read_groups(claims, "https://x.org/groups") == ["c"]
+    assert accounts.read_groups(claims, "one") == ["d"]
     for nothing in ("none", "realm_access", "realm_access.none", "one.deeper"):
-        assert accounts.claimed_groups(claims, nothing) == []
+        assert accounts.read_groups(claims, nothing) == []
 
 
 # --- being let in ---------------------------------------------------------------------------------

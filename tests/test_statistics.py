@@ -23,16 +23,16 @@ from collection.statistics import (
     CORRECTIONS,
     TESTS,
     bootstrap,
-    detectable,
-    doubts,
+    check_suitability,
+    compute_detectable,
+    compute_power,
+    compute_topics_needed,
     effect_size,
     mean_interval,
     paired_t,
     permutation,
-    power_of,
     randomised_tukey,
     sign,
-    topics_needed,
     wilcoxon,
 )
 
@@ -52,7 +52,7 @@ def no_warnings() -> Iterator[None]:
 # The acceptance values ------------------------------------------------------------------------------
 
 
-def as_scipy(zeros: str) -> Callable[[Any], statistics.Tested]:
+def as_scipy(zeros: str) -> Callable[[Any], statistics.PairedTestResult]:
     return lambda d: wilcoxon(d, zeros=zeros, method="approx", decimals=None)
 
 
@@ -391,17 +391,17 @@ def test_what_holds_for_every_correction(name: str, p: list[float]) -> None:
 @pytest.mark.parametrize(("effect", "topics"), [(0.2, 199), (0.3, 90), (0.5, 34), (0.8, 15)])
 def test_topics_needed_are_the_published_ones(effect: float, topics: int) -> None:
     """Faul et al. (2007), G*Power 3: matched pairs, two-sided .05, power .8."""
-    assert topics_needed(effect, 1) == topics
-    assert topics_needed(-effect * 0.1, 0.1) == topics
-    assert power_of(effect, 1, topics) >= 0.8 > power_of(effect, 1, topics - 1)
+    assert compute_topics_needed(effect, 1) == topics
+    assert compute_topics_needed(-effect * 0.1, 0.1) == topics
+    assert compute_power(effect, 1, topics) >= 0.8 > compute_power(effect, 1, topics - 1)
 
 
 def test_power_is_how_often_the_test_finds_it() -> None:
     d = np.random.default_rng(9).normal(0.4, 1, (30, 4000))
     found = float((paired_t(d).p <= 0.05).mean())
-    assert power_of(0.4, 1, 30) == pytest.approx(found, abs=4 * math.sqrt(0.25 / 4000))
-    assert power_of(0, 1, 30) == pytest.approx(0.05, abs=1e-6)
-    assert power_of(50, 0.001, 30) == pytest.approx(1)
+    assert compute_power(0.4, 1, 30) == pytest.approx(found, abs=4 * math.sqrt(0.25 / 4000))
+    assert compute_power(0, 1, 30) == pytest.approx(0.05, abs=1e-6)
+    assert compute_power(50, 0.001, 30) == pytest.approx(1)
 
 
 @given(st.floats(0, 3), st.integers(2, 2000), st.floats(0.001, 0.2))
@@ -411,15 +411,15 @@ def test_power_is_the_noncentral_ts(effect: float, topics: int, alpha: float) ->
     far = stats.nct(topics - 1, effect * math.sqrt(topics))
     expected = far.sf(critical) + far.cdf(-critical)
     assume(math.isfinite(expected))  # scipy has none where the power is nearly 1
-    assert power_of(effect, 1, topics, alpha=alpha) == pytest.approx(expected, abs=1e-5)
+    assert compute_power(effect, 1, topics, alpha=alpha) == pytest.approx(expected, abs=1e-5)
 
 
 @given(st.floats(0.01, 10), st.integers(2, 500), st.floats(0.2, 0.99), st.floats(0.001, 0.1))
 @settings(deadline=None)
 def test_what_is_detectable_has_that_power(spread: float, topics: int, power: float, alpha: float) -> None:
-    assert power_of(detectable(spread, topics, power=power, alpha=alpha), spread, topics, alpha=alpha) == pytest.approx(
-        power, abs=1e-5
-    )
+    assert compute_power(
+        compute_detectable(spread, topics, power=power, alpha=alpha), spread, topics, alpha=alpha
+    ) == pytest.approx(power, abs=1e-5)
 
 
 def test_the_interval_of_a_mean_is_scipys() -> None:
@@ -431,32 +431,32 @@ def test_the_interval_of_a_mean_is_scipys() -> None:
 def test_doubts_name_what_does_not_suit() -> None:
     random = np.random.default_rng(0)
     enough = random.normal(0.1, 1, (60, 3))
-    assert [doubts(enough, entry.name) for entry in TESTS] == [[]] * 5
-    few = doubts(enough[:49], "paired-t")
+    assert [check_suitability(enough, entry.name) for entry in TESTS] == [[]] * 5
+    few = check_suitability(enough[:49], "paired-t")
     assert len(few) == 1
     assert few[0].startswith("49 topics are fewer than 50")
     outlier = enough.copy()
     outlier[0, 1] = 60
-    assert "of 1 of 3 comparisons are lopsided for a mean of 60 topics" in doubts(outlier, "paired-t")[0]
-    assert doubts(outlier, "permutation") == []
-    assert "supposes symmetry" in doubts(outlier, "wilcoxon")[0]
+    assert "of 1 of 3 comparisons are lopsided for a mean of 60 topics" in check_suitability(outlier, "paired-t")[0]
+    assert check_suitability(outlier, "permutation") == []
+    assert "supposes symmetry" in check_suitability(outlier, "wilcoxon")[0]
     tied = enough.copy()
     tied[:20] = 0
-    assert "up to 33% of the topics have no difference or one that is equal" in doubts(tied, "wilcoxon")[0]
-    assert "up to 33% of the topics have no difference, and the sign test" in doubts(tied, "sign")[0]
-    assert "too few to draw from" in doubts(enough[:19], "bootstrap")[1]
+    assert "up to 33% of the topics have no difference or one that is equal" in check_suitability(tied, "wilcoxon")[0]
+    assert "up to 33% of the topics have no difference, and the sign test" in check_suitability(tied, "sign")[0]
+    assert "too few to draw from" in check_suitability(enough[:19], "bootstrap")[1]
     assert (
         "no p of this test is below 0.00781, so nothing can be significant at 0.05 with 20 comparisons"
-        in (doubts(random.normal(0, 1, (8, 20)), "permutation")[-1])
+        in (check_suitability(random.normal(0, 1, (8, 20)), "permutation")[-1])
     )
-    assert len(doubts(random.normal(0, 1, (8, 20)), "permutation", correction="none")) == 1
+    assert len(check_suitability(random.normal(0, 1, (8, 20)), "permutation", correction="none")) == 1
     # Hommel's least p of three is no larger than that of one.
-    assert len(doubts(np.ones((6, 3)) * np.arange(1, 7)[:, None], "permutation", correction="hommel")) == 1
-    assert "with 3 comparisons" in doubts(np.ones((6, 3)) * np.arange(1, 7)[:, None], "permutation")[-1]
+    assert len(check_suitability(np.ones((6, 3)) * np.arange(1, 7)[:, None], "permutation", correction="hommel")) == 1
+    assert "with 3 comparisons" in check_suitability(np.ones((6, 3)) * np.arange(1, 7)[:, None], "permutation")[-1]
     same = np.column_stack([np.full(60, 0.5), enough[:, 0], np.zeros(60)])
     for test in ("paired-t", "bootstrap"):
-        assert doubts(same, test)[0].startswith("1 of 3 comparisons have the same difference in every topic")
-    assert "with 7 topics that differ" in doubts(np.r_[np.arange(1.0, 8), 0], "sign", alpha=0.001)[-1]
+        assert check_suitability(same, test)[0].startswith("1 of 3 comparisons have the same difference in every topic")
+    assert "with 7 topics that differ" in check_suitability(np.r_[np.arange(1.0, 8), 0], "sign", alpha=0.001)[-1]
 
 
 # Bad input ------------------------------------------------------------------------------------------
@@ -473,12 +473,12 @@ def test_doubts_name_what_does_not_suit() -> None:
         (lambda: randomised_tukey([[1, 2], [2, 1]], resamples=0), "resamples are 1 or more"),
         (lambda: wilcoxon([1, 2], zeros="drop"), "zeros wilcox, pratt or zsplit"),
         (lambda: statistics.holm([0.5, 1.5]), "each from 0 to 1"),
-        (lambda: power_of(1, 0, 10), "a number above 0, found 0"),
-        (lambda: power_of(1, 1, 1), "two topics or more, found 1"),
-        (lambda: power_of(1, 1, 10, alpha=1), "alpha is a chance between 0 and 1, found 1"),
-        (lambda: topics_needed(0, 1), "no number of topics shows a difference of 0"),
-        (lambda: topics_needed(1e-9, 1), "takes more than 10,000,000 topics"),
-        (lambda: doubts([1, 2], "anova"), "there is no test 'anova'"),
+        (lambda: compute_power(1, 0, 10), "a number above 0, found 0"),
+        (lambda: compute_power(1, 1, 1), "two topics or more, found 1"),
+        (lambda: compute_power(1, 1, 10, alpha=1), "alpha is a chance between 0 and 1, found 1"),
+        (lambda: compute_topics_needed(0, 1), "no number of topics shows a difference of 0"),
+        (lambda: compute_topics_needed(1e-9, 1), "takes more than 10,000,000 topics"),
+        (lambda: check_suitability([1, 2], "anova"), "there is no test 'anova'"),
     ],
 )
 def test_bad_input_is_named(call: Callable[[], object], message: str) -> None:

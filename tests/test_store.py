@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from collection.errors import CampaignError, ConflictError
 from collection.records import Document, Judgement, Topic
-from collection.store import Added, Store, Way
+from collection.store import Added, Selection, Store
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ def test_the_same_again_changes_nothing_and_other_content_is_a_conflict(store: S
 
 def test_leases_and_skips_as_the_assignment_sees_them(store: Store) -> None:
     with store.transaction():
-        store.queue.lease("1", [Way("a")], "bob", at=0.0, until=100.0)
+        store.queue.lease("1", [Selection("a")], "bob", at=0.0, until=100.0)
         store.queue.skip("1", "b", "ann", at=50.0)
     before, after = store.queue.candidates("1", "ann", at=99.0), store.queue.candidates("1", "ann", at=101.0)
     assert [c.leased for c in before] == [1, 0]
@@ -202,7 +202,7 @@ def test_a_foreign_database_is_refused_and_left_alone(tmp_path: Path) -> None:
 
 def test_a_judged_pair_is_not_held_by_its_lease_too(store: Store) -> None:
     with store.transaction():
-        store.queue.lease("1", [Way("a")], "bob", at=0.0, until=100.0)
+        store.queue.lease("1", [Selection("a")], "bob", at=0.0, until=100.0)
     say(store, "a", relevance=1, annotator="bob")
     first = store.queue.candidates("1", "ann", at=50.0)[0]
     assert (first.others, first.leased) == (1, 0)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collection.active_learning.features import Vectors, build
-from collection.active_learning.learners import LEARNERS, balanced
-from collection.active_learning.training_round import Evidence, Ranking, Recipe, Space, one_round, queue
+from collection.active_learning.learners import LEARNERS, balance
+from collection.active_learning.training_round import Evidence, Ranking, Recipe, Space, build_queue, train_and_rank
 from collection.errors import InputError, UnknownNameError
 from collection.stopping import Ledger
 
@@ -41,7 +41,7 @@ def runs_say(scores: list[float]) -> Evidence:
 
 
 def test_the_relevant_weigh_as_much_as_the_ratio_says() -> None:
-    made = balanced(np.array([True, False, False, False]), np.ones(4), 9.8)
+    made = balance(np.array([True, False, False, False]), np.ones(4), 9.8)
     assert made[0] / made[1:].sum() == pytest.approx(9.8)
     assert made.mean() == pytest.approx(1)
 
@@ -50,7 +50,7 @@ def test_the_relevant_weigh_as_much_as_the_ratio_says() -> None:
 def test_every_learner_tells_wings_from_the_rest(learner: str) -> None:
     here = space()
     known = rows(0, 1, 5, 6, 10)
-    ranking = one_round(here, known, WINGS[known].astype(int), Recipe(learner, presumed=0), 1, 15)
+    ranking = train_and_rank(here, known, WINGS[known].astype(int), Recipe(learner, presumed=0), 1, 15)
     assert ranking.came_by == "model"
     assert set(ranking.rows[:3].tolist()) == {2, 3, 4}
     assert len(ranking.rows) == 10
@@ -60,7 +60,7 @@ def test_every_learner_tells_wings_from_the_rest(learner: str) -> None:
 def test_a_score_is_the_sum_of_weights_times_features(learner: str) -> None:
     here = space()
     known = rows(0, 5, 10)
-    ranking = one_round(here, known, rows(1, 0, 0), Recipe(learner, presumed=0, topic=0), 1, 15)
+    ranking = train_and_rank(here, known, rows(1, 0, 0), Recipe(learner, presumed=0, topic=0), 1, 15)
     assert ranking.model is not None
     expected = here.vectors.rows(ranking.rows).toarray() @ ranking.model.weights
     np.testing.assert_allclose(ranking.scores, expected, atol=1e-5)
@@ -74,7 +74,7 @@ def test_the_svm_equals_scikit_learn_on_all_columns() -> None:
     features = here.vectors.rows(known)
     ours = LEARNERS["svm"].function(features, labels, np.ones(4), 3).weights
     theirs = LinearSVC(C=0.11, dual=True, tol=1e-3, random_state=3)
-    theirs.fit(features, labels, sample_weight=balanced(labels, np.ones(4), 9.8))
+    theirs.fit(features, labels, sample_weight=balance(labels, np.ones(4), 9.8))
     np.testing.assert_allclose(ours, theirs.coef_[0], atol=1e-6)
 
 
@@ -93,22 +93,22 @@ def test_a_naive_bayes_weight_by_hand() -> None:
 def test_before_anything_is_relevant_the_runs_order_and_then_the_words() -> None:
     # Rows 7 and 8 were retrieved, wings were not: they follow by the topic's words.
     here = space(evidence=runs_say([0] * 7 + [0.1, 0.2] + [0] * 6))
-    ranking = one_round(here, rows(), rows(), Recipe(), 1, 15)
+    ranking = train_and_rank(here, rows(), rows(), Recipe(), 1, 15)
     assert (ranking.came_by, ranking.model) == ("fusion", None)
     assert ranking.rows[:2].tolist() == [8, 7]
     assert set(ranking.rows[2:6].tolist()) == {0, 1, 2, 3}
-    ranking = one_round(here, rows(8), rows(0), Recipe(), 1, 15)
+    ranking = train_and_rank(here, rows(8), rows(0), Recipe(), 1, 15)
     assert ranking.rows[0] == 7
 
 
 def test_without_runs_the_topics_words_order() -> None:
-    ranking = one_round(space(), rows(), rows(), Recipe(), 1, 4)
+    ranking = train_and_rank(space(), rows(), rows(), Recipe(), 1, 4)
     assert ranking.came_by == "topic text"
     assert set(ranking.rows.tolist()) == {0, 1, 2, 3}
 
 
 def test_without_runs_and_words_there_is_an_order_all_the_same() -> None:
-    ranking = one_round(space(text="?!"), rows(), rows(), Recipe(), 1, 15)
+    ranking = train_and_rank(space(text="?!"), rows(), rows(), Recipe(), 1, 15)
     assert ranking.came_by == "no order"
     assert sorted(ranking.rows.tolist()) == list(range(15))
 
@@ -116,14 +116,14 @@ def test_without_runs_and_words_there_is_an_order_all_the_same() -> None:
 def test_what_the_runs_say_counts_less_as_more_is_known() -> None:
     # The runs are for heat, the judgements for wings.
     say = runs_say([0.01] * 5 + [0.1] * 5 + [0.01] * 5)
-    few = one_round(space(evidence=say), rows(0), rows(1), Recipe(), 1, 1)
+    few = train_and_rank(space(evidence=say), rows(0), rows(1), Recipe(), 1, 1)
     assert few.rows[0] in range(5, 10)
     texts = [f"wing flow {i}" for i in range(40)] + [f"heat slab {i}" for i in range(40)]
     against = runs_say([0.01] * 40 + [0.1] * 40)
     known = np.concatenate((np.arange(36), np.arange(40, 50)))
-    many = one_round(space(texts, evidence=against), known, (known < 40).astype(int), Recipe(presumed=0), 1, 1)
+    many = train_and_rank(space(texts, evidence=against), known, (known < 40).astype(int), Recipe(presumed=0), 1, 1)
     assert many.rows[0] in range(36, 40)
-    none = one_round(space(evidence=say), rows(0), rows(1), Recipe(evidence="none"), 1, 1)
+    none = train_and_rank(space(evidence=say), rows(0), rows(1), Recipe(evidence="none"), 1, 1)
     assert none.rows[0] in range(5)
 
 
@@ -131,7 +131,7 @@ def test_runs_as_columns_are_learned_from() -> None:
     say = runs_say([0.1 if row % 2 else 0.0 for row in range(15)])
     known = rows(1, 7, 13, 0, 6, 12)
     recipe = Recipe(evidence="columns", presumed=0, topic=0)
-    ranking = one_round(space(evidence=say), known, rows(1, 1, 1, 0, 0, 0), recipe, 1, 4)
+    ranking = train_and_rank(space(evidence=say), known, rows(1, 1, 1, 0, 0, 0), recipe, 1, 4)
     assert ranking.model is not None
     assert (ranking.model.weights[-3:] > 0).all()
     assert all(row % 2 for row in ranking.rows.tolist())
@@ -139,18 +139,20 @@ def test_runs_as_columns_are_learned_from() -> None:
 
 def test_grades_are_weights_or_a_threshold() -> None:
     known, grades = rows(0, 5, 10), rows(3, 1, 0)
-    weak = one_round(space(), known, grades, Recipe(level=2, presumed=0, topic=0), 1, 15)
-    hard = one_round(space(), known, grades, Recipe(level=2, presumed=0, topic=0, grades="threshold"), 1, 15)
+    weak = train_and_rank(space(), known, grades, Recipe(level=2, presumed=0, topic=0), 1, 15)
+    hard = train_and_rank(space(), known, grades, Recipe(level=2, presumed=0, topic=0, grades="threshold"), 1, 15)
     place = {name: ranking.rows.tolist().index(6) for name, ranking in (("weak", weak), ("hard", hard))}
     assert place["weak"] < place["hard"]  # heat has a grade of 1, which is something where grades weigh
 
 
 def test_the_same_log_gives_the_same_ranking_and_another_seed_other_examples() -> None:
     here = space()
-    one, same = (one_round(here, rows(0, 5), rows(1, 0), Recipe(presumed=3), 7, 15) for _ in range(2))
+    one, same = (train_and_rank(here, rows(0, 5), rows(1, 0), Recipe(presumed=3), 7, 15) for _ in range(2))
     assert one.rows.tolist() == same.rows.tolist()
     assert one.scores.tolist() == same.scores.tolist()
-    scores = {tuple(one_round(here, rows(0, 5), rows(1, 0), Recipe(presumed=3), seed, 15).scores) for seed in range(5)}
+    scores = {
+        tuple(train_and_rank(here, rows(0, 5), rows(1, 0), Recipe(presumed=3), seed, 15).scores) for seed in range(5)
+    }
     assert len(scores) > 1
 
 
@@ -158,19 +160,19 @@ def test_documents_without_a_word_come_when_they_promise_more() -> None:
     texts = ["wing flow"] * 5 + ["heat slab"] * 60 + ["", "?"]
     here = space(texts)
     assert np.flatnonzero(here.blank).tolist() == [65, 66]
-    few = one_round(here, np.arange(0, 10), np.array([1, 1] + [0] * 8), Recipe(presumed=0), 1, 57)
+    few = train_and_rank(here, np.arange(0, 10), np.array([1, 1] + [0] * 8), Recipe(presumed=0), 1, 57)
     assert few.rows[-2:].tolist() == [65, 66]
     # After fifty irrelevant documents with words in a row, those without are as good as their share.
     judged = np.arange(0, 56)
-    many = one_round(here, judged, np.array([1] * 5 + [0] * 51), Recipe(presumed=0), 1, 11)
+    many = train_and_rank(here, judged, np.array([1] * 5 + [0] * 51), Recipe(presumed=0), 1, 11)
     assert many.rows[:2].tolist() == [65, 66]
     # One of many blank documents judged irrelevant, again and again: the others have the turn.
     texts = ["wing flow"] * 5 + ["heat slab"] * 60 + [""] * 300
     here = space(texts)
     judged = np.concatenate((np.arange(0, 56), np.arange(65, 360)))
-    late = one_round(here, judged, np.array([1] * 6 + [0] * 345), Recipe(presumed=0), 1, 11)
+    late = train_and_rank(here, judged, np.array([1] * 6 + [0] * 345), Recipe(presumed=0), 1, 11)
     assert late.rows[0] >= 360  # none of the last fifty with words is relevant: no share is below that
-    late = one_round(
+    late = train_and_rank(
         here, np.concatenate((judged, [56])), np.array([1] * 6 + [0] * 345 + [1]), Recipe(presumed=0), 1, 11
     )
     assert late.rows[0] < 65
@@ -202,14 +204,14 @@ def test_odd_topics(learner: str, evidence: str, texts: list[str | None], judged
             here = space(texts, evidence=say)
             recipe = Recipe(learner, presumed=presumed, evidence=evidence)  # type: ignore[arg-type]
             known = np.array(judged, dtype=np.int64)
-            ranking = one_round(here, known, np.array(grades, dtype=np.int64), recipe, 1, 100)
+            ranking = train_and_rank(here, known, np.array(grades, dtype=np.int64), recipe, 1, 100)
             left = {row for row, text in enumerate(texts) if text is not None} - set(judged)
             assert set(ranking.rows.tolist()) == left
             assert np.isfinite(ranking.scores).all()
 
 
 def test_what_nobody_could_grade_is_not_ranked() -> None:
-    ranking = one_round(space(), rows(0, 5), rows(1, 0), Recipe(), 1, 15, passed=rows(1, 2))
+    ranking = train_and_rank(space(), rows(0, 5), rows(1, 0), Recipe(), 1, 15, passed=rows(1, 2))
     assert {1, 2}.isdisjoint(ranking.rows.tolist())
 
 
@@ -239,7 +241,7 @@ def test_nothing_that_is_judged_comes_again(data: st.DataObject) -> None:
     grades = data.draw(st.lists(st.integers(0, 3), min_size=len(judged), max_size=len(judged)))
     level = data.draw(st.integers(1, 3))
     known = np.array(judged, dtype=np.int64)
-    ranking = one_round(SPACE, known, np.array(grades, dtype=np.int64), Recipe(level=level), 1, 15)
+    ranking = train_and_rank(SPACE, known, np.array(grades, dtype=np.int64), Recipe(level=level), 1, 15)
     assert sorted([*ranking.rows.tolist(), *judged]) == list(range(15))
     assert (np.diff(ranking.scores) <= 0).all()
 
@@ -256,7 +258,7 @@ def ranking_of(*order: int) -> Ranking:
 
 def test_the_queue_is_the_ranking_until_it_runs_dry() -> None:
     left = np.ones(10, dtype=bool)
-    made = queue(ranking_of(3, 1, 4), Ledger.of([], 10), left, 1)
+    made = build_queue(ranking_of(3, 1, 4), Ledger.of([], 10), left, 1)
     assert [c.row for c in made] == [3, 1, 4]
     assert [c.rank for c in made] == [1, 2, 3]
     assert all(c.probability is None for c in made)
@@ -265,17 +267,17 @@ def test_the_queue_is_the_ranking_until_it_runs_dry() -> None:
 def test_after_a_row_of_irrelevant_documents_it_is_drawn() -> None:
     left = np.arange(20) >= 5
     ledger = Ledger.of([1, 0, 0, 0, 0], 20)
-    made = queue(ranking_of(*range(5, 12)), ledger, left, 1, run=6)
+    made = build_queue(ranking_of(*range(5, 12)), ledger, left, 1, run=6)
     # Four irrelevant ones were ranked: two more, then draws from the 13 that are left, then from 12.
     assert [c.rank for c in made[:2]] == [1, 2]
     assert all(c.rank is None for c in made[2:])
     assert [c.probability for c in made[2:4]] == [1 / 13, 1 / 12]
     assert len({c.row for c in made}) == len(made)
-    assert all(c.rank is not None for c in queue(ranking_of(*range(5, 12)), ledger, left, 1, run=0))
+    assert all(c.rank is not None for c in build_queue(ranking_of(*range(5, 12)), ledger, left, 1, run=0))
 
 
 def test_a_control_share_is_kept_from_the_beginning() -> None:
-    made = queue(ranking_of(*range(40)), Ledger.of([], 100), np.ones(100, dtype=bool), 1, share=0.25)
+    made = build_queue(ranking_of(*range(40)), Ledger.of([], 100), np.ones(100, dtype=bool), 1, share=0.25)
     assert sum(c.rank is None for c in made) == 10
 
 
@@ -284,7 +286,7 @@ def test_each_draw_is_uniform_over_what_is_left_when_its_turn_comes() -> None:
     ledger = Ledger.of([0], 6, drawn=[0])
     counts = np.zeros(6)
     for seed in range(3000):
-        made = queue(ranking_of(0, 1, 3), ledger, left, seed, run=2)
+        made = build_queue(ranking_of(0, 1, 3), ledger, left, seed, run=2)
         first = next(c for c in made if c.rank is None)
         counts[first.row] += 1
     # Row 0 is ranked first, row 2 is judged: the draw is among the four others.
@@ -300,9 +302,9 @@ def test_what_is_drawn_is_not_what_the_round_presumed() -> None:
     ledger = Ledger.of([1, 0, 0], 402, drawn=[0, 0, 0])
     shared = []
     for seed in range(40):
-        ranking = one_round(here, judged, grades, Recipe(presumed=60), seed, 60)
+        ranking = train_and_rank(here, judged, grades, Recipe(presumed=60), seed, 60)
         presumed = np.random.default_rng(seed).choice(np.flatnonzero(left), 60, replace=False)
-        drawn = {c.row for c in queue(ranking, ledger, left, seed, share=1.0) if c.rank is None}
+        drawn = {c.row for c in build_queue(ranking, ledger, left, seed, share=1.0) if c.rank is None}
         assert len(drawn) == 60
         shared.append(len(drawn & set(presumed.tolist())))
     assert np.mean(shared) == pytest.approx(60 * 60 / 399, abs=3)  # by chance, and no more
@@ -317,8 +319,8 @@ def test_embeddings_whose_values_cancel_out_are_not_blank() -> None:
 
 def test_several_opinions_of_one_document_are_one_document() -> None:
     say = runs_say([0.01] * 5 + [0.1] * 5 + [0.01] * 5)
-    once = one_round(space(evidence=say), rows(0, 5), rows(1, 0), Recipe(presumed=0), 1, 15)
-    often = one_round(
+    once = train_and_rank(space(evidence=say), rows(0, 5), rows(1, 0), Recipe(presumed=0), 1, 15)
+    often = train_and_rank(
         space(evidence=say), rows(0, 0, 0, 0, 5, 5, 5, 5), rows(1, 1, 1, 1, 0, 0, 0, 0), Recipe(presumed=0), 1, 15
     )
     np.testing.assert_allclose(once.scores, often.scores, atol=0.35)
@@ -334,6 +336,6 @@ def test_a_recipe_refuses_parameters_that_no_learner_can_use(parameters: dict[st
 def test_vectors_of_ready_matrices_will_do() -> None:
     random = np.random.default_rng(0)
     here = Space(Vectors.of(random.normal(size=(30, 4)).astype(np.float32)), np.ones(30, dtype=bool), "words")
-    ranking = one_round(here, rows(0, 1), rows(1, 0), Recipe(presumed=5), 1, 30)
+    ranking = train_and_rank(here, rows(0, 1), rows(1, 0), Recipe(presumed=5), 1, 30)
     assert ranking.came_by == "model"
     assert len(ranking.rows) == 28

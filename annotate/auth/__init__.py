@@ -1,1 +1,1 @@
-"""Coming in and going out: the sign-in pages, sessions at the door, and signing in at a provider."""
+"""Signing in: pages, sessions, roles, and an OpenID Connect provider."""

@@ -1,4 +1,4 @@
-"""The HTML of the sign-in pages: plain forms that need no script."""
+"""HTML of the sign-in pages: plain forms without a script."""
 
 from html import escape
 
@@ -40,24 +40,22 @@ code { font-size: .95em; }
 """
 
 
-def page(title: str, body: str, status: int = 200, **headers: str) -> HTMLResponse:
-    """A page of this modest kind; `body` is markup, `title` text."""
-    html = (
+def _page(title: str, body: str, status: int = 200) -> HTMLResponse:
+    html = without_bidi(
         '<!doctype html><html lang="en"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>Cleverdon: {escape(title)}</title><style>{_STYLE}</style>"
         f"<main><h1>{escape(title)}</h1>{body}</main></html>"
     )
-    html = without_bidi(html)
-    return HTMLResponse(html, status, HEADERS | {name.replace("_", "-"): value for name, value in headers.items()})
+    return HTMLResponse(html, status, HEADERS)
 
 
 def signin(campaign: str, provider: str | None, wrong: str = "", name: str = "", status: int = 200) -> HTMLResponse:
-    """Name and password; a button for the provider where there is one."""
-    other = (
-        f'<p><a class="button second" href="/at-provider">Sign in with {escape(provider)}</a></p>' if provider else ""
-    )
-    return page(
+    """Ask for name and password, with a link to the provider where there is one."""
+    at_provider = ""
+    if provider:
+        at_provider = f'<p><a class="button second" href="/at-provider">Sign in with {escape(provider)}</a></p>'
+    return _page(
         "Sign in",
         f"<p>{escape(campaign)}</p>{_alert(wrong)}"
         '<form method="post" action="/signin">'
@@ -67,7 +65,7 @@ def signin(campaign: str, provider: str | None, wrong: str = "", name: str = "",
         '<label for="password">Password</label>'
         '<input id="password" name="password" type="password" autocomplete="current-password" maxlength="1000" '
         f"required{' autofocus' if name else ''}>"
-        f"<button>Sign in</button></form>{other}"
+        f"<button>Sign in</button></form>{at_provider}"
         '<p class="rest">No password yet, or forgotten? A manager of the campaign can make a link with which you '
         "choose one. On the machine that serves the campaign, <code>cleverdon serve DIR</code> prints a sign-in "
         "link.</p>",
@@ -75,12 +73,12 @@ def signin(campaign: str, provider: str | None, wrong: str = "", name: str = "",
     )
 
 
-def link(campaign: str, name: str, token: str, instead_of: str = "") -> HTMLResponse:
-    """The button of a one-time link. The link is used up when it is pressed, not when the page is looked at."""
-    return page(
+def link(campaign: str, name: str, token: str, person: str | None = None) -> HTMLResponse:
+    """Show the button that uses a one-time link."""
+    return _page(
         "Sign in",
         f"<p>This link signs you in to <b>{escape(campaign)}</b> as <b>{escape(name)}</b>. It works once.</p>"
-        f"{_alert(_leaving(instead_of))}"
+        f"{_replacing(person, name)}"
         '<form method="post" action="/signin">'
         f'<input type="hidden" name="token" value="{escape(token)}">'
         f"<button autofocus>Sign in as {escape(name)}</button></form>",
@@ -88,13 +86,13 @@ def link(campaign: str, name: str, token: str, instead_of: str = "") -> HTMLResp
 
 
 def invitation(
-    campaign: str, name: str, token: str, wrong: str = "", status: int = 200, instead_of: str = ""
+    campaign: str, name: str, token: str, wrong: str = "", status: int = 200, person: str | None = None
 ) -> HTMLResponse:
-    """Choose a password. The link is used up when the form is sent, not when it is looked at."""
-    return page(
+    """Ask an invited person for a password; sending the form uses the invitation."""
+    return _page(
         "Choose a password",
         f"<p>You are invited to <b>{escape(campaign)}</b>. With this name and a password of yours you sign in.</p>"
-        f"{_alert(wrong)}{_alert(_leaving(instead_of))}"
+        f"{_alert(wrong)}{_replacing(person, name)}"
         '<form method="post" action="/invitation">'
         f'<input type="hidden" name="token" value="{escape(token)}">'
         '<label for="name">Name</label>'
@@ -112,8 +110,8 @@ def invitation(
 
 
 def expired_link() -> HTMLResponse:
-    """A link that was used, or was never made here."""
-    return page(
+    """Refuse a link that has been used or was never made here."""
+    return _page(
         "This link cannot be used",
         "<p>Each link works once, and for a few days. This one was used already, is too old, or was never made "
         "here.</p>"
@@ -126,12 +124,14 @@ def expired_link() -> HTMLResponse:
 
 
 def refused(why: str, status: int = 403) -> HTMLResponse:
-    """A request that is not answered, and why."""
-    return page("Not done", f"<p>{escape(why)}</p><p><a href='/signin'>Sign in</a></p>", status)
+    """Refuse a request and say why."""
+    return _page("Not done", f"<p>{escape(why)}</p><p><a href='/signin'>Sign in</a></p>", status)
 
 
-def _leaving(instead_of: str) -> str:
-    return f"This browser is signed in as {instead_of}, who is signed out by this." if instead_of else ""
+def _replacing(person: str | None, name: str) -> str:
+    """Warn a person who is signed in on the browser under another name."""
+    is_other = person not in (None, name)
+    return _alert(f"This browser is signed in as {person}, who is signed out by this." if is_other else "")
 
 
 def _alert(wrong: str) -> str:

@@ -1,7 +1,6 @@
-"""Signing in at a provider (OpenID Connect): what ``sso.toml`` in the campaign's directory says.
+"""Settings of an OpenID Connect provider (``sso.toml``), and the role of the people whom it signs in.
 
-The sign-in itself is Streamlit's (``st.login``, which needs Authlib). Here stands who the provider's people are in
-this campaign.
+The sign-in itself is Streamlit's (``st.login``, which needs Authlib).
 """
 
 import hashlib
@@ -12,27 +11,29 @@ import time
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from annotate.server.origins import ascii_address
-from collection.accounts import claimed_groups, clean_role, role_of
+from streamlit.runtime.secrets import SecretsValue
+
+from annotate.server.origins import encode_address
+from collection.accounts import clean_role, find_role, read_groups
 from collection.errors import CampaignError, FormatError, InputError
 from collection.records import Role
 
 FILE = "sso.toml"
-NAME = "provider"
-"""What Streamlit knows the provider by; of no meaning outside."""
-FRESH = 5 * 60
-"""Seconds for which the provider's word counts. Streamlit keeps it for 30 days, in which somebody may have left."""
-AHEAD = 2 * 60
-"""Seconds by which the provider's clock may be ahead."""
+NAME = "provider"  # the provider's name in Streamlit's settings
+CLAIMS_VALID = 5 * 60
+"""Seconds for which the provider's claims are valid; Streamlit keeps them for 30 days, in which people may leave."""
+CLOCK_SKEW = 2 * 60  # seconds by which the provider's clock may be ahead
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
+_REQUIRED = ("address", "metadata_url", "client_id", "client_secret")
+_OPTIONAL = ("title", "scope", "email_claim", "groups_claim")
 
 
 class Newcomer(NamedTuple):
-    """Somebody whom the provider vouches for, and what they are here."""
+    """A person whom the provider has signed in, and their role in the campaign."""
 
     email: str
     name: str | None
@@ -40,11 +41,11 @@ class Newcomer(NamedTuple):
 
 
 class Provider(NamedTuple):
-    """A provider, and which of its people have which role."""
+    """A provider, the app's address, and the people of each role."""
 
     title: str
     address: str
-    """Where browsers find the app, such as ``https://judging.example.org``."""
+    """The app's, such as ``https://judging.example.org``."""
     metadata_url: str
     client_id: str
     client_secret: str
@@ -53,10 +54,10 @@ class Provider(NamedTuple):
     email_claim: str = "email"
     groups_claim: str = "groups"
     readable: bool = False
-    """Whether others on this machine can read the file, which has a secret in it."""
+    """Whether others on this machine can read the file, which contains a secret."""
 
-    def secrets(self, key: bytes) -> dict[str, Any]:
-        """What ``st.App`` is given; the cookie's key comes from the campaign's own."""
+    def secrets(self, key: bytes) -> dict[str, SecretsValue]:
+        """Return the secrets for ``st.App``; the cookie's key is derived from the campaign's."""
         cookie_secret = hmac.new(key, b"cleverdon provider", hashlib.sha256).hexdigest()
         return {
             "auth": {
@@ -71,49 +72,39 @@ class Provider(NamedTuple):
             }
         }
 
-    def newcomer(self, claims: Mapping[str, Any], at: float | None = None) -> Newcomer | None:
-        """Who somebody is whom the provider has signed in.
+    def identify(self, claims: Mapping[str, object], at: float | None = None) -> Newcomer | None:
+        """Identify a person by the provider's claims; None where they are too old, to sign in there again.
 
-        Parameters
-        ----------
-        claims
-            What the provider says of the person.
-        at
-            The time, in seconds of the epoch; now, if left out.
-
-        Returns
-        -------
-        Newcomer or None
-            None where that was said too long ago: the person has to go to the provider again.
+        `at` is in seconds since the epoch, now if left out.
 
         Raises
         ------
         InputError
-            They are nobody here: no address, one that the provider has not verified, or in no role.
+            The claims have no e-mail address, an unverified one, or one without a role.
         """
-        said = claims.get("iat")
-        age = (time.time() if at is None else at) - said if isinstance(said, int | float) else float("inf")
-        if not -AHEAD <= age <= FRESH:
+        issued = claims.get("iat")
+        now = time.time() if at is None else at
+        if not isinstance(issued, int | float) or not -CLOCK_SKEW <= now - issued <= CLAIMS_VALID:
             return None
         email = claims.get(self.email_claim)
         if not isinstance(email, str) or not email:
             raise InputError(f"{self.title} gave no e-mail address for you (the claim {self.email_claim!r})")
         if str(claims.get("email_verified", True)).lower() == "false":
             raise InputError(f"{self.title} has not verified that {email} is yours")
-        role = role_of(email, claimed_groups(claims, self.groups_claim), self.roles)
+        role = find_role(email, read_groups(claims, self.groups_claim), self.roles)
         if role is None:
             raise InputError(f"there is no role in this campaign for {email}; ask a manager of it for one")
         name = claims.get("name")
         return Newcomer(email, name if isinstance(name, str) else None, role)
 
 
-def read(directory: Path) -> Provider | None:
-    """The provider of a campaign; None where there is no ``sso.toml``.
+def read_provider(directory: Path) -> Provider | None:
+    """Read the provider's settings; None where there is no ``sso.toml``.
 
     Raises
     ------
     FormatError
-        The file is not what it should be.
+        A setting is missing, unknown or wrong.
     CampaignError
         Authlib is not installed.
     """
@@ -126,31 +117,22 @@ def read(directory: Path) -> Provider | None:
         raise FormatError(path, None, "TOML", str(error)) from error
     if importlib.util.find_spec("authlib") is None:
         raise CampaignError(f"{path} is there, but not Authlib: `pip install cleverdon[sso]`, or remove the file")
-    text = {key: _text(path, content, key) for key in ("address", "metadata_url", "client_id", "client_secret")}
+    text = {key: _text(path, content, key) for key in (*_REQUIRED, *(key for key in _OPTIONAL if key in content))}
     text["address"] = text["address"].rstrip("/")
     for key in ("address", "metadata_url"):
         _require_safe(path, key, text[key])
     if urlsplit(text["address"]).path:
         raise FormatError(path, None, "an address without a path", text["address"])
-    text["address"] = ascii_address(text["address"])
-    more = {key: _text(path, content, key) for key in ("scope", "email_claim", "groups_claim") if key in content}
-    unknown = set(content) - {*text, *more, "title", "roles"}
-    if unknown:
-        raise FormatError(path, None, f"no other settings than {', '.join(_SETTINGS)}", ", ".join(sorted(unknown)))
-    title = (
-        _text(path, content, "title") if "title" in content else urlsplit(text["metadata_url"]).hostname or "provider"
-    )
+    text["address"] = encode_address(text["address"])
+    settings = (*_REQUIRED, *_OPTIONAL, "roles")
+    if unknown := set(content) - set(settings):
+        raise FormatError(path, None, f"no other settings than {', '.join(settings)}", ", ".join(sorted(unknown)))
+    text.setdefault("title", urlsplit(text["metadata_url"]).hostname or "provider")
     readable = bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
-    return Provider(title, **text, roles=_roles(path, content.get("roles")), **more, readable=readable)
+    return Provider(**text, roles=_roles(path, content.get("roles")), readable=readable)
 
 
-_SETTINGS = (
-    *("address", "metadata_url", "client_id", "client_secret"),
-    *("title", "scope", "email_claim", "groups_claim", "roles"),
-)
-
-
-def _text(path: Path, content: Mapping[str, Any], key: str) -> str:
+def _text(path: Path, content: Mapping[str, object], key: str) -> str:
     value = content.get(key)
     if not isinstance(value, str) or not value.strip():
         raise FormatError(path, None, f'{key} = "..."', "none" if value is None else repr(value))
@@ -165,7 +147,7 @@ def _require_safe(path: Path, key: str, url: str) -> None:
         raise FormatError(path, None, f"{key} as https://... (http only on this machine)", url)
 
 
-def _roles(path: Path, table: Any) -> dict[Role, list[str]]:
+def _roles(path: Path, table: object) -> dict[Role, list[str]]:
     wanted = 'a table [roles] such as annotator = ["*@example.org", "group:judges"]'
     if not isinstance(table, dict) or not table:
         raise FormatError(path, None, wanted, "none" if table is None else repr(table))

@@ -1,4 +1,4 @@
-"""The pages: where each stands in the menu, its address, and the roles that may open it."""
+"""The table of pages: section of the menu, address, and the roles that may open each."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,24 +6,21 @@ from typing import NamedTuple
 from annotate.auth.roles import EVERYBODY, JUDGES, MANAGERS, READERS
 from collection.records import Role
 
-SECTIONS = ("", "Judge", "Build", "Results", "People")
-"""Sections of the menu, in order."""
+SECTIONS = ("", "Judge", "Build", "Results", "People")  # sections of the menu, in order
 
 
 class PageEntry(NamedTuple):
-    """One page. Who has none of its `roles` is refused, also by the page's address."""
+    """One page: its script in ``annotate/views/``, its place in the menu, and the roles that may open it."""
 
     file: str
-    """The script, in this folder."""
     title: str
     icon: str
     section: str
-    """One of :data:`SECTIONS`."""
     url_path: str
     roles: tuple[Role, ...]
     default: bool = False
     has_uploader: bool = False
-    """Whether people choose files there that their browser sends."""
+    """Whether the page takes files."""
 
 
 PAGES: tuple[PageEntry, ...] = (
@@ -48,11 +45,11 @@ PAGES: tuple[PageEntry, ...] = (
 )
 
 
-def entry(file: str) -> PageEntry:
-    """The entry of a view script, by its file name."""
+def find_page(file: str) -> PageEntry:
+    """Return the entry of a page's script."""
     return next(page for page in PAGES if page.file == file)
 
 
 def role_names(roles: Sequence[Role]) -> str:
-    """``managers and readers``."""
+    """List roles in the plural, as in ``managers and readers``."""
     return " and ".join(f"{role}s" for role in roles)

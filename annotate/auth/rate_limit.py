@@ -1,4 +1,4 @@
-"""How often somebody may try a password, and how many passwords are checked at once."""
+"""Limits on failed sign-ins, and on the passwords that are checked at the same time."""
 
 import math
 import time
@@ -7,39 +7,30 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-MOST = 10
-"""Failures of one name from one source that are allowed within :data:`WITHIN`."""
-MOST_OF_ACCOUNT = 50
-"""Failures of one name from all unknown sources together that are allowed within :data:`WITHIN`."""
-WITHIN = 5 * 60.0
-"""Seconds."""
-KEPT = 10_000
-"""Counts that are remembered; the oldest are forgotten first."""
-MOST_WAITING = 16
-"""Checks of passwords under way or waiting; each takes a tenth of a second."""
-MOST_WAITING_OF_SOURCE = 8
-"""The same from one source, so that the others have places left."""
+MAX_FAILURES = 10
+"""Failures allowed for one name from one source within :data:`PERIOD`."""
+MAX_FAILURES_PER_NAME = 50
+"""Failures allowed for one name from all unknown sources together within :data:`PERIOD`."""
+PERIOD = 5 * 60.0  # seconds
+MAX_COUNTS = 10_000
+"""Counts kept; the oldest are forgotten first."""
+MAX_CHECKS = 16  # password checks running or waiting, 0.1 s each
+MAX_CHECKS_PER_SOURCE = 8  # the same from one source
 
-_EVERYWHERE = "*"
-"""In the place of a source: all unknown ones together."""
+_ALL_SOURCES = "*"
 
 
-class Attempts:
-    """Failed attempts, by name and source. Kept in memory: a new process begins at none.
+class FailedAttempts:
+    """Failed attempts by name and source, kept in memory.
 
-    A source is an address, or a browser in which the person has signed in before and which has a cookie that says so
-    ("device cookie", OWASP, Slow Down Online Guessing Attacks with Device Cookies). Guesses from many addresses close
-    a name for unknown sources only: the person still gets in from their browser, or by a one-time link.
-
-    Parameters
-    ----------
-    clock
-        Seconds that only go forward; for tests.
+    A source is an address, or a browser with a cookie that says that the person has signed in there before ("device
+    cookie", OWASP, Slow Down Online Guessing Attacks with Device Cookies). Guesses from many addresses lock a name for
+    unknown sources only: the person can still sign in from their own browser, or by a one-time link.
 
     Examples
     --------
-    >>> attempts = Attempts(clock=lambda: 0.0)
-    >>> for _ in range(MOST):
+    >>> attempts = FailedAttempts(clock=lambda: 0.0)
+    >>> for _ in range(MAX_FAILURES):
     ...     attempts.failed("ann", "10.0.0.1")
     >>> attempts.wait("ann", "10.0.0.1"), attempts.wait("ann", "10.0.0.2")
     (300.0, 0.0)
@@ -51,58 +42,56 @@ class Attempts:
 
     def wait(self, name: str, source: str, *, is_known: bool = False) -> float:
         """Seconds until this name may be tried again from this source; 0 where it may now."""
-        return max(self._wait(key, most) for key, most in _counts(name, source, is_known))
+        now = self._clock()
+        recent = ((self._recent(key), most) for key, most in _limits(name, source, is_known))
+        return max([0.0, *(times[-most] + PERIOD - now for times, most in recent if len(times) >= most)])
 
     def failed(self, name: str, source: str, *, is_known: bool = False) -> None:
         """Count a failure."""
-        for key, most in _counts(name, source, is_known):
+        for key, most in _limits(name, source, is_known):
             recent = [*self._recent(key), self._clock()]
             self._failures.pop(key, None)
-            while len(self._failures) >= KEPT:
+            while len(self._failures) >= MAX_COUNTS:
                 del self._failures[next(iter(self._failures))]
             self._failures[key] = recent[-most:]
 
     def succeeded(self, name: str, source: str, *, is_known: bool = False) -> None:
         """Forget the failures of a name from a source; those from other sources still count."""
-        for key, _ in _counts(name, source, is_known):
+        for key, _ in _limits(name, source, is_known):
             if key[1] == source:
                 self._failures.pop(key, None)
             elif self._failures.get(key):
                 self._failures[key].pop()  # the one that was counted for this attempt
 
-    def _wait(self, key: tuple[str, str], most: int) -> float:
-        recent = self._recent(key)
-        return max(0.0, recent[-most] + WITHIN - self._clock()) if len(recent) >= most else 0.0
-
     def _recent(self, key: tuple[str, str]) -> list[float]:
-        return [at for at in self._failures.get(key, ()) if at > self._clock() - WITHIN]
+        return [at for at in self._failures.get(key, ()) if at > self._clock() - PERIOD]
 
 
-OLD_PASSWORDS = Attempts()
-"""Failures on the Account page, by session: whoever finds an open browser must not find the password as well."""
+OLD_PASSWORD_FAILURES = FailedAttempts()
+"""Failures on the Account page by session: an open browser must not give away the password as well."""
 
 
 def wait_message(wait: float) -> str:
-    """What somebody is told who has to wait, in seconds."""
+    """Tell somebody how long to wait, rounded up to minutes; `wait` is in seconds."""
     minutes = math.ceil(wait / 60)
     return f"Too many attempts: try again in {minutes} minute{'' if minutes == 1 else 's'}."
 
 
-class Busy(Exception):
+class TooManyChecks(Exception):
     """No place is free."""
 
 
-class Queue:
-    """The places of passwords that are checked or wait for it. Who finds none is told to come back."""
+class PasswordChecks:
+    """Limits the passwords that are checked or wait for it, in all and from one source."""
 
     def __init__(self) -> None:
         self._taken: Counter[str] = Counter()
 
     @contextmanager
     def place(self, source: str) -> Iterator[None]:
-        """Hold a place inside the context; raises :class:`Busy` where there is none."""
-        if self._taken.total() >= MOST_WAITING or self._taken[source] >= MOST_WAITING_OF_SOURCE:
-            raise Busy
+        """Hold a place inside the context; raise :class:`TooManyChecks` where none is free."""
+        if self._taken.total() >= MAX_CHECKS or self._taken[source] >= MAX_CHECKS_PER_SOURCE:
+            raise TooManyChecks
         self._taken[source] += 1
         try:
             yield
@@ -113,15 +102,15 @@ class Queue:
 
 
 def same_name(one: str, other: str) -> bool:
-    """Whether two names are one account's, as somebody may type it."""
+    """Whether two names, as typed, are the same account's."""
     return _folded(one) == _folded(other)
 
 
-def _counts(name: str, source: str, is_known: bool) -> list[tuple[tuple[str, str], int]]:
-    """What an attempt counts for, and how many failures each of them allows."""
+def _limits(name: str, source: str, is_known: bool) -> list[tuple[tuple[str, str], int]]:
+    """The counts that an attempt adds to, with the failures allowed for each."""
     folded = _folded(name)
-    mine = ((folded, source), MOST)
-    return [mine] if is_known else [mine, ((folded, _EVERYWHERE), MOST_OF_ACCOUNT)]
+    own = ((folded, source), MAX_FAILURES)
+    return [own] if is_known else [own, ((folded, _ALL_SOURCES), MAX_FAILURES_PER_NAME)]
 
 
 def _folded(name: str) -> str:

@@ -1,7 +1,7 @@
-"""Whose a route is, as data: every route says it, and none is served that does not."""
+"""The roles that may use a route: each endpoint declares them, and a route without a declaration is not served."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from starlette.routing import BaseRoute, Route
 
@@ -14,11 +14,11 @@ JUDGES: tuple[Role, ...] = ("manager", "annotator")
 MANAGERS: tuple[Role, ...] = ("manager",)
 READERS: tuple[Role, ...] = ("manager", "reader")
 
-E = TypeVar("E", bound=Callable[..., Any])
+E = TypeVar("E", bound=Callable[..., object])
 
 
 def open_to(roles: tuple[Role, ...]) -> Callable[[E], E]:
-    """Say of an endpoint whose it is. That says it and no more: the endpoint has to look who comes."""
+    """Declare the roles of an endpoint, which still has to check them."""
 
     def declare(endpoint: E) -> E:
         endpoint.roles = roles  # type: ignore[attr-defined]
@@ -28,13 +28,7 @@ def open_to(roles: tuple[Role, ...]) -> Callable[[E], E]:
 
 
 def roles_of(route: BaseRoute) -> tuple[Role, ...]:
-    """Whose a route is.
-
-    Raises
-    ------
-    TypeError
-        Its endpoint does not say.
-    """
+    """Return the roles that a route's endpoint declares; raise :class:`TypeError` where it declares none."""
     roles: tuple[Role, ...] | None = getattr(route.endpoint, "roles", None) if isinstance(route, Route) else None
     if roles is None:
         raise TypeError(f"{route!r} does not say whose it is; declare its endpoint with open_to")
@@ -42,7 +36,7 @@ def roles_of(route: BaseRoute) -> tuple[Role, ...]:
 
 
 def require_roles(routes: Sequence[BaseRoute]) -> list[BaseRoute]:
-    """The routes, all of which say whose they are; raises :class:`TypeError` for one that does not."""
+    """Return the routes; raise :class:`TypeError` where one of them declares no roles."""
     for route in routes:
         roles_of(route)
     return list(routes)

@@ -1,4 +1,4 @@
-"""Who is signed in, and the campaign of this script run."""
+"""The campaign and the person of a script run."""
 
 import os
 from collections.abc import Iterator
@@ -15,22 +15,19 @@ from collection.records import Role
 
 
 class Session(NamedTuple):
-    """One script run: a campaign opened in its thread, and the person at the browser."""
+    """A script run: a campaign opened in its thread, and the person at the browser."""
 
     campaign: Campaign
     annotator: str
     role: Role
-    tokens: Tokens
     digest: str
-    """The browser's session, as the store knows it."""
-
-    def token(self) -> str:
-        """What the judging card shows the routes: this person, in this browser, for a quarter of an hour."""
-        return self.tokens.token(self.annotator, self.digest)
+    """Identifies the browser's session in the store."""
+    token: str
+    """The judging card sends it to the routes."""
 
 
 DIRECTORY_VARIABLE = "CLEVERDON_CAMPAIGN"
-"""How the script, which Streamlit runs by itself, learns which campaign it shows."""
+"""Environment variable with the campaign's directory, for the script that Streamlit runs."""
 
 _current: ContextVar[Session] = ContextVar("session")
 
@@ -39,7 +36,7 @@ _current: ContextVar[Session] = ContextVar("session")
 def open_session() -> Iterator[Session | None]:
     """Open the campaign for this script run; None where nobody is signed in.
 
-    The store is asked in every run: who has signed out, or is locked, is gone with the next click.
+    The store is asked in every run, so a person who has signed out or is locked loses access at the next click.
     """
     with open_campaign() as campaign:
         tokens = Tokens(campaign.server_state.secret(), campaign.id)
@@ -48,7 +45,8 @@ def open_session() -> Iterator[Session | None]:
         if person is None:
             yield None
             return
-        session = Session(campaign, person.name, person.role, tokens, person.session)
+        token = tokens.token(person.name, person.session)
+        session = Session(campaign, person.name, person.role, person.session, token)
         reset = _current.set(session)
         try:
             yield session
@@ -57,10 +55,10 @@ def open_session() -> Iterator[Session | None]:
 
 
 def open_campaign() -> Campaign:
-    """The campaign that the app shows, opened in this thread."""
+    """Open the app's campaign in this thread."""
     return Campaign(Path(os.environ[DIRECTORY_VARIABLE]))
 
 
 def current() -> Session:
-    """The session of this script run; pages are only run inside one."""
+    """Return the session of this script run; pages only run inside one."""
     return _current.get()

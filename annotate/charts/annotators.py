@@ -1,41 +1,34 @@
-"""The charts of the Annotators page."""
-
-from typing import cast
+"""Charts of the Annotators page."""
 
 import altair as alt
 import pandas as pd
 
+from annotate.charts.marks import POINTS
+
 _LEGEND = alt.Legend(title=None, orient="bottom", columns=3, labelLimit=140, symbolOpacity=1)
-POINTS = 2_000
-"""Points that are drawn at most; more cannot be told apart."""
 
 WINDOW = 20
-"""Judgements over which the line takes its median."""
+"""Judgements in the window of the running median."""
 
 SHORTEST = 0.1
-"""Where the axis of seconds begins; less is drawn there, since a logarithm has no 0."""
+"""Seconds at which the logarithmic axis begins; shorter times are drawn there."""
 
 
 def seconds_chart(times: pd.DataFrame) -> alt.LayerChart:
-    """Seconds of each judgement against its number, for each annotator, with a running median.
+    """Seconds of each judgement against its number, with a running median of each annotator.
 
-    Parameters
-    ----------
-    times
-        ``annotator``, ``judged_at``, ``seconds``, oldest first: ``Conduct.times`` of
-        :mod:`collection.annotator_agreement.annotator_statistics`.
+    `times` has ``annotator``, ``judged_at`` and ``seconds``, oldest first.
     """
-    of_each = times.groupby("annotator")["seconds"]
+    seconds = times.groupby("annotator")["seconds"]
     shown = times.assign(
-        number=of_each.cumcount() + 1,
+        number=seconds.cumcount() + 1,
         drawn=times["seconds"].clip(lower=SHORTEST),
-        median=of_each.transform(lambda s: s.rolling(WINDOW, min_periods=1).median()).clip(lower=SHORTEST),
+        median=seconds.transform(lambda s: s.rolling(WINDOW, min_periods=1).median()).clip(lower=SHORTEST),
     )
     shown = shown.iloc[:: max(1, len(shown) // POINTS)]
     x = alt.X("number:Q", title="judgement", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False))
     y = alt.Scale(type="log", domainMin=SHORTEST)
-    colour = alt.Color("annotator:N", legend=_LEGEND)
-    base = alt.Chart(shown).encode(x=x, color=colour)
+    base = alt.Chart(shown).encode(x=x, color=alt.Color("annotator:N", legend=_LEGEND))
     points = base.mark_point(filled=True, opacity=0.35, size=18).encode(
         y=alt.Y("drawn:Q", title="seconds", scale=y, axis=alt.Axis(values=[0.1, 1, 10, 100, 1000], format="~g")),
         tooltip=[
@@ -45,27 +38,19 @@ def seconds_chart(times: pd.DataFrame) -> alt.LayerChart:
             alt.Tooltip("judged_at:T", title="when (UTC)", format="%Y-%m-%d %H:%M"),
         ],
     )
-    line = base.mark_line(strokeWidth=2).encode(y=alt.Y("median:Q", scale=y))
-    return cast(alt.LayerChart, (points + line).properties(height=300))
+    return alt.LayerChart(
+        layer=[points, base.mark_line(strokeWidth=2).encode(y=alt.Y("median:Q", scale=y))], height=300
+    )
 
 
 def days_chart(days: pd.DataFrame) -> alt.Chart:
-    """Judgements of each day, one annotator above the other.
-
-    Parameters
-    ----------
-    days
-        ``Conduct.days`` of :mod:`collection.annotator_agreement.annotator_statistics`.
-    """
+    """Judgements of each day, stacked by annotator; `days` has ``annotator``, ``day`` and ``judgements``."""
     table = days.assign(day=days["day"].dt.strftime("%Y-%m-%d"))
-    chart = (
-        alt.Chart(table)
-        .mark_bar()
-        .encode(
-            x=alt.X("day:O", title="day (UTC)", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
-            y=alt.Y("sum(judgements):Q", title="judgements", axis=alt.Axis(tickMinStep=1)),
-            color=alt.Color("annotator:N", legend=_LEGEND),
-            tooltip=["annotator:N", "day:O", "judgements:Q"],
-        )
+    bars = alt.Chart(table, height=300).mark_bar()
+    chart: alt.Chart = bars.encode(
+        x=alt.X("day:O", title="day (UTC)", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
+        y=alt.Y("sum(judgements):Q", title="judgements", axis=alt.Axis(tickMinStep=1)),
+        color=alt.Color("annotator:N", legend=_LEGEND),
+        tooltip=["annotator:N", "day:O", "judgements:Q"],
     )
-    return cast(alt.Chart, chart.properties(height=300))
+    return chart

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from altair.typing import ChartType
     from streamlit.components.v2.types import ComponentRenderer
 
-_FILES_NODES = """<div data-part="files"><span>Save the chart as</span>
+_HTML = """<div data-part="files"><span>Save the chart as</span>
 <button type="button" data-file="svg">SVG</button><button type="button" data-file="png">PNG</button>
 <span data-part="said" role="status"></span></div>"""
 
-_FILES_LOOKS = """
+_CSS = """
 [data-part=files] { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; font-size: 0.8rem;
   font-family: var(--st-font); color: color-mix(in srgb, var(--st-text-color) 75%, transparent); }
 button { font: inherit; color: var(--st-text-color); background: none; cursor: pointer; padding: 0.25rem 0.7rem;
@@ -33,33 +33,30 @@ button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offse
 @cache
 def _files_component() -> ComponentRenderer:
     script = Path(__file__).with_name("download.js").read_text(encoding="utf-8")
-    return st.components.v2.component("cleverdon_chart_files", html=_FILES_NODES, css=_FILES_LOOKS, js=script)
+    return st.components.v2.component("cleverdon_chart_files", html=_HTML, css=_CSS, js=script)
 
 
-def downloadable_chart(chart: ChartType, name: str, shows: str, *, key: str | None = None, **options: Any) -> None:
-    """Draw a chart with a sentence that says what it shows, and buttons that save it as SVG and as PNG.
+def downloadable_chart(chart: ChartType, name: str, caption: str, *, key: str | None = None, **options: Any) -> None:
+    """Draw a chart with a caption, and buttons that save it as SVG and PNG.
 
-    Streamlit's own menu saves no SVG and switches that of Vega-Embed off. So the page draws the chart as SVG, and a
-    small script saves what is on screen, on the page's background: light for print, in the light theme.
+    Streamlit's own menu saves no SVG and switches that of Vega-Embed off. So the chart is drawn as SVG, and a small
+    script saves what is on screen, on the page's background.
 
     Parameters
     ----------
-    chart
-        Any chart of altair.
     name
-        What the files are called, without the ending: letters, digits and hyphens. It also tells the charts of a page
-        apart.
-    shows
-        The sentence under the chart. It is text, not Markdown.
+        Name of the files without the ending: letters, digits and hyphens; unique on the page.
+    caption
+        Text, not Markdown.
     key
-        The chart's, by which the session knows its selection.
+        Key of the chart's selection in the session.
     **options
-        For :func:`streamlit.altair_chart`: ``on_select``; ``alt``, what is read aloud instead (else the sentence).
+        For :func:`streamlit.altair_chart`: ``on_select``; ``alt``, the text for screen readers (else the caption).
     """
-    aloud = options.pop("alt", shows)
+    aloud = options.pop("alt", caption)
     box = f"chart-{name}"
     chart = chart.properties(usermeta={"embedOptions": {"renderer": "svg"}})
     with st.container(key=box, gap="small"):
         display.altair_chart(chart, key=key, alt=aloud, **options)
-        st.caption(plain(shows))
+        st.caption(plain(caption))
         _files_component()(data={"name": name, "alt": without_bidi(aloud), "box": box}, key=f"{box}-files")

@@ -1,104 +1,79 @@
-"""The charts of the Reusability page."""
-
-from typing import cast
+"""Charts of the Reusability page."""
 
 import altair as alt
 import pandas as pd
 
-from annotate.charts.colours import BLUE, NEUTRAL, ORANGE
+from annotate.charts.marks import BLUE, GREY, ORANGE, colours, names_axis, shapes, tooltips
 
-KINDS = {"judged": "pooled", "left_out": "with its group left out", "new": "not pooled"}
-"""What a line of the judged shares is, in words."""
-
-_COLOURS = dict(zip(KINDS.values(), (BLUE, ORANGE, NEUTRAL), strict=True))
+POOLED, LEFT_OUT, NEW = "pooled", "with its group left out", "not pooled"
+_BEFORE_AFTER = {POOLED: ("circle", BLUE), LEFT_OUT: ("diamond", ORANGE)}
+_KINDS = {**_BEFORE_AFTER, NEW: ("square", GREY)}
 _LEGEND = alt.Legend(title=None, orient="bottom", direction="vertical", labelLimit=260, symbolOpacity=1)
 
 
 def judged_chart(curves: pd.DataFrame, depth: int) -> alt.LayerChart:
-    """Judged@k against k: a thin line a run, a thick one for their mean.
+    """Judged@k against k: a thin line for each run, a thick one for their mean, and a dashed one at the pool's `depth`.
 
-    Parameters
-    ----------
-    curves
-        ``run``, ``depth``, ``judged``, ``left_out`` (nan for a run that was not pooled).
-    depth
-        Of the pool: a dashed line.
+    `curves` has ``run``, ``depth``, ``judged`` and ``left_out`` (nan for a run that was not pooled).
     """
     new = curves["left_out"].isna()
     parts = [
-        curves[~new].rename(columns={"judged": "share"}).assign(kind=KINDS["judged"]),
-        curves[~new].drop(columns="judged").rename(columns={"left_out": "share"}).assign(kind=KINDS["left_out"]),
-        curves[new].rename(columns={"judged": "share"}).assign(kind=KINDS["new"]),
+        curves[~new].assign(share=curves["judged"], kind=POOLED),
+        curves[~new].assign(share=curves["left_out"], kind=LEFT_OUT),
+        curves[new].assign(share=curves["judged"], kind=NEW),
     ]
-    lines = pd.concat([part[["run", "depth", "share", "kind"]] for part in parts], ignore_index=True)
-    mean = lines.groupby(["kind", "depth"], as_index=False)["share"].mean()
+    lines = pd.concat(parts, ignore_index=True)[["run", "depth", "share", "kind"]]
+    mean = lines.groupby(["kind", "depth"], as_index=False).agg({"share": "mean"})
     x = alt.X("depth:Q", title="depth k (rank)", scale=alt.Scale(nice=False), axis=alt.Axis(tickMinStep=1))
     y = alt.Y("share:Q", title="share judged of the first k", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%"))
-    shown = [kind for kind in KINDS.values() if kind in set(lines["kind"])]
-    colour = alt.Color(
-        "kind:N", scale=alt.Scale(domain=shown, range=[_COLOURS[kind] for kind in shown]), legend=_LEGEND
-    )
-    thin = (
-        alt.Chart(lines)
-        .mark_line(strokeWidth=1, opacity=0.3)
-        .encode(x=x, y=y, color=colour, detail=["run:N"], tooltip=_tips("run", "kind", "depth"))
-    )
-    thick = alt.Chart(mean).mark_line(strokeWidth=3).encode(x=x, y=y, color=colour, tooltip=_tips("kind", "depth"))
-    rule = alt.Chart(pd.DataFrame({"depth": [depth]})).mark_rule(strokeDash=[5, 4], color=NEUTRAL).encode(x="depth:Q")
-    return cast(alt.LayerChart, (thin + thick + rule).properties(height=400))
-
-
-def _tips(*fields: str) -> list[alt.Tooltip]:
-    return [*(alt.Tooltip(field) for field in fields), alt.Tooltip("share:Q", title="share judged", format=".1%")]
+    shown = set(lines["kind"])
+    colour = colours("kind", {kind: mark for kind, mark in _KINDS.items() if kind in shown}, _LEGEND)
+    tips = tooltips(mean, kind="kind", depth="depth", share=("share judged", ".1%"))
+    thin = alt.Chart(lines).mark_line(strokeWidth=1, opacity=0.3)
+    thin = thin.encode(x=x, y=y, color=colour, detail=["run:N"], tooltip=[alt.Tooltip("run"), *tips])
+    thick = alt.Chart(mean).mark_line(strokeWidth=3).encode(x=x, y=y, color=colour, tooltip=tips)
+    rule = alt.Chart(pd.DataFrame({"depth": [depth]})).mark_rule(strokeDash=[5, 4], color=GREY).encode(x="depth:Q")
+    return alt.LayerChart(layer=[thin, thick, rule], height=400)
 
 
 def left_out_chart(left_out: pd.DataFrame, measure: str) -> alt.LayerChart:
-    """Each run's mean by all judgements, and by those that are left without its group.
+    """Each run's mean with all judgements, and without those that only its group contributed.
 
-    Parameters
-    ----------
-    left_out
-        The rows of one measure, as :func:`collection.reusability.leave_out` gives them.
-    measure
-        Which.
+    `left_out` has the rows of one measure of :func:`collection.reusability.leave_out`.
     """
-    tips = [
-        alt.Tooltip("run:N"),
-        alt.Tooltip("group:N"),
-        alt.Tooltip("unique:Q", title="unique pairs"),
-        alt.Tooltip("relevant:Q", title="relevant of them"),
-        alt.Tooltip("before:Q", format=".4f"),
-        alt.Tooltip("after:Q", format=".4f"),
-        alt.Tooltip("place_before:Q", title="place before"),
-        alt.Tooltip("place_after:Q", title="place after"),
-    ]
-    y = alt.Y("run:N", sort=left_out["run"].tolist(), title=None, axis=alt.Axis(labelLimit=150, labelFlush=False))
-    scale = alt.Scale(zero=False, nice=True)
-    base = alt.Chart(left_out).encode(y=y, tooltip=tips)
-    span = base.mark_rule(strokeWidth=2, color=NEUTRAL).encode(
-        x=alt.X("before:Q", title=f"mean {measure}", scale=scale), x2="after:Q"
+    base = alt.Chart(left_out).encode(
+        y=names_axis(left_out, "run", 150),
+        tooltip=tooltips(
+            left_out,
+            run="run",
+            group="group",
+            unique="unique pairs",
+            relevant="relevant of them",
+            before=("before", ".4f"),
+            after=("after", ".4f"),
+            place_before="place before",
+            place_after="place after",
+        ),
     )
-    names = list(KINDS.values())[:2]
+    title, scale = f"mean {measure}", alt.Scale(zero=False, nice=True)
+    span = base.mark_rule(strokeWidth=2, color=GREY).encode(x=alt.X("before:Q", title=title, scale=scale), x2="after:Q")
     points = (
         base.transform_fold(["before", "after"], as_=["when", "value"])
-        .transform_calculate(kind=f"datum.when == 'before' ? '{names[0]}' : '{names[1]}'")
+        .transform_calculate(kind=f"datum.when == 'before' ? '{POOLED}' : '{LEFT_OUT}'")
         .mark_point(filled=True, size=60, opacity=1)
         .encode(
-            x=alt.X("value:Q", title=f"mean {measure}", scale=scale),
-            color=alt.Color("kind:N", scale=alt.Scale(domain=names, range=[BLUE, ORANGE]), legend=_LEGEND),
-            shape=alt.Shape("kind:N", scale=alt.Scale(domain=names, range=["circle", "diamond"]), legend=_LEGEND),
+            x=alt.X("value:Q", title=title, scale=scale),
+            color=colours("kind", _BEFORE_AFTER, _LEGEND),
+            shape=shapes("kind", _BEFORE_AFTER, _LEGEND),
         )
     )
-    return cast(alt.LayerChart, (span + points).properties(height=alt.Step(20)))
+    return alt.LayerChart(layer=[span, points], height=alt.Step(20))
 
 
 def order_stability_chart(settling: pd.DataFrame) -> alt.LayerChart:
-    """Tau of the order by a shallower pool, depth by depth, a line for each measure.
+    """Kendall's tau of the order by a shallower pool, depth by depth, a line for each measure.
 
-    Parameters
-    ----------
-    settling
-        ``depth``, ``pairs``, ``measure``, ``tau``.
+    `settling` has ``depth``, ``pairs``, ``measure`` and ``tau``.
     """
     rows = settling.dropna(subset="tau")
     lowest = min(0.7, float(rows["tau"].min())) if len(rows) else 0.0
@@ -110,66 +85,44 @@ def order_stability_chart(settling: pd.DataFrame) -> alt.LayerChart:
             x=alt.X("depth:Q", title="depth of the pool (rank, log scale)", scale=alt.Scale(type="log", nice=False)),
             y=y,
             color=alt.Color("measure:N", sort=rows["measure"].drop_duplicates().tolist(), legend=_LEGEND),
-            tooltip=[
-                alt.Tooltip("measure:N"),
-                alt.Tooltip("depth:Q", title="depth"),
-                alt.Tooltip("pairs:Q", title="judgements", format=","),
-                alt.Tooltip("tau:Q", format=".3f"),
-            ],
+            tooltip=tooltips(rows, measure="measure", depth="depth", pairs=("judgements", ","), tau=("tau", ".3f")),
         )
     )
-    rules = alt.Chart(pd.DataFrame({"tau": [0.9, 0.95]})).mark_rule(strokeDash=[5, 4], color=NEUTRAL).encode(y=y)
-    return cast(alt.LayerChart, (rules + lines).properties(height=380))
+    rules = alt.Chart(pd.DataFrame({"tau": [0.9, 0.95]})).mark_rule(strokeDash=[5, 4], color=GREY).encode(y=y)
+    return alt.LayerChart(layer=[rules, lines], height=380)
 
 
 def topics_chart(topics: pd.DataFrame, measure: str) -> alt.Chart:
-    """Each topic by how well the systems do on it and by how much it decides.
-
-    Parameters
-    ----------
-    topics
-        As :func:`collection.reusability.by_topic` gives them.
-    measure
-        By which.
-    """
-    chart = (
-        alt.Chart(topics)
-        .mark_point(filled=True, opacity=0.75, color=BLUE)
-        .encode(
-            x=alt.X("mean:Q", title=f"mean {measure} of the systems", scale=alt.Scale(nice=True, zero=False)),
-            y=alt.Y("without:Q", title="tau without the topic", scale=alt.Scale(nice=True, zero=False)),
-            size=alt.Size("relevant:Q", scale=alt.Scale(range=[30, 500]), legend=None),
-            tooltip=[
-                alt.Tooltip("query_id:N", title="topic"),
-                alt.Tooltip("judged:Q"),
-                alt.Tooltip("relevant:Q"),
-                alt.Tooltip("mean:Q", format=".3f"),
-                alt.Tooltip("spread:Q", format=".3f"),
-                alt.Tooltip("agrees:Q", title="tau of its own order", format=".3f"),
-                alt.Tooltip("without:Q", title="tau without it", format=".3f"),
-            ],
-        )
+    """Each topic of :func:`collection.reusability.describe_topics` by the systems' mean and its influence on them."""
+    scale = alt.Scale(nice=True, zero=False)
+    dots = alt.Chart(topics, height=340).mark_point(filled=True, opacity=0.75, color=BLUE)
+    chart: alt.Chart = dots.encode(
+        x=alt.X("mean:Q", title=f"mean {measure} of the systems", scale=scale),
+        y=alt.Y("without:Q", title="tau without the topic", scale=scale),
+        size=alt.Size("relevant:Q", scale=alt.Scale(range=[30, 500]), legend=None),
+        tooltip=tooltips(
+            topics,
+            query_id="topic",
+            judged="judged",
+            relevant="relevant",
+            mean=("mean", ".3f"),
+            spread=("spread", ".3f"),
+            agrees=("tau of its own order", ".3f"),
+            without=("tau without it", ".3f"),
+        ),
     )
-    return cast(alt.Chart, chart.properties(height=340))
+    return chart
 
 
 def bounds_chart(bounds: pd.DataFrame, measure: str) -> alt.LayerChart:
-    """How far each mean could move if the unjudged were judged.
+    """The range of each run's mean over all grades of its unjudged documents.
 
-    Parameters
-    ----------
-    bounds
-        The rows of one measure: ``run``, ``value``, ``lowest``, ``highest``.
-    measure
-        Which.
+    `bounds` has the rows of one measure: ``run``, ``value``, ``lowest`` and ``highest``.
     """
     rows = bounds.sort_values("value", ascending=False)
-    numbers = [alt.Tooltip(f"{name}:Q", format=".4f") for name in ("lowest", "value", "highest")]
-    base = alt.Chart(rows).encode(
-        y=alt.Y("run:N", sort=rows["run"].tolist(), title=None, axis=alt.Axis(labelLimit=150, labelFlush=False)),
-        tooltip=[alt.Tooltip("run:N"), *numbers],
-    )
+    numbers = {name: (name, ".4f") for name in ("lowest", "value", "highest")}
+    base = alt.Chart(rows).encode(y=names_axis(rows, "run", 150), tooltip=tooltips(rows, run="run", **numbers))
     x = alt.X("lowest:Q", title=f"mean {measure}", scale=alt.Scale(zero=False))
-    span = base.mark_rule(strokeWidth=3, color=NEUTRAL).encode(x=x, x2="highest:Q")
+    span = base.mark_rule(strokeWidth=3, color=GREY).encode(x=x, x2="highest:Q")
     point = base.mark_point(filled=True, size=60, opacity=1, color=BLUE).encode(x=alt.X("value:Q"))
-    return cast(alt.LayerChart, (span + point).properties(height=alt.Step(20)))
+    return alt.LayerChart(layer=[span, point], height=alt.Step(20))

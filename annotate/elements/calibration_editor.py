@@ -1,71 +1,64 @@
-"""The pairs that every annotator judges before anything else, and how far each annotator is with them."""
+"""The pairs that every annotator judges first, and the progress of each annotator with them."""
 
 from collections.abc import Iterable, Mapping
 
 import streamlit as st
-from streamlit.column_config import CheckboxColumn, NumberColumn
+from streamlit.column_config import CheckboxColumn
 
 from annotate.auth import session
 from annotate.elements import display, pickers, widgets
+from annotate.elements.columns import number
 
 
 def draw(titles: Mapping[str, str]) -> None:
-    """Draw the set's state and its editor; `titles` are those of all topics."""
+    """Draw the state of the calibration set and its editor; `titles` are those of all topics."""
     campaign = session.current().campaign
     pairs = campaign.calibration.pairs()
-    settled = int(pairs["settled"].notna().sum())
+    with_grade = int(pairs["settled"].notna().sum())
     st.write(
         "Pairs that every annotator judges before anything else. Their judgements show whether all read the grades "
         "alike. All of them count, whoever the topic is assigned to."
     )
-    widgets.metrics({"Pairs": f"{len(pairs):,}", "Settled": f"{settled:,}"})
+    widgets.metrics({"Pairs": len(pairs), "Settled": with_grade})
     st.caption(
         "The settled grade of a pair is that of its adjudication (the Adjudicate page lists these pairs behind the "
         "disagreements), or else that of imported qrels. A pair without one is judged by all, and "
         "nobody is told anything."
     )
-    if len(pairs) > settled:
+    if len(pairs) > with_grade:
         widgets.page_link("adjudicate.py")
     if len(pairs):
-        done = campaign.calibration.results()
+        results = campaign.calibration.results()
         display.table(
-            done.assign(finished=done["judged"] >= done["of"]),
+            results.assign(finished=results["judged"] >= results["of"]),
             {
                 "annotator": "Annotator",
                 "judged": "Judged",
                 "of": "Of",
                 "finished": CheckboxColumn("Finished"),
-                "agree": NumberColumn(
-                    "Grade as settled", format="percent", help="Of the settled pairs that they have graded."
-                ),
+                "agree": number("Grade as settled", "percent", help="Of the settled pairs that they have graded."),
             },
             placeholder="–",
             alt="How far each annotator is with the calibration set",
         )
-    shows = campaign.settings.assignment().feedback
-    feedback = st.toggle(
-        "After each of these pairs, show the annotator the settled grade",
-        shows,
-        key="feedback",
-        disabled=not settled and not shows,
-    )
-    if not settled:
+    is_on = campaign.settings.assignment().feedback
+    label = "After each of these pairs, show the annotator the settled grade"
+    feedback = st.toggle(label, is_on, key="feedback", disabled=not with_grade and not is_on)
+    if not with_grade:
         st.caption("No pair is settled: there is nothing to show yet.")
-    if feedback != shows:
-        with widgets.shown_errors():
+    if feedback != is_on:
+        with widgets.saving("Settled grades are shown." if feedback else "Settled grades are not shown."):
             campaign.assignments.update(feedback=feedback)
-            st.toast("Settled grades are shown." if feedback else "Settled grades are not shown.")
-            st.rerun()
     st.subheader("The pairs")
     saved = _lines(pairs[["query_id", "doc_id"]].itertuples(index=False, name=None))
     st.session_state.setdefault("pairs", saved)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         each = st.number_input("Pairs of each topic", 1, None, 2, key="per-topic", width=160)
-        among = pickers.pick_topics("Topics", titles, "drawn-topics", none="All topics")
-        drawn = st.button("Draw by lot", key="draw")
-    if drawn:  # into the field, which comes below; nothing is saved yet
+        topics = pickers.pick_topics("Topics", titles, "drawn-topics", none="All topics")
+        is_drawing = st.button("Draw by lot", key="draw")
+    if is_drawing:  # into the field, which comes below; nothing is saved yet
         with widgets.shown_errors():
-            st.session_state["pairs"] = _lines(campaign.calibration.draw(each, among or None))
+            st.session_state["pairs"] = _lines(campaign.calibration.draw(each, topics or None))
     text = st.text_area("One pair a line: topic and document", key="pairs", height=220, placeholder="51 doc-17")
     changed = text.split() != saved.split()
     if st.button("Save the pairs" if changed else "Pairs are saved", disabled=not changed, key="save-pairs"):
@@ -81,8 +74,6 @@ def _save(text: str) -> None:
     if odd := next((pair for pair in pairs if len(pair) != 2), None):
         st.error(f"Wanted a topic and a document in each line, found {widgets.plain(odd[0])} alone.")
         return
-    with widgets.shown_errors():
+    with widgets.saving(f"{len(pairs):,} pairs saved." if pairs else "There is no calibration set any more."):
         session.current().campaign.calibration.set_pairs([(query_id, doc_id.strip()) for query_id, doc_id in pairs])
         del st.session_state["pairs"]  # the field shows what was saved
-        st.toast(f"{len(pairs):,} pairs saved." if pairs else "There is no calibration set any more.")
-        st.rerun()

@@ -1,23 +1,22 @@
-"""The part of the Export page that hands out a whole collection: its card in words, its choices, one download."""
+"""The download of a whole collection on the Export page, with its card and its options."""
 
-import tempfile
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import streamlit as st
 
 from annotate.auth import session
-from annotate.elements import widgets
+from annotate.elements import downloads, widgets
 from collection.campaign import Campaign
-from collection.campaign.collection_card import CORPORA
+from collection.campaign.collection_card import CORPORA, CorpusChoice
 from collection.documents.rendering.markup import to_html
 from collection.errors import CleverdonError
 from collection.export import card
 from collection.formats import QUERY_TEXTS, write_zip
 
 LARGEST = 200_000_000
-"""Bytes of documents from which on a collection is not packed for a browser."""
+"""Bytes of documents up to which a collection is packed for a browser."""
 
 STYLE = """<style>
 .card { overflow-wrap: anywhere; }
@@ -37,8 +36,17 @@ FIELDS = {
 }
 
 
+class Options(TypedDict):
+    """What the exported collection contains."""
+
+    name: str | None
+    corpus: CorpusChoice
+    query_text: str
+    name_annotators: bool
+
+
 def draw(rule: str) -> None:
-    """The section; qrels are settled by `rule`."""
+    """Draw the section; `rule` makes the qrels."""
     now = session.current()
     campaign = now.campaign
     st.subheader("Collection")
@@ -48,7 +56,7 @@ def draw(rule: str) -> None:
     )
     if now.role == "manager":
         _describe()
-    options = _choices()
+    options, with_runs = _choose_options()
     try:
         outline = campaign.collection_card.outline(name=options["name"], rule=rule, corpus=options["corpus"])
     except CleverdonError as error:
@@ -65,73 +73,52 @@ def draw(rule: str) -> None:
         st.info("That is much for a browser. The command writes it to a directory:")
         st.code(f"cleverdon export {campaign.directory} --collection {name}", language="sh")
     else:
-        st.download_button(
-            f"Download {name}.zip",
-            _packed(campaign.directory, name, {**options, "rule": rule}),
-            f"{name}.zip",
-            "application/zip",
-            type="primary",
-            key="collection",
-            on_click="ignore",
-        )
+        write = partial(write_packed, rule=rule, options=options, with_runs=with_runs)
+        downloads.draw_deferred(write, f"{name}.zip", "collection", kind="primary")
     if st.toggle("Show the card", key="card"):
-        facts = campaign.collection_card.facts(rule=rule, **{n: v for n, v in options.items() if n != "with_runs"})
+        facts = campaign.collection_card.facts(rule=rule, **options)
         with st.container(border=True, height=600):
             st.html(f'{STYLE}<div class="card">{to_html(card(facts))}</div>')
 
 
 def _describe() -> None:
-    """What the manager says of the collection."""
+    """Draw the form in which the manager describes the collection."""
     campaign = session.current().campaign
     about = campaign.settings.collection()
     with st.expander("What its card says in your words"), st.form("about", border=False):
-        said = {
-            name: (st.text_area if name == "description" else st.text_input)(
-                label, getattr(about, name), key=f"about-{name}"
-            )
-            for name, label in FIELDS.items()
-        }
+        given = {}
+        for name, label in FIELDS.items():
+            draw_field = st.text_area if name == "description" else st.text_input
+            given[name] = draw_field(label, getattr(about, name), key=f"about-{name}")
         if st.form_submit_button("Save"):
             with widgets.shown_errors():
-                campaign.settings.set_collection(**said)
+                campaign.settings.set_collection(**given)
                 st.toast("Saved.")
 
 
-def _choices() -> dict[str, Any]:
-    """What goes into it."""
+def _choose_options() -> tuple[Options, bool]:
+    """Draw the fields of the export; return the options, and whether runs are included."""
     left, right = st.columns(2)
     corpus = left.selectbox("Documents", CORPORA, format_func=lambda c: f"{c}: {CORPORA[c]}", key="corpus")
-    query_text = right.selectbox("The text of a query is its topic's", QUERY_TEXTS, key="query-text",
-                                 format_func=lambda t: t.replace("-", " and "))  # fmt: skip
-    name = left.text_input(
-        "Name", key="collection-name", placeholder="made of the title",
-        help="What ir_datasets calls it: small letters, digits, '-', '_' and '.', parted by '/'.",
-    )  # fmt: skip
+    query_texts = {text: text.replace("-", " and ") for text in QUERY_TEXTS}
+    query_text = right.selectbox(
+        "The text of a query is its topic's", query_texts, key="query-text", format_func=query_texts.__getitem__
+    )
+    hint = "What ir_datasets calls it: small letters, digits, '-', '_' and '.', parted by '/'."
+    name = left.text_input("Name", key="collection-name", placeholder="made of the title", help=hint)
     with right:
         with_runs = st.toggle("With the runs", key="with-runs")
-        name_annotators = st.toggle(
-            "Annotators by their names", key="name-annotators",
-            help="Otherwise they are a1, a2, ... What they wrote in notes is as they wrote it.",
-        )  # fmt: skip
-    return {
-        "name": name or None,
-        "corpus": corpus,
-        "query_text": query_text,
-        "with_runs": with_runs,
-        "name_annotators": name_annotators,
-    }
+        hint = "Otherwise they are a1, a2, ... What they wrote in notes is as they wrote it."
+        name_annotators = st.toggle("Annotators by their names", key="name-annotators", help=hint)
+    options = Options(name=name or None, corpus=corpus, query_text=query_text, name_annotators=name_annotators)
+    return options, with_runs
 
 
-def _packed(directory: Path, name: str, options: dict[str, Any]) -> Callable[[], bytes]:
-    """Writes and packs the collection when somebody asks for it: in a thread of its own, so with its own connection."""
-
-    def pack() -> bytes:
-        with tempfile.TemporaryDirectory() as scratch, Campaign(directory) as campaign:
-            campaign.collection_export.write(Path(scratch) / name, **options)
-            write_zip(Path(scratch) / name, Path(scratch) / "packed.zip")
-            return (Path(scratch) / "packed.zip").read_bytes()
-
-    return pack
+def write_packed(campaign: Campaign, path: Path, rule: str, options: Options, with_runs: bool) -> None:
+    """Write the collection into a directory beside the path, and pack it there."""
+    directory = path.with_suffix("")
+    campaign.collection_export.write(directory, rule=rule, with_runs=with_runs, **options)
+    write_zip(directory, path)
 
 
 def _size(count: int) -> str:

@@ -1,4 +1,4 @@
-"""Results of the Compare page, each kept while nothing changes that it rests on."""
+"""Results of the Compare page, each kept while its inputs are the same."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -7,13 +7,13 @@ import pandas as pd
 import streamlit as st
 
 from annotate.auth import session
+from annotate.elements.service_cache import cached
 from collection import comparison
 from collection.comparison import Comparison, Evaluation
-from collection.measures import parse
 
 
 class RestsOn(NamedTuple):
-    """What values rest on: runs and costs are texts that change with them, topics None for all."""
+    """What values rest on: runs and costs as texts that change with them; topics are None for all."""
 
     campaign_id: str
     logged: int
@@ -23,43 +23,37 @@ class RestsOn(NamedTuple):
     costs: str
 
 
-@st.cache_data(show_spinner=False, max_entries=16)
-def annotators(campaign_id: str, logged: int) -> list[str]:
-    """Who graded anything."""
-    return session.current().campaign.judgement_log.annotators()["annotator"].tolist()
-
-
-@st.cache_data(show_spinner="Evaluating", max_entries=16)
-def evaluated(of: RestsOn, measures: tuple[str, ...]) -> Evaluation:
+def evaluated(inputs: RestsOn, measures: tuple[str, ...]) -> Evaluation:
     """The values of every run."""
-    return session.current().campaign.evaluation.evaluate([parse(m) for m in measures], rule=of.rule, topics=of.topics)
+    evaluate = cached(session.current().campaign.evaluation.evaluate, inputs, "Evaluating")
+    return evaluate(measures, rule=inputs.rule, topics=inputs.topics)
 
 
 @st.cache_data(show_spinner="Comparing", max_entries=32)
 def compared(
-    of: RestsOn, measures: tuple[str, ...], baseline: str | None, test: str, correction: str, alpha: float
+    inputs: RestsOn, measures: tuple[str, ...], baseline: str | None, test: str, correction: str, alpha: float
 ) -> Comparison:
     """The leaderboard of the systems, and their tests."""
-    return comparison.compare(evaluated(of, measures), baseline=baseline, test=test, correction=correction, alpha=alpha)
+    evaluation = evaluated(inputs, measures)
+    return comparison.compare(evaluation, baseline=baseline, test=test, correction=correction, alpha=alpha)
 
 
 @st.cache_data(show_spinner="Comparing every pair", max_entries=16)
-def every_pair(of: RestsOn, measures: tuple[str, ...], measure: str, alpha: float) -> pd.DataFrame:
-    """All pairs of systems by one measure: with the draws of the test it takes a second or two."""
-    known = evaluated(of, measures)
-    only = replace(known, values=known.values[known.values["measure"] == measure])
-    found = comparison.compare(only, alpha=alpha, all_pairs=True).pairs
+def every_pair(inputs: RestsOn, measures: tuple[str, ...], measure: str, alpha: float) -> pd.DataFrame:
+    """All pairs of systems by one measure; the randomised test takes a second or two."""
+    evaluation = evaluated(inputs, measures)
+    values = evaluation.values[evaluation.values["measure"] == measure]
+    found = comparison.compare(replace(evaluation, values=values), alpha=alpha, all_pairs=True).pairs
     return found if found is not None else pd.DataFrame()
 
 
-@st.cache_data(show_spinner=False, max_entries=64)
-def ranked(of: RestsOn, runs: tuple[str, str], query_id: str, depth: int) -> pd.DataFrame:
+def ranked(inputs: RestsOn, runs: tuple[str, str], query_id: str, depth: int) -> pd.DataFrame:
     """Two rankings of a topic with the grades."""
-    return session.current().campaign.evaluation.side_by_side(*runs, query_id, depth=depth, rule=of.rule)
+    side_by_side = cached(session.current().campaign.evaluation.side_by_side, inputs, entries=64)
+    return side_by_side(*runs, query_id, depth=depth, rule=inputs.rule)
 
 
-@st.cache_data(show_spinner=False, max_entries=64)
-def explained(of: RestsOn, measure: str, run: str, query_id: str) -> str:
-    """A calculation."""
-    found = session.current().campaign.evaluation.explain(parse(measure), run, query_id, rule=of.rule, topics=of.topics)
-    return str(found)
+def explained(inputs: RestsOn, measure: str, run: str, query_id: str) -> str:
+    """The calculation of one value."""
+    explain = cached(session.current().campaign.evaluation.explain, inputs, entries=64)
+    return str(explain(measure, run, query_id, rule=inputs.rule, topics=inputs.topics))

@@ -1,15 +1,15 @@
-"""The tables of the Compare page behind the leaderboard: tests, values topic by topic, and costs."""
+"""Tables of the Compare page besides the leaderboard: tests, values topic by topic, and costs."""
 
 from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
-from streamlit.column_config import NumberColumn, TextColumn
 
 from annotate.auth import session
 from annotate.charts import comparison as charts
 from annotate.charts.download import downloadable_chart
 from annotate.elements import display
+from annotate.elements.columns import number, text
 from annotate.elements.leaderboard_table import confidence
 from collection import comparison
 from collection.characters import without_bidi
@@ -20,7 +20,7 @@ DIFFERENT, EQUAL = charts.OUTCOMES
 
 
 def draw_tests(found: Comparison, tests: pd.DataFrame, measure: str, test: str, correction: str) -> None:
-    """Draw tests by one measure: against a baseline, made by `test` and `correction`, or of every two systems."""
+    """Draw tests by one measure: against a baseline by `test` and `correction`, or of every two systems."""
     sure = confidence(found)
     tested = tests[tests["measure"] == measure].sort_values("difference", ascending=False, ignore_index=True)
     tested = tested.assign(outcome=tested["significant"].map({True: DIFFERENT, False: EQUAL}))
@@ -48,6 +48,7 @@ def draw_tests(found: Comparison, tests: pd.DataFrame, measure: str, test: str, 
 
 
 def _tests_table(rows: pd.DataFrame, sure: str) -> None:
+    effect = "Cohen's d of paired values: mean of the differences by their spread."
     display.table(
         rows,
         {
@@ -55,18 +56,16 @@ def _tests_table(rows: pd.DataFrame, sure: str) -> None:
             "baseline": "Minus",
             "system_a": "System",
             "system_b": "Minus",
-            "difference": NumberColumn("Difference", format="%+.4f"),
-            "low": NumberColumn(f"{sure} from", format="%+.4f"),
-            "high": NumberColumn("to", format="%+.4f"),
-            "effect": NumberColumn(
-                "Effect", format="%.2f", help="Cohen's d of paired values: mean of the differences by their spread."
-            ),
-            "p": NumberColumn("p", format="%.4f"),
-            "p_adjusted": NumberColumn("p, adjusted", format="%.4f"),
+            "difference": number("Difference", "%+.4f"),
+            "low": number(f"{sure} from", "%+.4f"),
+            "high": number("to", "%+.4f"),
+            "effect": number("Effect", "%.2f", help=effect),
+            "p": number("p", "%.4f"),
+            "p_adjusted": number("p, adjusted", "%.4f"),
             "outcome": "They are",
-            "wins": NumberColumn("Topics won", format="%d"),
-            "ties": NumberColumn("equal", format="%d"),
-            "losses": NumberColumn("lost", format="%d"),
+            "wins": number("Topics won", "%d"),
+            "ties": number("equal", "%d"),
+            "losses": number("lost", "%d"),
         },
         most_height=388,
         alt="Differences with their tests",
@@ -81,15 +80,18 @@ def draw_values(
     members: Mapping[str, Sequence[str]],
     explain: Callable[[str, str], str],
 ) -> None:
-    """Draw topics x systems in these orders; `members` are the runs of a system, `explain` takes a run and a topic."""
+    """Draw topics x systems in these orders.
+
+    `members` are the runs of each system; `explain` takes a run and a topic.
+    """
     titles = session.current().campaign.corpus.topics().set_index("query_id")["title"]
     st.caption(f"{measure} of each system, topic by topic.")
     values = evaluation.per_topic()
     values = values[values["measure"] == measure]
     table = values.pivot(index="query_id", columns="run", values="value").loc[list(topics), list(order)]
-    # The titles go into the index: as a column they might meet a run of that name.
+    # The titles go into the index: a run may have the name of any other column.
     table.index = pd.Index([f"{query_id}: {titles[query_id]}" for query_id in table.index], name="topic")
-    config = {system: NumberColumn(system, format="%.3f") for system in order}
+    config = {system: number(system, "%.3f") for system in order}
     display.dataframe(table, column_config=config, alt=f"{measure} of each system in each topic")
     with st.expander("Show the calculation of one value"):
         left, right = st.columns(2)
@@ -99,7 +101,7 @@ def draw_values(
 
 
 def draw_costs(evaluation: Evaluation, measure: str, order: Sequence[str]) -> None:
-    """Draw a cost's field, the frontier, and all costs of the systems, which come in this order."""
+    """Draw the field of the cost, the frontier, and all costs of the systems in this order."""
     known = evaluation.costs
     if known is None:
         return
@@ -117,16 +119,8 @@ def draw_costs(evaluation: Evaluation, measure: str, order: Sequence[str]) -> No
             f"{int((~frontier['dominated']).sum()):,} are not dominated.",
             alt=f"{measure} against {title}",
         )
-        display.table(
-            frontier,
-            {
-                "system": "System",
-                "value": NumberColumn(measure, format="%.4f"),
-                "cost": NumberColumn(title, format="%.6g"),
-                "by": TextColumn("Dominated by", width="large"),
-            },
-            most_height=388,
-            alt="Systems, what they cost, and who dominates them",
-        )
+        numbers = {"value": number(measure, "%.4f"), "cost": number(title, "%.6g")}
+        columns: display.Columns = {"system": "System", **numbers, "by": text("Dominated by", "large")}
+        display.table(frontier, columns, most_height=388, alt="Systems, what they cost, and who dominates them")
     st.caption("All that is known of what the systems cost:")
     display.dataframe(known.loc[list(order)], alt="Costs of the systems")

@@ -1,39 +1,36 @@
-"""The files of the Export page beside qrels: choices from lists, preferences, and training data."""
+"""Files of the Export page besides qrels: choices from lists, preferences, and training data."""
 
 import streamlit as st
-from streamlit.column_config import NumberColumn
 
 from annotate.auth import session
 from annotate.elements import display, downloads, widgets
+from annotate.elements.columns import number
 from collection.export import NEGATIVES
 from collection.preferences import CHOICE_RULES, MEASURES
 
 
 def draw_choices(choices: int) -> None:
-    """Draw the sparse qrels by a rule, and the log of so many choices."""
+    """Draw the sparse qrels by a rule, and the log of choices."""
     st.subheader("Lists")
     rules = {entry.name: f"{entry.label}: {entry.description}" for entry in CHOICE_RULES}
-    rule = st.selectbox(
-        "Where several annotators chose for a topic", rules, format_func=rules.__getitem__, key="choice-rule"
-    )
+    label = "Where several annotators chose for a topic"
+    rule = st.selectbox(label, rules, format_func=rules.__getitem__, key="choice-rule")
     sparse = session.current().campaign.qrels.from_choices(rule)
     st.write(
         f"{choices:,} choices. By this rule {len(sparse):,} documents of {sparse['query_id'].nunique():,} "
         "topics are relevant; what was shown and not chosen is unjudged, and not in the qrels."
     )
     with st.container(horizontal=True):
+        name, key = "sparse.txt", "sparse"
         downloads.draw(
-            lambda campaign, path: campaign.export.decisions(sparse_qrels=path, choice_rule=rule),
-            "sparse.txt",
-            "sparse",
-            kind="primary",
+            lambda c, path: c.export.decisions(sparse_qrels=path, choice_rule=rule), name, key, None, "primary"
         )
-        downloads.draw(lambda campaign, path: campaign.export.decisions(choices=path), "choices.jsonl", "choices")
+        downloads.draw(lambda c, path: c.export.decisions(choices=path), "choices.jsonl", "choices")
     st.caption("choices.jsonl is the whole log: each list as it was shown, and what was chosen of it.")
 
 
 def draw_preferences(preferences: int) -> None:
-    """Draw the files of so many preferences, and how the runs agree with them."""
+    """Draw the files of preferences, and the agreement of the runs with them."""
     st.subheader("Preferences")
     st.write(
         f"{preferences:,} preferences between two documents. As grades they say which documents of a topic "
@@ -41,36 +38,25 @@ def draw_preferences(preferences: int) -> None:
     )
     with st.container(horizontal=True):
         for ending in ("jsonl", "csv"):
-            downloads.draw(
-                lambda campaign, path: campaign.export.decisions(preferences=path),
-                f"preferences.{ending}",
-                f"preferences-{ending}",
-            )
-        downloads.draw(
-            lambda campaign, path: campaign.export.decisions(preference_qrels=path),
-            "preference-qrels.txt",
-            "preference-qrels",
-        )
+            name, key = f"preferences.{ending}", f"preferences-{ending}"
+            downloads.draw(lambda c, path: c.export.decisions(preferences=path), name, key)
+        name, key = "preference-qrels.txt", "preference-qrels"
+        downloads.draw(lambda c, path: c.export.decisions(preference_qrels=path), name, key)
     campaign = session.current().campaign
     if campaign.corpus.run_table().empty:
         return
     with widgets.shown_errors(about="The measure: "):
         values = campaign.evaluation.by_preferences()
+        hint = "Topics in which the ranking has a document of a pair. ppref and wpref are means over these, "
+        hint += "rpref over all."
         display.table(
             values.means(),
             {
                 "run": "System",
                 "topics": "Topics",
-                "counted": NumberColumn(
-                    "Topics counted",
-                    help="Topics in which the ranking has a document of a pair. ppref and wpref are means over these, "
-                    "rpref over all.",
-                ),
+                "counted": number("Topics counted", help=hint),
                 "pairs": "Pairs",
-                **{
-                    name: NumberColumn(name, format="%.4f", help=f"{MEASURES[name].capitalize()}.")
-                    for name in ("ppref", "wpref", "rpref")
-                },
+                **{name: number(name, "%.4f", help=f"{label.capitalize()}.") for name, label in MEASURES.items()},
             },
             alt="Systems by preferences",
         )
@@ -80,12 +66,11 @@ def draw_preferences(preferences: int) -> None:
 
 @st.cache_data(show_spinner="Counting", max_entries=16, ttl=60)
 def _example_counts(rests_on: tuple[object, ...], rule: str, negatives: str, count: int) -> dict[str, int]:
-    """How many triples there are; kept while all that they are made of is the same."""
     return session.current().campaign.training_data.examples(negatives, count=count, rule=rule).counts
 
 
 def draw_training(rule: str) -> None:
-    """Draw the fields of the negatives, how many triples there are, and the download; `rule` makes the grades."""
+    """Draw the fields of the negatives, the number of triples, and the download; `rule` makes the grades."""
     campaign = session.current().campaign
     st.subheader("Training data")
     st.write(
@@ -99,24 +84,20 @@ def draw_training(rule: str) -> None:
     negatives = left.selectbox("Negatives", rules, format_func=lambda n: NEGATIVES[n].label, key="negatives")
     count = int(right.number_input("For each relevant document", 1, 1000, 1, key="negatives-each"))
     st.caption(widgets.plain(NEGATIVES[negatives].description))
-    state = (
-        campaign.id,
-        *(campaign.progress.counts() | campaign.topic_tasks.counts()).values(),
-        campaign.settings.loop().level,
-        ",".join(runs["run"] + runs["sha256"]),
-    )
+    counts = campaign.progress.counts() | campaign.topic_tasks.counts()
+    state = (campaign.id, *counts.values(), campaign.settings.loop().level, ",".join(runs["run"] + runs["sha256"]))
     with widgets.shown_errors(about="triples.tsv: "):
-        _say_examples(_example_counts(state, rule, negatives, count), count)
+        _draw_example_counts(_example_counts(state, rule, negatives, count), count)
     downloads.draw_deferred(
-        lambda opened, path: opened.training_data.export(triples=path, negatives=negatives, count=count, rule=rule),
+        lambda c, path: c.training_data.export(triples=path, negatives=negatives, count=count, rule=rule),
         "triples.tsv",
         "triples",
     )
     st.caption("With texts, as tuples or with other choices: `cleverdon export DIR --triples FILE` or `--tuples FILE`.")
 
 
-def _say_examples(found: dict[str, int], count: int) -> None:
-    """How many triples the file will have, and how many relevant documents have fewer negatives than asked for."""
+def _draw_example_counts(found: dict[str, int], count: int) -> None:
+    """Draw the number of triples, and of relevant documents with fewer than `count` negatives."""
     st.write(
         f"Triples: {found['examples']:,}, for {found['positives_used']:,} of {found['positives']:,} relevant documents."
     )

@@ -1,14 +1,13 @@
-"""Tables and charts as pages draw them: no name or title in them changes the direction of writing.
+"""Tables and charts of pages, without characters that change the direction of writing.
 
-Names come from files that nobody has checked; one with a right-to-left override reads as another name. Streamlit and
-Vega-Lite draw what they get, so every page draws tables and charts through these functions, never through Streamlit's.
-Labels, captions and other Markdown go through :func:`annotate.elements.widgets.plain`.
+Names come from files that nobody has checked; one with a right-to-left override reads as another name. So every page
+draws tables and charts through these functions, and Markdown through :func:`annotate.elements.widgets.plain`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import altair as alt
 import pandas as pd
@@ -21,18 +20,22 @@ if TYPE_CHECKING:
     from altair.typing import ChartType
     from streamlit.elements.lib.column_types import ColumnConfig
 
+    Columns = Mapping[str, ColumnConfig | str | None]
+
 Selection = Mapping[str, Mapping[str, Sequence[int]]]
-"""What Streamlit says of a table's selection: ``{"selection": {"rows": [0]}}``."""
+"""A table's selection as Streamlit gives it: ``{"selection": {"rows": [0]}}``."""
+
+T = TypeVar("T")
 
 
 def table(
     frame: pd.DataFrame,
-    columns: Mapping[str, ColumnConfig | str | None],
+    columns: Columns,
     *,
     most_height: int | None = None,
     **options: Any,
 ) -> Selection:
-    """Draw some columns of a frame without its index; what the selection says, where ``on_select`` asks for it.
+    """Draw some columns of a frame without its index; return the selection, where ``on_select`` asks for it.
 
     `columns` are column -> label or configuration, in the order in which they are shown; None is a hidden column. Those
     that the frame lacks are left out, and its other columns are not sent to the browser. Above `most_height` pixels the
@@ -41,36 +44,49 @@ def table(
     sent = {name: column for name, column in columns.items() if name in frame}
     shown = {name: column for name, column in sent.items() if column is not None}
     if most_height is not None:
-        options["height"] = min(35 * len(frame) + 38, most_height)
+        options["height"] = height(frame, most_height)
     event = dataframe(frame[list(sent)], hide_index=True, column_order=list(shown), column_config=shown, **options)
     return cast(Selection, event)
 
 
-def dataframe(table: pd.DataFrame | Styler, **options: Any) -> object:
-    """Draw a frame, or a styled one that was made of :func:`readable`, as :func:`streamlit.dataframe` does.
+def select_row(frame: pd.DataFrame, columns: Columns, **options: Any) -> int | None:
+    """Draw a table, as :func:`table` does, in which one row can be selected; return its position."""
+    return selected_row(table(frame, columns, on_select="rerun", selection_mode="single-row", **options), len(frame))
 
-    Keys of ``column_config`` are columns of the frame as it was given. What comes back is the selection, where
-    ``on_select`` asks for it.
+
+def selected_row(event: Selection, rows: int) -> int | None:
+    """The selected row of a table with so many rows; None without a selection."""
+    chosen = event["selection"]["rows"]
+    return int(chosen[0]) if chosen and chosen[0] < rows else None
+
+
+def height(frame: pd.DataFrame, most: int) -> int:
+    """The height in pixels that shows all rows, up to a limit."""
+    return min(35 * len(frame) + 38, most)
+
+
+def dataframe(table: pd.DataFrame | Styler, **options: Any) -> object:
+    """Draw a frame, or a styled one that was made of :func:`readable`; return the selection.
+
+    Keys of ``column_config`` are columns of the frame as it was given.
     """
-    if isinstance(table, pd.DataFrame):
-        table = readable(table)
-    return st.dataframe(table, **_readable_options(options))
+    return st.dataframe(_readable(table), **_readable_options(options))
 
 
 def data_editor(frame: pd.DataFrame, **options: Any) -> pd.DataFrame:
-    """Draw a table that can be edited; what nobody edited comes back as it was given."""
+    """Draw a table that can be edited; cells that nobody edited come back as they were given."""
     shown = readable(frame)
     edited = st.data_editor(shown, **_readable_options(options))
     return edited.mask(edited == shown, frame)
 
 
 def altair_chart(chart: ChartType, **options: Any) -> object:
-    """Draw a chart of altair as :func:`streamlit.altair_chart` does; its selection says what is drawn."""
+    """Draw an Altair chart; return its selection, whose texts are those that are drawn."""
     return st.altair_chart(_readable(chart), **_readable_options(options))
 
 
 def selected_point(event: object, name: str) -> dict[str, object]:
-    """The fields of the point that is selected in a chart, by the name of the selection; none where none is."""
+    """The fields of the point in a chart's selection of this name; empty without a selection."""
     selection = event.get("selection") if isinstance(event, Mapping) else None
     chosen = selection.get(name) if isinstance(selection, Mapping) else None
     return dict(chosen[0]) if chosen else {}
@@ -92,8 +108,8 @@ def readable(frame: pd.DataFrame) -> pd.DataFrame:
     return shown.set_axis(_labels(frame.index), axis="index").set_axis(_labels(frame.columns), axis="columns")
 
 
-def _is_text(dtype: Any) -> bool:
-    return isinstance(dtype, pd.StringDtype | pd.CategoricalDtype) or pd.api.types.is_object_dtype(dtype)
+def _is_text(dtype: object) -> bool:
+    return isinstance(dtype, pd.StringDtype | pd.CategoricalDtype) or dtype == "object"
 
 
 def _labels(index: pd.Index) -> pd.Index:
@@ -106,22 +122,23 @@ def _labels(index: pd.Index) -> pd.Index:
     return shown.rename(index.name)
 
 
-def _readable_options(options: Mapping[str, Any]) -> dict[str, Any]:
+def _readable_options(options: Mapping[str, object]) -> dict[str, Any]:
     """Streamlit's options with readable labels; a key, by which the session knows the element, stays as it is."""
     return {name: value if name == "key" else _readable(value) for name, value in options.items()}
 
 
-def _readable(value: Any) -> Any:
-    """Any value with its texts made readable; a chart itself is changed, not a copy of it."""
+def _readable(value: T) -> T:
+    """Any value with its texts made readable; a chart is changed in place."""
+    result: object = value
     if isinstance(value, str):
-        return without_bidi(value)
-    if isinstance(value, pd.DataFrame):
-        return readable(value)
-    if isinstance(value, list):
-        return [_readable(each) for each in value]
-    if isinstance(value, dict):
-        return {_readable(name): _readable(each) for name, each in value.items()}
-    if isinstance(value, alt.SchemaBase):
+        result = without_bidi(value)
+    elif isinstance(value, pd.DataFrame):
+        result = readable(value)
+    elif isinstance(value, list):
+        result = [_readable(each) for each in value]
+    elif isinstance(value, dict):
+        result = {_readable(name): _readable(each) for name, each in value.items()}
+    elif isinstance(value, alt.SchemaBase):
         for name, each in value._kwds.items():
             value._kwds[name] = _readable(each)
-    return value
+    return cast(T, result)

@@ -13,26 +13,25 @@ from collection.campaign import Campaign
 
 Write = Callable[[Campaign, Path], object]
 """Writes a file of a campaign, and perhaps others beside it."""
+Kind = Literal["primary", "secondary"]
 
 
-def written(write: Write, name: str) -> dict[str, bytes]:
-    """The files that `write` makes, by name; none where it refuses, which is said in this place."""
+def write_files(write: Write, name: str) -> dict[str, bytes]:
+    """The files that `write` makes, by name; draws the error and returns none where it fails."""
     with widgets.shown_errors(about=f"{name}: "), tempfile.TemporaryDirectory() as scratch:
         write(session.current().campaign, Path(scratch, name))
         return {path.name: path.read_bytes() for path in Path(scratch).iterdir()}
     return {}
 
 
-def draw(
-    write: Write, name: str, key: str, help: str | None = None, kind: Literal["primary", "secondary"] = "secondary"
-) -> None:
-    """Draw a button for a file that is written now, or why it cannot be written."""
-    if files := written(write, name):
+def draw(write: Write, name: str, key: str, help: str | None = None, kind: Kind = "secondary") -> None:
+    """Draw a button for a file that is written now, or the reason why it cannot be written."""
+    if files := write_files(write, name):
         st.download_button(f"Download {name}", files[name], name, type=kind, key=key, help=help)
 
 
-def draw_deferred(write: Write, name: str, key: str, help: str | None = None) -> None:
-    """Draw a button for a file that is written when somebody wants it: in a thread with its own connection."""
+def draw_deferred(write: Write, name: str, key: str, help: str | None = None, kind: Kind = "secondary") -> None:
+    """Draw a button for a file that is written on demand, in a thread with its own connection."""
     directory = session.current().campaign.directory
 
     def content() -> bytes:
@@ -40,4 +39,4 @@ def draw_deferred(write: Write, name: str, key: str, help: str | None = None) ->
             write(campaign, Path(scratch, name))
             return Path(scratch, name).read_bytes()
 
-    st.download_button(f"Download {name}", content, name, on_click="ignore", key=key, help=help)
+    st.download_button(f"Download {name}", content, name, type=kind, on_click="ignore", key=key, help=help)

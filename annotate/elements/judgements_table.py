@@ -1,18 +1,19 @@
-"""An annotator's judgements, of which one can be selected, and what others said of the same pair."""
+"""An annotator's judgements, of which one can be selected, and the judgements of others of the same pair."""
 
 import pandas as pd
 import streamlit as st
-from streamlit.column_config import CheckboxColumn, DatetimeColumn, NumberColumn, TextColumn
+from streamlit.column_config import CheckboxColumn
 
 from annotate.auth import session
 from annotate.elements import display, widgets
+from annotate.elements.columns import number, text, timestamp
 
 LISTED, PICKED = "listed", "picked"
-"""Under which the session knows the listed judgements and the selected one: uuids, since rows move."""
+"""Session keys of the uuids of the listed judgements and of the selected one; rows may move."""
 
 
 def draw(judgements: pd.DataFrame) -> None:
-    """Draw them, in this order; the ``uuid`` of the selected one is kept in the session as :data:`PICKED`."""
+    """Draw the judgements in this order; the session keeps the uuid of the selected one as :data:`PICKED`."""
 
     def pick() -> None:
         rows = st.session_state["judgements"]["selection"]["rows"]
@@ -24,18 +25,14 @@ def draw(judgements: pd.DataFrame) -> None:
         {
             "query_id": "Topic",
             "grade": "Grade",
-            "doc_id": TextColumn("Document", width="medium"),
-            "judged_at": DatetimeColumn("When (UTC)", format="YYYY-MM-DD HH:mm:ss"),
-            "note": TextColumn("Note", width=170),
+            "doc_id": text("Document", "medium"),
+            "judged_at": timestamp("When (UTC)", "YYYY-MM-DD HH:mm:ss"),
+            "note": text("Note", 170),
             "flagged": CheckboxColumn("Flagged", width="small"),
-            "marked": NumberColumn("Passages", help="That you marked; select the row to read them."),
-            "seconds": NumberColumn(
-                "Seconds", format="%.1f", help="With the document on screen and the page in front."
-            ),
-            "away": NumberColumn(
-                "Away",
-                format="%.1f",
-                help="Seconds until you judged in which the page was not in front, or nobody moved.",
+            "marked": number("Passages", help="That you marked; select the row to read them."),
+            "seconds": number("Seconds", "%.1f", help="With the document on screen and the page in front."),
+            "away": number(
+                "Away", "%.1f", help="Seconds until you judged in which the page was not in front, or nobody moved."
             ),
             "reason": "Reason",
             "title": "Title",
@@ -49,12 +46,10 @@ def draw(judgements: pd.DataFrame) -> None:
 
 
 def draw_others(query_id: str, doc_id: str, annotator: str) -> None:
-    """Draw what others than `annotator` said of the pair, and where the runs have it."""
+    """Draw the judgements of others than `annotator` of the pair, and its ranks in the runs."""
     campaign = session.current().campaign
-    others, ranks = (
-        campaign.explanations.others_said(query_id, doc_id, annotator),
-        campaign.explanations.ranks_of(query_id, doc_id),
-    )
+    others = campaign.explanations.others_said(query_id, doc_id, annotator)
+    ranks = campaign.explanations.ranks_of(query_id, doc_id)
     st.subheader("What others said of this pair")
     if others.empty:
         st.write("Nobody else has judged it.")
@@ -65,8 +60,8 @@ def draw_others(query_id: str, doc_id: str, annotator: str) -> None:
                 "annotator": "Annotator",
                 "grade": "Grade",
                 "counts_as": "Counts as",
-                "note": TextColumn("Note", width="large"),
-                "judged_at": DatetimeColumn("When (UTC)", format="YYYY-MM-DD HH:mm:ss"),
+                "note": text("Note", "large"),
+                "judged_at": timestamp("When (UTC)", "YYYY-MM-DD HH:mm:ss"),
             },
             placeholder="",
             alt="What others said of this pair",
@@ -75,8 +70,5 @@ def draw_others(query_id: str, doc_id: str, annotator: str) -> None:
     if ranks.empty:
         st.write("No run has it.")
     else:
-        display.table(
-            ranks,
-            {"run": "Run", "rank": "Rank", "score": NumberColumn("Score", format="%.6g")},
-            alt="Where the runs have this pair",
-        )
+        columns: display.Columns = {"run": "Run", "rank": "Rank", "score": number("Score", "%.6g")}
+        display.table(ranks, columns, alt="Where the runs have this pair")

@@ -1,4 +1,4 @@
-"""The leaderboard: systems and measures, the best of each marked, and what to know before it is believed."""
+"""The leaderboard of systems and measures, with the best of each marked, and its caveats."""
 
 import pandas as pd
 import streamlit as st
@@ -11,26 +11,24 @@ BEST, LIKE_BEST, WORSE = STANDINGS
 _MARK_BEST = "font-weight: bold"
 _MARK_LIKE_BEST = "background-color: rgba(47, 127, 209, 0.22)"
 FEW_TOPICS = 10
-"""With fewer topics the page warns where nobody can miss it: one topic more may turn any conclusion round."""
+"""Topics below which the page warns: one more may reverse any conclusion."""
 
 
 def notes(comparison: Comparison, measure: str) -> list[str]:
-    """What is to be known before a measure's conclusions are believed, as sentences."""
+    """Caveats of a measure's conclusions, as sentences."""
     measures = set(comparison.leaderboard["measure"])
-    said = []
+    found = []
     for note in comparison.notes:
         about, colon, sentence = note.partition(": ")
         named = set(about.split(", "))
-        if colon and named <= measures:
-            if measure in named:
-                said.append(sentence)
-        else:
-            said.append(note)
-    return [f"{sentence[0].upper()}{sentence[1:].rstrip('.')}." for sentence in said]
+        is_about_measures = bool(colon) and named <= measures
+        if not is_about_measures or measure in named:
+            found.append(sentence if is_about_measures else note)
+    return [f"{sentence[0].upper()}{sentence[1:].rstrip('.')}." for sentence in found]
 
 
 def draw_conclusions(comparison: Comparison, measure: str, ranked: pd.DataFrame) -> None:
-    """Draw in words what a measure says of the systems (`ranked`: :func:`rows`), warnings, and notes."""
+    """Draw a measure's conclusions (`ranked`: :func:`rows`) in words, with warnings and notes."""
     compared = set(comparison.tests.loc[comparison.tests["measure"] == measure, "system"])
     with st.container(border=True):
         st.write(widgets.plain(comparison.sentence(measure)))
@@ -48,7 +46,7 @@ def draw_conclusions(comparison: Comparison, measure: str, ranked: pd.DataFrame)
 def rows(comparison: Comparison, measure: str) -> pd.DataFrame:
     """A measure's rows of the leaderboard, best first, with ``standing``: a key of :data:`STANDINGS`.
 
-    Where more of the measure is not better, nobody is best, and the standing is empty.
+    The standing is empty for measures without a preferred direction.
     """
     found = comparison.leaderboard[comparison.leaderboard["measure"] == measure]
     found = found.sort_values(["place", "system"], na_position="last", kind="stable", ignore_index=True)
@@ -57,12 +55,11 @@ def rows(comparison: Comparison, measure: str) -> pd.DataFrame:
 
 
 def draw(comparison: Comparison, measure: str, ranked: pd.DataFrame) -> None:
-    """Draw systems x measures, best by `measure` first (`ranked`: :func:`rows`), with more beside them if asked for."""
+    """Draw systems x measures, best by `measure` first (`ranked`: :func:`rows`)."""
     st.subheader("Leaderboard")
     full = st.toggle("With an interval and the unjudged beside every value", key="full")
     order = ranked["system"].tolist()
-    table = _with_intervals(comparison) if full else comparison.table()
-    table = table.loc[order]
+    table = (_with_intervals(comparison) if full else comparison.table()).loc[order]
     measures = list(comparison.table().columns)
     extra = {} if full else _extra_columns(ranked, confidence(comparison))
     shown = display.readable(table.assign(**extra).rename_axis("system"))
@@ -75,16 +72,16 @@ def draw(comparison: Comparison, measure: str, ranked: pd.DataFrame) -> None:
         others = [name for name in extra if name.endswith((" from", "to", "spread of seeds"))]
         styled = styled.format("{:.4f}", subset=pd.Index([*measures, *others]), na_rep="")
         styled = styled.format("{:.0%}", subset=pd.Index(shares), na_rep="")
-    display.dataframe(styled, height=min(35 * len(shown) + 38, 528), alt="The leaderboard: systems and measures")
+    display.dataframe(styled, height=display.height(shown, 528), alt="The leaderboard: systems and measures")
 
 
 def confidence(comparison: Comparison) -> str:
-    """That of its intervals, in words: "95 %"."""
+    """The confidence of its intervals: ``95 %``."""
     return f"{100 * (1 - comparison.alpha):g} %"
 
 
 def _extra_columns(ranked: pd.DataFrame, sure: str) -> dict[str, pd.Series]:
-    """What stands beside the values for the chosen measure: only what there is to say."""
+    """Columns about the chosen measure beside the values; those without information are left out."""
     ranked = ranked.set_index("system")
     found: dict[str, pd.Series] = {}
     if ranked["low"].notna().any():
@@ -101,7 +98,7 @@ def _extra_columns(ranked: pd.DataFrame, sure: str) -> dict[str, pd.Series]:
 
 
 def _with_intervals(comparison: Comparison) -> pd.DataFrame:
-    """Systems x measures as text: ``0.7123 (0.65 to 0.77)``; beside each how much of it is unjudged."""
+    """Systems x measures as text, ``0.7123 (0.65 to 0.77)``, each followed by its share of unjudged documents."""
     columns: dict[str, pd.Series] = {}
     for measure, part in comparison.leaderboard.groupby("measure", sort=False):
         ranked = part.set_index("system")

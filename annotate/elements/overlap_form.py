@@ -1,4 +1,4 @@
-"""How many annotators judge a pair, and what that costs."""
+"""The settings of overlap, and the workload that follows from them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,8 +7,8 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.elements import pickers, widgets
-from collection.assignment import MOST_ANNOTATORS
-from collection.campaign.results import Workload
+from annotate.elements.service_cache import cached
+from collection.assignment import MAX_ANNOTATORS
 
 WHICH = {
     "all": "All pairs",
@@ -19,19 +19,13 @@ WHICH = {
 
 
 def draw(titles: Mapping[str, str], judges: Sequence[str]) -> None:
-    """Draw the settings with their costs; `titles` are those of all topics, `judges` the people who may judge."""
+    """Draw the settings with their workload; `titles` are those of all topics, `judges` the people who may judge."""
     campaign = session.current().campaign
     settings = campaign.settings.assignment()
     left, right = st.columns(2, gap="large")
     with left:
-        annotators = st.number_input(
-            "Annotators for a pair",
-            1,
-            MOST_ANNOTATORS,
-            settings.annotators,
-            key="annotators",
-            help="1: everybody judges alone.",
-        )
+        label, hint, now = "Annotators for a pair", "1: everybody judges alone.", settings.annotators
+        annotators = st.number_input(label, 1, MAX_ANNOTATORS, now, key="annotators", help=hint)
     wanted: dict[str, object] = {"annotators": annotators}
     which = None
     with right:
@@ -50,51 +44,33 @@ def draw(titles: Mapping[str, str], judges: Sequence[str]) -> None:
         st.info("There is no pool yet: what this costs is shown once there is one.")
     else:
         with widgets.shown_errors():
-            _costs(wanted, repr((len(titles), settings)))
+            _draw_workload(wanted, repr((len(titles), settings)))
     if annotators > max(1, len(judges)):
         st.warning(
             f"Only {len(judges)} {'person' if len(judges) == 1 else 'people'} may judge here: no pair can have more "
             "judgements than that. The People page invites others."
         )
-    said = "Applied. It holds from the next document on; what is judged stays."
-    widgets.save_button(wanted, settings, campaign.assignments.update, said, "apply-overlap", ("Apply", "Applied"))
-
-
-@st.cache_data(show_spinner="Counting", max_entries=32)
-def _workload(campaign_id: str, key: str, wanted: tuple[tuple[str, object], ...]) -> Workload:
-    """What settings ask for; kept while nothing changes that it rests on."""
-    return session.current().campaign.assignments.workload(**dict(wanted))
+    message = "Applied. It holds from the next document on; what is judged stays."
+    widgets.save_button(wanted, settings, campaign.assignments.update, message, "apply-overlap", ("Apply", "Applied"))
 
 
 @st.cache_data(show_spinner=False, max_entries=4)
 def _pace(campaign_id: str, logged: int) -> float:
-    """The median of the seconds that a judgement took; nan where none has any."""
+    """The median of the seconds of a judgement; nan where no times are known."""
     return float(session.current().campaign.judgement_log.judgements()["seconds"].astype(float).median())
 
 
-def _costs(wanted: Mapping[str, object], state: str) -> None:
-    """What the settings above ask for, beside what those in force do."""
+def _draw_workload(wanted: Mapping[str, object], state: str) -> None:
     campaign = session.current().campaign
-    counts = campaign.progress.counts()
-    key = f"{counts['logged']} {counts['pool']} {state}"
-    asked = _workload(campaign.id, key, tuple(wanted.items()))
-    more = asked.judgements - _workload(campaign.id, key, ()).judgements
-    seconds, left = _pace(campaign.id, counts["logged"]), asked.judgements - asked.made
+    status = campaign.progress.counts()
+    workload = cached(campaign.assignments.workload, f"{status['logged']} {status['pool']} {state}", "Counting", 32)
+    new = workload(**wanted)
+    more = new.judgements - workload().judgements
+    seconds, left = _pace(campaign.id, status["logged"]), new.judgements - new.made
     hours = left * seconds / 3600
-    widgets.metrics(
-        {
-            "Pairs in the pool": f"{asked.pairs:,}",
-            "Judgements in all": f"{asked.judgements:,}",
-            "Made": f"{asked.made:,}",
-            "Left": f"{left:,}",
-            "Hours left": "not known" if pd.isna(hours) else f"{hours:,.1f} h" if hours < 10 else f"{hours:,.0f} h",
-        }
-    )
-    pace = (
-        "Nothing is judged with a time yet, so hours are not known."
-        if pd.isna(seconds)
-        else f"Hours are of all annotators together, at the median of {seconds:.1f} s for a judgement."
-    )
-    st.caption(
-        (f"That is {abs(more):,} judgements {'more' if more > 0 else 'fewer'} than now. " if more else "") + pace
-    )
+    counts = {"Pairs in the pool": new.pairs, "Judgements in all": new.judgements, "Made": new.made, "Left": left}
+    duration = "not known" if pd.isna(hours) else f"{hours:,.1f} h" if hours < 10 else f"{hours:,.0f} h"
+    widgets.metrics({**counts, "Hours left": duration})
+    change = f"That is {abs(more):,} judgements {'more' if more > 0 else 'fewer'} than now. " if more else ""
+    pace = f"Hours are of all annotators together, at the median of {seconds:.1f} s for a judgement."
+    st.caption(change + ("Nothing is judged with a time yet, so hours are not known." if pd.isna(seconds) else pace))

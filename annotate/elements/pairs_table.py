@@ -1,60 +1,51 @@
-"""Pairs with each annotator's grade, and the document of the one that is selected with what was said of it."""
+"""Pairs with each annotator's grade, and the document of the selected pair with its judgements."""
 
 import pandas as pd
 import streamlit as st
-from streamlit.column_config import NumberColumn, TextColumn
 
 from annotate.auth import session
 from annotate.elements import display, widgets
+from annotate.elements.columns import number, text
 from collection.characters import without_bidi
 
 WIDE = 5
-"""Annotators up to whom each has a column of their own."""
+"""Annotators up to whom each has their own column."""
 
 
-def show(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str) -> None:
-    """Draw them.
+def draw(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str) -> None:
+    """Draw pairs of :func:`collection.annotator_agreement.disagreements` with the grades in `labels`.
 
-    `pairs` are as :func:`collection.annotator_agreement.disagreements` gives them, `labels` as
-    :meth:`collection.Campaign.labels`. `cell` says in words which pairs they are, `key` tells their table from others.
+    `cell` describes the pairs; `key` identifies their table.
     """
     st.subheader("The pairs")
     st.caption(f"{len(pairs):,} pairs: {widgets.plain(cell)}. Largest distance first. Select a row to read it.")
-    people = sorted({annotator for said in pairs["grades"] for annotator in said})
+    people = sorted({annotator for grades in pairs["grades"] for annotator in grades})
     listing = pairs.drop(columns="grades")
     if len(people) <= WIDE:
         for place, annotator in enumerate(people):
-            listing[f"by-{place}"] = [said.get(annotator) for said in pairs["grades"]]
+            listing[f"by-{place}"] = [grades.get(annotator) for grades in pairs["grades"]]
     else:
-        listing["said"] = [", ".join(f"{a} {g:g}" for a, g in said.items()) for said in pairs["grades"]]
-    selection = display.table(
+        listing["said"] = [", ".join(f"{a} {g:g}" for a, g in grades.items()) for grades in pairs["grades"]]
+    row = display.select_row(
         listing,
         {
-            "query_id": TextColumn("Topic", width="small"),
-            "doc_id": TextColumn("Document", width="medium"),
-            "distance": NumberColumn("Distance", width="small", format="%g"),
-            "said": TextColumn("Grades", width="large"),
-            **{f"by-{n}": NumberColumn(a, format="%g", width="small") for n, a in enumerate(people)},
+            "query_id": text("Topic", "small"),
+            "doc_id": text("Document", "medium"),
+            "distance": number("Distance", "%g", "small"),
+            "said": text("Grades", "large"),
+            **{f"by-{n}": number(a, "%g", "small") for n, a in enumerate(people)},
         },
         most_height=318,
-        on_select="rerun",
-        selection_mode="single-row",
         key=f"pairs-{key}",
         alt="Pairs with each annotator's grade",
     )
-    if (row := selected_row(selection, len(pairs))) is not None:
+    if row is not None:
         query_id, doc_id = map(str, pairs.iloc[row][["query_id", "doc_id"]])
         side_by_side(query_id, doc_id, labels)
 
 
-def selected_row(event: display.Selection, rows: int) -> int | None:
-    """The row that is selected in a table's event, if the table has so many rows; None where none is."""
-    chosen = event["selection"]["rows"]
-    return int(chosen[0]) if chosen and chosen[0] < rows else None
-
-
 def side_by_side(query_id: str, doc_id: str, labels: pd.DataFrame) -> None:
-    """The document, and beside it each annotator's grade, how long it took, and the note that came with it."""
+    """Draw the document, and beside it each annotator's grade, time and note."""
     campaign = session.current().campaign
     titles = campaign.corpus.topics().set_index("query_id")["title"]
     left, right = st.columns([3, 2], gap="medium")
@@ -63,9 +54,9 @@ def side_by_side(query_id: str, doc_id: str, labels: pd.DataFrame) -> None:
         document = campaign.corpus.document(doc_id)
         if document is not None:
             widgets.document(document)
-    said = labels[(labels["query_id"] == query_id) & (labels["doc_id"] == doc_id)].sort_values("annotator")
+    given = labels[(labels["query_id"] == query_id) & (labels["doc_id"] == doc_id)].sort_values("annotator")
     with right:
-        for row in said.to_dict("records"):
+        for row in given.to_dict("records"):
             with st.container(border=True):
                 grade = widgets.grade_name(campaign.grades, "graded", row["relevance"])
                 st.markdown(f"**{widgets.plain(row['annotator'])}:** {widgets.plain(grade)}")

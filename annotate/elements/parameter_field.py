@@ -13,15 +13,9 @@ def parameter_field(entry: Entry[Any], name: str, key: str) -> Any:
     """Draw the field of a parameter by its type, labelled as its annotation says; return the value."""
     default, kind, shown = entry.parameters[name], entry.kind(name), entry.shown(name)
     if name in entry.choices:
-        choices = entry.choices[name]
-        return st.selectbox(
-            shown.label,
-            choices,
-            index=choices.index(default),
-            format_func=lambda choice: shown.labels.get(choice, str(choice)),
-            help=shown.help,
-            key=key,
-        )
+        labels = {choice: shown.labels.get(choice, str(choice)) for choice in entry.choices[name]}
+        index = list(labels).index(default)
+        return st.selectbox(shown.label, labels, index, format_func=labels.__getitem__, help=shown.help, key=key)
     if kind is bool:
         return st.toggle(shown.label, default, help=shown.help, key=key)
     if kind in (int, float):

@@ -8,7 +8,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.elements import widgets
 from annotate.elements.parameter_field import parameter_field
-from collection.adjudication import DEFAULT_RULE, RULES, parse
+from collection.adjudication import DEFAULT_RULE, RULES, parse_rule
 from collection.characters import without_bidi
 from collection.measures import as_measures
 
@@ -64,7 +64,7 @@ def read_measures(written: Iterable[str]) -> tuple[str, ...]:
 
 
 def pick_rule(label: str, annotators: Sequence[str], *, key: str, usual: str = DEFAULT_RULE) -> str:
-    """Draw the fields of a rule and its parameters; the rule as :func:`collection.adjudication.parse` reads it.
+    """Draw the fields of a rule and its parameters; the rule as :func:`collection.adjudication.parse_rule` reads it.
 
     `annotators` graded something: they are the choices of the rule that names one. `usual` is chosen at first.
     """
@@ -78,4 +78,4 @@ def pick_rule(label: str, annotators: Sequence[str], *, key: str, usual: str = D
         for parameter in entry.parameters
     }
     st.caption(entry.description)
-    return str(parse(name, **given))
+    return str(parse_rule(name, **given))

@@ -1,39 +1,33 @@
-"""The tables of the Pool page: what every strategy would cost, and how the pool was made."""
+"""Tables of the Pool page: the cost of every strategy, and the rounds of pooling."""
 
 import json
 from collections.abc import Sequence
 
-import pandas as pd
 import streamlit as st
-from streamlit.column_config import DatetimeColumn, NumberColumn, TextColumn
 
 from annotate.auth import session
 from annotate.elements import display
-from collection.pooling import STRATEGIES, in_words
-
-
-@st.cache_data(show_spinner="Asking every strategy", max_entries=8)
-def _costs(campaign_id: str, key: str, budget: int, names: list[str] | None) -> pd.DataFrame:
-    """What every strategy would cost; kept while runs, pool and documents are the same."""
-    return session.current().campaign.pools.costs(budget, names)
+from annotate.elements.columns import number, text, timestamp
+from annotate.elements.service_cache import cached
+from collection.pooling import STRATEGIES, format_parameters
 
 
 def draw_costs(key: str, budget: int, names: list[str] | None) -> None:
-    """Draw the table for `budget` pairs of each topic, if it is asked for, kept by the `key` of what it rests on.
+    """Draw a toggle, and the costs for `budget` pairs of each topic, which rest on `key`.
 
     `names` are the runs that contribute; None for all.
     """
     if not st.toggle("What would every strategy cost?", key="every"):
         return
-    table = _costs(session.current().campaign.id, key, budget, names)
+    table = cached(session.current().campaign.pools.costs, key, "Asking every strategy", 8)(budget, names)
     display.table(
         table.assign(strategy=[STRATEGIES[s].label for s in table["strategy"]]),
         {
             "strategy": "Strategy",
-            "pairs": NumberColumn("Pairs", format="localized", width="small"),
-            "new": NumberColumn("New", format="localized", width="small"),
-            "median": NumberColumn("Per topic", help="The median.", width="small"),
-            "parameters": TextColumn("Parameters", width="medium"),
+            "pairs": number("Pairs", "localized", "small"),
+            "new": number("New", "localized", "small"),
+            "median": number("Per topic", width="small", help="The median."),
+            "parameters": text("Parameters", "medium"),
         },
         height="content",
         alt="What every strategy would cost",
@@ -46,25 +40,22 @@ def draw_costs(key: str, budget: int, names: list[str] | None) -> None:
 
 
 def draw_rounds(runs: Sequence[str]) -> None:
-    """Draw it, if there is a pool; `runs` are all that there are now."""
+    """Draw the rounds in which pairs were added; `runs` are all runs of the campaign."""
     rounds = session.current().campaign.pools.rounds()
     if rounds.empty:
         return
     st.subheader("How the pool was made")
+    parameters = [format_parameters(json.loads(values)) for values in rounds["parameters"]]
+    brought = [json.loads(names) for names in rounds["runs"]]
+    by = [f"all {len(runs)}" if sorted(names) == sorted(runs) else ", ".join(names) for names in brought]
     display.table(
-        rounds.assign(
-            parameters=[in_words(json.loads(text)) for text in rounds["parameters"]],
-            runs=[
-                f"all {len(runs)}" if sorted(brought) == sorted(runs) else ", ".join(brought)
-                for brought in map(json.loads, rounds["runs"])
-            ],
-        ),
+        rounds.assign(parameters=parameters, runs=by),
         {
-            "made_at": DatetimeColumn("When (UTC)", format="YYYY-MM-DD HH:mm"),
+            "made_at": timestamp("When (UTC)"),
             "strategy": "Strategy",
-            "parameters": TextColumn("Parameters", width="medium"),
-            "pairs": NumberColumn("New pairs", format="localized"),
-            "runs": TextColumn("Runs", width="medium"),
+            "parameters": text("Parameters", "medium"),
+            "pairs": number("New pairs", "localized"),
+            "runs": text("Runs", "medium"),
         },
         alt="How the pool was made",
     )

@@ -1,14 +1,15 @@
-"""The grades that a rule makes of the judgements, and the qrels in the form that somebody chooses."""
+"""The grades that a rule makes of the judgements, and the qrels in the chosen form."""
 
 from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
-from streamlit.column_config import NumberColumn, TextColumn
 
 from annotate.auth import session
 from annotate.elements import display, downloads, pickers, widgets
-from collection.adjudication import Adjudicated, origin
+from annotate.elements.columns import number, text
+from annotate.elements.service_cache import cached
+from collection.adjudication import Adjudicated, describe_origin
 from collection.campaign.evaluation import RuleComparison
 from collection.comparison import DEFAULT_MEASURES
 from collection.formats import QrelsForm
@@ -21,44 +22,34 @@ FORMS: dict[QrelsForm, str] = {
 
 
 def draw(found: Adjudicated, rule: str, annotators: Sequence[str]) -> None:
-    """Draw what `rule` made of the judgements (`found`), the downloads, and the comparison with another rule."""
-    campaign, settled = session.current().campaign, found.grades
+    """Draw the result of `rule` (`found`), the downloads, and the comparison with another rule."""
+    campaign, grades = session.current().campaign, found.grades
     several = campaign.agreement.disagreements()
     if several.pairs:
-        st.write(
-            f"{several.pairs:,} pairs were graded by several annotators; they differ on {several.differ:,} of them, "
-            f"where the rule decides."
-        )
+        differ = f"they differ on {several.differ:,} of them, where the rule decides."
+        st.write(f"{several.pairs:,} pairs were graded by several annotators; {differ}")
         if several.differ and session.current().role == "manager":
             widgets.page_link("adjudicate.py", "Look at the disagreements")
-    by_grade = settled["relevance"].value_counts().sort_index()
-    st.write(
-        f"{len(settled):,} pairs in {settled['query_id'].nunique():,} of {len(campaign.corpus.topics()):,} topics: "
-        + ", ".join(f"{n:,} of grade {g:g}" for g, n in by_grade.items())
-        + "."
-    )
+    by_grade = grades["relevance"].value_counts().sort_index()
+    counts = ", ".join(f"{n:,} of grade {g:g}" for g, n in by_grade.items())
+    topics = f"{grades['query_id'].nunique():,} of {len(campaign.corpus.topics()):,} topics"
+    st.write(f"{len(grades):,} pairs in {topics}: {counts}.")
     if several.pairs:
-        ways = settled["by"].value_counts()
-        display.table(
-            pd.DataFrame({"how": ways.index, "pairs": ways.to_numpy(), "means": list(map(origin, ways.index))}),
-            {
-                "how": TextColumn("How it came about", width=110),
-                "pairs": NumberColumn("Pairs", width="small"),
-                "means": TextColumn("That is", width="large"),
-            },
-        )
+        origins = grades["by"].value_counts().rename_axis("how").reset_index(name="pairs")
+        columns = {"how": text("How it came about", 110), "pairs": number("Pairs", width="small")}
+        meaning = origins["how"].map(describe_origin)
+        display.table(origins.assign(means=meaning), {**columns, "means": text("That is", "large")})
     if sentence := found.caution:
         st.warning(widgets.plain(f"{sentence}."))
-    _files(rule)
+    _draw_downloads(rule)
     st.caption("The second file says which rule made the first, of whose judgements. TREC qrels have no place for it.")
     with st.expander("The first lines"):
-        display.dataframe(settled.head(20), hide_index=True)
+        display.dataframe(grades.head(20), hide_index=True)
     if several.pairs and st.toggle("Compare with another rule", key="compare"):
         _compare_rules(rule, annotators)
 
 
-def _files(rule: str) -> None:
-    """The fields of the form, and both files."""
+def _draw_downloads(rule: str) -> None:
     campaign = session.current().campaign
     forms = campaign.qrels.forms()
     form = forms[0]
@@ -71,12 +62,10 @@ def _files(rule: str) -> None:
     )
     with widgets.shown_errors(about="qrels.txt: "):
         left_out = campaign.qrels.unjudged_topics(form, rule=rule) if unjudged else []
-        unjudged_topics = bool(left_out) and st.toggle(
-            f"Also the topics without a grade ({len(left_out):,}; left out otherwise)",
-            help="Every system has 0 in them, which lowers all means.",
-            key="unjudged-topics",
-        )
-        files = downloads.written(
+        label = f"Also the topics without a grade ({len(left_out):,}; left out otherwise)"
+        hint = "Every system has 0 in them, which lowers all means."
+        unjudged_topics = bool(left_out) and st.toggle(label, help=hint, key="unjudged-topics")
+        files = downloads.write_files(
             lambda campaign, path: campaign.export.files(
                 qrels=path, rule=rule, qrels_form=form, unjudged=unjudged, include_unjudged_topics=unjudged_topics
             ),
@@ -89,28 +78,19 @@ def _files(rule: str) -> None:
                 st.download_button(f"Download {name}", files[name], name, key="rule-file")
 
 
-@st.cache_data(show_spinner="Comparing", max_entries=16)
-def _compared(campaign_id: str, logged: int, runs: str, first: str, second: str, measure: str | None) -> RuleComparison:
-    """Two rules side by side; kept while judgements and runs are the same."""
-    return session.current().campaign.evaluation.compare_rules(first, second, measure)
-
-
 def _compare_rules(rule: str, annotators: Sequence[str]) -> None:
-    """Draw the fields of another rule than `rule`, and the comparison; `annotators` graded something."""
     campaign = session.current().campaign
     left, right = st.columns([3, 2])
     with left:
         other = pickers.pick_rule("Compare with", annotators, key="other", usual="highest")
     runs = campaign.corpus.run_table()
-    measure = None
-    if len(runs):
-        measure = right.selectbox("Systems by", DEFAULT_MEASURES, accept_new_options=True)
-    state = ",".join(runs["run"] + runs["sha256"])
+    measure = right.selectbox("Systems by", DEFAULT_MEASURES, accept_new_options=True) if len(runs) else None
+    rests_on = (campaign.progress.counts()["logged"], ",".join(runs["run"] + runs["sha256"]))
     with widgets.shown_errors():
-        _comparison(_compared(campaign.id, campaign.progress.counts()["logged"], state, rule, other, measure))
+        _draw_comparison(cached(campaign.evaluation.compare_rules, rests_on, "Comparing")(rule, other, measure))
 
 
-def _comparison(found: RuleComparison) -> None:
+def _draw_comparison(found: RuleComparison) -> None:
     for sentence in found.cautions:
         st.warning(widgets.plain(f"{sentence}."))
     grades = found.grades
@@ -127,15 +107,8 @@ def _comparison(found: RuleComparison) -> None:
     moved = found.places.moved
     tau = "" if pd.isna(found.places.tau) else f" Kendall's tau between the two orders is {found.places.tau:.3f}."
     names = ", ".join(map(widgets.plain, moved))
-    st.write((f"**{len(moved)}** of {len(found.places.table)} systems change place: {names}." if moved
-              else "No system changes place.") + tau)  # fmt: skip
-    display.table(
-        found.places.table,
-        {
-            "run": "System",
-            "first": NumberColumn(f"{found.places.measure}, first", format="%.4f"),
-            "second": NumberColumn("second", format="%.4f"),
-            "first_place": "Place, first",
-            "second_place": "second",
-        },
-    )
+    changes = f"**{len(moved)}** of {len(found.places.table)} systems change place: {names}."
+    st.write((changes if moved else "No system changes place.") + tau)
+    values = {"first": number(f"{found.places.measure}, first", "%.4f"), "second": number("second", "%.4f")}
+    places = {"first_place": "Place, first", "second_place": "second"}
+    display.table(found.places.table, {"run": "System", **values, **places})

@@ -1,15 +1,15 @@
-"""Two systems side by side: the topics on which they differ, and their rankings of one of these."""
+"""Two systems side by side: their differences by topic, and their rankings of one topic."""
 
 from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
-from streamlit.column_config import NumberColumn, TextColumn
 
 from annotate.auth import session
 from annotate.charts import comparison as charts
 from annotate.charts.download import downloadable_chart
 from annotate.elements import display, widgets
+from annotate.elements.columns import number, text
 from collection import comparison
 from collection.characters import without_bidi
 from collection.comparison import Evaluation
@@ -17,9 +17,8 @@ from collection.measures import parse
 from collection.records import Document
 
 DEPTHS = [10, 20, 50, 100]
-_THERE = "Its rank in the other ranking; empty where it is not in it."
 _SHOWN_TEXT = 120
-"""Characters of a document that stand beside its grade."""
+"""Characters of a document beside its grade."""
 
 
 def draw(
@@ -33,8 +32,7 @@ def draw(
     """Draw the fields of two systems, their topics by a measure, and their rankings of one topic.
 
     `order` are the systems, best first; `members` are the runs of each. The first one is compared with the `baseline`,
-    or with the next best where that is empty. `rank` makes, of two runs, a topic and a depth, what
-    :meth:`collection.Campaign.side_by_side` gives.
+    or with the next best if that is empty. `rank` gives two rankings by runs, topic and depth.
     """
     titles = session.current().campaign.corpus.topics().set_index("query_id")["title"]
     left, right = st.columns(2)
@@ -44,12 +42,11 @@ def draw(
     b = right.selectbox("and", rest, index=place, key="b", format_func=without_bidi)
     apart = comparison.differences(evaluation, a, b, measure)
     apart["title"] = apart["query_id"].map(titles)
-    topic_key = f"topic {measure} {a} {b}"  # of two others, the topic on which those differ most
+    topic_key = f"topic {measure} {a} {b}"  # other systems begin at the topic on which they differ most
     above, below = int((apart["difference"] > 0).sum()), int((apart["difference"] < 0).sum())
     word = {1: "better", -1: "worse", 0: "higher"}[comparison.direction(parse(measure))]
 
     def select_topic() -> None:
-        """A bar was selected: its topic is the one whose rankings are shown."""
         if topic := charts.selected_topic(st.session_state["topics-chart"]):
             st.session_state[topic_key] = next(q for q in apart["query_id"] if without_bidi(q) == topic)
 
@@ -64,14 +61,11 @@ def draw(
         on_select=select_topic,
         selection_mode=charts.TOPIC,
     )
-    by = apart.set_index("query_id")["difference"]
     left, right = st.columns([3, 1])
-    topic = left.selectbox(
-        "Topic, those first on which they differ most",
-        apart["query_id"].tolist(),
-        key=topic_key,
-        format_func=lambda q: without_bidi(f"{q}: {titles[q]} ({by[q]:+.3f})"),
-    )
+    rows = zip(apart["query_id"], apart["title"], apart["difference"], strict=True)
+    named = {query_id: without_bidi(f"{query_id}: {title} ({value:+.3f})") for query_id, title, value in rows}
+    label = "Topic, those first on which they differ most"
+    topic = left.selectbox(label, named, key=topic_key, format_func=named.__getitem__)
     depth = right.selectbox("Ranks", DEPTHS, key="depth")
     of_a, of_b = (
         members[s][0]
@@ -83,19 +77,18 @@ def draw(
 
 
 def _rankings(table: pd.DataFrame, a: str, b: str) -> None:
-    """Draw two rankings of a topic beside each other, as :meth:`collection.Campaign.side_by_side` gives them."""
     campaign = session.current().campaign
     documents = campaign.corpus.documents([d for side in "ab" for d in table[f"doc_{side}"] if d])
+    hint = "Its rank in the other ranking; empty where it is not in it."
+    numbers = {"rank": number("Rank", width=55), "rival": number("There at", width=75, help=hint)}
+    columns = {**numbers, "grade": text("Grade", 60), "document": text("Document")}
     for column, side, other, name in zip(st.columns(2), "ab", "ba", (a, b), strict=True):
         there = table[table[f"doc_{side}"] != ""]
         grades = there[f"grade_{side}"]
-        shown = pd.DataFrame(
-            {
-                "rank": there["rank"],
-                "grade": grades.map(lambda g: "–" if pd.isna(g) else f"{g:g}"),
-                "rival": there[f"rank_in_{other}"],
-                "document": there[f"doc_{side}"].map(lambda d: _name(documents.get(d), d)),
-            }
+        shown = there[["rank"]].assign(
+            grade=grades.map(lambda g: "–" if pd.isna(g) else f"{g:g}"),
+            rival=there[f"rank_in_{other}"],
+            document=there[f"doc_{side}"].map(lambda d: _name(documents.get(d), d)),
         )
         column.markdown(f"**{widgets.plain(name)}**")
         with column:
@@ -105,27 +98,22 @@ def _rankings(table: pd.DataFrame, a: str, b: str) -> None:
                 height=35 * len(table) + 38,
                 placeholder="",
                 alt=f"What {name} retrieved, with grades",
-                column_config={
-                    "rank": NumberColumn("Rank", width=55),
-                    "grade": TextColumn("Grade", width=60),
-                    "rival": NumberColumn("There at", width=75, help=_THERE),
-                    "document": TextColumn("Document"),
-                },
+                column_config=columns,
             )
     legend = ", ".join(f"**{g}** {widgets.plain(campaign.grades.label(g))}" for g in campaign.grades.sentences)
     st.caption(f"Grades, the bluer the higher: {legend}; **–** nobody judged it. *There at*: its rank in the other.")
 
 
 def _name(document: Document | None, doc_id: str) -> str:
-    """The id of a document and the beginning of what it says."""
+    """The id of a document and the beginning of its title or text."""
     if document is None:
         return doc_id
-    says = document.title or (document.text or "")
-    return f"{doc_id}: {' '.join(says[:_SHOWN_TEXT].split())}"
+    text = document.title or (document.text or "")
+    return f"{doc_id}: {' '.join(text[:_SHOWN_TEXT].split())}"
 
 
 def _colour(grade: float) -> str:
-    """A cell's background: none for what nobody judged, grey for grade 0, and more blue for more."""
+    """A cell's background: none for unjudged documents, grey for grade 0, bluer for higher grades."""
     if pd.isna(grade):
         return ""
     most = max(session.current().campaign.grades.sentences)

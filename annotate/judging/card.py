@@ -1,8 +1,8 @@
-"""Mounts the judging card: the component that shows documents and takes judgements without a rerun.
+"""The cards: components that show documents and take judgements without a rerun.
 
-A card is files: nodes in ``judge/card.html`` and ``judge/panels/*.html``, behaviour in ``judge/*.js`` and, what every
-card needs, ``parts/*.js``, styles in ``styles/*.css``; this module puts them together. The card posts to the judging
-routes by itself and never sets a component value, so judging starts no script run.
+This module assembles a card from files: nodes in ``judge/card.html`` and ``judge/panels/*.html``, scripts in
+``judge/*.js`` and (shared) ``parts/*.js``, styles in ``styles/*.css``. The card posts to the judging routes and never
+sets a component value, so judging starts no script run.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ if TYPE_CHECKING:
     from collection.records import GradeScale
 
 HERE = Path(__file__).parent
-LONGEST_NOTE = 2000
-"""Characters of a note with a judgement; the card's field takes no more."""
+LONGEST_NOTE = 2000  # characters of a judgement's note, as in the card's field
 
 
 class GradeButton(TypedDict):
-    """One grade of the scale: its number (and key), a short label, and the whole sentence."""
+    """A grade of the scale: its number (and key), a short label, and the whole sentence."""
 
     grade: int
     label: str
@@ -34,12 +33,12 @@ class GradeButton(TypedDict):
 
 
 def grade_buttons(scale: GradeScale) -> list[GradeButton]:
-    """The buttons of a scale, lowest grade first."""
+    """Make the buttons of a scale, lowest grade first."""
     return [{"grade": g, "label": scale.label(g), "sentence": words} for g, words in scale.sentences.items()]
 
 
 class PairFilter(TypedDict, total=False):
-    """Which pairs to adjudicate; see :func:`collection.adjudication.filtered`."""
+    """Which pairs to adjudicate; see :func:`collection.adjudication.filter_queue`."""
 
     why: str | None
     query_id: str | None
@@ -48,13 +47,11 @@ class PairFilter(TypedDict, total=False):
 
 
 class CardData(TypedDict):
-    """What a page tells its card, beside what :func:`mount` says; everything else the card asks the routes for.
+    """The data that a page gives its card; see also :func:`mount`.
 
-    `query_id` is the topic to start with, None for the one this annotator had open last. `card` is what the manager has
-    set (:class:`~collection.campaign.CardSettings`).
-
-    The card for adjudication also has `filter`, which pairs to ask for, and `pair`, ``(query_id, doc_id)`` of one to
-    show now, each time that the number `picked` has changed.
+    `query_id` is the topic to start with, None for the annotator's last one. `card` are the manager's settings
+    (:class:`~collection.campaign.judging_settings.CardSettings`). The card for adjudication also has `filter`, and
+    `pair`, ``(query_id, doc_id)``, which it shows each time that the number `picked` has changed.
     """
 
     scale: list[GradeButton]
@@ -66,10 +63,10 @@ class CardData(TypedDict):
 
 
 class Card(NamedTuple):
-    """What one kind of card is made of: its folder, the parts of its script in order, and its style sheets.
+    """The files of a kind of card: its folder, the parts of its script in order, and its style sheets.
 
-    `common` are further parts in ``parts/``, between those that all cards share and its own; `panels` are those of the
-    judging card that it has as well. One of `parts` with a slash is another card's.
+    A name in `parts` with a slash is in another folder; `common` are parts from ``parts/`` that come before them, and
+    `panels` are panels of the judging card that this one has as well.
     """
 
     folder: str
@@ -87,7 +84,7 @@ SHARED = (
 
 STYLES = ("frame", "topic", "document", "text_forms", "highlights", "bar", "panels")
 SMALL_STYLES = ("narrow", "tools", "screens")
-"""Style sheets of every card, and those that stand behind what is a card's own."""
+"""Style sheets of every card, and those that follow a card's own."""
 
 JUDGE = Card(
     "judge",
@@ -100,11 +97,10 @@ JUDGE = Card(
 )  # fmt: skip
 
 UNITS = ("units", "sync", "pending_notes", "unit_card", "document_tile")
-"""Parts of the cards that hold units of decision: whole topics, or pairs to adjudicate."""
+"""Parts of the cards for units: whole topics, or pairs to adjudicate."""
 
 
 def _unit_card(folder: str, *common: str) -> Card:
-    """A card that holds units of decision, with these further parts."""
     return Card(
         folder,
         ("units", "actions", "judge/settings", "render"),
@@ -118,15 +114,13 @@ CHOOSE = _unit_card("choose", "topic_units", *UNITS)
 PREFER = _unit_card("prefer", "topic_units", *UNITS)
 ADJUDICATE = _unit_card("adjudicate", *UNITS, "grades")
 
-CARDS = {"grades": JUDGE, "list": CHOOSE, "preference": PREFER}
-"""Which card asks what a campaign asks for, by the name of its task."""
+CARDS = {"grades": JUDGE, "list": CHOOSE, "preference": PREFER}  # the card for each task of a campaign
 
 
-# The script finds the nodes by `data-part` and knows what a click means by `data-do`; `data-key` says whose key a key
-# cap shows. Text that comes from a campaign stands in nodes of the class `cd-apart`, which keeps its writing direction
-# to itself.
+# The script finds nodes by `data-part`, and the action of a click by `data-do`; `data-key` names the command of a key
+# cap. Text that comes from a campaign is in nodes of the class `cd-apart`, which isolates its writing direction.
 def nodes(card: Card) -> str:
-    """The card's nodes: its frame, the buttons that two cards share, and each of its panels."""
+    """Assemble the card's HTML from its frame, the shared buttons, and its panels."""
     frame = (HERE / card.folder / "card.html").read_text(encoding="utf-8")
     panels = sorted((HERE / card.folder / "panels").glob("*.html"))
     panels += [HERE / JUDGE.folder / "panels" / f"{name}.html" for name in card.panels]
@@ -135,20 +129,20 @@ def nodes(card: Card) -> str:
 
 
 def script(card: Card) -> str:
-    """The card's behaviour as the one module that Streamlit wants: no build step, the parts just follow each other."""
+    """Concatenate the parts of the card's script to the single module that Streamlit needs."""
     files = [HERE / "parts" / f"{part}.js" for part in SHARED + card.common]
     files += [HERE / f"{part if '/' in part else f'{card.folder}/{part}'}.js" for part in card.parts]
     return "\n".join(file.read_text(encoding="utf-8") for file in files)
 
 
 def style_sheet(card: Card) -> str:
-    """The card's style sheet."""
+    """Concatenate the card's style sheets."""
     return "\n".join((HERE / "styles" / f"{name}.css").read_text(encoding="utf-8") for name in card.styles)
 
 
 @cache
 def _component(card: Card) -> ComponentRenderer:
-    """The registered component; the files are read once in the life of the process."""
+    """Register the component, once per process."""
     import streamlit as st
 
     return st.components.v2.component(
@@ -157,24 +151,14 @@ def _component(card: Card) -> ComponentRenderer:
 
 
 def mount(data: CardData, card: Card = JUDGE, key: str = "card") -> None:
-    """Draw a card at this place of the page, for the person who is signed in.
+    """Draw a card for the person who is signed in.
 
-    It is told the ready-made reasons for "cannot judge", the characters after which the routes cut a document's text,
-    the path of the routes, and how the annotator has arranged it. A rerun with a new token hands that over; the
-    documents and the unsaved judgements in the browser stay as they are.
-
-    Parameters
-    ----------
-    data
-        What differs from page to page.
-    card
-        Which one.
-    key
-        The component's key, for a page with more than one element of this kind.
+    A rerun gives it a new token; the documents and unsaved judgements in the browser stay as they are. `key` is the
+    component's, for a page with more than one card.
     """
     now = session.current()
-    always = {
-        "token": now.token(),
+    common = {
+        "token": now.token,
         "campaign": now.campaign.id,
         "annotator": now.annotator,
         "reasons": list(CANNOT_JUDGE_REASONS),
@@ -182,4 +166,4 @@ def mount(data: CardData, card: Card = JUDGE, key: str = "card") -> None:
         "routes": PREFIX,
         "own": now.campaign.settings.card_arrangement(now.annotator),
     }
-    _component(card)(data=always | dict(data), key=key)
+    _component(card)(data=common | dict(data), key=key)

@@ -1,15 +1,15 @@
 """Documents as the cards get them.
 
-A document on its way to a card is ``{doc_id, title, form, text, html, length, truncated, metadata, images, excerpts}``:
+A document is ``{doc_id, title, form, text, html, length, truncated, metadata, images, excerpts}``; places and lengths
+are code points:
 
 - `form` is "text", "preformatted" or "markup"; `text` is plain in every form, null where the campaign has none, and cut
-  after :data:`TEXT_CAP` characters where `truncated` says so. `length` is that of the whole. All places and lengths
-  are code points.
-- `html` goes with "markup", where nothing is cut: safe to be drawn, and of the same ``textContent`` as `text`.
-- `metadata` are the document's other fields. `images` are ``{src, alt, link}``: where `link` is true it is drawn as a
-  link only, since the manager has not allowed its host.
-- `excerpts` are ``[start, end, words]`` in reading order, where the manager wants long documents folded and this is
-  one; else null. They reach into the whole text, also where it is cut.
+  after :data:`TEXT_CAP` characters if `truncated`. `length` is that of the whole text.
+- `html`, for "markup" that is not cut, is safe to draw and has `text` as its ``textContent``.
+- `metadata` are the document's other fields. `images` are ``{src, alt, link}``: where `link` is true, only a link is
+  drawn, since the manager has not allowed the host.
+- `excerpts` are ``[start, end, words]`` of the whole text in reading order if the manager wants long documents folded
+  and this is one; else null.
 """
 
 from collections.abc import Iterable
@@ -23,25 +23,24 @@ from collection.documents.rendering import Shown, cut, form_of
 from collection.records import Document
 
 Payload = dict[str, Any]
+"""A JSON object, received or sent."""
 PREFIX = "/api/judging"
-FILES = f"{PREFIX}/files"
-"""Where the files of a campaign are served."""
+FILES = f"{PREFIX}/files"  # the path of a campaign's image files
 TEXT_CAP = 20_000
-"""Characters of a document that travel with it; the rest comes when it is asked for."""
-A_YEAR = 365 * 24 * 3600
+"""Characters of a document that are sent with it; the card asks for the rest."""
 
 FILE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cross-Origin-Resource-Policy": "same-origin",
-    # A name stands for one content for ever; whoever has it in their own browser has seen it.
-    "Cache-Control": f"private, max-age={A_YEAR}, immutable",
+    # The content under a name never changes. One year, in seconds.
+    "Cache-Control": f"private, max-age={365 * 24 * 3600}, immutable",
 }
-"""Headers of a file: it is an image whatever is in it, and can do nothing where somebody opens it by itself."""
+"""Headers of an image file, which keep it from being run as anything else where it is opened by itself."""
 
 
 class ImagePayload(TypedDict):
-    """An image of a document; where `link` is true it is drawn as a link only."""
+    """An image of a document; only a link is drawn where `link` is true."""
 
     src: str
     alt: str
@@ -51,18 +50,9 @@ class ImagePayload(TypedDict):
 def document_payloads(
     campaign: Campaign, documents: Iterable[Document], query_id: str | None, cap: int | None = TEXT_CAP
 ) -> list[Payload]:
-    """Documents as the cards want them. Nothing of how they came into the pool: annotators judge blind.
+    """Make the payloads of documents, without a word on how they came into the pool: annotators judge blind.
 
-    Parameters
-    ----------
-    campaign
-        Theirs.
-    documents
-        In any order, which is kept.
-    query_id
-        The topic whose words excerpts are chosen by; None for no excerpts.
-    cap
-        Characters of text that travel; None for all.
+    The topic's terms choose the excerpts; without a topic there are none. Texts are cut after `cap` characters.
     """
     settings, terms = campaign.settings.judging_page(), None
     payloads: list[Payload] = []
@@ -92,7 +82,7 @@ def _payload(document: Document, made: Shown, settings: CardSettings, cap: int |
 
 
 def other_fields(document: Document) -> Payload:
-    """What is known of a document beside its text: its metadata without what says how it is shown."""
+    """A document's metadata without the fields that say how it is displayed."""
     named = document.metadata.get("images")
     kept = isinstance(named, list) and any(isinstance(each, dict) and {"file", "link"} & set(each) for each in named)
     reserved = {"images"} if kept else set()
@@ -102,12 +92,8 @@ def other_fields(document: Document) -> Payload:
 
 
 def images(document: Document, settings: CardSettings) -> list[ImagePayload]:
-    """The images of a document with the addresses at which a browser finds them."""
+    """The images of a document with their addresses."""
     return [
-        {
-            "src": f"{FILES}/{image.file}" if image.file else image.link or "",
-            "alt": image.alt,
-            "link": not image.allowed,
-        }
-        for image in images_of(document.metadata, settings.image_hosts)
+        {"src": f"{FILES}/{each.file}" if each.file else each.link or "", "alt": each.alt, "link": not each.allowed}
+        for each in images_of(document.metadata, settings.image_hosts)
     ]

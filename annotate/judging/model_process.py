@@ -1,7 +1,6 @@
-"""The loop behind the judging card: a process that learns after every judgement, so that nobody waits for it.
+"""The server's side of the process that trains models: sends requests, keeps results, and restarts the process.
 
-This is the server's end of it: what is wanted, what was made, and a new process where one has ended. The other end
-is :mod:`annotate.judging.model_worker`.
+The other side is :mod:`annotate.judging.model_worker`.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from annotate.judging import model_worker
 from annotate.judging.model_worker import (
@@ -26,6 +25,7 @@ from annotate.judging.model_worker import (
     RoundRequest,
     RoundResult,
     WorkerRequest,
+    WorkerResult,
     keep_newest,
     send,
 )
@@ -38,126 +38,100 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-PATIENCE = 10.0
-"""Seconds that an explanation may take."""
-
-ENOUGH_DEATHS = 2
-"""So many in a row, and the next process is only started when somebody asks for a round."""
+REASONS_TIMEOUT = 10.0  # seconds
+MAX_FAILURES = 2  # ends of the process in a row after which it is only started again for a request
 
 
 class NoModelError(Exception):
-    """There is no model of the topic at hand that could say why."""
+    """There is no model of the topic that could give reasons."""
 
 
-class WorkerProcess(Protocol):
-    """The process that learns, as the server has it: a :class:`subprocess.Popen`, or what a test puts in its place."""
-
-    stdin: IO[bytes] | None
-    stdout: IO[bytes] | None
-
-    def wait(self, timeout: float | None = None) -> int:
-        """How it ended."""
-
-    def kill(self) -> None:
-        """End it."""
-
-
-def start_worker(directory: Path) -> WorkerProcess:
-    """Start the process that learns, for the campaign in this directory."""
-    # The parent's path as it is now: the program may have changed it since it was started.
+def start_worker(directory: Path) -> subprocess.Popen[bytes]:
+    """Start the process that trains, for the campaign in this directory; it inherits none of the server's sockets."""
+    # The path as it is now: the program may have changed it since it was started.
     path = [str(Path(__file__).parents[2]), *(p for p in sys.path if p)]
     command = [sys.executable, "-c", model_worker.START.format(path=path, directory=str(directory))]
-    # Its sums in one thread: the other cores are for whoever answers people. No socket of the server goes with it:
-    # Python lets none be inherited.
-    environment = {**os.environ, **ONE_THREAD}
+    environment = {**os.environ, **ONE_THREAD}  # the other cores are for the server
     pipe = subprocess.PIPE
+    # In a process group of its own: Ctrl+C in the terminal is for the server.
     if sys.platform == "win32":
-        apart = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.BELOW_NORMAL_PRIORITY_CLASS
-        return subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment, creationflags=apart)
-    # A group of its own: Ctrl+C in the terminal is for the server, at whose end it ends as well.
+        flags = subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.BELOW_NORMAL_PRIORITY_CLASS
+        return subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment, creationflags=flags)
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment, process_group=0)
 
 
 class Trainer:
-    """One process, one round at a time, the newest wish first.
-
-    Parameters
-    ----------
-    directory
-        The campaign's directory.
-    """
+    """Has one process make one round at a time, the newest request first."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self._rounds: dict[str, Round] = {}
         self._problems: dict[str, str] = {}
-        self._wanted: list[str] = []
-        self._under_way: str | None = None
+        self._requested: list[str] = []
+        self._current: str | None = None
         self._state = threading.Condition()
         self._stopping = False
-        self._idle_start = False
-        self._deaths = 0
+        self._start_early = False
+        self._failures = 0
         self._thread: threading.Thread | None = None
-        self._child: WorkerProcess | None = None
+        self._child: subprocess.Popen[bytes] | None = None
         self._tickets = itertools.count()
-        self._asked: dict[int, SimpleQueue[ReasonsResult | None]] = {}
+        self._reasons: dict[int, SimpleQueue[ReasonsResult | None]] = {}
 
     @property
     def process(self) -> int | None:
-        """The id of the process that learns, None while there is none."""
-        return getattr(self._child, "pid", None)
+        """The id of the process, None while there is none."""
+        child = self._child
+        return None if child is None else child.pid
 
     def start(self, campaign: Campaign) -> None:
-        """Have the process ready before somebody asks for a round, where a topic of the campaign is in its loop."""
+        """Start the process before the first request if a topic of the campaign is in its loop."""
         if not LOOPING.intersection(campaign.settings.modes().values()):
             return
         with self._state:
-            self._idle_start = True
-            self._begin()
+            self._start_early = True
+            self._start_thread()
 
     def request(self, query_id: str) -> None:
-        """Ask for a new round of a topic; one that waits already is not made twice."""
+        """Request a new round of a topic, once."""
         with self._state:
-            if query_id in self._wanted:
-                self._wanted.remove(query_id)
-            self._wanted.append(query_id)
-            self._begin()
-            self._next()
+            if query_id in self._requested:
+                self._requested.remove(query_id)
+            self._requested.append(query_id)
+            self._start_thread()
+            self._send_next()
 
     def latest(self, query_id: str) -> Round | None:
-        """The last round of a topic that was made, perhaps not the newest any more."""
+        """Return the latest round of a topic, which newer judgements may have outdated."""
         return self._rounds.get(query_id)
 
     def problem(self, query_id: str) -> str | None:
-        """Why the last attempt at a round of this topic came to nothing, or None."""
+        """Return why the last attempt at a round of this topic failed, or None."""
         return self._problems.get(query_id)
 
     def reasons(self, query_id: str, row: int) -> Reasons | None:
-        """What the topic's last round says of a document; None if it knows no such row of the matrix.
+        """Return the latest round's reasons for a document's rank; None if it has no such row of the matrix.
 
-        Raises
-        ------
-        NoModelError
-            There is no round yet, or none any more: the process was started anew.
+        Raises :class:`NoModelError` if the process has made no round of the topic since it was started.
         """
         ticket = next(self._tickets)
-        answer: SimpleQueue[ReasonsResult | None] = SimpleQueue()
+        results: SimpleQueue[ReasonsResult | None] = SimpleQueue()
         with self._state:
-            self._asked[ticket] = answer
-            sent = self._tell(ReasonsRequest(ticket, query_id, row))
+            self._reasons[ticket] = results
+            sent = self._send(ReasonsRequest(ticket, query_id, row))
         try:
-            found = answer.get(timeout=PATIENCE) if sent else None
+            found = results.get(timeout=REASONS_TIMEOUT) if sent else None
         except Empty:
             found = None
         finally:
             with self._state:
-                self._asked.pop(ticket, None)
+                del self._reasons[ticket]
         if found is None or not found.known:
             raise NoModelError(query_id)
         return found.reasons
 
     def stop(self) -> None:
-        """End the process, whatever is under way: what it makes can be made again."""
+        """End the process without finishing its round, which can be made again."""
         with self._state:
             self._stopping = True
             if self._child is not None and self._child.stdin is not None:
@@ -170,109 +144,107 @@ class Trainer:
                 self._child.kill()
                 self._thread.join(timeout=5)
 
-    # --- all of this with the state held --------------------------------------------------------------
+    # --- with the state held ---
 
-    def _begin(self) -> None:
+    def _start_thread(self) -> None:
         if self._thread is None and not self._stopping:
-            self._thread = threading.Thread(target=self._attend, name="trainer", daemon=True)
+            self._thread = threading.Thread(target=self._supervise, name="trainer", daemon=True)
             self._thread.start()
         self._state.notify()
 
-    def _next(self) -> None:
-        """Tell the process what to do next, if it is there and has nothing to do."""
-        if self._under_way is None and self._wanted and self._tell(RoundRequest(self._wanted[-1])):
-            self._under_way = self._wanted.pop()
+    def _send_next(self) -> None:
+        if self._current is None and self._requested and self._send(RoundRequest(self._requested[-1])):
+            self._current = self._requested.pop()
 
-    def _tell(self, wish: WorkerRequest) -> bool:
-        """Whether a wish could be sent. They are short: a pipe takes them without waiting for whoever reads."""
+    def _send(self, request: WorkerRequest) -> bool:
+        """Whether a request could be sent; it is short, so that the pipe takes it at once."""
         if self._child is None or self._child.stdin is None or self._stopping:
             return False
         try:
-            send(self._child.stdin, wish)
-        except (OSError, ValueError):  # it has ended, as whoever reads its answers notices
+            send(self._child.stdin, request)
+        except (OSError, ValueError):  # the process has ended, which the reader of its results notices
             return False
         return True
 
-    # --- the thread that reads the answers ------------------------------------------------------------
+    # --- in the thread that reads the results ---
 
-    def _attend(self) -> None:
-        """Start the process, take its answers, and start it again where it has ended."""
+    def _supervise(self) -> None:
+        """Start the process, read its results, and start it again after it has ended."""
         while True:
             with self._state:
                 self._state.wait_for(
-                    lambda: self._stopping or self._wanted or (self._idle_start and self._deaths < ENOUGH_DEATHS)
+                    lambda: self._stopping or self._requested or (self._start_early and self._failures < MAX_FAILURES)
                 )
                 if self._stopping:
                     return
             try:
                 child = start_worker(self.directory)
             except OSError as error:
-                self._deaths += 1
-                self._ended(f"the process that learns cannot be started: {error}", again=False)
+                self._failures += 1
+                self._fail(f"the process that learns cannot be started: {error}", retry=False)
                 continue
             with self._state:
                 self._child = child
-                self._under_way = None
+                self._current = None
                 if self._stopping and child.stdin is not None:
                     child.stdin.close()
-                self._next()
-            if self._answers(child):
-                self._deaths = 0
-            how = _ending(child)
-            with self._state:  # who sees that it is gone sees what has become of the wishes, too
+                self._send_next()
+            if self._read_results(child):
+                self._failures = 0
+            how = _wait_for_end(child)
+            with self._state:  # other threads see the failed requests and the missing process together
                 self._child = None
                 if self._stopping:
                     return
-                self._deaths += 1
-                self._idle_start = True  # one is wanted, as there was one before
+                self._failures += 1
+                self._start_early = True
                 log.error("the process that learns has ended (%s)", how)
-                self._ended(f"the process that learns has ended ({how})", again=self._deaths < ENOUGH_DEATHS)
+                self._fail(f"the process that learns has ended ({how})", retry=self._failures < MAX_FAILURES)
 
-    def _answers(self, child: WorkerProcess) -> bool:
-        """Take answers until there are no more; whether there was one."""
-        some = False
+    def _read_results(self, child: subprocess.Popen[bytes]) -> bool:
+        """Read results until the process ends; whether there were any."""
+        any_result = False
         assert child.stdout is not None
         with suppress(OSError, EOFError, pickle.UnpicklingError), child.stdout as source:
             while True:
-                answer = pickle.load(source)
-                some = True
+                result: WorkerResult = pickle.load(source)
+                any_result = True
                 with self._state:
-                    if isinstance(answer, ReasonsResult):
-                        if answer.ticket in self._asked:
-                            self._asked[answer.ticket].put(answer)
-                        continue
-                    self._made(answer)
-                    self._under_way = None
-                    self._next()
-        return some
+                    if isinstance(result, RoundResult):
+                        self._keep(result)
+                        self._current = None
+                        self._send_next()
+                    elif result.ticket in self._reasons:
+                        self._reasons[result.ticket].put(result)
+        return any_result
 
-    def _made(self, answer: RoundResult) -> None:
-        if answer.problem is not None:
-            log.error("no new round for topic %s\n%s", answer.query_id, answer.trace)
-            self._problems[answer.query_id] = answer.problem
+    def _keep(self, result: RoundResult) -> None:
+        if result.problem is not None:
+            log.error("no new round for topic %s\n%s", result.query_id, result.trace)
+            self._problems[result.query_id] = result.problem
             return
-        self._problems.pop(answer.query_id, None)
-        if answer.made is not None:
-            self._rounds = keep_newest(self._rounds, answer.query_id, answer.made)
+        self._problems.pop(result.query_id, None)
+        if result.made is not None:
+            self._rounds = keep_newest(self._rounds, result.query_id, result.made)
 
-    def _ended(self, why: str, *, again: bool) -> None:
-        """What was under way has come to nothing; `again`: it is tried once more."""
+    def _fail(self, problem: str, *, retry: bool) -> None:
+        """Fail the current round, or else all requested ones; with `retry`, the current one is requested again."""
         with self._state:
-            concerned = set() if self._under_way is None else {self._under_way}
-            if not again or not concerned:  # nothing that waits is forgotten without a word
-                concerned |= set(self._wanted)
-            self._problems.update(dict.fromkeys(concerned, why))
-            if not again:
-                self._wanted.clear()  # until somebody asks anew, as after any other failure
-            elif self._under_way is not None and self._under_way not in self._wanted:
-                self._wanted.append(self._under_way)
-            self._under_way = None
-            for waiting in self._asked.values():
-                waiting.put(None)
+            failed = set() if self._current is None else {self._current}
+            if not retry or not failed:
+                failed |= set(self._requested)
+            self._problems.update(dict.fromkeys(failed, problem))
+            if not retry:
+                self._requested.clear()  # until they are requested again, as after any other failure
+            elif self._current is not None and self._current not in self._requested:
+                self._requested.append(self._current)
+            self._current = None
+            for results in self._reasons.values():
+                results.put(None)
 
 
-def _ending(child: WorkerProcess) -> str:
-    """How a process ended that answers no more, in words."""
+def _wait_for_end(child: subprocess.Popen[bytes]) -> str:
+    """Wait for a process that sends no more results, and say how it ended."""
     if child.stdin is not None:
         with suppress(OSError):
             child.stdin.close()

@@ -1,1 +1,1 @@
-"""The server: the ASGI application, what it lets in, and the threads that hold campaigns."""
+"""The server: origins, request bodies, uploads, and threads that hold campaigns."""

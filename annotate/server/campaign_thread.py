@@ -1,4 +1,4 @@
-"""A thread with a campaign of its own, for routes that must not block the event loop."""
+"""Threads that each have a campaign open, for routes that must not block the event loop."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,15 +12,7 @@ T = TypeVar("T")
 
 
 class CampaignThread:
-    """One thread with one connection to the campaign.
-
-    Parameters
-    ----------
-    directory
-        The campaign's directory; opened with the first piece of work.
-    name
-        The thread's, for whoever looks at a stack.
-    """
+    """A thread with its own connection to the campaign, opened at first use; `name` appears in stack traces."""
 
     def __init__(self, directory: Path, name: str) -> None:
         self._directory = directory
@@ -28,7 +20,7 @@ class CampaignThread:
         self._campaign: Campaign | None = None
 
     async def run(self, work: Callable[[Campaign], T]) -> T:
-        """Do `work` with the campaign, one piece after another."""
+        """Run `work` with the campaign, after the work that was asked for before."""
 
         def call() -> T:
             if self._campaign is None:
@@ -38,7 +30,7 @@ class CampaignThread:
         return await asyncio.get_running_loop().run_in_executor(self._thread, call)
 
     async def close(self) -> None:
-        """Close the connection in its own thread, and end it."""
+        """Close the connection in its own thread, and end the thread."""
 
         def call() -> None:
             if self._campaign is not None:

@@ -1,4 +1,4 @@
-"""The names and origins of this server: which requests are meant for it, and which come from its own pages."""
+"""The names and origins of this server, to recognise requests meant for it and requests of its own pages."""
 
 import ipaddress
 import socket
@@ -20,14 +20,14 @@ class Origin(NamedTuple):
     port: int
 
 
-def origin_of(address: str) -> Origin | None:
-    """The origin of an http or https address; None for anything else, such as ``null``.
+def parse_origin(address: str) -> Origin | None:
+    """Read the origin of an http or https address; None for anything else, such as ``null``.
 
-    An international name is encoded in ASCII (IDNA, UTS 46), as browsers send it.
+    International names are encoded in ASCII (IDNA, UTS 46), as browsers send them.
 
     Examples
     --------
-    >>> origin_of("https://Judging.example.org")
+    >>> parse_origin("https://Judging.example.org")
     Origin(scheme='https', host='judging.example.org', port=443)
     """
     try:
@@ -42,55 +42,48 @@ def origin_of(address: str) -> Origin | None:
     return Origin(parts.scheme, host.rstrip("."), port or _PORTS[parts.scheme])
 
 
-def ascii_address(address: str) -> str:
-    """An address without a path, its international name encoded in ASCII.
+def encode_address(address: str) -> str:
+    """Encode the international name in an address without a path in ASCII.
 
     Examples
     --------
-    >>> ascii_address("https://bücher.example:8443")
+    >>> encode_address("https://bücher.example:8443")
     'https://xn--bcher-kva.example:8443'
     """
-    parts, origin = urlsplit(address), origin_of(address)
+    parts, origin = urlsplit(address), parse_origin(address)
     if origin is None or parts.netloc.isascii():
         return address
     return f"{parts.scheme}://{origin.host}" + (f":{parts.port}" if parts.port else "")
 
 
 class Origins:
-    """Where browsers find this server.
+    """The addresses of this server.
 
-    It answers to ``localhost``, to this machine's name, to IP addresses, which no foreign name can stand for (DNS
-    rebinding needs a name), and to its public addresses.
-
-    Parameters
-    ----------
-    public
-        Addresses behind a proxy, such as ``https://judging.example.org``.
-    host
-        The address or name that the server listens on.
+    It answers to ``localhost``, to this machine's name, to IP addresses (DNS rebinding needs a name), to the `host`
+    that it listens on, and to its `public` addresses behind a proxy, such as ``https://judging.example.org``.
     """
 
     def __init__(self, public: Iterable[str] = (), host: str = "localhost") -> None:
-        self._public = {origin for address in public if (origin := origin_of(address)) is not None}
+        self._public = {origin for address in public if (origin := parse_origin(address)) is not None}
         machine = socket.gethostname().lower()
         short = machine.partition(".")[0]
         self._names = {"localhost", host.lower(), machine, short, f"{short}.local", *(o.host for o in self._public)}
 
     def is_for_this_server(self, request: HTTPConnection) -> bool:
         """Whether the request names this server as its host."""
-        asked = _asked(request)
-        if asked is None:
+        target = _target(request)
+        if target is None:
             return False
         try:
-            ipaddress.ip_address(asked.host)
+            ipaddress.ip_address(target.host)
         except ValueError:
-            return asked.host in self._names
+            return target.host in self._names
         return True
 
     def is_same_origin(self, request: HTTPConnection) -> bool:
         """Whether the request comes from a page of this server, or from no browser.
 
-        Cookies do not tell ports apart, and a browser sends them along with requests of other sites' pages.
+        Cookies do not show this: they ignore ports, and browsers send them with requests of other sites' pages too.
         """
         site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
         if site not in (None, "same-origin", "none"):
@@ -99,19 +92,19 @@ class Origins:
             return True
         if origin == "null":
             return site == "same-origin"
-        found = origin_of(origin)
-        return found is not None and (found == _asked(request) or found in self._public)
+        found = parse_origin(origin)
+        return found is not None and (found == _target(request) or found in self._public)
 
     def is_https(self, request: HTTPConnection) -> bool:
-        """Whether the browser speaks https, to this server or to the proxy before it."""
-        return request.scope["scheme"] in ("https", "wss") or _asked(request, "https") in self._public
+        """Whether the browser uses https, to this server or to the proxy in front of it."""
+        return request.scope["scheme"] in ("https", "wss") or _target(request, "https") in self._public
 
 
-def _asked(request: HTTPConnection, scheme: str | None = None) -> Origin | None:
-    """The origin that the request is sent to, by its Host header."""
+def _target(request: HTTPConnection, scheme: str | None = None) -> Origin | None:
+    """The origin that a request is sent to, by its Host header."""
     if scheme is None:
         scheme = "https" if request.scope["scheme"] in ("https", "wss") else "http"
     hosts = request.headers.getlist("host")
     if len(hosts) != 1 or any(c in hosts[0] for c in "/?#\\ "):
         return None
-    return origin_of(f"{scheme}://{hosts[0]}")
+    return parse_origin(f"{scheme}://{hosts[0]}")

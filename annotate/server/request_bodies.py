@@ -8,22 +8,14 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 
 LONGEST_JSON = 8 * 2**20
-"""Bytes; more than a card can keep in a browser (5 million characters of localStorage) to send it later."""
+"""Bytes; more than a card can keep in a browser's localStorage (5 million characters) to send it later."""
 LONGEST_ON_THE_LOOP = 64 * 2**10
-"""Bytes of JSON that are parsed on the event loop, in a few milliseconds; more are parsed in a thread."""
+"""Bytes of JSON that are parsed on the event loop, in a few milliseconds; longer bodies are parsed in a thread."""
 JSON_TYPE, FORM_TYPE = "application/json", "application/x-www-form-urlencoded"
 
 
-class BadRequest(Exception):
-    """A request that the route cannot answer.
-
-    Parameters
-    ----------
-    message
-        What was expected and what was found.
-    status
-        The status of the answer: 400, 413 (too long) or 415 (another content type).
-    """
+class RequestError(Exception):
+    """A request that a route refuses, with the HTTP status of the answer."""
 
     def __init__(self, message: str, status: int = 400) -> None:
         super().__init__(message)
@@ -31,35 +23,33 @@ class BadRequest(Exception):
 
 
 async def read_json(request: Request, limit: int = LONGEST_JSON) -> dict[str, Any]:
-    """The JSON object in the body of a request.
+    """Read a JSON object in UTF-8 with unique keys from the body of a request.
 
     Raises
     ------
-    BadRequest
-        The body is longer than `limit` bytes, of another type, or no JSON object in UTF-8 whose keys are unique.
-    ClientDisconnect
-        The client left before it had sent the whole body.
+    RequestError
+        The body is something else, or longer than `limit` bytes.
     """
     body = await _read(request, JSON_TYPE, limit)
     if len(body) <= LONGEST_ON_THE_LOOP:
-        return _parse(body, json.JSONDecoder)
-    return await asyncio.to_thread(_parse, body, _Patient)
+        return _parse(body)
+    return await asyncio.to_thread(_parse, body, _PythonDecoder)
 
 
 async def read_form(request: Request, limit: int) -> dict[str, str]:
-    """The fields of a form in the body of a request; raises as :func:`read_json` does."""
+    """Read the fields of a form from the body of a request; raises as :func:`read_json` does."""
     body = await _read(request, FORM_TYPE, limit)
     try:
         fields = parse_qs(body.decode("ascii"), keep_blank_values=True, max_num_fields=10, errors="replace")
     except ValueError as error:  # UnicodeDecodeError is one
-        raise BadRequest(f"expected a form with at most 10 fields, percent-encoded: {error}") from None
+        raise RequestError(f"expected a form with at most 10 fields, percent-encoded: {error}") from None
     return {name: values[-1] for name, values in fields.items()}
 
 
 async def _read(request: Request, content_type: str, limit: int) -> bytes:
     found = request.headers.get("content-type", "")
     if found.partition(";")[0].strip().lower() != content_type:
-        raise BadRequest(f"expected the content type {content_type}, found {found[:100]!r}", 415)
+        raise RequestError(f"expected the content type {content_type}, found {found[:100]!r}", 415)
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and (len(announced) > 15 or int(announced) > limit):
         raise _too_long(limit)
@@ -71,43 +61,49 @@ async def _read(request: Request, content_type: str, limit: int) -> bytes:
     return bytes(body)
 
 
-def _too_long(limit: int) -> BadRequest:
-    return BadRequest(f"expected a body of at most {limit:,} bytes, found more", 413)
+def _too_long(limit: int) -> RequestError:
+    return RequestError(f"expected a body of at most {limit:,} bytes, found more", 413)
 
 
-class _Patient(json.JSONDecoder):
-    """Parses in Python, where others get the interpreter in between; the parser in C keeps it for seconds."""
+class _Decoder(json.JSONDecoder):
+    """Refuses repeated keys and constants such as NaN."""
 
-    def __init__(self, **hooks: Any) -> None:
-        super().__init__(**hooks)
+    def __init__(self) -> None:
+        super().__init__(object_pairs_hook=_object, parse_constant=_constant)
+
+
+class _PythonDecoder(_Decoder):
+    """Lets other threads run meanwhile; the parser in C keeps the interpreter for seconds."""
+
+    def __init__(self) -> None:
+        super().__init__()
         self.scan_once = json.scanner.py_make_scanner(self)  # type: ignore[attr-defined]
 
 
-def _parse(body: bytes, decoder: type[json.JSONDecoder]) -> dict[str, Any]:
+def _parse(body: bytes, decoder: type[_Decoder] = _Decoder) -> dict[str, Any]:
     try:
-        text = body.decode("utf-8")
-        found = json.loads(text, cls=decoder, object_pairs_hook=_object, parse_constant=_constant)
+        found: object = json.loads(body.decode("utf-8"), cls=decoder)
     except UnicodeDecodeError as error:
-        raise BadRequest(f"expected JSON in UTF-8, found {body[error.start]:#04x} at byte {error.start}") from None
+        raise RequestError(f"expected JSON in UTF-8, found {body[error.start]:#04x} at byte {error.start}") from None
     except json.JSONDecodeError as error:
-        raise BadRequest(f"expected JSON: line {error.lineno}, column {error.colno}: {error.msg}") from None
+        raise RequestError(f"expected JSON: line {error.lineno}, column {error.colno}: {error.msg}") from None
     except RecursionError:
-        raise BadRequest("expected JSON, found too many levels of nesting") from None
+        raise RequestError("expected JSON, found too many levels of nesting") from None
     except ValueError:  # Python refuses to read integers of more than 4,300 digits
-        raise BadRequest("expected JSON, found a number with too many digits") from None
+        raise RequestError("expected JSON, found a number with too many digits") from None
     if not isinstance(found, dict):
-        raise BadRequest(f"expected a JSON object, found {type(found).__name__}")
+        raise RequestError(f"expected a JSON object, found {type(found).__name__}")
     return found
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found: dict[str, object] = {}
     for name, value in pairs:
         if name in found:
-            raise BadRequest(f"expected unique keys in a JSON object, found {name[:100]!r} twice")
+            raise RequestError(f"expected unique keys in a JSON object, found {name[:100]!r} twice")
         found[name] = value
     return found
 
 
 def _constant(name: str) -> NoReturn:
-    raise BadRequest(f"expected JSON, found {name}, which is not a JSON number")
+    raise RequestError(f"expected JSON, found {name}, which is not a JSON number")

@@ -1,7 +1,7 @@
-"""Files on their way into an import: which sessions may upload, how much, and when the memory is freed.
+"""Limits on uploaded files, which Streamlit takes at any time and keeps in memory as long as the session.
 
-Streamlit takes files for every session at any time and keeps them in memory while the session lasts. Here only a
-session whose page has an uploader may send some; they go when it leaves the page, or has been disconnected for long.
+Here only a session whose page has an uploader may send files, and they are freed when it leaves the page or has been
+disconnected for long.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 if TYPE_CHECKING:
     from streamlit.runtime import Runtime
 
-USUAL_MEGABYTES = 500
-"""Of all files that one session holds; `cleverdon import` reads larger ones from the disk."""
-KEPT_SECONDS = 120.0
-"""For which files of a disconnected session are kept; after a short loss of the network they are still there."""
+DEFAULT_MEGABYTES = 500
+"""Default limit on the files of one session; `cleverdon import` reads larger ones from the disk."""
+KEPT_SECONDS = 120.0  # time after which the files of a disconnected session are freed
 
 _open: dict[str, float | None] = {}
 """Sessions whose page has an uploader, and since when they have been disconnected."""
@@ -28,7 +27,7 @@ _reserved: Counter[str] = Counter()
 """Bytes of requests that are being read, by session."""
 
 
-def page_drawn(*, has_uploader: bool) -> None:
+def allow_for_page(*, has_uploader: bool) -> None:
     """Open the session of this script run for uploads, or close it and free what it has uploaded."""
     context = get_script_run_ctx()
     if context is None:
@@ -63,14 +62,14 @@ def reserve(session_id: str, size: int, limit: int, runtime: Runtime) -> Iterato
         _reserved[session_id] -= size
         if not _reserved[session_id]:
             del _reserved[session_id]
-        if not is_open(session_id):  # the files that it had were freed before this one was added
+        if not is_open(session_id):  # its other files were freed before this one was added
             runtime.uploaded_file_mgr.remove_session_files(session_id)
 
 
 def free(runtime: Runtime, at: float | None = None) -> None:
-    """Free the files of sessions that have been disconnected for long; called now and then.
+    """Free the files of sessions that have been disconnected for :data:`KEPT_SECONDS`; call it regularly.
 
-    Streamlit forgets such a session, and its files, only when another one is disconnected.
+    Streamlit itself frees them only when another session is disconnected.
     """
     at = time.monotonic() if at is None else at
     for session_id, since in list(_open.items()):

@@ -1,6 +1,7 @@
 """The pages, one short script each, and the menu of them."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -13,32 +14,22 @@ _HERE = Path(__file__).parent
 
 
 def navigation(role: Role) -> dict[str, list[st.Page]]:
-    """The menu of somebody with this role; made anew in each script run, as Streamlit wants it.
+    """The menu of a role, made anew in each script run, as Streamlit requires it.
 
-    A page of other roles is there under its address too, out of the menu, and only says whose it is: so nobody
-    takes it for one that does not exist, and its script never runs.
+    Pages of other roles are hidden, and show only which roles they are for.
     """
     menu: dict[str, list[st.Page]] = {section: [] for section in SECTIONS}
     for page in PAGES:
-        script: Path | Callable[[], None] = _HERE / page.file
-        section = page.section
-        if role not in page.roles:
-            script, section = refusal(page), ""
-        menu[section].append(
-            st.Page(
-                script,
-                title=page.title,
-                icon=page.icon,
-                url_path=page.url_path,
-                default=page.default,
-                visibility="visible" if role in page.roles else "hidden",
-            )
-        )
+        make = partial(st.Page, title=page.title, icon=page.icon, url_path=page.url_path, default=page.default)
+        if role in page.roles:
+            menu[page.section].append(make(_HERE / page.file))
+        else:
+            menu[""].append(make(refusal(page), visibility="hidden"))
     return {section: pages for section, pages in menu.items() if pages}
 
 
 def refusal(page: PageEntry) -> Callable[[], None]:
-    """What stands in the place of a page that is not for this role."""
+    """The page shown instead of one for other roles."""
 
     def refuse() -> None:
         st.title(page.title)
@@ -49,9 +40,9 @@ def refusal(page: PageEntry) -> Callable[[], None]:
 
 
 def run(page: st.Page, role: Role) -> None:
-    """Run the page that was chosen, after one more look at whose it is."""
+    """Run the chosen page, unless it is for other roles."""
     chosen = next(entry for entry in PAGES if page.url_path == ("" if entry.default else entry.url_path))
-    uploads.page_drawn(has_uploader=chosen.has_uploader and role in chosen.roles)
+    uploads.allow_for_page(has_uploader=chosen.has_uploader and role in chosen.roles)
     if role in chosen.roles:
         page.run()
     else:

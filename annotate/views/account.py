@@ -1,9 +1,9 @@
-"""Account: who I am here, my password, and signing out."""
+"""Account: the person who is signed in, their password, and signing out."""
 
 import streamlit as st
 
 from annotate.auth import session
-from annotate.auth.rate_limit import OLD_PASSWORDS, wait_message
+from annotate.auth.rate_limit import OLD_PASSWORD_FAILURES, wait_message
 from annotate.elements import signin_pages, widgets
 from collection.accounts import SHORTEST_PASSWORD
 from collection.errors import CleverdonError, InputError, WrongPasswordError
@@ -26,38 +26,31 @@ if not has_one:
     st.write("You have none yet. With one you can sign in without a link, also in another browser.")
 with st.form("password", clear_on_submit=True, width=460):
     old = st.text_input("The old password", type="password", autocomplete="current-password") if has_one else ""
-    new = st.text_input(
-        "The new password",
-        type="password",
-        autocomplete="new-password",
-        help=f"{SHORTEST_PASSWORD} characters or more. A few words that do not belong together do well.",
-    )
+    hint = f"{SHORTEST_PASSWORD} characters or more. A few words that do not belong together do well."
+    new = st.text_input("The new password", type="password", autocomplete="new-password", help=hint)
     again = st.text_input("The same again", type="password", autocomplete="new-password")
     if st.form_submit_button("Keep it", type="primary"):
         if new != again:
             st.error("The two passwords are not the same.")
-        elif (wait := OLD_PASSWORDS.wait(now.annotator, now.digest, is_known=True)) > 0:
+        elif (wait := OLD_PASSWORD_FAILURES.wait(now.annotator, now.digest, is_known=True)) > 0:
             st.error(wait_message(wait))
         else:
-            OLD_PASSWORDS.failed(now.annotator, now.digest, is_known=True)
+            OLD_PASSWORD_FAILURES.failed(now.annotator, now.digest, is_known=True)
             try:
                 campaign.accounts.change_password(now.annotator, old, new, keep=now.digest)
             except CleverdonError as error:
                 # Where only the new password is refused, the old one was right.
                 if isinstance(error, InputError) and not isinstance(error, WrongPasswordError):
-                    OLD_PASSWORDS.succeeded(now.annotator, now.digest, is_known=True)
+                    OLD_PASSWORD_FAILURES.succeeded(now.annotator, now.digest, is_known=True)
                 st.error(widgets.sentence(str(error)))
             else:
-                OLD_PASSWORDS.succeeded(now.annotator, now.digest, is_known=True)
+                OLD_PASSWORD_FAILURES.succeeded(now.annotator, now.digest, is_known=True)
                 st.success("Changed. In other browsers you are signed out.")
 
 st.subheader("Sign out")
 others = int(mine["sessions"]) - 1
-st.write(
-    "You are signed in here and nowhere else."
-    if not others
-    else f"You are signed in here and in {others} more browser{'' if others == 1 else 's'}."
-)
+elsewhere = f"in {others} more browser{'' if others == 1 else 's'}" if others else "nowhere else"
+st.write(f"You are signed in here and {elsewhere}.")
 with st.container(horizontal=True):
     if st.button("Sign out here", key="leave-here"):
         signin_pages.sign_out()

@@ -1,16 +1,16 @@
-"""Adjudicate: the pairs on which annotators differ, on the card; one grade ends each."""
+"""Adjudicate: the pairs on which annotators differ, on the card."""
 
-from collections.abc import Hashable
 from functools import partial
 from uuid import uuid4
 
-import pandas as pd
 import streamlit as st
 
 from annotate.auth import session
-from annotate.elements import display, widgets
-from annotate.judging.card import ADJUDICATE, PairFilter, grade_buttons, mount
-from collection.adjudication import filtered
+from annotate.elements import display, pickers, widgets
+from annotate.elements.columns import text, timestamp
+from annotate.elements.service_cache import cached
+from annotate.judging.card import ADJUDICATE, CardData, PairFilter, grade_buttons, mount
+from collection.adjudication import filter_queue
 from collection.characters import without_bidi
 
 now = session.current()
@@ -21,21 +21,16 @@ picked = st.session_state.get(PICKED, "")
 WHY = {"disagreement": "Disagreements", "calibration": "Calibration set, not settled"}
 
 
-@st.cache_data(show_spinner="Looking for disagreements", max_entries=4)
-def queue_of(campaign_id: str, version: tuple[Hashable, ...]) -> pd.DataFrame:
-    """The queue with the pairs that are ended; kept while nobody judges and no text is imported."""
-    return session.current().campaign.adjudication.queue(ended=True)
-
-
 def pick(table: str) -> None:
-    """Show the pair of the selected row: the pair is kept, not the row in which it stood."""
+    """Show the pair of the selected row, also when its row moves."""
     rows = st.session_state[table]["selection"]["rows"]
     if rows:
-        st.session_state[PICKED] = str(uuid4())  # the open card tells it from those of a session before this one
+        st.session_state[PICKED] = str(uuid4())  # differs from those of earlier sessions for the open card
         st.session_state[PAIR] = st.session_state[LISTED][rows[0]]
 
 
-everything = queue_of(campaign.id, campaign.adjudication.version())
+queue = cached(campaign.adjudication.queue, campaign.adjudication.version(), "Looking for disagreements", 4)
+everything = queue(ended=True)
 waiting = int(everything["held_back"].sum())
 everything = everything[~everything["held_back"]].reset_index(drop=True)
 pairs_wait = "1 pair waits" if waiting == 1 else f"{waiting:,} pairs wait"
@@ -56,52 +51,28 @@ if everything.empty:
     st.stop()
 
 titles = campaign.corpus.topics().set_index("query_id")["title"]
-order = {query_id: n for n, query_id in enumerate(titles.index)}
 above = st.container(horizontal=True, vertical_alignment="center", gap="small")
 
 with above.popover("Filter", icon=":material/filter_list:"):
-    why = st.selectbox(
-        "Pairs",
-        ["", *sorted(everything["why"].unique(), reverse=True)],
-        format_func=lambda w: WHY.get(w, "All"),
-        key="why",
-    )
-    topic = st.selectbox(
-        "Topic",
-        ["", *sorted(everything["query_id"].unique(), key=order.__getitem__)],
-        format_func=lambda q: without_bidi(f"{q}: {titles[q]}") if q else "All topics",
-        key="topic",
-    )
-    distance = st.selectbox(
-        "Distance between highest and lowest grade",
-        [-1, *sorted(map(int, everything["distance"].unique()), reverse=True)],
-        format_func=lambda d: "Any" if d < 0 else str(d) if d else "0: a grade and a “cannot judge”",
-        key="distance",
-    )
-    people = st.multiselect(
-        "Judged by all of",
-        sorted({name for names in everything["names"] for name in names}),
-        format_func=without_bidi,
-        key="people",
-    )
-    conditions: PairFilter = {
-        "why": why or None,
-        "query_id": topic or None,
-        "distance": None if distance < 0 else distance,
-        "names": people,
-    }
+    reasons = sorted(everything["why"].unique(), reverse=True)
+    why = st.selectbox("Pairs", ["", *reasons], format_func=lambda w: WHY.get(w, "All"), key="why")
+    topics = {q: without_bidi(f"{q}: {titles[q]}") for q in titles.index if q in set(everything["query_id"])}
+    topic = st.selectbox("Topic", ["", *topics], format_func=lambda q: topics.get(q, "All topics"), key="topic")
+    distances = {-1: "Any"} | {d: str(d) for d in sorted(map(int, everything["distance"].unique()), reverse=True)}
+    distances |= {0: "0: a grade and a “cannot judge”"} if 0 in distances else {}
+    distance = pickers.pick("Distance between highest and lowest grade", distances, -1, "distance")
+    annotators = sorted({name for names in everything["names"] for name in names})
+    people = st.multiselect("Judged by all of", annotators, format_func=without_bidi, key="people")
+    apart = None if distance < 0 else distance
+    conditions = PairFilter(why=why or None, query_id=topic or None, distance=apart, names=people)
 
 with above.popover("Queue", icon=":material/list:", on_change="rerun", key="queue-open") as listed:
     if listed.open:
-        left = filtered(everything[~everything["ended"]], **conditions)
+        left = filter_queue(everything[~everything["ended"]], **conditions)
         st.session_state[LISTED] = list(zip(left["query_id"], left["doc_id"], strict=True))
-        display.table(
-            left,
-            {"query_id": "Topic", "grades": "Grades", "distance": "Distance", "doc_id": "Document"},
-            on_select=partial(pick, f"queue-{picked}"),
-            selection_mode="single-row",
-            key=f"queue-{picked}",  # a new one has no row selected
-        )
+        columns = {"query_id": "Topic", "grades": "Grades", "distance": "Distance", "doc_id": "Document"}
+        key = f"queue-{picked}"  # a new table has no row selected
+        display.table(left, columns, on_select=partial(pick, key), selection_mode="single-row", key=key)
         st.caption('Select a row to show the pair. Grades are sorted; "?" stands for "cannot judge".')
 
 with above.popover("Done", icon=":material/done_all:", on_change="rerun", key="done-open") as done:
@@ -114,23 +85,14 @@ with above.popover("Done", icon=":material/done_all:", on_change="rerun", key="d
                 "doc_id": "Document",
                 "grade": "Grade",
                 "annotator": "Adjudicator",
-                "note": st.column_config.TextColumn("Note", width="medium"),
-                "judged_at": st.column_config.DatetimeColumn("Time (UTC)", format="YYYY-MM-DD HH:mm"),
+                "note": text("Note", "medium"),
+                "judged_at": timestamp("Time (UTC)"),
             },
         )
         st.caption("Newest first. On the card, u takes back your last one, and ← looks back at yours.")
 
 if waiting:
     st.caption(for_texts)
-mount(
-    {
-        "scale": grade_buttons(scale),
-        "query_id": None,
-        "card": {},
-        "filter": conditions,
-        "pair": st.session_state.get(PAIR),
-        "picked": picked,
-    },
-    ADJUDICATE,
-    "adjudicate",
-)
+pair = st.session_state.get(PAIR)
+data = CardData(scale=grade_buttons(scale), query_id=None, card={}, filter=conditions, pair=pair, picked=picked)
+mount(data, ADJUDICATE, "adjudicate")

@@ -1,13 +1,15 @@
-"""Annotators: how each of them works, as facts."""
+"""Annotators: how each of them works."""
 
 import pandas as pd
 import streamlit as st
-from streamlit.column_config import DatetimeColumn, NumberColumn, TextColumn
+from streamlit.column_config import TextColumn
 
 from annotate.auth import session
 from annotate.charts import annotators
 from annotate.elements import display, pairs_table, widgets
-from collection.annotator_agreement import FEW, Conduct
+from annotate.elements.columns import number, text, timestamp
+from annotate.elements.service_cache import cached
+from collection.annotator_agreement import FEW
 
 campaign = session.current().campaign
 
@@ -16,62 +18,50 @@ st.write(
     "Pace, habits, and how each stands beside the others on pairs that several judged. These are facts, no verdicts: "
     "quick answers may be an expert's, and forty equal grades may be forty documents that are alike."
 )
-
-
-@st.cache_data(show_spinner="Reading the log", max_entries=4)
-def conduct_of(campaign_id: str, logged: int) -> Conduct:
-    """Everything at once; kept while nobody judges."""
-    return session.current().campaign.agreement.annotator_statistics()
-
-
-conduct = conduct_of(campaign.id, campaign.progress.counts()["logged"])
-facts = conduct.facts
+logged = campaign.progress.counts()["logged"]
+statistics = cached(campaign.agreement.annotator_statistics, logged, "Reading the log", 4)()
+facts = statistics.facts
 if facts.empty:
     widgets.stop_with_next_step("Nobody has judged anything yet.")
 
 st.subheader("Pace")
+per_hour = "Judgements for each hour in sessions; a pause of 30 minutes ends one."
 display.table(
     facts,
     {
         "annotator": TextColumn("Annotator", pinned=True),
-        "judgements": NumberColumn("Judgements", help="Pairs on which their word stands."),
-        "last_at": DatetimeColumn("Last (UTC)", format="YYYY-MM-DD"),
-        "seconds_low": NumberColumn("Seconds, quarter", format="%.1f", help="A quarter took less."),
-        "seconds": NumberColumn("median", format="%.1f"),
-        "seconds_high": NumberColumn("three quarters", format="%.1f"),
-        "per_hour": NumberColumn(
-            "An hour", format="%.0f", help="Judgements for each hour in sessions; a pause of 30 minutes ends one."
-        ),
+        "judgements": number("Judgements", help="Pairs on which their word stands."),
+        "last_at": timestamp("Last (UTC)", "YYYY-MM-DD"),
+        "seconds_low": number("Seconds, quarter", "%.1f", help="A quarter took less."),
+        "seconds": number("median", "%.1f"),
+        "seconds_high": number("three quarters", "%.1f"),
+        "per_hour": number("An hour", "%.0f", help=per_hour),
         "sessions": "Sessions",
-        "hours": NumberColumn("Hours", format="%.1f", help="In sessions, from begin to end."),
-        "active": NumberColumn("at work", format="%.1f", help="With a document on screen, in front."),
-        "away": NumberColumn(
-            "away", format="%.1f", help="A document was on screen, and another window in front, or nobody moved."
-        ),
+        "hours": number("Hours", "%.1f", help="In sessions, from begin to end."),
+        "active": number("at work", "%.1f", help="With a document on screen, in front."),
+        "away": number("away", "%.1f", help="A document was on screen, and another window in front, or nobody moved."),
         "days": "Days",
-        "per_day": NumberColumn("A day", format="%.0f"),
+        "per_day": number("A day", "%.0f"),
     },
 )
 st.caption("Seconds are those on screen with the page in front. Imported judgements have no times.")
 
 st.subheader("Grades")
+agreement = "Share of comparisons with another annotator in which both agree."
+higher = "Mean grade less that of the others on the same pairs; below 0: stricter."
 display.table(
     facts,
     {
         "annotator": TextColumn("Annotator", pinned=True),
-        "grades": TextColumn("Grades", help="Each grade, and how many judgements have it."),
-        "agreement": NumberColumn(
-            "Same grade", format="percent", help="Share of comparisons with another annotator in which both agree."
-        ),
-        "higher": NumberColumn(
-            "Higher by", format="%+.2f", help="Mean grade less that of the others on the same pairs; below 0: stricter."
-        ),
-        "shared": NumberColumn("Shared pairs", help="Pairs that others graded too."),
-        "row": NumberColumn("Longest row", help="The most judgements with one grade in a row."),
+        "grades": text("Grades", help="Each grade, and how many judgements have it."),
+        "agreement": number("Same grade", "percent", help=agreement),
+        "higher": number("Higher by", "%+.2f", help=higher),
+        "shared": number("Shared pairs", help="Pairs that others graded too."),
+        "row": number("Longest row", help="The most judgements with one grade in a row."),
         "row_grade": "of grade",
         "cannot_judge": "Cannot judge",
-        "flagged": NumberColumn("Flagged", help="Pairs that they want to be looked at again."),
-        "revised": NumberColumn("Revised", help="Entries that replace an earlier word of theirs."),
+        "flagged": number("Flagged", help="Pairs that they want to be looked at again."),
+        "revised": number("Revised", help="Entries that replace an earlier word of theirs."),
         "undone": "Undone",
     },
 )
@@ -79,32 +69,30 @@ display.table(
 flagged = campaign.judgement_log.flagged()
 if len(flagged):
     st.subheader(f"Flagged ({len(flagged):,})")
-    selection = display.table(
+    row = display.select_row(
         flagged.assign(grade=widgets.grade_names(campaign.grades, flagged)),
         {
             "query_id": "Topic",
             "doc_id": "Document",
             "annotator": "Annotator",
             "grade": "Grade",
-            "note": TextColumn("Note", width="large"),
-            "judged_at": DatetimeColumn("When (UTC)", format="YYYY-MM-DD HH:mm"),
+            "note": text("Note", "large"),
+            "judged_at": timestamp("When (UTC)"),
         },
         most_height=248,
         placeholder="",
-        on_select="rerun",
-        selection_mode="single-row",
-        key=f"flagged-{campaign.progress.counts()['logged']}",
+        key=f"flagged-{logged}",
         alt="Pairs that annotators want to be looked at again",
     )
     st.caption("The newest first. Select a row to read the document, with what everybody said of it.")
-    if (row := pairs_table.selected_row(selection, len(flagged))) is not None:
+    if row is not None:
         query_id, doc_id = map(str, flagged.iloc[row][["query_id", "doc_id"]])
         pairs_table.side_by_side(query_id, doc_id, campaign.agreement.labels())
     widgets.page_link("adjudicate.py", "Where annotators differ, Adjudicate ends it")
 
 st.subheader("Out of the ordinary")
-if conduct.remarks:
-    for name, sentences in conduct.remarks.items():
+if statistics.remarks:
+    for name, sentences in statistics.remarks.items():
         with st.container(border=True):
             st.markdown(f"**{widgets.plain(name)}**")
             for sentence in sentences:
@@ -113,14 +101,14 @@ else:
     st.write("Nothing.")
 st.caption(f"Nothing is said below {FEW} judgements, and of speed only where there are seconds.")
 
-if len(conduct.times):
+if len(statistics.times):
     st.subheader("Seconds, judgement after judgement")
-    timed = sorted(conduct.times["annotator"].unique())
+    timed = sorted(statistics.times["annotator"].unique())
     shown = st.multiselect("Annotators", timed, default=timed[:6])
-    times: pd.DataFrame = conduct.times[conduct.times["annotator"].isin(shown)]
+    times: pd.DataFrame = statistics.times[statistics.times["annotator"].isin(shown)]
     if len(times):
         display.altair_chart(annotators.seconds_chart(times), alt="Seconds of each judgement over time, by annotator")
         st.caption("Each point is a judgement, the line the median of twenty. The axis is logarithmic.")
-if len(conduct.days):
+if len(statistics.days):
     st.subheader("Judgements a day")
-    display.altair_chart(annotators.days_chart(conduct.days), alt="Judgements of each day, by annotator")
+    display.altair_chart(annotators.days_chart(statistics.days), alt="Judgements of each day, by annotator")

@@ -6,14 +6,14 @@ from annotate.auth import session
 from annotate.elements import calibration_editor, overlap_form, topic_assignment, widgets
 from collection.assignment import LEASES
 from collection.campaign.loop_settings import MODES
-from collection.records import in_natural_order
+from collection.records import sort_naturally
 
 campaign = session.current().campaign
 settings = campaign.settings.assignment()
 
 st.title("Assign")
 st.write("How many annotators judge a pair, who judges which topic, and what everybody judges first.")
-topics = in_natural_order(campaign.corpus.topics())
+topics = sort_naturally(campaign.corpus.topics())
 if topics.empty:
     widgets.stop_with_next_step("There are no topics yet.")
 titles = dict(zip(topics["query_id"], topics["title"], strict=True))

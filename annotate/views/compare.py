@@ -1,4 +1,4 @@
-"""Compare: what the systems are worth by the campaign's own qrels, which differences hold, and where they differ."""
+"""Compare: systems evaluated by the campaign's own qrels, with tests of their differences."""
 
 from collections.abc import Callable
 from functools import partial
@@ -10,10 +10,11 @@ from annotate.charts.comparison import means_chart
 from annotate.charts.download import downloadable_chart
 from annotate.elements import comparison_results as results
 from annotate.elements import comparison_tables, leaderboard_table, pickers, systems_side_by_side, widgets
+from annotate.elements.service_cache import cached
 from collection import comparison
 from collection.characters import natural_key, without_bidi
 from collection.comparison import DEFAULT_MEASURES
-from collection.formats import tsv
+from collection.formats import to_tsv
 from collection.measures import MEASURES
 from collection.statistics import CORRECTIONS, DEFAULT_CORRECTION, DEFAULT_TEST, TESTS
 
@@ -37,47 +38,34 @@ written = st.multiselect(
 )
 measures = pickers.read_measures(written)
 runs = campaign.corpus.run_table()
-members = comparison.seeds(runs["run"])
+graders = cached(campaign.judgement_log.annotators, counts["logged"])()["annotator"].tolist()
+members = comparison.group_seeds(runs["run"])
 left, right = st.columns(2)
 measure = left.selectbox("Conclusions by", measures, key="measure")
-baseline = right.selectbox(
-    "Compared with",
-    ["", *members],
-    key="baseline",
-    format_func=lambda name: without_bidi(name) or "the best by each measure",
-)
+names = {"": "the best by each measure"} | {name: without_bidi(name) for name in members}
+baseline = right.selectbox("Compared with", names, key="baseline", format_func=names.__getitem__)
 with st.expander("Grades, test and correction"):
     left, middle, right = st.columns(3)
     with left:
-        rule = pickers.pick_rule(
-            "Where several annotators judged a pair", results.annotators(campaign.id, counts["logged"]), key="rule"
-        )
+        rule = pickers.pick_rule("Where several annotators judged a pair", graders, key="rule")
     with middle:
         test = pickers.pick("Test", {entry.name: entry.label for entry in TESTS}, DEFAULT_TEST, "test")
         st.caption(TESTS[test].description)
     with right:
-        names = {entry.name: entry.label for entry in CORRECTIONS}
-        correction = pickers.pick("Correction for several comparisons", names, DEFAULT_CORRECTION, "correction")
+        corrections = {entry.name: entry.label for entry in CORRECTIONS}
+        correction = pickers.pick("Correction for several comparisons", corrections, DEFAULT_CORRECTION, "correction")
         st.caption(CORRECTIONS[correction].description)
     alpha = right.selectbox("Different where p is at most", ALPHAS, key="alpha")
 progress = campaign.progress.topics()
 done = ((progress["goal"] > 0) & (progress["made"] >= progress["goal"])).fillna(False)
 finished = progress.loc[done, "query_id"]
-begun = progress[(progress["judged"] > 0) & ~done]
-only_finished = len(finished) > 0 and len(begun) > 0
-if only_finished:
-    only_finished = st.toggle(
-        f"Only the {len(finished):,} topics whose pool is judged to the end ({len(begun):,} more are begun)",
-        len(finished) >= len(begun),  # a few topics that happen to be finished speak for none of the others
-    )
-rests_on = results.RestsOn(
-    campaign.id,
-    counts["logged"],
-    ",".join(runs["run"] + runs["sha256"]),
-    rule,
-    tuple(finished) if only_finished else None,
-    campaign.corpus.costs().to_csv(),
-)
+started = progress[(progress["judged"] > 0) & ~done]
+label = f"Only the {len(finished):,} topics whose pool is judged to the end ({len(started):,} more are begun)"
+# By default only if most are finished: a few say little about the others.
+only_finished = len(finished) > 0 and len(started) > 0 and st.toggle(label, len(finished) >= len(started))
+state = (campaign.id, counts["logged"], ",".join(runs["run"] + runs["sha256"]))
+only = tuple(finished) if only_finished else None
+rests_on = results.RestsOn(*state, rule, only, campaign.corpus.costs().to_csv())
 evaluation = results.evaluated(rests_on, measures)
 found = results.compared(rests_on, measures, baseline or None, test, correction, alpha)
 
@@ -94,26 +82,19 @@ st.caption(
     "as not relevant. A topic that a run lacks counts as an empty ranking. The qrels that Export writes hold every "
     "topic that has a grade, so `cleverdon compare` takes all of those."
 )
-looks = [MEANS, TESTED, TWO, TOPICS, *([] if found.evaluation.costs is None else [COSTS])]
-look = st.segmented_control("Look at", looks, default=MEANS, required=True, key="look")
+views = [MEANS, TESTED, TWO, TOPICS, *([] if found.evaluation.costs is None else [COSTS])]
+view = st.segmented_control("Look at", views, default=MEANS, required=True, key="look")
 
-if look == MEANS:
-    said = "Of this measure more is not better, so no system is the best."
+if view == MEANS:
+    marks = "Of this measure more is not better, so no system is the best."
     if rows["best"].any():
-        said = "Orange diamond: the best. Blue circle: may be as good. Grey triangle: worse."
-    sure = leaderboard_table.confidence(found)
-    downloadable_chart(
-        means_chart(rows, measure),
-        "means",
-        f"The mean {measure} of each system over {found.topics:,} topics; lines are {sure} confidence intervals. "
-        + said,
-        alt=f"Mean {measure} of each system",
-    )
-elif look == TESTED:
-    pairs = len(order) > 2 and st.toggle(
-        "Every pair of systems, by randomised Tukey HSD", key="pairs",
-        help="Holds the chance of one wrong difference among all pairs at the level chosen (Carterette 2012).",
-    )  # fmt: skip
+        marks = "Orange diamond: the best. Blue circle: may be as good. Grey triangle: worse."
+    lines = f"lines are {leaderboard_table.confidence(found)} confidence intervals. {marks}"
+    caption = f"The mean {measure} of each system over {found.topics:,} topics; {lines}"
+    downloadable_chart(means_chart(rows, measure), "means", caption, alt=f"Mean {measure} of each system")
+elif view == TESTED:
+    hint = "Holds the chance of one wrong difference among all pairs at the level chosen (Carterette 2012)."
+    pairs = len(order) > 2 and st.toggle("Every pair of systems, by randomised Tukey HSD", key="pairs", help=hint)
     tests = results.every_pair(rests_on, measures, measure, alpha) if pairs else found.tests
     if measure in set(tests["measure"]):
         comparison_tables.draw_tests(found, tests, measure, test, correction)
@@ -123,21 +104,20 @@ elif look == TESTED:
         st.write("One topic is too few for a test.")
     else:
         st.write("Of this measure more is not better, so there is no best: choose a system to compare with.")
-elif look == TWO:
+elif view == TWO:
     if len(order) < 2:
         st.write("Import the run of another system to compare two.")
         st.stop()
     systems_side_by_side.draw(found.evaluation, measure, order, members, baseline, partial(results.ranked, rests_on))
-elif look == TOPICS:
-    comparison_tables.draw_values(
-        found.evaluation, measure, topics, order, members, partial(results.explained, rests_on, measure)
-    )
+elif view == TOPICS:
+    explain = partial(results.explained, rests_on, measure)
+    comparison_tables.draw_values(found.evaluation, measure, topics, order, members, explain)
 else:
     comparison_tables.draw_costs(found.evaluation, measure, order)
 
 files: dict[str, tuple[str, Callable[[], str]]] = {
-    "values.tsv": ("Values, topic by topic", partial(tsv, evaluation.values)),
-    "tests.tsv": ("Tests", partial(tsv, found.tests)),
+    "values.tsv": ("Values, topic by topic", partial(to_tsv, evaluation.values)),
+    "tests.tsv": ("Tests", partial(to_tsv, found.tests)),
     "leaderboard.tex": ("Table for LaTeX", partial(comparison.latex, found)),
     "leaderboard.md": ("Table in Markdown", partial(comparison.markdown, found)),
 }

@@ -1,4 +1,4 @@
-"""Export: qrels, the judgement log, the pool, the ids whose text is wanted, and a whole collection."""
+"""Export: qrels, the judgement log, the pool, the ids of missing documents, and a whole collection."""
 
 import streamlit as st
 
@@ -10,7 +10,6 @@ from collection.errors import CleverdonError
 campaign = session.current().campaign
 counts = campaign.progress.counts() | campaign.topic_tasks.counts()
 clicks = campaign.clicks.sources()
-
 st.title("Export")
 if not counts["pool"] and not counts["judgements"] and clicks.empty:
     widgets.stop_with_next_step("There is nothing to export yet.")
@@ -36,21 +35,11 @@ st.write(
 if counts["logged"]:
     with st.container(horizontal=True):
         for ending in ("jsonl", "csv", "parquet"):
-            downloads.draw_deferred(
-                lambda opened, path: opened.export.files(judgements=path), f"judgements.{ending}", ending
-            )
-        downloads.draw(
-            lambda campaign, path: campaign.export.files(labels=path),
-            "labels.csv",
-            "labels",
-            "Annotator, query_id, doc_id, relevance: what everybody's grade is now, for agreement elsewhere.",
-        )
-        downloads.draw_deferred(
-            lambda opened, path: opened.export.files(passages=path),
-            "passages.jsonl",
-            "passages",
-            "What annotators marked in documents: a line for each passage, with its words.",
-        )
+            downloads.draw_deferred(lambda c, path: c.export.files(judgements=path), f"judgements.{ending}", ending)
+        hint = "Annotator, query_id, doc_id, relevance: what everybody's grade is now, for agreement elsewhere."
+        downloads.draw(lambda c, path: c.export.files(labels=path), "labels.csv", "labels", hint)
+        hint = "What annotators marked in documents: a line for each passage, with its words."
+        downloads.draw_deferred(lambda c, path: c.export.files(passages=path), "passages.jsonl", "passages", hint)
 
 if counts["choices"]:
     data_downloads.draw_choices(counts["choices"])
@@ -59,7 +48,7 @@ if counts["preferences"]:
 
 st.subheader("Pool")
 st.write(f"{counts['pool']:,} pairs with the strategy and rank that brought them.")
-downloads.draw(lambda campaign, path: campaign.export.files(pool=path), "pool.tsv", "pool")
+downloads.draw(lambda c, path: c.export.files(pool=path), "pool.tsv", "pool")
 
 if len(clicks):
     st.subheader("Clicks")
@@ -82,7 +71,7 @@ if has_positives:
 if missing := campaign.corpus.missing_documents():
     st.subheader("Documents without a text")
     st.write(f"{len(missing):,} documents of the pool have no text here. Fetch them from the corpus and import them.")
-    downloads.draw(lambda campaign, path: campaign.export.files(missing_documents=path), "missing.txt", "missing")
+    downloads.draw(lambda c, path: c.export.files(missing_documents=path), "missing.txt", "missing")
 
 if counts["judgements"] or counts["choices"] or counts["preferences"]:
     collection_download.draw(rule)

@@ -1,16 +1,18 @@
 """Guidelines: how to judge in this campaign, for everybody to read and for its manager to write."""
 
 import streamlit as st
+from streamlit.column_config import TextColumn
 
 from annotate.auth import session
-from annotate.elements import display, widgets
+from annotate.elements import widgets
+from annotate.elements.columns import text
+from annotate.elements.topic_editor import edit_topics
 from collection.characters import natural_key, without_bidi
 from collection.documents.rendering.markup import to_html
-from collection.records import in_natural_order
 
 now = session.current()
 campaign, manages = now.campaign, now.role == "manager"
-text, notes = campaign.settings.guidelines(), campaign.settings.topic_notes()
+guidelines, notes = campaign.settings.guidelines(), campaign.settings.topic_notes()
 STYLE = """<style>
 .guidelines { max-width: 46rem; overflow-wrap: anywhere; }
 .guidelines :is(h3, h4, h5, h6) { padding: 0.9rem 0 0.3rem; }
@@ -31,14 +33,12 @@ st.write(
 
 
 def show(words: str) -> None:
-    """Markdown as the card shows it."""
     st.html(f'{STYLE}<div class="guidelines">{to_html(words) or "&nbsp;"}</div>')
 
 
 def read() -> None:
-    """The guidelines as annotators see them."""
-    if text:
-        show(text)
+    if guidelines:
+        show(guidelines)
     else:
         st.info(
             "Nobody has written any yet: say what each grade means here, and what to do in doubtful cases."
@@ -48,7 +48,6 @@ def read() -> None:
 
 
 def read_notes() -> None:
-    """The notes of the topics that this person sees."""
     topics = campaign.corpus.topics().set_index("query_id")["title"]
     mine = set(topics.index if now.role == "reader" else campaign.progress.topics_for(now.annotator))
     shown = {query_id: note for query_id, note in notes.items() if query_id in mine}
@@ -61,14 +60,13 @@ def read_notes() -> None:
 
 
 def write() -> None:
-    """The editor; what was typed outlives a save by somebody else, who is not written over unseen."""
-    begun = st.session_state.setdefault("guidelines-begun", text)
-    if begun != text:
+    """Draw the editor, which keeps its text when somebody else saves, and warns before it overwrites theirs."""
+    if st.session_state.setdefault("guidelines-begun", guidelines) != guidelines:
         st.warning("Somebody saved other guidelines since you opened these. Saving puts yours in their place.")
         if st.button("Take theirs instead", key="theirs"):
-            st.session_state["guidelines-begun"] = st.session_state["guidelines-text"] = text
+            st.session_state["guidelines-begun"] = st.session_state["guidelines-text"] = guidelines
             st.rerun()
-    st.session_state.setdefault("guidelines-text", text)
+    st.session_state.setdefault("guidelines-text", guidelines)
     left, right = st.columns(2, gap="medium")
     with left:
         written = st.text_area(
@@ -82,45 +80,27 @@ def write() -> None:
         st.caption("As annotators will read it; press Ctrl+Enter to see what you typed.")
         with st.container(border=True, height=460):
             show(written)
-    changed = written.strip() != text
+    changed = written.strip() != guidelines
     if st.button("Save" if changed else "Saved", type="primary", disabled=not changed, key="save"):
-        with widgets.shown_errors():
+        with widgets.saving("Saved. Cards show it when they are opened next."):
             campaign.settings.set_guidelines(written)
             st.session_state["guidelines-begun"] = campaign.settings.guidelines()
-            st.toast("Saved. Cards show it when they are opened next.")
-            st.rerun()
 
 
 def write_notes() -> None:
-    """A table of all topics with their notes."""
-    topics = in_natural_order(campaign.corpus.topics())[["query_id", "title"]].reset_index(drop=True)
+    topics = campaign.corpus.topics()["query_id"]
     if topics.empty:
         st.write("There are no topics yet.")
         return
-    topics["note"] = [notes.get(query_id, "") for query_id in topics["query_id"]]
-    edited = display.data_editor(
-        topics,
-        hide_index=True,
-        height=min(35 * len(topics) + 38, 460),
-        disabled=["query_id", "title"],
-        key=f"notes-{hash(tuple(topics['note']))}",  # what was saved, here or elsewhere, is the new beginning
-        alt="The note of each topic",
-        column_config={
-            "query_id": st.column_config.TextColumn("Topic", width="small"),
-            "title": st.column_config.TextColumn("Title", width="medium"),
-            "note": st.column_config.TextColumn("Note for annotators", width="large", max_chars=5000),
-        },
-    )
-    edited["note"] = edited["note"].fillna("").str.strip()
-    other = edited[edited["note"] != topics["note"]]
-    of = f"{len(other):,} note{'s' if len(other) != 1 else ''}"
-    if st.button(f"Save {of}" if len(other) else "Notes are saved", disabled=other.empty, key="save-notes"):
-        with widgets.shown_errors():
-            with campaign.transaction():
-                for query_id, note in other[["query_id", "note"]].itertuples(index=False):
-                    campaign.settings.set_topic_note(query_id, note)
-            st.toast(f"{of} saved.")
-            st.rerun()
+    note_column = TextColumn("Note for annotators", width="large", max_chars=5000)
+    columns = {"query_id": text("Topic", "small"), "title": text("Title", "medium"), "note": note_column}
+    changed = edit_topics({q: notes.get(q, "") for q in topics}, columns, 460, "The note of each topic")
+    count = f"{len(changed):,} note{'s' if len(changed) != 1 else ''}"
+    label = f"Save {count}" if len(changed) else "Notes are saved"
+    if st.button(label, disabled=changed.empty, key="save-notes"):
+        with widgets.saving(f"{count} saved."), campaign.transaction():
+            for query_id, note in changed[["query_id", "note"]].itertuples(index=False):
+                campaign.settings.set_topic_note(query_id, note)
 
 
 reading = st.container()

@@ -13,6 +13,27 @@ from collection.characters import without_bidi
 from collection.errors import CleverdonError
 
 campaign = session.current().campaign
+SEVERAL = ("documents", "runs")
+LEFT = {
+    "topics": ("Topics", "TSV, JSONL, TREC SGML or XML; .gz too."),
+    "documents": (
+        "Documents",
+        "JSONL, TSV or CSV; .gz too. Documents with files of images come with `cleverdon import`.",
+    ),
+    "clicks": (
+        "Log of clicks",
+        "CSV, TSV or JSONL with query_id, doc_id, rank, shown, clicked. Kept apart from people's judgements.",
+    ),
+}
+RIGHT = {
+    "runs": ("Runs", "TREC form: topic Q0 document rank score tag; .gz too."),
+    "qrels": ("Qrels", "TREC form: topic 0 document grade. Kept as judgements of an annotator of its own."),
+    "labels": (
+        "Labels of several annotators",
+        "CSV, TSV or JSONL with annotator, query_id, doc_id, relevance. Kept as judgements of these annotators.",
+    ),
+    "costs": ("Costs of runs", "CSV or TSV with a column run: latency_ms, price_usd, hardware, ..."),
+}
 
 st.title("Import")
 st.write(
@@ -20,52 +41,33 @@ st.write(
     f"{config.get_option('server.maxUploadSize'):,} MB fit in one import here; `cleverdon import` has no limit."
 )
 with st.form("files", border=False):
-    left, right = st.columns(2)
-    topics = left.file_uploader("Topics", key="topics", help="TSV, JSONL, TREC SGML or XML; .gz too.")
-    documents = left.file_uploader(
-        "Documents",
-        key="documents",
-        accept_multiple_files=True,
-        help="JSONL, TSV or CSV; .gz too. Documents with files of images come with `cleverdon import`.",
-    )
-    runs = right.file_uploader(
-        "Runs", key="runs", accept_multiple_files=True, help="TREC form: topic Q0 document rank score tag; .gz too."
-    )
-    qrels = right.file_uploader(
-        "Qrels", key="qrels", help="TREC form: topic 0 document grade. Kept as judgements of an annotator of its own."
-    )
-    labels = right.file_uploader(
-        "Labels of several annotators",
-        key="labels",
-        help="CSV, TSV or JSONL with annotator, query_id, doc_id, relevance. Kept as judgements of these annotators.",
-    )
-    costs = right.file_uploader(
-        "Costs of runs", key="costs", help="CSV or TSV with a column run: latency_ms, price_usd, hardware, ..."
-    )
-    clicks = left.file_uploader(
-        "Log of clicks",
-        key="clicks",
-        help="CSV, TSV or JSONL with query_id, doc_id, rank, shown, clicked. Kept apart from people's judgements.",
-    )
+    uploads = {
+        name: column.file_uploader(label, key=name, accept_multiple_files=name in SEVERAL, help=help)
+        for column, fields in zip(st.columns(2), (LEFT, RIGHT), strict=True)
+        for name, (label, help) in fields.items()
+    }
     replace = st.checkbox("Replace what is there with other content under the same name")
     go = st.form_submit_button("Import", type="primary")
 
 if go:
-    if not (topics or documents or runs or qrels or labels or costs or clicks):
+    if not any(uploads.values()):
         st.error("Choose a file first.")
         st.stop()
     with tempfile.TemporaryDirectory() as scratch, st.spinner("Importing"):
         folder = Path(scratch)
 
-        def keep(upload: object, name: str) -> Path:
-            """The upload as a file of its own name, in a folder of its own: two may carry one name."""
-            path = folder / name / Path(upload.name).name  # type: ignore[attr-defined]
-            path.parent.mkdir()
-            path.write_bytes(upload.getbuffer())  # type: ignore[attr-defined]
-            return path
+        def paths(name: str) -> list[Path]:
+            """Write uploads under their own names into folders of their own: two may have one name."""
+            upload = uploads[name]
+            found = []
+            for number, file in enumerate(upload if isinstance(upload, list) else [upload] if upload else []):
+                found.append(folder / f"{name}{number}" / Path(file.name).name)
+                found[-1].parent.mkdir()
+                found[-1].write_bytes(file.getbuffer())
+            return found
 
         def by_name(text: str) -> str:
-            """The scratch folder means nothing to anybody; a file's own name does."""
+            """Name files without the scratch folder."""
             return re.sub(re.escape(str(folder)) + r"/\w+/", "", text)
 
         line = st.empty()
@@ -75,13 +77,13 @@ if go:
 
         try:
             report = campaign.importer.import_files(
-                topics=keep(topics, "topics") if topics else None,
-                documents=[keep(f, f"documents{i}") for i, f in enumerate(documents)],
-                runs=[keep(f, f"runs{i}") for i, f in enumerate(runs)],
-                qrels=keep(qrels, "qrels") if qrels else None,
-                labels=keep(labels, "labels") if labels else None,
-                costs=keep(costs, "costs") if costs else None,
-                clicks=keep(clicks, "clicks") if clicks else None,
+                topics=next(iter(paths("topics")), None),
+                documents=paths("documents"),
+                runs=paths("runs"),
+                qrels=next(iter(paths("qrels")), None),
+                labels=next(iter(paths("labels")), None),
+                costs=next(iter(paths("costs")), None),
+                clicks=next(iter(paths("clicks")), None),
                 replace=replace,
                 progress=tell,
             )
@@ -103,12 +105,7 @@ st.write(
     f"{counts['pool']:,} pairs in the pool."
 )
 if len(logs := campaign.clicks.sources()):
-    st.write(
-        "Log of clicks: "
-        + ", ".join(
-            f"{widgets.plain(str(name))} ({rows:,} rows)" for name, rows in logs.itertuples(index=False, name=None)
-        )
-        + "."
-    )
+    named = [f"{widgets.plain(str(name))} ({rows:,} rows)" for name, rows in logs.itertuples(index=False, name=None)]
+    st.write(f"Log of clicks: {', '.join(named)}.")
     widgets.page_link("export.py", "Export what the clicks say")
 widgets.next_step(campaign.overview.next_step())

@@ -1,4 +1,4 @@
-"""Judging page: what annotators are asked, and how documents are shown to them."""
+"""Judging page: the task of annotators, and the presentation of documents."""
 
 import streamlit as st
 
@@ -15,18 +15,16 @@ OF_LONG = [
     "Nothing is left to chance.",
     "The rest is one key away. Excerpts find more relevant documents in an hour of judging.",
 ]
-MOST = 200  # pairs of the pool that can be looked at here
+MOST = 200  # pairs of the pool that can be previewed
 
 
-def head(words: str) -> str:
-    """What stands before the colon."""
+def label_of(words: str) -> str:
     return words.partition(":")[0]
 
 
-def rest(words: str) -> str:
-    """What stands behind it, as a sentence."""
-    behind = words.partition(": ")[2]
-    return f"{behind[:1].upper()}{behind[1:]}."
+def sentence_of(words: str) -> str:
+    meaning = words.partition(": ")[2]
+    return f"{meaning[:1].upper()}{meaning[1:]}."
 
 
 def number(label: str, name: str, least: int, most: int, help: str | None = None) -> int:
@@ -42,9 +40,9 @@ wanted: dict[str, object] = {}
 with st.form("card", enter_to_submit=False):
     left, right = st.columns(2, gap="large")
     with left:
-        tasks = {name: head(words) for name, words in TASKS.items()}
+        tasks = {name: label_of(words) for name, words in TASKS.items()}
         wanted["task"] = pickers.pick(
-            "What annotators are asked", tasks, settings.task, "task", list(map(rest, TASKS.values()))
+            "What annotators are asked", tasks, settings.task, "task", list(map(sentence_of, TASKS.values()))
         )
         with st.container(horizontal=True):
             wanted["list_size"] = number("Documents of a list", "list_size", 2, 50, "The first of the topic's pool.")
@@ -61,7 +59,7 @@ with st.form("card", enter_to_submit=False):
     with right:
         forms = {name: {"html": "HTML", "auto": "Automatically"}.get(name, name.capitalize()) for name in FORMS}
         wanted["form"] = pickers.pick(
-            "How texts are read", forms, settings.form, "form", list(map(rest, FORMS.values()))
+            "How texts are read", forms, settings.form, "form", list(map(sentence_of, FORMS.values()))
         )
         st.caption("Passages that were marked count characters of the text as it is shown: choose before they are.")
         wanted["long"] = pickers.pick("Long documents", LONG, settings.long, "long", OF_LONG)
@@ -91,22 +89,15 @@ if pairs.empty:
     st.write("Once there is a pool, a document of it can be looked at here.")
     st.stop()
 titles = campaign.corpus.topics().set_index("query_id")["title"]
+labels = [f"{doc_id}, for topic {q}: {titles[q]}" for q, doc_id in zip(pairs["query_id"], pairs["doc_id"], strict=True)]
 row = st.selectbox(
-    "A document of the pool",
-    range(len(pairs)),
-    format_func=lambda n: without_bidi(
-        f"{pairs['doc_id'][n]}, for topic {pairs['query_id'][n]}: {titles[pairs['query_id'][n]]}"
-    ),
-    key="pair",
+    "A document of the pool", range(len(pairs)), format_func=lambda n: without_bidi(labels[n]), key="pair"
 )
 document = campaign.corpus.document(pairs["doc_id"][row])
 if document is not None:
     widgets.document(document)
-    passages = excerpts_of(
-        campaign.document_view.shown(document, settings),
-        campaign.document_view.terms_of(pairs["query_id"][row]),
-        settings,
-    )
+    view = campaign.document_view
+    passages = excerpts_of(view.shown(document, settings), view.terms_of(pairs["query_id"][row]), settings)
     if passages is not None:
         st.caption(f"It is long. At first these {len(passages)} passages of it are shown:")
         for _, _, words in passages:

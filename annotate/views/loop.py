@@ -3,7 +3,7 @@
 import streamlit as st
 
 from annotate.auth import session
-from annotate.elements import pickers, topic_modes_editor, widgets
+from annotate.elements import pickers, topic_editor, widgets
 from collection.active_learning.learners import LEARNERS
 from collection.campaign.loop_settings import MODES
 from collection.pooling import strategies
@@ -11,10 +11,10 @@ from collection.pooling import strategies
 campaign = session.current().campaign
 counts, settings = campaign.progress.counts(), campaign.settings.loop()
 LEVELS = {g: f"{g} · {campaign.grades.label(g)}" for g in campaign.grades.sentences if g > 0}
-WAYS = {name: words.partition(":")[0] for name, words in MODES.items()}
-DRAWS = {"automatic": "Automatically", "number": "After a number that I choose", "never": "Never"}
+MODE_LABELS = {name: words.partition(":")[0] for name, words in MODES.items()}
+RANDOM_DRAWS = {"automatic": "Automatically", "number": "After a number that I choose", "never": "Never"}
 ADAPTIVE = strategies(adaptive=True)
-RANKED = {"model": "A model that learns from texts and runs", **{n: entry.label for n, entry in ADAPTIVE.items()}}
+RANKINGS = {"model": "A model that learns from texts and runs", **{n: entry.label for n, entry in ADAPTIVE.items()}}
 MODELS = {entry.name: f"{entry.label}: {entry.description}" for entry in LEARNERS}
 GRADES = {
     "weights": "Lower grades are weak examples, higher ones strong examples",
@@ -39,9 +39,9 @@ if used_up := campaign.budget.state().words:
 wanted: dict[str, object] = {}
 left, right = st.columns(2, gap="large")
 with left:
-    mode = pickers.pick("How documents are chosen", WAYS, settings.mode, "mode")
+    mode = pickers.pick("How documents are chosen", MODE_LABELS, settings.mode, "mode")
     caption = st.empty()
-    by = pickers.pick("What chooses in the loop", RANKED, settings.by, "by")
+    by = pickers.pick("What chooses in the loop", RANKINGS, settings.by, "by")
     by_model = by == "model"
     meaning = MODES[mode].partition(": ")[2]
     if not by_model:
@@ -57,7 +57,7 @@ with left:
     st.caption("The more recall and confidence, the more random draws it takes: in small collections, most documents.")
 with right:
     usual = "automatic" if settings.run is None else "number" if settings.run else "never"
-    draws = pickers.pick("When documents are drawn at random", DRAWS, usual, "draws")
+    draws = pickers.pick("When documents are drawn at random", RANDOM_DRAWS, usual, "draws")
     wanted["run"] = {"automatic": None, "never": 0}.get(draws)
     if draws == "number":
         wanted["run"] = st.number_input("Irrelevant documents in a row", 1, None, settings.run or 50, key="run")
@@ -65,14 +65,12 @@ with right:
         st.caption("After 50 irrelevant documents in a row; after 200 where there are 20,000 documents or more.")
     elif draws == "automatic":
         st.caption("None: a strategy goes on until all that the systems retrieved is judged.")
-    wanted["control"] = pickers.pick_share(
-        "Drawn at random from the beginning, % of all judgements", 0.0, 100.0, settings.control, "control"
-    )
+    label = "Drawn at random from the beginning, % of all judgements"
+    wanted["control"] = pickers.pick_share(label, 0.0, 100.0, settings.control, "control")
     if (wanted["run"] == 0 or (draws == "automatic" and not by_model)) and not wanted["control"]:
         st.warning("Without random draws nobody can say how much is missing, and nothing can be promised.")
-    wanted["explain"] = pickers.pick(
-        "What annotators see who ask why a document came up", SHOWN, settings.explain, "explain"
-    )
+    label = "What annotators see who ask why a document came up"
+    wanted["explain"] = pickers.pick(label, SHOWN, settings.explain, "explain")
     if wanted["explain"] == "terms and runs":
         st.caption("Annotators then know how the systems ranked a document: they no longer judge blind.")
     for name, of in (("budget", "in all"), ("topic_budget", "of each topic")):
@@ -85,15 +83,12 @@ with right:
         )
 if by_model:
     with st.expander("How the model learns"):
-        for name, label, words in (
-            ("learner", "Model", MODELS),
-            ("grades", "Grades", GRADES),
-            ("evidence", "Runs of the systems", EVIDENCE),
-        ):
-            wanted[name] = pickers.pick(label, words, getattr(settings, name), name, captions=[])
+        wanted["learner"] = pickers.pick("Model", MODELS, settings.learner, "learner", captions=[])
+        wanted["grades"] = pickers.pick("Grades", GRADES, settings.grades, "grades", captions=[])
+        wanted["evidence"] = pickers.pick("Runs of the systems", EVIDENCE, settings.evidence, "evidence", captions=[])
 
 widgets.save_button(wanted, settings, campaign.settings.set_loop, "Saved. It holds from the next document on.", "save")
-topic_modes_editor.draw(WAYS)
+topic_editor.draw_modes(MODE_LABELS)
 if not by_model:
     st.stop()
 st.subheader("What the model reads")

@@ -25,14 +25,10 @@ mine["grade"] = widgets.grade_names(scale, mine)
 mine["title"] = [documents[d].title for d in mine["doc_id"]]
 
 topic_column, grade_column, text_column, flag_column = st.columns([3, 2, 3, 1.2], vertical_alignment="bottom")
-topic = topic_column.selectbox(
-    "Topic",
-    [None, *mine["query_id"].drop_duplicates()],
-    format_func=lambda q: "All topics" if q is None else without_bidi(f"{q}: {titles[q]}"),
-)
-grade = grade_column.selectbox(
-    "Grade", [None, *sorted(mine["grade"].unique())], format_func=lambda g: g or "All grades"
-)
+topics = {None: "All topics"} | {q: without_bidi(f"{q}: {titles[q]}") for q in mine["query_id"].drop_duplicates()}
+topic = topic_column.selectbox("Topic", topics, format_func=topics.__getitem__)
+grades = sorted(mine["grade"].unique())
+grade = grade_column.selectbox("Grade", [None, *grades], format_func=lambda g: g or "All grades")
 words = text_column.text_input("Words in the document", placeholder="id, title or text")
 only_flagged = flag_column.checkbox("Flagged")
 
@@ -57,22 +53,18 @@ st.subheader(f"Topic {widgets.plain(row['query_id'])}: {widgets.plain(titles[row
 widgets.document(documents[row["doc_id"]])
 if row["passages"]:
     st.caption("What you marked")
-    quoted = [
-        passage["text"] for passage in campaign.document_view.quoted(picked)["passages"].iloc[0] if passage["text"]
-    ]
-    for passage in quoted:
-        st.text(f"“{without_bidi(passage)}”")
+    passages = campaign.document_view.quoted(picked)["passages"].iloc[0]
+    quoted = [passage["text"] for passage in passages if passage["text"]]
+    for words in quoted:
+        st.text(f"“{without_bidi(words)}”")
     if not quoted:
         st.text("The document no longer has these places.")
 
 # The form carries the uuid of the judgement that it changes: it cannot reach any other pair.
 with st.form(f"change-{row['uuid']}", border=False):
-    choice = st.radio(
-        "Grade",
-        list(scale.sentences),
-        index=list(scale.sentences).index(int(row["relevance"])) if row["kind"] == "graded" else None,
-        format_func=lambda g: f"{g}  {widgets.plain(scale.sentences[g])}",
-    )
+    options = {g: f"{g}  {widgets.plain(sentence)}" for g, sentence in scale.sentences.items()}
+    index = list(options).index(int(row["relevance"])) if row["kind"] == "graded" else None
+    choice = st.radio("Grade", options, index=index, format_func=options.__getitem__)
     former = row["note"] if isinstance(row["note"], str) else ""
     note = st.text_area("Note", former, height=80, max_chars=LONGEST_NOTE, key=f"note-{row['uuid']}").strip()
     flagged = st.checkbox("Flagged: to be looked at again", bool(row["flagged"]), key=f"flag-{row['uuid']}")
@@ -81,7 +73,7 @@ with st.form(f"change-{row['uuid']}", border=False):
     take_back = undo.form_submit_button("Undo: the pair is unjudged again", width="stretch")
 
 if change or take_back:
-    # Who could not judge it and only writes another note still cannot.
+    # Another note alone leaves a "cannot judge" as it is.
     still = not take_back and choice is None and row["kind"] == "cannot judge"
     same = note == former and flagged == row["flagged"]
     if still and same:

@@ -1,11 +1,12 @@
-"""Overview: what is there, how far it is, what to do next."""
+"""Overview: the state and progress of the campaign, and the next step."""
 
 import pandas as pd
 import streamlit as st
-from streamlit.column_config import DatetimeColumn, NumberColumn, ProgressColumn, TextColumn
+from streamlit.column_config import ProgressColumn
 
 from annotate.auth import session
 from annotate.elements import display, widgets
+from annotate.elements.columns import number, text, timestamp
 from collection.campaign.loop_settings import MODES
 from collection.campaign.results import NextStep
 
@@ -20,24 +21,19 @@ state = campaign.overview.status()
 if now.role == "manager":  # a reader changes nothing
     widgets.next_step(NextStep(**state["next"]))
 
-widgets.metrics(
-    {
-        "Topics": f"{state['topics']:,}",
-        "Documents": f"{state['documents']:,}",
-        "Runs": f"{state['runs']:,}",
-        "Pairs in the pool": f"{state['pool']:,}",
-    }
-    | (
-        {"Decisions": f"{state['decisions']['made']:,}"}
-        if state["decisions"]
-        else {"Judged in the pool": f"{state['judged_in_pool']:,}"}
-    )
-    | ({"Judged outside it": f"{state['outside_pool']:,}"} if state["outside_pool"] else {})
-)
+figures = {name: state[name.lower()] for name in ("Topics", "Documents", "Runs")}
+figures["Pairs in the pool"] = state["pool"]
+if decisions := state["decisions"]:
+    figures["Decisions"] = decisions["made"]
+else:
+    figures["Judged in the pool"] = state["judged_in_pool"]
+if state["outside_pool"]:
+    figures["Judged outside it"] = state["outside_pool"]
+widgets.metrics(figures)
 
 judged, made = state["judged"], state["made"]
 goal = None if state["in_loop"] else state["goal"]
-if decisions := state["decisions"]:
+if decisions:
     widgets.decision_progress(decisions)
 elif goal is None:
     until = "no loop hands out more" if state["budget"] else "a loop over the whole collection ends when Recall says so"
@@ -64,40 +60,33 @@ if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
     display.table(
         progress,
         {
-            "query_id": TextColumn("Topic", width=60),
+            "query_id": text("Topic", 60),
             "share": ProgressColumn("Done", format="percent", min_value=0, max_value=1),
-            "title": TextColumn("Title", width="medium"),
+            "title": text("Title", "medium"),
             "mode": "Chosen by",
             "judged": "Judged",
             "pool": "Pool",
-            "left": NumberColumn("Left", help="Judgements that are still wanted."),
-            "without_text": NumberColumn(
-                "No text", help="Pooled documents that cannot be judged; they count as unjudged."
-            ),
+            "left": number("Left", help="Judgements that are still wanted."),
+            "without_text": number("No text", help="Pooled documents that cannot be judged; they count as unjudged."),
             "cannot_judge": "Cannot judge",
         },
     )
 if decisions and decisions["annotators"]:
     st.subheader("Annotators")
-    display.table(
-        pd.DataFrame(decisions["annotators"]),
-        {"annotator": "Annotator", "topics": "Topics decided"},
-        alt="Topics that each annotator decided",
-    )
+    columns = {"annotator": "Annotator", "topics": "Topics decided"}
+    display.table(pd.DataFrame(decisions["annotators"]), columns, alt="Topics that each annotator decided")
 elif len(annotators := campaign.judgement_log.annotators()):
     st.subheader("Annotators")
     display.table(
         annotators,
         {
             "annotator": "Annotator",
-            "judgements": NumberColumn("Judgements", help="Current ones: revised and undone ones are not counted."),
-            "seconds": NumberColumn("Median seconds", format="%.1f", help="Time with the document on screen."),
-            "last_at": DatetimeColumn("Last (UTC)", format="YYYY-MM-DD HH:mm"),
+            "judgements": number("Judgements", help="Current ones: revised and undone ones are not counted."),
+            "seconds": number("Median seconds", "%.1f", help="Time with the document on screen."),
+            "last_at": timestamp("Last (UTC)"),
         },
     )
-with st.expander("Grades"):
-    for grade, sentence in campaign.grades.sentences.items():
-        st.write(f"**{grade}** {widgets.plain(sentence)}")
+widgets.grade_scale(campaign.grades)
 if len(runs := campaign.corpus.run_table()):
     with st.expander(f"Runs ({len(runs)})"):
         display.table(runs, {"run": "Run", "topics": "Topics", "rows": "Lines", "deepest": "Deepest rank"})

@@ -1,12 +1,13 @@
-"""People: who may come in, and as what."""
+"""People: accounts, roles, groups and invitations."""
 
 from urllib.parse import quote, urlsplit
 
 import streamlit as st
-from streamlit.column_config import CheckboxColumn, DatetimeColumn, TextColumn
+from streamlit.column_config import CheckboxColumn
 
 from annotate.auth import session
 from annotate.elements import display, widgets
+from annotate.elements.columns import text, timestamp
 from collection.campaign.accounts import LINK_DAYS
 from collection.records import ROLES
 
@@ -21,7 +22,7 @@ st.write(
 
 
 def show_link(name: str, token: str) -> None:
-    """Keep a new link for the next run of this page, which shows it."""
+    """Keep a new link for the next run, which shows it."""
     parts = urlsplit(st.context.url or "")
     home = f"{parts.scheme}://{parts.netloc}" if parts.netloc else campaign.server_state.address() or ""
     st.session_state["link"] = (name, f"{home}/invitation?token={quote(token)}")
@@ -38,22 +39,20 @@ table["groups"] = [", ".join(groups) for groups in table["groups"]]
 display.table(
     table,
     {
-        "name": TextColumn("Name", width="medium"),
-        "role": TextColumn("Role", width="small"),
+        "name": text("Name", "medium"),
+        "role": text("Role", "small"),
         "groups": "Groups",
-        "state": TextColumn("State", width="small"),
+        "state": text("State", "small"),
         "has_password": CheckboxColumn("Password", width="small", help="Has chosen a password."),
-        "signed_in_at": DatetimeColumn(
-            "Signed in (UTC)", format="YYYY-MM-DD HH:mm", help="The newest of the sessions that are kept."
-        ),
-        "last_at": DatetimeColumn("Last judgement (UTC)", format="YYYY-MM-DD HH:mm"),
+        "signed_in_at": timestamp("Signed in (UTC)", help="The newest of the sessions that are kept."),
+        "last_at": timestamp("Last judgement (UTC)"),
         "email": "E-mail",
     },
     alt="Every account",
 )
 
 st.subheader("Invite somebody")
-# Another key once somebody is invited: the fields are empty again, and stay filled where the name was refused.
+# Another key after each invitation empties the fields; they stay filled where the name was refused.
 with st.form(f"invite-{len(table)}"):
     left, right = st.columns(2)
     new_name = left.text_input("Name", max_chars=64, help="Their judgements are kept under it, and it stays.")
@@ -70,44 +69,29 @@ names = table["name"].tolist()
 name = st.selectbox("Account", names, index=names.index(now.annotator))
 row = table[table["name"] == name].iloc[0]
 groups = member_of[name]
-# The form carries the name: what is pressed in it cannot reach another account.
+# The key carries the name, so that the form cannot change another account.
 with st.form(f"change-{name}"):
     left, right = st.columns(2)
     role = left.selectbox("Role", list(ROLES), index=list(ROLES).index(row["role"]), key=f"role-{name}")
-    member = right.multiselect(
-        "Groups",
-        sorted({*campaign.accounts.groups(), *groups}),
-        default=groups,
-        accept_new_options=True,
-        key=f"groups-{name}",
-    )
+    choices = sorted({*campaign.accounts.groups(), *groups})
+    member = right.multiselect("Groups", choices, default=groups, accept_new_options=True, key=f"groups-{name}")
     email = left.text_input("E-mail", row["email"] or "", key=f"email-{name}")
     if st.form_submit_button("Save the change"):
-        with widgets.shown_errors():
-            with campaign.transaction():
-                if role != row["role"]:
-                    campaign.accounts.set_role(name, role)
-                campaign.accounts.set_groups(name, member)
-                campaign.accounts.set_email(name, email)
-            st.toast("Saved.")
-            st.rerun()
+        with widgets.saving("Saved."), campaign.transaction():
+            if role != row["role"]:
+                campaign.accounts.set_role(name, role)
+            campaign.accounts.set_groups(name, member)
+            campaign.accounts.set_email(name, email)
+is_locked = bool(row["locked"])
 with st.container(horizontal=True):
-    anew = st.button(
-        "New link for a password",
-        key=f"again-{name}",
-        disabled=bool(row["locked"]),
-        help="For somebody who has forgotten theirs. The old password works until a new one is chosen.",
-    )
-    turn = st.button(
-        "Unlock" if row["locked"] else "Lock",
-        key=f"lock-{name}",
-        help="Whoever is locked cannot sign in; their open sessions end at once. Their judgements stay.",
-    )
-with widgets.shown_errors():
-    if anew:
+    hint = "For somebody who has forgotten theirs. The old password works until a new one is chosen."
+    renew = st.button("New link for a password", key=f"again-{name}", disabled=is_locked, help=hint)
+    hint = "Whoever is locked cannot sign in; their open sessions end at once. Their judgements stay."
+    switch = st.button("Unlock" if is_locked else "Lock", key=f"lock-{name}", help=hint)
+if renew:
+    with widgets.shown_errors():
         show_link(name, campaign.accounts.invite_again(name))
         st.rerun()
-    if turn:
-        (campaign.accounts.unlock if row["locked"] else campaign.accounts.lock)(name)
-        st.toast("Unlocked." if row["locked"] else "Locked: their sessions have ended.")
-        st.rerun()
+if switch:
+    with widgets.saving("Unlocked." if is_locked else "Locked: their sessions have ended."):
+        (campaign.accounts.unlock if is_locked else campaign.accounts.lock)(name)

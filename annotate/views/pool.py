@@ -1,9 +1,7 @@
-"""Pool: choose a strategy, see what it costs, and only then add the pairs."""
+"""Pool: choose a strategy, preview its cost, and add the pairs."""
 
 import json
-from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from annotate.auth import session
@@ -11,8 +9,8 @@ from annotate.charts.download import downloadable_chart
 from annotate.charts.pool import growth_chart
 from annotate.elements import pool_tables, widgets
 from annotate.elements.parameter_field import parameter_field
+from annotate.elements.service_cache import cached
 from collection.campaign.pools import NearDuplicates
-from collection.campaign.results import PoolReport
 from collection.characters import without_bidi
 from collection.pooling import strategies
 
@@ -24,22 +22,6 @@ st.write("Which of the retrieved pairs are worth judging? What is in the pool st
 runs = campaign.corpus.run_table()
 if runs.empty:
     widgets.stop_with_next_step("There is no run to pool from yet.")
-
-
-@st.cache_data(show_spinner="Reading the runs", max_entries=4)
-def growth_of(campaign_id: str, key: str, names: list[str] | None) -> pd.DataFrame:
-    """What each depth would add; kept while the runs are the same."""
-    return session.current().campaign.pools.growth(100, names)
-
-
-@st.cache_data(show_spinner="Counting", max_entries=32)
-def cost_of(
-    campaign_id: str, key: str, strategy: str, parameters: dict[str, Any], names: list[str] | None, near: NearDuplicates
-) -> PoolReport:
-    """What a strategy would cost; kept while runs, pool and documents are the same."""
-    return session.current().campaign.pools.add(strategy, dry_run=True, runs=names, near_duplicates=near, **parameters)
-
-
 left, right = st.columns([2, 1])
 with left:
     name = st.selectbox("Strategy", list(STRATEGIES), format_func=lambda n: STRATEGIES[n].label)
@@ -50,33 +32,27 @@ with left:
         "Runs that contribute", every, placeholder="All of them", key="runs", format_func=without_bidi
     )
     names = chosen or None
-    skip = st.toggle(
-        "Leave near-duplicates out",
-        disabled=entry.samples,
-        help="Of documents that are nearly the same a topic gets one. Not in samples, whose probabilities would hold "
-        "no more.",
-        key="near",
+    hint = (
+        "Of documents that are nearly the same a topic gets one. Not in samples, whose probabilities would hold no "
+        "more."
     )
+    skip = st.toggle("Leave near-duplicates out", disabled=entry.samples, help=hint, key="near")
 near: NearDuplicates = "skip" if skip and not entry.samples else "keep"
 with right:
     parameters = {p: parameter_field(entry, p, f"{entry.name}-{p}") for p in entry.parameters}
 
 state = campaign.progress.counts()
-key = json.dumps(
-    [runs["sha256"].tolist(), state["pool"], len(campaign.pools.rounds()), state["documents"], state["topics"]]
-)
-cost = cost_of(campaign.id, key, name, parameters, names, near)
+sizes = [state[name] for name in ("pool", "documents", "topics")]
+key = json.dumps([runs["sha256"].tolist(), len(campaign.pools.rounds()), *sizes])
+dry_run = cached(campaign.pools.add, key, "Counting", 32)
+cost = dry_run(name, dry_run=True, runs=names, near_duplicates=near, **parameters)
 pairs = cost.per_topic["pairs"]
-figures = {
-    "Pairs": f"{cost.pairs:,}",
-    "New": f"{cost.new:,}",
-    "Per topic, median": f"{pairs.median():g}",
-    "Smallest to largest": f"{pairs.min()} to {pairs.max()}",
-}
+spread = {"Per topic, median": f"{pairs.median():g}", "Smallest to largest": f"{pairs.min()} to {pairs.max()}"}
+figures: dict[str, str | int] = {"Pairs": cost.pairs, "New": cost.new, **spread}
 if cost.sampled_from is not None:
-    figures["Drawn from"] = f"{cost.sampled_from:,}"
+    figures["Drawn from"] = cost.sampled_from
 if cost.near_duplicates:
-    figures["Near-duplicates left out"] = f"{cost.near_duplicates:,}"
+    figures["Near-duplicates left out"] = cost.near_duplicates
 time = campaign.pools.time(cost.new) if cost.new else None
 if time is not None:
     figures["Hours for what is new"] = f"{time.low / 3600:,.1f} to {time.high / 3600:,.1f}"
@@ -91,12 +67,8 @@ if cost.without_text:
         f"{cost.without_text:,} of these documents have no text here. They are pooled too; the Export page lists them."
     )
 widgets.missing_texts(campaign.corpus.without_text().values())
-if st.button(
-    f"Add {cost.new:,} pairs to the pool" if cost.new else "All of these pairs are in the pool",
-    type="primary",
-    disabled=not cost.new,
-    key="add",
-):
+label = f"Add {cost.new:,} pairs to the pool" if cost.new else "All of these pairs are in the pool"
+if st.button(label, type="primary", disabled=not cost.new, key="add"):
     added = campaign.pools.add(name, runs=names, near_duplicates=near, **parameters)
     st.toast(f"{added.new:,} pairs added.")
     st.rerun()
@@ -108,7 +80,7 @@ pool_tables.draw_costs(key, int(parameters.get("budget", 100)), names)
 st.subheader("What each depth adds")
 depth = int(parameters["depth"]) if "depth" in parameters else None
 downloadable_chart(
-    growth_chart(growth_of(campaign.id, key, names), depth),
+    growth_chart(cached(campaign.pools.growth, key, "Reading the runs", 4)(100, names), depth),
     "pool-growth",
     "Pairs that enter a depth-k pool at each rank, all topics together, and the run that has them highest "
     "(shared where several do)." + (" The dashed line is the depth chosen above." if depth else ""),

@@ -1,65 +1,44 @@
-"""Recall: how much of what is relevant has been found, topic by topic, and what may be promised of it."""
+"""Recall: the share of relevant documents that was found, topic by topic."""
 
 from math import isnan
 
-import pandas as pd
 import streamlit as st
-from streamlit.column_config import TextColumn
 
 from annotate.auth import session
-from annotate.charts.recall import recall_charts
+from annotate.charts.recall import draw_recall
 from annotate.elements import display, recall_table, widgets
-from collection.campaign.recall import Recall
+from annotate.elements.columns import text
+from annotate.elements.service_cache import cached
 from collection.stopping import percent
 
 campaign = session.current().campaign
 counts = campaign.progress.counts()
 settings = campaign.settings.loop()
-goal, sure = percent(settings.target), percent(settings.confidence)
+goal, confidence = percent(settings.target), percent(settings.confidence)
 
 st.title("Recall")
 st.write(
     f"How much of what is relevant has been found, and may the judging of a topic stop? The goal is {goal} of the "
-    f"relevant documents, with {sure} confidence; the Loop page sets it."
+    f"relevant documents, with {confidence} confidence; the Loop page sets it."
 )
 if not counts["judgements"]:
     widgets.stop_with_next_step("Nothing is judged yet, so nothing can be said.")
-
-
-@st.cache_data(show_spinner="Estimating", max_entries=4)
-def table_of(campaign_id: str, key: str) -> pd.DataFrame:
-    """All topics; kept while nothing changes that they rest on."""
-    return session.current().campaign.recall.table()
-
-
-@st.cache_data(show_spinner=False, max_entries=64)
-def recall_of(campaign_id: str, key: str, query_id: str) -> Recall:
-    """One topic, kept as the table is."""
-    return session.current().campaign.recall.of_topic(query_id)
-
-
 key = campaign.recall.key()
-table = table_of(campaign.id, key)
-begun = table["judged"] > 0
-widgets.metrics(
-    {
-        "Topics": f"{len(table):,}",
-        "Started": f"{int(begun.sum()):,}",
-        "Ready to stop": f"{int(table['stop'].sum()):,}",
-        "Judged": f"{int(table['judged'].sum()):,}",
-        "Relevant found": f"{int(table['found'].sum()):,}",
-    }
-)
+table = cached(campaign.recall.table, key, "Estimating", 4)()
+started = table["judged"] > 0
+sums = {"Ready to stop": table["stop"], "Judged": table["judged"], "Relevant found": table["found"]}
+sizes = {"Topics": len(table), "Started": started.sum()} | {label: column.sum() for label, column in sums.items()}
+widgets.metrics({label: int(size) for label, size in sizes.items()})
 if used_up := campaign.budget.state().words:
     st.warning(widgets.plain(used_up))
 widgets.missing_texts(table["without_text"])
 shown = table
-some = f"{int(begun.sum()):,} topic{'' if begun.sum() == 1 else 's'}"
-if not begun.all() and st.toggle(f"Only what is begun: {some}", True):
-    shown = table[begun]
+some = f"{int(started.sum()):,} topic{'' if started.sum() == 1 else 's'}"
+if not started.all() and st.toggle(f"Only what is begun: {some}", True):
+    shown = table[started]
 topic = recall_table.draw(shown, key)
 st.caption(
-    f"Worst first. Select a row to see the topic. Each topic's recall lies between the two shares with {sure} "
+    f"Worst first. Select a row to see the topic. Each topic's recall lies between the two shares with {confidence} "
     f"confidence; that is said of each topic by itself, so among many a few may lie outside."
 )
 if topic is None:
@@ -69,7 +48,7 @@ if topic not in set(table["query_id"]):
     st.stop()
 
 row = table[table["query_id"] == topic].iloc[0]
-known = recall_of(campaign.id, key, topic)
+known = cached(campaign.recall.of_topic, key, entries=64)(topic)
 estimate = known.estimate
 st.subheader(f"Topic {widgets.plain(topic)}: {widgets.plain(row['title'])}")
 with st.container(border=True):
@@ -79,15 +58,15 @@ with st.container(border=True):
     st.markdown(f"#### :material/{icon}: {widgets.plain(known.promise)}")
     if "Loop page" in known.promise:
         widgets.page_link("loop.py")
-interval = (
-    f"{percent(estimate.recall_low)} to {percent(estimate.recall_high, upper=True)}" if known.judged else "not known"
-)
-likely = "not known" if isnan(estimate.relevant) or not known.judged else f"{estimate.relevant:,.0f}"
+interval = likely = "not known"
+if known.judged:
+    interval = f"{percent(estimate.recall_low)} to {percent(estimate.recall_high, upper=True)}"
+    likely = likely if isnan(estimate.relevant) else f"{estimate.relevant:,.0f}"
 widgets.metrics(
     {
         "Relevant found": f"{known.found:,}",
         "Judged": f"{known.judged:,} of {known.size:,}",
-        f"Recall of the {row['of']}, {sure} sure": interval,
+        f"Recall of the {row['of']}, {confidence} sure": interval,
         "Relevant, most likely": likely,
         "Judgements for the next 1 %": "not known" if known.next_percent is None else f"{known.next_percent:,}",
     }
@@ -102,9 +81,9 @@ elif known.judged:
     st.write(f"**Advice:** {widgets.plain(row['advice'])}. {widgets.plain(known.next_reason)}")
 
 closed = campaign.settings.own_modes()[topic] == "closed"
-# A reader changes nothing, not even by pressing what is not drawn for them.
-may = session.current().role == "manager"
-if may and st.button("Open it again" if closed else "Close this topic", key="open" if closed else "close"):
+# A reader cannot press the button either, since it does not run for them.
+is_manager = session.current().role == "manager"
+if is_manager and st.button("Open it again" if closed else "Close this topic", key="open" if closed else "close"):
     if closed:
         campaign.settings.reopen_topic(topic)
     else:
@@ -113,16 +92,9 @@ if may and st.button("Open it again" if closed else "Close this topic", key="ope
     st.rerun()
 
 if known.judged:
-    recall_charts(known, sure)
+    draw_recall(known, confidence)
     with st.expander("What other rules say"):
         for reason in (known.advice.reason, estimate.reason):
             st.write(widgets.sentence(reason))
-        display.table(
-            known.rules,
-            {
-                "rule": "Rule",
-                "says": "Says",
-                "promises": TextColumn("What it promises", width="medium"),
-                "reason": TextColumn("Why", width="large"),
-            },
-        )
+        columns = {"promises": text("What it promises", "medium"), "reason": text("Why", "large")}
+        display.table(known.rules, {"rule": "Rule", "says": "Says", **columns})

@@ -1,4 +1,4 @@
-"""Reusability: whether a system that was not pooled can be compared fairly, in words first."""
+"""Reusability: whether a system that was not pooled can be compared fairly."""
 
 import pandas as pd
 import streamlit as st
@@ -7,9 +7,10 @@ from annotate.auth import session
 from annotate.charts import reusability as charts
 from annotate.charts.download import downloadable_chart
 from annotate.elements import display, pickers, reusability_tables, widgets
-from collection.formats import tsv
+from annotate.elements.service_cache import cached
+from collection.formats import to_tsv
 from collection.measures import MEASURES, parse
-from collection.reusability import DEFAULT_MEASURES, Groups, Reusability, groups_by_prefix
+from collection.reusability import DEFAULT_MEASURES, Groups, groups_by_prefix
 
 GROUPS = {"names": "whose names begin alike", "none": "none: each is alone", "own": "as I say"}
 
@@ -24,95 +25,49 @@ st.write(
 if not counts["runs"] or not counts["judgements"]:
     widgets.stop_with_next_step("That can be asked once runs are imported and some pairs are judged.")
 
-
-@st.cache_data(show_spinner="Leaving out one after the other", max_entries=8)
-def assessed(
-    asked: tuple[str, int, str],
-    rule: str,
-    topics: tuple[str, ...] | None,
-    measures: tuple[str, ...],
-    grouping: tuple[tuple[str, str], ...] | None,
-    depth: int | None,
-    rel: int,
-    with_bounds: bool,
-) -> Reusability:
-    """Everything, kept while nothing changes that it rests on; no grouping: by names."""
-    groups: Groups = groups_by_prefix if grouping is None else dict(grouping)
-    return session.current().campaign.evaluation.reusability(
-        [parse(m) for m in measures],
-        rule=rule,
-        topics=topics,
-        groups=groups,
-        depth=depth,
-        rel=rel,
-        with_bounds=with_bounds,
-    )
-
-
-@st.cache_data(show_spinner=False, max_entries=8)
-def graded_topics(campaign_id: str, log: int, rule: str) -> tuple[str, ...]:
-    """The topics with a grade, kept while nothing more is judged."""
-    return session.current().campaign.evaluation.graded_topics(rule)
-
-
 runs = campaign.corpus.run_table()
 names = runs["run"].tolist()
-words = st.container()
+verdict = st.container()
 which_topics = st.container()
 with st.expander("How it is asked"):
     left, right = st.columns(2)
     with left:
         rel = pickers.pick_level("relevant-from")
     standard = [str(parse(m, rel)) for m in DEFAULT_MEASURES]
+    hint = "There are: " + ", ".join(m.name for m in MEASURES if not m.needs)
     written = left.multiselect(
-        "Measures, the first decides",
-        standard,
-        default=standard,
-        accept_new_options=True,
-        key=f"measures-{rel}",
-        help="There are: " + ", ".join(m.name for m in MEASURES if not m.needs),
+        "Measures, the first decides", standard, standard, accept_new_options=True, key=f"measures-{rel}", help=hint
     )
     with right:
-        rule = pickers.pick_rule(
-            "Where several annotators judged a pair",
-            campaign.judgement_log.annotators()["annotator"].tolist(),
-            key="rule",
-        )
-    known_depth = left.number_input(
-        "Depth of the pool", min_value=1, value=None, step=1, placeholder="seen from what is judged"
-    )
+        annotators = campaign.judgement_log.annotators()["annotator"].tolist()
+        rule = pickers.pick_rule("Where several annotators judged a pair", annotators, key="rule")
+    known_depth = left.number_input("Depth of the pool", 1, None, None, placeholder="seen from what is judged")
     how = right.selectbox("Runs that belong together", list(GROUPS), format_func=lambda name: GROUPS[name])
-    grouping: tuple[tuple[str, str], ...] | None = None
+    groups: Groups = groups_by_prefix
     if how == "none":
-        grouping = tuple((name, name) for name in names)
+        groups = {name: name for name in names}
     elif how == "own":
         guess = groups_by_prefix(names)
-        edited = display.data_editor(
-            pd.DataFrame({"run": names, "group": [guess[name] for name in names]}),
-            hide_index=True,
-            disabled=["run"],
-            column_config={"run": "Run", "group": "Group"},
-            key="own-groups",
-        )
+        table = pd.DataFrame({"run": names, "group": [guess[name] for name in names]})
+        labels = {"run": "Run", "group": "Group"}
+        edited = display.data_editor(table, hide_index=True, disabled=["run"], column_config=labels, key="own-groups")
         own = edited["group"].fillna("").astype(str).str.strip()
-        grouping = tuple(zip(names, own.where(own != "", edited["run"]), strict=True))
+        groups = dict(zip(names, own.where(own != "", edited["run"]), strict=True))
     with_bounds = st.toggle("Bounds over the unjudged: seconds for each run with long rankings", False)
 
 measures = pickers.read_measures(written)
-there = campaign.evaluation.topics_with_grades(graded=graded_topics(campaign.id, counts["logged"], rule))
-taken: tuple[str, ...] | None = None
-if 0 < len(there.finished) < len(there.graded):
-    # The same default as the command has.
-    only_finished = which_topics.toggle(
-        f"Only the {len(there.finished):,} topics judged to the end, of {len(there.graded):,} with a grade",
-        there.usual is not None,
-        key="only-finished",
-    )
-    taken = there.finished if only_finished else None
-asked = (campaign.id, counts["logged"], ",".join(runs["run"] + runs["sha256"]))
-report = assessed(asked, rule, taken, measures, grouping, known_depth, rel, with_bounds)
+graded = cached(campaign.evaluation.graded_topics, counts["logged"], entries=8)(rule)
+available = campaign.evaluation.topics_with_grades(graded=graded)
+only: tuple[str, ...] | None = None
+if 0 < len(available.finished) < len(available.graded):
+    label = f"Only the {len(available.finished):,} topics judged to the end, of {len(available.graded):,} with a grade"
+    if which_topics.toggle(label, available.usual is not None, key="only-finished"):
+        only = available.finished
+rests_on = (counts["logged"], ",".join(runs["run"] + runs["sha256"]))
+assess = cached(campaign.evaluation.reusability, rests_on, "Leaving out one after the other", 8)
+report = assess(measures, rule=rule, topics=only, groups=groups, depth=known_depth, rel=rel, with_bounds=with_bounds)
 
-with words:
+with verdict:
     with st.container(border=True):
         st.markdown(f"#### {widgets.plain(report.verdict[0])}")
     st.markdown("\n".join(f"- {widgets.plain(sentence)}" for sentence in report.verdict[1:]))
@@ -144,4 +99,4 @@ if report.missing:
     with st.expander("What the estimates of missing relevant documents rest on"):
         for estimate in report.missing:
             st.markdown(f"- {widgets.plain(estimate.sentence)} {widgets.plain(estimate.assumption)}")
-st.download_button("Download left-out.tsv", tsv(report.left_out), "left-out.tsv", key="left-out-tsv")
+st.download_button("Download left-out.tsv", to_tsv(report.left_out), "left-out.tsv", key="left-out-tsv")

@@ -1,13 +1,14 @@
-"""Labels -> weights: the models of the loop, one table.
+"""Labels -> weights: the table of learners.
 
-Every learner is linear. That is what makes a round one pass over the matrix, whatever the number of documents,
-and what makes each score a sum that can be explained term by term.
+Every learner is linear: a training round is then one pass over the matrix, and each score is a sum that can be
+explained term by term.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from collection.registry import Entry, Registry
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import LinearSVC
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -32,43 +35,44 @@ Learner = Callable[..., Linear]
 
 LEARNERS = Registry("learner", Entry[Learner], group="cleverdon.learners")
 """Every learner: (rows (n, features) float32 CSR, relevant (n,) bool, weight (n,) float64, seed, *, parameters)
--> Linear. It is only called with at least one row of each class."""
+-> Linear. It is only called with at least one row of each class.
+
+Parameters here: `c` is the inverse regularisation strength; the total weight of the relevant rows is `ratio` times that
+of the irrelevant ones.
+"""
 
 
-def balanced(relevant: Bools, weight: Floats, ratio: float) -> Floats:
-    """Weights of the examples, mean 1, with which the relevant ones weigh `ratio` times the irrelevant together."""
-    made = weight.copy()
-    made[~relevant] *= weight[relevant].sum() / (ratio * weight[~relevant].sum())
-    return made / made.mean()
+def balance(relevant: Bools, weight: Floats, ratio: float) -> Floats:
+    """Weights of the rows, mean 1, so that the relevant ones weigh `ratio` times the irrelevant together."""
+    balanced = weight.copy()
+    balanced[~relevant] *= weight[relevant].sum() / (ratio * weight[~relevant].sum())
+    return balanced / balanced.mean()
 
 
 def _narrow(rows: csr_matrix) -> tuple[csr_matrix, NDArray[np.int64]]:
-    """The rows with only the columns that occur in them: a fit then costs nothing for the rest of the vocabulary."""
+    """The rows with only the columns that occur in them, quicker than `rows[:, columns]`; and these columns."""
     from scipy.sparse import csr_matrix
 
-    there = np.zeros(rows.shape[1], dtype=np.bool_)
-    there[rows.indices] = True
-    columns = np.flatnonzero(there)
-    place = np.cumsum(there, dtype=np.int32) - np.int32(1)
-    narrow = csr_matrix((rows.data, place[rows.indices], rows.indptr), shape=(rows.shape[0], len(columns)))
-    return narrow, columns
+    occurs = np.zeros(rows.shape[1], dtype=np.bool_)
+    occurs[rows.indices] = True
+    columns = np.flatnonzero(occurs)
+    place = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
+    shape = (rows.shape[0], len(columns))
+    return csr_matrix((rows.data, place[rows.indices], rows.indptr), shape=shape), columns
 
 
-def _widen(weights: np.ndarray, columns: NDArray[np.int64], features: int) -> Linear:
-    wide = np.zeros(features, dtype=np.float32)
+def _spread(weights: np.ndarray, columns: NDArray[np.int64], features: int, elsewhere: float = 0.0) -> Linear:
+    wide = np.full(features, elsewhere, dtype=np.float32)
     wide[columns] = weights
     return Linear(wide)
 
 
-def _fitted(model: Any, rows: csr_matrix, relevant: Bools, weight: Floats) -> Linear:
-    """The weights of a scikit-learn model; that it has not fully converged is no news worth a line in a terminal."""
-    import warnings
-
+def _fit(model: LinearSVC | LogisticRegression, rows: csr_matrix, relevant: Bools, weight: Floats) -> Linear:
     narrow, columns = _narrow(rows)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # that it has not fully converged does not matter
         model.fit(narrow, relevant, sample_weight=weight)
-    return _widen(model.coef_[0], columns, rows.shape[1])
+    return _spread(model.coef_[0], columns, rows.shape[1])
 
 
 @LEARNERS.add(
@@ -80,18 +84,11 @@ def svm(rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, c: floa
     """Linear support vector machine, squared hinge loss, solved in the dual.
 
     Source: Fan et al., LIBLINEAR, JMLR 2008; balance and C as in ASReview's ELAS u4 (asreview.ai).
-
-    Parameters
-    ----------
-    c
-        Inverse strength of the regularisation.
-    ratio
-        What the relevant examples weigh together, with the irrelevant together as 1.
     """
     from sklearn.svm import LinearSVC
 
     model = LinearSVC(C=c, loss="squared_hinge", dual=True, tol=1e-3, random_state=seed)
-    return _fitted(model, rows, relevant, balanced(relevant, weight, ratio))
+    return _fit(model, rows, relevant, balance(relevant, weight, ratio))
 
 
 @LEARNERS.add(
@@ -106,18 +103,11 @@ def logistic(
 
     Source: Yu, Huang & Lin, "Dual coordinate descent methods for logistic regression", Machine Learning 2011;
     Cormack & Grossman, "Autonomy and reliability of continuous active learning", 2015.
-
-    Parameters
-    ----------
-    c
-        Inverse strength of the regularisation.
-    ratio
-        What the relevant examples weigh together, with the irrelevant together as 1.
     """
     from sklearn.linear_model import LogisticRegression
 
     model = LogisticRegression(C=c, solver="liblinear", dual=True, tol=1e-3, random_state=seed)
-    return _fitted(model, rows, relevant, balanced(relevant, weight, ratio))
+    return _fit(model, rows, relevant, balance(relevant, weight, ratio))
 
 
 @LEARNERS.add(
@@ -128,27 +118,17 @@ def logistic(
 def naive_bayes(
     rows: csr_matrix, relevant: Bools, weight: Floats, seed: int, *, alpha: float = 3.8, ratio: float = 1.0
 ) -> Linear:
-    """Multinomial naive Bayes: a feature weighs the logarithm of its odds between the two classes.
+    """Multinomial naive Bayes: a feature's weight is the logarithm of its odds between the two classes.
 
-    Negative features (embeddings) have no place in it: they are learned from as if they were 0. Source: McCallum &
+    `alpha` is added to each feature's sum in either class. Negative values (embeddings) count as 0. Source: McCallum &
     Nigam, AAAI workshop on learning for text categorization, 1998.
-
-    Parameters
-    ----------
-    alpha
-        What is added to each feature's sum in either class.
-    ratio
-        What the relevant examples weigh together, with the irrelevant together as 1.
     """
     narrow, columns = _narrow(rows)
-    weights = balanced(relevant, weight, ratio)
+    weights = balance(relevant, weight, ratio)
     present = narrow.copy()
     np.maximum(present.data, 0, out=present.data)
-    sums = [alpha + (present[of].T @ weights[of]) for of in (relevant, ~relevant)]
-    unseen = rows.shape[1] - len(columns)
-    of_relevant, of_irrelevant = (np.log(s) - np.log(s.sum() + alpha * unseen) for s in sums)
-    wide = _widen(of_relevant - of_irrelevant, columns, rows.shape[1])
-    # A feature that no example has still tells the classes apart: by their totals alone, the same for all.
-    missing = np.log(sums[1].sum() + alpha * unseen) - np.log(sums[0].sum() + alpha * unseen)
-    wide.weights[np.setdiff1d(np.arange(rows.shape[1]), columns, assume_unique=True)] = missing
-    return wide
+    sums = [alpha + (present[which].T @ weights[which]) for which in (relevant, ~relevant)]
+    # Features that no row has still tell the classes apart: by the classes' totals alone, the same for all.
+    totals = [np.log(s.sum() + alpha * (rows.shape[1] - len(columns))) for s in sums]
+    in_relevant, in_irrelevant = (np.log(s) - total for s, total in zip(sums, totals, strict=True))
+    return _spread(in_relevant - in_irrelevant, columns, rows.shape[1], elsewhere=totals[1] - totals[0])

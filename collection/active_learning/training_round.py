@@ -1,7 +1,6 @@
 """Vectors + run evidence + judgements -> ranking of the unjudged: one round of the loop, without side effects.
 
-What stays the same for a topic is its :class:`Space`; how to learn is a :class:`Recipe`; :func:`one_round` takes
-both and the judgements so far. The same arguments give the same ranking: a loop goes on from the log alone.
+The same arguments give the same ranking, so a loop resumes from the log alone.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,27 +28,27 @@ Ints = NDArray[np.int64]
 NO_ROWS: Ints = np.zeros(0, dtype=np.int64)
 
 TRUST, HALVED_BY = 3.0, 6.0
-"""What the runs' prior weighs beside the model's scores at first, and after how many relevant documents it is half.
+"""Initial weight of the runs' prior beside the model's scores, and after how many relevant documents it is half.
 
-Found by replaying Cranfield, Vaswani and TREC DL 2019: better on each than a decay twice as quick, and flat around it.
+Chosen by replaying Cranfield, Vaswani and TREC DL 2019: better on each than a decay twice as quick, and flat around it.
 """
 
 BLANK_WINDOW, BLANK_WEIGHT = 50, 50
-"""See :func:`_place_blank`; found on nine reviews in which 185 of 7,300 records have neither title nor text."""
+"""See :func:`_place_blank`; chosen on nine reviews in which 185 of 7,300 records have neither title nor text."""
 
 EvidenceUse = Literal["prior", "columns", "none"]
 GradeUse = Literal["weights", "threshold"]
 
 
 class Evidence(NamedTuple):
-    """What the runs say of every document for one topic; 0 where no run has it."""
+    """Run evidence of one topic, each (documents,); 0 where no run has the document."""
 
     fusion: Floats
-    """(documents,) reciprocal rank fusion score."""
+    """Reciprocal rank fusion score."""
     best: Floats
-    """(documents,) best rank."""
+    """Best rank."""
     runs: Floats
-    """(documents,) number of runs that have it."""
+    """Number of runs that have it."""
 
 
 @dataclass(frozen=True)
@@ -61,24 +60,23 @@ class Recipe:
     learner
         A name of :data:`collection.active_learning.learners.LEARNERS`.
     parameters
-        The learner's; its defaults otherwise.
+        Of the learner, where they differ from its defaults.
     level
-        The grade from which on a document is relevant.
+        Minimum relevant grade.
     grades
         "weights": a document below the level but above 0 is a weak relevant example, one above the level a
-        strong one. "threshold": the level is all that counts.
+        strong one. "threshold": only the level counts.
     presumed
-        Random unjudged documents that are taken as irrelevant examples, drawn anew in each round; at most a fifth
-        of what is unjudged.
+        Random unjudged documents that each round takes as irrelevant examples; at most a fifth of the unjudged.
     topic
-        Weight of the topic's own text as a relevant example, 0 for none; None: 1 where no run is there, else 0.
+        Weight of the topic's own text as a relevant example, 0 for none; None: 1 for a topic without runs, else 0.
     evidence
-        "prior": what the runs say is added to the score, ever less as relevant documents are found. "columns":
-        it is learned from, as three more features. "none": the text alone.
+        "prior": the runs' fusion is added to the score, with a weight that falls as relevant documents are found.
+        "columns": run evidence is three more features to learn from. "none": the text alone.
     """
 
     learner: str = "svm"
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, float] = field(default_factory=dict)
     level: float = 1
     grades: GradeUse = "weights"
     presumed: int = 100
@@ -86,27 +84,22 @@ class Recipe:
     evidence: EvidenceUse = "prior"
 
     @classmethod
-    def with_priors(cls, **more: Any) -> Recipe:
-        """For a topic of which relevant and irrelevant documents are known from the start.
-
-        They stand in for its words, and for examples that are only presumed.
-        """
-        return cls(**{"presumed": 0, "topic": 0.0, **more})
+    def with_priors(cls, level: float = 1) -> Recipe:
+        """For a topic with known relevant and irrelevant documents, which replace its text and presumed examples."""
+        return cls(level=level, presumed=0, topic=0.0)
 
     def __post_init__(self) -> None:
         known = LEARNERS[self.learner].parameters
-        for name in self.parameters:
-            if name not in known:
-                raise UnknownNameError(f"parameter of {self.learner}", name, known)
         for what, value, values in (
+            *((f"parameter of {self.learner}", name, known) for name in self.parameters),
             ("use of grades", self.grades, get_args(GradeUse)),
             ("use of run evidence", self.evidence, get_args(EvidenceUse)),
         ):
             if value not in values:
                 raise UnknownNameError(what, value, values)
-        for name, value in self.parameters.items():
-            if not isinstance(value, (int, float)) or not 0 < value < float("inf"):
-                raise InputError(f"the parameter {name} of {self.learner} is a number above 0, found {value!r}")
+        for name, number in self.parameters.items():
+            if not isinstance(number, (int, float)) or not 0 < number < float("inf"):
+                raise InputError(f"the parameter {name} of {self.learner} is a number above 0, found {number!r}")
         if self.level <= 0 or self.presumed < 0 or not 0 <= (self.topic or 0) < float("inf"):
             found = f"level {self.level}, presumed {self.presumed}" + (
                 "" if self.topic is None else f", topic {self.topic}"
@@ -116,103 +109,84 @@ class Recipe:
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """What the loop of one topic works on; the same in every round.
-
-    Attributes
-    ----------
-    vectors
-        The documents.
-    allowed
-        (documents,) bool: what may be shown. All of the collection, or the pool.
-    text
-        The topic's words.
-    evidence
-        What the runs say, or None where no run has the topic.
-    """
+    """The documents, text and runs of one topic; the same in every round."""
 
     vectors: Vectors
     allowed: Bools
+    """(documents,) what may be judged: all of the collection, or the pool."""
     text: str = ""
+    """Of the topic."""
     evidence: Evidence | None = None
+    """None where no run has the topic."""
 
     @cached_property
     def topic(self) -> csr_matrix:
         """(1, features): the topic as if it were a document."""
-        return self.vectors.of_text(self.text)
+        return self.vectors.vectorize(self.text)
 
     @cached_property
     def start(self) -> Floats:
-        """(documents,) the order before anything relevant is known: the runs' fusion, below it the topic's words."""
+        """(documents,) scores before anything relevant is known: the runs' fusion, below it BM25 of the topic."""
         words = self.vectors.bm25(self.text)
         if self.evidence is None:
             return words
-        # Scaled to less than the least fusion score, so that a retrieved document always stands before the others.
+        # Scaled to less than the least fusion score, so that a retrieved document always comes before the others.
         fusion = self.evidence.fusion
         least = fusion[fusion > 0].min(initial=np.float32(1))
         return fusion + np.where(fusion > 0, 0, words / (words.max(initial=0) + 1) * least).astype(np.float32)
 
     @cached_property
     def prior(self) -> Floats:
-        """(documents,) standard scores of the logarithm of the fusion score, scaled to 0-1 before."""
+        """(documents,) standard scores of the logarithm of the fusion score, which is scaled to 0-1 first."""
         if self.evidence is None:
             return np.zeros(self.vectors.size, dtype=np.float32)
         fusion = self.evidence.fusion
         scaled = fusion / fusion.max(initial=np.float32(1e-9))
-        return standard(np.log(scaled + np.float32(0.001)), self.allowed)
+        return standardize(np.log(scaled + np.float32(0.001)), self.allowed)
 
     @cached_property
     def columns(self) -> NDArray[np.float32]:
-        """(documents, 3) fusion, one over the best rank, and the share of the runs, each from 0 to 1."""
-        e = self.evidence or Evidence(*[np.zeros(self.vectors.size, dtype=np.float32)] * 3)
-        best = np.where(e.best > 0, 1 / np.maximum(e.best, 1), 0)
-        parts = [
-            e.fusion / max(float(e.fusion.max(initial=0)), 1e-9),
-            best,
-            e.runs / max(float(e.runs.max(initial=0)), 1),
-        ]
-        return np.column_stack(parts).astype(np.float32)
+        """(documents, 3) fusion, reciprocal best rank, and share of the runs, each from 0 to 1."""
+        if self.evidence is None:
+            return np.zeros((self.vectors.size, 3), dtype=np.float32)
+        fusion, best, runs = self.evidence
+        reciprocal = np.where(best > 0, 1 / np.maximum(best, 1), 0)
+        highest, most = max(float(fusion.max(initial=0)), 1e-9), max(float(runs.max(initial=0)), 1)
+        return np.column_stack([fusion / highest, reciprocal, runs / most]).astype(np.float32)
 
     @cached_property
     def blank(self) -> Bools:
-        """(documents,) bool: without a feature, neither words nor a run's word for it. No model can tell them apart."""
+        """(documents,) without features and run evidence: no model can tell them apart."""
         none = self.vectors.blank()
         return none if self.evidence is None else none & (self.evidence.fusion == 0)
 
     @property
-    def begins_with(self) -> str:
-        """What the order is before anything relevant is known."""
+    def initial_order(self) -> str:
+        """Basis of the order before anything relevant is known: "fusion", "topic text" or "no order"."""
         if self.evidence is not None:
             return "fusion"
         return "topic text" if self.topic.nnz and self.topic.data.any() else "no order"
 
 
 def topic_text(*parts: object) -> str:
-    """A topic's title, description and narrative as one text, nothing twice; what is no text is left out."""
+    """A topic's title, description and narrative as one text, without repetitions and missing values."""
     return " ".join(dict.fromkeys(part for part in parts if isinstance(part, str) and part))
 
 
 class Ranking(NamedTuple):
-    """The best of the unjudged.
-
-    Attributes
-    ----------
-    rows
-        (k,) documents, best first.
-    scores
-        (k,) theirs.
-    model
-        What was learned; None before the first relevant document.
-    came_by
-        "model", or what the order is before that: "fusion", "topic text", "no order".
-    """
+    """The best of the unjudged documents."""
 
     rows: Ints
+    """(k,) documents, best first."""
     scores: Floats
+    """(k,)."""
     model: Linear | None
+    """None before the first relevant document."""
     came_by: str
+    """"model", or before that :attr:`Space.initial_order`."""
 
 
-def one_round(
+def train_and_rank(
     space: Space,
     judged: Ints,
     grades: Ints,
@@ -221,23 +195,18 @@ def one_round(
     count: int = 100,
     passed: Ints = NO_ROWS,
 ) -> Ranking:
-    """Learn from the judgements and rank what is unjudged.
+    """Learn from the judgements and rank the unjudged documents.
 
     Parameters
     ----------
-    space
-        The topic's documents, words and runs.
     judged, grades
-        (n,) rows of the judged documents in the order of judging, and their grades; a document may stand there twice,
-        with two opinions.
-    recipe
-        How to learn.
+        (n,) rows of the judged documents in the order of judging, and their grades; two opinions are two rows.
     seed
-        For the presumed irrelevant documents; the same seed, the same ranking.
+        For the presumed irrelevant documents.
     count
-        How many of the best are wanted.
+        Length of the ranking.
     passed
-        Rows that are neither to be learned from nor to be ranked: those that nobody could grade.
+        Rows neither to learn from nor to rank: those that nobody could grade.
     """
     left = space.allowed.copy()
     left[judged] = left[passed] = False
@@ -245,13 +214,13 @@ def one_round(
     examples = _examples(space, judged, grades, recipe, np.random.default_rng(seed), left) if relevant.any() else None
     if examples is None:  # there is nothing to learn from yet
         rows = top(space.start, count, left)
-        return Ranking(rows, space.start[rows], None, space.begins_with)
+        return Ranking(rows, space.start[rows], None, space.initial_order)
     model = LEARNERS[recipe.learner].function(*examples, seed, **recipe.parameters)
     scores = space.vectors.scores(model.weights[: space.vectors.features])
     if space.evidence is not None and recipe.evidence == "prior":
-        # Documents, not opinions: several annotators' judgements of one are no reason to trust the runs less.
+        # Documents, not opinions: several judgements of one are no reason to trust the runs less.
         trust = TRUST / (1 + len(np.unique(judged[relevant])) / HALVED_BY)
-        scores = standard(scores, left) + np.float32(trust) * space.prior
+        scores = standardize(scores, left) + np.float32(trust) * space.prior
     elif recipe.evidence == "columns":
         scores = scores + space.columns @ model.weights[space.vectors.features :]
     _place_blank(scores, space, judged, relevant, left)
@@ -260,10 +229,10 @@ def one_round(
 
 
 def _place_blank(scores: Floats, space: Space, judged: Ints, relevant: Bools, left: Bools) -> None:
-    """Put the documents without a feature before all others or behind them, whichever promises more.
+    """Put the documents without a feature before all others or behind them, by their expected precision.
 
-    Their yield is estimated from those of them that are judged, and from the share of relevant documents so far, which
-    counts as BLANK_WEIGHT judgements; that of the others is the share among the last BLANK_WINDOW of them.
+    Theirs is estimated from the judged ones, with the share of relevant documents so far as a prior that counts as
+    BLANK_WEIGHT judgements; that of the others is the share among the last BLANK_WINDOW of them.
     """
     waiting = space.blank & left
     if not waiting.any():
@@ -281,15 +250,15 @@ def _examples(
 ) -> tuple[csr_matrix, Bools, NDArray[np.float64]] | None:
     """Rows, labels and weights to learn from: the judged, the presumed irrelevant, and the topic's own text.
 
-    None where one of the classes is missing, or every word.
+    None where a class or every word is missing.
     """
     from scipy.sparse import csr_matrix, hstack, vstack
 
-    # What has no feature teaches nothing but the shares of the classes.
+    # Rows without features would only change the shares of the classes.
     with_words = ~space.blank[judged]
     judged, grades = judged[with_words], grades[with_words]
     unjudged = np.flatnonzero(left & ~space.blank)
-    # Where few are left, the relevant are among them: most must not be presumed irrelevant.
+    # Where few are left, relevant ones are among them: most must not be presumed irrelevant.
     most = max(1, len(unjudged) // 5)
     presumed = random.choice(unjudged, min(recipe.presumed, most, len(unjudged)), replace=False)
     rows = np.concatenate((judged, presumed))
@@ -313,8 +282,8 @@ def _examples(
     return features, label, weight
 
 
-def standard(scores: Floats, among: Bools) -> Floats:
-    """The scores with mean 0 and standard deviation 1 over the documents `among`; all 0 where they are all equal."""
+def standardize(scores: Floats, among: Bools) -> Floats:
+    """The scores with mean 0 and standard deviation 1 over the documents `among`; all 0 where those are equal."""
     some = scores[among] if len(scores) else scores
     if not len(some) or some.max() == some.min():
         return np.zeros_like(scores)
@@ -322,17 +291,17 @@ def standard(scores: Floats, among: Bools) -> Floats:
     return (scores - np.float32(some.mean())) / np.float32(spread)
 
 
-class Chosen(NamedTuple):
-    """One place in the queue of a topic."""
+class Queued(NamedTuple):
+    """A document in the queue of a topic."""
 
     row: int
     rank: int | None
-    """Place in the ranking; None where it was drawn."""
+    """Place in the ranking; None for a random draw."""
     probability: float | None
-    """Of a draw: one over the number of documents that it was drawn from."""
+    """Of a random draw: one over the number of documents that it was drawn from."""
 
 
-def queue(
+def build_queue(
     ranking: Ranking,
     ledger: Ledger,
     left: Bools,
@@ -341,40 +310,30 @@ def queue(
     run: int | None = None,
     share: float = 0.0,
     turns: Bools | None = None,
-) -> list[Chosen]:
-    """The ranking with random draws at their places: what to judge next, as long as nothing relevant comes.
+) -> list[Queued]:
+    """The ranking mixed with random draws: what to judge next, as long as nothing relevant is found.
 
-    A place is a draw where :func:`collection.stopping.next_choices` says so. Each draw is uniform over what is
-    unjudged when its turn comes: all that is left but what stands before it. A document that is drawn and ranked
-    stands where it comes first.
+    Each draw is uniform over the documents that are left and not before it in the queue. A document that is both drawn
+    and ranked keeps its first place.
 
-    Parameters
-    ----------
-    ranking
-        From :func:`one_round`; the queue is as long.
-    ledger
-        The judgements so far.
-    left
-        (documents,) bool: unjudged and allowed.
-    run, share, turns
-        As for `next_choices`; a `run` of 0 stands for no draws after irrelevant documents in a row.
+    `left` (documents,) are unjudged and allowed; `run`, `share` and `turns` are those of
+    :func:`collection.stopping.next_choices`, and a `run` of 0 means no draws after irrelevant documents in a row.
     """
     count = len(ranking.rows)
-    # 0 in a row would be draws from the start: whoever wants none asks for an endless row.
     choices = next_choices(ledger, count, run=len(left) + 1 if run == 0 else run, share=share, turns=turns)
     unjudged = np.flatnonzero(left)
-    # Not the numbers with which the round presumed its irrelevant examples: those would then be drawn, and no others.
+    # Another stream than that of the presumed irrelevant examples, which would else be the documents drawn.
     random = np.random.default_rng([seed, 1])
     drawn = iter(random.choice(unjudged, min(count, len(unjudged)), replace=False).tolist())
     ranked = iter(enumerate(ranking.rows.tolist(), start=1))
-    chosen: dict[int, Chosen] = {}
+    queued: dict[int, Queued] = {}
     for choice in choices:
         if choice == "random":
-            row = next((row for row in drawn if row not in chosen), None)
-            rank, probability = None, 1 / (len(unjudged) - len(chosen))
+            row = next((row for row in drawn if row not in queued), None)
+            rank, probability = None, 1 / (len(unjudged) - len(queued))
         else:
-            rank, row = next(((rank, row) for rank, row in ranked if row not in chosen), (None, None))
+            rank, row = next(((rank, row) for rank, row in ranked if row not in queued), (None, None))
             probability = None
         if row is not None:
-            chosen[row] = Chosen(row, rank, probability)
-    return list(chosen.values())
+            queued[row] = Queued(row, rank, probability)
+    return list(queued.values())

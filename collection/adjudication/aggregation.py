@@ -1,4 +1,4 @@
-"""Choosing a rule, in words or in code, and settling judgements by it."""
+"""Choosing a rule, and adjudicating judgements by it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from collection.adjudication.judgement_matrix import BY, Words
+from collection.adjudication.judgement_matrix import ORIGINS, JudgementMatrix
 from collection.adjudication.rules import RULES
 from collection.errors import InputError, UnknownNameError
 from collection.frames import QRELS
@@ -26,12 +26,12 @@ _PARAMETER = re.compile(
 _NEEDS_QUOTES = re.compile(r'[,=()"]|^\s|\s$')
 
 
-class Chosen(NamedTuple):
-    """A rule of the table with all its parameters; ``str()`` writes it as :func:`parse` reads it.
+class ChosenRule(NamedTuple):
+    """A rule of the table with all its parameters; ``str()`` writes it as :func:`parse_rule` reads it.
 
     Examples
     --------
-    >>> str(Chosen("annotator", {"annotator": "Smith, John"}))
+    >>> str(ChosenRule("annotator", {"annotator": "Smith, John"}))
     'annotator(annotator="Smith, John")'
     """
 
@@ -40,42 +40,42 @@ class Chosen(NamedTuple):
 
     def __str__(self) -> str:
         defaults = RULES[self.name].parameters
-        said = ", ".join(f"{k}={_quoted(v)}" for k, v in self.parameters.items() if v != defaults[k])
-        return f"{self.name}({said})" if said else self.name
+        written = ", ".join(f"{k}={_quote(v)}" for k, v in self.parameters.items() if v != defaults[k])
+        return f"{self.name}({written})" if written else self.name
 
 
-def _quoted(value: object) -> str:
-    """A value of a parameter: in quotes, a quote in it twice, where it would be read as something else without."""
+def _quote(value: object) -> str:
+    """A value in quotes, a quote in it doubled, where it would be read as something else without."""
     text = str(value)
     return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
 
 
-def parse(written: str | Chosen | None = None, **parameters: str | None) -> Chosen:
-    """A rule as people write it: its name, and in brackets what differs from its defaults.
+def parse_rule(written: str | ChosenRule | None = None, **parameters: str | None) -> ChosenRule:
+    """Parse a rule: its name, and in brackets the parameters that differ from its defaults.
 
     Parameters
     ----------
     written
-        ``majority``, ``majority(ties=higher)``, ``annotator(annotator=ann)``; the default rule if left out. A value
-        may stand in double quotes, a quote in it twice: ``annotator(annotator="Smith, John, b=2")``.
+        ``majority``, ``majority(ties=higher)``, ``annotator(annotator="Smith, John, b=2")`` (a quote in quotes is
+        doubled); the default rule if left out.
     **parameters
-        Set, or set anew, after those in brackets; None counts as not given.
+        Replace those in brackets; None counts as not given.
 
     Raises
     ------
     UnknownNameError
         There is no such rule, parameter or value of a parameter.
     InputError
-        It is not written like that.
+        The syntax is wrong.
 
     Examples
     --------
-    >>> str(parse("majority (ties = higher)")), parse("majority").parameters
+    >>> str(parse_rule("majority (ties = higher)")), parse_rule("majority").parameters
     ('majority(ties=higher)', {'ties': 'lower'})
-    >>> str(parse("annotator", annotator="ann"))
+    >>> str(parse_rule("annotator", annotator="ann"))
     'annotator(annotator=ann)'
     """
-    if isinstance(written, Chosen):
+    if isinstance(written, ChosenRule):
         name, given = written.name, dict(written.parameters)
     else:
         name, given = _read(DEFAULT_RULE if written is None else written)
@@ -87,20 +87,21 @@ def parse(written: str | Chosen | None = None, **parameters: str | None) -> Chos
                 raise InputError(f"the rule {name} has no parameter, found {key}={value}")
             raise UnknownNameError(f"parameter of {name}", key, used)
         used[key] = entry.read(key, str(value))
-    return Chosen(name, used)
+    return ChosenRule(name, used)
 
 
 def _read(written: str) -> tuple[str, dict[str, str]]:
+    wrong = InputError(f"a rule is written as majority or majority(ties=higher), found {written!r}")
     found = _WRITTEN.fullmatch(written)
     if found is None:
-        raise InputError(f"a rule is written as majority or majority(ties=higher), found {written!r}")
+        raise wrong
     name, inside = found[1], (found[2] or "").strip()
     given: dict[str, str] = {}
     place = 0
     while place < len(inside):
         parameter = _PARAMETER.match(inside, place)
         if parameter is None:
-            raise InputError(f"a rule is written as majority or majority(ties=higher), found {written!r}")
+            raise wrong
         key, quoted, plain = parameter.groups()
         given[key] = plain if quoted is None else quoted.replace('""', '"')
         place = parameter.end()
@@ -114,16 +115,13 @@ class Adjudicated:
     Attributes
     ----------
     grades
-        :data:`collection.frames.QRELS` and ``by``, a name of :data:`~collection.adjudication.BY`: how the grade came
-        about. One row per pair that has a grade.
-    rule
-        The rule with its parameters.
+        :data:`collection.frames.QRELS` and ``by``: how the grade came about, see :func:`describe_origin`.
     rounds, converged
-        Where the rule estimates: how many rounds that took, and whether it converged. None elsewhere.
+        Of a rule that estimates: its number of rounds, and whether it converged.
     """
 
     grades: pd.DataFrame
-    rule: Chosen
+    rule: ChosenRule
     rounds: int | None = None
     converged: bool | None = None
 
@@ -134,7 +132,7 @@ class Adjudicated:
 
     @property
     def caution(self) -> str:
-        """What to know before relying on the grades; empty where there is nothing."""
+        """A warning if the rule did not converge, or ""."""
         if self.converged is None or self.converged:
             return ""
         return (
@@ -143,28 +141,27 @@ class Adjudicated:
         )
 
 
-def adjudicate(judgements: pd.DataFrame, rule: str | Chosen = DEFAULT_RULE, **parameters: str) -> Adjudicated:
-    """Turn several annotators' judgements of a pair into one grade by a rule of the table :data:`RULES`.
+def adjudicate(judgements: pd.DataFrame, rule: str | ChosenRule = DEFAULT_RULE, **parameters: str) -> Adjudicated:
+    """Turn several annotators' judgements of a pair into one grade by a rule of :data:`RULES`.
 
     Parameters
     ----------
     judgements
         :data:`collection.frames.JUDGEMENTS`: current ones, oldest first, at most one per annotator, pair and
-        ``counts_as`` (without that column all are judgements). Of several adjudications of a pair the last one stands,
-        whoever made it. Surplus judgements are left out.
+        ``counts_as`` (without that column all are judgements). A pair's last adjudication counts, surplus judgements
+        do not.
     rule, **parameters
-        As for :func:`parse`.
+        As for :func:`parse_rule`.
 
     Returns
     -------
     Adjudicated
-        ``relevance`` is int64, by the rule ``mean`` float64; pairs in the order of their first judgement.
+        ``relevance`` is float64 by fractional rules, else int64; pairs in order of their first judgement.
 
     Raises
     ------
     UnknownNameError, InputError
-        As for :func:`parse`; the rule ``annotator`` names nobody, or somebody who graded nothing; `judgements` are no
-        such frame.
+        As for :func:`parse_rule`; the annotator graded nothing; or `judgements` are no such frame.
 
     Examples
     --------
@@ -178,32 +175,26 @@ def adjudicate(judgements: pd.DataFrame, rule: str | Chosen = DEFAULT_RULE, **pa
     >>> adjudicate(ended).grades[["relevance", "by"]].values.tolist()
     [[1, 'adjudicated']]
     """
-    chosen = parse(rule, **parameters)
-    words = Words.of(judgements)
+    chosen = parse_rule(rule, **parameters)
+    matrix = JudgementMatrix.of(judgements)
     entry = RULES[chosen.name]
-    found = entry.function(words, **chosen.parameters)
+    found = entry.function(matrix, **chosen.parameters)
     has = ~np.isnan(found.grade)
-    grades = found.grade[has]
-    if not entry.fractional:
-        grades = grades.astype(np.int64)
-    pairs = words.pairs[has].assign(relevance=grades, by=found.by[has].astype(str)).reset_index(drop=True)
+    grades = found.grade[has] if entry.fractional else found.grade[has].astype(np.int64)
+    pairs = matrix.pairs[has].assign(relevance=grades, by=found.by[has].astype(str)).reset_index(drop=True)
     return Adjudicated(pairs, chosen, found.rounds, found.converged)
 
 
-def origin(by: str) -> str:
-    """What a value of the column ``by`` of settled qrels means."""
-    return BY[by] if by in BY else RULES[by].origin
+def describe_origin(by: str) -> str:
+    """What a value of the column ``by`` of adjudicated grades means."""
+    return ORIGINS[by] if by in ORIGINS else RULES[by].origin
 
 
-def origins(settled: pd.DataFrame) -> dict[str, int]:
-    """How many grades came about in each way, in the order of :data:`BY`.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> origins(pd.DataFrame({"by": ["mean", "agreed", "agreed"]}))
-    {'agreed': 2, 'mean': 1}
-    """
-    counts = settled["by"].value_counts()
-    names = [*(name for name in BY if name in counts.index), *(name for name in counts.index if name not in BY)]
+def count_origins(grades: pd.DataFrame) -> dict[str, int]:
+    """Number of grades of each origin, in the order of :data:`ORIGINS`."""
+    counts = grades["by"].value_counts()
+    names = [
+        *(name for name in ORIGINS if name in counts.index),
+        *(name for name in counts.index if name not in ORIGINS),
+    ]
     return {name: int(counts[name]) for name in names}

@@ -1,4 +1,4 @@
-"""Dawid and Skene's model of annotators who err, each in their own way.
+"""Dawid and Skene's model of annotators' errors.
 
 Source: A. P. Dawid and A. M. Skene, Maximum Likelihood Estimation of Observer Error-Rates Using the EM Algorithm,
 Journal of the Royal Statistical Society C 28(1), 1979, 20-28.
@@ -11,31 +11,30 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from collection.adjudication.judgement_matrix import Floats, Ints, Words
+from collection.adjudication.judgement_matrix import Floats, Ints, JudgementMatrix
 
 LEAST = 1e-10
-"""A grade that an annotator gave for some true grade in no case has this count: nothing is impossible for good."""
+"""Instead of a count of 0 of an annotator's grade for a true grade, so that nothing becomes impossible."""
 
 ROUNDS = 10_000
 TOLERANCE = 1e-9
-"""EM ends when no probability of any pair moves further, or after so many rounds."""
+"""Change of the probabilities below which EM has converged."""
 
 
 class DawidSkene(NamedTuple):
-    """What the model says.
+    """Estimates of the model.
 
     Attributes
     ----------
     posterior
-        ``query_id``, ``doc_id``, and a column for each grade that anybody gave: the probability that it is the true
-        one. One row per pair with a grade, in order of the first.
+        ``query_id``, ``doc_id``, and a column for each grade: the probability that it is the true one. One row per
+        graded pair, in order of the first.
     errors
-        ``annotator``, ``true``, ``said``, ``probability``: how often the annotator says one grade where another is the
-        true one. For each annotator and true grade the probabilities sum to 1.
+        ``annotator``, ``true``, ``said``, ``probability``, which sums to 1 for each annotator and true grade.
     priors
-        How frequent each grade is among the pairs.
+        Frequency of each true grade.
     rounds, converged
-        How many rounds EM took, and whether it came to rest.
+        Number of rounds of EM, and whether it converged.
     """
 
     posterior: pd.DataFrame
@@ -59,16 +58,11 @@ class Fit(NamedTuple):
 
 
 def fit_dawid_skene(judgements: pd.DataFrame) -> DawidSkene:
-    """Estimate by EM what the true grades are and how each annotator errs.
+    """Estimate the true grades and each annotator's errors by EM.
 
-    Every annotator has a table of probabilities, of saying one grade where another is the true one; given the true
-    grade, annotators err independently. EM starts from the shares of votes, reckons in logarithms, and finds a local
-    maximum of the likelihood. Which grades mean what comes from that start: where most annotators err, so does it.
-
-    Parameters
-    ----------
-    judgements
-        As for :func:`collection.adjudication.adjudicate`; adjudications are not looked at.
+    Given the true grade, annotators err independently, each with their own probabilities. EM starts from the shares of
+    votes, which fixes the meaning of the grades, and finds a local maximum of the likelihood. Takes judgements as
+    :func:`collection.adjudication.adjudicate`; adjudications are ignored.
 
     Examples
     --------
@@ -84,49 +78,35 @@ def fit_dawid_skene(judgements: pd.DataFrame) -> DawidSkene:
     >>> found.errors.query("annotator == 'bob' and true == 0")[["said", "probability"]].round(3).values.tolist()
     [[0.0, 0.5], [1.0, 0.5]]
     """
-    words = Words.of(judgements)
-    fitted = fit(words)
-    graded = words.graded_by() > 0
-    levels = [int(level) for level in fitted.levels]
-    posterior = pd.concat([words.pairs, pd.DataFrame(fitted.posterior, columns=levels)], axis=1)
-    size = len(levels)
-    # (annotator, true, said), as the columns name them
-    errors = fitted.errors.transpose(0, 2, 1)
-    table = pd.DataFrame(
-        {
-            "annotator": np.repeat(np.array(words.annotators, dtype=object), size * size),
-            "true": np.tile(np.repeat(levels, size), len(words.annotators)),
-            "said": np.tile(levels, size * len(words.annotators)),
-            "probability": errors.reshape(-1),
-        }
-    )
+    matrix = JudgementMatrix.of(judgements)
+    fitted = fit(matrix)
+    levels = fitted.levels.tolist()
+    posterior = pd.concat([matrix.pairs, pd.DataFrame(fitted.posterior, columns=levels)], axis=1)
+    index = pd.MultiIndex.from_product([matrix.annotators, levels, levels], names=["annotator", "true", "said"])
+    errors = fitted.errors.transpose(0, 2, 1).reshape(-1)
     return DawidSkene(
-        posterior[graded].reset_index(drop=True),
-        table,
+        posterior[matrix.graded_by() > 0].reset_index(drop=True),
+        pd.DataFrame({"probability": errors}, index=index).reset_index(),
         pd.Series(fitted.priors, index=levels, name="prior"),
         fitted.rounds,
         fitted.converged,
     )
 
 
-def fit(words: Words) -> Fit:
-    """The model over the annotators' grades.
-
-    A row of the matrix below is a pair, a column a grade that one annotator gives; the same rows in another order give
-    the same digits, since pairs, annotators and grades are put into an order of their own first.
-    """
+def fit(matrix: JudgementMatrix) -> Fit:
+    """Fit the model, with the same digits whatever the order of the judgements: pairs are sorted first."""
     from scipy.sparse import csr_array
 
-    levels, votes = words.votes()
-    size, annotators = len(levels), len(words.annotators)
-    if not len(words.pair):
-        return Fit(levels, np.zeros((len(words.pairs), size)), np.zeros((0, size, size)), np.zeros(size), 0, True)
-    names = words.pairs["query_id"].astype(str) + "\t" + words.pairs["doc_id"].astype(str)
+    levels, votes = matrix.votes()
+    size, annotators = len(levels), len(matrix.annotators)
+    if not len(matrix.pair):
+        return Fit(levels, np.zeros((len(matrix.pairs), size)), np.zeros((0, size, size)), np.zeros(size), 0, True)
+    names = matrix.pairs["query_id"].astype(str) + "\t" + matrix.pairs["doc_id"].astype(str)
     order = np.argsort(names.to_numpy(dtype=object), kind="stable")
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    said = words.annotator * size + np.searchsorted(levels, words.grade)
-    cells = (np.ones(len(said)), (place[words.pair], said))
+    said = matrix.annotator * size + np.searchsorted(levels, matrix.grade)
+    cells = (np.ones(len(said)), (place[matrix.pair], said))
     given = csr_array(cells, shape=(len(order), annotators * size))
     given.sum_duplicates()
     back = csr_array(given.T)

@@ -1,4 +1,4 @@
-"""The pairs on which annotators differ, and what each of them said."""
+"""The pairs on which annotators differ, and their opinions."""
 
 from __future__ import annotations
 
@@ -11,34 +11,29 @@ import pandas as pd
 from collection.adjudication.judgement_matrix import ADJUDICATION, Bools
 from collection.frames import JUDGEMENTS
 
-SIDES = (
+OPINION_COLUMNS = (
     "uuid", "annotator", "kind", "relevance", "reason", "note", "seconds", "judged_at", "source", "flagged", "passages",
 )  # fmt: skip
-"""What :func:`sides` tells of each judgement, as far as the frame has it."""
 
 
 class Disagreements(NamedTuple):
-    """How many pairs several annotators graded, and on how many of them they differ."""
+    """Numbers of pairs that several annotators graded, and of those on which they differ."""
 
     pairs: int
     differ: int
 
 
 def _said_by_annotators(judgements: pd.DataFrame) -> Bools:
-    """Which rows are an annotator's own word: not an adjudication, and not surplus."""
+    """Which rows are neither adjudications nor surplus."""
     if "counts_as" not in judgements:
         return np.ones(len(judgements), dtype=np.bool_)
     return (judgements["counts_as"] == "judgement").to_numpy(dtype=np.bool_)
 
 
-def disagreements(judgements: pd.DataFrame) -> Disagreements:
-    """Count the pairs on which a rule has something to decide.
+def count_disagreements(judgements: pd.DataFrame) -> Disagreements:
+    """Count the pairs that several annotators graded, by current :data:`collection.frames.JUDGEMENTS`.
 
-    Parameters
-    ----------
-    judgements
-        :data:`collection.frames.JUDGEMENTS`, current ones. Adjudications do not count: who ends a disagreement is no
-        party to it.
+    Adjudications do not count: an adjudicator is no party to the disagreement.
     """
     JUDGEMENTS.check(judgements)
     graded = judgements[(judgements["kind"] == "graded").to_numpy(dtype=np.bool_) & _said_by_annotators(judgements)]
@@ -47,35 +42,35 @@ def disagreements(judgements: pd.DataFrame) -> Disagreements:
     return Disagreements(int(several.sum()), int((grades.nunique() > 1).sum()))
 
 
-def queue(judgements: pd.DataFrame, topics: Sequence[str] | None = None, *, ended: bool = False) -> pd.DataFrame:
-    """The pairs on which current judgements differ and that no adjudication has ended yet.
+def list_disagreements(
+    judgements: pd.DataFrame, topics: Sequence[str] | None = None, *, ended: bool = False
+) -> pd.DataFrame:
+    """List the pairs on which current judgements differ and that no adjudication has ended yet.
 
-    Where one annotator gave a grade and another said that none can be given, they differ too; but there is no distance
-    between the two, so such pairs have the distance 0 and come last.
+    A grade and "cannot judge" differ too, with distance 0.
 
     Parameters
     ----------
     judgements
         :data:`collection.frames.JUDGEMENTS`, current ones.
     topics
-        Topics in their order, for pairs of the same distance; as they first come in `judgements` if left out.
+        Topics in their order, for pairs of the same distance; that of `judgements` if left out.
     ended
-        Also the pairs that an adjudication has ended.
+        Include the pairs that an adjudication has ended.
 
     Returns
     -------
     DataFrame
-        One row a pair: ``query_id``, ``doc_id``, ``distance`` (between the highest and the lowest grade),
-        ``annotators`` (how many gave a grade or said that they cannot), ``grades`` (as "0 2 2", and "?" for each who
-        cannot judge), ``names`` (a tuple, in the order of the grades), ``ended``. Largest distance first; then topics
-        in order, and within a topic the pairs in order of their first judgement.
+        One row per pair: ``query_id``, ``doc_id``, ``distance`` (between the highest and the lowest grade),
+        ``annotators`` (how many), ``grades`` (as "0 2 2", with "?" for "cannot judge"), ``names`` (a tuple, in the
+        order of the grades), ``ended``. Largest distance first, then by topic, then in order of the first judgement.
 
     Examples
     --------
     >>> import pandas as pd
     >>> rows = [("ann", "1", "x", 1), ("bob", "1", "x", 0), ("ann", "1", "y", 3), ("bob", "1", "y", 0)]
     >>> frame = pd.DataFrame(rows, columns=["annotator", "query_id", "doc_id", "relevance"]).assign(kind="graded")
-    >>> queue(frame)[["doc_id", "distance", "grades"]].values.tolist()
+    >>> list_disagreements(frame)[["doc_id", "distance", "grades"]].values.tolist()
     [['y', 3, '0 3'], ['x', 1, '0 1']]
     """
     JUDGEMENTS.check(judgements, "the queue")
@@ -89,16 +84,14 @@ def queue(judgements: pd.DataFrame, topics: Sequence[str] | None = None, *, ende
         low=("graded", "min"), high=("graded", "max"), kinds=("grade", "nunique"), annotators=("grade", "size")
     )
     found = bounds[bounds["kinds"] > 1].reset_index()
-    closed = pd.MultiIndex.from_frame(_ended(judgements))
-    found["ended"] = pd.MultiIndex.from_frame(found[pair]).isin(closed) if len(found) else False
+    found["ended"] = pd.MultiIndex.from_frame(found[pair]).isin(_ended(judgements)) if len(found) else False
     if not ended:
         found = found[~found["ended"].astype(bool)]
     found["distance"] = (found["high"] - found["low"]).fillna(0).astype("int64")
     order = {topic: n for n, topic in enumerate(said["query_id"].unique() if topics is None else topics)}
     found["topic"] = found["query_id"].map(order).fillna(len(order)).astype("int64")
-    found = found.sort_values(["distance", "topic"], ascending=[False, True], kind="stable")
-    result = found.reset_index(drop=True)
-    # Who cannot judge stands behind the grades.
+    result = found.sort_values(["distance", "topic"], ascending=[False, True], kind="stable", ignore_index=True)
+    # "Cannot judge" comes after the grades.
     last = said["grade"].where(said["grade"] >= 0, said["grade"].max() + 1 if len(said) else 0)
     each: dict[tuple[str, str], list[tuple[str, str]]] = {
         key: [] for key in zip(*(result[c] for c in pair), strict=True)
@@ -109,11 +102,10 @@ def queue(judgements: pd.DataFrame, topics: Sequence[str] | None = None, *, ende
             each[tuple(key)].append((name, "?" if grade < 0 else str(grade)))
     result["grades"] = [" ".join(grade for _, grade in words) for words in each.values()]
     result["names"] = pd.Series([tuple(name for name, _ in words) for words in each.values()], dtype=object)
-    columns = [*pair, "distance", "annotators", "grades", "names", "ended"]
-    return result[columns].astype({"ended": bool}).reset_index(drop=True)
+    return result[[*pair, "distance", "annotators", "grades", "names", "ended"]].astype({"ended": bool})
 
 
-def filtered(
+def filter_queue(
     queue: pd.DataFrame,
     *,
     why: str | None = None,
@@ -121,21 +113,9 @@ def filtered(
     distance: int | None = None,
     names: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """The rows of a queue that meet every condition given; their order is kept.
+    """Keep the rows of a queue (:meth:`collection.campaign.adjudication.Adjudication.queue`) that meet all conditions.
 
-    Parameters
-    ----------
-    queue
-        As from :func:`queue`; for `why` with the column of
-        :meth:`.Adjudication.queue`.
-    why
-        Only "disagreement" or only "calibration".
-    query_id
-        Only this topic.
-    distance
-        Only this distance between the highest and the lowest grade.
-    names
-        Only pairs that all of these annotators judged.
+    `why` is "disagreement" or "calibration"; all `names` have judged the pair.
     """
     wanted = np.ones(len(queue), dtype=np.bool_)
     for column, value in (("why", why), ("query_id", query_id), ("distance", distance)):
@@ -146,23 +126,18 @@ def filtered(
     return queue[wanted].reset_index(drop=True)
 
 
-def _ended(judgements: pd.DataFrame) -> pd.DataFrame:
-    if "counts_as" not in judgements:
-        return judgements.loc[judgements.index[:0], ["query_id", "doc_id"]]
-    ending = (judgements["counts_as"] == ADJUDICATION) & (judgements["kind"] != "undone")
-    return judgements.loc[ending.to_numpy(dtype=np.bool_), ["query_id", "doc_id"]]
+def _ended(judgements: pd.DataFrame) -> pd.MultiIndex:
+    ending = judgements[judgements["kind"] != "undone"]
+    ending = ending[ending["counts_as"] == ADJUDICATION] if "counts_as" in judgements else ending[:0]
+    return pd.MultiIndex.from_frame(ending[["query_id", "doc_id"]])
 
 
-def sides(judgements: pd.DataFrame, query_id: str, doc_id: str) -> pd.DataFrame:
-    """What each annotator said of one pair, lowest grade first and those who cannot judge last.
+def list_opinions(judgements: pd.DataFrame, query_id: str, doc_id: str) -> pd.DataFrame:
+    """List each annotator's judgement of one pair, lowest grade first and "cannot judge" last, without adjudications.
 
-    Returns
-    -------
-    DataFrame
-        ``annotator``, ``kind``, ``relevance``, ``reason``, ``note``, ``seconds``, ``judged_at``, ``source``, ``uuid``,
-        ``flagged``, ``passages``, as far as `judgements` has them; no adjudications.
+    The columns are :data:`OPINION_COLUMNS`, as far as `judgements` has them.
     """
     mine = (judgements["query_id"] == query_id) & (judgements["doc_id"] == doc_id)
     said = judgements[mine.to_numpy(dtype=np.bool_) & _said_by_annotators(judgements)]
     order = pd.to_numeric(said["relevance"]).astype("Float64").sort_values(na_position="last", kind="stable").index
-    return said.loc[order, [c for c in SIDES if c in said]].reset_index(drop=True)
+    return said.loc[order, [c for c in OPINION_COLUMNS if c in said]].reset_index(drop=True)

@@ -1,9 +1,9 @@
-"""Current judgements as rules want them: pairs and annotators as whole numbers, adjudications apart."""
+"""Current judgements as arrays for the rules, adjudications apart."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,26 +18,25 @@ Texts = NDArray[np.object_]
 
 ADJUDICATION = "adjudication"
 
-BY = {
+ORIGINS = {
     "one judgement": "one annotator graded the pair",
     "agreed": "several annotators gave this grade, and none another",
     "majority": "they differ, and more gave this grade than any other",
     "tie": "they differ, several grades were given equally often, and the rule chose among these",
     "adjudicated": "somebody looked at the disagreement and ended it",
 }
-"""How a grade can have come about. Otherwise it is the name of the rule, whose entry says how it chose."""
+"""Origin of a grade -> its description; any other origin is the name of the rule, whose entry describes it."""
 
 
-class Settled(NamedTuple):
-    """What a rule answers.
+class RuleResult(NamedTuple):
+    """What a rule returns.
 
     Attributes
     ----------
     grade, by
-        For each of the P pairs of :class:`Words` its grade (nan: no qrel), and how it came about: one of BY or the name
-        of the rule.
+        (P,) each: the grade (nan: no qrel) and its origin: one of :data:`ORIGINS` or the name of the rule.
     rounds, converged
-        Where the grades are estimated: how many rounds that took, and whether it came to rest. None elsewhere.
+        Of estimated grades: the number of rounds, and whether they converged.
     """
 
     grade: Floats
@@ -47,23 +46,21 @@ class Settled(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Words:
+class JudgementMatrix:
     """Current judgements: N grades by annotators on P pairs, and the adjudications of these pairs.
 
     Attributes
     ----------
     pairs
-        P rows, ``query_id`` and ``doc_id``, in the order in which the pairs were first graded.
+        (P,) ``query_id`` and ``doc_id``, in order of the first grade.
     pair, grade, annotator, at
-        (N,) each: the place of the pair in `pairs`, the grade, the place of the annotator in `annotators`, and the
-        place in the log, which ascends.
+        (N,) each: index of the pair, grade, index of the annotator, and position in the log, ascending.
     annotators
         Names, sorted.
     ended
         (P,): whether an adjudication ended the pair.
     adjudicated, adjudicated_at
-        (P,): the grade of the pair's latest adjudication (nan: none, or the adjudicator could not judge), and its
-        place in the log (-1: none).
+        (P,): grade of the latest adjudication (nan: none, or "cannot judge"), and its position in the log (-1: none).
     """
 
     pairs: pd.DataFrame
@@ -77,8 +74,8 @@ class Words:
     adjudicated_at: Ints
 
     @classmethod
-    def of(cls, judgements: pd.DataFrame) -> Words:
-        """Made of current judgements as :func:`collection.adjudication.adjudicate` takes them."""
+    def of(cls, judgements: pd.DataFrame) -> JudgementMatrix:
+        """Make a matrix of judgements as :func:`collection.adjudication.adjudicate` takes them."""
         JUDGEMENTS.check(judgements, "adjudication")
         graded = (judgements["kind"] == "graded").to_numpy(dtype=np.bool_)
         ending = np.zeros(len(judgements), dtype=np.bool_)
@@ -86,11 +83,9 @@ class Words:
             counts_as = judgements["counts_as"]
             ending = (counts_as == ADJUDICATION).to_numpy(dtype=np.bool_)
             said = (counts_as == "judgement").to_numpy(dtype=np.bool_)
-            if not (said | ending).all():  # surplus, where somebody gives the whole log
-                graded = graded & (said | ending)
+            graded = graded & (said | ending)  # without surplus
             ending = ending & (judgements["kind"] != "undone").to_numpy(dtype=np.bool_)
-        used = graded | ending
-        rows = np.flatnonzero(used)
+        rows = np.flatnonzero(graded | ending)
         codes = _pair_codes(judgements["query_id"].to_numpy()[rows], judgements["doc_id"].to_numpy()[rows])
         first = np.unique(codes, return_index=True)[1]
         keys = judgements[["query_id", "doc_id"]].iloc[rows[first]].reset_index(drop=True)
@@ -99,7 +94,7 @@ class Words:
         mine = ~ending[rows]
         names, annotators = pd.factorize(judgements["annotator"].to_numpy()[rows[mine]], sort=True)
         adjudicated, adjudicated_at = np.full(len(keys), np.nan), np.full(len(keys), -1, dtype=np.int64)
-        # The last assignment to a place stands: the latest adjudication, whoever made it.
+        # The last assignment to an index stands: the latest adjudication.
         adjudicated[codes[~mine]] = grades[~mine]
         adjudicated_at[codes[~mine]] = rows[~mine]
         return cls(
@@ -115,7 +110,7 @@ class Words:
         )
 
     def votes(self) -> tuple[Ints, Ints]:
-        """The different grades, ascending, and (P, grades): how many annotators gave each."""
+        """The distinct grades, ascending, and (P, grades): how many annotators gave each."""
         levels, level = np.unique(self.grade, return_inverse=True)
         if not len(levels):
             return np.zeros(1, dtype=np.int64), np.zeros((len(self.pairs), 1), dtype=np.int64)
@@ -123,25 +118,25 @@ class Words:
         counts = np.bincount(self.pair * width + level, minlength=len(self.pairs) * width)
         return levels, counts.reshape(-1, width).astype(np.int64)
 
-    def per_pair(self, empty: float, of: np.ufunc) -> Floats:
-        """(P,): the grades of each pair joined by `of`; nan where no annotator gave one."""
-        joined = np.full(len(self.pairs), empty)
-        of.at(joined, self.pair, self.grade)
-        return np.where(self.graded_by() > 0, joined, np.nan)
+    def reduce(self, ufunc: np.ufunc, start: float) -> Floats:
+        """(P,): the grades of each pair reduced by `ufunc` from `start`; nan without a grade."""
+        reduced = np.full(len(self.pairs), start)
+        ufunc.at(reduced, self.pair, self.grade)
+        return np.where(self.graded_by() > 0, reduced, np.nan)
 
     def graded_by(self) -> Ints:
         """(P,): how many annotators graded each pair."""
         return np.bincount(self.pair, minlength=len(self.pairs)).astype(np.int64)
 
     def by(self, otherwise: str | Texts) -> Texts:
-        """(P,): "one judgement" or "agreed" where that is so, `otherwise` where annotators differ."""
+        """(P,) origins: "one judgement", "agreed", or `otherwise` where annotators differ."""
         given = self.graded_by()
-        differ = self.per_pair(-np.inf, np.maximum) != self.per_pair(np.inf, np.minimum)
+        differ = self.reduce(np.maximum, -np.inf) != self.reduce(np.minimum, np.inf)
         return np.where(given <= 1, "one judgement", np.where(differ, otherwise, "agreed")).astype(object)
 
 
-def _pair_codes(topics: Any, documents: Any) -> Ints:
-    """(n,): a number for each pair, from 0, in the order in which they first come."""
+def _pair_codes(topics: np.ndarray, documents: np.ndarray) -> Ints:
+    """(n,): a number for each pair, from 0, in order of first occurrence."""
     topic, _ = pd.factorize(topics)
     document, names = pd.factorize(documents)
     codes, _ = pd.factorize(topic.astype(np.int64) * max(1, len(names)) + document)

@@ -1,33 +1,30 @@
-"""How far two rules' qrels lie apart."""
+"""Comparison of two rules' qrels."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from collection.frames import QRELS
 
-ALIKE = 1e-9
-"""Grades that lie no further apart are equal."""
+TOLERANCE = 1e-9
+"""Largest difference of equal grades."""
 
 
-class Difference(NamedTuple):
-    """Two settlements of the same judgements.
+class RuleDifference(NamedTuple):
+    """Differences between two sets of qrels.
 
     Attributes
     ----------
-    pairs
-        Pairs that both settle.
-    differ
-        Those of them with another grade by each.
+    pairs, differ
+        Pairs in both, and those of them with different grades.
     only_first, only_second
-        Pairs that one of the two settles and the other leaves without a qrel.
+        Pairs in one of the two only.
     confusion
-        Rows: grades by the first rule; columns: grades by the second; cells: pairs.
+        Rows: first grades; columns: second grades; cells: pairs.
     changed
-        ``query_id``, ``doc_id``, ``first``, ``second`` of the pairs whose grade differs, in order of the first.
+        ``query_id``, ``doc_id``, ``first``, ``second`` of the pairs whose grade differs.
     """
 
     pairs: int
@@ -38,13 +35,8 @@ class Difference(NamedTuple):
     changed: pd.DataFrame
 
 
-def compare(first: pd.DataFrame, second: pd.DataFrame) -> Difference:
-    """Compare qrels that two rules made.
-
-    Parameters
-    ----------
-    first, second
-        :data:`collection.frames.QRELS`, each pair once.
+def compare(first: pd.DataFrame, second: pd.DataFrame) -> RuleDifference:
+    """Compare two frames of :data:`collection.frames.QRELS`, each pair once.
 
     Examples
     --------
@@ -60,27 +52,24 @@ def compare(first: pd.DataFrame, second: pd.DataFrame) -> Difference:
     pair = ["query_id", "doc_id"]
     for frame in (first, second):
         QRELS.check(frame, "comparing qrels")
-    both = first[list(QRELS.names)].merge(
-        second[list(QRELS.names)], on=pair, how="outer", suffixes=("_1", "_2"), indicator="there", sort=False
+    one, other = (
+        frame[list(QRELS.names)].rename(columns={"relevance": name})
+        for frame, name in ((first, "first"), (second, "second"))
     )
-    shared = both[both["there"] == "both"]
-    mine, other = (shared[c].to_numpy(dtype=np.float64) for c in ("relevance_1", "relevance_2"))
-    changed = np.abs(mine - other) > ALIKE
-    table = pd.crosstab(
-        pd.Series(_short(mine), name="first", dtype=object), pd.Series(_short(other), name="second", dtype=object)
-    )
-    return Difference(
+    both = one.merge(other, on=pair, how="outer", indicator="there", sort=False)
+    shared = both[both["there"] == "both"].drop(columns="there").reset_index(drop=True)
+    changed = (shared["first"].astype("float64") - shared["second"].astype("float64")).abs() > TOLERANCE
+    return RuleDifference(
         len(shared),
         int(changed.sum()),
         int((both["there"] == "left_only").sum()),
         int((both["there"] == "right_only").sum()),
-        table,
-        shared.loc[changed, [*pair, "relevance_1", "relevance_2"]]
-        .rename(columns={"relevance_1": "first", "relevance_2": "second"})
-        .reset_index(drop=True),
+        pd.crosstab(_short(shared["first"]), _short(shared["second"])),
+        shared[changed].reset_index(drop=True),
     )
 
 
-def _short(grades: np.ndarray) -> list[float]:
+def _short(grades: pd.Series) -> pd.Series:
     """Whole grades as whole numbers; thirds with digits enough to be told apart."""
-    return [int(g) if float(g).is_integer() else round(float(g), 6) for g in grades]
+    short = [int(g) if float(g).is_integer() else round(float(g), 6) for g in grades]
+    return pd.Series(short, name=grades.name, dtype=object)

@@ -1,4 +1,4 @@
-"""The table of rules. Each takes :class:`Words` and answers :class:`Settled`; keyword arguments are its parameters."""
+"""The table of adjudication rules; keyword arguments are their parameters."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ from typing import Annotated, Literal
 import numpy as np
 
 from collection.adjudication.dawid_skene import fit
-from collection.adjudication.judgement_matrix import Floats, Settled, Words
+from collection.adjudication.judgement_matrix import Floats, JudgementMatrix, RuleResult
 from collection.errors import InputError, UnknownNameError
 from collection.registry import Entry, Parameter, Registry
 
-Rule = Callable[..., Settled]
+Rule = Callable[..., RuleResult]
 
 
 @dataclass(frozen=True)
 class RuleEntry(Entry[Rule]):
-    """An adjudication rule.
-
-    The parameter of a rule that takes the grades of one person is called ``annotator``.
+    """An adjudication rule; the parameter that names one person is called ``annotator``.
 
     Attributes
     ----------
@@ -31,7 +29,7 @@ class RuleEntry(Entry[Rule]):
     estimates
         Whether its grades are estimated, in rounds that may end before they converge.
     origin
-        How the grade of a pair came about on which the rule itself decided.
+        How a grade came about that the rule itself decided on.
     """
 
     _: KW_ONLY
@@ -53,7 +51,7 @@ class RuleEntry(Entry[Rule]):
 
 
 RULES = Registry("adjudication rule", RuleEntry, group="cleverdon.adjudication")
-"""Every rule: (words, *, parameters) -> Settled."""
+"""Every rule: ."""
 
 Ties = Annotated[
     Literal["lower", "higher", "adjudicate"],
@@ -64,8 +62,8 @@ Ties = Annotated[
     ),
 ]
 
-ALIKE = 1e-9
-"""Probabilities that lie no further apart are equal: the last digits of a sum decide nothing."""
+TOLERANCE = 1e-9
+"""Largest difference of equal probabilities, which rounding of sums may bring."""
 
 
 @RULES.add(
@@ -74,17 +72,13 @@ ALIKE = 1e-9
     description="The adjudicated grade where there is one, else the grade that most annotators gave.",
     adjudications="first",
 )
-def adjudicated_or_majority(words: Words, *, ties: Ties = "lower") -> Settled:
-    """An adjudication ends the pair; all other pairs are settled by majority.
-
-    Where the latest adjudication says that nobody can judge the pair, it has no qrel. `ties` as for `majority`.
-    """
-    settled = majority(words, ties=ties)
-    if not words.ended.any():
-        return settled
-    return Settled(
-        np.where(words.ended, words.adjudicated, settled.grade), np.where(words.ended, "adjudicated", settled.by)
-    )
+def adjudicated_or_majority(matrix: JudgementMatrix, *, ties: Ties = "lower") -> RuleResult:
+    """The grade of the pair's latest adjudication (none for "cannot judge"), else that of `majority`."""
+    by_majority = majority(matrix, ties=ties)
+    if not matrix.ended.any():
+        return by_majority
+    grade = np.where(matrix.ended, matrix.adjudicated, by_majority.grade)
+    return RuleResult(grade, np.where(matrix.ended, "adjudicated", by_majority.by))
 
 
 @RULES.add(
@@ -93,14 +87,12 @@ def adjudicated_or_majority(words: Words, *, ties: Ties = "lower") -> Settled:
     description="The grade that most annotators gave; in a tie the lower, unless ties say otherwise.",
     adjudications="in ties, with ties=adjudicate",
 )
-def majority(words: Words, *, ties: Ties = "lower") -> Settled:
-    """The most frequent grade of the pair.
+def majority(matrix: JudgementMatrix, *, ties: Ties = "lower") -> RuleResult:
+    """The most frequent grade of the pair; of tied grades the lower or, with ties=higher, the higher.
 
-    Of grades given equally often it is the lower, the cautious reading, or with ties=higher the higher. With
-    ties=adjudicate such a pair has the grade of its adjudication, and no qrel before there is one; elsewhere
-    adjudications are not looked at.
+    With ties=adjudicate a tied pair has the grade of its adjudication, and no qrel before there is one.
     """
-    levels, votes = words.votes()
+    levels, votes = matrix.votes()
     most = votes.max(axis=1, initial=0)
     leading = votes == most[:, None]
     given = votes.sum(axis=1)
@@ -109,11 +101,11 @@ def majority(words: Words, *, ties: Ties = "lower") -> Settled:
     tie = (leading.sum(axis=1) > 1) & (given > 0)
     grade = levels[higher if ties == "higher" else lower].astype(np.float64)
     grade[given == 0] = np.nan
-    by = words.by(np.where(tie, "tie", "majority"))
+    by = matrix.by(np.where(tie, "tie", "majority"))
     if ties == "adjudicate":
-        grade = np.where(tie, words.adjudicated, grade)
+        grade = np.where(tie, matrix.adjudicated, grade)
         by[tie] = "adjudicated"
-    return Settled(grade, by)
+    return RuleResult(grade, by)
 
 
 @RULES.add(
@@ -123,12 +115,12 @@ def majority(words: Words, *, ties: Ties = "lower") -> Settled:
     adjudications="like any other grade",
     origin="they differ, and this was said last",
 )
-def latest(words: Words) -> Settled:
+def latest(matrix: JudgementMatrix) -> RuleResult:
     """The last grade on the pair in the order of the log, an annotator's or an adjudicator's."""
-    grade, at = np.full(len(words.pairs), np.nan), np.full(len(words.pairs), -1, dtype=np.int64)
-    grade[words.pair], at[words.pair] = words.grade, words.at
-    later = (words.adjudicated_at > at) & ~np.isnan(words.adjudicated)
-    return Settled(np.where(later, words.adjudicated, grade), np.where(later, "adjudicated", words.by("latest")))
+    grade, at = np.full(len(matrix.pairs), np.nan), np.full(len(matrix.pairs), -1, dtype=np.int64)
+    grade[matrix.pair], at[matrix.pair] = matrix.grade, matrix.at
+    later = (matrix.adjudicated_at > at) & ~np.isnan(matrix.adjudicated)
+    return RuleResult(np.where(later, matrix.adjudicated, grade), np.where(later, "adjudicated", matrix.by("latest")))
 
 
 @RULES.add(
@@ -137,9 +129,9 @@ def latest(words: Words) -> Settled:
     description="The highest grade that any annotator gave: nothing relevant is missed.",
     origin="they differ, and this is the highest grade",
 )
-def highest(words: Words) -> Settled:
-    """The maximum over the annotators; adjudications are not looked at."""
-    return Settled(words.per_pair(-np.inf, np.maximum), words.by("highest"))
+def highest(matrix: JudgementMatrix) -> RuleResult:
+    """The maximum over the annotators."""
+    return RuleResult(matrix.reduce(np.maximum, -np.inf), matrix.by("highest"))
 
 
 @RULES.add(
@@ -148,9 +140,9 @@ def highest(words: Words) -> Settled:
     description="The lowest grade that any annotator gave: relevant only where all agree.",
     origin="they differ, and this is the lowest grade",
 )
-def lowest(words: Words) -> Settled:
-    """The minimum over the annotators; adjudications are not looked at."""
-    return Settled(words.per_pair(np.inf, np.minimum), words.by("lowest"))
+def lowest(matrix: JudgementMatrix) -> RuleResult:
+    """The minimum over the annotators."""
+    return RuleResult(matrix.reduce(np.minimum, np.inf), matrix.by("lowest"))
 
 
 @RULES.add(
@@ -160,17 +152,17 @@ def lowest(words: Words) -> Settled:
     fractional=True,
     origin="they differ, and this is the mean of their grades",
 )
-def mean(words: Words) -> Settled:
-    """The arithmetic mean over the annotators; adjudications are not looked at.
+def mean(matrix: JudgementMatrix) -> RuleResult:
+    """The arithmetic mean over the annotators.
 
-    Measures of grades (nDCG, ERR, RBP ...) take the mean as the grade. A measure of two values counts a document as
-    relevant where its mean reaches the level: with rel=1, grades 0 and 1 make 0.5, which does not.
+    Graded measures (nDCG, ERR, RBP ...) take it as the grade; for binary measures a document is relevant if its mean
+    reaches the level.
     """
-    given = words.graded_by()
-    total = np.bincount(words.pair, weights=words.grade, minlength=len(words.pairs))
+    given = matrix.graded_by()
+    total = np.bincount(matrix.pair, weights=matrix.grade, minlength=len(matrix.pairs))
     with np.errstate(invalid="ignore"):
         grade: Floats = total / np.where(given > 0, given, np.nan)
-    return Settled(grade, words.by("mean"))
+    return RuleResult(grade, matrix.by("mean"))
 
 
 @RULES.add(
@@ -179,8 +171,8 @@ def mean(words: Words) -> Settled:
     description="The grades of one named annotator; pairs that they did not grade have no qrel.",
     origin="the named annotator gave it",
 )
-def annotator(words: Words, *, annotator: Annotated[str, Parameter("Annotator")] = "") -> Settled:
-    """What the named annotator said, nobody else, and not what they adjudicated.
+def annotator(matrix: JudgementMatrix, *, annotator: Annotated[str, Parameter("Annotator")] = "") -> RuleResult:
+    """The grades of the named annotator, without their adjudications.
 
     Raises
     ------
@@ -188,14 +180,14 @@ def annotator(words: Words, *, annotator: Annotated[str, Parameter("Annotator")]
         Nobody is named, or somebody who graded nothing.
     """
     if not annotator:
-        among = ", ".join(words.annotators[:20]) or "nobody yet"
+        among = ", ".join(matrix.annotators[:20]) or "nobody yet"
         raise InputError(f"the rule annotator needs the name of one, as annotator(annotator=ann); who graded: {among}")
-    if annotator not in words.annotators:
-        raise UnknownNameError("annotator with a grade", annotator, words.annotators)
-    theirs = words.annotator == words.annotators.index(annotator)
-    grade = np.full(len(words.pairs), np.nan)
-    grade[words.pair[theirs]] = words.grade[theirs]
-    return Settled(grade, np.full(len(grade), "annotator", dtype=object))
+    if annotator not in matrix.annotators:
+        raise UnknownNameError("annotator with a grade", annotator, matrix.annotators)
+    theirs = matrix.annotator == matrix.annotators.index(annotator)
+    grade = np.full(len(matrix.pairs), np.nan)
+    grade[matrix.pair[theirs]] = matrix.grade[theirs]
+    return RuleResult(grade, np.full(len(grade), "annotator", dtype=object))
 
 
 @RULES.add(
@@ -205,20 +197,19 @@ def annotator(words: Words, *, annotator: Annotated[str, Parameter("Annotator")]
     estimates=True,
     origin="the model found it likelier than what the annotators agree on, or they differ",
 )
-def dawid_skene_rule(words: Words) -> Settled:
+def dawid_skene_rule(matrix: JudgementMatrix) -> RuleResult:
     """The grade with the highest posterior probability; of equally probable ones the lower that somebody gave.
 
-    Adjudications are not looked at. See :func:`~collection.adjudication.fit_dawid_skene` for the model and source. It
-    learns from pairs that several annotators graded; with few of those it says little. To the model somebody who gives
-    one grade to everything says nothing at all, so it may overrule a lone grade, and even one that several agree on.
+    See :func:`~collection.adjudication.fit_dawid_skene`. The model learns from pairs with several grades. To it an
+    annotator who gives one grade to everything says nothing, so it may overrule a grade that all gave.
     """
-    fitted = fit(words)
+    fitted = fit(matrix)
     top = fitted.posterior.max(axis=1, initial=0.0)
-    likeliest = fitted.posterior >= top[:, None] - ALIKE
-    given = likeliest & (words.votes()[1] > 0)
+    likeliest = fitted.posterior >= top[:, None] - TOLERANCE
+    given = likeliest & (matrix.votes()[1] > 0)
     best = np.where(given.any(axis=1), given.argmax(axis=1), likeliest.argmax(axis=1))
     grade = fitted.levels[best].astype(np.float64)
-    grade[words.graded_by() == 0] = np.nan
-    agreed = grade == words.per_pair(-np.inf, np.maximum)
-    by = np.where(agreed, words.by("dawid-skene"), "dawid-skene").astype(object)
-    return Settled(grade, by, fitted.rounds, fitted.converged)
+    grade[matrix.graded_by() == 0] = np.nan
+    agreed = grade == matrix.reduce(np.maximum, -np.inf)
+    by = np.where(agreed, matrix.by("dawid-skene"), "dawid-skene").astype(object)
+    return RuleResult(grade, by, fitted.rounds, fitted.converged)

@@ -1,48 +1,43 @@
-"""How far annotators agree: frames of labels in, frozen results out.
+"""Inter-annotator agreement.
 
-    frame -> Labels (a matrix) -> Patterns -> Sums -> a coefficient's values -> Agreement
+    frame -> Labels (a matrix) -> Patterns -> Sums -> values of a coefficient -> Agreement
 
-Nothing here raises for labels that are too few or too much alike: what has no value is nan, with a note that says why.
+Labels that are too few or too much alike raise nothing: a coefficient that has no value is nan, with a note why.
 """
 
-from collection.annotator_agreement.annotator_statistics import FEW, Conduct
+from collection.annotator_agreement.annotator_statistics import FEW, AnnotatorStatistics
 from collection.annotator_agreement.bootstrap import By, values
 from collection.annotator_agreement.breakdowns import (
     Agreement,
     agreement,
-    between,
-    by_topic,
+    break_down,
     confusion,
     disagreements,
-    over_time,
 )
-from collection.annotator_agreement.coefficients import COEFFICIENTS, MEASUREMENT, Patterns, Sums
-from collection.annotator_agreement.interpretation import headline, of_tau, value_of, with_interval
+from collection.annotator_agreement.coefficients import COEFFICIENTS, Patterns, Sums
+from collection.annotator_agreement.interpretation import describe_tau, format_with_interval, interpret, select_value
 from collection.annotator_agreement.judging_time import Session
-from collection.annotator_agreement.labels import REST, Labels, chosen
+from collection.annotator_agreement.labels import REST, Labels, select_labels
 
 __all__ = [
     "COEFFICIENTS",
     "FEW",
-    "MEASUREMENT",
     "REST",
     "Agreement",
+    "AnnotatorStatistics",
     "By",
-    "Conduct",
     "Labels",
     "Patterns",
     "Session",
     "Sums",
     "agreement",
-    "between",
-    "by_topic",
-    "chosen",
+    "break_down",
     "confusion",
+    "describe_tau",
     "disagreements",
-    "headline",
-    "of_tau",
-    "over_time",
-    "value_of",
+    "format_with_interval",
+    "interpret",
+    "select_labels",
+    "select_value",
     "values",
-    "with_interval",
 ]

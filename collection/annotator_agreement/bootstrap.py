@@ -8,19 +8,17 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 
-from collection.annotator_agreement.coefficients import COEFFICIENTS, MEASUREMENT, OF_TWO, Patterns
+from collection.annotator_agreement.coefficients import COEFFICIENTS, CoefficientEntry, Patterns, Scale
 from collection.annotator_agreement.labels import Floats, Labels
 from collection.errors import InputError
 
 By = Literal["pairs", "topics"]
-"""What is drawn again with replacement: pairs of topic and document, or whole topics."""
-
-Scale = Literal["graded", "binary"]
+"""The bootstrap unit: pairs of topic and document, or whole topics."""
 
 VALUES = ("scale", "coefficient", "value", "low", "high", "note")
 INTERVAL = (2.5, 97.5)
 _CELLS = 250_000
-"""Numbers worked on at a time; more of them would not stay near the processor."""
+"""Numbers worked on at a time, so that they stay in the processor's cache."""
 
 
 def values(labels: Labels, *, level: float = 1, resamples: int = 1000, seed: int = 0, by: By = "pairs") -> pd.DataFrame:
@@ -28,42 +26,38 @@ def values(labels: Labels, *, level: float = 1, resamples: int = 1000, seed: int
 
     Parameters
     ----------
-    labels
-        Any; what cannot be computed is nan, with a note that says why.
     level
-        The grade from which on a document is relevant, for the binary scale.
-    resamples
-        Bootstrap samples; 0 for no intervals.
-    seed
-        Of their random numbers: the same labels give the same intervals.
+        Minimum relevant grade, for the binary scale.
+    resamples, seed
+        Bootstrap samples, 0 for no intervals, and their random seed.
     by
-        What is drawn: pairs as if they were independent of each other, or whole topics. Where annotators read a
-        topic's need differently they differ on many of its pairs, and only the intervals by topics show that.
+        Bootstrap unit. Where annotators read a topic's need differently they differ on many of its pairs, and only the
+        intervals by topics show that.
 
     Returns
     -------
     DataFrame
-        ``scale`` ("graded", "binary"), ``coefficient``, ``value``, ``low``, ``high`` (float64, nan where there is
-        none), ``note`` ("" where there is nothing to say). The binary scale has coefficients of names and the overlap.
+        ``scale`` ("graded", "binary"), ``coefficient``, ``value``, ``low``, ``high`` (float64, nan where it cannot be
+        computed), ``note`` (why; or ""). The binary scale has the nominal coefficients and the overlap.
 
     Raises
     ------
     InputError
-        `resamples` is below 0, `by` neither "pairs" nor "topics", or `level` not finite.
+        `resamples`, `by` or `level` is out of range.
     """
-    return as_frame(rows_of(labels, level=level, resamples=resamples, seed=seed, by=by))
+    return build_frame(compute_rows(labels, level=level, resamples=resamples, seed=seed, by=by))
 
 
-def as_frame(rows: list[tuple[object, ...]], keys: Sequence[str] = ()) -> pd.DataFrame:
-    """Rows of :func:`rows_of`, each perhaps with its keys before it, as a frame."""
+def build_frame(rows: list[tuple[object, ...]], keys: Sequence[str] = ()) -> pd.DataFrame:
+    """A frame of the rows of :func:`compute_rows`, after the columns `keys`."""
     frame = pd.DataFrame(rows, columns=[*keys, *VALUES])
     return frame.astype(dict.fromkeys(("scale", "coefficient", "note"), "str")) if rows else frame
 
 
-def rows_of(
+def compute_rows(
     labels: Labels, *, level: float = 1, resamples: int = 1000, seed: int = 0, by: By = "pairs"
 ) -> list[tuple[object, ...]]:
-    """What :func:`values` says, as the rows of its frame: frames take longer to make than these."""
+    """The rows of :func:`values`: many frames would take longer to make than their rows."""
     if by not in get_args(By):
         raise InputError(f"resampling is by {' or '.join(get_args(By))}, found {by!r}")
     if resamples < 0:
@@ -72,37 +66,36 @@ def rows_of(
         raise InputError(f"the level is a grade, which is a finite number, found {level:g}")
     rows: list[tuple[object, ...]] = []
     for scale in get_args(Scale):
-        of_scale = labels if scale == "graded" else labels.binary(level)
-        names = [n for n, m in MEASUREMENT.items() if m == "nominal" or (m == "binary") == (scale == "binary")]
-        patterns = Patterns(of_scale)
-        own = patterns.own()
-        points = {name: float(COEFFICIENTS[name].function(own)[0]) for name in names}
-        drawn = _resampled(patterns, of_scale, names, resamples, seed, by)
-        why = _why(of_scale)
-        for name in names:
-            low, high, note = _interval(points[name], drawn[name], by if resamples else None)
-            if np.isnan(points[name]):
-                note = why or ("nobody calls a document relevant" if name == "overlap" else _alone(of_scale))
-            elif name in OF_TWO and (without := int(np.isnan(OF_TWO[name](own)).sum())):
+        scaled = labels if scale == "graded" else labels.binary(level)
+        entries = [entry for entry in COEFFICIENTS if scale in entry.scales]
+        patterns = Patterns(scaled)
+        sums = patterns.label_sums()
+        resampled = _resample(patterns, scaled, entries, resamples, seed, by)
+        for entry, drawn in zip(entries, resampled, strict=True):
+            value = float(entry.function(sums)[0])
+            low, high, note = _interval(value, drawn, by if resamples else None)
+            if np.isnan(value):
+                note = _explain_missing(scaled, entry.name)
+            elif entry.pairwise and (without := int(np.isnan(entry.pairwise(sums)).sum())):
                 left_out = f"{without:,} of {patterns.crossings:,} pairs of annotators have no value and are left out"
                 note = f"{left_out}; {note}" if note else left_out
-            rows.append((scale, name, points[name], low, high, note))
+            rows.append((scale, entry.name, value, low, high, note))
     return rows
 
 
-def _resampled(
-    patterns: Patterns, labels: Labels, names: list[str], resamples: int, seed: int, by: By
-) -> dict[str, Floats]:
-    """Coefficient -> its values in the resamples; none where there is one pair or topic only to draw from."""
-    parts: dict[str, list[Floats]] = {name: [] for name in names}
-    for weights in _weights(patterns, labels, resamples, seed, by):
+def _resample(
+    patterns: Patterns, labels: Labels, entries: list[CoefficientEntry], resamples: int, seed: int, by: By
+) -> list[Floats]:
+    """Each coefficient's values in the resamples; none where there is only one pair or topic to draw from."""
+    parts: list[list[Floats]] = [[np.zeros(0)] for _ in entries]
+    for weights in _draw_weights(patterns, labels, resamples, seed, by):
         sums = patterns.sums(weights)
-        for name in names:
-            parts[name].append(COEFFICIENTS[name].function(sums))
-    return {name: np.concatenate(part) if part else np.zeros(0) for name, part in parts.items()}
+        for entry, part in zip(entries, parts, strict=True):
+            part.append(entry.function(sums))
+    return [np.concatenate(part) for part in parts]
 
 
-def _weights(patterns: Patterns, labels: Labels, resamples: int, seed: int, by: By) -> Iterator[Floats]:
+def _draw_weights(patterns: Patterns, labels: Labels, resamples: int, seed: int, by: By) -> Iterator[Floats]:
     """How often each pattern is in each resample, some resamples at a time."""
     kinds = len(patterns.times)
     if by == "topics":
@@ -123,7 +116,7 @@ def _weights(patterns: Patterns, labels: Labels, resamples: int, seed: int, by: 
 
 
 def _interval(value: float, drawn: Floats, by: By | None) -> tuple[float, float, str]:
-    """Bounds, and what is to be said of them; `by` is None where nobody asked for them."""
+    """Both bounds and a note; `by` is None without resamples."""
     there = drawn[~np.isnan(drawn)]
     if np.isnan(value) or by is None:
         return np.nan, np.nan, ""
@@ -135,19 +128,15 @@ def _interval(value: float, drawn: Floats, by: By | None) -> tuple[float, float,
     return float(low), float(high), note
 
 
-def _why(labels: Labels) -> str:
-    """Why nothing can be computed at all, or ""."""
+def _explain_missing(labels: Labels, coefficient: str) -> str:
     if not labels.count:
         return "there is no grade"
     if len(labels.annotators) < 2:
         return "there is one annotator only"
     if not labels.several.any():
         return "no pair was graded by two annotators"
-    return ""
-
-
-def _alone(labels: Labels) -> str:
-    """Why a coefficient that counts chance has no value."""
+    if coefficient == "overlap":
+        return "nobody calls a document relevant"
     given = np.unique(labels.codes[labels.several])
     grades = [f"{labels.grades[code]:g}" for code in given if code >= 0]
     if len(grades) == 1:

@@ -1,4 +1,4 @@
-"""How the numbers are to be read, in sentences."""
+"""Sentences that interpret agreement."""
 
 from __future__ import annotations
 
@@ -15,32 +15,31 @@ TREC_OVERLAP = "42 to 49 %"
 """Overlap of any two of TREC-4's three judges (Voorhees 2000, table 1)."""
 
 
-def value_of(values: pd.DataFrame, coefficient: str, scale: str = "graded") -> pd.Series:
-    """The row of a coefficient in a frame of values over all."""
+def select_value(values: pd.DataFrame, coefficient: str, scale: str = "graded") -> pd.Series:
+    """The row of a coefficient in ``Agreement.values``."""
     return values[(values["scale"] == scale) & (values["coefficient"] == coefficient)].iloc[0]
 
 
-def with_interval(row: pd.Series) -> str:
+def format_with_interval(row: pd.Series) -> str:
     """``0.427 (0.401 to 0.451)``; "none" where there is no value."""
     if isnan(row["value"]):
         return "none"
     return f"{row['value']:.3f}" + ("" if isnan(row["low"]) else f" ({row['low']:.3f} to {row['high']:.3f})")
 
 
-def headline(found: Agreement) -> list[str]:
-    """What was compared, and how the two customary numbers are to be read; one sentence each.
+def interpret(found: Agreement) -> list[str]:
+    """Sentences on what was compared, and on alpha and overlap beside customary and published values.
 
-    Says what is customary and what was found elsewhere, and passes no judgement of its own: how much agreement
-    is enough depends on what the collection is for.
+    No verdict: how much agreement is enough depends on what the collection is for.
     """
     people = _count(len(found.annotators), "annotator")
     several = f"{found.several:,} of them by two annotators or more"
     said = [f"{people} gave {_count(found.judgements, 'grade')} to {_count(found.pairs, 'pair')}, {several}."]
-    alpha = value_of(found.values, "alpha-ordinal")
+    alpha = select_value(found.values, "alpha-ordinal")
     if isnan(alpha["value"]):
         return [*said, f"Agreement cannot be computed: {alpha['note']}."]
-    said.append(f"Krippendorff's alpha, ordinal, is {with_interval(alpha)}: {_custom(alpha, found.several)}.")
-    overlap = value_of(found.values, "overlap", "binary")
+    said.append(f"Krippendorff's alpha, ordinal, is {format_with_interval(alpha)}: {_custom(alpha, found.several)}.")
+    overlap = select_value(found.values, "overlap", "binary")
     if not isnan(overlap["value"]):
         said.append(
             f"Of the documents that one of two annotators calls relevant (grade {found.level:g} or more), both call "
@@ -51,8 +50,8 @@ def headline(found: Agreement) -> list[str]:
 
 
 def _custom(alpha: pd.Series, several: int) -> str:
-    """What is customary with such an alpha, by the lower end of its interval where there is one."""
-    # Rounded, so that nobody reads that 0.800 is less than 0.800.
+    """What is customary with such an alpha, by the lower bound of its interval if it has one."""
+    # Rounded as shown: 0.800 is not less than 0.800.
     shown = round(alpha["value"], 3)
     low = shown if isnan(alpha["low"]) else round(alpha["low"], 3)
     if low <= 0:
@@ -72,8 +71,8 @@ def _custom(alpha: pd.Series, several: int) -> str:
     )
 
 
-def of_tau(tau: float, swaps: int, runs: int) -> str:
-    """What a Kendall's tau between two orders of runs says."""
+def describe_tau(tau: float, swaps: int, runs: int) -> str:
+    """A sentence on Kendall's tau between two orders of runs."""
     return f"{swaps:,} of {runs * (runs - 1) // 2:,} pairs of runs change places (Kendall's tau {tau:.3f})"
 
 

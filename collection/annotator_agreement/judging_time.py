@@ -1,7 +1,7 @@
 """Judging time of one annotator: sessions, breaks, and how long the remaining judgements will take.
 
-Each entry of a log has the time when it was made (``at``), the seconds for which the document was on screen with the
-page in front and somebody there (``seconds``), and the seconds away in between (``away``).
+Entries of the log have the time of the judgement (``at``), the seconds on screen with the page in front (``seconds``),
+and the seconds away in between (``away``); seconds are nan where unknown.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ BREAK = 5 * 60.0
 """Seconds without work that are a break for the eyes."""
 
 ENOUGH = 15
-"""Judgements with seconds below which nothing is estimated."""
+"""Timed judgements needed for an estimate."""
 
 RECENT = 100
-"""Newest judgements that an estimate uses, since annotators become faster."""
+"""Newest timed judgements that an estimate uses, since annotators become faster."""
 
 CONFIDENCE = 0.9
 """Confidence level of the prediction interval."""
 
 SHORTEST = 1.0
-"""Lower bound in seconds before logarithms are taken, so that a slip does not count as spread."""
+"""Lower bound of seconds before logarithms are taken, so that a slip does not count as spread."""
 
 
 class Estimate(NamedTuple):
@@ -43,10 +43,7 @@ class Estimate(NamedTuple):
 
 
 class Session(NamedTuple):
-    """Work without a long pause, from when the first document came on screen to the last judgement.
-
-    `since` and `until` are times in UTC; `seconds` and `away` are sums over the judgements that have them.
-    """
+    """Work without a long pause, from the first document on screen to the last judgement; times in UTC, sums."""
 
     since: pd.Timestamp
     until: pd.Timestamp
@@ -55,43 +52,27 @@ class Session(NamedTuple):
     away: float
 
 
-def estimate(seconds: ArrayLike, left: int) -> Estimate | None:
-    """Estimate how long the next `left` judgements will take from the :data:`RECENT` newest ones.
+def estimate_duration(seconds: ArrayLike, left: int) -> Estimate | None:
+    """Estimate how long the next `left` judgements will take; None with fewer than :data:`ENOUGH` timed judgements.
 
     The estimate is the mean times `left`. The prediction interval of the sum is symmetric on the logarithmic scale:
     mid · exp(± t(n - 1) · √(v + c² / left)), with c the coefficient of variation and v the variance of the logarithm of
-    the mean. v is the larger one of the delta method's c² / n and Cox's s² / n + s⁴ / 2(n - 1) for log-normal times
-    (Zhou and Gao, Confidence intervals for the log-normal mean, Statistics in Medicine 1997), s² being the variance of
-    the logarithms: for long-tailed times and small n, c² / n alone gives 75% coverage. Upwards the interval is longer
-    by half the skewness over √n. Successive times are taken as independent.
+    the mean: the larger one of the delta method's c² / n, whose coverage is 75% for long-tailed times and small n, and
+    Cox's s² / n + s⁴ / 2(n - 1), s² being the variance of the logarithms (Zhou and Gao, Confidence intervals for the
+    log-normal mean, Statistics in Medicine 1997). Upwards the interval is longer by half the skewness over √n.
 
-    Parameters
-    ----------
-    seconds
-        (n,): times of the judgements, newest last; nan where unknown.
-    left
-        Number of judgements to come.
-
-    Returns
-    -------
-    Estimate or None
-        None if fewer than :data:`ENOUGH` judgements have seconds.
-
-    Raises
-    ------
-    InputError
-        A time or `left` is below 0.
+    `seconds`: (n,) times of the judgements, newest last. Raises :class:`InputError` for times or `left` below 0.
 
     Examples
     --------
     >>> times = [8.0, 12.0, 9.0, 30.0, 7.0] * 4
-    >>> [round(value / 60) for value in estimate(times, left=100)]
+    >>> [round(value / 60) for value in estimate_duration(times, left=100)]
     [17, 22, 30]
     """
     from scipy.special import stdtrit
 
-    every: NDArray[np.float64] = np.asarray(seconds, dtype=np.float64).ravel()
-    known = every[np.isfinite(every)]
+    known: NDArray[np.float64] = np.asarray(seconds, dtype=np.float64).ravel()
+    known = known[np.isfinite(known)]
     if left < 0 or (known < 0).any():
         wrong = f"{left} judgements" if left < 0 else f"a judgement that took {known.min():g} seconds"
         raise InputError(f"an estimate needs times of 0 and more, and what is left as 0 or more, found {wrong}")
@@ -112,14 +93,8 @@ def estimate(seconds: ArrayLike, left: int) -> Estimate | None:
     return Estimate(mid * float(np.exp(-reach)), mid, mid * float(np.exp(upwards)))
 
 
-def sessions(entries: pd.DataFrame) -> list[Session]:
-    """The sessions of one annotator, oldest first; a pause of more than :data:`PAUSE` ends one.
-
-    Parameters
-    ----------
-    entries
-        ``at`` (datetime), ``seconds`` and ``away`` (float64, nan where unknown).
-    """
+def find_sessions(entries: pd.DataFrame) -> list[Session]:
+    """Split the entries of one annotator into sessions, oldest first; a pause of more than :data:`PAUSE` ends one."""
     entries = entries.sort_values("at", kind="stable")
     started = entries["at"] - pd.to_timedelta(entries["seconds"].fillna(0), unit="s")
     number = (entries["at"].diff().dt.total_seconds() > PAUSE).cumsum()
@@ -129,24 +104,17 @@ def sessions(entries: pd.DataFrame) -> list[Session]:
     return [Session(*row) for row in found.itertuples(index=False)]
 
 
-def since_break(entries: pd.DataFrame, now: pd.Timestamp) -> float:
-    """Seconds of work since the annotator last paused for :data:`BREAK` seconds or more; 0 during such a break.
+def seconds_since_break(entries: pd.DataFrame, now: pd.Timestamp) -> float:
+    """Seconds of work since the last break of :data:`BREAK` seconds or more; 0 during a break.
 
-    A pause is the time between two entries less the seconds of the later one.
-
-    Parameters
-    ----------
-    entries
-        ``at`` and ``seconds``, oldest first.
-    now
-        The time, in UTC.
+    A pause is the time between two entries, oldest first, less the seconds of the later one.
 
     Examples
     --------
     Twenty seconds, then ten minutes later ten and, at once, five.
 
     >>> at = pd.to_datetime(["2026-03-02 09:00:20", "2026-03-02 09:10:30", "2026-03-02 09:10:35"], utc=True)
-    >>> since_break(pd.DataFrame({"at": at, "seconds": [20.0, 10.0, 5.0]}), at[-1])
+    >>> seconds_since_break(pd.DataFrame({"at": at, "seconds": [20.0, 10.0, 5.0]}), at[-1])
     15.0
     """
     if entries.empty or (now - entries["at"].iloc[-1]).total_seconds() >= BREAK:
@@ -156,7 +124,7 @@ def since_break(entries: pd.DataFrame, now: pd.Timestamp) -> float:
     return float(seconds[breaks == breaks.iloc[-1]].sum())
 
 
-def medians(entries: pd.DataFrame, topics: Sequence[str]) -> dict[str, float]:
-    """Median seconds of each of these topics that has any, from ``query_id`` and ``seconds`` of the entries."""
+def median_seconds(entries: pd.DataFrame, topics: Sequence[str]) -> dict[str, float]:
+    """Median seconds of each of these topics that has timed entries."""
     timed = entries[entries["seconds"].notna() & entries["query_id"].isin(list(topics))]
     return {str(q): float(s) for q, s in timed.groupby("query_id")["seconds"].median().items()}

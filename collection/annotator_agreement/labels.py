@@ -1,9 +1,9 @@
-"""Labels as a matrix: one row a pair, one column an annotator, and what of it is looked at."""
+"""Labels as a matrix: one row per pair, one column per annotator."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,31 +16,31 @@ Codes = npt.NDArray[np.int16]
 Floats = npt.NDArray[np.float64]
 
 MISSING = -1
-"""The code of a grade that an annotator has not given."""
+"""The code of a missing grade."""
 REST = "the rest"
-"""What the majority of the other annotators is called as if it were one."""
-MOST_GRADES = 100
-"""Different grades at most: coefficients take work and memory with the square of their number."""
+"""The name of the majority of the other annotators."""
+MAX_GRADES = 100
+"""Largest number of grades: time and memory grow with its square."""
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Who graded what.
+    """Grades of several annotators.
 
     Attributes
     ----------
     annotators
-        Names, in order.
+        Names, sorted.
     pairs
-        ``query_id``, ``doc_id`` of each pair that anybody graded.
+        ``query_id``, ``doc_id`` of each graded pair.
     codes
-        Pairs x annotators: the place of the grade in `grades`, :data:`MISSING` where there is none.
+        Pairs x annotators: index of the grade in `grades`, or :data:`MISSING`.
     grades
-        The scale: every grade that there can be, lowest first.
+        The scale, ascending.
     finished_at
-        When the last of a pair's grades was given (UTC); NaT where that is not known of all of them.
+        Time of each pair's last grade (UTC); NaT unless all its times are known.
     repeated
-        Rows that were left out since the same annotator graded the same pair again further down.
+        Rows left out since the same annotator graded the same pair again further down.
     """
 
     annotators: tuple[str, ...]
@@ -52,23 +52,21 @@ class Labels:
 
     @classmethod
     def of(cls, frame: pd.DataFrame, grades: Iterable[float] | None = None) -> Labels:
-        """Labels of a frame.
+        """Make labels from a frame.
 
         Parameters
         ----------
         frame
-            :data:`collection.frames.LABELS`, and perhaps ``judged_at`` (ISO 8601). Where an annotator has several rows
-            for a pair, the last one counts.
+            :data:`collection.frames.LABELS`, and perhaps ``judged_at`` (ISO 8601). An annotator's last row for a pair
+            counts.
         grades
-            The scale, where it is more than the grades that occur. Gwet's coefficients depend on how many there are.
+            The scale; the grades that occur if left out. Gwet's coefficients depend on its size.
 
         Raises
         ------
-        ColumnsError
-            A column is missing.
-        InputError
-            A grade is no number, is infinite, or is not of the scale; there are more than :data:`MOST_GRADES` different
-            ones; or a name or an id is missing.
+        ColumnsError, InputError
+            A column, a name or an id is missing; a grade is no number, infinite, or outside the scale; or there are
+            more than :data:`MAX_GRADES`.
         """
         LABELS.check(frame, "agreement")
         given = frame[frame["relevance"].notna()]
@@ -78,9 +76,9 @@ class Labels:
         last = ~given.duplicated(list(LABELS.names[:3]), keep="last").to_numpy()
         given, numbers = given[last], numbers[last]
         scale = np.unique(numbers if grades is None else np.array(list(grades), dtype=np.float64))
-        if len(scale) > MOST_GRADES:
+        if len(scale) > MAX_GRADES:
             raise InputError(
-                f"agreement wants at most {MOST_GRADES} different grades (relevance), found {len(scale):,}: are they "
+                f"agreement wants at most {MAX_GRADES} different grades (relevance), found {len(scale):,}: are they "
                 "scores? Round them to a few grades first"
             )
         if not np.isin(numbers, scale).all():
@@ -97,16 +95,16 @@ class Labels:
 
     @property
     def count(self) -> int:
-        """Grades in all."""
+        """Number of grades."""
         return int((self.codes != MISSING).sum())
 
     @property
     def several(self) -> npt.NDArray[np.bool_]:
-        """Which pairs two annotators or more have graded."""
+        """Which pairs two annotators or more graded."""
         return (self.codes != MISSING).sum(axis=1) > 1
 
     def met(self) -> dict[tuple[str, str], int]:
-        """How many pairs every two annotators both graded, by name; those who graded none in common are not in it."""
+        """Number of common pairs of every two annotators, by name, if there are any."""
         there = (self.codes != MISSING).astype(np.int64)
         common = np.triu(there.T @ there, 1)
         return {(self.annotators[a], self.annotators[b]): int(common[a, b]) for a, b in np.argwhere(common)}
@@ -125,26 +123,17 @@ class Labels:
         )
 
     def column(self, annotator: str) -> Codes:
-        """What one annotator says on each pair.
-
-        Raises
-        ------
-        UnknownNameError
-            Nobody of that name has graded anything.
-        """
+        """The codes of one annotator; raises :class:`UnknownNameError`."""
         if annotator not in self.annotators:
             raise UnknownNameError("annotator", annotator, self.annotators)
         return self.codes[:, self.annotators.index(annotator)]
 
     def between(self, a: str, b: str) -> Labels:
-        """Two annotators, and the pairs that both graded."""
+        """Two annotators and their common pairs."""
         return self._two((a, b), self.column(a), self.column(b))
 
     def against_rest(self, annotator: str) -> Labels:
-        """One annotator, and the majority of all others as if it were one: what most of them say; in a tie the lower.
-
-        Only pairs that the annotator and somebody else graded.
-        """
+        """One annotator and the majority of the others (in a tie the lower grade), on their common pairs."""
         own = self.column(annotator)
         others = np.delete(self.codes, self.annotators.index(annotator), axis=1)
         votes = np.stack([(others == code).sum(axis=1) for code in range(len(self.grades))], axis=1)
@@ -152,15 +141,13 @@ class Labels:
         return self._two((annotator, REST), own, most)
 
     def difference(self, annotator: str) -> float:
-        """Mean of an annotator's grade minus the mean of the others' on the same pair; nan where nobody else graded."""
-        own, there = self.column(annotator), self.codes != MISSING
-        numbers = np.where(there, self.grades[self.codes], 0)
-        others = there.sum(axis=1) - 1
-        both = (own != MISSING) & (others > 0)
-        if not both.any():
+        """Mean of an annotator's grade minus the mean of the others' on the same pair; nan without a common pair."""
+        shared = self.codes[(self.column(annotator) != MISSING) & self.several]
+        if not len(shared):
             return float("nan")
-        mine = self.grades[own[both]]
-        return float((mine - (numbers[both].sum(axis=1) - mine) / others[both]).mean())
+        numbers = np.where(shared != MISSING, self.grades[shared], np.nan)
+        place = self.annotators.index(annotator)
+        return float((numbers[:, place] - np.nanmean(np.delete(numbers, place, axis=1), axis=1)).mean())
 
     def _two(self, names: tuple[str, str], first: Codes, second: Codes) -> Labels:
         both = (first != MISSING) & (second != MISSING)
@@ -173,21 +160,15 @@ class Labels:
         )
 
     def binary(self, level: float) -> Labels:
-        """The same with two grades: 1 from `level` on, else 0."""
-        relevant = (self.grades >= level).astype(np.int16)
-        codes = np.where(self.codes == MISSING, MISSING, relevant[self.codes]).astype(np.int16)
-        if not len(self.grades):
-            codes = self.codes
-        return Labels(self.annotators, self.pairs, codes, np.array([0.0, 1.0]), self.finished_at, self.repeated)
+        """The same labels with two grades: 1 from `level` on, else 0."""
+        relevant = np.append(self.grades >= level, MISSING).astype(np.int16)  # MISSING is the index of the last one
+        return replace(self, codes=relevant[self.codes], grades=np.array([0.0, 1.0]))
 
 
-def chosen(frame: pd.DataFrame, *, topics: Sequence[str] = (), without: Sequence[str] = ()) -> pd.DataFrame:
-    """The rows of these topics (of all, if none is named), without those of some annotators.
+def select_labels(frame: pd.DataFrame, *, topics: Sequence[str] = (), without: Sequence[str] = ()) -> pd.DataFrame:
+    """The rows of these topics (all if none is named), without those of some annotators.
 
-    Raises
-    ------
-    UnknownNameError
-        The frame has no such topic or annotator.
+    Raises :class:`UnknownNameError` for a topic or an annotator that the frame does not have.
     """
     for kind, column, names in (("topic", "query_id", topics), ("annotator", "annotator", without)):
         there = set(frame[column])

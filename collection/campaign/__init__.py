@@ -27,6 +27,7 @@ from collection.campaign.importer import Importer
 from collection.campaign.judgement_log import JudgementLog
 from collection.campaign.judging import Judging
 from collection.campaign.judging_budget import JudgingBudget
+from collection.campaign.judging_demand import JudgingDemand
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.near_duplicates import NearDuplicates
 from collection.campaign.overview import Overview
@@ -49,10 +50,9 @@ __all__ = ["DATABASE", "Campaign", "read_grades"]
 
 
 class Campaign:
-    r"""An open campaign directory: its services, each an attribute.
+    r"""An open campaign directory, with its services as attributes.
 
-    A campaign holds one database connection and stays in the thread that opened it; open one in each thread, which
-    takes a millisecond. :meth:`transaction` makes several changes one.
+    A campaign stays in the thread that opened it; :meth:`transaction` groups several changes.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class Campaign:
         self.directory = directory = Path(directory)
         if not (directory / DATABASE).is_file():
             raise CampaignError(f"there is no campaign in {directory}; `cleverdon new {directory}` makes one")
-        layout.tighten(directory)
+        layout.restrict_permissions(directory)
         self.store = store = Store(directory / DATABASE)
         made = store.settings.all()
         if "grades" not in made:
@@ -105,8 +105,9 @@ class Campaign:
         self.loop_scope = scope = LoopScope(store, settings, corpus)
         self.budget = budget = JudgingBudget(store, settings, scope)
         self.active_learning = learning = ActiveLearning(store, directory, self.id, settings, corpus, features, scope)
+        demand = JudgingDemand(store, self.id, settings)
         self.judging = judging = Judging(
-            store, self.id, grades, settings, progress, calibration, scope, budget, learning
+            store, self.id, grades, settings, progress, calibration, scope, budget, learning, demand
         )
         self.importer = Importer(store, directory, grades, settings, corpus, judging)
         self.topic_tasks = tasks = TopicTasks(store, directory, self.id, settings)
@@ -115,7 +116,7 @@ class Campaign:
         self.evaluation = Evaluator(store, grades, corpus, progress, tasks, qrels)
         self.agreement = agreement = AgreementStudy(store, grades, settings, corpus, tasks)
         self.recall = recall = RecallEstimates(store, settings, corpus, scope, learning)
-        self.search = DocumentSearch(store, settings, judging)
+        self.search = DocumentSearch(store, settings, demand)
         self.explanations = Explanations(store, directory, settings, corpus, log, learning)
         self.near_duplicates = NearDuplicates(store, settings)
         self.history = JudgingHistory(store, grades, settings, progress, tasks)
@@ -133,24 +134,21 @@ class Campaign:
     def create(
         cls, directory: Path | str, *, grades: str | Path | GradeScale = "0-3", title: str | None = None
     ) -> Campaign:
-        """Make a campaign in a new or empty directory, which only its owner may read from then on, and open it.
+        """Create a campaign in a new or empty directory, readable by its owner only, and open it.
 
         Parameters
         ----------
-        directory
-            Made if it is not there.
         grades
             ``"0-1"``, ``"0-3"``, a :class:`GradeScale`, or a JSON file ``{"0": "sentence", ...}``.
         title
-            What the pages show; the directory's name if left out.
+            Title on the pages; the name of the directory if left out.
 
         Raises
         ------
         CampaignError
             The directory holds a campaign or other files already.
         FormatError, InputError
-            The file of grades is not such a dictionary, a sentence or the title cannot be written as UTF-8, or the
-            directory belongs to another campaign.
+            Grades or title are invalid, or the directory belongs to another campaign.
         """
         require_writable(title, "title")
         scale = grades if isinstance(grades, GradeScale) else read_grades(grades)

@@ -1,4 +1,4 @@
-"""Who may come in: accounts and roles, sessions and one-time links."""
+"""Accounts and roles, sessions and sign-in links."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from pathlib import Path
 from shlex import quote
 from typing import NamedTuple
 
-import pandas as pd
-
 from collection import accounts, clock
 from collection.errors import CampaignError, ConflictError, InputError, UnknownNameError, WrongPasswordError
 from collection.records import Role
@@ -20,83 +18,70 @@ from collection.store import Store
 
 A_DAY = 24 * 3600.0
 
-
 SESSION_DAYS = 30
-"""A browser that has signed in stays signed in for so long."""
-
+"""Lifetime of a session."""
 
 LINK_DAYS = 7
-"""A link that nobody has used is void after so long."""
+"""Lifetime of an unused link."""
 
 
 class Person(NamedTuple):
-    """Somebody who is signed in."""
+    """A person who is signed in; `session` is the digest of their session, which does not open it."""
 
     name: str
     role: Role
     session: str
-    """The digest of their session: names it, and does not open it."""
 
 
 def digest(secret: str) -> str:
-    """What is kept of a secret that was made here: it has 192 random bits, so no salt and no slow hash is needed."""
+    """Hash a secret for storage; with 192 random bits, it needs no salt and no slow hash."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(eq=False)
 class Accounts:
-    """Who may come in: accounts and roles, sessions and one-time links."""
+    """Accounts and roles, sessions and sign-in links.
+
+    `table` and `groups` are the methods of :class:`.AccountTables`.
+    """
 
     store: Store
     directory: Path
 
-    def table(self) -> pd.DataFrame:
-        """All accounts; the columns are those of :meth:`collection.store.accounts.People.accounts`."""
-        return self.store.accounts.table()
-
-    def groups(self) -> dict[str, list[str]]:
-        """Group -> names of its members, both in order."""
-        return self.store.accounts.groups()
+    def __post_init__(self) -> None:
+        self.table = self.store.accounts.table
+        self.groups = self.store.accounts.groups
 
     def add(self, name: str, role: Role | str, email: str | None = None) -> str:
-        """A new account, without a password; :meth:`invite` is what people use.
+        """Add an account without a password, and return the normalised name.
 
-        Parameters
-        ----------
-        name
-            The annotator that the judgements of this person are kept under.
-        role
-            One of :data:`collection.records.ROLES`.
-        email
-            What a provider will know the person by.
+        The name is the annotator of the person's judgements; `email` identifies the person to a sign-in provider.
 
-        Returns
-        -------
-        str
-            The name as it is kept.
-
-        Raises
-        ------
-        InputError
-            Name, role or address cannot be one.
-        ConflictError
-            There is an account of this name or with this address, or one that differs in case only.
+        InputError if one of them is invalid, ConflictError if there is an account with this name or address, ignoring
+        case.
         """
         with self.store.transaction():
-            return self._add(name, role, email)
+            clean, role, address = accounts.clean_name(name), accounts.clean_role(role), accounts.clean_email(email)
+            same = [other for other in self.store.accounts.names() if other.casefold() == clean.casefold()]
+            if same:
+                raise ConflictError(f"there is an account {same[0]!r} already; choose another name than {clean!r}")
+            for other in self.store.accounts.names_in_the_log():
+                if other != clean and other.casefold() == clean.casefold():
+                    raise ConflictError(
+                        f"there are judgements of {other!r} already; write the name as they do, or another"
+                    )
+            self._require_free(address, clean)
+            self.store.accounts.add(clean, role, address)
+            return clean
 
     def invite(self, name: str, role: Role | str, groups: Iterable[str] = (), email: str | None = None) -> str:
-        """A new account, and the token of a one-time link with which the person chooses a password.
+        """Add an account, and return the token of a one-time link for choosing a password.
 
-        Raises
-        ------
-        InputError, ConflictError
-            As :meth:`add`; also where judgements were imported under this name: theirs and those of the
-            newcomer could not be told apart.
+        Raises errors as :meth:`add`, and ConflictError if judgements were imported under this name.
         """
         members = _clean_groups(groups)
         with self.store.transaction():
-            clean = self._add(name, role, email)
+            clean = self.add(name, role, email)
             if self.store.accounts.was_imported(clean):
                 raise ConflictError(
                     f"judgements of {clean!r} were imported, and a newcomer's would be mixed with them; "
@@ -106,172 +91,133 @@ class Accounts:
             return self._link(clean, invitation=True)
 
     def invite_again(self, name: str) -> str:
-        """The token of a new link with which somebody who has an account chooses a password; earlier ones are void."""
+        """Return the token of a new link for choosing a password; earlier ones are void."""
         with self.store.transaction():
             self._not_locked(clean := self._known(name))
             return self._link(clean, invitation=True)
 
     def set_role(self, name: str, role: Role | str) -> None:
-        """Give the account another role; it counts from the person's next click on.
-
-        Raises
-        ------
-        CampaignError
-            This is the last manager who can come in.
-        """
+        """Change the role of an account; CampaignError for the last manager who is not locked."""
         with self.store.transaction():
-            self._set_role(self._known(name), accounts.clean_role(role))
+            clean, role = self._known(name), accounts.clean_role(role)
+            if role != "manager":
+                self._keep_a_manager(clean, "give another role to")
+            self.store.accounts.update(clean, "role", role)
 
     def set_groups(self, name: str, groups: Iterable[str]) -> None:
-        """Make the person a member of these groups, and of no others."""
+        """Make the person a member of exactly these groups."""
         members = _clean_groups(groups)
         with self.store.transaction():
             self.store.accounts.set_groups(self._known(name), members)
             self.store.assignments.changed()
 
     def set_email(self, name: str, email: str | None) -> None:
-        """Give the account another address, or none."""
+        """Change or remove the address of an account."""
         with self.store.transaction():
             clean, address = self._known(name), accounts.clean_email(email)
             self._require_free(address, clean)
-            self.store.accounts.set_email(clean, address)
+            self.store.accounts.update(clean, "email", address)
 
     def lock(self, name: str) -> None:
-        """Lock the account: its sessions end at once, and its links are void.
-
-        Raises
-        ------
-        CampaignError
-            This is the last manager who can come in.
-        """
+        """Lock an account, end its sessions, and void its links; CampaignError as in :meth:`set_role`."""
         with self.store.transaction():
             clean = self._known(name)
             self._keep_a_manager(clean, "lock")
-            self.store.accounts.set_locked(clean, True)
+            self.store.accounts.update(clean, "locked", True)
             self.store.accounts.end_sessions(clean)
             self.store.accounts.void_signin_links(clean)
 
     def unlock(self, name: str) -> None:
-        """Let the person sign in again."""
-        with self.store.transaction():
-            self.store.accounts.set_locked(self._known(name), False)
+        """Unlock an account."""
+        self.store.accounts.update(self._known(name), "locked", False)
 
     def set_password(self, name: str, password: str, keep: str | None = None) -> None:
-        """Give the account a password; its other sessions end, and its links are void.
+        """Set a password, void the links of the account, and end its sessions except `keep` (a digest).
 
-        Parameters
-        ----------
-        keep
-            The session (its digest) that stays open: the one in which the password was changed.
-
-        Raises
-        ------
-        InputError
-            The password is too short, too long or too easy; see :func:`collection.accounts.require_password`.
+        InputError if the password fails :func:`collection.accounts.require_password`.
         """
         accounts.require_password(password, name)
-        hashed = accounts.hash_password(password)  # a tenth of a second: not while everybody waits for the lock
+        hashed = accounts.hash_password(password)  # slow, so before the transaction
         with self.store.transaction():
             self._set_password(self._known(name), hashed, keep)
 
     def change_password(self, name: str, old: str, new: str, keep: str | None = None) -> None:
-        """The same by the person, who has to know the old one, where there is one.
-
-        Raises
-        ------
-        WrongPasswordError
-            The old password is another.
-        InputError
-            The new one is no good.
-        """
+        """Set a new password as :meth:`set_password`; WrongPasswordError if there is an old one and it is wrong."""
         if self.has_password(name) and self.check_password(name, old) is None:
             raise WrongPasswordError("the old password is another")
         self.set_password(name, new, keep)
 
     def check_password(self, name: str, password: str) -> str | None:
-        """The name of the account if the password is its own, else None.
+        """Return the name of the account if the password is right, else None.
 
-        Where there is no such account, or it is locked, that takes the same work, so that the time does not tell.
-        How often somebody may try is counted by who serves, not here.
+        An unknown or locked account takes the same time. The caller limits the rate of attempts.
         """
         account = self.store.accounts.get(_composed(name))
         hashed = None if account is None or account.locked else account.password
-        fits = accounts.password_fits(hashed, password)
+        fits = accounts.verify_password(hashed, password)
         if account is None or hashed is None or not fits:
             return None
         if accounts.is_outdated(hashed):
-            anew = accounts.hash_password(password)
-            with self.store.transaction():
-                self.store.accounts.set_password(account.name, anew)
+            self.store.accounts.update(account.name, "password", accounts.hash_password(password))
         return account.name
 
     def has_password(self, name: str) -> bool:
-        """Whether the person has chosen a password."""
+        """Tell whether the person has chosen a password."""
         account = self.store.accounts.get(name)
         return account is not None and account.password is not None
 
     def open_session(self, name: str) -> str:
-        """The secret of a new session of this account, which a browser keeps.
-
-        Raises
-        ------
-        CampaignError
-            The account is locked.
-        """
+        """Open a session, and return its secret for the browser; CampaignError if the account is locked."""
         with self.store.transaction():
-            return self._open_session(self._known(name))
+            self._not_locked(clean := self._known(name))
+            secret = secrets.token_urlsafe(24)
+            self.store.accounts.add_session(digest(secret), clean, clock.seconds() + SESSION_DAYS * A_DAY)
+        return secret
 
     def session(self, secret: str) -> Person | None:
-        """Who is signed in with this secret; None where the session is over, or the account locked."""
+        """Return who is signed in with this secret; None if the session has ended or the account is locked."""
         return self.session_of(digest(secret))
 
     def session_of(self, session: str) -> Person | None:
-        """The same by the session's digest. One read by the key: every save of a judgement asks this."""
+        """Return who is signed in with the session of this digest, or None."""
         found = self.store.accounts.session(session)
         return None if found is None else Person(*found, session)
 
     def end_session(self, session: str) -> None:
         """Sign out in one browser; `session` is the digest."""
-        with self.store.transaction():
-            self.store.accounts.end_session(session)
+        self.store.accounts.end_session(session)
 
     def end_sessions(self, name: str, keep: str | None = None) -> None:
-        """Sign a person out everywhere, or everywhere but in the session `keep`."""
-        with self.store.transaction():
-            self.store.accounts.end_sessions(self._known(name), keep)
+        """Sign a person out everywhere except in the session `keep`."""
+        self.store.accounts.end_sessions(self._known(name), keep)
 
     def make_signin_link(self, name: str) -> str:
-        """A one-time token that signs the person in as it is, for the terminal; only its digest is kept."""
+        """Return the token of a one-time link that signs the person in, for the terminal."""
         with self.store.transaction():
             self._not_locked(clean := self._known(name))
             return self._link(clean)
 
     def signin_link_account(self, token: str) -> str | None:
-        """Whom a sign-in link is for; None where it was used, is too old, or was never made. Nothing is used up."""
-        link = self.store.accounts.signin_link(digest(token))
-        return None if link is None or link.invitation else link.account
+        """Return the account of a sign-in link, without using it up; None if it is not valid."""
+        return self._account_of(token, invitation=False)
 
     def use_signin_link(self, token: str) -> str | None:
-        """The secret of the session that the token opens, the first time that it is used; None afterwards."""
+        """Use up a sign-in link, and return the secret of the session that it opens; None if it is not valid."""
         with self.store.transaction():
-            link = self.store.accounts.signin_link(digest(token))
-            if link is None or link.invitation:
+            name = self.signin_link_account(token)
+            if name is None:
                 return None
             self.store.accounts.use_signin_link(digest(token))
-            return self._open_session(link.account)
+            return self.open_session(name)
 
     def invited(self, token: str) -> str | None:
-        """Whom an invitation is for; None where it was used, is too old, or was never made. Nothing is used up."""
-        link = self.store.accounts.signin_link(digest(token))
-        return None if link is None or not link.invitation else link.account
+        """Return the account of an invitation, without using it up; None if it is not valid."""
+        return self._account_of(token, invitation=True)
 
     def accept_invitation(self, token: str, password: str) -> str | None:
-        """Set the password of whom the invitation is for: the secret of their session, or None as :meth:`invited`.
+        """Use up an invitation to set a password, and return the secret of a new session; None if it is not valid.
 
-        Raises
-        ------
-        InputError
-            The password is no good; the invitation can still be used.
+        InputError as in :meth:`set_password`; the invitation then remains valid.
         """
         name = self.invited(token)
         if name is None:
@@ -279,29 +225,23 @@ class Accounts:
         accounts.require_password(password, name)
         hashed = accounts.hash_password(password)
         with self.store.transaction():
-            link = self.store.accounts.signin_link(digest(token))  # somebody else may have been quicker
-            if link is None or not link.invitation:
+            if self.invited(token) is None:  # used in the meantime
                 return None
             self.store.accounts.use_signin_link(digest(token))
-            self._set_password(link.account, hashed, None)
-            return self._open_session(link.account)
+            self._set_password(name, hashed, None)
+            return self.open_session(name)
 
     def start_signin(self, asked: str | None, login: str) -> tuple[str, str]:
-        """Who signs in by the link that is printed when the app starts, and the link's token.
+        """Return the account and the token of the link that is printed when the app starts.
 
-        A campaign in which nobody is a manager gets one: `asked`, or else `login`. Later it is `asked`, or else the
-        account called `login`, or else the first manager.
-
-        Raises
-        ------
-        CampaignError
-            There is no account `asked`, or it is locked.
+        The account is `asked`, else the one called `login`, else the first manager. Without a manager, it becomes one.
+        CampaignError if the account `asked` is unknown or locked.
         """
         with self.store.transaction():
             account = self.store.accounts.get(_composed(asked or login))
             managers = self.store.accounts.open_managers()
             if account is None and not managers:
-                name = self._add(asked or _as_a_name(login), "manager", None)
+                name = self.add(asked or _composed(login) or "manager", "manager", None)
                 return name, self._link(name)
             if asked and account is None:
                 raise CampaignError(
@@ -319,19 +259,14 @@ class Accounts:
                     raise CampaignError("nobody who can come in is a manager; start with --as NAME to make one")
                 return managers[0], self._link(managers[0])
             if not managers:
-                self.store.accounts.set_role(account.name, "manager")
+                self.store.accounts.update(account.name, "role", "manager")
             return account.name, self._link(account.name)
 
     def admit(self, email: str, role: Role, name: str | None = None) -> str | None:
-        """Let somebody in whom a provider vouches for: the token of a link that signs them in at once.
+        """Admit a person whom a provider has identified, and return the token of a link that signs them in.
 
-        The account with this address is theirs, whatever it is called, and gets the role; the last manager who can
-        come in stays one. Where there is none, one is made: called `name` if that is free, else as the address.
-
-        Returns
-        -------
-        str or None
-            None where the account is locked.
+        The account with this address gets the role, except the last manager. Without such an account one is added,
+        named `name` if that is free, else by the address. None if the account is locked.
         """
         address = accounts.clean_email(email)
         if address is None:
@@ -340,24 +275,12 @@ class Accounts:
             account = self.store.accounts.of_email(address)
             if account is None:
                 mine = self._free_name(name, address)
-                return self._link(self._add(mine, role, address), seconds=60)
+                return self._link(self.add(mine, role, address), seconds=60)
             if account.locked:
                 return None
-            with suppress(CampaignError):  # the last manager stays one
-                self._set_role(account.name, role)
+            with suppress(CampaignError):  # the last manager keeps the role
+                self.set_role(account.name, role)
             return self._link(account.name, seconds=60)
-
-    def _add(self, name: str, role: Role | str, email: str | None) -> str:
-        clean, role, address = accounts.clean_name(name), accounts.clean_role(role), accounts.clean_email(email)
-        same = [other for other in self.store.accounts.names() if other.casefold() == clean.casefold()]
-        if same:
-            raise ConflictError(f"there is an account {same[0]!r} already; choose another name than {clean!r}")
-        for other in self.store.accounts.names_in_the_log():
-            if other != clean and other.casefold() == clean.casefold():
-                raise ConflictError(f"there are judgements of {other!r} already; write the name as they do, or another")
-        self._require_free(address, clean)
-        self.store.accounts.add(clean, role, address)
-        return clean
 
     def _require_free(self, address: str | None, name: str) -> None:
         holder = None if address is None else self.store.accounts.of_email(address)
@@ -373,7 +296,6 @@ class Accounts:
         raise ConflictError(f"the name {address!r} is taken; a manager can make an account with this address")
 
     def _known(self, name: str) -> str:
-        """The name of an account as it is kept."""
         account = self.store.accounts.get(_composed(name))
         if account is None:
             raise UnknownNameError("account", name, self.store.accounts.names())
@@ -390,21 +312,14 @@ class Accounts:
                 f"{name!r} is the only manager who can come in; make somebody else one before you {what} the account"
             )
 
-    def _set_role(self, name: str, role: Role) -> None:
-        if role != "manager":
-            self._keep_a_manager(name, "give another role to")
-        self.store.accounts.set_role(name, role)
-
     def _set_password(self, name: str, hashed: str, keep: str | None) -> None:
-        self.store.accounts.set_password(name, hashed)
+        self.store.accounts.update(name, "password", hashed)
         self.store.accounts.end_sessions(name, keep)
         self.store.accounts.void_signin_links(name)
 
-    def _open_session(self, name: str) -> str:
-        self._not_locked(name)
-        secret = secrets.token_urlsafe(24)
-        self.store.accounts.add_session(digest(secret), name, clock.seconds() + SESSION_DAYS * A_DAY)
-        return secret
+    def _account_of(self, token: str, *, invitation: bool) -> str | None:
+        link = self.store.accounts.signin_link(digest(token))
+        return None if link is None or link.invitation != invitation else link.account
 
     def _link(self, name: str, seconds: float = LINK_DAYS * A_DAY, *, invitation: bool = False) -> str:
         token = secrets.token_urlsafe(24)
@@ -413,15 +328,11 @@ class Accounts:
 
 
 def _composed(name: str) -> str:
-    """A name as somebody typed it, made comparable; an impossible one is nobody's."""
+    """Normalise a name as typed; an invalid one becomes empty, which is no account."""
     try:
         return accounts.clean_name(name)
     except InputError:
         return ""
-
-
-def _as_a_name(login: str) -> str:
-    return _composed(login) or "manager"
 
 
 def _clean_groups(groups: Iterable[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What ranks the unjudged documents of a topic: a model, or an adaptive pooling strategy."""
+"""Ranking of a topic's unjudged documents by a model or an adaptive pooling strategy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,28 +18,27 @@ from collection.campaign.corpus import Corpus
 from collection.campaign.features import Features
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.settings import Settings
-from collection.campaign.topic_ledger import Known, ledger_of, settled
+from collection.campaign.topic_ledger import adjudicated_decisions, ledger_of
 from collection.campaign.training_round import Learned, Listed, Round
 from collection.records import Run
 from collection.stopping import Ledger
-from collection.store import Store, Way
+from collection.store import Selection, Store
 
-SPACES = 16
-"""Topics whose space is kept; each has a few numbers for every document."""
+MAX_SPACES = 16
+"""Number of topics with a cached space, which has a few numbers for every document."""
 
-
-KEPT = 16
-"""Topics of which it is kept what the runs list."""
+MAX_RANKINGS = 16
+"""Number of topics with cached rankings of the runs."""
 
 
 def seed_of(*parts: object) -> int:
-    """A seed that its parts alone determine, on any machine."""
+    """Derive a seed from the parts, the same on any machine."""
     return int.from_bytes(hashlib.blake2b("\0".join(map(str, parts)).encode(), digest_size=4).digest())
 
 
 @dataclass(eq=False)
 class ActiveLearning:
-    """What ranks the unjudged documents of a topic: a model, or an adaptive pooling strategy."""
+    """Ranks a topic's unjudged documents by a model or an adaptive pooling strategy."""
 
     store: Store
     directory: Path
@@ -50,71 +48,66 @@ class ActiveLearning:
     features: Features
     loop_scope: LoopScope
     _evidence: tuple[str, dict[str, pd.DataFrame]] | None = field(default=None, init=False)
-    _spaces: dict[str, tuple[tuple[Any, ...], training_round.Space]] = field(default_factory=dict, init=False)
+    _spaces: dict[str, tuple[tuple[object, ...], training_round.Space]] = field(default_factory=dict, init=False)
     _listed: dict[str, tuple[tuple[object, ...], Listed]] = field(default_factory=dict, init=False)
 
     def retrain(self, query_id: str, count: int | None = None) -> Round:
-        """Learn from a topic's judgements, and say what to judge next. It changes nothing, and can be done again.
+        """Learn from a topic's judgements, and select what to judge next; nothing is written.
 
-        Parameters
-        ----------
-        query_id
-            The topic.
-        count
-            How many of the best are wanted; a hundred, and as many as annotators hold already, if left out.
+        `count` is the number of documents; 100 and those that annotators hold if left out.
         """
         return self.learn(query_id, count).round
 
     def learn(self, query_id: str, count: int | None = None) -> Learned:
-        """:meth:`retrain`, with what the order rests on, which can say why."""
+        """Return the round of :meth:`retrain` with the data that explain it."""
         self.settings.require_topic(query_id)
         settings, mode = self.settings.loop(), self.settings.mode(query_id)
         by_model = settings.by_model
-        space = self.space(query_id) if by_model else self.listed(query_id)  # the one may make the vectors first
+        space = self.space(query_id) if by_model else self.listed(query_id)  # may make the vectors first
         key = self._key(query_id, self.features.opened_version if by_model else None)
         if count is None:
             count = self._usual_count(query_id)
         model_round = self.store.judgements.logged_in(query_id)
         decisions = self.store.judgements.decisions(query_id)
         decisions = decisions[decisions["row"] < len(space.allowed)]
-        once = settled(decisions)
+        once = adjudicated_decisions(decisions)
         is_graded = once["relevance"].notna()
-        graded, passed = once[is_graded], _ints(once.loc[~is_graded, "row"])
-        judged, grades = _ints(graded["row"]), _ints(graded["relevance"])
+        graded, passed = once[is_graded], once.loc[~is_graded, "row"].to_numpy(dtype=np.int64)
+        judged, grades = graded[["row", "relevance"]].to_numpy(dtype=np.int64).T
         if isinstance(space, training_round.Space):
             seed = seed_of(self.campaign_id, query_id, model_round)
-            ranking = training_round.one_round(space, judged, grades, settings.recipe(), seed, count, passed)
+            ranking = training_round.train_and_rank(space, judged, grades, settings.recipe(), seed, count, passed)
             usual = "start" if ranking.model is None else "loop"
         else:
-            # Nobody could say whether they are relevant, and the strategy has to go on.
+            # The strategy needs an answer for documents without a grade.
             answers = dict.fromkeys(passed.tolist(), False)
             answers |= dict(zip(judged.tolist(), (grades >= settings.level).tolist(), strict=True))
-            rows = pooling.ahead(self.strategy(query_id, settings.by, space), answers, count)
+            rows = pooling.choose_next(self.strategy(query_id, settings.by, space), answers, count)
             ranking = training_round.Ranking(rows, np.zeros(len(rows), dtype=np.float32), None, settings.by)
             usual = settings.by
         left = space.allowed.copy()
         left[judged] = left[passed] = False
-        known = ledger_of(decisions, space.allowed, settings.level)
-        chosen = training_round.queue(
+        topic = ledger_of(decisions, space.allowed, settings.level)
+        chosen = training_round.build_queue(
             ranking,
-            known.ledger,
+            topic.ledger,
             left,
             seed_of(self.campaign_id, query_id, model_round, "draws"),
             run=settings.draws_after,
             share=settings.control,
-            turns=known.turns,
+            turns=topic.from_loop,
         )
         names = self.store.corpus.doc_ids([c.row for c in chosen])
-        ways = [
-            Way(doc_id, "random" if c.rank is None else usual, c.rank, model_round, c.probability)
+        selections = [
+            Selection(doc_id, "random" if c.rank is None else usual, c.rank, model_round, c.probability)
             for doc_id, c in zip(names, chosen, strict=True)
         ]
         ended = not by_model and len(ranking.rows) < count
-        made = Round(query_id, mode, model_round, ways, int(left.sum()), ranking.came_by, key, ended)
+        made = Round(query_id, mode, model_round, selections, int(left.sum()), ranking.came_by, key, ended)
         return Learned(made, space, ranking)
 
     def space(self, query_id: str) -> training_round.Space:
-        """The documents, words and runs that a topic's loop works on; kept while they are the same."""
+        """Return the documents, words and runs of a topic's loop; cached."""
         opened = self.features.open()
         mode = self.settings.mode(query_id)
         pool = len(self.store.pool.rows(query_id)) if mode == "loop-in-pool" else None
@@ -127,7 +120,7 @@ class ActiveLearning:
             return self._spaces[query_id][1]
         allowed = self.loop_scope.allowed(query_id, opened.size)
         space = training_round.Space(opened, allowed, text, self._evidence_of(query_id, signature, opened.size))
-        while len(self._spaces) >= SPACES:
+        while len(self._spaces) >= MAX_SPACES:
             del self._spaces[next(iter(self._spaces))]
         self._spaces[query_id] = (key, space)
         return space
@@ -150,86 +143,70 @@ class ActiveLearning:
         )
 
     def ledger(self, query_id: str) -> Ledger:
-        """A topic's judgements in the order in which they were made, for :mod:`collection.stopping`."""
-        return self.ledger_of(query_id, self.store.judgements.decisions(query_id), self.loop_scope.judgeable()).ledger
+        """Return a topic's judgements in order, for :mod:`collection.stopping`."""
+        return self.ledger_of(query_id, self.store.judgements.decisions(query_id), self.loop_scope.judgeable())
 
-    def ledger_of(self, query_id: str, decisions: pd.DataFrame, judgeable: NDArray[np.bool_]) -> Known:
-        """The decisions of a topic within its :meth:`.LoopScope.universe`."""
+    def ledger_of(self, query_id: str, decisions: pd.DataFrame, judgeable: NDArray[np.bool_]) -> Ledger:
+        """Return the ledger of a topic's decisions within its :meth:`.LoopScope.universe`."""
         universe = self.loop_scope.universe(query_id, decisions, judgeable)
-        return ledger_of(decisions, universe, self.settings.loop().level, judgeable)
+        return ledger_of(decisions, universe, self.settings.loop().level, judgeable).ledger
 
     def _usual_count(self, query_id: str) -> int:
-        return 100 + self.store.queue.held(query_id, clock.seconds())
+        return 100 + self.store.queue.count_unavailable(query_id, clock.seconds())
 
     def is_short(self, made: Round) -> bool:
-        """Whether annotators hold so much of a round that a longer one is wanted."""
-        return not made.complete and len(made.ways) < self._usual_count(made.query_id)
+        """Tell whether annotators hold so much of a round that a longer one is needed."""
+        return not made.complete and len(made.selections) < self._usual_count(made.query_id)
 
     def is_current(self, made: Round) -> bool:
-        """Whether a round has read all of its topic's log, by today's settings and documents."""
-        return made.model_round == self.store.judgements.logged_in(made.query_id) and made.key == self._key(
-            made.query_id
-        )
+        """Tell whether a round has read all of its topic's log, with the current settings and documents."""
+        logged = self.store.judgements.logged_in(made.query_id)
+        return made.model_round == logged and made.key == self._key(made.query_id)
 
     def _key(self, query_id: str, vectors_state: str | None = None) -> tuple[object, ...]:
-        """Differs where a round would: settings, mode, vectors (those that are now, if left out), pool, runs."""
+        """Return a version of what a round is made from: settings, mode, vectors, pool, runs."""
         settings = self.store.settings.all()
         mode = self.settings.mode(query_id)
         pool = len(self.store.pool.rows(query_id)) if mode == "loop-in-pool" else None
         state = vectors_state or self.features.version()
         return (json.dumps(settings.get("loop")), mode, state, pool, self.store.corpus.runs_signature())
 
-    def strategy(self, query_id: str, strategy: str, listed: Listed) -> pooling.Asking:
-        """A pooling strategy at its beginning, for the runs of a topic; documents are rows of the matrix.
+    def strategy(self, query_id: str, strategy: str, listed: Listed) -> pooling.Selector:
+        """Start an adaptive pooling strategy on the runs of a topic; its documents are rows of the matrix.
 
-        Parameters
-        ----------
-        query_id
-            The topic.
-        strategy
-            The name of an adaptive pooling strategy. The campaign and the topic determine its seed: whoever begins
-            anew, and gives the same answers, is asked for the same.
-        listed
-            What the runs have of the topic.
+        Campaign and topic determine the seed, so the same answers lead to the same documents.
         """
         return pooling.STRATEGIES[strategy].begin(listed.rankings, seed_of(self.campaign_id, query_id))
 
     def listed(self, query_id: str) -> Listed:
-        """What the runs have of a topic, within its scope; kept while it is the same.
-
-        Where no document has a text, all that the runs have can be judged, and gets its row first.
-        """
+        """Return the rankings of a topic within its scope; cached."""
         if query_id in self._listed and self._listed[query_id][0] == self._scope_of(query_id)[0]:
             return self._listed[query_id][1]
         runs = self._runs_of(query_id)
         every = pd.concat([run.frame for run in runs]) if runs else pd.DataFrame({"doc_id": [], "listed": []})
         ranks = every.groupby("doc_id", observed=True, sort=False)["listed"].agg(["size", "min"])
-        at = self.store.corpus.rows_of(ranks.index)
-        if len(at) < len(ranks) and self.store.corpus.document_rows() == len(self.store.corpus.without_text_rows()):
-            with self.store.transaction():
-                self.store.corpus.add_document_ids(doc_id for doc_id in ranks.index if doc_id not in at)
-            at = self.store.corpus.rows_of(ranks.index)
-        key, allowed = self._scope_of(query_id)
+        at = self.loop_scope.rows_of(ranks.index.tolist())
+        key, allowed = self._scope_of(query_id)  # after rows_of, which may add rows
         ranks["row"] = pd.Series(at, dtype="float64").reindex(ranks.index)
         known = ranks[ranks["row"] < len(allowed)].astype("int64")
         shown = known[allowed[known["row"].to_numpy()]]
         rows = shown["row"].to_numpy()
-        rankings = [rows[places] for places in pooling.rankings_of(runs, query_id, shown.index)]
+        rankings = [rows[places] for places in pooling.list_rankings(runs, query_id, shown.index)]
         best = zip(known["size"].tolist(), known["min"].tolist(), strict=True)
         made = Listed(allowed, rankings, dict(zip(known["row"].tolist(), best, strict=True)))
-        while len(self._listed) >= KEPT:
+        while len(self._listed) >= MAX_RANKINGS:
             del self._listed[next(iter(self._listed))]
         self._listed[query_id] = (key, made)
         return made
 
     def _scope_of(self, query_id: str) -> tuple[tuple[object, ...], NDArray[np.bool_]]:
-        """What differs where the runs, the documents or the scope of a topic differ, and the scope."""
+        """Return a version of runs, documents and scope of a topic, and the scope."""
         allowed = self.loop_scope.allowed(query_id)
         version, scope = self.store.settings.get("documents_version", 0), hashlib.blake2b(allowed.tobytes()).digest()
         return (self.store.corpus.runs_signature(), version, len(allowed), scope), allowed
 
     def _runs_of(self, query_id: str) -> list[Run]:
-        """Every run with its documents of one topic: not with all that a large one has."""
+        """Read the documents of one topic from every run."""
         columns, topic = ["query_id", "doc_id", "listed"], [("query_id", "==", query_id)]
         return [
             Run(recorded["run"], run_files.read(self.directory, recorded, columns=columns, filters=topic))
@@ -237,11 +214,7 @@ class ActiveLearning:
         ]
 
 
-def _ints(values: pd.Series[Any]) -> NDArray[np.int64]:
-    return values.to_numpy(dtype=np.int64)
-
-
-def _spread(values: NDArray[Any], at: NDArray[Any], size: int) -> NDArray[np.float32]:
+def _spread(values: NDArray[np.float64], at: NDArray[np.int64], size: int) -> NDArray[np.float32]:
     wide = np.zeros(size, dtype=np.float32)
     wide[at] = values
     return wide

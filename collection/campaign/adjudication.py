@@ -1,4 +1,4 @@
-"""The pairs on which annotators disagree, and the grades that end their disagreement."""
+"""Adjudication of the pairs on which annotators disagree."""
 
 from __future__ import annotations
 
@@ -18,68 +18,56 @@ from collection.store import Store
 
 @dataclass(eq=False)
 class Adjudication:
-    """The pairs on which annotators disagree, and the grades that end their disagreement."""
+    """Adjudication of the pairs on which annotators disagree."""
 
     store: Store
     corpus: Corpus
     judging: Judging
 
     def queue(self, *, ended: bool = False) -> pd.DataFrame:
-        """The pairs on which annotators differ and that no adjudication has ended: largest distance first, then topics.
-
-        Behind them the pairs of the calibration set that have no settled grade yet, judged or not; those of which an
-        adjudicator said that they cannot be judged are ended.
+        """The pairs that wait for adjudication: disagreements, then pairs of the calibration set without a grade.
 
         Returns
         -------
         DataFrame
-            The columns of :func:`collection.adjudication.queue`, ``why``: "disagreement" or "calibration", and
-            ``held_back``: whether the pair is not ended and cannot be adjudicated before the text of its document is
-            imported. `ended` adds the pairs of both kinds that an adjudication has ended.
+            The columns of :func:`collection.adjudication.list_disagreements`; ``why``: "disagreement" or "calibration";
+            ``held_back``: whether the pair waits for the text of its document. `ended` adds adjudicated pairs, also
+            those that the adjudicator could not judge.
         """
         queue = self._queue(ended)
         missing = self.store.corpus.held_back(queue["doc_id"].unique().tolist())
         return queue.assign(held_back=queue["doc_id"].isin(missing) & ~queue["ended"])
 
     def version(self) -> tuple[Hashable, ...]:
-        """What differs where :meth:`queue` may differ, without a look at the judgements."""
+        """Cache key of :meth:`queue`: differs where the queue may differ."""
         calibration = self.store.assignments.calibration()[["query_id", "doc_id"]]
         return *self.store.judgements.versions(), tuple(calibration.itertuples(index=False, name=None))
 
     def _queue(self, ended: bool) -> pd.DataFrame:
-        said = self.store.judgements.table()
+        judgements = self.store.judgements.table()
         pair = ["query_id", "doc_id"]
-        queue = adjudication.queue(said, self.corpus.topics()["query_id"].tolist(), ended=ended).assign(
-            why="disagreement"
-        )
+        queue = adjudication.list_disagreements(judgements, self.corpus.topics()["query_id"].tolist(), ended=ended)
+        queue = queue.assign(why="disagreement")
         # An adjudicator who could not judge a pair has ended it too, though it has no grade.
-        over = said.loc[said["counts_as"] == adjudication.ADJUDICATION, pair]
+        over = judgements.loc[judgements["counts_as"] == adjudication.ADJUDICATION, pair]
         adjudicated, known = set(over.itertuples(index=False)), set(queue[pair].itertuples(index=False))
         rows = []
-        for query_id, doc_id, settled in self.store.assignments.calibration()[[*pair, "settled"]].itertuples(
-            index=False
-        ):
+        calibration = self.store.assignments.calibration()[[*pair, "settled"]]
+        for query_id, doc_id, grade in calibration.itertuples(index=False):
             is_over = (query_id, doc_id) in adjudicated
-            if (query_id, doc_id) in known or (is_over and not ended) or (not is_over and not pd.isna(settled)):
+            if (query_id, doc_id) in known or (is_over and not ended) or (not is_over and not pd.isna(grade)):
                 continue
-            sides = adjudication.sides(said, query_id, doc_id)
+            sides = adjudication.list_opinions(judgements, query_id, doc_id)
             grades = " ".join("?" if pd.isna(grade) else str(grade) for grade in sides["relevance"])
             names = tuple(sides["annotator"])
             rows.append((query_id, doc_id, 0, len(sides), grades, names, is_over, "calibration"))
         return pd.concat([queue, pd.DataFrame(rows, columns=queue.columns)], ignore_index=True) if rows else queue
 
     def adjudicate(self, judgements: Sequence[Judgement]) -> JudgeResult:
-        """Write adjudications to the log, in their order; when this returns, those in `saved` are on disk.
+        """Write adjudications to the log; those in ``saved`` are durable. Idempotent by uuid.
 
-        Idempotent by uuid, as :meth:`.Judging.judge_many`.
-
-        Parameters
-        ----------
-        judgements
-            What adjudicators decided; each counts as an adjudication, whatever it says itself. Refused are a pair that
-            somebody else has adjudicated since it was shown, so that nobody's word is replaced unseen, a pair that
-            wants no adjudication: annotators agree on it, and it is not waiting in the calibration set, and a pair that
-            waits for the text of its document. One's own adjudication can be revised and taken back.
+        Refused are pairs that somebody else has adjudicated meanwhile, pairs that wait for no adjudication, and pairs
+        that wait for the text of their document. One's own adjudication can be revised and taken back.
         """
         saved: list[str] = []
         refused: list[Refused] = []
@@ -94,19 +82,19 @@ class Adjudication:
         return JudgeResult(saved, refused)
 
     def _check_open(self, judgement: Judgement) -> None:
-        """Raise JudgementError if an adjudication by this person would end nothing, or replace somebody else's."""
+        """Raise JudgementError if the adjudication would end nothing, or replace somebody else's."""
         j = judgement
         if j.kind == "undone" or self.store.judgements.logged(j.uuid) is not None:
             return
-        said = self.store.judgements.table(query_id=j.query_id, doc_id=j.doc_id)
-        over = said[said["counts_as"] == adjudication.ADJUDICATION]
+        judgements = self.store.judgements.table(query_id=j.query_id, doc_id=j.doc_id)
+        over = judgements[judgements["counts_as"] == adjudication.ADJUDICATION]
         if len(over):
             last = over.iloc[-1]
             if last["annotator"] != j.annotator:
                 found = f"as {last['relevance']}" if last["kind"] == "graded" else "as one that cannot be judged"
                 raise JudgementError(f"{last['annotator']} has adjudicated this pair meanwhile, {found}")
             return
-        if adjudication.queue(said).empty:
+        if adjudication.list_disagreements(judgements).empty:
             waiting = self.store.assignments.calibration().query("settled.isna()")[["query_id", "doc_id"]]
             if (j.query_id, j.doc_id) not in set(waiting.itertuples(index=False)):
                 raise JudgementError("annotators do not differ on this pair")

@@ -1,4 +1,4 @@
-"""How far annotators agree, and how each of them works."""
+"""Inter-annotator agreement, and statistics of each annotator."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import pandas as pd
 
 from collection import adjudication, comparison, preferences
 from collection import annotator_agreement as agreeing
-from collection.annotator_agreement import Agreement, Labels
-from collection.annotator_agreement import annotator_statistics as conduct
+from collection.annotator_agreement import Agreement, Labels, annotator_statistics
 from collection.campaign.corpus import Corpus
 from collection.campaign.rank_comparison import side_by_side
 from collection.campaign.settings import Settings
@@ -27,25 +26,20 @@ LABELS = ("annotator", "query_id", "doc_id", "relevance", "judged_at", "seconds"
 
 
 class Conclusion(NamedTuple):
-    """What two annotators' grades say of the runs.
+    """The order of the runs by the grades of two annotators.
 
     Attributes
     ----------
     a, b
         The annotators.
     topics, pairs
-        What both graded: the runs are evaluated on these topics, by the grades of these pairs and no others.
-    runs
-        How many are compared.
+        Graded by both: the runs are evaluated on these alone.
     tau
-        Kendall's tau-b between the two orders of the runs; nan where there is none, and `note` says why.
+        Kendall's tau-b between the two orders; nan where there is none, and `note` says why.
     swaps
         Pairs of runs that change places.
-    note
-        Why there is no tau, or "".
     table
-        ``run``, ``a``, ``b`` (its mean value by their grades), ``place_a``, ``place_b`` (1 for the best, also where
-        less is better; equal values share the better place); best by `a` first.
+        ``run``, ``a``, ``b`` (means), ``place_a``, ``place_b``, as in :class:`.SideBySide`.
     """
 
     a: str
@@ -61,7 +55,7 @@ class Conclusion(NamedTuple):
 
 @dataclass(eq=False)
 class AgreementStudy:
-    """How far annotators agree, and how each of them works."""
+    """Inter-annotator agreement, and statistics of each annotator."""
 
     store: Store
     grades: GradeScale
@@ -70,21 +64,21 @@ class AgreementStudy:
     topic_tasks: TopicTasks
 
     def labels(self, *, topics: Sequence[str] = (), without: Sequence[str] = ()) -> pd.DataFrame:
-        """Every annotator's current grades; adjudications are nobody's grades and "cannot judge" is none.
+        """Every annotator's current grades, without adjudications.
 
         Parameters
         ----------
         topics
-            Only these; all if left out.
+            All by default.
         without
-            Annotators who are left out.
+            Annotators to leave out.
 
         Returns
         -------
         DataFrame
-            ``annotator`` (imported qrels are one, called ``qrels:NAME``), ``query_id``, ``doc_id``, ``relevance``
-            (int64), ``judged_at`` (ISO 8601; null where the grade was imported: when it was made is not known),
-            ``seconds``, ``note``, ``source``; oldest first.
+            ``annotator`` (for imported qrels ``qrels:NAME``), ``query_id``, ``doc_id``, ``relevance`` (int64),
+            ``judged_at`` (ISO 8601; null where the grade was imported), ``seconds``, ``note``, ``source``; oldest
+            first.
 
         Raises
         ------
@@ -97,22 +91,15 @@ class AgreementStudy:
         graded = judged[(judged["kind"] == "graded") & (judged["counts_as"] == "judgement")]
         frame = graded[list(LABELS)].astype({"relevance": "int64"})
         frame["judged_at"] = frame["judged_at"].mask(frame["source"] == "imported")
-        frame = agreeing.chosen(frame, without=without)
+        frame = agreeing.select_labels(frame, without=without)
         return (frame[frame["query_id"].isin(list(topics))] if topics else frame).reset_index(drop=True)
 
     def report(
         self, *, topics: Sequence[str] = (), without: Sequence[str] = (), level: float | None = None, **options: Any
     ) -> Agreement:
-        """How far the annotators agree; see :func:`collection.annotator_agreement.agreement`.
+        """Inter-annotator agreement by the labels; the default `level` is that of the loop's settings.
 
-        Parameters
-        ----------
-        topics, without
-            As for :meth:`labels`.
-        level
-            The grade from which on a document is relevant; that of the loop's settings if left out.
-        **options
-            ``resamples``, ``seed``, ``by``, ``sides``.
+        `options` are ``resamples``, ``seed``, ``by``, ``sides`` of :func:`collection.annotator_agreement.agreement`.
         """
         labels = self.labels(topics=topics, without=without)
         level = self.settings.loop().level if level is None else level
@@ -133,7 +120,7 @@ class AgreementStudy:
             yield f"{settled:,} adjudications are left out: they end a disagreement and are nobody's own opinion."
 
     def key(self) -> str:
-        """Differs where anything differs that :meth:`report` or :meth:`conclusions` reads: what to cache them by."""
+        """Cache key of :meth:`report` and :meth:`conclusions`."""
         runs = self.store.corpus.runs()
         return repr((self.store.judgements.versions(), self.settings.loop().level, list(runs["run"] + runs["sha256"])))
 
@@ -145,25 +132,10 @@ class AgreementStudy:
         without: Sequence[str] = (),
         most: int | None = None,
     ) -> list[Conclusion]:
-        """Whether the grades of every two annotators put the imported runs into the same order.
+        """Whether the grades of every two annotators, on the pairs that both graded, order the imported runs alike.
 
-        Each two are compared on what both graded: by the grades of one and then of the other, with everything else
-        unjudged in both.
-
-        Parameters
-        ----------
-        measure
-            As text or from :func:`collection.measures.parse`.
-        topics, without
-            As for :meth:`labels`.
-        most
-            Only so many pairs of annotators, those with the most pairs in common; each takes as long as evaluating all
-            runs twice. All if left out.
-
-        Returns
-        -------
-        list of Conclusion
-            One for every two annotators who graded a pair in common, by name; none where there are no runs.
+        `most` limits the pairs of annotators to those with the most graded pairs in common, as each takes as long as
+        evaluating all runs twice. The list is ordered by name.
 
         Raises
         ------
@@ -180,31 +152,35 @@ class AgreementStudy:
         parts = {str(name): part for name, part in labels.groupby("annotator")}
         met = Labels.of(labels, self.grades.sentences).met()
         asked = met if most is None else sorted(sorted(met, key=met.__getitem__, reverse=True)[:most])
-        return [_concluded(runs, measure, parts[a], parts[b], a, b) for a, b in asked]
+        return [_compare_orders(runs, measure, parts[a], parts[b], a, b) for a, b in asked]
 
     def disagreements(self) -> adjudication.Disagreements:
-        """How many pairs several annotators graded, and on how many of them they differ."""
-        return adjudication.disagreements(self.store.judgements.table())
+        """Number of pairs that several annotators graded, and on which they differ."""
+        return adjudication.count_disagreements(self.store.judgements.table())
 
-    def annotator_statistics(self) -> conduct.Conduct:
-        """How each annotator works; see :func:`collection.annotator_agreement.annotator_statistics.look`."""
-        return conduct.look(self.store.judgements.table(current=False), self.store.judgements.table())
+    def annotator_statistics(self) -> annotator_statistics.AnnotatorStatistics:
+        """How each annotator works: pace, grades, agreement with the others."""
+        return annotator_statistics.compute_statistics(
+            self.store.judgements.table(current=False), self.store.judgements.table()
+        )
 
     def of_choices(self) -> ChoiceAgreement:
-        """How often two annotators chose the same for a topic; see :func:`collection.preferences.choices.agreement`."""
+        """Agreement of choices; see :func:`collection.preferences.choices.agreement`."""
         return choices.agreement(self.topic_tasks.choices())
 
     def of_preferences(self) -> PreferenceAgreement:
-        """How often two annotators say the same; see :func:`collection.preferences.agreement`."""
+        """Agreement of preferences; see :func:`collection.preferences.agreement`."""
         return preferences.agreement(self.topic_tasks.preferences())
 
 
 def _of_topics(run: Run, topics: pd.Series[str]) -> Run:
-    """The part of a run that says something of these topics; the others would be read and ignored each time."""
+    """The rows of a run for these topics: evaluation would read the others each time and ignore them."""
     return Run(run.name, run.frame[run.frame["query_id"].isin(topics.unique())])
 
 
-def _concluded(runs: list[Run], measure: Measure, of_a: pd.DataFrame, of_b: pd.DataFrame, a: str, b: str) -> Conclusion:
+def _compare_orders(
+    runs: list[Run], measure: Measure, of_a: pd.DataFrame, of_b: pd.DataFrame, a: str, b: str
+) -> Conclusion:
     keys = ["query_id", "doc_id"]
     both = of_a.merge(of_b[[*keys, "relevance"]], on=keys, suffixes=("_a", "_b"))
     runs = [_of_topics(run, both["query_id"]) for run in runs]

@@ -1,4 +1,4 @@
-"""Who judges what: topics and their annotators, and how many judge each pair."""
+"""Assignment of topics to annotators, and the overlap of their judgements."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from collection.campaign.progress import Progress
 from collection.campaign.results import Workload
 from collection.campaign.settings import Settings, changed
 from collection.errors import InputError, UnknownNameError
-from collection.records import in_natural_order
+from collection.records import sort_naturally
 from collection.store import Store
 
 
 @dataclass(eq=False)
 class Assignments:
-    """Who judges what: topics and their annotators, and how many judge each pair."""
+    """Assignment of topics to annotators, and the overlap of their judgements."""
 
     store: Store
     campaign_id: str
@@ -35,22 +35,9 @@ class Assignments:
     progress: Progress
 
     def update(self, **changes: Any) -> AssignmentSettings:
-        """Change how pairs come to annotators.
+        """Change fields of the :class:`~collection.assignment.AssignmentSettings`; existing judgements stay.
 
-        Judgements that are there stay, also where fewer annotators are wanted than have judged; so do those of pairs
-        that annotators have in hand.
-
-        Parameters
-        ----------
-        **changes
-            Fields of :class:`~collection.assignment.AssignmentSettings`.
-
-        Raises
-        ------
-        UnknownNameError
-            There is no such setting or topic.
-        InputError
-            It is not in its range.
+        UnknownNameError for an unknown setting or topic, InputError for a value out of range.
         """
         with self.store.transaction():
             settings = self._with(changes)
@@ -60,72 +47,55 @@ class Assignments:
 
     def _with(self, changes: dict[str, Any]) -> AssignmentSettings:
         settings = changed(self.settings.assignment(), changes, "setting of the assignment")
-        known = set(self.corpus.topics()["query_id"])
-        for query_id in settings.topics:
-            if query_id not in known:
-                raise UnknownNameError("topic", query_id, known)
+        self.among(settings.topics)
         return settings
 
     def spread_overlap(self) -> None:
-        """Write down how many are to judge each pair of the pool; inside a transaction that the caller has open."""
+        """Store how many annotators are to judge each pooled pair; the caller has opened a transaction."""
         pool = self._wanted_by(self.settings.assignment())
         changed = pool[pool["wanted"] != pool["now"]]
         self.store.pool.set_wanted(changed[["now", "topic", "doc"]].itertuples(index=False, name=None))
         self.store.assignments.changed()
 
     def _wanted_by(self, settings: AssignmentSettings) -> pd.DataFrame:
-        """The pool with a column ``now``: how many are to judge each pair by these settings."""
+        """Return the pool with a column ``now``: how many annotators are to judge each pair by these settings."""
         pool = self.store.pool.wanted()
         numbers = [
-            assignment.wanted(settings, str(query_id), ids.tolist(), self.campaign_id)
+            assignment.count_wanted(settings, str(query_id), ids.tolist(), self.campaign_id)
             for query_id, ids in pool.groupby("query_id", sort=False)["doc_id"]
         ]
         return pool.assign(now=np.concatenate(numbers) if numbers else 0)
 
     def workload(self, **changes: Any) -> Workload:
-        """What the pool asks for in all under these settings, or with `changes` to them; nothing is written.
+        """Count the judgements that the pool needs under the settings with these changes; nothing is written.
 
-        As :meth:`.Progress.topics` counts it: a loop over the whole collection asks for no number of judgements, and a
-        closed topic for no more than it has.
+        As :meth:`.Progress.topics` counts them: a loop over the whole collection has no number of judgements, and a
+        closed topic needs none.
         """
         pool = self._wanted_by(self._with(changes))
-        said = pool.merge(self._has_judged(), on=["query_id", "doc_id"])
-        said = said.assign(made=said["now"].where(said["ended"], said[["now", "said"]].min(axis=1)))
+        log = self.judgement_log.judgements()
+        log = log.assign(judgements=log["counts_as"] == "judgement", adjudicated=log["counts_as"] == "adjudication")
+        counts = log.groupby(["query_id", "doc_id"]).agg({"judgements": "sum", "adjudicated": "any"})
+        judged = pool.merge(counts, on=["query_id", "doc_id"])
+        made = judged["now"].where(judged["adjudicated"], judged[["now", "judgements"]].min(axis=1))
         progress = self.progress.topics()
         counted = progress.loc[progress["goal"].notna(), "query_id"]
         closed = progress.loc[progress["mode"] == "closed", "query_id"]
-        asked = pool.loc[pool["query_id"].isin(counted) & ~pool["query_id"].isin(closed), "now"].sum()
-        made = said.loc[said["query_id"].isin(counted), "made"].sum()
-        return Workload(len(pool), int(asked + said.loc[said["query_id"].isin(closed), "made"].sum()), int(made))
-
-    def _has_judged(self) -> pd.DataFrame:
-        """``query_id``, ``doc_id``, ``said`` (annotators), ``ended`` (adjudicated) of each pair that anybody judged."""
-        words = self.judgement_log.judgements()
-        words = words.assign(
-            said=words["counts_as"] == "judgement",
-            ended=words["counts_as"] == "adjudication",
-        )
-        return words.groupby(["query_id", "doc_id"], as_index=False).agg(said=("said", "sum"), ended=("ended", "any"))
+        needed = pool.loc[pool["query_id"].isin(counted) & ~pool["query_id"].isin(closed), "now"].sum()
+        of_closed = made[judged["query_id"].isin(closed)].sum()
+        return Workload(len(pool), int(needed + of_closed), int(made[judged["query_id"].isin(counted)].sum()))
 
     def assign(self, query_ids: Iterable[str], accounts: Iterable[str] = (), groups: Iterable[str] = ()) -> None:
-        """Assign topics to these people and groups and to nobody else; to none at all, and they are open to everybody.
+        """Assign topics to exactly these people and groups; without any, they are open to everybody.
 
-        What somebody else has in hand of them is given back when their card next asks.
-
-        Raises
-        ------
-        UnknownNameError, InputError
-            There is no such topic, account or group; the account is a reader's.
+        UnknownNameError for an unknown topic, account or group, InputError for the account of a reader.
         """
         accounts, groups, query_ids = list(accounts), list(groups), list(query_ids)
         with self.store.transaction():
-            known = self.corpus.topics()["query_id"].tolist()
+            self.among(query_ids)
             people = self.accounts.table()
             names = {name.casefold(): name for name in people["name"]}
             teams = {group for groups_of in people["groups"] for group in groups_of}
-            for query_id in query_ids:
-                if query_id not in known:
-                    raise UnknownNameError("topic", query_id, known)
             may = people[people["role"].isin(["manager", "annotator"])]
             for name in accounts:
                 if name.casefold() not in names:
@@ -140,14 +110,10 @@ class Assignments:
             self.store.assignments.changed()
 
     def table(self) -> pd.DataFrame:
-        """Who judges each topic.
+        """Return the annotators of each topic, in natural order.
 
-        Returns
-        -------
-        DataFrame
-            ``query_id``, ``title``, ``accounts`` and ``groups`` (lists of names; both empty: everybody), ``pool``
-            (pairs), ``wanted``, ``made`` and ``left`` (judgements: ``goal``, ``made`` and ``left`` of
-            :meth:`.Progress.topics`), in natural order.
+        ``query_id``, ``title``, ``accounts`` and ``groups`` (lists of names; both empty: everybody), ``pool``
+        (pairs), ``wanted``, ``made`` and ``left`` (``goal``, ``made`` and ``left`` of :meth:`.Progress.topics`).
         """
         progress = self.progress.topics().rename(columns={"goal": "wanted"})
         given = self.store.assignments.table()
@@ -158,12 +124,12 @@ class Assignments:
                     names.setdefault(query_id, []).append(name)
             progress[column] = [names.get(query_id, []) for query_id in progress["query_id"]]
         columns = ["query_id", "title", "accounts", "groups", "pool", "wanted", "made", "left"]
-        return in_natural_order(progress)[columns]
+        return sort_naturally(progress)[columns]
 
     def notices(self) -> list[str]:
-        """What a manager should know of the assignment: topics that can never have the judgements that they want."""
+        """Describe topics that have too few annotators for the judgements that they need."""
         people = self.accounts.table()
-        if people.empty:  # a campaign of scripts, or one whose app was never started
+        if people.empty:  # judged by scripts, or the app was never started
             return []
         may = people[people["role"].isin(["manager", "annotator"]) & ~people["locked"].astype(bool)]
         member_of = dict(zip(may["name"], map(set, may["groups"]), strict=True))
@@ -188,17 +154,17 @@ class Assignments:
     def deal(
         self, people: Sequence[str], per_topic: int = 1, topics: Iterable[str] | None = None
     ) -> dict[str, list[str]]:
-        """How topics would be dealt out evenly to people, by the sizes of their pools; nothing is written.
+        """Distribute topics evenly by the sizes of their pools, for :meth:`assign`; nothing is written.
 
-        See :func:`collection.assignment.deal`; :meth:`assign` writes what it gives.
+        See :func:`collection.assignment.distribute_topics`.
         """
         progress = self.store.judgements.progress()
         chosen = self.among(topics)
         sizes = {q: int(n) for q, n in zip(progress["query_id"], progress["pool"], strict=True) if q in chosen}
-        return assignment.deal(sizes, people, per_topic)
+        return assignment.distribute_topics(sizes, people, per_topic)
 
     def among(self, topics: Iterable[str] | None) -> set[str]:
-        """These topics, or all."""
+        """Return these topics, or all; raise UnknownNameError for an unknown one."""
         known = self.corpus.topics()["query_id"].tolist()
         for query_id in topics or ():
             if query_id not in known:

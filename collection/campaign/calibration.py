@@ -1,4 +1,4 @@
-"""The pairs that everybody judges first, and how annotators do on them."""
+"""The calibration set, which everybody judges first, and its results."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from collection.campaign.results import Feedback
 from collection.campaign.settings import Settings
 from collection.characters import require_writable
 from collection.errors import InputError
+from collection.records import Judgement
 from collection.store import Store
 
 
 @dataclass(eq=False)
 class Calibration:
-    """The pairs that everybody judges first, and how annotators do on them."""
+    """The calibration set, which everybody judges first, and its results."""
 
     store: Store
     settings: Settings
@@ -33,19 +34,16 @@ class Calibration:
     assignments: Assignments
 
     def pairs(self) -> pd.DataFrame:
-        """The pairs that everybody judges first: ``query_id``, ``doc_id``, ``position``, ``settled``.
+        """Return the calibration set: ``query_id``, ``doc_id``, ``position``, ``settled``.
 
-        ``settled`` is the adjudicated grade, or where there is none the imported one (null where neither is).
+        ``settled`` is the adjudicated grade, else the imported one, else null.
         """
         return self.store.assignments.calibration()
 
     def set_pairs(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Let everybody judge these pairs (query_id, doc_id) before anything else; none: no calibration.
+        """Replace the calibration set by these pairs (query_id, doc_id).
 
-        Raises
-        ------
-        InputError
-            A pair is named twice, or its topic or document is not in the campaign.
+        InputError for a repeated pair, an unknown topic, or a document without a text.
         """
         chosen = [(str(query_id), str(doc_id)) for query_id, doc_id in pairs]
         with self.store.transaction():
@@ -66,17 +64,7 @@ class Calibration:
     def draw(
         self, per_topic: int, topics: Iterable[str] | None = None, seed: int | None = None
     ) -> list[tuple[str, str]]:
-        """Pairs of the pool by lot, so many of each topic, for :meth:`set_pairs`; nothing is written.
-
-        Parameters
-        ----------
-        per_topic
-            How many; of a smaller pool all.
-        topics
-            Only of these.
-        seed
-            The same seed draws the same pairs; another each time if left out.
-        """
+        """Draw a random sample of up to `per_topic` pooled pairs of each topic, for :meth:`set_pairs`."""
         if per_topic < 1:
             raise InputError(f"wanted 1 or more pairs of each topic for the calibration set, found {per_topic}")
         rng = np.random.default_rng(secrets.randbits(64) if seed is None else seed)
@@ -94,17 +82,14 @@ class Calibration:
         return pairs
 
     def left(self, annotator: str) -> int:
-        """How many pairs of the calibration set are before an annotator."""
+        """Count the pairs of the calibration set that an annotator has not judged."""
         return sum(self.store.assignments.calibration_left(annotator).values())
 
     def results(self) -> pd.DataFrame:
-        """How far each annotator is with the calibration set, and how often their grade is the settled one.
+        """Return the progress of annotators with the calibration set, and their agreement with the settled grades.
 
-        Returns
-        -------
-        DataFrame
-            ``annotator``, ``judged``, ``of``, ``agree`` (share of their graded pairs with a settled grade; nan where
-            there is none); by name. Everybody who has an account that may judge, or has judged one of the pairs.
+        ``annotator``, ``judged``, ``of``, ``agree`` (share of their graded pairs with a settled grade, or nan); by
+        name. Everybody whose account may judge, or who has judged one of the pairs.
         """
         pairs = self.store.assignments.calibration()
         words = self.judgement_log.judgements()
@@ -120,15 +105,16 @@ class Calibration:
             rows.append((name, len(own), len(pairs), agree))
         return pd.DataFrame(rows, columns=["annotator", "judged", "of", "agree"])
 
-    def feedback(self, uuid: str, query_id: str, doc_id: str, relevance: int | None) -> Feedback | None:
-        """What the manager lets an annotator know after a pair: its settled grade, if it is one for calibration."""
+    def feedback(self, judgement: Judgement) -> Feedback | None:
+        """Return the settled grade of a judged calibration pair, if annotators get feedback."""
+        query_id, doc_id = judgement.query_id, judgement.doc_id
         if not self.settings.assignment().feedback or doc_id not in self.store.assignments.calibration_ids(query_id):
             return None
         pairs = self.store.assignments.calibration()
         row = pairs[(pairs["query_id"] == query_id) & (pairs["doc_id"] == doc_id)].iloc[0]
         if pd.isna(row["settled"]):
             return None
-        words = self.judgement_log.judgements(query_id=query_id)
-        words = words[(words["doc_id"] == doc_id) & (words["counts_as"] == "adjudication")]
-        note = None if words.empty or pd.isna(words["note"].iloc[-1]) else str(words["note"].iloc[-1])
-        return Feedback(uuid, query_id, doc_id, relevance, int(row["settled"]), note)
+        log = self.judgement_log.judgements(query_id=query_id, doc_id=doc_id)
+        notes = log.loc[log["counts_as"] == "adjudication", "note"]
+        note = None if notes.empty or pd.isna(notes.iloc[-1]) else str(notes.iloc[-1])
+        return Feedback(judgement.uuid, query_id, doc_id, judgement.relevance, int(row["settled"]), note)

@@ -1,4 +1,4 @@
-"""What click logs say of the documents."""
+"""Click logs, and the labels estimated from them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import importlib.metadata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -16,24 +15,19 @@ from collection.errors import CampaignError, UnknownNameError
 from collection.store import Store
 
 CLICKS_FILE = ".clicks.json"
-"""What is put behind the name of a file for the file that says how it was made of clicks."""
+"""Suffix, behind the name of a file, of the file that says how it was made of clicks."""
 
 
 @dataclass(eq=False)
 class ClickLogs:
-    """What click logs say of the documents."""
+    """Click logs, and the labels estimated from them."""
 
     store: Store
     directory: Path
     title: str
 
     def log(self, sources: Iterable[str] | None = None) -> pd.DataFrame:
-        """Imported logs of clicks: ``source``, ``query_id``, ``doc_id``, ``rank``, ``shown``, ``clicked``.
-
-        Parameters
-        ----------
-        sources
-            Only these, by the names of their files.
+        """``source``, ``query_id``, ``doc_id``, ``rank``, ``shown``, ``clicked`` of the imported logs, or of some.
 
         Raises
         ------
@@ -49,19 +43,19 @@ class ClickLogs:
         return found[found["source"].isin(wanted)].reset_index(drop=True)
 
     def sources(self) -> pd.DataFrame:
-        """Which logs of clicks were imported: ``source``, ``rows`` (pairs at a rank); by name. Reads no log."""
+        """Names of the imported logs: ``source``, ``rows`` (pairs at a rank)."""
         return self.store.corpus.click_sources()
 
     def estimate(self, sources: Iterable[str] | None = None, *, smoothing: float = SMOOTHING) -> ClickEstimate:
-        """What clicks say of the documents; see :func:`collection.clicks.estimate`. It is nobody's judgement.
+        """Relevance estimated from clicks; see :func:`collection.clicks.estimate`.
 
         Parameters
         ----------
         sources
-            Only these logs; all together if left out. Logs of pages that are laid out differently are better
-            estimated apart: one examination is estimated for each rank.
+            Names of logs; all together by default. One examination probability is estimated per rank, so logs of pages
+            with another layout are better estimated apart.
         smoothing
-            Impressions that each pair is given beside its own.
+            Impressions added to those of each pair.
 
         Raises
         ------
@@ -81,9 +75,7 @@ class ClickLogs:
         sources: Iterable[str] | None = None,
         smoothing: float = SMOOTHING,
     ) -> tuple[dict[str, int], ClickEstimate]:
-        """Write what clicks say, apart from what people judged.
-
-        Beside each FILE stands FILE.clicks.json, which says that it is made of clicks, and how.
+        """Write labels estimated from clicks, and FILE.clicks.json beside each FILE, which says how they were made.
 
         Parameters
         ----------
@@ -91,8 +83,6 @@ class ClickLogs:
             TSV with a header: ``query_id doc_id shown clicked ctr attractiveness by``.
         qrels
             Attractiveness in TREC form, as labels with fractions: ``cleverdon evaluate`` reads them.
-        sources, smoothing
-            As :meth:`estimate` takes them.
 
         Returns
         -------
@@ -114,7 +104,7 @@ class ClickLogs:
             formats.write_report(self._click_report(found, sources), path, CLICKS_FILE)
         return written, found
 
-    def _click_report(self, found: ClickEstimate, sources: Iterable[str] | None) -> dict[str, Any]:
+    def _click_report(self, found: ClickEstimate, sources: Iterable[str] | None) -> dict[str, object]:
         ranks = found.ranks.astype(object).where(found.ranks.notna(), None)
         return {
             "by": clicks.BY,

@@ -1,4 +1,4 @@
-"""What a collection made of this campaign would be, and what its card says."""
+"""The card of a collection exported from the campaign, and the collection's size."""
 
 from __future__ import annotations
 
@@ -9,59 +9,45 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import pandas as pd
 
 from collection import adjudication, clock, export, formats
-from collection.adjudication import Chosen
+from collection.adjudication import ChosenRule
 from collection.annotator_agreement import COEFFICIENTS
 from collection.campaign.agreement import AgreementStudy
 from collection.campaign.corpus import Corpus
 from collection.campaign.progress import Progress
-from collection.campaign.qrels import QrelsBuilder
+from collection.campaign.qrels import QrelsBuilder, Rule
 from collection.campaign.recall import RecallEstimates
 from collection.campaign.settings import Settings
 from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import CampaignError, InputError, UnknownNameError
+from collection.export.facts import Facts
 from collection.records import GradeScale
 from collection.store import Store
 
 CorpusChoice = Literal["all", "judged", "none"]
-
 
 CORPORA: dict[CorpusChoice, str] = {
     "all": "every document of the campaign that has a text",
     "judged": "documents with a grade in any topic, and no others",
     "none": "no document: who loads the collection has the documents from elsewhere",
 }
-"""Which documents go into an exported collection: name -> what it means."""
-
+"""Choice of the documents in an exported collection -> description."""
 
 SAMPLE = 500
-"""Documents by whose length the size of a corpus is estimated."""
-
+"""Number of documents by whose length the size of a corpus is estimated."""
 
 RESAMPLES = 1000
 """Bootstrap samples of the card's agreement."""
-
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*)*")
 
 
 class Outline(NamedTuple):
-    """What a collection would be: its name, and how large.
-
-    Attributes
-    ----------
-    name
-        What ir_datasets would call it.
-    pairs, topics
-        With a grade.
-    documents, bytes
-        How many documents, and about how many bytes they take as JSON: what the first :data:`SAMPLE` of the campaign
-        take on average, so many times.
-    """
+    """Name (in ir_datasets) and size of a collection: pairs and topics with a grade, documents, their bytes as JSON."""
 
     name: str
     pairs: int
@@ -72,7 +58,7 @@ class Outline(NamedTuple):
 
 @dataclass(eq=False)
 class CollectionCard:
-    """What a collection made of this campaign would be, and what its card says."""
+    """The card of a collection exported from the campaign, and the collection's size."""
 
     store: Store
     title: str
@@ -89,17 +75,12 @@ class CollectionCard:
         self,
         *,
         name: str | None = None,
-        rule: str | Chosen | None = None,
+        rule: Rule = None,
         corpus: CorpusChoice = "all",
         query_text: str = "title",
         name_annotators: bool = False,
-    ) -> dict[str, Any]:
-        """What the card of the collection says, as plain data: ``collection.json`` but for its files.
-
-        Parameters
-        ----------
-        name, rule, corpus, query_text, name_annotators
-            As for :meth:`.CollectionExport.write`.
+    ) -> Facts:
+        """The content of ``collection.json`` without files; parameters as for :meth:`.CollectionExport.write`.
 
         Raises
         ------
@@ -111,16 +92,8 @@ class CollectionCard:
             names = self.annotator_names(name_annotators)
             return self.facts_of(qrels, made_of, names, name, rule, corpus, query_text)
 
-    def outline(
-        self, *, name: str | None = None, rule: str | Chosen | None = None, corpus: CorpusChoice = "all"
-    ) -> Outline:
-        """How large the collection would be, without writing it; `name`, `rule`, `corpus` as for its export.
-
-        Raises
-        ------
-        CampaignError, InputError, UnknownNameError
-            As for :meth:`.CollectionExport.write`.
-        """
+    def outline(self, *, name: str | None = None, rule: Rule = None, corpus: CorpusChoice = "all") -> Outline:
+        """The size of the collection; parameters and errors as for :meth:`.CollectionExport.write`."""
         called = _name_of(name, self.title)
         qrels, _ = self.qrels_and_source(rule)
         documents = self._exported(qrels, corpus)
@@ -129,8 +102,8 @@ class CollectionCard:
         size = round(sum(sizes) / len(sizes) * documents) if sizes else 0
         return Outline(called, len(qrels), int(qrels["query_id"].nunique()), documents, size)
 
-    def qrels_and_source(self, rule: str | Chosen | None) -> tuple[pd.DataFrame, str]:
-        """The qrels, and what they are made of."""
+    def qrels_and_source(self, rule: Rule) -> tuple[pd.DataFrame, str]:
+        """The qrels and their source: "judgements", or else "choices" or "preferences"."""
         made_of, found = "judgements", self.qrels.build(rule)
         if found.empty:
             made_of, found = "choices", self.qrels.from_choices()
@@ -151,15 +124,15 @@ class CollectionCard:
         made_of: str,
         names: Mapping[str, str],
         name: str | None,
-        rule: str | Chosen | None,
+        rule: Rule,
         corpus: CorpusChoice,
         query_text: str,
-    ) -> dict[str, Any]:
-        """The card without its files, of qrels that are at hand."""
+    ) -> Facts:
+        """The card without its files, for these qrels."""
         if query_text not in formats.QUERY_TEXTS:
             raise UnknownNameError("text of queries", query_text, formats.QUERY_TEXTS)
         log, current = (export.renamed(self.store.judgements.table(current=c), names) for c in (False, True))
-        # A chosen document is relevant, whatever grade the loop starts from.
+        # A chosen document is relevant, whatever the level of the loop.
         topics, level = self.corpus.topics(), 1 if made_of == "choices" else self.settings.loop().level
         facts = {
             "name": _name_of(name, self.title),
@@ -193,50 +166,42 @@ class CollectionCard:
             "topic_notes": self.store.corpus.topic_notes(),
             "files": [],
         }
-        return dict(export.plain(facts))
+        return export.plain(facts)
 
     def _exported(self, qrels: pd.DataFrame, corpus: CorpusChoice) -> int:
-        """How many documents go into the collection."""
+        """Number of documents in the collection."""
         if corpus not in CORPORA:
             raise UnknownNameError("choice of documents", corpus, CORPORA)
         if corpus == "judged":
             return int(qrels["doc_id"].nunique()) - len(self.store.corpus.without_text(qrels["doc_id"]))
         return self.progress.counts()["documents"] if corpus == "all" else 0
 
-    def _rule_facts(self, rule: str | Chosen | None, names: Mapping[str, str]) -> dict[str, Any]:
-        """The rule, and how the grades came about; a rule may name an annotator."""
-        chosen = adjudication.parse(rule)
+    def _rule_facts(self, rule: Rule, names: Mapping[str, str]) -> Facts:
+        """The rule, with a pseudonym if it names an annotator, and how the grades came about."""
+        chosen = adjudication.parse_rule(rule)
         parameters = {
             key: names.get(str(value), value) if key == "annotator" else value
             for key, value in chosen.parameters.items()
         }
         return {
-            "rule": str(Chosen(chosen.name, parameters)),
+            "rule": str(ChosenRule(chosen.name, parameters)),
             "description": adjudication.RULES[chosen.name].description,
-            "by": adjudication.origins(self.qrels.with_sources(chosen).grades),
+            "by": adjudication.count_origins(self.qrels.with_sources(chosen).grades),
         }
 
-    def _agreement_facts(self) -> dict[str, Any] | None:
-        """How far the annotators agree over all; None where nobody graded what somebody else graded."""
+    def _agreement_facts(self) -> Facts | None:
+        """Inter-annotator agreement over all; None where no pair has several grades."""
         found = self.agreement.report(resamples=0, sides=())
         if not found.several:
             return None
         found = self.agreement.report(resamples=RESAMPLES, sides=())
         labels = [COEFFICIENTS[name].label for name in found.values["coefficient"]]
-        return {
-            "pairs": found.pairs,
-            "several": found.several,
-            "judgements": found.judgements,
-            "level": found.level,
-            "resamples": found.resamples,
-            "seed": found.seed,
-            "by": found.by,
-            "values": found.values.assign(label=labels).to_dict("records"),
-            "notes": list(found.notes),
-        }
+        names = ("pairs", "several", "judgements", "level", "resamples", "seed", "by")
+        values = found.values.assign(label=labels).to_dict("records")
+        return {name: getattr(found, name) for name in names} | {"values": values, "notes": list(found.notes)}
 
     def annotator_names(self, name_annotators: bool) -> dict[str, str]:
-        """What annotators are called who are not called by their names."""
+        """Annotator -> pseudonym; empty where names are shown."""
         if name_annotators:
             return {}
         logs = [
@@ -248,7 +213,7 @@ class CollectionCard:
 
 
 def _name_of(name: str | None, title: str) -> str:
-    """The name that was given, if it is one; else one made of the title.
+    """The name, if it is valid; without one, a name made of the title.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Writes a whole collection into one directory."""
+"""Export of a whole collection into one directory."""
 
 from __future__ import annotations
 
@@ -7,49 +7,47 @@ import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote
 
 import pandas as pd
 
 from collection import export, formats, layout
-from collection.adjudication import Chosen
 from collection.campaign.collection_card import CollectionCard, CorpusChoice
 from collection.campaign.corpus import Corpus
 from collection.campaign.document_view import DocumentView
 from collection.campaign.images import FOLDER, images_of
 from collection.campaign.progress import Progress
-from collection.campaign.qrels import QrelsBuilder
+from collection.campaign.qrels import QrelsBuilder, Rule
 from collection.campaign.results import ProgressCallback
 from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import CampaignError
+from collection.export.facts import Facts
 from collection.formats import WrittenFile
 from collection.records import Document
 from collection.store import Store
 
 CARD = "collection.json"
-"""The file by which an exported collection is known."""
-
+"""The file that identifies an exported collection."""
 
 SAMPLED = "qrels.strata.txt"
 """Qrels with strata, where the pool was sampled."""
 
-
 LOADER = Path(formats.__file__).with_name("loader.py")
-"""What goes into a collection as ``load.py``: it needs ir_datasets, and nothing of this package."""
+"""The source of ``load.py``, which needs ir_datasets and nothing of this package."""
 
 
 class CollectionReport(NamedTuple):
-    """A collection that was written: where, what is in its card, and its files."""
+    """A written collection: its card and its files."""
 
     directory: Path
-    facts: dict[str, Any]
+    facts: Facts
     files: list[WrittenFile]
 
 
 @dataclass(eq=False)
 class CollectionExport:
-    """Writes a whole collection into one directory."""
+    """Export of a whole collection into one directory."""
 
     store: Store
     directory: Path
@@ -65,7 +63,7 @@ class CollectionExport:
         directory: Path | str,
         *,
         name: str | None = None,
-        rule: str | Chosen | None = None,
+        rule: Rule = None,
         corpus: CorpusChoice = "all",
         query_text: str = "title",
         with_runs: bool = False,
@@ -73,42 +71,33 @@ class CollectionExport:
         replace: bool = False,
         progress: ProgressCallback | None = None,
     ) -> CollectionReport:
-        """Write the collection into a directory of its own: all of it, or, where anything goes wrong, nothing.
+        """Write the collection into a directory of its own, completely or not at all.
 
         Documents, queries and qrels in BEIR's layout, ``qrels.txt`` in TREC's form, ``load.py`` for ir_datasets,
         topics with all their fields, the pool, the logs, and the card (``collection.md``, ``collection.json``)
-        with ``checksums.txt``. No file is there twice but for the qrels.
+        with ``checksums.txt``.
 
         Parameters
         ----------
         directory
-            Not there yet, or empty.
+            New or empty, or with `replace` an exported collection.
         name
-            What it is called in ir_datasets: small letters, digits, ``-``, ``_``, ``.``, parted by ``/``. Made of the
-            campaign's title if left out.
+            In ir_datasets: small letters, digits, ``-``, ``_``, ``.``, separated by ``/``. Made of the campaign's
+            title by default.
         rule
-            How several annotators' judgements become one grade, as :meth:`.QrelsBuilder.build` takes it. Without a
-            grade, the qrels are those of choices, or else of preferences.
-        corpus
-            A name of :data:`collection.campaign.CORPORA`.
-        query_text
-            What the one text of BEIR's queries is made of, a name of :data:`collection.formats.QUERY_TEXTS`.
-        with_runs
-            The imported runs, too, in TREC's form.
+            As :meth:`.QrelsBuilder.build` takes it. Without a grade, the qrels are those of choices, or else of
+            preferences.
+        corpus, query_text
+            Names in :data:`collection.campaign.collection_card.CORPORA` and :data:`collection.formats.QUERY_TEXTS`.
         name_annotators
-            Call the annotators by their names; else they are a1, a2, ... in the card and in the logs. What they wrote
-            in notes is as they wrote it.
-        replace
-            Take the place of an exported collection of that name.
-        progress
-            Told how far the work is.
+            Name the annotators instead of calling them a1, a2, ... in the card and in the logs; notes stay as written.
 
         Raises
         ------
         CampaignError
             There is something in the directory, or nothing to export.
         InputError, UnknownNameError
-            The name, or one of the choices, is none.
+            The name or one of the choices is invalid.
         """
         tell = progress or (lambda what, done, total: None)
         layout.require_output(directory, self.directory)
@@ -125,13 +114,15 @@ class CollectionExport:
             if with_runs:
                 self._write_runs(folder, tell)
             shutil.copyfile(LOADER, folder / "load.py")
-            files = formats.files_in(folder)
-            facts["files"] = [file._asdict() for file in files]
+            files = formats.list_files(folder)
+            facts = {**facts, "files": [file._asdict() for file in files]}
             formats.write_lines([json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)], folder / CARD)
             formats.write_lines([export.card(facts).rstrip("\n")], folder / "collection.md")
-            files = sorted([*files, *(formats.file_in(folder, folder / name) for name in (CARD, "collection.md"))])
+            files = sorted(
+                [*files, *(formats.describe_file(folder, folder / name) for name in (CARD, "collection.md"))]
+            )
             formats.write_lines((f"{file.sha256}  {file.path}" for file in files), folder / formats.CHECKSUMS)
-            files = sorted([*files, formats.file_in(folder, folder / formats.CHECKSUMS)])
+            files = sorted([*files, formats.describe_file(folder, folder / formats.CHECKSUMS)])
         return CollectionReport(Path(directory), facts, files)
 
     def _write_corpus(self, folder: Path, qrels: pd.DataFrame, corpus: CorpusChoice, tell: ProgressCallback) -> None:
@@ -163,9 +154,7 @@ class CollectionExport:
             (folder / FOLDER).mkdir(exist_ok=True)
             shutil.copyfile(source, folder / FOLDER / image.file)
 
-    def _write_tables(
-        self, folder: Path, qrels: pd.DataFrame, made_of: str, rule: str | Chosen | None, query_text: str
-    ) -> None:
+    def _write_tables(self, folder: Path, qrels: pd.DataFrame, made_of: str, rule: Rule, query_text: str) -> None:
         topics, pool = self.corpus.topics(), self.store.pool.pairs()
         formats.write_topics(topics, folder / "topics.jsonl")
         formats.write_queries(topics, folder / "queries.jsonl", query_text)
@@ -178,21 +167,16 @@ class CollectionExport:
             formats.write_qrels(self.qrels.in_form("strata", rule=rule), folder / SAMPLED, form="strata")
 
     def _write_logs(self, folder: Path, names: Mapping[str, str]) -> None:
-        """The logs of what people said, each where there is any."""
-        judgements, choices, preferences = (
-            export.renamed(log, names)
-            for log in (
-                self.store.judgements.table(current=False),
-                self.topic_tasks.choices(current=False),
-                self.topic_tasks.preferences(current=False),
-            )
+        """The logs of decisions that have any entry."""
+        logs = (
+            (self.store.judgements.table, formats.write_judgements, "judgements.jsonl"),
+            (self.topic_tasks.choices, formats.write_choices, "choices.jsonl"),
+            (self.topic_tasks.preferences, formats.write_preferences, "preferences.jsonl"),
         )
-        if len(judgements):
-            formats.write_judgements(self.document_view.quoted(judgements), folder / "judgements.jsonl")
-        if len(choices):
-            formats.write_choices(choices, folder / "choices.jsonl")
-        if len(preferences):
-            formats.write_preferences(preferences, folder / "preferences.jsonl")
+        for read, write, name in logs:
+            log = export.renamed(read(current=False), names)
+            if len(log):
+                write(self.document_view.quoted(log) if "passages" in log else log, folder / name)
 
     def _write_runs(self, folder: Path, tell: ProgressCallback) -> None:
         (folder / "runs").mkdir()
@@ -200,7 +184,7 @@ class CollectionExport:
         for number, run in enumerate(self.corpus.runs(), start=1):
             tell("runs", number, total)
             name = quote(run.name, safe="")[:150]
-            while name.casefold() in names:  # cut alike, or the same to a file system that knows no capitals
+            while name.casefold() in names:  # equal when cut, or on a file system that ignores case
                 name = f"{name}.{number}"
             names.add(name.casefold())
             formats.write_run(run, folder / "runs" / f"{name}.run")

@@ -9,10 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from collection.campaign import run_files
-from collection.records import (
-    Document,
-    Run,
-)
+from collection.records import Document, Run
 from collection.store import Store
 
 
@@ -29,7 +26,7 @@ class Corpus:
 
     def document(self, doc_id: str) -> Document | None:
         """A document, or None if the campaign does not know the id."""
-        return self.store.corpus.documents([doc_id]).get(doc_id)
+        return self.documents([doc_id]).get(doc_id)
 
     def documents(self, doc_ids: Sequence[str]) -> dict[str, Document]:
         """The documents with these ids."""
@@ -45,15 +42,15 @@ class Corpus:
         return self.store.corpus.runs()
 
     def missing_documents(self) -> list[str]:
-        """Ids in the pool whose text is not here."""
+        """Ids of pooled documents without a text."""
         return self.store.corpus.missing_documents()
 
     def without_text(self) -> dict[str, int]:
-        """Topics with pooled pairs that nobody has judged, and nobody can as their text is missing: how many."""
+        """``query_id`` -> number of unjudged pooled pairs without a text, of the topics that have any."""
         return self.store.pool.without_text()
 
     def runs(self, names: Iterable[str] | None = None) -> Iterator[Run]:
-        """The imported runs, one at a time, by name; `names` chooses among them.
+        """The imported runs, or those with these names, one at a time, by name.
 
         Raises
         ------
@@ -67,11 +64,11 @@ class Corpus:
                 yield Run(recorded["run"], run_files.read(self.directory, recorded))
 
     def costs(self) -> pd.DataFrame:
-        """``run`` and what is known of its costs: a column for each name that any import of costs had."""
+        """``run``, and a column for each kind of cost that was imported."""
         return self.store.corpus.costs()
 
     def topic_words(self, query_ids: Sequence[str]) -> dict[str, dict[str, str]]:
-        """``query_id``, ``title``, ``description``, ``narrative`` and the manager's ``note`` of some topics, by id."""
+        """The fields of each topic and the manager's ``note``."""
         return self.store.corpus.topic_words(query_ids)
 
     def titles(self, doc_ids: Iterable[str]) -> dict[str, str]:

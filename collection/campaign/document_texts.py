@@ -1,40 +1,25 @@
-"""Titles and texts of a campaign's documents as they are shown, for what compares them."""
+"""Titles and texts of documents as near-duplicates are found by them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 from collection.documents.rendering import shown
-from collection.store import Store
-
-FETCHED = 500
-"""Documents whose texts are read together."""
+from collection.records import Document
 
 
-class Texts:
-    """Ids of some documents, each with its title and text: as often as somebody goes through them, or one by its id.
+@dataclass(frozen=True)
+class DocumentTexts:
+    """Ids and texts of documents, read anew on each pass, so that they need not fit into memory.
 
-    They are read again each time, a batch at once, so that not all of them are in memory. Documents without a text are
-    passed over.
-
-    Parameters
-    ----------
-    store
-        Where the documents are.
-    doc_ids
-        Which, each once.
-    form
-        How they are shown, as :func:`collection.documents.rendering.shown` takes it.
+    `read` begins a pass; documents without a text are left out.
     """
 
-    def __init__(self, store: Store, doc_ids: Sequence[str], form: str) -> None:
-        self._store, self._doc_ids, self._form = store, doc_ids, form
+    read: Callable[[], Iterable[Document]]
+    form: str
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        for begin in range(0, len(self._doc_ids), FETCHED):
-            for doc_id, document in self._store.corpus.documents(self._doc_ids[begin : begin + FETCHED]).items():
-                if document.text is not None:
-                    yield doc_id, shown(document, self._form).compared
-
-    def __getitem__(self, doc_id: str) -> str:
-        return shown(self._store.corpus.documents([doc_id])[doc_id], self._form).compared
+        for document in self.read():
+            if document.text is not None:
+                yield document.doc_id, shown(document, self.form).compared

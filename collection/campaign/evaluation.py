@@ -1,4 +1,4 @@
-"""Evaluates and compares the campaign's runs by its own qrels."""
+"""Evaluation and comparison of the campaign's runs by its own qrels."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from collection import adjudication, comparison, preferences, reusability
-from collection.adjudication import Chosen, Difference
+from collection.adjudication import ChosenRule, RuleDifference
 from collection.campaign.corpus import Corpus
 from collection.campaign.progress import Progress
-from collection.campaign.qrels import QrelsBuilder
+from collection.campaign.qrels import QrelsBuilder, Rule
 from collection.campaign.rank_comparison import side_by_side
 from collection.campaign.topic_tasks import TopicTasks
 from collection.comparison import Comparison
@@ -25,17 +25,12 @@ from collection.store import Store
 
 
 class Places(NamedTuple):
-    """Where the systems stand by one measure under each of two rules.
+    """The order of the systems by one measure under each of two rules.
 
     Attributes
     ----------
-    measure
-        The measure.
-    table
-        ``run``, ``first``, ``second`` (the means), ``first_place``, ``second_place`` (1 is best, also where less is
-        better; equal values share the better place); best by the first rule on top.
-    tau
-        Kendall's tau-b between the two orders; nan with fewer than two runs, or where all values are equal.
+    table, tau
+        As in :class:`.SideBySide`.
     """
 
     measure: str
@@ -44,9 +39,8 @@ class Places(NamedTuple):
 
     @property
     def moved(self) -> list[str]:
-        """Runs that have another place by the second rule than by the first."""
-        other = self.table["first_place"] != self.table["second_place"]
-        return self.table.loc[other, "run"].tolist()
+        """Runs with another place by the second rule."""
+        return self.table.loc[self.table["first_place"] != self.table["second_place"], "run"].tolist()
 
 
 class RuleComparison(NamedTuple):
@@ -54,35 +48,29 @@ class RuleComparison(NamedTuple):
 
     first: str
     second: str
-    grades: Difference
+    grades: RuleDifference
     places: Places | None
-    """None where no measure was asked for, or one of the two settles no pair."""
+    """None without a measure, or where a rule adjudicates no pair."""
     cautions: tuple[str, ...] = ()
-    """What is to be known of the rules' qrels; see :attr:`collection.adjudication.Adjudicated.caution`."""
+    """See :attr:`collection.adjudication.Adjudicated.caution`."""
 
+
+Measures = Measure | str | Iterable[Measure | str]
 
 ENOUGH_FINISHED = 0.5
-"""From so large a share of the topics with grades on, those judged to the end are looked at alone: the others would add
-holes that are no fault of the pool. With fewer the answer would rest on what happens to be finished first."""
+"""Share of the topics with grades from which on only finished ones are used: unfinished topics have unjudged documents
+that are no fault of the pool, and with fewer the answer would rest on the few that happen to be finished."""
 
 
 class TopicsWithGrades(NamedTuple):
-    """Which topics the pool can be looked at by.
-
-    Attributes
-    ----------
-    graded
-        Topics with a grade, by name.
-    finished
-        Those of them whose pool is judged to the end.
-    """
+    """Topics with a grade, and those of them whose pool is completely judged; by name."""
 
     graded: tuple[str, ...]
     finished: tuple[str, ...]
 
     @property
     def usual(self) -> tuple[str, ...] | None:
-        """What the page and the command take unless told otherwise; None: all that have a grade.
+        """The default of the page and the command; None: all topics with a grade.
 
         Examples
         --------
@@ -96,7 +84,11 @@ class TopicsWithGrades(NamedTuple):
 
 @dataclass(eq=False)
 class Evaluator:
-    """Evaluates and compares the campaign's runs by its own qrels."""
+    """Evaluates and compares the campaign's runs by its own qrels.
+
+    In its methods `runs` and `topics` select some of the runs and topics, and `rule` is an adjudication rule as
+    :meth:`.QrelsBuilder.build` takes it.
+    """
 
     store: Store
     grades: GradeScale
@@ -107,10 +99,10 @@ class Evaluator:
 
     def evaluate(
         self,
-        measures: Measure | str | Iterable[Measure | str],
+        measures: Measures,
         *,
         runs: Iterable[str] | None = None,
-        rule: str | Chosen | None = None,
+        rule: Rule = None,
         topics: Iterable[str] | None = None,
         with_bounds: bool = False,
     ) -> comparison.Evaluation:
@@ -120,10 +112,6 @@ class Evaluator:
         ----------
         measures
             As text (``["nDCG@10", "map"]``) or from :func:`collection.measures.parse`.
-        runs, topics
-            Only these; all runs, and all topics that have a grade, if left out.
-        rule
-            How several annotators' judgements become one grade, as :meth:`.QrelsBuilder.build` takes it.
         with_bounds
             Also how far each value could move if the unjudged documents had any grade of the campaign's scale.
 
@@ -148,15 +136,9 @@ class Evaluator:
         return comparison.with_costs(evaluation, costs)
 
     def explain(
-        self,
-        measure: Measure | str,
-        run: str,
-        query_id: str,
-        *,
-        rule: str | Chosen | None = None,
-        topics: Iterable[str] | None = None,
+        self, measure: Measure | str, run: str, query_id: str, *, rule: Rule = None, topics: Iterable[str] | None = None
     ) -> Explanation:
-        """The calculation of one topic's value for one run, rank by rank; `rule` and `topics` as for :meth:`evaluate`.
+        """The calculation of one topic's value for one run, rank by rank.
 
         Raises
         ------
@@ -169,71 +151,26 @@ class Evaluator:
         return comparison.explain(found, self.qrels.of_topics(rule, topics), measure, query_id)
 
     def by_preferences(self, runs: Iterable[str] | None = None, depth: int | None = None) -> PreferenceValues:
-        """What the imported runs are worth by the preferences; see :func:`collection.preferences.evaluate`.
-
-        Parameters
-        ----------
-        runs
-            Only these; all if left out.
-        depth
-            Look at so many ranks of each topic; at all if left out.
-        """
-        said = self.topic_tasks.preferences()
-        if said.empty:
+        """Evaluate the imported runs by preferences, to a depth; see :func:`collection.preferences.evaluate`."""
+        decisions = self.topic_tasks.preferences()
+        if decisions.empty:
             raise CampaignError("there is no preference yet to evaluate by; compare some documents first")
-        return preferences.evaluate(self.corpus.runs(runs), said, depth)
+        return preferences.evaluate(self.corpus.runs(runs), decisions, depth)
 
     def compare(
         self,
-        measures: Measure | str | Iterable[Measure | str],
+        measures: Measures,
         *,
         runs: Iterable[str] | None = None,
-        rule: str | Chosen | None = None,
+        rule: Rule = None,
         topics: Iterable[str] | None = None,
         **options: Any,
     ) -> Comparison:
-        """The leaderboard of the imported runs with intervals and tests; see :func:`collection.comparison.compare`.
-
-        Parameters
-        ----------
-        measures, runs, rule, topics
-            As for :meth:`evaluate`.
-        **options
-            ``baseline``, ``test``, ``correction``, ``alpha``, ``seed``, ``all_pairs``,
-            ``separate_seeds``.
-
-        Raises
-        ------
-        CampaignError
-            There is no grade yet.
-        InputError
-            `alpha` is no level. One topic or one system is no error: then there are no tests.
-        UnknownNameError
-            There is no system of the baseline's name, no such test, or no such correction.
-        """
+        """The leaderboard of the imported runs with intervals and tests; see :func:`collection.comparison.compare`."""
         return comparison.compare(self.evaluate(measures, runs=runs, rule=rule, topics=topics), **options)
 
-    def side_by_side(
-        self,
-        a: str,
-        b: str,
-        query_id: str,
-        *,
-        depth: int = 10,
-        rule: str | Chosen | None = None,
-    ) -> pd.DataFrame:
+    def side_by_side(self, a: str, b: str, query_id: str, *, depth: int = 10, rule: Rule = None) -> pd.DataFrame:
         """The rankings of two runs for one topic, with grades; see :func:`collection.comparison.side_by_side`.
-
-        Parameters
-        ----------
-        a, b
-            Names of runs.
-        query_id
-            The topic.
-        depth
-            How many ranks.
-        rule
-            How several annotators' judgements become one grade, as :meth:`.QrelsBuilder.build` takes it.
 
         Raises
         ------
@@ -251,19 +188,18 @@ class Evaluator:
         return comparison.side_by_side(read[a], read[b], self.qrels.build(rule), query_id, depth)
 
     def compare_rules(
-        self, first: str | Chosen | None, second: str | Chosen, measure: Measure | str | None = None
+        self, first: Rule, second: str | ChosenRule, measure: Measure | str | None = None
     ) -> RuleComparison:
-        """How many grades differ between two rules, and whether any system changes place.
+        """The grades that differ between two rules, and the systems that change place by a measure.
 
         Parameters
         ----------
         first, second
-            As :meth:`.QrelsBuilder.build` takes them; the first is the default rule where it is None.
+            None is the default rule.
         measure
-            By which the imported runs are put in order; none if left out, and where there are no runs. The runs are
-            evaluated on all topics that have a grade by the rule.
+            Orders the imported runs, on all topics that have a grade by the rule.
         """
-        a, b = adjudication.parse(first), adjudication.parse(second)
+        a, b = adjudication.parse_rule(first), adjudication.parse_rule(second)
         adjudicated = self.qrels.with_sources(a), self.qrels.with_sources(b)
         qrels = adjudicated[0].qrels, adjudicated[1].qrels
         places = None
@@ -278,22 +214,18 @@ class Evaluator:
         cautions = tuple(filter(None, dict.fromkeys(found.caution for found in adjudicated)))
         return RuleComparison(str(a), str(b), adjudication.compare(*qrels), places, cautions)
 
-    def graded_topics(self, rule: str | Chosen | None = None) -> tuple[str, ...]:
-        """The topics that have a grade by this rule, by name."""
-        qrels = self.qrels.of_topics(rule, None)
+    def graded_topics(self, rule: Rule = None) -> tuple[str, ...]:
+        """The topics that have a grade, by name."""
+        qrels = self.qrels.build(rule)
         return tuple(sorted(set(qrels.loc[qrels["relevance"] >= 0, "query_id"].astype(str))))
 
-    def topics_with_grades(
-        self, rule: str | Chosen | None = None, *, graded: tuple[str, ...] | None = None
-    ) -> TopicsWithGrades:
-        """The topics that have a grade by this rule, and which of them are finished.
+    def topics_with_grades(self, rule: Rule = None, *, graded: tuple[str, ...] | None = None) -> TopicsWithGrades:
+        """The topics that have a grade, and which of them are finished.
 
         Parameters
         ----------
-        rule
-            As :meth:`.QrelsBuilder.build` takes it.
         graded
-            :meth:`graded_topics`, if they are there already: settling all judgements takes a while.
+            :meth:`graded_topics`, if known already: adjudicating all judgements takes a while.
         """
         graded = self.graded_topics(rule) if graded is None else graded
         progress = self.progress.topics()
@@ -303,24 +235,18 @@ class Evaluator:
 
     def reusability(
         self,
-        measures: Measure | str | Iterable[Measure | str] = (),
+        measures: Measures = (),
         *,
-        rule: str | Chosen | None = None,
+        rule: Rule = None,
         topics: Iterable[str] | None = None,
         groups: Groups = groups_by_prefix,
         depth: int | None = None,
         rel: float = 1,
         with_bounds: bool = False,
     ) -> Reusability:
-        """Ask whether the collection can be used for other systems; see :func:`collection.reusability.look`.
+        """Whether the collection can evaluate other systems; see :func:`collection.reusability.assess`.
 
-        Parameters
-        ----------
-        measures, groups, depth, rel, with_bounds
-            As there. To which depth the runs were pooled is read off the judgements, not off the rounds of the pool:
-            what is pooled and not yet judged helps nobody.
-        rule, topics
-            As :meth:`evaluate` takes them.
+        The depth of the pool is read off the judgements: pairs that are pooled and not yet judged help nobody.
 
         Raises
         ------
@@ -332,7 +258,7 @@ class Evaluator:
         qrels = self.qrels.of_topics(rule, topics)
         if not len(qrels):
             raise CampaignError("there is no grade yet; judge some pairs first")
-        return reusability.look(
+        return reusability.assess(
             self.corpus.runs(),
             qrels,
             measures,

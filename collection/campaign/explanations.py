@@ -1,4 +1,4 @@
-"""Why a document came up, and what others and the runs say of it where judging is not blind."""
+"""Why a document came up, and where judging is not blind, its other judgements and its ranks."""
 
 from __future__ import annotations
 
@@ -22,15 +22,7 @@ from collection.store import Store
 
 
 class Why(NamedTuple):
-    """Why a document came up.
-
-    Attributes
-    ----------
-    sentence
-        In words.
-    terms
-        (term, share): what weighs for it, and with a negative share against it; the largest is 1 or -1.
-    """
+    """Why a document came up: a sentence, and the terms that weigh for it (negative: against it), at most 1 or -1."""
 
     sentence: str
     terms: list[tuple[str, float]]
@@ -38,7 +30,7 @@ class Why(NamedTuple):
 
 @dataclass(eq=False)
 class Explanations:
-    """Why a document came up, and what others and the runs say of it where judging is not blind."""
+    """Why a document came up, and where judging is not blind, its other judgements and its ranks."""
 
     store: Store
     directory: Path
@@ -58,12 +50,8 @@ class Explanations:
 
         Parameters
         ----------
-        query_id, doc_id, annotator
-            The pair, and who has it on screen.
         reasons
-            Of a row of the matrix, by the round that it came up by or a later one of the topic
-            (:meth:`~collection.campaign.training_round.Learned.reasons`); one is made anew if left out and there is a
-            loop.
+            :meth:`~collection.campaign.training_round.Learned.reasons` of a round of the topic; made again by default.
         """
         settings = self.settings.loop()
         if settings.explain == "nothing":
@@ -98,44 +86,29 @@ class Explanations:
         return Why(sentence, terms)
 
     def explains(self, query_id: str, doc_id: str) -> bool:
-        """Whether a model has to say why a document came up; elsewhere it is the pool, or nobody is told."""
+        """Whether a model is needed to explain the document: not in a pool, nor where the settings show nothing."""
         if self.settings.loop().explain == "nothing" or self.settings.mode(query_id) not in LOOPING:
             return False
         return self.settings.mode(query_id) != "pool-then-loop" or not self.corpus.in_pool(query_id, doc_id)
 
     def others_said(self, query_id: str, doc_id: str, annotator: str) -> pd.DataFrame:
-        """What everybody else said of a pair.
+        """Everybody else's judgements of a pair, oldest first.
 
-        Returns
-        -------
-        DataFrame
-            ``annotator``, ``counts_as``, ``kind``, ``relevance``, ``note``, ``judged_at``, oldest first.
-
-        Raises
-        ------
-        CampaignError
-            Judging is blind here.
+        ``annotator``, ``counts_as``, ``kind``, ``relevance``, ``note``, ``judged_at``.
+        Raises CampaignError where judging is blind.
         """
-        self._not_blind()
-        words = self.judgement_log.judgements(query_id=query_id)
-        own = (words["annotator"] == annotator) & (words["counts_as"] == "judgement")
-        words = words[(words["doc_id"] == doc_id) & ~own]
-        return words[["annotator", "counts_as", "kind", "relevance", "note", "judged_at"]].reset_index(drop=True)
+        self._require_unblinded()
+        judgements = self.judgement_log.judgements(query_id=query_id)
+        own = (judgements["annotator"] == annotator) & (judgements["counts_as"] == "judgement")
+        others = judgements[(judgements["doc_id"] == doc_id) & ~own]
+        return others[["annotator", "counts_as", "kind", "relevance", "note", "judged_at"]].reset_index(drop=True)
 
     def ranks_of(self, query_id: str, doc_id: str) -> pd.DataFrame:
-        """Where the runs have a pair.
+        """``run``, ``rank``, ``score`` of the runs that have a pair, best rank first.
 
-        Returns
-        -------
-        DataFrame
-            ``run``, ``rank``, ``score`` of the runs that have it, best rank first.
-
-        Raises
-        ------
-        CampaignError
-            Judging is blind here.
+        Raises CampaignError where judging is blind.
         """
-        self._not_blind()
+        self._require_unblinded()
         rows = []
         pair = [("query_id", "==", query_id), ("doc_id", "==", doc_id)]
         for recorded in self.store.corpus.runs().to_dict("records"):
@@ -144,6 +117,6 @@ class Explanations:
         found = pd.DataFrame(rows, columns=["run", "rank", "score"])
         return found.sort_values(["rank", "run"], kind="stable", ignore_index=True)
 
-    def _not_blind(self) -> None:
+    def _require_unblinded(self) -> None:
         if self.settings.assignment().blind:
             raise CampaignError("judging is blind in this campaign; its manager can end that on the Assign page")

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sized
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from collection import adjudication, formats, layout
-from collection.adjudication import Chosen
 from collection.campaign.agreement import AgreementStudy
 from collection.campaign.document_view import DocumentView
-from collection.campaign.qrels import QrelsBuilder
+from collection.campaign.qrels import QrelsBuilder, Rule
 from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import InputError
 from collection.formats import QrelsForm
 from collection.store import Store
 
 RULE_FILE = ".rule.json"
-"""What is put behind the name of a qrels file for the file that says which rule made it."""
+"""Suffix, behind the name of a qrels file, of the file that says which rule made it."""
+
+Writer = Callable[[Path | str], int]
+"""Writes a file and returns its number of rows."""
+
+T = TypeVar("T", bound=Sized)
 
 
 @dataclass(eq=False)
@@ -39,97 +45,52 @@ class Exporter:
         passages: Path | str | None = None,
         pool: Path | str | None = None,
         missing_documents: Path | str | None = None,
-        rule: str | Chosen | None = None,
+        rule: Rule = None,
         qrels_form: QrelsForm = "judged",
         unjudged: bool = False,
         include_unjudged_topics: bool = False,
     ) -> dict[str, int]:
-        """Write what is asked for; each file is replaced whole or left as it was.
+        """Write the files that are named; each is replaced as a whole or left as it was.
 
         Parameters
         ----------
         qrels
-            The settled judgements in TREC form. Beside FILE, which has no room for it, FILE.rule.json says which rule
-            made them, of how many judgements by whom, and how the grades came about:
-            :meth:`.QrelsBuilder.rule_report`.
+            Adjudicated judgements in TREC form. FILE.rule.json beside it holds :meth:`.QrelsBuilder.rule_report`.
         judgements
-            The whole log, ``.jsonl``, ``.csv`` or ``.parquet``: every judgement, also the revised ones. Its
-            ``passages`` are quoted, as :meth:`.DocumentView.quoted` does it.
+            The whole log with revised judgements and quoted passages: ``.jsonl``, ``.csv`` or ``.parquet``.
         labels
-            Every annotator's current grades, ``.csv`` or ``.tsv``: one row per annotator and pair, no
-            adjudications.
+            Every annotator's current grades without adjudications: ``.csv`` or ``.tsv``, a row per annotator and pair.
         passages
-            What annotators marked in the judgements that stand, ``.jsonl``: one line a passage, with its words.
+            Passages marked in the current judgements: ``.jsonl``, one line per passage, with its text.
         pool
-            TSV with the header ``query_id doc_id strategy rank``, and of samples what they were drawn by.
+            TSV with the header ``query_id doc_id strategy rank``, and for samples how the pairs were drawn.
         missing_documents
-            Ids in the pool whose text is not here, one a line.
-        rule
-            How several annotators' judgements become one grade, as :meth:`.QrelsBuilder.build` takes it.
-        qrels_form, unjudged, include_unjudged_topics
-            As for :meth:`.QrelsBuilder.in_form`; FILE.rule.json says how many topics were left out.
+            Ids of pooled documents without a text, one per line.
+        rule, qrels_form, unjudged, include_unjudged_topics
+            As for :meth:`.QrelsBuilder.in_form`.
 
         Returns
         -------
         dict
-            Path -> number of rows, for each file that was written; FILE.rule.json, which goes with FILE, is not named.
+            Path -> number of rows, without FILE.rule.json.
 
         Raises
         ------
         InputError
-            A file belongs to the campaign, or cannot be written. In the first case nothing is.
+            A file belongs to the campaign (then nothing is written), or cannot be written.
         """
-        for path in (qrels, judgements, labels, passages, pool, missing_documents):
-            layout.require_output(path, self.directory)
-        written: dict[str, int] = {}
-        if qrels is not None:
-            written[str(qrels)] = self._export_qrels(qrels, rule, qrels_form, unjudged, include_unjudged_topics)
-        elif unjudged or include_unjudged_topics or qrels_form != "judged":
+        log, quoted = self.store.judgements, self.document_view.quoted
+        by_annotator = ["annotator", "query_id", "doc_id"]
+        if qrels is None and (unjudged or include_unjudged_topics or qrels_form != "judged"):
             raise InputError("a form of qrels, or what is unjudged, goes into qrels: name their file, too")
-        if judgements is not None:
-            frame = self.document_view.quoted(self.store.judgements.table(current=False))
-            formats.write_judgements(frame, judgements)
-            written[str(judgements)] = len(frame)
-        if labels is not None:
-            frame = self.agreement.labels().sort_values(["annotator", "query_id", "doc_id"])
-            formats.write_labels(frame, labels)
-            written[str(labels)] = len(frame)
-        if passages is not None:
-            written[str(passages)] = formats.write_passages(
-                self.document_view.quoted(self.store.judgements.table()), passages
-            )
-        if pool is not None:
-            frame = self.store.pool.pairs()
-            formats.write_pool(frame, pool)
-            written[str(pool)] = len(frame)
-        if missing_documents is not None:
-            ids = self.store.corpus.missing_documents()
-            formats.write_lines(ids, missing_documents)
-            written[str(missing_documents)] = len(ids)
-        return written
-
-    def _export_qrels(
-        self,
-        path: Path | str,
-        rule: str | Chosen | None,
-        form: QrelsForm,
-        unjudged: bool,
-        include_unjudged_topics: bool,
-    ) -> int:
-        """Write qrels, and beside them what made them: the TREC form has no place for it, not even for a comment."""
-        chosen = adjudication.parse(rule)
-        report = self.qrels.rule_report(chosen)
-        frame = self.qrels.in_form(
-            form, rule=chosen, unjudged=unjudged, include_unjudged_topics=include_unjudged_topics
+        return self._write(
+            (qrels, lambda path: self._write_qrels(path, rule, qrels_form, unjudged, include_unjudged_topics)),
+            (judgements, _table(lambda: quoted(log.table(current=False)), formats.write_judgements)),
+            (labels, _table(lambda: self.agreement.labels().sort_values(by_annotator), formats.write_labels)),
+            (passages, lambda path: formats.write_passages(quoted(log.table()), path)),
+            (pool, _table(self.store.pool.pairs, formats.write_pool)),
+            (missing_documents, _table(self.store.corpus.missing_documents, formats.write_lines)),
         )
-        if form != "judged" or unjudged:
-            report |= {"form": form, "unjudged": int((frame["relevance"] < 0).sum())}
-        if form == "strata" or unjudged:
-            left_out = [] if include_unjudged_topics else self.qrels.unjudged_topics(form, rule=chosen)
-            report |= {"unjudged_topics_left_out": len(left_out)}
-        formats.write_qrels(frame, path, form=form)
-        formats.write_report(report, path, RULE_FILE)
-        return len(frame)
 
     def decisions(
         self,
@@ -140,41 +101,56 @@ class Exporter:
         preference_qrels: Path | str | None = None,
         choice_rule: str = "majority",
     ) -> dict[str, int]:
-        """Write what is asked for; each file is replaced whole or left as it was.
+        """Write the files that are named; each is replaced as a whole or left as it was.
 
         Parameters
         ----------
         sparse_qrels, preference_qrels
             Qrels in TREC form, from choices and from preferences.
-        choices
-            The whole log of choices, ``.jsonl``: what was shown in its order, what was chosen, also revised ones.
-        preferences
-            The whole log of preferences, ``.jsonl`` or ``.csv``.
+        choices, preferences
+            The whole log, with revised decisions: ``.jsonl``, for preferences also ``.csv``.
         choice_rule
-            Which documents are relevant where several annotators chose, as :meth:`.QrelsBuilder.from_choices` takes it.
+            As :meth:`.QrelsBuilder.from_choices` takes it.
 
         Returns
         -------
         dict
-            Path -> number of rows, for each file that was written.
+            Path -> number of rows.
         """
-        for path in (sparse_qrels, choices, preferences, preference_qrels):
+        tasks = self.topic_tasks
+        return self._write(
+            (sparse_qrels, _table(lambda: self.qrels.from_choices(choice_rule), formats.write_qrels)),
+            (choices, _table(lambda: tasks.choices(current=False), formats.write_choices)),
+            (preferences, _table(lambda: tasks.preferences(current=False), formats.write_preferences)),
+            (preference_qrels, _table(self.qrels.from_preferences, formats.write_qrels)),
+        )
+
+    def _write(self, *files: tuple[Path | str | None, Writer]) -> dict[str, int]:
+        for path, _ in files:
             layout.require_output(path, self.directory)
-        written: dict[str, int] = {}
-        if sparse_qrels is not None:
-            frame = self.qrels.from_choices(choice_rule)
-            formats.write_qrels(frame, sparse_qrels)
-            written[str(sparse_qrels)] = len(frame)
-        if choices is not None:
-            frame = self.topic_tasks.choices(current=False)
-            formats.write_choices(frame, choices)
-            written[str(choices)] = len(frame)
-        if preferences is not None:
-            frame = self.topic_tasks.preferences(current=False)
-            formats.write_preferences(frame, preferences)
-            written[str(preferences)] = len(frame)
-        if preference_qrels is not None:
-            frame = self.qrels.from_preferences()
-            formats.write_qrels(frame, preference_qrels)
-            written[str(preference_qrels)] = len(frame)
-        return written
+        return {str(path): write(path) for path, write in files if path is not None}
+
+    def _write_qrels(self, path: Path | str, rule: Rule, form: QrelsForm, unjudged: bool, unjudged_topics: bool) -> int:
+        """Write qrels, and beside them the report that the TREC form has no room for, not even as a comment."""
+        chosen = adjudication.parse_rule(rule)
+        report = self.qrels.rule_report(chosen)
+        frame = self.qrels.in_form(form, rule=chosen, unjudged=unjudged, include_unjudged_topics=unjudged_topics)
+        if form != "judged" or unjudged:
+            report |= {"form": form, "unjudged": int((frame["relevance"] < 0).sum())}
+        if form == "strata" or unjudged:
+            left_out = [] if unjudged_topics else self.qrels.unjudged_topics(form, rule=chosen)
+            report |= {"unjudged_topics_left_out": len(left_out)}
+        formats.write_qrels(frame, path, form=form)
+        formats.write_report(report, path, RULE_FILE)
+        return len(frame)
+
+
+def _table(read: Callable[[], T], write: Callable[[T, Path | str], None]) -> Writer:
+    """Write the rows that `read` returns, and count them."""
+
+    def write_rows(path: Path | str) -> int:
+        rows = read()
+        write(rows, path)
+        return len(rows)
+
+    return write_rows

@@ -4,49 +4,33 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from collection.active_learning import features as vectors
-from collection.errors import CampaignError, FormatError, InputError
-
-if TYPE_CHECKING:
-    from collection.active_learning.features import Report, Vectors
 from datetime import UTC, datetime
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from collection.active_learning import features
 from collection.campaign.results import ProgressCallback
-from collection.errors import CleverdonError
+from collection.errors import CampaignError, CleverdonError, FormatError, InputError
 from collection.store import Store
+
+if TYPE_CHECKING:
+    from collection.active_learning.features import Report, Vectors
 
 
 class VectorsState(NamedTuple):
-    """Whether the loop can read the documents as they are now.
-
-    Attributes
-    ----------
-    documents
-        Documents that the vectors were made of; 0 where there are none.
-    blocks
-        "words", "chars", "dense".
-    made_at
-        When (UTC); None where there are none.
-    current
-        Whether no document came or changed since.
-    note
-        What the manager should know of them, or "".
-    """
+    """The number of documents that the vectors were made of, and whether none has come or changed since."""
 
     documents: int
     blocks: list[str]
     made_at: datetime | None
+    """UTC; None without vectors."""
     current: bool
     note: str = ""
+    """For the manager."""
 
 
 MANY = 100_000
-"""Documents from which on characters are left out at first: they take some five times the room of words."""
+"""Number of documents from which on characters, which take five times the space of words, are off by default."""
 
 
 @dataclass(eq=False)
@@ -66,21 +50,19 @@ class Features:
         progress: ProgressCallback | None = None,
         processes: int | None = None,
     ) -> Report:
-        """Make the vectors of all documents, or bring them up to date; only new and changed ones are read.
+        """Make or update the vectors of all documents; only new and changed documents are read.
 
         Parameters
         ----------
         blocks
-            Of "words", "chars" and "dense"; as before if left out, at first words and characters, or words alone
+            Of "words", "chars" and "dense"; unchanged by default, at first words and characters, or words alone
             from 100,000 documents on.
         bigrams
             Pairs of words as well.
         dense
-            A .npy file, one row for each document in the order of their import: your own embeddings.
-        progress
-            Told how far the work is.
+            A .npy file of embeddings, one row per document in the order of import.
         processes
-            As many as there are cores if left out.
+            The number of cores by default.
         """
         settings = self.store.settings.all()
         version = settings.get("documents_version", 0)
@@ -93,7 +75,7 @@ class Features:
         if dense is not None and "dense" not in used:
             used.append("dense")
         with_bigrams = before.get("bigrams", False) if bigrams is None else bigrams
-        report = vectors.update(
+        report = features.update(
             self.directory / "vectors",
             self.store.corpus.texts(),
             blocks=tuple(used),
@@ -110,35 +92,35 @@ class Features:
         return report
 
     def version(self) -> str:
-        """What differs when documents came or features were made anew, by whatever process."""
+        """Differs when documents came or features were made again, by any process."""
         settings = self.store.settings.all()
         return json.dumps([settings.get("documents_version", 0), settings.get("vectors", {}).get("fingerprint")])
 
     @property
     def opened_version(self) -> str | None:
-        """:meth:`version` of the features that :meth:`open` gave last; None if it was not asked yet."""
+        """:meth:`version` of the features that :meth:`open` gave last, or None."""
         return None if self._opened is None else self._opened[0]
 
     def open(self, progress: ProgressCallback | None = None) -> Vectors:
-        """The vectors of all documents; they are brought up to date where documents came or changed."""
+        """The vectors of all documents, updated first where documents came or changed."""
         settings = self.store.settings.all()
         if self._opened is not None and self._opened[0] == self.version():
             return self._opened[1]
         current = settings.get("vectors", {}).get("version") == settings.get("documents_version", 0)
         try:
-            opened = vectors.open_vectors(self.directory / "vectors") if current else None
+            opened = features.open_vectors(self.directory / "vectors") if current else None
         except FormatError:  # damaged, or not copied with the rest
             opened = None
         if opened is None or opened.fingerprint != settings["vectors"].get("fingerprint"):
             self._update_or_do_without(progress)
-            opened = vectors.open_vectors(self.directory / "vectors")
-        # Of the documents that they were made of: some may have come while that was done.
+            opened = features.open_vectors(self.directory / "vectors")
+        # The version they were made of: documents may have come meanwhile.
         version = self.store.settings.all()["vectors"]["version"]
         self._opened = (json.dumps([version, opened.fingerprint]), opened)
         return opened
 
     def _update_or_do_without(self, progress: ProgressCallback | None) -> None:
-        """Bring the vectors up to date; embeddings without the newest documents are left out until there are others."""
+        """Update the vectors, without embeddings that lack the newest documents."""
         used = self.store.settings.all().get("vectors", {}).get("blocks", [])
         try:
             self.update(progress=progress)
@@ -155,23 +137,23 @@ class Features:
                 )
 
     def _rows_of_embeddings(self) -> int | None:
-        """How many rows the embeddings have that the vectors hold; None where there are none."""
+        """Number of rows of the embeddings in the vectors; None without embeddings."""
         try:
-            opened = vectors.open_vectors(self.directory / "vectors")
+            opened = features.open_vectors(self.directory / "vectors")
         except FormatError:
             return None
         return next((block.shape[0] for block in opened.blocks if block.name == "dense"), None)
 
     def state(self) -> VectorsState:
-        """What the vectors were made of and when, and whether they are up to date; nothing is made."""
+        """The state of the vectors as they are."""
         settings, directory = self.store.settings.all(), self.directory / "vectors"
-        blocks = settings.get("vectors", {}).get("blocks", [])
+        made = settings.get("vectors", {})
+        blocks = made.get("blocks", [])
         try:
             opened = features.open_vectors(directory)
             made_at = datetime.fromtimestamp((directory / "meta.json").stat().st_mtime, UTC)
         except (CleverdonError, OSError):
             return VectorsState(0, blocks, None, False)
         with_text = [getattr(block, "documents", 0) for block in opened.blocks]
-        current = settings.get("vectors", {}).get("version") == settings.get("documents_version", 0)
-        note = settings.get("vectors", {}).get("note", "")
-        return VectorsState(max(with_text) or opened.size, blocks, made_at, current, note)
+        current = made.get("version") == settings.get("documents_version", 0)
+        return VectorsState(max(with_text) or opened.size, blocks, made_at, current, made.get("note", ""))

@@ -1,4 +1,4 @@
-"""Images of documents in a campaign: their files, each called after its content, and what shows them."""
+"""Images of documents: files of the campaign, named after their content, and links."""
 
 from __future__ import annotations
 
@@ -8,23 +8,21 @@ import re
 import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from collection import formats
 from collection.layout import IMAGES, PRIVATE_FOLDER, create_private, sync_folder
 
 FOLDER = IMAGES
-"""Where a campaign keeps files, in its directory."""
-
 
 NAME = re.compile(r"[0-9a-f]{64}\.(?:" + "|".join(formats.IMAGE_TYPES) + r")\Z")
-"""What a file is called: the SHA-256 of its content, and its kind."""
+"""File names: the SHA-256 of the content, and its type."""
 
 
 class Image(NamedTuple):
-    """An image of a document: a `file` of the campaign or a `link`, the other is None; `alt` says what it shows.
+    """An image of a document: a `file` of the campaign or a `link`; the other is None.
 
-    `allowed`: it may be drawn. A link whose host the manager has not named may be followed only.
+    An image that is not `allowed`, a link to a host that the manager has not named, is shown as a link.
     """
 
     file: str | None
@@ -33,15 +31,8 @@ class Image(NamedTuple):
     allowed: bool
 
 
-def images_of(metadata: Mapping[str, Any], hosts: Iterable[str] = ()) -> list[Image]:
-    """The images of a document, as its metadata name them; whatever else stands there is none.
-
-    Parameters
-    ----------
-    metadata
-        A document's.
-    hosts
-        From which linked images may be drawn.
+def images_of(metadata: Mapping[str, object], hosts: Iterable[str] = ()) -> list[Image]:
+    """The valid images in a document's metadata; linked ones are allowed from `hosts`.
 
     Examples
     --------
@@ -57,12 +48,12 @@ def images_of(metadata: Mapping[str, Any], hosts: Iterable[str] = ()) -> list[Im
         file, link = each.get("file"), each.get("link")
         if isinstance(file, str) and NAME.match(file):
             found.append(Image(file, None, alt or "", True))
-        elif isinstance(link, str) and (host := formats.host_of(link)):
+        elif isinstance(link, str) and (host := formats.parse_host(link)):
             found.append(Image(None, link, alt or "", host in set(hosts)))
     return found
 
 
-class Keeper:
+class ImageImport:
     """Copies images into a campaign, in one import.
 
     Parameters
@@ -70,7 +61,7 @@ class Keeper:
     directory
         The campaign's.
     written
-        Gets every file that is new, and the folder if it is, so that an import that fails can remove them.
+        Gets every new file, and the folder if it is new, so that an import that fails can remove them.
     """
 
     def __init__(self, directory: Path, written: list[Path]) -> None:
@@ -79,29 +70,29 @@ class Keeper:
         self.new = 0
         self.links: dict[str, int] = {}
 
-    def kept(self, path: Path | str, number: int, named: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
-        """What the metadata say of images that a line names, whose files are then on disk.
+    def add(self, path: Path | str, number: int, named: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
+        """Copy the images that a line names; returns their entries in the metadata.
 
         Raises
         ------
         FormatError
-            One of them cannot be taken; with path and line.
+            An image cannot be read; with path and line.
         """
-        kept: list[dict[str, str]] = []
+        entries: list[dict[str, str]] = []
         for each in named:
             if "path" in each:
                 content, kind = formats.read_image(path, number, each["path"])
                 name = f"{hashlib.sha256(content).hexdigest()}.{kind}"
                 self._write(name, content)
-                kept.append({"file": name, "alt": each["alt"]})
+                entries.append({"file": name, "alt": each["alt"]})
             else:
-                host = formats.host_of(each["link"]) or ""
+                host = formats.parse_host(each["link"]) or ""
                 self.links[host] = self.links.get(host, 0) + 1
-                kept.append({"link": each["link"], "alt": each["alt"]})
-        return kept
+                entries.append({"link": each["link"], "alt": each["alt"]})
+        return entries
 
     def _write(self, name: str, content: bytes) -> None:
-        """Write a file so that it is on disk, whole, before the database names it."""
+        """Write a file completely and durably before the database names it."""
         self.files.add(name)
         target = self.folder / name
         if target.exists():
@@ -118,8 +109,7 @@ class Keeper:
         part.replace(target)
         self.new += 1
 
-    def settle(self) -> None:
-        """Make the names of the new files last, too."""
-        if not self.new:
-            return
-        sync_folder(self.folder)
+    def sync(self) -> None:
+        """Make the names of the new files durable."""
+        if self.new:
+            sync_folder(self.folder)

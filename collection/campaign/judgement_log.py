@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
@@ -13,31 +12,27 @@ from collection.store import Store
 
 @dataclass(eq=False)
 class JudgementLog:
-    """The append-only log of judgements."""
+    """The append-only log of judgements.
+
+    `judgements` and `annotators` are :meth:`.JudgementTables.table` and :meth:`.JudgementTables.annotators`.
+    """
 
     store: Store
 
-    def judgements(self, **which: Any) -> pd.DataFrame:
-        """Judgements, oldest first; see :meth:`.JudgementTables.table` for what can be chosen."""
-        return self.store.judgements.table(**which)
-
-    def annotators(self) -> pd.DataFrame:
-        """``annotator``, ``judgements``, ``seconds`` (median), ``last_at``; by name."""
-        return self.store.judgements.annotators()
+    def __post_init__(self) -> None:
+        self.judgements = self.store.judgements.table
+        self.annotators = self.store.judgements.annotators
 
     def flagged(self) -> pd.DataFrame:
-        """What annotators want to be looked at again, newest first.
+        """Return flagged judgements, newest first.
 
-        Returns
-        -------
-        DataFrame
-            ``query_id``, ``doc_id``, ``annotator``, ``kind``, ``relevance``, ``note``, ``judged_at``.
+        ``query_id``, ``doc_id``, ``annotator``, ``kind``, ``relevance``, ``note``, ``judged_at``.
         """
-        said = self.store.judgements.table()
-        said = said[said["flagged"] & (said["counts_as"] == "judgement")][::-1].reset_index(drop=True)
-        return said[["query_id", "doc_id", "annotator", "kind", "relevance", "note", "judged_at"]]
+        log = self.store.judgements.table()
+        log = log[log["flagged"] & (log["counts_as"] == "judgement")][::-1].reset_index(drop=True)
+        return log[["query_id", "doc_id", "annotator", "kind", "relevance", "note", "judged_at"]]
 
     def adjudications(self, annotator: str | None = None) -> pd.DataFrame:
-        """The adjudications that stand, oldest first; only those by `annotator` if one is named."""
-        said = self.store.judgements.table(annotator=annotator)
-        return said[said["counts_as"] == adjudication.ADJUDICATION].reset_index(drop=True)
+        """Return current adjudications, by `annotator` if one is named, oldest first."""
+        log = self.store.judgements.table(annotator=annotator)
+        return log[log["counts_as"] == adjudication.ADJUDICATION].reset_index(drop=True)

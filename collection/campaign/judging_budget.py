@@ -1,4 +1,4 @@
-"""The loop's judgement budgets: how much is used, and how many documents each topic may still get."""
+"""The judgement budgets of the loop."""
 
 from __future__ import annotations
 
@@ -19,25 +19,21 @@ from collection.store import Store
 
 
 def shares(budget: int, taken: Sequence[int], most: Sequence[int]) -> NDArray[np.int64]:
-    """Share a budget equally among topics; what a topic cannot use goes to the others.
+    """Share a budget of documents equally among topics; what a topic cannot use goes to the others.
 
-    Every topic may come to the same number of documents, the highest with which the budget suffices. A topic that has
-    more already keeps them, one that has fewer to judge takes those, and single documents that are left over go to the
-    first topics.
+    A topic that has more than its share keeps them. Single documents that are left over go to the first topics.
 
     Parameters
     ----------
-    budget
-        Documents in all.
     taken
         (topics,) documents that are judged or handed out.
     most
-        (topics,) documents that there are; less than `taken` means that the topic gets no more.
+        (topics,) documents that there are; a topic with fewer than `taken` gets no more.
 
     Returns
     -------
     ndarray
-        (topics,) how many each may come to.
+        (topics,) number of documents, including those taken.
 
     Examples
     --------
@@ -57,7 +53,7 @@ def shares(budget: int, taken: Sequence[int], most: Sequence[int]) -> NDArray[np
 
 @dataclass(eq=False)
 class JudgingBudget:
-    """The loop's judgement budgets: how much is used, and how many documents each topic may still get."""
+    """The judgement budgets of the loop: how much is used, and how many documents each topic may still get."""
 
     store: Store
     settings: Settings
@@ -65,38 +61,30 @@ class JudgingBudget:
     _outside: tuple[dict[str, NDArray[np.int64]], int, dict[str, int]] | None = field(default=None, init=False)
 
     def room(self, query_id: str, annotator: str | None = None, *, alone: bool = True) -> int | None:
-        """How many more documents of a topic may be handed out by the loop's budgets; None where there is no budget.
+        """Return how many more documents of a topic the budgets allow; None without a budget.
 
-        What is on lease will soon be judged and counts, in whatever topic; but not what this annotator holds. The
-        budget of all topics is shared by :func:`shares`.
-
-        Parameters
-        ----------
-        query_id, annotator
-            The topic, and for whom; for everybody if left out.
-        alone
-            Whether the annotator gives back what they hold in other topics; if not, that counts as well.
+        Leases count as judged, except those of `annotator` in this topic, or with `alone` in all topics. The budget of
+        all topics is shared by :func:`shares`.
         """
         settings, at = self.settings.loop(), clock.seconds()
         rooms = []
         if settings.topic_budget:
-            rooms.append(settings.topic_budget - self.store.queue.spoken_for(at, query_id, but=annotator))
+            rooms.append(settings.topic_budget - self.store.queue.count_taken(query_id, at, annotator))
         if settings.budget:
-            taken = self.store.queue.spoken_for_topics(at, annotator, None if alone else query_id)
+            taken = self.store.queue.count_taken_by_topic(at, annotator, None if alone else query_id)
             rooms.append(self._shares(taken)[query_id] - taken.get(query_id, 0))
         return max(min(rooms), 0) if rooms else None
 
     def _shares(self, taken: dict[str, int]) -> dict[str, int]:
-        """How many documents of each topic may be judged by the budget of all topics, given those that are taken."""
         most = self.most_in_loop()
         given = shares(self.settings.loop().budget, [taken.get(q, 0) for q in most], list(most.values()))
         return dict(zip(most, given.tolist(), strict=True))
 
     def most_in_loop(self) -> dict[str, int]:
-        """Documents that can be judged in each topic in all, within its own budget; 0 where there is no loop.
+        """Return the maximum number of judged documents of each topic within its own budget; 0 without a loop.
 
-        They are those that the loop can hand out, and those that are judged although it cannot: imported labels and
-        what was found by searching, which use up the budget as well.
+        They are those that the loop can hand out, and judged ones beyond these: imported labels and documents found by
+        searching use up the budget as well.
         """
         settings, outside = self.settings.loop(), self._judged_outside_loop()
         sizes = {query_id: len(rows) + outside[query_id] for query_id, rows in self.loop_scope.rows().items()}
@@ -104,7 +92,7 @@ class JudgingBudget:
         return {query_id: limited.get(query_id, 0) for query_id in self.settings.modes()}
 
     def _judged_outside_loop(self) -> dict[str, int]:
-        """Judged documents that are not in :meth:`.LoopScope.rows`, by topic; counted anew when the log has changed."""
+        """Count the judged documents of each topic outside :meth:`.LoopScope.rows`; cached until the log changes."""
         rows, logged = self.loop_scope.rows(), self.store.judgements.versions()[1]
         if self._outside is None or self._outside[0] is not rows:
             self._outside = (rows, 0, dict.fromkeys(rows, 0))
@@ -117,17 +105,17 @@ class JudgingBudget:
         return counts
 
     def state(self) -> BudgetState:
-        """How much of the loop's judgement budgets is used, and where."""
+        """Return how much of the budgets is used."""
         settings, modes = self.store.settings.get("loop", {}), self.settings.modes()
         return BudgetState(
             settings.get("budget", 0),
             settings.get("topic_budget", 0),
-            self.store.queue.spoken_for_topics(math.inf),  # no lease lasts so long: only what is judged
+            self.store.queue.count_taken_by_topic(math.inf),  # without leases
             [query_id for query_id, mode in modes.items() if mode in LOOPING],
         )
 
     def used_up(self, query_id: str) -> str:
-        """The budget that is used up where a topic's loop has no more, as a short sentence; empty where none is."""
+        """Describe the budget that is used up in a topic's loop; empty if none is."""
         settings = self.settings.loop()
         if self.settings.mode(query_id) not in LOOPING or not (settings.budget or settings.topic_budget):
             return ""

@@ -1,4 +1,4 @@
-"""What the judging page asks of annotators, and how it shows documents: the manager's settings of it."""
+"""Settings of the judging page."""
 
 from __future__ import annotations
 
@@ -10,17 +10,14 @@ from collection.errors import InputError, UnknownNameError
 
 Task = Literal["grades", "list", "preference"]
 
-
 TASKS: dict[Task, str] = {
     "grades": "Grades: one document at a time gets a grade, as dense qrels want it",
     "list": "Lists: of a topic's first documents the one or few that answer it are chosen, for sparse qrels",
     "preference": "Preferences: two documents side by side, which of them is better",
 }
-"""What annotators are asked: name -> what it means."""
-
+"""Names and descriptions of the tasks of annotators."""
 
 Form = Literal["auto", "plain", "preformatted", "markdown", "html"]
-
 
 FORMS: dict[Form, str] = {
     "auto": "by the document: its `format` where it has one, HTML where it begins like a page, else plain",
@@ -29,47 +26,38 @@ FORMS: dict[Form, str] = {
     "markdown": "Markdown: headings, lists, tables and emphasis are drawn",
     "html": "HTML: the words of the page, without anything that it would do",
 }
-"""How the text of documents is to be read: name -> what it means."""
-
+"""Names and descriptions of the forms of a document's text."""
 
 Long = Literal["whole", "passages"]
 
-
 MOST_CHOSEN = 50
-"""So many documents of a list can be chosen at most, whatever the manager says."""
-
+"""Upper limit of :attr:`CardSettings.most_chosen`."""
 
 _HOST = re.compile(r"(?:\w(?:[\w-]*\w)?\.)*\w(?:[\w-]*\w)?")
 
 
 @dataclass(frozen=True)
 class CardSettings:
-    """What the judging page asks, and how it shows documents.
+    """Settings of the judging page.
 
     Attributes
     ----------
-    task
-        A name of :data:`TASKS`.
-    list_size
-        For lists: documents of a list, the first of the topic's pool; from 2 to 50.
-    most_chosen
-        For lists: how many of them can be chosen at most.
+    task, form
+        Names of :data:`TASKS` and :data:`FORMS`.
+    list_size, most_chosen
+        Documents of a list, the first of the topic's pool (2 to 50), and how many of them can be chosen.
     preference_size
-        For preferences: documents of a topic that are compared, the first of its pool; from 2 to 100.
-    form
-        A name of :data:`FORMS`.
-    long
-        Long documents come "whole", or folded to the "passages" that match the topic, with the rest one key away.
-    long_from
-        Characters from which on a document is long.
+        Documents of a topic that are compared, the first of its pool (2 to 100).
+    long, long_from
+        Documents from this number of characters on are shown "whole", or folded to the "passages" that match the topic.
     marking
-        Whether annotators can mark passages.
+        Annotators can mark passages.
     near
-        Whether a document says that it is nearly the same as one that they have judged.
+        A notice marks documents that are nearly the same as a judged one.
     image_hosts
-        Hosts whose images are shown where a document links to them. Files that were imported always are.
+        Hosts from which linked images are shown.
     rest_after
-        Minutes of judging without a break after which the card says so; 0: never.
+        Minutes of judging without a break after which the card suggests one; 0: never.
     """
 
     task: Task = "grades"

@@ -1,7 +1,8 @@
-"""Which documents belong to a topic, and which of them its loop may hand out."""
+"""The documents that belong to a topic, and those that its loop may hand out."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +17,7 @@ from collection.store import Store
 
 @dataclass(eq=False)
 class LoopScope:
-    """Which documents belong to a topic, and which of them its loop may hand out."""
+    """The documents that belong to a topic, and those that its loop may hand out."""
 
     store: Store
     settings: Settings
@@ -24,11 +25,11 @@ class LoopScope:
     _rows: tuple[tuple[object, ...], dict[str, NDArray[np.int64]]] | None = field(default=None, init=False)
 
     def rows(self) -> dict[str, NDArray[np.int64]]:
-        """Matrix rows of the documents that the loop can hand out, judged or not, of each topic that is in a loop."""
+        """Return the matrix rows of the documents, judged or not, that each topic's loop can hand out."""
         settings, modes = self.settings.loop(), self.settings.modes()
         made_of = (self.store.corpus.runs_signature(), self.store.judgements.versions()[0], settings, modes)
         if self._rows is None or self._rows[0] != (self.store.corpus.document_rows(), *made_of):
-            listed = {} if settings.by_model else self._listed_rows()  # which may add rows
+            listed = {} if settings.by_model else self._listed_rows()  # may add rows
             documents = self.store.corpus.document_rows()
             allowed = np.flatnonzero(self.judgeable_in_loop())
             found: dict[str, NDArray[np.int64]] = {}
@@ -44,35 +45,30 @@ class LoopScope:
         return self._rows[1]
 
     def _listed_rows(self) -> dict[str, NDArray[np.int64]]:
-        """Matrix rows of what the runs have, by topic; where no document has a text, those without a row get one."""
+        """Return the matrix rows of the runs' documents by topic."""
         pairs = [run.frame[["query_id", "doc_id"]].astype("str") for run in self.corpus.runs()]
         if not pairs:
             return {}
         every = pd.concat(pairs).drop_duplicates()
-        if self.store.corpus.document_rows() == len(self.store.corpus.without_text_rows()):
-            at = self.store.corpus.rows_of(every["doc_id"].unique())
-            missing = dict.fromkeys(doc_id for doc_id in every["doc_id"] if doc_id not in at)
-            if missing:
-                with self.store.transaction():
-                    self.store.corpus.add_document_ids(missing)
-        every["row"] = every["doc_id"].map(self.store.corpus.rows_of(every["doc_id"].unique()))
+        every["row"] = every["doc_id"].map(self.rows_of(every["doc_id"].unique()))
         known = every.dropna().astype({"row": "int64"})
         return {str(query_id): part["row"].to_numpy() for query_id, part in known.groupby("query_id")}
 
+    def rows_of(self, doc_ids: Collection[str]) -> dict[str, int]:
+        """Return the matrix row of each document; if no document has a text, it adds missing rows."""
+        corpus = self.store.corpus
+        rows = corpus.rows_of(doc_ids)
+        if len(rows) == len(doc_ids) or corpus.document_rows() > len(corpus.without_text_rows()):
+            return rows
+        corpus.add_document_ids(doc_id for doc_id in doc_ids if doc_id not in rows)
+        return corpus.rows_of(doc_ids)
+
     def universe(self, query_id: str, decisions: pd.DataFrame, judgeable: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """(documents,) bool: the scope of a topic, which its recall and its unjudged documents are of.
+        """Return the documents that a topic's recall refers to, as a (documents,) mask.
 
-        The pool; in a loop over the whole collection every document that can be judged, that is in the topic's pool
-        or that is judged. Documents of the pool whose text is missing belong to it: they may be relevant.
-
-        Parameters
-        ----------
-        query_id
-            The topic.
-        decisions
-            The topic's, as :meth:`.JudgementTables.decisions` gives them.
-        judgeable
-            :meth:`judgeable` of all documents.
+        The pool, with documents whose text is missing; in a loop over the whole collection also every judgeable or
+        judged document. `decisions` are those of :meth:`.JudgementTables.decisions` for the topic, `judgeable` is
+        :meth:`judgeable`.
         """
         scope = np.zeros(len(judgeable), dtype=np.bool_)
         scope[self.store.pool.rows(query_id)] = True
@@ -82,11 +78,7 @@ class LoopScope:
         return scope
 
     def allowed(self, query_id: str, size: int | None = None) -> NDArray[np.bool_]:
-        """(documents,) bool: what the loop may hand out for a topic.
-
-        The pool, or every document; of those that can be judged, and that the model can read. The first `size`
-        documents, all if left out.
-        """
+        """Return what the loop may hand out for a topic, as a mask of the first `size` documents or of all."""
         judgeable = self.judgeable_in_loop(size)
         if self.settings.scopes()[query_id] not in IN_POOL:
             return judgeable
@@ -95,17 +87,16 @@ class LoopScope:
         return scope & judgeable
 
     def judgeable_in_loop(self, size: int | None = None) -> NDArray[np.bool_]:
-        """(documents,) bool: :meth:`judgeable`, without those that the model cannot read where it chooses."""
+        """Return :meth:`judgeable`, without documents that a model cannot read if a model ranks."""
         judgeable = self.judgeable(size)
         if self.settings.loop().by_model:
             judgeable[[row for row in self.store.corpus.without_text_rows() if row < len(judgeable)]] = False
         return judgeable
 
     def judgeable(self, size: int | None = None) -> NDArray[np.bool_]:
-        """(documents,) bool: those that have a text. Where none has, all.
+        """Return the documents that have a text, or all if none has, as a mask of the first `size` documents or of all.
 
-        Annotators then have the texts elsewhere, and know them by their ids. The first `size` documents, all if left
-        out. :func:`collection.store.connection.held_back` says the same of one document.
+        :func:`collection.store.connection.held_back` is the same for one document.
         """
         rows = self.store.corpus.document_rows() if size is None else size
         without = [row for row in self.store.corpus.without_text_rows() if row < rows]

@@ -1,4 +1,4 @@
-"""How the documents of a campaign are chosen: the modes of its topics, and the settings of its loop."""
+"""Modes of topics, and settings of the loop."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from collection.active_learning import training_round
 from collection.errors import InputError, UnknownNameError
 
 EVERYWHERE = {"loop", "pool-then-loop"}
-"""Modes in which any document of the collection may be judged."""
-
+"""Modes with the whole collection as scope."""
 
 IN_POOL = ("pool", "random", "loop-in-pool")
-"""Modes in which the pool is judged and nothing else."""
-
+"""Modes with the pool as scope."""
 
 MODES: dict[str, str] = {
     "pool": "Pool only: the pairs of the pool, in its order",
@@ -25,48 +23,43 @@ MODES: dict[str, str] = {
     "loop-in-pool": "Loop within the pool: the model chooses the order in which the pool is judged",
     "closed": "Closed: nothing more is handed out",
 }
-"""How the pairs of a topic are chosen: name -> what it means."""
-
+"""Names and descriptions of the modes."""
 
 LOOPING = {"loop", "loop-in-pool", "pool-then-loop"}
-"""Modes in which judgements decide what comes next."""
-
+"""Modes with a loop."""
 
 MODEL = "model"
-"""What ranks in a loop that is not left to a pooling strategy."""
-
+"""Value of `by` for a model."""
 
 ExplanationLevel = Literal["terms", "terms and runs", "nothing"]
 
 
 @dataclass(frozen=True)
 class LoopSettings:
-    """How the loop of a campaign works.
+    """Settings of the loop.
 
     Attributes
     ----------
     mode
-        A name of :data:`MODES` but "closed"; a topic may have another.
+        A name of :data:`MODES` except "closed"; topics may have their own.
     level
-        The grade from which on a document is relevant.
+        Minimum relevant grade.
     learner, grades, presumed, evidence
         See :class:`collection.active_learning.training_round.Recipe`.
     run
-        Irrelevant documents in a row after which documents are drawn at random, so that recall can be estimated
-        and promised; None: 50, or 200 from 20,000 documents on, and never where a pooling strategy ranks. 0: never.
+        Number of irrelevant documents in a row after which documents are drawn at random for estimating recall. None:
+        50, or 200 from 20,000 documents on, and never where a pooling strategy ranks. 0: never.
     control
-        Least share of random draws from the beginning.
+        Minimum share of random draws from the beginning.
     target, confidence
-        What the stop advice is to promise: so much recall, with so much confidence.
+        Target recall of the stop advice, and its confidence.
     explain
-        What annotators are shown who ask why a document came up. The runs tell how it was ranked: no longer blind.
+        What annotators see who ask why a document was selected; runs reveal its ranks.
     by
-        What ranks in the loop: "model", or the name of an adaptive pooling strategy, which chooses from what the runs
-        have and reads no text.
+        "model", or the name of an adaptive pooling strategy, which ranks documents of the runs without reading texts.
     budget, topic_budget
-        Once so many documents are judged, of all topics together or of one, its loop hands out no more; 0: no
-        budget. Every document that somebody judged counts once: second opinions come on top, and what annotators have
-        on screen by then they may still judge.
+        Number of judged documents, of all topics or of each, after which a loop hands out no more; 0: no budget.
+        Second opinions, and documents on screen by then, come on top.
 
     Examples
     --------
@@ -108,29 +101,23 @@ class LoopSettings:
         self.recipe()
 
     def recipe(self) -> training_round.Recipe:
-        """How to learn."""
+        """Return the settings of a training round."""
         return training_round.Recipe(
             self.learner, level=self.level, grades=self.grades, presumed=self.presumed, evidence=self.evidence
         )
 
     @property
     def by_model(self) -> bool:
-        """Whether a model ranks, and not a pooling strategy."""
+        """Whether a model ranks, not a pooling strategy."""
         return self.by == MODEL
 
     @property
     def draws_after(self) -> int | None:
-        """`run` as :func:`collection.active_learning.training_round.queue` takes it."""
+        """`run` as :func:`collection.active_learning.training_round.build_queue` takes it."""
         return 0 if self.run is None and not self.by_model else self.run
 
 
 def known_mode(mode: str) -> None:
-    """Refuse what is not a mode.
-
-    Raises
-    ------
-    UnknownNameError
-        It is none.
-    """
+    """Raise UnknownNameError unless `mode` is one."""
     if mode not in MODES:
         raise UnknownNameError("mode", mode, MODES)

@@ -1,4 +1,4 @@
-"""Everything at a glance, and what to do next."""
+"""Summary of a campaign, and the next step."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from collection.campaign.results import NextStep
 from collection.campaign.settings import Settings
 from collection.campaign.topic_tasks import TopicTasks
 from collection.preferences import choices
-from collection.records import GradeScale, in_natural_order
+from collection.records import GradeScale, sort_naturally
 from collection.stopping.table import missing_texts
 from collection.store import Store
 
 
 def waiting_topics(number: int) -> str:
-    """How many topics wait for the texts of their pools, in a sentence; empty where none does."""
+    """Say how many topics wait for the texts of their pools; empty for none."""
     if not number:
         return ""
     what = "1 topic waits" if number == 1 else f"{number:,} topics wait"
@@ -28,7 +28,7 @@ def waiting_topics(number: int) -> str:
 
 @dataclass(eq=False)
 class Overview:
-    """Everything at a glance, and what to do next."""
+    """Summary of a campaign, and the next step."""
 
     store: Store
     title: str
@@ -39,14 +39,14 @@ class Overview:
     topic_tasks: TopicTasks
 
     def status(self) -> dict[str, Any]:
-        """Everything at a glance, as plain data: what `cleverdon status` and the Overview page show.
+        """Return the summary of `cleverdon status` and the Overview page, as plain data.
 
-        Sums of :meth:`.Progress.topics` under the same names, ``left`` as ``remaining``. ``outside_pool`` are all pairs
-        that are judged and not in the pool, so ``judged_in_pool`` and they together are all that is judged.
+        Sums of :meth:`.Progress.topics` have the same names, ``left`` is ``remaining``; ``outside_pool`` counts judged
+        pairs outside the pool.
         """
         progress = self.progress.topics()
         annotators = self.store.judgements.annotators()
-        progress = in_natural_order(progress)
+        progress = sort_naturally(progress)
         per_topic = progress.astype(object).where(progress.notna(), None).to_dict("records")
         sums = progress[["judged", "judged_in_pool", "cannot_judge", "made", "goal", "waiting", "without_text"]].sum()
         return {
@@ -66,17 +66,17 @@ class Overview:
         }
 
     def next_step(self) -> NextStep:
-        """What a person who runs the campaign should do now."""
+        """Return what the manager should do now."""
         settings = self.settings.judging_page()
         counts = self.store.judgements.counts()
         if settings.task == "grades" or not (counts["topics"] and counts["pool"] and counts["documents"]):
             return self._next_step_of_grading(counts)
-        board = self.topic_tasks.board()
-        made, wanted, _, topics = board.totals()
+        state = self.topic_tasks.decisions()
+        made, wanted, _, topics = state.totals()
         if not topics:
             least = 1 if settings.task == "list" else 2
             return NextStep("import", f"Import the documents: no topic has {least} or more with a text in its pool.")
-        waiting = waiting_topics(board.waiting())
+        waiting = waiting_topics(state.waiting())
         held = f" {waiting} Import their texts; the Export page lists the ids." if waiting else ""
         verb, what = ("Choose", "lists") if settings.task == "list" else ("Compare", "topics")
         if made < wanted:
@@ -88,7 +88,6 @@ class Overview:
         return NextStep("export", f"Every topic is decided: export the {made_of}, and evaluate the runs.")
 
     def _next_step_of_grading(self, counts: dict[str, int]) -> NextStep:
-        """The same where documents are graded one by one, or where too little is there for the campaign's task."""
         progress = self.progress.topics()
         remaining, waiting = int(progress["left"].sum()), int(progress["waiting"].sum())
         free = remaining - waiting
@@ -128,20 +127,19 @@ class Overview:
         return NextStep("export", "Every pair of the pool is judged: export the qrels, and evaluate the runs.")
 
     def decisions(self) -> dict[str, Any] | None:
-        """How far the campaign's task is, as plain data; None where it is to grade documents.
+        """Return the progress of lists or preferences as plain data; None if the task is grading.
 
-        ``task``; ``made`` and ``remaining`` (decisions on topics that are open), ``decided`` (topics that want no
-        more), ``topics`` (that are open), ``waiting`` (topics that are not, as too few documents of their pool have a
-        text); ``annotators`` (by name: ``annotator``, ``topics``); ``choices`` or
-        ``preferences`` (that stand), and ``agreement`` on topics that several decided: None where there is none, else
-        the fields of :class:`~collection.preferences.choices.ChoiceAgreement` or
-        :class:`~collection.preferences.PreferenceAgreement`.
+        ``task``; ``made`` and ``remaining`` (decisions on open topics), ``decided`` (topics that need no more),
+        ``topics`` (open ones), ``waiting`` (topics with too few texts); ``annotators`` (``annotator``, ``topics``);
+        ``choices`` or ``preferences`` (current ones); ``agreement`` (None, or the fields of
+        :class:`~collection.preferences.choices.ChoiceAgreement` or
+        :class:`~collection.preferences.PreferenceAgreement`).
         """
         settings = self.settings.judging_page()
         if settings.task == "grades":
             return None
-        board = self.topic_tasks.board()
-        made, wanted, decided, topics = board.totals()
+        state = self.topic_tasks.decisions()
+        made, wanted, decided, topics = state.totals()
         what = "choices" if settings.task == "list" else "preferences"
         found = (
             choices.agreement(self.topic_tasks.choices(shared=True))
@@ -155,8 +153,8 @@ class Overview:
             "remaining": wanted - made,
             "decided": decided,
             "topics": topics,
-            "waiting": board.waiting(),
-            "annotators": [{"annotator": name, "topics": count} for name, count in sorted(board.made.items()) if count],
+            "waiting": state.waiting(),
+            "annotators": [{"annotator": name, "topics": count} for name, count in sorted(state.made.items()) if count],
             what: self.topic_tasks.counts()[what],
             "agreement": agreement if found.comparisons else None,
         }

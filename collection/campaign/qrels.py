@@ -1,17 +1,15 @@
-"""Adjudicates judgements, choices and preferences into qrels."""
+"""Adjudication of judgements, choices and preferences into qrels."""
 
 from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import pandas as pd
 
-from collection import adjudication, clock, preferences
-from collection import export as exporting
-from collection.adjudication import Adjudicated, Chosen
+from collection import adjudication, clock, export, preferences
+from collection.adjudication import Adjudicated, ChosenRule
 from collection.campaign.corpus import Corpus
 from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import CampaignError, InputError
@@ -20,10 +18,13 @@ from collection.preferences import choices
 from collection.records import GradeScale
 from collection.store import Store
 
+Rule = str | ChosenRule | None
+"""An adjudication rule; None is the default."""
+
 
 @dataclass(eq=False)
 class QrelsBuilder:
-    """Adjudicates judgements, choices and preferences into qrels."""
+    """Adjudication of judgements, choices and preferences into qrels."""
 
     store: Store
     title: str
@@ -31,108 +32,90 @@ class QrelsBuilder:
     corpus: Corpus
     topic_tasks: TopicTasks
 
-    def build(self, rule: str | Chosen | None = None, **parameters: str) -> pd.DataFrame:
-        """The judgements settled into qrels: ``query_id``, ``doc_id``, ``relevance``; by topic, then document id.
+    def build(self, rule: Rule = None, **parameters: str) -> pd.DataFrame:
+        """Qrels from judgements: ``query_id``, ``doc_id``, ``relevance``; by topic, then document id.
 
         Parameters
         ----------
         rule, **parameters
-            How several annotators' judgements become one grade, as :func:`collection.adjudication.parse` takes it:
-            ``"majority"``, ``"majority(ties=higher)"``.
+            As :func:`collection.adjudication.parse_rule` takes them: ``"majority"``, ``"majority(ties=higher)"``.
         """
         return self.with_sources(rule, **parameters).qrels
 
-    def with_sources(self, rule: str | Chosen | None = None, **parameters: str) -> Adjudicated:
-        """The same with the rule and how each grade came about, in the same order."""
-        found = adjudication.adjudicate(self.store.judgements.table(), adjudication.parse(rule, **parameters))
-        order = pd.Series(range(len(self.corpus.topics())), index=self.corpus.topics()["query_id"])
-        keys = found.grades["query_id"].map(order)
-        ordered = found.grades.assign(_=keys).sort_values(["_", "doc_id"]).drop(columns="_").reset_index(drop=True)
-        return replace(found, grades=ordered)
+    def with_sources(self, rule: Rule = None, **parameters: str) -> Adjudicated:
+        """The qrels of :meth:`build` with the rule and how each grade came about."""
+        found = adjudication.adjudicate(self.store.judgements.table(), adjudication.parse_rule(rule, **parameters))
+        return replace(found, grades=self.corpus.in_topic_order(found.grades.sort_values("doc_id", kind="stable")))
 
     def from_choices(self, rule: str = "majority") -> pd.DataFrame:
-        """The choices settled into sparse qrels: ``query_id``, ``doc_id``, ``relevance``; topics in their order.
+        """Sparse qrels from choices: ``query_id``, ``doc_id``, ``relevance``; documents not chosen have no row.
 
-        Parameters
-        ----------
-        rule
-            A name of :data:`collection.preferences.choices.CHOICE_RULES`. What was shown and not chosen has no row.
+        `rule` is a name of :data:`collection.preferences.choices.CHOICE_RULES`.
         """
-        return self.corpus.in_topic_order(choices.sparse_qrels(self.topic_tasks.choices(), rule))
+        return self.corpus.in_topic_order(choices.build_qrels(self.topic_tasks.choices(), rule))
 
     def strengths(self, *, prior: float = preferences.PRIOR) -> pd.DataFrame:
-        """How strong each document is by everybody's preferences; see :func:`collection.preferences.bradley_terry`."""
-        return self.corpus.in_topic_order(preferences.strengths(self.topic_tasks.preferences(), prior=prior))
+        """Strength of each document by preferences; see :func:`collection.preferences.bradley_terry`."""
+        return self.corpus.in_topic_order(preferences.estimate_strengths(self.topic_tasks.preferences(), prior=prior))
 
     def from_preferences(self, *, lowest: int | None = None, alike: float = preferences.ALIKE) -> pd.DataFrame:
-        """Preferences made into grades of the campaign's scale: ``query_id``, ``doc_id``, ``relevance``.
-
-        See :func:`collection.preferences.grades` for the rule, and for what such grades cannot say.
+        """Qrels from preferences, on the campaign's scale; see :func:`collection.preferences.grades`.
 
         Parameters
         ----------
         lowest
-            The grade of the last; the lowest of the scale if left out.
+            The grade of the last document; the lowest of the scale by default.
         alike
-            How far apart strengths may be that count as alike, in the logarithm of the odds.
+            Difference of strengths (log odds) that counts as none.
         """
         scale = [grade for grade in self.grades.sentences if lowest is None or grade >= lowest]
-        return preferences.grades(self.strengths(), scale, alike=alike)
+        return preferences.strengths_to_grades(self.strengths(), scale, alike=alike)
 
     def in_form(
         self,
         form: QrelsForm = "judged",
         *,
-        rule: str | Chosen | None = None,
+        rule: Rule = None,
         unjudged: bool = False,
         include_unjudged_topics: bool = False,
     ) -> pd.DataFrame:
-        """The qrels with what their form adds, as :func:`collection.formats.read_qrels` reads it back.
+        """Qrels in one of the forms that :func:`collection.formats.read_qrels` reads.
 
         Parameters
         ----------
         form
-            "judged": one grade a pair. "strata": with the stratum that each pair of a sampled pool was drawn from, and
-            -1 for what is in it and has no grade (:func:`collection.export.with_strata` says more).
-            "probabilities": with the probability of being drawn, 1 where nothing was.
-        rule
-            As :meth:`build` takes it.
+            "judged": one grade per pair. "strata": :func:`collection.export.with_strata`, with unjudged pairs.
+            "probabilities": with the probability of being drawn, 1 where nothing was drawn.
         unjudged
-            Also the pairs of the pool without a grade, as -1; strata have them whatever is said here.
+            Also the pairs of the pool without a grade, as -1.
         include_unjudged_topics
             Also topics in which no pair has a grade, all of it -1. Every system has 0 in them, so they lower all means.
 
         Raises
         ------
         CampaignError
-            Strata or probabilities are asked for, and no pair of the pool came from a sample that has them.
+            The form is strata or probabilities, and the pool has no sample with them.
         InputError
-            A campaign has no qrels of this form, or topics without a grade are to be in qrels without unjudged pairs.
+            There is no such form, or topics without a grade are wanted without unjudged pairs.
         """
         frame = self._qrels_of_all_topics(form, rule, unjudged)
         if not include_unjudged_topics:
-            return exporting.of_judged_topics(frame)
+            return export.of_judged_topics(frame)
         if not unjudged and form != "strata":
             raise InputError("a topic without a grade has unjudged pairs only: ask for the unjudged pairs, too")
         return frame
 
-    def unjudged_topics(self, form: QrelsForm = "judged", *, rule: str | Chosen | None = None) -> list[str]:
-        """Topics of the pool in which no pair has a grade: :meth:`in_form` leaves them out unless asked for.
-
-        Parameters
-        ----------
-        form, rule
-            As for :meth:`in_form`.
-        """
+    def unjudged_topics(self, form: QrelsForm = "judged", *, rule: Rule = None) -> list[str]:
+        """Topics of the pool in which no pair has a grade: :meth:`in_form` leaves them out by default."""
         frame = self._qrels_of_all_topics(form, rule, unjudged=True)
-        judged = exporting.of_judged_topics(frame)["query_id"]
+        judged = export.of_judged_topics(frame)["query_id"]
         return frame.loc[~frame["query_id"].isin(judged), "query_id"].drop_duplicates().tolist()
 
-    def _qrels_of_all_topics(self, form: QrelsForm, rule: str | Chosen | None, unjudged: bool) -> pd.DataFrame:
-        """What :meth:`in_form` gives, with the topics in which no pair has a grade."""
+    def _qrels_of_all_topics(self, form: QrelsForm, rule: Rule, unjudged: bool) -> pd.DataFrame:
+        """The qrels with the topics in which no pair has a grade."""
         qrels, pool = self.build(rule), self.store.pool.pairs()
         if form == "judged":
-            return self.corpus.in_topic_order(exporting.with_unjudged(qrels, pool)) if unjudged else qrels
+            return self.corpus.in_topic_order(export.with_unjudged(qrels, pool)) if unjudged else qrels
         if form not in ("strata", "probabilities"):
             raise InputError(f"qrels are exported as judged, strata or probabilities; there is no grade per {form}")
         column = "stratum" if form == "strata" else "probability"
@@ -143,53 +126,46 @@ class QrelsBuilder:
             )
         left_out = self.store.pool.sampled_out()
         if form == "strata":
-            return self.corpus.in_topic_order(exporting.with_strata(qrels, pool, left_out))
-        return self.corpus.in_topic_order(exporting.with_probabilities(qrels, pool, left_out, unjudged=unjudged))
+            return self.corpus.in_topic_order(export.with_strata(qrels, pool, left_out))
+        return self.corpus.in_topic_order(export.with_probabilities(qrels, pool, left_out, unjudged=unjudged))
 
     def forms(self) -> list[QrelsForm]:
-        """The forms in which the qrels can be exported: strata and probabilities only where the pool was sampled."""
+        """The possible forms: strata and probabilities only where the pool was sampled."""
         pool = self.store.pool.pairs()
         columns: dict[QrelsForm, str] = {"strata": "stratum", "probabilities": "probability"}
         return ["judged", *(form for form, column in columns.items() if pool[column].notna().any())]
 
-    def rule_report(self, rule: str | Chosen | None = None, **parameters: str) -> dict[str, Any]:
-        """What made the qrels, as plain data: what ``export`` writes beside them. All of it but ``made_at`` is theirs.
-
-        Parameters
-        ----------
-        rule, **parameters
-            As for :meth:`build`.
-        """
-        chosen = adjudication.parse(rule, **parameters)
-        return self._report_of(self.with_sources(chosen))
-
-    def _report_of(self, found: Adjudicated) -> dict[str, Any]:
-        chosen, settled = found.rule, found.grades
-        said = self.store.judgements.table()
-        adjudicated = said["counts_as"] == adjudication.ADJUDICATION
-        graded = said[~adjudicated & (said["kind"] == "graded")]
+    def rule_report(self, rule: Rule = None, **parameters: str) -> dict[str, object]:
+        """How the qrels were made, as plain data; parameters as for :meth:`build`."""
+        chosen = adjudication.parse_rule(rule, **parameters)
+        found = self.with_sources(chosen)
+        judgements = self.store.judgements.table()
+        adjudicated = judgements["counts_as"] == adjudication.ADJUDICATION
+        graded = judgements[~adjudicated & (judgements["kind"] == "graded")]
         return {
             "rule": chosen.name,
             "parameters": chosen.parameters,
             "description": adjudication.RULES[chosen.name].description,
             **({} if found.converged is None else {"rounds": found.rounds, "converged": found.converged}),
             "grades": {str(g): s for g, s in self.grades.sentences.items()},
-            "topics": int(settled["query_id"].nunique()),
-            "pairs": len(settled),
-            "by": adjudication.origins(settled),
+            "topics": int(found.grades["query_id"].nunique()),
+            "pairs": len(found.grades),
+            "by": adjudication.count_origins(found.grades),
             "judgements": len(graded),
-            "cannot_judge": int((~adjudicated & (said["kind"] == "cannot judge")).sum()),
+            "cannot_judge": int((~adjudicated & (judgements["kind"] == "cannot judge")).sum()),
             "adjudications": int(adjudicated.sum()),
-            "annotators": {str(a): int(n) for a, n in graded["annotator"].value_counts().sort_index().items()},
-            "adjudicators": {
-                str(a): int(n) for a, n in said.loc[adjudicated, "annotator"].value_counts().sort_index().items()
-            },
+            "annotators": _count_names(graded),
+            "adjudicators": _count_names(judgements[adjudicated]),
             "campaign": self.title,
             "cleverdon": importlib.metadata.version("cleverdon"),
             "made_at": clock.now(),
         }
 
-    def of_topics(self, rule: str | Chosen | None, topics: Iterable[str] | None) -> pd.DataFrame:
-        """:meth:`build`, of these topics only; of all if `topics` is None."""
+    def of_topics(self, rule: Rule, topics: Iterable[str] | None) -> pd.DataFrame:
+        """:meth:`build` for these topics, or all."""
         qrels = self.build(rule)
         return qrels if topics is None else qrels[qrels["query_id"].isin(list(topics))]
+
+
+def _count_names(judgements: pd.DataFrame) -> dict[str, int]:
+    return {str(name): int(n) for name, n in judgements["annotator"].value_counts().sort_index().items()}

@@ -1,4 +1,4 @@
-"""Two leaderboards side by side: the places of the runs by one set of grades and by another."""
+"""The places of the runs by two sets of grades."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ import pandas as pd
 from collection.statistics.rank_correlation import kendall
 
 DIGITS = 12
-"""Means that agree in so many decimals are equal: a sum in another order moves no run."""
+"""Means that agree to this many decimals are equal, so that the order of summation moves no run."""
 
 
 class SideBySide(NamedTuple):
-    """Where the runs stand by each of two.
+    """The places of the runs by two series of means.
 
     Attributes
     ----------
     table
         ``run``, ``first``, ``second`` (the means), ``first_place``, ``second_place`` (int64; 1 is the best, equal means
-        share the better place); the best by the first on top, and equal ones by name.
+        share the better place); by first place, then name.
     tau
         Kendall's tau-b between the two orders; nan where there is none.
     swaps
-        Pairs of runs of which one is better by the first and the other by the second.
+        Pairs of runs that are in another order by the second than by the first.
     equal
-        By which of the two all runs have the same mean: "first", "second", or "" where both tell some apart. There is
-        no tau where it is not "", and where there are fewer than two runs.
+        "first" or "second" where all runs have the same mean there, or there are fewer than two; else "".
     """
 
     table: pd.DataFrame
@@ -37,18 +36,9 @@ class SideBySide(NamedTuple):
 
 
 def side_by_side(first: pd.Series[Any], second: pd.Series[Any], *, less_is_better: bool = False) -> SideBySide:
-    """Put the runs into order by each of two series of means. Places and tau read the same rounded means.
+    """Rank the runs by each of two series of means, run -> mean, for the same runs.
 
-    Parameters
-    ----------
-    first, second
-        Run -> its mean, for the same runs.
-    less_is_better
-        Whether a run is the better for a smaller mean (``measure.entry.monotone < 0``).
-
-    Notes
-    -----
-    Kendall (1945), The treatment of ties in ranking problems: tau-b counts runs of equal value as neither order.
+    Source: Kendall, The treatment of ties in ranking problems, Biometrika 1945 (tau-b).
 
     Examples
     --------

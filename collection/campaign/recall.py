@@ -1,11 +1,11 @@
-"""How much of what is relevant has been found, topic by topic."""
+"""Estimated recall of each topic, and what may be promised of it."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
 from math import ceil, isnan
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,15 +16,14 @@ from collection.campaign.corpus import Corpus
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import IN_POOL, LoopSettings
 from collection.campaign.settings import Settings
-from collection.campaign.topic_ledger import inside
-from collection.records import in_natural_order
+from collection.campaign.topic_ledger import decisions_in
+from collection.records import sort_naturally
 from collection.stopping import RULES, Decision, Estimate, Ledger, advice, betting, estimate
 from collection.stopping.table import count, missing_texts, percent, too_many
 from collection.store import Store
 
 RECENT = 50
-"""Judgements by which the precision of now is told."""
-
+"""Number of newest ranked judgements by which the current precision is estimated."""
 
 TABLE = {
     "query_id": "str", "title": "str", "mode": "str", "of": "str", "judged": "int64", "found": "int64",
@@ -34,36 +33,33 @@ TABLE = {
 
 
 class Recall(NamedTuple):
-    """What is known of one topic's recall.
+    """The recall of one topic.
 
     Attributes
     ----------
-    query_id, mode
-        The topic, and how its documents are chosen.
+    mode
+        How its documents are chosen.
     judged, found, size
-        Documents judged, relevant ones among them, and documents in scope
-        (:meth:`~collection.campaign.judging_budget.Asking.universe`): those of the pool, or of the collection.
+        Documents judged, relevant ones among them, and documents in scope: the pool or the collection.
     without_text
-        Documents of the pool that are not judged and cannot be, as their text is missing; they count as unjudged.
+        Unjudged documents of the pool that cannot be judged as their text is missing; they count as unjudged.
     curve
         The gain curve: ``judged`` (0 to n), ``found``, ``drawn`` (whether this document was drawn at random).
     batches
-        The ranking's precision in windows of equally many ranked judgements, draws left out: ``first``, ``last``
+        The ranking's precision in windows of equally many ranked judgements, without draws: ``first``, ``last``
         (numbers of the judgements), ``judged`` (how many of them were ranked), ``relevant``, ``precision``.
-    estimate
-        Relevant documents and recall, with an interval.
     advice
-        What the rule with the guarantee says.
+        Decision of the stopping rule with the guarantee.
     promise
         One sentence: what may be promised, and at what confidence.
     notes
-        Sentences on what stands behind the numbers: disagreement, what nobody could judge, draws that do not count.
+        Sentences on disagreement, documents that nobody could judge, and draws that do not count.
     next_percent
-        Judgements that the next 1 % of recall costs at the recent precision; None where that cannot be said.
+        Judgements that the next 1 % of recall costs at the recent precision; None where it cannot be said.
     next_reason
         How it was computed, or why it cannot be said.
     rules
-        What other rules say: ``rule``, ``says`` ("stop", "go on", "cannot say"), ``promises``, ``reason``.
+        The decisions of other rules: ``rule``, ``says`` ("stop", "go on", "cannot say"), ``promises``, ``reason``.
     """
 
     query_id: str
@@ -84,16 +80,15 @@ class Recall(NamedTuple):
 
 
 READY = "ready to stop"
-"""The advice of every topic that may stop, with or without a reason behind it."""
-
+"""The beginning of the advice for every topic that may stop."""
 
 IMPORT_TEXTS = "import the missing texts"
-"""The advice where only documents without a text are left, or so many that nothing can be promised."""
+"""The advice where only documents without a text are left, or too many of them for any promise."""
 
 
 @dataclass(eq=False)
 class RecallEstimates:
-    """How much of what is relevant has been found, topic by topic."""
+    """Estimated recall of each topic, and what may be promised of it."""
 
     store: Store
     settings: Settings
@@ -102,51 +97,33 @@ class RecallEstimates:
     active_learning: ActiveLearning
 
     def of_topic(self, query_id: str) -> Recall:
-        """What is known of a topic's recall, and what may be promised.
-
-        Raises
-        ------
-        UnknownNameError
-            There is no such topic.
-        """
+        """The recall of a topic; raises UnknownNameError if there is no such topic."""
         self.settings.require_topic(query_id)
         settings, mode = self.settings.loop(), self.settings.mode(query_id)
         decisions, judgeable = self.store.judgements.decisions(query_id), self.loop_scope.judgeable()
-        ledger = self.active_learning.ledger_of(query_id, decisions, judgeable).ledger
+        ledger = self.active_learning.ledger_of(query_id, decisions, judgeable)
         universe = self.loop_scope.universe(query_id, decisions, judgeable)
-        found = _estimate(ledger, settings.confidence)
+        known = _estimate(ledger, settings.confidence)
         skipped, drawn = self.store.judgements.skipped().get(query_id, (0, 0))
         decision = _unless_skipped(advice(ledger, settings.target, settings.confidence), drawn)
-        cost, reason = _next_percent(ledger, found)
+        promise, _ = _words(ledger, decision, settings, mode, self.settings.scopes()[query_id] in IN_POOL)
+        counts = (ledger.judged, ledger.found, ledger.size, ledger.unreachable)
+        notes, rules = _notes(decisions, universe, settings.level, ledger, skipped), _rules(ledger, settings)
+        cost = _next_percent(ledger, known)
         return Recall(
-            query_id,
-            mode,
-            ledger.judged,
-            ledger.found,
-            ledger.size,
-            ledger.unreachable,
-            _curve(ledger),
-            _batches(ledger),
-            found,
-            decision,
-            _words(ledger, decision, settings, mode, self.settings.scopes()[query_id] in IN_POOL)[0],
-            _notes(decisions, universe, settings.level, ledger, skipped),
-            cost,
-            reason,
-            _rules(ledger, settings),
+            query_id, mode, *counts, _curve(ledger), _batches(ledger), known, decision, promise, notes, *cost, rules
         )
 
     def table(self) -> pd.DataFrame:
-        """Every topic's recall in one table, worst first: nothing judged, then the lowest lower bound.
+        """Every topic's recall, worst first: topics without a judgement, then the lowest lower bound.
 
         Returns
         -------
         DataFrame
-            ``query_id``, ``title``, ``mode``, ``of`` ("pool" or "collection": what the recall is of), ``judged``,
-            ``found``, ``without_text`` (documents of the pool that cannot be judged, as their text is missing; they
-            count as unjudged), ``relevant`` (the most likely number), ``low``, ``high``, ``recall``, ``recall_low``,
-            ``recall_high``, ``stop``, ``advice`` (in a few words). What nobody can say is null: all estimates where
-            nothing is judged, the most likely ones before a random draw was relevant.
+            ``query_id``, ``title``, ``mode``, ``of`` ("pool" or "collection"), ``judged``, ``found``,
+            ``without_text`` (as in :class:`Recall`), ``relevant`` (the most likely number), ``low``, ``high``,
+            ``recall``, ``recall_low``, ``recall_high``, ``stop``, ``advice`` (in a few words). All estimates are null
+            where nothing is judged, the most likely ones before a random draw was relevant.
         """
         settings, modes, scopes = self.settings.loop(), self.settings.modes(), self.settings.scopes()
         everything, skipped = self.store.judgements.decisions(), self.store.judgements.skipped()
@@ -154,33 +131,25 @@ class RecallEstimates:
         judgeable = self.loop_scope.judgeable()
         rows = []
         for query_id, title in self.corpus.topics()[["query_id", "title"]].itertuples(index=False):
-            mode = modes[query_id]
-            ledger = self.active_learning.ledger_of(
-                query_id, by_topic.get(query_id, everything.iloc[:0]), judgeable
-            ).ledger
+            mode, in_pool = modes[query_id], scopes[query_id] in IN_POOL
+            decisions = by_topic.get(query_id, everything.iloc[:0])
+            ledger = self.active_learning.ledger_of(query_id, decisions, judgeable)
             decision = betting(ledger, target=settings.target, confidence=settings.confidence)
             decision = _unless_skipped(decision, skipped.get(query_id, (0, 0))[1])
-            words = _words(ledger, decision, settings, mode, scopes[query_id] in IN_POOL)[1]
+            words = _words(ledger, decision, settings, mode, in_pool)[1]
             known = _estimate(ledger, settings.confidence)[:6] if ledger.judged else (None,) * 6
-            stop = decision.stop and ledger.judged > 0
-            of = "pool" if scopes[query_id] in IN_POOL else "collection"
             counts = (ledger.judged, ledger.found, ledger.unreachable)
-            rows.append((query_id, title, mode, of, *counts, *known, stop, words))
-        table = pd.DataFrame(rows, columns=list(TABLE)).astype(TABLE)
-        table = in_natural_order(table)
-        worst = table.assign(begun=table["judged"] > 0).sort_values(["begun", "recall_low"], kind="stable")
+            of = "pool" if in_pool else "collection"
+            rows.append((query_id, title, mode, of, *counts, *known, decision.stop and ledger.judged > 0, words))
+        table = sort_naturally(pd.DataFrame(rows, columns=list(TABLE)).astype(TABLE))
+        worst = table.assign(started=table["judged"] > 0).sort_values(["started", "recall_low"], kind="stable")
         return worst[list(TABLE)].reset_index(drop=True)
 
     def key(self) -> str:
-        """Differs where anything differs that :meth:`of_topic` or :meth:`table` reads: what to cache them by."""
+        """Cache key of :meth:`of_topic` and :meth:`table`: differs where anything that they read differs."""
         settings = self.store.settings.all()
-        parts = [
-            self.store.judgements.versions(),
-            settings.get("loop"),
-            settings.get("documents_version"),
-            self.settings.own_modes(),
-        ]
-        return json.dumps(parts)
+        log = self.store.judgements.versions()
+        return json.dumps([log, settings.get("loop"), settings.get("documents_version"), self.settings.own_modes()])
 
 
 def _curve(ledger: Ledger) -> pd.DataFrame:
@@ -194,35 +163,27 @@ def _curve(ledger: Ledger) -> pd.DataFrame:
 
 
 def _batches(ledger: Ledger) -> pd.DataFrame:
-    """The ranking's precision; windows of 10, or longer ones where there would be more than 40 of them."""
+    """The ranking's precision in windows of 10, or of more where there would be more than 40 of them."""
     ranked = np.flatnonzero(~ledger.drawn)
     length = next((n for n in (10, 20, 50, 100) if len(ranked) <= 40 * n), ceil(len(ranked) / 40))
     windows = [ranked[at : at + length] for at in range(0, len(ranked), length)]
     if len(windows) > 1 and 2 * len(windows[-1]) < length:
-        # One document by itself is all relevant or not at all: it goes to those before it.
+        # The precision of a few documents says nothing: they join the window before.
         windows[-2:] = [np.concatenate(windows[-2:])]
-    relevant = [int(ledger.relevant[window].sum()) for window in windows]
-    frame = pd.DataFrame(
-        {
-            "first": [int(window[0]) + 1 for window in windows],
-            "last": [int(window[-1]) + 1 for window in windows],
-            "judged": [len(window) for window in windows],
-            "relevant": relevant,
-        },
-        dtype="int64",
-    )
+    columns = {
+        "first": [int(window[0]) + 1 for window in windows],
+        "last": [int(window[-1]) + 1 for window in windows],
+        "judged": [len(window) for window in windows],
+        "relevant": [int(ledger.relevant[window].sum()) for window in windows],
+    }
+    frame = pd.DataFrame(columns, dtype="int64")
     return frame.assign(precision=frame["relevant"] / frame["judged"])
 
 
-def _recent(ledger: Ledger) -> tuple[int, int]:
-    """Relevant ones among the last ranked judgements, and how many these are."""
-    last = np.flatnonzero(~ledger.drawn)[-RECENT:]
-    return int(ledger.relevant[last].sum()), len(last)
-
-
 def _next_percent(ledger: Ledger, known: Estimate) -> tuple[int | None, str]:
-    """How many judgements the next 1 % of recall costs, and how that was computed."""
-    hits, of = _recent(ledger)
+    """Judgements that the next 1 % of recall costs, and how that was computed."""
+    recent = ledger.relevant[np.flatnonzero(~ledger.drawn)[-RECENT:]]
+    hits, of = int(recent.sum()), len(recent)
     left = ledger.unjudged - ledger.unreachable
     if left == 0:
         judged = "Every document that has a text is judged." if ledger.unreachable else "Every document is judged."
@@ -239,13 +200,13 @@ def _next_percent(ledger: Ledger, known: Estimate) -> tuple[int | None, str]:
         f"1 % of the {number} is {relevant / 100:g}; {hits:,} of the last {count(of, 'ranked document')} "
         f"{'was' if hits == 1 else 'were'} relevant, so it costs about {count(cost, 'judgement')}"
     )
-    # 1 % may be less than a document: nobody finds a fifth of one.
+    # 1 % may be less than a document.
     whole = min(ceil(of / hits), left)
     return cost, f"{reason}, and the next whole document about {whole:,}." if relevant < 100 else f"{reason}."
 
 
 def _unless_skipped(decision: Decision, drawn: int) -> Decision:
-    """No promise while documents that were drawn are skipped: they may be the relevant ones."""
+    """Withdraw the promise while randomly drawn documents are skipped: they may be relevant."""
     if not drawn:
         return decision
     which = f"{count(drawn, 'document')} that {'was' if drawn == 1 else 'were'} drawn at random and skipped"
@@ -253,7 +214,7 @@ def _unless_skipped(decision: Decision, drawn: int) -> Decision:
 
 
 def _estimate(ledger: Ledger, confidence: float) -> Estimate:
-    """The estimate; without a most likely number before a draw was relevant: it would only be what is found."""
+    """The estimate, without a most likely number before a draw was relevant: it would equal the number found."""
     known = estimate(ledger, confidence)
     if ledger.unjudged and not ledger.relevant[ledger.draws].any():
         return known._replace(relevant=float("nan"), recall=float("nan"))
@@ -320,7 +281,7 @@ def _not_yet(ledger: Ledger, decision: Decision, settings: LoopSettings, mode: s
 
 
 def _out_of_reach(ledger: Ledger, decision: Decision, mode: str, pool: bool) -> str:
-    """Why no further judgement helps before the missing texts are here; empty where some does."""
+    """Why no further judgement helps before missing texts are imported; empty where one does."""
     if mode == "closed" or "skipped" in decision.reason:
         return ""
     if ledger.unjudged == ledger.unreachable:
@@ -337,8 +298,8 @@ def _upper(sentence: str) -> str:
 
 
 def _notes(decisions: pd.DataFrame, allowed: NDArray[np.bool_], level: int, ledger: Ledger, skipped: int) -> list[str]:
-    """What stands behind the numbers and may make them wrong."""
-    here = inside(decisions, allowed)
+    """Sentences on what may make the estimates wrong."""
+    here = decisions_in(decisions, allowed)
     graded = here[here["kind"] == "graded"]
     opinions = (pd.to_numeric(graded["relevance"]) >= level).groupby(graded["doc_id"])
     differ = int((opinions.nunique() > 1).sum())
@@ -370,11 +331,11 @@ def _notes(decisions: pd.DataFrame, allowed: NDArray[np.bool_], level: int, ledg
 
 
 def _rules(ledger: Ledger, settings: LoopSettings) -> pd.DataFrame:
-    """What the rules of the table say but the one that the advice is from."""
+    """The decisions of all rules but the one that gives the advice."""
     usual: dict[str, float] = {"target": settings.target, "confidence": settings.confidence}
     if settings.topic_budget:
         usual["judgements"] = settings.topic_budget
-    rows: list[dict[str, Any]] = []
+    rows = []
     for entry in RULES:
         if entry.function is betting:
             continue
@@ -384,5 +345,5 @@ def _rules(ledger: Ledger, settings: LoopSettings) -> pd.DataFrame:
             parameters = {name: value for name, value in usual.items() if name in entry.parameters}
             decision = entry.function(ledger, **parameters)
             says, reason = "stop" if decision.stop else "go on", f"{_upper(decision.reason)}."
-        rows.append({"rule": entry.label, "says": says, "promises": entry.traits["promises"], "reason": reason})
+        rows.append((entry.label, says, entry.traits["promises"], reason))
     return pd.DataFrame(rows, columns=["rule", "says", "promises", "reason"])

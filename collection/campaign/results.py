@@ -1,17 +1,16 @@
-"""What a campaign's verbs answer with: small tuples that the command line and the pages both print."""
+"""Results of the services that the command line and the pages both print."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import pandas as pd
 
 from collection.records import Document
 
 ProgressCallback = Callable[[str, int, int | None], None]
-"""Called with what is going on, how much is done, and how much there is (None where nobody knows)."""
-
+"""Called with the current step, the number done, and the total (None if unknown)."""
 
 CANNOT_JUDGE_REASONS = (
     "text is missing or broken",
@@ -22,26 +21,26 @@ CANNOT_JUDGE_REASONS = (
 
 
 class ImportReport(NamedTuple):
-    """What an import did, in sentences: what was done, and what the user should notice."""
+    """What an import did and what the user should notice, in sentences."""
 
     done: list[str]
     notices: list[str]
 
 
 class PoolReport(NamedTuple):
-    """A pool before or after it was added: its cost, per topic and in all."""
+    """The pairs that a strategy chose, before or after they were added to the pool."""
 
     strategy: str
-    parameters: dict[str, Any]
+    parameters: Mapping[str, object]
     runs: int
     per_topic: pd.DataFrame
     """``query_id``, ``pairs`` (of this strategy), ``new`` (not in the pool yet); every topic, in order."""
     without_text: int
     """Documents of these pairs whose text is not in the campaign."""
     near_duplicates: int = 0
-    """Pairs that were left out because their document is nearly the same as another one of the topic's pool."""
+    """Pairs left out as near-duplicates of another one of the topic's pool."""
     sampled_from: int | None = None
-    """Pairs from which these were drawn by lot; None where they are no sample."""
+    """Size of the population; None for no sample."""
 
     @property
     def pairs(self) -> int:
@@ -50,7 +49,7 @@ class PoolReport(NamedTuple):
 
     @property
     def new(self) -> int:
-        """Those of them that were not in the pool."""
+        """Pairs that were not in the pool."""
         return int(self.per_topic["new"].sum())
 
 
@@ -60,17 +59,17 @@ class NextPairs(NamedTuple):
     Attributes
     ----------
     documents
-        Those that they do not hold yet, in the order in which to judge them.
+        Documents that they do not hold yet, in the order in which to judge them.
     closed
-        What they hold and need not judge any more: somebody judged it meanwhile, or the loop has better.
+        Ids of held documents that they need not judge any more.
     order
-        In the loop: the ids of all that they hold from now on, in order. None in a pool: what they hold stays.
+        In the loop: ids of all that they hold from now on, in order. None in a pool.
     model_round
         In the loop: the round that the order is from.
     calibration
-        Those of `documents` that everybody judges.
+        Ids of `documents` that everybody judges.
     first
-        A topic whose calibration set the annotator judges before anything else; nothing is handed out here before.
+        A topic whose calibration set the annotator has to judge before anything else.
     """
 
     documents: list[Document]
@@ -89,7 +88,7 @@ class Refused(NamedTuple):
 
 
 class Feedback(NamedTuple):
-    """After a pair of the calibration set: the annotator's grade (None: cannot judge), and the settled one."""
+    """The annotator's grade of a pair of the calibration set (None: cannot judge), and the adjudicated one."""
 
     uuid: str
     query_id: str
@@ -97,42 +96,22 @@ class Feedback(NamedTuple):
     relevance: int | None
     settled: int
     note: str | None
-    """What the adjudicator said with it."""
+    """The adjudicator's."""
 
 
 class JudgeResult(NamedTuple):
-    """What became of some judgements.
-
-    Attributes
-    ----------
-    saved
-        Uuids of those that are on disk.
-    refused
-        Those that are not, and why.
-    surplus
-        Uuids of those in `saved` that came when the pair had all that it wanted: kept in the log, and not counted.
-    feedback
-        For pairs of the calibration set, where the manager wants it and there is a settled grade.
-    """
+    """The outcome of writing judgements: uuids of those that are durable, and those refused."""
 
     saved: list[str]
     refused: list[Refused]
     surplus: Sequence[str] = ()
+    """Uuids in `saved` of pairs that had enough judgements: logged, and not counted."""
     feedback: Sequence[Feedback] = ()
+    """For pairs of the calibration set with an adjudicated grade, where the manager wants it."""
 
 
 class Workload(NamedTuple):
-    """What judging asks for in all.
-
-    Attributes
-    ----------
-    pairs
-        Of the pool.
-    judgements
-        That these are to have, without topics in a loop over the whole collection.
-    made
-        Those of them that there are.
-    """
+    """Pairs of the pool, judgements wanted for them (without topics in a loop over the collection), and those made."""
 
     pairs: int
     judgements: int
@@ -140,16 +119,9 @@ class Workload(NamedTuple):
 
 
 class BudgetState(NamedTuple):
-    """How much of the loop's judgement budgets is used.
+    """Use of the loop's judgement budgets, of all topics together and of each; 0 is unlimited.
 
-    Attributes
-    ----------
-    budget, topic_budget
-        Of all topics together, and of each; 0 where there is none.
-    judged
-        Documents judged, by topic; only topics that have any.
-    looping
-        Topics that are in a loop now.
+    `judged` are the documents judged, by topic, and `looping` the topics that are in a loop now.
     """
 
     budget: int
@@ -159,7 +131,7 @@ class BudgetState(NamedTuple):
 
     @property
     def used_up(self) -> bool:
-        """Whether no loop hands out anything more: for a budget, and not because there is no loop."""
+        """Whether a budget keeps every loop from handing out more."""
         return bool(self.looping) and (self.total_used_up or all(map(self.topic_used_up, self.looping)))
 
     @property
@@ -168,35 +140,34 @@ class BudgetState(NamedTuple):
         return 0 < self.budget <= sum(self.judged.values())
 
     def topic_used_up(self, query_id: str) -> bool:
-        """Whether the budget that each topic has is used up in this one."""
+        """Whether the budget of this topic is used up."""
         return 0 < self.topic_budget <= self.judged.get(query_id, 0)
 
     @property
     def words(self) -> str:
-        """What is used up, where it went, and how to raise it; empty while there is something left."""
+        """Which budget is used up, in which topics, and how to raise it; empty while something is left."""
         if not self.used_up:
             return ""
-        total = self.total_used_up
         whole = f"The judgement budget of this campaign ({self.budget:,}) is used up"
         each = f"The judgement budget of each topic ({self.topic_budget:,}) is used up in every loop"
-        option = "--budget" if total else "--topic-budget"
+        budget, option = (whole, "--budget") if self.total_used_up else (each, "--topic-budget")
         most = sorted(self.judged.items(), key=lambda item: -item[1])
         named = len(most) if len(most) == NAMED + 1 else NAMED
         parts = [f"{count:,} in topic {query_id}" for query_id, count in most[:named]]
         if rest := most[named:]:
             parts.append(f"{sum(count for _, count in rest):,} in {len(rest):,} other topics")
         return (
-            f"{whole if total else each}: {', '.join(parts)}. "
+            f"{budget}: {', '.join(parts)}. "
             f"Raise the budget (Loop page, or cleverdon loop DIR {option} N), or export the qrels."
         )
 
 
 NAMED = 5
-"""Topics that are named where a budget went; the others are summed up."""
+"""Number of topics named where a budget is used up; the others are summed."""
 
 
 class NextStep(NamedTuple):
-    """What to do next: the page on which it is done, and a sentence."""
+    """The next step: its page and a sentence."""
 
     page: str
     sentence: str

@@ -1,11 +1,11 @@
-"""The Parquet files in which a campaign keeps its runs: written whole, and checked before they are read."""
+"""The Parquet files of runs: written completely, and checked before they are read."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,35 +16,25 @@ from collection.errors import CampaignError, InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
+    import pyarrow.parquet as pq
 
 BYTES_OF_A_ROW, BYTES_BESIDE = 1024, 64 << 20
-"""A file may expand to so many bytes for each row that is recorded, and so many more: ids have some dozens each."""
-
+"""A file may expand to this many bytes per recorded row, plus a constant; ids have some dozens each."""
 
 _DIGEST = re.compile(r"-([0-9a-f]{16})\.parquet\Z")
-"""The end of a file's name: the beginning of the SHA-256 of its content. Earlier versions wrote none."""
+"""The beginning of the content's SHA-256 at the end of a file's name; earlier versions wrote none."""
 
 
 def write(frame: pd.DataFrame, place: Path) -> Path:
-    """Write a run so that it is on disk, whole, before the database says that it is there.
+    """Write a run completely and durably before the database names it.
 
-    Parameters
-    ----------
-    frame
-        A run frame.
-    place
-        Where nothing is yet, with the ending ``.part``: the file while it is written.
-
-    Returns
-    -------
-    Path
-        The file: ``place`` with the beginning of its digest and the ending ``.parquet``.
+    `place` is the path while writing, which does not exist yet and ends in ``.part``; the result is `place` with the
+    beginning of its digest and the ending ``.parquet``.
 
     Raises
     ------
     InputError
-        The ids are so long that the file would not be read again.
+        The ids are too long to be read again.
     """
     import pyarrow.parquet as pq
 
@@ -60,17 +50,15 @@ def write(frame: pd.DataFrame, place: Path) -> Path:
 
 def read(
     directory: Path,
-    recorded: Mapping[Any, Any],
+    recorded: Mapping[Hashable, Any],
     *,
     columns: Sequence[str] | None = None,
     filters: Sequence[tuple[str, str, str]] | None = None,
 ) -> pd.DataFrame:
-    """Read a run, after checking that its file is the one that the database recorded.
+    """Read a run, after checking that its file is the recorded one.
 
     Parameters
     ----------
-    directory
-        The campaign's.
     recorded
         A row of :meth:`.CorpusTables.runs`.
     columns, filters
@@ -79,7 +67,7 @@ def read(
     Raises
     ------
     CampaignError
-        The file is missing, damaged, larger than it can be, or another one. The message names the run and the remedy.
+        The file is missing, damaged, too large, or another one. The message says how to import the run again.
     """
     import pyarrow as pa
 
@@ -95,7 +83,7 @@ def read(
         found = "is missing"
     except _Foreign as error:
         found = f"is not the file that was imported: {error}"
-    # ValueError: text that is not UTF-8, or metadata that make no sense; the others are Arrow's own.
+    # ValueError: text that is not UTF-8, or invalid metadata; the others are Arrow's own.
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, MemoryError) as error:
         found = f"is damaged ({str(error).splitlines()[0][:100] if str(error) else type(error).__name__})"
     raise CampaignError(
@@ -105,16 +93,16 @@ def read(
 
 
 class _Foreign(Exception):
-    """What shows that a file is not the recorded one."""
+    """A file is not the recorded one; the message says why."""
 
 
 def _table(
     place: Path,
-    recorded: Mapping[Any, Any],
+    recorded: Mapping[Hashable, Any],
     columns: Sequence[str] | None,
     filters: Sequence[tuple[str, str, str]] | None,
 ) -> pa.Table:
-    """The columns as they are in the file; nothing is expanded before the metadata were looked at."""
+    """The columns of the file; nothing is expanded before its metadata are checked."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -154,13 +142,8 @@ def _check_schema(schema: pa.Schema) -> None:
         kind = kind.value_type if types.is_dictionary(kind) else kind
         return bool(types.is_string(kind) or types.is_large_string(kind))
 
-    wanted = {
-        "query_id": is_text,
-        "doc_id": is_text,
-        "score": types.is_float64,
-        "rank": types.is_int32,
-        "listed": types.is_int32,
-    }
+    wanted = {"query_id": is_text, "doc_id": is_text, "score": types.is_float64}
+    wanted |= {"rank": types.is_int32, "listed": types.is_int32}
     if sorted(schema.names) != sorted(wanted):
         raise _Foreign(f"it has the columns {', '.join(schema.names)[:100]}")
     if wrong := [name for name, fits in wanted.items() if not fits(schema.field(name).type)]:
@@ -170,10 +153,8 @@ def _check_schema(schema: pa.Schema) -> None:
 def _check_lengths(column: pa.ChunkedArray, rows: int) -> None:
     import pyarrow.compute as pc
 
-    size = 0
-    for chunk in column.chunks:
-        lengths = pc.binary_length(chunk.dictionary).cast("int64")
-        size += pc.sum(lengths.take(chunk.indices)).as_py() or 0
+    lengths = ((pc.binary_length(chunk.dictionary).cast("int64"), chunk.indices) for chunk in column.chunks)
+    size = sum(pc.sum(of_ids.take(indices)).as_py() or 0 for of_ids, indices in lengths)
     if size > _limit(rows):
         raise _Foreign(f"its ids expand to {size:,} bytes for {rows:,} rows")
 
@@ -186,14 +167,15 @@ def _refuse_nulls(table: pa.Table) -> None:
             raise _Foreign(f"its column {name} is empty in some rows")
 
 
-def _check_size(frame: pd.DataFrame, recorded: Mapping[Any, Any]) -> None:
+def _check_size(frame: pd.DataFrame, recorded: Mapping[Hashable, Any]) -> None:
     found = (len(frame), frame["query_id"].nunique(), int(frame["rank"].max()))
     wanted = (recorded["rows"], recorded["topics"], recorded["deepest"])
     if found != wanted:
         raise _Foreign("it has {:,} rows of {:,} topics to rank {:,}".format(*found))
 
 
-def _expanded(file: Any) -> int:
+def _expanded(file: pq.FileMetaData) -> int:
+    """Bytes of the expanded row groups."""
     return sum(file.row_group(number).total_byte_size for number in range(file.num_row_groups))
 
 

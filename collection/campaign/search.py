@@ -1,4 +1,4 @@
-"""Documents that an annotator searches for."""
+"""Full-text search for documents by annotators."""
 
 from __future__ import annotations
 
@@ -7,22 +7,21 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from collection import assignment, clock
-from collection.campaign.judging import Judging
+from collection.campaign.judging_demand import JudgingDemand
 from collection.campaign.settings import Settings
 from collection.documents.rendering import html_text, is_html
 from collection.errors import InputError, UnknownNameError
 from collection.records import UNSPACED, Document
-from collection.store import Store, Way
+from collection.store import Selection, Store
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 
-
 _TAG = re.compile(r"<[^<>]*>|\A[^<>]*>|<[^<>]*\Z")
-"""A tag of HTML, also one that was cut; the marks of a search may stand in it."""
+"""An HTML tag, perhaps cut off, and perhaps with the marks of a search in it."""
 
 
 class Found(NamedTuple):
-    """A document that a search found; marks (U+0002, U+0003) stand around the words in its snippet."""
+    """A found document; U+0002 and U+0003 enclose the words in its snippet."""
 
     doc_id: str
     title: str
@@ -33,20 +32,17 @@ class Found(NamedTuple):
 
 @dataclass(eq=False)
 class DocumentSearch:
-    """Documents that an annotator searches for."""
+    """Full-text search for documents by annotators."""
 
     store: Store
     settings: Settings
-    judging: Judging
+    demand: JudgingDemand
 
     def find(self, query_id: str, annotator: str, words: str, count: int = 30) -> list[Found]:
-        """Documents with these words, best first, and what the annotator said of them for the topic.
+        """Documents with these words, best first, and the annotator's grades of them for the topic.
 
-        Parameters
-        ----------
-        words
-            What a person types: a document's id, or words. They must all occur; ``"a phrase"``, ``prefix*``,
-            ``-word`` and ``NOT word`` work as well.
+        `words` is a document's id, or words that must all occur; ``"a phrase"``, ``prefix*``, ``-word`` and
+        ``NOT word`` work as well.
         """
         self.settings.require_topic(query_id)
         exact = self.store.corpus.documents([words.strip()])
@@ -56,9 +52,9 @@ class DocumentSearch:
         found = found[:count]
         documents = self.store.corpus.documents([row[0] for row in found])
         form = self.settings.judging_page().form
-        found = [(d, t, _bare(said) if is_html(documents[d], form) else said) for d, t, said in found]
-        said = self.store.judgements.grades_of(query_id, annotator, [doc_id for doc_id, _, _ in found])
-        return [Found(d, title, snippet, d in said, said.get(d)) for d, title, snippet in found]
+        found = [(d, t, _without_tags(text) if is_html(documents[d], form) else text) for d, t, text in found]
+        grades = self.store.judgements.grades_of(query_id, annotator, [doc_id for doc_id, _, _ in found])
+        return [Found(d, title, snippet, d in grades, grades.get(d)) for d, title, snippet in found]
 
     def _found(self, words: str, count: int) -> list[tuple[str, str, str]]:
         groups, unwanted = _read(words)
@@ -82,19 +78,19 @@ class DocumentSearch:
             raise InputError(f"the calibration set comes first, in topic {first!r}")
         at = clock.seconds()
         with self.store.transaction():
-            # What they have judged themselves can be had again, to look at and to change.
-            state = self.judging.candidates(query_id, annotator, at, [doc_id])
+            # Annotators can take documents that they have judged, to change their grade.
+            state = self.demand.candidates(query_id, annotator, at, [doc_id])
             if any(c.held_back and not c.mine for c in state):
                 raise InputError(f"the text of {doc_id!r} is missing, so it cannot be judged yet")
             if not any(c.mine for c in state) and not assignment.next_pairs(state):
                 raise InputError(f"{doc_id!r} is judged already, or another annotator has it on screen")
             until = at + self.settings.assignment().lease * 60
-            self.store.queue.lease(query_id, [Way(doc_id, "search")], annotator, at, until)
+            self.store.queue.lease(query_id, [Selection(doc_id, "search")], annotator, at, until)
         return document
 
 
 def _read(words: str) -> tuple[list[list[str]], list[str]]:
-    """What a person typed: groups, of each of which one word must occur, and words that must not; each in quotes."""
+    """Quoted words: groups of which one word each must occur, and words that must not occur."""
     wanted: list[list[str]] = []
     unwanted: list[str] = []
     before = ""
@@ -119,14 +115,14 @@ def _read(words: str) -> tuple[list[list[str]], list[str]]:
 
 
 def _query(groups: list[list[str]], unwanted: list[str]) -> str:
-    """The same as FTS5 reads it."""
+    """The search in FTS5's syntax."""
     wanted = " AND ".join(group[0] if len(group) == 1 else "(" + " OR ".join(group) + ")" for group in groups)
     # NOT binds tighter than the AND between words that FTS5 puts in by itself.
     return " NOT ".join([f"({wanted})", *unwanted])
 
 
 def _snippet(text: str, words: list[str], around: int = 40) -> str:
-    """The first place where one of the words occurs, with marks around each (U+0002, U+0003)."""
+    """The text around the first of the words, with U+0002 and U+0003 around each of them."""
     pattern = re.compile("|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)), re.IGNORECASE)
     first = pattern.search(text)
     start = max(0, first.start() - around) if first else 0
@@ -135,15 +131,14 @@ def _snippet(text: str, words: list[str], around: int = 40) -> str:
     return ("… " if start else "") + marked + (" …" if end < len(text) else "")
 
 
-def _bare(snippet: str) -> str:
-    """A piece of a page of HTML without its tags."""
-    return html_text.text_of(_TAG.sub(" ", snippet))[1]
+def _without_tags(snippet: str) -> str:
+    return html_text.extract_text(_TAG.sub(" ", snippet))[1]
 
 
 def _quoted(token: str) -> str | None:
-    """A word or phrase in quotes, a prefix with its asterisk; None where there is nothing to look for."""
+    """A word or phrase in quotes, with the asterisk of a prefix; None without a letter or digit."""
     core = token.strip('"*').replace('"', " ").strip()
     if not any(c.isalnum() for c in core):
         return None
-    # One letter and an asterisk is nearly everything, and slow.
+    # One letter and an asterisk would match nearly everything.
     return f'"{core}"' + ("*" if token.endswith("*") and len(core) > 1 else "")

@@ -1,4 +1,4 @@
-"""What the server keeps in a campaign: the signing key, ports and the address."""
+"""State of the server in a campaign: the signing key, ports and the address."""
 
 from __future__ import annotations
 
@@ -16,46 +16,45 @@ SECRET_CHARACTERS = 64
 
 @dataclass(eq=False)
 class ServerState:
-    """What the server keeps in a campaign: the signing key, ports and the address."""
+    """State of the server in a campaign: the signing key, ports and the address."""
 
     store: Store
     directory: Path
 
     def port(self, annotator: str) -> int | None:
-        """The port on which the app last served this campaign for an annotator; None if it never did."""
-        port: int | None = self.store.settings.all().get("ports", {}).get(annotator)
+        """Return the last port of the app for an annotator, or None."""
+        port: int | None = self.store.settings.get("ports", {}).get(annotator)
         return port
 
     def keep_port(self, annotator: str, port: int) -> None:
-        """Remember it: a browser keeps what it could not send under the address at which it was made."""
+        """Keep the port, as browsers keep unsent judgements by address."""
         with self.store.transaction():
-            self.store.settings.put("ports", self.store.settings.all().get("ports", {}) | {annotator: port})
+            self.store.settings.put("ports", self.store.settings.get("ports", {}) | {annotator: port})
 
     def address(self) -> str | None:
-        """Where the app was last served, such as ``http://127.0.0.1:8501``; None if it never was."""
-        address: str | None = self.store.settings.all().get("address")
+        """Return the last address of the app, such as ``http://127.0.0.1:8501``, or None."""
+        address: str | None = self.store.settings.get("address")
         return address
 
     def keep_address(self, address: str) -> None:
-        """Remember it, for the links that are printed while the app runs."""
-        with self.store.transaction():
-            self.store.settings.put("address", address)
+        """Keep the address, for links that commands print while the app runs."""
+        self.store.settings.put("address", address)
 
     def secret(self) -> bytes:
-        """The key that signs cookies and tokens; made at first use, readable by its owner only.
+        """Return the key that signs cookies and tokens, which is generated at first use.
 
-        A file of its own, so that handing on the database does not hand on the right to sign in.
+        It is in a file of its own, readable by its owner only, so that a copy of the database does not contain it.
         """
         path = self.directory / ".secret"
         if not path.exists():
-            # Written whole beside its place and linked there: nobody can ever read half a key.
+            # Written to a temporary file and linked, so that no reader sees half a key.
             part = self.directory / f".secret-{secrets.token_hex(4)}"
             try:
                 with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
                     file.write(secrets.token_hex(SECRET_CHARACTERS // 2))
                     file.flush()
                     os.fsync(file.fileno())
-                with suppress(FileExistsError):  # somebody else was first: theirs counts
+                with suppress(FileExistsError):
                     path.hardlink_to(part)
             finally:
                 part.unlink(missing_ok=True)

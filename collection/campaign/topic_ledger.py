@@ -1,4 +1,4 @@
-"""What stands of a topic -> its ledger, as stopping rules want it."""
+"""Ledger of a topic's judgements, for stopping rules."""
 
 from __future__ import annotations
 
@@ -13,47 +13,29 @@ from collection.stopping import Ledger
 
 Bools = NDArray[np.bool_]
 
+LOOP_STRATEGIES = ("loop", "start", "random")
+"""Strategies of the loop, beside adaptive pooling strategies."""
 
-BY_LOOP = ("loop", "start", "random")
-"""Strategies of pairs that the loop brought up, beside the names of those that are adaptive."""
 
-
-class Known(NamedTuple):
-    """A topic's judgements.
-
-    Attributes
-    ----------
-    ledger
-        Each document of the scope once, with its settled grade.
-    turns
-        (n,) bool: those that the loop brought up, not a pool, a search or an import.
-    """
+class TopicLedger(NamedTuple):
+    """The ledger of a topic, and a mask of the documents that the loop selected."""
 
     ledger: Ledger
-    turns: Bools
+    from_loop: Bools
 
 
-def inside(decisions: pd.DataFrame, allowed: Bools) -> pd.DataFrame:
-    """The decisions on documents of the scope.
-
-    Parameters
-    ----------
-    decisions
-        Of one topic, as :meth:`.JudgementTables.decisions` gives them.
-    allowed
-        (documents,) bool: the scope.
-    """
+def decisions_in(decisions: pd.DataFrame, allowed: Bools) -> pd.DataFrame:
+    """Return the decisions on documents of the scope, a (documents,) mask."""
     rows = decisions["row"].to_numpy(dtype=np.int64)
     known = rows < len(allowed)
     known[known] = allowed[rows[known]]
     return decisions[known]
 
 
-def settled(decisions: pd.DataFrame) -> pd.DataFrame:
-    """The decisions of one topic with one row for each document: the first, and the grade that all of them come to.
+def adjudicated_decisions(decisions: pd.DataFrame) -> pd.DataFrame:
+    """Reduce the decisions of a topic to the first of each document, with the adjudicated grade (null: none).
 
-    ``relevance`` is null where nobody gave a grade. A second opinion is the first only where there is no other: how
-    the document came up says the one that brought it up.
+    The first one is not a second opinion if there is another, since it has the selection of the document.
     """
     if not decisions["doc_id"].duplicated().any():
         return decisions
@@ -63,31 +45,27 @@ def settled(decisions: pd.DataFrame) -> pd.DataFrame:
     return once.assign(relevance=once["doc_id"].map(grades))
 
 
-def ledger_of(decisions: pd.DataFrame, allowed: Bools, level: int, judgeable: Bools | None = None) -> Known:
-    """The decisions of one topic as a ledger.
+def ledger_of(decisions: pd.DataFrame, allowed: Bools, level: int, judgeable: Bools | None = None) -> TopicLedger:
+    """Return the ledger of a topic.
 
     Parameters
     ----------
     decisions
-        Of one topic, as :meth:`.JudgementTables.decisions` gives them.
+        Those of :meth:`.JudgementTables.decisions` for the topic.
     allowed
-        (documents,) bool: the scope.
+        (documents,) bool: the scope. Documents that a random draw excluded, by its probability, are marked.
     level
-        The grade from which on a document is relevant.
+        Minimum relevant grade.
     judgeable
-        (documents,) bool: those that can be judged now; all if left out. The others of the scope that are not judged
-        are unjudged all the same, and out of reach of any draw.
-
-    A draw was made from as many documents as its probability says. Where today's scope has more, since others were
-    held by somebody then, or were imported later, or the topic went from its pool to the whole collection, the
-    ledger says so, and nothing is promised of those.
+        (documents,) bool: those that can be judged now, all if left out. The others are unjudged, and no draw can
+        reach them.
     """
-    once = settled(inside(decisions, allowed))
+    once = adjudicated_decisions(decisions_in(decisions, allowed))
     relevant = (pd.to_numeric(once["relevance"]) >= level).fillna(False).to_numpy(dtype=np.bool_)
     chance = pd.to_numeric(once["probability"]).to_numpy(dtype=np.float64)
     rounds = pd.to_numeric(once["model_round"]).to_numpy(dtype=np.float64)
     drawn = (once["strategy"] == "random").to_numpy(dtype=np.bool_) & (chance > 0) & ~np.isnan(rounds)
-    # A document that was drawn among U had 1/U in this draw, and the earlier draws passed it over.
+    # A document drawn among U had probability 1/U in this draw, after the earlier draws missed it.
     by_now = 1 - np.cumprod(np.where(drawn, 1 - chance, 1.0))
     unreachable = 0
     if judgeable is not None:
@@ -105,5 +83,5 @@ def ledger_of(decisions: pd.DataFrame, allowed: Bools, level: int, judgeable: Bo
         urn=urn,
         unreachable=unreachable,
     )
-    by_loop = [*BY_LOOP, *pooling.strategies(adaptive=True)]
-    return Known(ledger, once["strategy"].isin(by_loop).to_numpy(dtype=np.bool_))
+    by_loop = [*LOOP_STRATEGIES, *pooling.strategies(adaptive=True)]
+    return TopicLedger(ledger, once["strategy"].isin(by_loop).to_numpy(dtype=np.bool_))

@@ -1,22 +1,22 @@
-"""Training examples for rankers, made of the judgements."""
+"""Training examples for rankers, from the judgements."""
 
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 import pandas as pd
 
 from collection import clock, formats, layout, pooling
-from collection.adjudication import Chosen
-from collection.adjudication import parse as parse_rule
+from collection.adjudication import parse_rule
 from collection.campaign.corpus import Corpus
-from collection.campaign.document_texts import Texts
+from collection.campaign.document_texts import DocumentTexts
 from collection.campaign.export import RULE_FILE
-from collection.campaign.qrels import QrelsBuilder
+from collection.campaign.qrels import QrelsBuilder, Rule
 from collection.campaign.settings import Settings
 from collection.campaign.topic_tasks import TopicTasks
 from collection.documents import near_duplicates
@@ -29,23 +29,12 @@ from collection.store import Store
 
 PAIR = ["query_id", "doc_id"]
 
-
 RanksOf = Literal["fusion", "any"]
-"""Whose ranks a rule for negatives looks at: those of a reciprocal rank fusion of all runs, or the best of any run."""
+"""Ranks for a rule for negatives: of a reciprocal rank fusion of all runs, or the best of any run."""
 
 
 class TrainingFile(NamedTuple):
-    """A file of training data that was written.
-
-    Attributes
-    ----------
-    path
-        The file.
-    lines
-        How many examples it has.
-    report
-        What made it, as plain data: what stands beside it in FILE.rule.json.
-    """
+    """A written file of training data, its number of examples, and the content of FILE.rule.json."""
 
     path: str
     lines: int
@@ -54,7 +43,7 @@ class TrainingFile(NamedTuple):
 
 @dataclass(eq=False)
 class TrainingData:
-    """Training examples for rankers, made of the judgements."""
+    """Training examples for rankers, from the judgements."""
 
     store: Store
     directory: Path
@@ -79,38 +68,29 @@ class TrainingData:
         apart: bool = False,
         texts: bool = False,
         seed: int = 0,
-        rule: str | Chosen | None = None,
+        rule: Rule = None,
     ) -> Examples:
         """For each relevant document some that are not; see :func:`collection.export.training_examples.examples`.
 
-        No negative is a document that anybody graded as relevant or chose for the topic, whatever the rule made of it.
-        A pair of which anybody says that it cannot be judged is in no example. Where the task is to choose from lists,
-        positives are the sparse qrels, and nothing is judged as not relevant.
+        No negative is a document that anybody graded as relevant or chose for the topic; pairs that somebody could not
+        judge are in no example. Where the task is to choose from lists, positives are the sparse qrels.
 
         Parameters
         ----------
-        negatives
-            A name of :data:`collection.export.training_examples.NEGATIVES`.
-        count
-            Negatives for each positive.
+        negatives, count
+            A name of :data:`collection.export.training_examples.NEGATIVES`, and the number for each positive.
         ranks, ranks_of
-            For the rules that look at the runs: first and last rank (1 to 100 if left out), and whose.
+            For rules that look at runs: first and last rank (default 1 to 100), and whose.
         level
-            The lowest grade of a positive; that of the loop if left out.
-        margin
-            Instead of negatives below the level: those at least so many grades below the positive.
+            Minimum grade of a positive; the relevance level of the loop by default.
         positives
-            At most so many for each topic, by lot.
-        whole
-            Leave out positives that have fewer negatives than `count`.
+            Maximum number of positives for each topic, chosen at random.
+        whole, margin
+            As for :func:`collection.export.training_examples.examples`.
         apart
-            No negative is a near-duplicate of a positive of its topic. Compares all candidates, which takes time.
+            Leave out negatives that are near-duplicates of a positive of the topic. Takes time.
         texts
-            Only documents whose text is here.
-        seed
-            Of the draw.
-        rule
-            How several annotators' judgements become one grade, as :meth:`.QrelsBuilder.build` takes it.
+            Only documents with a text.
 
         Raises
         ------
@@ -125,8 +105,7 @@ class TrainingData:
         if ranks is not None and "first" not in parameters:
             raise InputError(f"the rule {negatives} for negatives does not look at ranks; leave them out")
         first, last = ranks or (parameters.get("first", 1), parameters.get("last", 1))
-        listed = self.settings.judging_page().task == "list"
-        qrels = self.qrels.from_choices() if listed else self.qrels.build(rule)
+        qrels = self.qrels.from_choices() if self._chooses_from_lists() else self.qrels.build(rule)
         if qrels.empty:
             raise CampaignError("there is no grade yet to make training data of; judge some pairs first")
         ranked = self._ranked(ranks_of, first, last) if "first" in parameters else None
@@ -134,7 +113,7 @@ class TrainingData:
         named = [qrels["doc_id"], *([] if ranked is None else [ranked["doc_id"]])]
         candidates = list(dict.fromkeys([*pd.concat(named).tolist(), *pool])) if apart else []
         missing = self.store.corpus.without_text(pd.concat(named).unique()) if texts else set()
-        said = self._everything_said()
+        judgements = self._judgements()
         return training.examples(
             qrels,
             rule=negatives,
@@ -142,8 +121,8 @@ class TrainingData:
             ranked=ranked,
             documents=pool,
             usable=(lambda doc_id: doc_id not in missing) if missing else None,
-            marked=self._marked(said),
-            excluded=said.loc[said["kind"] == "cannot judge", PAIR],
+            marked=self._marked(judgements),
+            excluded=judgements.loc[judgements["kind"] == "cannot judge", PAIR],
             near=self._near_groups(candidates) if apart else None,
             level=self._level(level),
             margin=margin,
@@ -163,8 +142,7 @@ class TrainingData:
     ) -> list[TrainingFile]:
         """Write training data: ``.tsv`` has ids, ``.jsonl`` texts; see :func:`collection.formats.write_training`.
 
-        Beside FILE stands FILE.rule.json, which says what made it: the rule, its numbers, and how much came of it. The
-        text of a topic is its title, or the first that it has.
+        FILE.rule.json beside FILE says how it was made. The text of a topic is its title, or its first text.
 
         Parameters
         ----------
@@ -173,7 +151,7 @@ class TrainingData:
         tuples
             One line for each positive that has as many negatives as were asked for.
         negatives, **how
-            As :meth:`examples` takes them, but ``texts`` and ``whole``, which follow from the file.
+            As for :meth:`examples`, without ``texts`` and ``whole``, which follow from the file.
         """
         for file in (triples, tuples):
             layout.require_output(file, self.directory)
@@ -191,17 +169,15 @@ class TrainingData:
                 queries=self._queries(),
                 documents=self.store.corpus.documents,
             )
-            report = self._training_report(made, negatives, "tuples" if whole else "triples", texts, how)
+            form = "tuples" if whole else "triples"
+            report = self._report(made, negatives, form, texts, how)
             formats.write_report(report, path, RULE_FILE)
             written.append(TrainingFile(str(path), lines, report))
         return written
 
-    def _training_report(
-        self, made: Examples, negatives: str, form: str, texts: bool, how: dict[str, Any]
-    ) -> dict[str, Any]:
+    def _report(self, made: Examples, negatives: str, form: str, texts: bool, how: Mapping[str, Any]) -> dict[str, Any]:
         entry = training.NEGATIVES[negatives]
-        by_rank = "first" in entry.parameters
-        listed = self.settings.judging_page().task == "list"
+        by_rank, listed = "first" in entry.parameters, self._chooses_from_lists()
         return {
             "form": form,
             "positives": "chosen from lists" if listed else f"grade {self._level(how.get('level'))} or more",
@@ -224,6 +200,9 @@ class TrainingData:
             "made_at": clock.now(),
         }
 
+    def _chooses_from_lists(self) -> bool:
+        return self.settings.judging_page().task == "list"
+
     def _queries(self) -> dict[str, str]:
         topics = ({str(k): str(v) for k, v in topic.items()} for topic in self.corpus.topics().to_dict("records"))
         return {topic["query_id"]: formats.query_text(topic) for topic in topics}
@@ -231,10 +210,10 @@ class TrainingData:
     def _level(self, level: int | None) -> int:
         if level is not None:
             return level
-        return 1 if self.settings.judging_page().task == "list" else self.settings.loop().level
+        return 1 if self._chooses_from_lists() else self.settings.loop().level
 
     def _ranked(self, ranks_of: RanksOf, first: int, last: int) -> pd.DataFrame:
-        """``query_id``, ``doc_id``, ``rank`` of what the runs have at these ranks."""
+        """``query_id``, ``doc_id``, ``rank`` of the pairs that the runs have at these ranks."""
         runs = list(self.corpus.runs())
         if not runs:
             raise CampaignError(
@@ -246,26 +225,21 @@ class TrainingData:
 
     def _ids_with_text(self) -> list[str]:
         without = set(self.store.corpus.without_text_rows())
-        return self.store.corpus.doc_ids(
-            [row for row in range(self.store.corpus.document_rows()) if row not in without]
-        )
+        return self.store.corpus.doc_ids([r for r in range(self.store.corpus.document_rows()) if r not in without])
 
-    def _everything_said(self) -> pd.DataFrame:
-        """Everything that anybody said of a pair and stands by, wanted or not."""
+    def _judgements(self) -> pd.DataFrame:
+        """All current judgements, surplus ones too."""
         log = self.store.judgements.table(current=False)
         return pd.concat([self.store.judgements.table(), log[log["counts_as"] == "surplus"]])
 
-    def _marked(self, said: pd.DataFrame) -> pd.DataFrame:
-        """Every grade among it; what was chosen has the highest."""
-        given = said.loc[said["kind"] == "graded", list(QRELS.names)]
-        chosen = (
-            self.topic_tasks.choices()[["query_id", "chosen"]]
-            .explode("chosen")
-            .dropna()
-            .rename(columns={"chosen": "doc_id"})
-        )
-        return pd.concat([given, chosen.assign(relevance=max(self.grades.sentences))], ignore_index=True)
+    def _marked(self, judgements: pd.DataFrame) -> pd.DataFrame:
+        """Every grade; chosen documents have the highest."""
+        graded = judgements.loc[judgements["kind"] == "graded", list(QRELS.names)]
+        chosen = self.topic_tasks.choices()[["query_id", "chosen"]].explode("chosen").dropna()
+        chosen = chosen.rename(columns={"chosen": "doc_id"}).assign(relevance=max(self.grades.sentences))
+        return pd.concat([graded, chosen], ignore_index=True)
 
     def _near_groups(self, doc_ids: Sequence[str]) -> dict[str, int]:
-        groups = near_duplicates.groups(Texts(self.store, doc_ids, self.settings.judging_page().form))
-        return {doc_id: n for n, group in enumerate(groups) for doc_id in group.doc_ids}
+        read = partial(self.store.corpus.iterate_documents, doc_ids)
+        texts = DocumentTexts(read, self.settings.judging_page().form)
+        return near_duplicates.group_numbers(near_duplicates.groups(texts))

@@ -1,4 +1,4 @@
-"""What the loop makes of a topic's judgements: a round, and the model behind it, which can say why."""
+"""Rounds of a topic's loop, and their explanations."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from numpy.typing import NDArray
 
 from collection.active_learning import training_round
 from collection.pooling import Indices
-from collection.store import Way
+from collection.store import Selection
 
 
 class Round(NamedTuple):
-    """One round of a topic's loop: what to judge next. Light, since it travels between processes.
+    """A round of a topic's loop; small, since it is sent between processes.
 
     Attributes
     ----------
     model_round
-        Entries of the topic's log that it has read: the number of the round.
-    ways
-        Documents in the order in which to judge them, each with how it came up: "loop", "start" (nothing relevant
-        is known yet), the name of a pooling strategy, or "random".
+        Number of the round: entries of the topic's log that it has read.
+    selections
+        Documents in the order in which to judge them; their strategy is "loop", "start" (nothing relevant is known
+        yet), the name of a pooling strategy, or "random".
     left
-        Documents of the scope that were unjudged.
+        Number of unjudged documents of the scope.
     came_by
-        What the order rests on: "model", "fusion", "topic text", "no order", or the name of a pooling strategy.
+        Source of the order: "model", "fusion", "topic text", "no order", or the name of a pooling strategy.
     key
-        Differs where a round by other settings, documents or runs would.
+        Version of settings, documents and runs.
     ended
-        Whether a pooling strategy has come to its end: a longer round would have no more.
+        A pooling strategy has no more documents.
     """
 
     query_id: str
     mode: str
     model_round: int
-    ways: list[Way]
+    selections: list[Selection]
     left: int
     came_by: str
     key: tuple[object, ...]
@@ -43,21 +43,21 @@ class Round(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Whether the ways are all that is left."""
-        return self.ended or len(self.ways) == self.left
+        """Whether the selections are all documents that are left."""
+        return self.ended or len(self.selections) == self.left
 
 
 class Listed(NamedTuple):
-    """What the runs have of a topic, as a pooling strategy reads it.
+    """The runs of a topic, for a pooling strategy.
 
     Attributes
     ----------
     allowed
-        (documents,) bool: what may be shown.
+        (documents,) bool: the documents that may be shown.
     rankings
-        One array a run, by its name: the rows of its documents that may be shown, as it lists them.
+        For each run, by name, the rows of its allowed documents in order.
     best
-        Row -> how many runs have the document, and at which rank at best.
+        Row -> number of runs that have the document, and its best rank.
     """
 
     allowed: NDArray[np.bool_]
@@ -66,16 +66,16 @@ class Listed(NamedTuple):
 
 
 class Reasons(NamedTuple):
-    """What a round has to say of one document.
+    """Why a round has a document.
 
     Attributes
     ----------
     came_by
-        What the order rests on, as of :class:`Round`.
+        Source of the order, see :class:`Round`.
     terms
-        (term, what it adds to the score), most first; none before there is a model.
+        (term, contribution to the score), highest first; empty without a model.
     best
-        How many runs have the document, and at which rank at best; None where no run has the topic.
+        Number of runs that have the document, and its best rank; None if no run has the topic.
     """
 
     came_by: str
@@ -84,14 +84,14 @@ class Reasons(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """A round, and what it was made of: as large as the documents are many."""
+    """A round with the data that it was made from, which grow with the number of documents."""
 
     round: Round
     space: training_round.Space | Listed
     ranking: training_round.Ranking
 
     def reasons(self, row: int) -> Reasons | None:
-        """Why the document at this row of the matrix stands where it does; None where the round knows no such row."""
+        """Explain the rank of the document at this row of the matrix; None for a row added since."""
         if row >= len(self.space.allowed):
             return None
         if isinstance(self.space, Listed):
@@ -101,6 +101,6 @@ class Learned(NamedTuple):
             weights = self.ranking.model.weights[: self.space.vectors.features]
             found = self.space.vectors.explain(row, weights, most=12)
             words = [(term, share) for term, share in found if ":" not in term]
-            terms = words or found  # grams and columns of embeddings tell a person little
+            terms = words or found  # n-grams and embeddings explain little
         e = self.space.evidence
         return Reasons(self.round.came_by, terms, None if e is None else (int(e.runs[row]), int(e.best[row])))

@@ -1,14 +1,15 @@
-"""The `cleverdon` command. Every error of the library becomes one line on stderr and exit status 2.
+"""The `cleverdon` command.
 
-Nothing heavy is imported before a command runs, so that `cleverdon --help` answers at once.
+Heavy imports stay inside the commands, so that `cleverdon --help` is fast.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -30,13 +31,16 @@ from collection.cli import (
     rules,
     simulate,
 )
-from collection.cli.options import DIRECTORY, FILE, FORMAT, refuse_repeated, serving, with_folders
-from collection.cli.output import counted, echo, print_json, print_notices, print_table, progress_line
+from collection.cli.options import DIRECTORY, FILE, FORMAT, SERVER_OPTIONS, expand_folders, refuse_repeated
+from collection.cli.output import echo, format_count, print_json, print_notices, print_table, progress_line
 from collection.errors import CleverdonError
+
+if TYPE_CHECKING:
+    from collection.campaign.results import ImportReport
 
 
 class Group(click.Group):
-    """Library errors end as one line on stderr; a closed pipe ends quietly; no option keeps only its last value."""
+    """A command that prints library errors in one line, ends quietly at a closed pipe, and refuses repeated options."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -47,61 +51,47 @@ class Group(click.Group):
             refuse_repeated(command, click.Context(command, ctx, name), rest)
         return name, command, rest
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what it raises ends here."""
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command and turn errors of the library into exit statuses."""
         try:
             return super().invoke(ctx)
         except CleverdonError as error:
             echo(f"cleverdon: {one_line(str(error))}", err=True)
             ctx.exit(2)
         except UnicodeEncodeError as error:
-            # An argument with bytes that are no UTF-8, which Python keeps as halves of surrogate pairs.
+            # Python keeps bytes of an argument that are not UTF-8 as halves of surrogate pairs.
             echo(f"cleverdon: expected text in UTF-8, found {error.object!a}", err=True)
             ctx.exit(2)
         except BrokenPipeError:
-            # `cleverdon evaluate ... | head`: nobody is left to tell.
+            # `cleverdon evaluate ... | head` closed the pipe.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(0)
         except OSError as error:
-            said = f"cleverdon: {error.filename or ''}: {error.strerror or error}".replace(": :", ":")
-            echo(one_line(said), err=True)
+            message = f"cleverdon: {error.filename or ''}: {error.strerror or error}".replace(": :", ":")
+            echo(one_line(message), err=True)
             ctx.exit(2)
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(
+    cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110, "show_default": True}
+)
 @click.version_option(package_name="cleverdon")
 def main() -> None:
     """Build test collections for retrieval evaluation: pool, judge, settle, evaluate."""
 
 
-main.add_command(agreement.agreement)
-main.add_command(compare.compare)
-main.add_command(evaluate.evaluate)
-main.add_command(evaluate.measures)
-main.add_command(export.export)
-main.add_command(reusability.reusability)
-main.add_command(rules.rules)
-main.add_command(simulate.simulate)
-main.add_command(duplicates.duplicates)
-main.add_command(assign.assign)
-main.add_command(card.card)
-main.add_command(loop.vectors)
-main.add_command(loop.loop)
-main.add_command(loop.recall)
-main.add_command(methods.methods)
-main.add_command(people.people)
-main.add_command(pool.pool)
-main.add_command(preferences.preferences)
+for command in (
+    agreement.agreement, assign.assign, card.card, compare.compare, duplicates.duplicates, evaluate.evaluate,
+    evaluate.measures, export.export, loop.loop, loop.recall, loop.vectors, methods.methods, people.people, pool.pool,
+    preferences.preferences, reusability.reusability, rules.rules, simulate.simulate,
+):  # fmt: skip
+    main.add_command(command)
 
 
 @main.command()
 @DIRECTORY
 @click.option(
-    "--grades",
-    default="0-3",
-    show_default=True,
-    metavar="0-1|0-3|FILE",
-    help="Grade scale, by name or as a JSON file {grade: sentence}.",
+    "--grades", default="0-3", metavar="0-1|0-3|FILE", help="Grade scale, by name or as a JSON file {grade: sentence}."
 )
 @click.option("--title", help="What the pages show; the directory's name if left out.")
 def new(directory: Path, grades: str, title: str | None) -> None:
@@ -124,44 +114,22 @@ def new(directory: Path, grades: str, title: str | None) -> None:
 @click.option("--costs", type=FILE, help="What runs cost: a CSV or TSV with a column run; Compare shows it.")
 @click.option("--clicks", type=FILE, help="A log of clicks: CSV, TSV or JSONL; kept apart from judgements.")
 @click.option("--replace", is_flag=True, help="Take the new content where a name is there with other content.")
-def import_(
-    directory: Path,
-    documents: tuple[Path, ...],
-    topics: Path | None,
-    runs: tuple[Path, ...],
-    qrels: Path | None,
-    labels: Path | None,
-    costs: Path | None,
-    clicks: Path | None,
-    replace: bool,
-) -> None:
+def import_(directory: Path, replace: bool, **files: Any) -> None:
     """Import files into the campaign in DIR: all of them, or none if one is wrong."""
     from collection.campaign import Campaign
 
-    if not (documents or topics or runs or qrels or labels or costs or clicks):
+    if not any(files.values()):
         raise click.UsageError("nothing to import: give --documents, --topics, --run, --qrels or another file")
-    documents, runs = with_folders(documents), with_folders(runs)
+    files |= {name: expand_folders(files[name]) for name in ("documents", "runs")}
     with Campaign(directory) as campaign, progress_line() as progress:
-        report = campaign.importer.import_files(
-            documents=documents,
-            topics=topics,
-            runs=runs,
-            qrels=qrels,
-            labels=labels,
-            costs=costs,
-            clicks=clicks,
-            replace=replace,
-            progress=progress,
-        )
-    for line in report.done:
-        echo(one_line(line))
-    print_notices(report.notices)
+        report = campaign.importer.import_files(**files, replace=replace, progress=progress)
+    _print_report(report)
 
 
 @main.command()
 @DIRECTORY
-@serving
-def serve(directory: Path, **options: Any) -> None:
+@SERVER_OPTIONS
+def serve(directory: Path, **options: object) -> None:
     """Open the app on the campaign in DIR."""
     _serve(directory, options)
 
@@ -189,31 +157,24 @@ def status(directory: Path, form: str) -> None:
         echo(f"  {'pool':<12}{state['pool']:>10,} pairs")
         preferences.print_decisions(state["decisions"])
     else:
-        # A loop over the whole collection has no end: nothing is left of it in numbers.
+        # A loop over the whole collection has no number of pairs left.
         only_loops = state["in_loop"] == len(per_topic) > 0
         left = several if only_loops else f"{several}, {state['remaining']:,} left"
         echo(f"  {'pool':<12}{state['pool']:>10,} pairs, {state['judged_in_pool']:,} judged{left}")
     if state["outside_pool"]:
-        outside = counted(state["outside_pool"], "more pair is", "more pairs are")
+        outside = format_count(state["outside_pool"], "more pair is", "more pairs are")
         echo(f"  {outside} judged, outside the pool")
     if missing := missing_texts(t["without_text"] for t in per_topic):
         echo(f"  {missing} `cleverdon export {directory} --missing-documents FILE` lists the ids")
     elif state["missing_documents"]:
-        missing = counted(state["missing_documents"], "document of the pool has", "documents of the pool have")
+        missing = format_count(state["missing_documents"], "document of the pool has", "documents of the pool have")
         echo(f"  {missing} no text (export --missing-documents FILE)")
     if per_topic and not state["decisions"]:
         echo()
+        columns = ("query_id", "mode", "pool", "judged", "left", "without_text", "cannot_judge")
         print_table(
             ["topic", "mode", "pool", "judged", "left", "no text", "cannot judge", "title"],
-            [
-                [
-                    *(t[name] for name in ("query_id", "mode", "pool", "judged")),
-                    "-" if t["left"] is None else t["left"],
-                    *(t[name] for name in ("without_text", "cannot_judge")),
-                    t["title"][:60],
-                ]
-                for t in per_topic
-            ],
+            [["-" if t[name] is None else t[name] for name in columns] + [t["title"][:60]] for t in per_topic],
         )
     if state["annotators"] and not state["decisions"]:
         echo()
@@ -254,53 +215,51 @@ def judge(
         )
         row = campaign.progress.topics(topic).iloc[0]
         pooled = campaign.corpus.in_pool(topic, doc)
-    said = ("adjudicated, " if adjudicate else "") + (judgement.kind if grade is None else str(grade))
+    decision = ("adjudicated, " if adjudicate else "") + (judgement.kind if grade is None else str(grade))
     judged = f"{row['judged_in_pool']:,} of {row['pool']:,} pairs of the topic's pool are judged"
     if outside := row["judged"] - row["judged_in_pool"]:
         judged += f", and {outside:,} outside it"
-    echo(f"{topic} {doc}: {said} by {annotator}; {judged}")
+    echo(f"{topic} {doc}: {decision} by {annotator}; {judged}")
     if not pooled:
         print_notices(["the pair is not in the pool; its grade goes into the qrels all the same"])
 
 
 @main.command()
 @click.argument("directory", metavar="[DIR]", type=FILE, default=Path("demo-campaign"))
-@serving
+@SERVER_OPTIONS
 @click.option("--build-only", is_flag=True, help="Build the campaign, do not open the app.")
-def demo(directory: Path, build_only: bool, **options: Any) -> None:
+def demo(directory: Path, build_only: bool, **options: object) -> None:
     """Build the demo campaign in DIR (demo-campaign), unless it is there, and open the app on it."""
     from collection.demo import build, is_built
 
     if not is_built(directory):
         with progress_line() as progress:
             report = build(directory, progress)
-        for line in report.done:
-            echo(one_line(line))
-        print_notices(report.notices)
+        _print_report(report)
     if not build_only:
         _serve(directory, options)
 
 
-def _serve(directory: Path, options: dict[str, Any]) -> None:
-    """Become the server; `options` are those of :func:`collection.cli.options.serving`."""
+def _print_report(report: ImportReport) -> None:
+    for line in report.done:
+        echo(one_line(line))
+    print_notices(report.notices)
+
+
+def _serve(directory: Path, options: Mapping[str, object]) -> None:
+    """Replace this process by the server; `options` are those of :func:`collection.cli.options.SERVER_OPTIONS`."""
     from collection.campaign import Campaign
 
-    # Opened once here, so that a wrong directory is one line and not a server that cannot start.
+    # A wrong directory is reported here, before the server starts.
     Campaign(directory).close()
     command = [sys.executable, "-m", "annotate", str(directory)]
-    for name, option in (
-        ("host", "--host"),
-        ("port", "--port"),
-        ("annotator", "--as"),
-        ("public_address", "--public-address"),
-        ("max_upload", "--max-upload"),
-    ):
-        if options[name] is not None:
-            command += [option, str(options[name])]
-    for proxy in options["trusted_proxies"]:
-        command += ["--trusted-proxy", proxy]
-    if options["no_browser"]:
-        command.append("--no-browser")
+    for name, value in options.items():
+        option = f"--{name.replace('_', '-')}"
+        if value is True:
+            command.append(option)
+        elif value is not None and value is not False:
+            for each in value if isinstance(value, tuple) else (value,):
+                command += [option, str(each)]
     sys.stdout.flush()
     # The library must not import the app. Replacing this process leaves none behind to outlive it.
     os.execv(sys.executable, command)

@@ -1,7 +1,8 @@
-"""`cleverdon agreement`: how far annotators agree, in a campaign or in a file of labels."""
+"""`cleverdon agreement`: inter-annotator agreement in a campaign or in a file of labels."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.evaluate import parse_one
-from collection.cli.options import FILE, FORMAT, SCALE
+from collection.cli.options import FILE, FORMAT, parse_scale
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
-from collection.records import in_natural_order
+from collection.records import sort_naturally
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,24 +40,16 @@ COLUMNS = ("observed", "cohen", "cohen-quadratic", "alpha-ordinal", "ac1")
 @click.option(
     "--grades",
     metavar="SCALE",
-    type=SCALE,
+    type=parse_scale,
     help="All grades that there are, as 0-3 or 0,1,2,3; if left out, a campaign's own, and those that a file has.",
 )
 @click.option("--topic", "topics", multiple=True, metavar="Q", help="Only this topic; may be repeated.")
 @click.option("--without", multiple=True, metavar="NAME", help="Leave an annotator out; may be repeated.")
 @click.option("--measure", metavar="M", help="Do the runs stand in the same order by each one's grades? As nDCG@10.")
-@click.option(
-    "--coefficient", default="alpha-ordinal", show_default=True, metavar="C", help="By which the topics are sorted."
-)
-@click.option("--resamples", type=click.IntRange(min=0), default=1000, show_default=True, help="For the intervals.")
-@click.option(
-    "--by",
-    type=click.Choice(["pairs", "topics"]),
-    default="pairs",
-    show_default=True,
-    help="What the intervals draw again.",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the random numbers.")
+@click.option("--coefficient", default="alpha-ordinal", metavar="C", help="By which the topics are sorted.")
+@click.option("--resamples", type=click.IntRange(min=0), default=1000, help="For the intervals.")
+@click.option("--by", type=click.Choice(["pairs", "topics"]), default="pairs", help="What the intervals draw again.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Of the random numbers.")
 def agreement(
     source: Path,
     form: str,
@@ -72,12 +65,11 @@ def agreement(
 
     LABELS has the columns annotator, query_id, doc_id, relevance.
     """
-    from collection import annotator_agreement as agreeing
-    from collection import formats
+    from collection import annotator_agreement, formats
     from collection.annotator_agreement import COEFFICIENTS
     from collection.campaign import Campaign
 
-    _ = COEFFICIENTS[coefficient]  # an unknown name is told before the work
+    label = COEFFICIENTS[coefficient].label  # an unknown name is reported before the work
     conclusions: list[Conclusion] | None = None
     asked = None if measure is None else parse_one(measure)
     if source.is_dir():
@@ -90,26 +82,27 @@ def agreement(
     else:
         if measure is not None:
             raise InputError(f"--measure needs the runs of a campaign, and {source} is not its directory")
-        labels = agreeing.chosen(formats.read_labels(source), topics=topics, without=without)
+        labels = annotator_agreement.select_labels(formats.read_labels(source), topics=topics, without=without)
+        level = 1 if level is None else level
         if grades is not None:
             _require_grades_of(grades, labels, source)
         try:
             with progress_line("computing agreement"):
-                found = agreeing.agreement(labels, level=1 if level is None else level, grades=grades, **options)
+                found = annotator_agreement.agreement(labels, level=level, grades=grades, **options)
         except InputError as error:
             raise InputError(f"{source}: {error}") from None
     if form == "json":
-        said = [c._asdict() | {"tau": None if c.note else c.tau} for c in conclusions or ()]
-        print_json({**vars(found), **({} if conclusions is None else {"conclusions": said})})
+        rows = [c._asdict() | {"tau": None if c.note else c.tau} for c in conclusions or ()]
+        print_json({**vars(found), **({} if conclusions is None else {"conclusions": rows})})
         return
-    for sentence in agreeing.headline(found):
+    for sentence in annotator_agreement.interpret(found):
         echo(sentence)
     echo()
     _print_values(found)
     _print_narrow("between", found.between, ["a", "b", "pairs"])
     by = found.topics[(found.topics["coefficient"] == coefficient)].drop_duplicates("query_id")
-    order = in_natural_order(by).sort_values("value", kind="stable", na_position="last")["query_id"].tolist()
-    _print_narrow(f"topics, least {COEFFICIENTS[coefficient].label} first", found.topics, ["query_id", "pairs"], order)
+    order = sort_naturally(by).sort_values("value", kind="stable", na_position="last")["query_id"].tolist()
+    _print_narrow(f"topics, least {label} first", found.topics, ["query_id", "pairs"], order)
     if len(found.annotators) > 2:
         _print_narrow("against the majority of the others", found.rest, ["annotator", "pairs", "difference"])
     _print_narrow("as pairs were finished", found.windows, ["window", "pairs", "last_at"])
@@ -125,19 +118,19 @@ def _require_grades_of(scale: list[float], labels: pd.DataFrame, path: Path) -> 
     outside = labels[~labels["relevance"].isin(scale)]
     if len(outside):
         row = outside.iloc[0]
-        line = formats.line_of_label(path, row["annotator"], row["query_id"], row["doc_id"])
+        line = formats.find_label_line(path, row["annotator"], row["query_id"], row["doc_id"])
         wanted = f"a grade of the scale ({', '.join(f'{grade:g}' for grade in scale)})"
         raise FormatError(path, line, wanted, f"{row['relevance']:g}")
 
 
 def _print_values(found: Agreement) -> None:
-    """Over all: a line for each coefficient, graded and binary side by side, and what is to be said of it."""
-    from collection.annotator_agreement import COEFFICIENTS, with_interval
+    """Print a line for each coefficient, graded and binary side by side, with notes."""
+    from collection.annotator_agreement import COEFFICIENTS, format_with_interval
 
     rows = []
     for entry in COEFFICIENTS:
         of_entry = found.values[found.values["coefficient"] == entry.name]
-        rows_of = {str(row["scale"]): with_interval(row) for _, row in of_entry.iterrows()}
+        rows_of = {str(row["scale"]): format_with_interval(row) for _, row in of_entry.iterrows()}
         cells = [rows_of.get(scale, "") for scale in ("graded", "binary")]
         notes = dict.fromkeys(note for note in of_entry["note"] if note)
         rows.append([entry.name, entry.label, *cells, "; ".join(notes)])
@@ -146,8 +139,8 @@ def _print_values(found: Agreement) -> None:
         print_notices([f"in brackets: 95 % of {found.resamples:,} bootstrap samples of {found.by}"])
 
 
-def _print_narrow(title: str, frame: pd.DataFrame, keys: list[str], order: list[Any] | None = None) -> None:
-    """A line for each key, with some coefficients: nothing where there is no row."""
+def _print_narrow(title: str, frame: pd.DataFrame, keys: list[str], order: list[str] | None = None) -> None:
+    """Print a line for each key with some coefficients; nothing for an empty frame."""
     if frame.empty:
         return
     graded = frame[(frame["scale"] == "graded") & frame["coefficient"].isin(COLUMNS)]
@@ -166,7 +159,7 @@ def _print_narrow(title: str, frame: pd.DataFrame, keys: list[str], order: list[
         echo(f"... {len(rows) - SHOWN:,} more; --format json has all")
 
 
-def _key(key: Any) -> Any:
+def _key(key: float | int | str | datetime) -> int | str:
     """A cell of a key column: times to the minute, differences with their sign."""
     if isinstance(key, float):
         return f"{key:+.2f}"

@@ -1,15 +1,15 @@
-"""`cleverdon assign`: who judges what, how many judge each pair, and what everybody judges first."""
+"""`cleverdon assign`: assignment of topics, overlap, calibration and guidelines."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.options import DIRECTORY, FILE, FORMAT
+from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT
 from collection.cli.output import echo, print_json, print_notices, print_table
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @DIRECTORY
-@click.option("--annotators", type=click.IntRange(min=1), metavar="K", help="How many judge each pair; of all, or of:")
+@click.option("--annotators", type=COUNT, metavar="K", help="How many judge each pair; of all, or of:")
 @click.option("--share", type=float, metavar="S", help="... a share of the pairs from 0 to 1, chosen by lot.")
 @click.option("--number", type=int, metavar="N", help="... N pairs of each topic's pool, chosen by lot.")
 @click.option(
@@ -30,11 +30,7 @@ if TYPE_CHECKING:
 @click.option("--to-group", "groups", multiple=True, metavar="G", help="Assign them to this group; may be repeated.")
 @click.option("--to-everybody", is_flag=True, help="Open them to everybody (as in the beginning).")
 @click.option("--deal-to", "deal", multiple=True, metavar="NAME", help="Deal them out evenly among these; repeated.")
-@click.option(
-    "--per-topic",
-    type=click.IntRange(min=1),
-    help="With --deal-to: people a topic; as many as --annotators if left out.",
-)
+@click.option("--per-topic", type=COUNT, help="With --deal-to: people a topic; as many as --annotators if left out.")
 @click.option(
     "--calibration",
     metavar="FILE|N",
@@ -48,7 +44,6 @@ if TYPE_CHECKING:
 @FORMAT
 def assign(
     directory: Path,
-    annotators: int | None,
     share: float | None,
     number: int | None,
     whole: tuple[str, ...],
@@ -60,17 +55,17 @@ def assign(
     deal: tuple[str, ...],
     per_topic: int | None,
     calibration: str | None,
-    feedback: bool | None,
-    lease: float | None,
-    blind: bool | None,
     guidelines: Path | None,
     note: str | None,
     form: str,
+    **others: Any,
 ) -> None:
     """Show who judges what in DIR, or change it."""
+    from collection import formats
     from collection.campaign import Campaign
 
-    if (share is not None) + (number is not None) + bool(whole) + all_pairs > 1:
+    chosen = {"share": share is not None, "number": number is not None, "topics": bool(whole), "all": all_pairs}
+    if sum(chosen.values()) > 1:
         raise click.UsageError("give one of --share, --number, --whole-topic, --all-pairs")
     if bool(people or groups) + to_everybody + bool(deal) > 1:
         raise click.UsageError("give one of --to (and --to-group), --to-everybody, --deal-to")
@@ -78,20 +73,13 @@ def assign(
         raise click.UsageError("what of these topics? give --to, --to-group, --to-everybody, --deal-to or --note")
     if note is not None and not topics:
         raise click.UsageError("--note is of a --topic")
-    changes: dict[str, Any] = {
-        "annotators": annotators,
-        "share": share,
-        "number": number,
-        "topics": whole or None,
-        "feedback": feedback,
-        "lease": lease,
-        "blind": blind,
-    }
-    chosen = {"share": share is not None, "number": number is not None, "topics": bool(whole), "all": all_pairs}
-    changes["which"] = next((which for which, given in chosen.items() if given), None)
+    which = next((which for which, given in chosen.items() if given), None)
+    changes = others | {"share": share, "number": number, "topics": whole or None, "which": which}
     changes = {name: value for name, value in changes.items() if value is not None}
     # Read before anything is written: a file that is not there leaves the campaign as it was.
-    text = None if guidelines is None else "\n".join(line for _, line in _lines(guidelines, "guidelines in Markdown"))
+    text = None
+    if guidelines is not None:
+        text = "\n".join(line for _, line in formats.source.lines(guidelines, "guidelines in Markdown"))
     with Campaign(directory) as campaign, campaign.transaction():
         pairs = None if calibration is None else _pairs(campaign, calibration)
         if changes:
@@ -101,7 +89,7 @@ def assign(
         of = list(topics) or campaign.corpus.topics()["query_id"].tolist()
         if people or groups or to_everybody:
             campaign.assignments.assign(of, people, groups)
-        for query_id, names in _dealt(campaign, deal, per_topic, of).items():
+        for query_id, names in _deal(campaign, deal, per_topic, of).items():
             campaign.assignments.assign([query_id], names)
         if text is not None:
             campaign.settings.set_guidelines(text)
@@ -111,28 +99,23 @@ def assign(
         _show(campaign, form)
 
 
-def _dealt(campaign: Campaign, people: Sequence[str], per_topic: int | None, of: list[str]) -> dict[str, list[str]]:
-    """Topics and their people; as many for each as are to judge its pairs, as far as there are so many."""
+def _deal(campaign: Campaign, people: Sequence[str], per_topic: int | None, of: list[str]) -> dict[str, list[str]]:
+    """The people of each topic: by default as many as judge each pair, if there are as many."""
     if not people:
         return {}
     usual = min(campaign.settings.assignment().annotators, len(set(people)))
     return campaign.assignments.deal(people, per_topic or usual, of)
 
 
-def _lines(path: Path, wanted: str) -> Iterator[tuple[int, str]]:
-    from collection.formats import source
-
-    return source.lines(path, wanted)
-
-
 def _pairs(campaign: Campaign, calibration: str) -> list[tuple[str, str]]:
-    """The pairs that are meant: so many of each topic, or those of a file."""
+    """So many random pairs of each topic, or the pairs of a file."""
+    from collection import formats
     from collection.errors import FormatError
 
     if calibration.isdecimal():
         return campaign.calibration.draw(int(calibration)) if int(calibration) else []
     pairs: list[tuple[str, str]] = []
-    for number, line in _lines(Path(calibration), "lines of query_id and doc_id"):
+    for number, line in formats.source.lines(calibration, "lines of query_id and doc_id"):
         fields = line.split()
         if fields and not line.startswith("#"):
             if len(fields) != 2:
@@ -147,30 +130,26 @@ def _show(campaign: Campaign, form: str) -> None:
     topics = table.astype(object).where(table.notna(), None).to_dict("records")
     size = len(campaign.calibration.pairs())
     if form == "json":
-        shown = {
-            "settings": settings,
-            "workload": work,
-            "topics": topics,
-            "notices": campaign.assignments.notices(),
-            "calibration": {"pairs": size, "annotators": calibrated},
-        }
-        print_json(shown)
+        notices, calibration = campaign.assignments.notices(), {"pairs": size, "annotators": calibrated}
+        print_json(
+            {"settings": settings, "workload": work, "topics": topics, "notices": notices, "calibration": calibration}
+        )
         return
-    which = {
-        "all": "all pairs",
-        "share": f"{settings.share:.0%} of the pairs",
-        "number": f"{settings.number:,} pairs of each topic",
-        "topics": f"the pairs of {', '.join(settings.topics) or 'no topic'}",
-    }[settings.which]
     several = "one annotator judges each pair"
     if settings.annotators > 1:
+        which = {
+            "all": "all pairs",
+            "share": f"{settings.share:.0%} of the pairs",
+            "number": f"{settings.number:,} pairs of each topic",
+            "topics": f"the pairs of {', '.join(settings.topics) or 'no topic'}",
+        }[settings.which]
         others = "" if settings.which == "all" else ", one judges each of the others"
         several = f"{settings.annotators} annotators judge each of {which}{others}"
     echo(f"{several}: {work.pairs:,} pairs of the pool, {work.judgements:,} judgements, {work.made:,} made")
     echo(f"a pair is reserved for {settings.lease:g} minutes; judging is {'blind' if settings.blind else 'not blind'}")
     if size:
-        told = "; the settled grade is shown after each" if settings.feedback else ""
-        echo(f"everybody judges {size:,} pairs first, beyond these{told}")
+        feedback = "; the settled grade is shown after each" if settings.feedback else ""
+        echo(f"everybody judges {size:,} pairs first, beyond these{feedback}")
     guidelines, notes = len(campaign.settings.guidelines()), len(campaign.settings.topic_notes())
     if guidelines or notes:
         echo(f"guidelines of {guidelines:,} characters, notes for {notes:,} topics")
@@ -190,16 +169,10 @@ def _show(campaign: Campaign, form: str) -> None:
         print_table(["topic", "who", "pairs", "judgements", "made", "title"], rows)
     if size and len(calibrated):
         echo()
-        print_table(
-            ["annotator", "calibration", "as settled"],
-            [
-                [row["annotator"], f"{row['judged']} of {row['of']}", _percent(row["agree"])]
-                for row in calibrated.to_dict("records")
-            ],
-        )
+        rows = [
+            [row["annotator"], f"{row['judged']} of {row['of']}", "-" if isnan(row["agree"]) else f"{row['agree']:.0%}"]
+            for row in calibrated.to_dict("records")
+        ]
+        print_table(["annotator", "calibration", "as settled"], rows)
         if not campaign.calibration.pairs()["settled"].notna().any():
             print_notices(["no pair of the calibration set is settled yet: adjudicate them, or import qrels"])
-
-
-def _percent(share: float) -> str:
-    return "-" if math.isnan(share) else f"{share:.0%}"

@@ -1,4 +1,4 @@
-"""`cleverdon card`: what the judging page asks, and how it shows documents."""
+"""`cleverdon card`: settings of the judging page."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def card(
     print_table(["setting", "value"], [[name, _words(value)] for name, value in settings.items()])
 
 
-def _words(value: Any) -> str:
+def _words(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple | list):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.evaluate import evaluate_files, parse_measures, read_qrels_for, with_costs
-from collection.cli.options import COMPAT, FILE, LEVEL, QRELS_FORM, with_folders
-from collection.cli.output import counted, echo, echo_data, print_json, print_notices, print_table, progress_line
+from collection.cli.evaluate import evaluate_files, parse_measures, read_qrels_for
+from collection.cli.options import COMPAT, FILE, QRELS_FORM, form_option, grade, measures_option, runs_argument
+from collection.cli.output import echo, echo_data, format_count, print_json, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,35 +21,23 @@ if TYPE_CHECKING:
     from collection.measures import Version
 
 WRITTEN = ("baseline", "test", "correction", "alpha", "seed", "topics", "leaderboard", "tests", "pairs", "notes")
-"""What JSON has of a comparison."""
+"""Attributes of a comparison in JSON."""
 
 MARKS = {"better": "+", "worse": "-", "": " "}
 
 
-def _two_runs(context: click.Context, option: click.Parameter, names: tuple[str, str] | None) -> tuple[str, str] | None:
-    if names is not None and names[0] == names[1]:
-        raise click.UsageError(f"--systems needs two runs, found {names[0]} twice")
-    return names
-
-
 @click.command()
 @click.argument("qrels", type=FILE)
-@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=FILE)
-@click.option("-m", "--measure", "measures", multiple=True, metavar="M", help="As nDCG@10, AP, map; may be repeated.")
+@runs_argument("RUN...", required=True)
+@measures_option("As nDCG@10, AP, map; may be repeated.")
 @click.option("--baseline", metavar="B", help="The system that all others are tested against; if left out, the best.")
+@click.option("--test", metavar="T", help="paired-t (if left out), permutation, bootstrap, wilcoxon or sign.")
 @click.option(
-    "--test",
-    metavar="T",
-    help="paired-t (if left out), permutation, bootstrap, wilcoxon or sign.",
+    "--correction", metavar="C", help="holm (if left out), bonferroni, benjamini-hochberg, holm-sidak, hommel or none."
 )
-@click.option(
-    "--correction",
-    metavar="C",
-    help="holm (if left out), bonferroni, benjamini-hochberg, holm-sidak, hommel or none.",
-)
-@click.option("--alpha", default=0.05, show_default=True, help="The level that p is held against.")
+@click.option("--alpha", default=0.05, help="The level that p is held against.")
 @click.option("--all-pairs", is_flag=True, help="Test all pairs of systems, by the randomised Tukey HSD test.")
-@click.option("--seed", default=0, show_default=True, help="Of what is drawn at random: the same seed, the same p.")
+@click.option("--seed", default=0, help="Of what is drawn at random: the same seed, the same p.")
 @click.option(
     "--separate-seeds",
     is_flag=True,
@@ -56,37 +45,20 @@ def _two_runs(context: click.Context, option: click.Parameter, names: tuple[str,
 )
 @click.option("--costs", type=FILE, help="What the runs cost: a CSV or TSV with a column run.")
 @click.option("--frontier", metavar="COST", help="Which systems are dominated: no better, and no cheaper by this cost.")
-@click.option(
-    "--systems",
-    nargs=2,
-    metavar="A B",
-    callback=_two_runs,
-    help="The topics of these two runs, where they differ most first.",
-)
+@click.option("--systems", nargs=2, metavar="A B", help="The topics of these two runs, where they differ most first.")
 @click.option("--topic", metavar="Q", help="The two runs of --systems in this topic: values, and rank by rank.")
-@click.option("--depth", default=10, show_default=True, help="So many ranks of --topic.")
+@click.option("--depth", default=10, help="So many ranks of --topic.")
 @click.option("--power", metavar="D", type=float, help="How many topics it takes to see a difference of D.")
-@click.option("--relevance-level", type=LEVEL, help="Lowest grade that counts as relevant.")
+@click.option("--relevance-level", type=grade, help="Lowest grade that counts as relevant.")
 @COMPAT
 @QRELS_FORM
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "tsv", "json", "latex", "markdown"]),
-    default="table",
-    show_default=True,
-)
+@form_option("table", "tsv", "json", "latex", "markdown")
 def compare(
     qrels: Path,
     runs: tuple[Path, ...],
     measures: tuple[str, ...],
-    baseline: str | None,
     test: str | None,
     correction: str | None,
-    alpha: float,
-    all_pairs: bool,
-    seed: int,
-    separate_seeds: bool,
     costs: Path | None,
     frontier: str | None,
     systems: tuple[str, str] | None,
@@ -94,14 +66,17 @@ def compare(
     depth: int,
     power: float | None,
     relevance_level: float | None,
-    compat: str,
+    compat: Version,
     qrels_form: QrelsForm | None,
     form: str,
+    **settings: Any,
 ) -> None:
     """Compare RUNs by QRELS: a leaderboard, and which differences are more than chance over topics."""
     from collection import comparison, formats, statistics
 
     views = [name for name, asked in (("--frontier", frontier), ("--systems", systems), ("--power", power)) if asked]
+    if systems is not None and systems[0] == systems[1]:
+        raise click.UsageError(f"--systems needs two runs, found {systems[0]} twice")
     if len(views) > 1:
         raise click.UsageError(f"{' and '.join(views)} are different tables: ask for one")
     if views and form in ("latex", "markdown"):
@@ -112,42 +87,26 @@ def compare(
         raise click.UsageError("--topic needs --systems A B")
     tester = statistics.TESTS[test or statistics.DEFAULT_TEST].name
     corrector = statistics.CORRECTIONS[correction or statistics.DEFAULT_CORRECTION].name
-    runs = with_folders(runs)
-    if not runs:
-        raise click.UsageError("there is no file in the folder: name a run")
-    # What is unjudged stands beside every value here.
+    # The table shows the unjudged share beside every value, so the default measures of it are left out.
     asked = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level)
     parsed = [measure for measure in asked if measures or not measure.entry.descriptive]
-    version: Version = 9 if compat == "9" else 10
     judged = read_qrels_for(parsed, qrels, qrels_form)
     if systems is not None and topic is not None:
-        found = {run.name: run for run in formats.read_runs(runs) if run.name in systems}
-        for name in systems:
-            if name not in found:
-                raise click.UsageError(f"no run is called {name}")
-        a, b = (found[name] for name in systems)
+        named = {run.name: run for run in formats.read_runs(runs) if run.name in systems}
+        if missing := [name for name in systems if name not in named]:
+            raise click.UsageError(f"no run is called {missing[0]}")
+        a, b = (named[name] for name in systems)
         print_notices(comparison.out_of_reach(parsed, judged))
         ranks = comparison.side_by_side(a, b, judged, topic, depth)
-        _print_topic(topic, comparison.evaluate([a, b], judged, parsed, version=version), ranks, systems, form)
+        _print_topic(topic, comparison.evaluate([a, b], judged, parsed, version=compat), ranks, systems, form)
         return
-    cost_table = None if costs is None else formats.read_costs(costs)
-    evaluation = evaluate_files(runs, judged, parsed, version=version)
-    evaluation = with_costs(evaluation, costs, cost_table)
+    evaluation = evaluate_files(runs, judged, parsed, costs, version=compat)
     print_notices(evaluation.notes if views else ())  # a comparison has them among its own
     if systems is not None:
         _print_frame(_topics(evaluation, systems), form)
         return
     with progress_line("testing differences"):
-        compared = comparison.compare(
-            evaluation,
-            baseline=baseline,
-            test=tester,
-            correction=corrector,
-            alpha=alpha,
-            seed=seed,
-            all_pairs=all_pairs,
-            separate_seeds=separate_seeds,
-        )
+        compared = comparison.compare(evaluation, test=tester, correction=corrector, **settings)
     if frontier is not None:
         _print_frontier(compared, frontier, form)
     elif power is not None:
@@ -157,30 +116,28 @@ def compare(
         print_notices(compared.notes)
 
 
-def _named_for(a: str, b: str) -> dict[str, str]:
-    """The columns of `side_by_side` and `differences` with the runs' names for the letters."""
+def _columns_for(a: str, b: str) -> dict[str, str]:
+    """New names for the columns of `side_by_side` and `differences`, with the runs' names for the letters."""
     names = {f"{what}_{letter}": f"{what} {name}" for letter, name in (("a", a), ("b", b)) for what in ("doc", "grade")}
     values = {"value_a": f"value {a}", "value_b": f"value {b}"}  # a run may be called as a column is
     return names | values | {"rank_in_a": f"rank in {a}", "rank_in_b": f"rank in {b}"}
 
 
 def _topics(evaluation: Evaluation, systems: tuple[str, str]) -> pd.DataFrame:
-    """The values of two runs by every measure, topic by topic."""
+    """The values of two runs for every measure and topic."""
     import pandas as pd
 
     from collection import comparison
 
-    tables = [
-        comparison.differences(evaluation, *systems, str(measure)).assign(measure=str(measure))
-        for measure in evaluation.means()
-    ]
+    names = map(str, evaluation.means())
+    tables = [comparison.differences(evaluation, *systems, name).assign(measure=name) for name in names]
     columns = ["measure", "query_id", "value_a", "value_b", "difference"]
-    return pd.concat(tables, ignore_index=True)[columns].rename(columns=_named_for(*systems))
+    return pd.concat(tables, ignore_index=True)[columns].rename(columns=_columns_for(*systems))
 
 
 def _print_topic(topic: str, evaluation: Evaluation, ranks: pd.DataFrame, systems: tuple[str, str], form: str) -> None:
-    """The topic, what two runs are worth there, and their rankings; TSV has the rankings alone, with the topic."""
-    ranks = ranks.rename(columns=_named_for(*systems))
+    """Print a topic's values of two runs, and their rankings; TSV has the rankings alone, with the topic."""
+    ranks = ranks.rename(columns=_columns_for(*systems))
     values = _topics(evaluation, systems)
     values = values[values["query_id"] == topic].drop(columns="query_id")
     if form == "tsv":
@@ -204,25 +161,21 @@ def _print_frontier(compared: Comparison, cost: str, form: str) -> None:
 
     means, costs = compared.evaluation.means(), compared.evaluation.costs
     assert costs is not None  # the options go together
-    parts = [
-        comparison.frontier(means, costs, str(measure), cost)
-        .assign(measure=str(measure))
-        .rename(columns={"cost": cost})
-        for measure in means
-    ]
-    table = pd.concat(parts, ignore_index=True)[["measure", "system", "value", cost, "dominated", "by"]]
+    parts = [comparison.frontier(means, costs, str(name), cost).assign(measure=str(name)) for name in means]
+    table = pd.concat(parts, ignore_index=True).rename(columns={"cost": cost})
+    table = table[["measure", "system", "value", cost, "dominated", "by"]]
     if form == "table":
-        table["by"] = table["by"].map(_first_two)
+        table["by"] = table["by"].map(_shorten_names)
     _print_frame(table, form)
     unknown = means.index[costs[cost].isna()].tolist()
     if unknown:
         print_notices([f"nothing is known of the {cost} of {', '.join(unknown[:5])}"])
 
 
-def _first_two(names: str) -> str:
-    """Names joined by commas, but only two of many and how many more there are.
+def _shorten_names(names: str) -> str:
+    """The first two of several names joined by commas, and how many more there are.
 
-    >>> _first_two("a, b"), _first_two("a, b, c, d")
+    >>> _shorten_names("a, b"), _shorten_names("a, b, c, d")
     ('a, b', 'a, b and 2 more')
     """
     first, second, *more = [*names.split(", "), ""]
@@ -230,19 +183,19 @@ def _first_two(names: str) -> str:
 
 
 def _print_power(compared: Comparison, difference: float, form: str) -> None:
-    """Topics needed, for the comparison in the middle and the one whose differences vary most."""
+    """Print the topics needed, for the median and the largest spread of differences."""
     import pandas as pd
 
-    from collection.statistics import detectable, topics_needed
+    from collection.statistics import compute_detectable, compute_topics_needed
 
     rows = []
     for measure, tests in compared.tests.groupby("measure", sort=False):
         topics = int(tests["topics"].iloc[0])
-        spreads = tests["detectable"] / detectable(1.0, topics, alpha=compared.alpha)
+        spreads = tests["detectable"] / compute_detectable(1.0, topics, alpha=compared.alpha)
         for which, spread in (("median", spreads.median()), ("largest", spreads.max())):
             if spread > 0:
-                needed = topics_needed(difference, spread, alpha=compared.alpha)
-                seen = detectable(spread, topics, alpha=compared.alpha)
+                needed = compute_topics_needed(difference, spread, alpha=compared.alpha)
+                seen = compute_detectable(spread, topics, alpha=compared.alpha)
                 rows.append([str(measure), which, spread, needed, topics, seen])
     if not rows:
         raise click.UsageError("there is nothing to take the spread of differences from: name two runs that differ")
@@ -260,8 +213,12 @@ def _print_comparison(compared: Comparison, form: str) -> None:
         echo_data(comparison.markdown(compared))
     elif form == "json":
         print_json({name: getattr(compared, name) for name in WRITTEN})
+    elif form == "tsv" and compared.pairs is not None:
+        _print_frame(compared.pairs, form)
     elif form == "tsv":
-        _print_frame(_joined(compared) if compared.pairs is None else compared.pairs, form)
+        tests = compared.tests.rename(columns={"low": "difference_low", "high": "difference_high"})
+        counts = dict.fromkeys(("topics", "wins", "ties", "losses"), "Int64")  # missing for the baseline
+        _print_frame(compared.leaderboard.merge(tests, on=["system", "measure"], how="left").astype(counts), form)
     else:
         _print_leaderboard(compared)
         if compared.baseline is not None:
@@ -270,40 +227,27 @@ def _print_comparison(compared: Comparison, form: str) -> None:
             _print_pairs(compared)
 
 
-def _joined(compared: Comparison) -> pd.DataFrame:
-    """The leaderboard with the tests beside it; of the baseline they are missing."""
-    tests = compared.tests.rename(columns={"low": "difference_low", "high": "difference_high"})
-    counts = dict.fromkeys(("topics", "wins", "ties", "losses"), "Int64")
-    return compared.leaderboard.merge(tests, on=["system", "measure"], how="left").astype(counts)
-
-
 def _print_leaderboard(compared: Comparison) -> None:
-    """Best first by the first measure; with one or two measures also the intervals."""
+    """Print the leaderboard by the first measure; with one or two measures also the intervals."""
     import pandas as pd
 
     from collection.comparison.conclusions import confidence
-    from collection.comparison.tables import in_order, marks, number
+    from collection.comparison.tables import mark_significance, number, order_systems
 
-    values, alike, best, spread = (compared.table(c) for c in ("value", "like_best", "best", "spread"))
-    low, high, unjudged, mark = *(compared.table(c) for c in ("low", "high", "unjudged")), marks(compared)
+    columns_shown = ("value", "like_best", "best", "spread", "low", "high", "unjudged")
+    values, alike, best, spread, low, high, unjudged = (compared.table(column) for column in columns_shown)
+    mark = mark_significance(compared)
     cutoffs = dict(zip(compared.leaderboard["measure"], compared.leaderboard["cutoff"], strict=True))
     shown: set[str] = set()
     header: list[str] = ["system"]
     columns: list[list[str]] = []
     for measure in values:
         header += [str(measure), ""] if len(values.columns) > 2 else [str(measure), "", confidence(compared.alpha)]
-        columns.append(
-            [
-                number(value) + ("" if math.isnan(sd) else f" ±{number(sd)}")
-                for value, sd in zip(values[measure], spread[measure], strict=True)
-            ]
-        )
-        columns.append(
-            [
-                ("*" if first else "~" if like else " ") + (MARKS[sign] if compared.baseline is not None else "")
-                for first, like, sign in zip(best[measure], alike[measure], mark[measure], strict=True)
-            ]
-        )
+        deviations = ["" if math.isnan(sd) else f" ±{number(sd)}" for sd in spread[measure]]
+        columns.append([number(value) + sd for value, sd in zip(values[measure], deviations, strict=True)])
+        signs = [MARKS[sign] if compared.baseline is not None else "" for sign in mark[measure]]
+        standings = zip(best[measure], alike[measure], signs, strict=True)
+        columns.append([("*" if first else "~" if like else " ") + sign for first, like, sign in standings])
         if len(values.columns) <= 2:
             columns.append([_interval(*ends) for ends in zip(low[measure], high[measure], strict=True)])
         cutoff = cutoffs[str(measure)]
@@ -313,11 +257,11 @@ def _print_leaderboard(compared: Comparison) -> None:
             header.append(name)
             columns.append([f"{share:.1%}" for share in unjudged[measure]])
     rows = {str(system): [str(system), *(column[n] for column in columns)] for n, system in enumerate(values.index)}
-    print_table(header, [rows[system] for system in in_order(compared)], numbers=True)
-    signs = "* best, ~ not distinguishable from it"
+    print_table(header, [rows[system] for system in order_systems(compared)], numbers=True)
+    legend = "* best, ~ not distinguishable from it"
     if compared.baseline is not None:
-        signs += f", + significantly better and - significantly worse than {compared.baseline}"
-    echo(f"\n{signs}; {counted(compared.topics, 'topic')}")
+        legend += f", + significantly better and - significantly worse than {compared.baseline}"
+    echo(f"\n{legend}; {format_count(compared.topics, 'topic')}")
     for measure in values:
         echo(compared.sentence(str(measure)))
 
@@ -331,33 +275,32 @@ def _print_tests(compared: Comparison) -> None:
         echo(f"\n{measure} against {compared.baseline}: {test}, {correction}")
         of = tests["interval_of"].iloc[0]
         header = ["system", "difference", confidence(compared.alpha) + ("" if of == "mean" else f" of the {of}")]
-        rows = [
-            [
-                row["system"], f"{row['difference']:+.4f}", _interval(row["low"], row["high"]), f"{row['effect']:+.2f}",
-                probability(row["p"]), probability(row["p_adjusted"]), f"{row['wins']}/{row['ties']}/{row['losses']}",
-                "*" if row["significant"] else "",
-            ]
-            for row in tests.to_dict("records")
-        ]  # fmt: skip
+        rows = []
+        for row in tests.to_dict("records"):
+            more = [probability(row["p_adjusted"]), f"{row['wins']}/{row['ties']}/{row['losses']}"]
+            rows.append([row["system"], *_test_cells(row), *more, "*" if row["significant"] else ""])
         print_table([*header, "d_z", "p", "adjusted", "better/equal/worse", "significant"], rows, numbers=True)
 
 
 def _print_pairs(compared: Comparison) -> None:
-    from collection.comparison.conclusions import confidence, probability
+    from collection.comparison.conclusions import confidence
 
     assert compared.pairs is not None  # asked for
     for measure, pairs in compared.pairs.groupby("measure", sort=False):
         found = int(pairs["significant"].sum())
         echo(f"\n{measure}: {found:,} of {len(pairs):,} pairs differ (randomised Tukey HSD)")
         rows = [
-            [
-                f"{row['system_a']} - {row['system_b']}",
-                f"{row['difference']:+.4f}", _interval(row["low"], row["high"]),
-                f"{row['effect']:+.2f}", probability(row["p"]), "*" if row["significant"] else "",
-            ]
+            [f"{row['system_a']} - {row['system_b']}", *_test_cells(row), "*" if row["significant"] else ""]
             for row in pairs.to_dict("records")
-        ]  # fmt: skip
+        ]
         print_table(["pair", "difference", confidence(compared.alpha), "d_z", "p", "significant"], rows, numbers=True)
+
+
+def _test_cells(row: Mapping[Hashable, Any]) -> list[str]:
+    from collection.comparison.conclusions import probability
+
+    interval = _interval(row["low"], row["high"])
+    return [f"{row['difference']:+.4f}", interval, f"{row['effect']:+.2f}", probability(row["p"])]
 
 
 def _interval(low: float, high: float) -> str:
@@ -368,12 +311,12 @@ def _print_frame(frame: pd.DataFrame, form: str) -> None:
     """A frame as a table, as tab-separated values with a header, or as JSON records."""
     import pandas as pd
 
-    from collection.formats.spreadsheet import tsv
+    from collection.formats.spreadsheet import to_tsv
 
     if form == "json":
         print_json(frame)
     elif form == "tsv":
-        echo_data(tsv(frame), nl=False)
+        echo_data(to_tsv(frame), nl=False)
     else:
 
         def cell(value: Any) -> str:

@@ -7,13 +7,13 @@ from pathlib import Path
 import click
 
 from collection.cli.options import DIRECTORY, FORMAT
-from collection.cli.output import counted, echo, print_json, print_notices, print_table, progress_line
+from collection.cli.output import echo, format_count, print_json, print_notices, print_table, progress_line
 
 SHOWN = 30
-"""Groups that are printed; JSON has all."""
+"""Groups in the table; JSON has all."""
 
 NAMED = 6
-"""Documents that are named of a group."""
+"""Documents named for each group."""
 
 
 @click.command()
@@ -22,14 +22,12 @@ NAMED = 6
     "--of",
     type=click.Choice(["pool", "all"]),
     default="pool",
-    show_default=True,
     help="Compare the documents of the pool, or all of the campaign.",
 )
 @click.option(
     "--threshold",
     type=float,
     default=0.8,
-    show_default=True,
     help="Share of four-word shingles in common from which on two are near-duplicates, .3 to 1.",
 )
 @FORMAT
@@ -40,13 +38,12 @@ def duplicates(directory: Path, of: str, threshold: float, form: str) -> None:
     with Campaign(directory) as campaign, progress_line("comparing documents"):
         found = campaign.near_duplicates.groups(of, threshold)
     if form == "json":
-        groups = [{"doc_ids": g.doc_ids, "similarity": [round(s, 4) for s in g.similarity]} for g in found.groups]
-        told = {"of": of, "threshold": threshold, **found._asdict(), "groups": groups}
-        print_json(told)
+        members = [{"doc_ids": g.doc_ids, "similarity": [round(s, 4) for s in g.similarity]} for g in found.groups]
+        print_json({"of": of, "threshold": threshold, **found._asdict(), "groups": members})
         return
-    grouped = sum(len(group.doc_ids) for group in found.groups)
+    grouped, groups = sum(len(group.doc_ids) for group in found.groups), format_count(len(found.groups), "group")
     echo(
-        f"{grouped:,} of {found.documents:,} documents are in {counted(len(found.groups), 'group')} of near-duplicates"
+        f"{grouped:,} of {found.documents:,} documents are in {groups} of near-duplicates"
         if found.groups
         else f"None of {found.documents:,} documents is nearly the same as another one."
     )

@@ -1,4 +1,4 @@
-"""The commands that need no campaign: evaluate runs by qrels, and list the measures."""
+"""`cleverdon evaluate` and `cleverdon measures`: commands that need no campaign."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.options import COMPAT, FILE, LEVEL, QRELS_FORM, SCALE, with_folders
-from collection.cli.output import (
-    echo,
-    echo_data,
-    print_evaluation,
-    print_explanations,
-    print_notices,
-    print_table,
-    progress_line,
+from collection.cli.options import (
+    BOUNDS,
+    COMPAT,
+    FILE,
+    QRELS_FORM,
+    form_option,
+    grade,
+    measures_option,
+    parse_scale,
+    runs_argument,
 )
+from collection.cli.output import echo, echo_data, print_evaluation, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -32,9 +34,9 @@ if TYPE_CHECKING:
 def parse_measures(
     asked: Sequence[str], relevance_level: float | None, judged_only: bool = False
 ) -> dict[Measure, str]:
-    """The measures of a command line, and how whoever asked calls each; one that is asked for twice is a mistake.
+    """The measures of a command line, with their names there; none may be repeated.
 
-    Which measures other tools' names became is told once, on stderr.
+    A notice says which measures stand for the names of other tools.
     """
     from collection.measures import read
 
@@ -61,7 +63,7 @@ def parse_one(asked: str) -> Measure:
 
 
 def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | None) -> pd.DataFrame:
-    """Qrels with the columns that the measures need, unless `form` says what the columns are."""
+    """Qrels with the columns that the measures need, or in the given form."""
     qrels = _read_qrels(measures, path, form)
     topics = qrels["relevance"].groupby(qrels["query_id"], observed=True).max()
     if ungraded := int((topics < 0).sum()):
@@ -69,28 +71,28 @@ def read_qrels_for(measures: Sequence[Measure], path: Path, form: QrelsForm | No
     return qrels
 
 
-def evaluate_files(runs: Sequence[Path], qrels: pd.DataFrame, measures: list[Measure], **options: Any) -> Evaluation:
-    """Evaluate run files, with progress on stderr; `options` as for :func:`collection.comparison.evaluate`."""
+def evaluate_files(
+    runs: Sequence[Path], qrels: pd.DataFrame, measures: list[Measure], costs: Path | None, **options: Any
+) -> Evaluation:
+    """Evaluate run files, with progress on stderr; `options` as for :func:`collection.comparison.evaluate`.
+
+    The evaluation has the costs of the file `costs`; rows of the file that belong to no run are reported.
+    """
     from collection import comparison, formats
 
+    table = None if costs is None else formats.read_costs(costs)
     with progress_line("evaluating") as progress:
         done = iter(range(1, len(runs) + 1))
-        return comparison.evaluate(
+        evaluation = comparison.evaluate(
             formats.read_runs(runs), qrels, measures, lambda _: progress("runs", next(done), len(runs)), **options
         )
-
-
-def with_costs(evaluation: Evaluation, path: Path | None, costs: pd.DataFrame | None) -> Evaluation:
-    """Add the costs read from `path` to an evaluation; say which of their rows are of no run."""
-    from collection import comparison, formats
-
-    if path is None or costs is None:
+    if costs is None or table is None:
         return evaluation
-    place = f"{path}:{formats.line_of_run(path, costs['run'].iloc[0])}"
-    evaluation = comparison.with_costs(evaluation, costs, place)
-    if unknown := comparison.unknown_costs([c.run for c in evaluation.coverage], costs):
+    place = f"{costs}:{formats.find_run_line(costs, table['run'].iloc[0])}"
+    evaluation = comparison.with_costs(evaluation, table, place)
+    if unknown := comparison.unknown_costs([c.run for c in evaluation.coverage], table):
         names = ", ".join(map(repr, unknown[:5])) + (", ..." if len(unknown) > 5 else "")
-        print_notices([f"{path}: no run or system is called {names}"])
+        print_notices([f"{costs}: no run or system is called {names}"])
     return evaluation
 
 
@@ -106,7 +108,8 @@ def _read_qrels(measures: Sequence[Measure], path: Path, form: QrelsForm | None)
             return formats.read_qrels(path)
         except FormatError as error:
             if "found a run" in str(error):
-                raise InputError(f"{error}; the qrels come first: {_command()} QRELS RUN...") from None
+                command = f"cleverdon {click.get_current_context().info_name}"
+                raise InputError(f"{error}; the qrels come first: {command} QRELS RUN...") from None
             raise
     (need, measure), *others = needs.items()
     if others:
@@ -125,13 +128,8 @@ def _read_qrels(measures: Sequence[Measure], path: Path, form: QrelsForm | None)
     return qrels
 
 
-def _command() -> str:
-    """The command that is running, as a user types it."""
-    return f"cleverdon {click.get_current_context().info_name}"
-
-
 def _refuse_fifth_column(path: Path) -> None:
-    """A number behind the grade may be the grade itself, and what stands before it a stratum: nobody should guess."""
+    """Refuse qrels with a number behind the grade: the number may be the grade itself, behind a stratum."""
     from collection.formats.tables.lines import data_lines, parse_score
 
     _, line, columns = next(data_lines(path, "qrels"), (0, "", []))
@@ -144,24 +142,19 @@ def _refuse_fifth_column(path: Path) -> None:
 
 @click.command()
 @click.argument("qrels", type=FILE)
-@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=FILE)
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="M",
-    help="As nDCG@10, AP, P@5, AP(rel=2)@100, or as other tools call it: map, P_5; may be repeated.",
-)
+@runs_argument("RUN...", required=True)
+@measures_option("As nDCG@10, AP, P@5, AP(rel=2)@100, or as other tools call it: map, P_5; may be repeated.")
 @click.option("--per-topic", is_flag=True, help="The value of every topic, not only the mean.")
 @click.option(
     "--relevance-level",
-    type=LEVEL,
+    type=grade,
     help="Lowest grade that counts as relevant, as 1 or 0.5 (1 if left out); measures of grades look at all of them.",
 )
 @click.option("--judged-only", is_flag=True, help="Take unjudged documents out of every ranking first.")
-@click.option("--bounds", is_flag=True, help="How far each value could move if the unjudged documents were judged.")
-@click.option("--grades", metavar="G", type=SCALE, help="The scale, for --bounds: 0-3 or 0,1,2,3 (those of the qrels).")
+@BOUNDS
+@click.option(
+    "--grades", metavar="G", type=parse_scale, help="The scale, for --bounds: 0-3 or 0,1,2,3 (those of the qrels)."
+)
 @click.option("--explain", metavar="TOPIC", help="Show the calculation for this topic, rank by rank.")
 @click.option("--costs", type=FILE, help="What the runs cost: a CSV or TSV with a column run; shown beside the values.")
 @click.option(
@@ -171,9 +164,7 @@ def _refuse_fifth_column(path: Path) -> None:
 )
 @COMPAT
 @QRELS_FORM
-@click.option(
-    "--format", "form", type=click.Choice(["table", "tsv", "csv", "json"]), default="table", show_default=True
-)
+@form_option("table", "tsv", "csv", "json")
 def evaluate(
     qrels: Path,
     runs: tuple[Path, ...],
@@ -186,7 +177,7 @@ def evaluate(
     explain: str | None,
     costs: Path | None,
     separate_seeds: bool,
-    compat: str,
+    compat: Version,
     qrels_form: QrelsForm | None,
     form: str,
 ) -> None:
@@ -196,13 +187,8 @@ def evaluate(
     """
     from collection import comparison, formats
 
-    runs = with_folders(runs)
-    asked = list(measures or comparison.DEFAULT_MEASURES)
-    labels = parse_measures(asked, relevance_level, judged_only)
+    labels = parse_measures(measures or comparison.DEFAULT_MEASURES, relevance_level, judged_only)
     parsed = list(labels)
-    if not runs:
-        raise click.UsageError("there is no file in the folder: name a run")
-    version: Version = 9 if compat == "9" else 10
     if grades is not None and not bounds:
         raise click.UsageError("--grades is for --bounds")
     judged = read_qrels_for(parsed, qrels, qrels_form)
@@ -210,28 +196,28 @@ def evaluate(
         if bounds or per_topic or costs is not None or form != "table":
             raise click.UsageError("--explain goes without --bounds, --per-topic, --costs and --format")
         print_notices(comparison.out_of_reach(parsed, judged))
-        print_explanations(formats.read_runs(runs), judged, parsed, explain, version)
+        for run in formats.read_runs(runs):
+            for measure in parsed:
+                echo(f"{run.name}: {comparison.explain(run, judged, measure, explain, compat)}\n")
         return
-    cost_table = None if costs is None else formats.read_costs(costs)
-    evaluation = evaluate_files(runs, judged, parsed, version=version, with_bounds=bounds, grades=grades)
-    evaluation = with_costs(evaluation, costs, cost_table)
+    evaluation = evaluate_files(runs, judged, parsed, costs, version=compat, with_bounds=bounds, grades=grades)
     names = [c.run for c in evaluation.coverage]
     if not separate_seeds:
-        evaluation, _ = comparison.systems_of(evaluation)
-    # Rows carry each measure as it was asked for: a script finds what it wrote.
+        evaluation, _ = comparison.merge_seeds(evaluation)
+    # Scripts find the measures under the names that they asked for.
     evaluation.values["measure"] = evaluation.values["measure"].map({str(m): label for m, label in labels.items()})
     print_evaluation(evaluation, per_topic, form, judged_only)
     if not separate_seeds:
         print_notices(
             f"{system} is the mean of {len(members)} runs, {system}#...; --separate-seeds shows each"
-            for system, members in comparison.seeds(names).items()
+            for system, members in comparison.group_seeds(names).items()
             if len(members) > 1
         )
 
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--format", "form", type=click.Choice(["table", "markdown"]), default="table", show_default=True)
+@form_option("table", "markdown")
 def measures(name: str | None, form: str) -> None:
     """List all measures, or say everything about the one called NAME."""
     from collection.measures import parse_name

@@ -2,45 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from collection import layout
 from collection.cli import preferences, training_data
-from collection.cli.options import DIRECTORY, WRITTEN
-from collection.cli.output import counted, echo, print_notices, progress_line
-
-F = TypeVar("F", bound=Callable[..., Any])
+from collection.cli.options import DIRECTORY, WRITTEN, combine_options
+from collection.cli.output import echo, format_count, print_notices, progress_line
 
 ABOUT = ("description", "licence", "citation", "url")
-"""What the card says in the manager's own words."""
+"""Texts of the card that the manager writes."""
 
 
-def collecting(command: F) -> F:
-    """The options of `cleverdon export` for a whole collection."""
-    options = [
-        click.option("--collection", type=WRITTEN, metavar="OUT",
-                     help="A directory with everything: BEIR's layout, TREC files, load.py for ir_datasets, the card."),
-        click.option("--name", help="Of the collection: what ir_datasets calls it; made of the title if left out."),
-        click.option("--corpus", type=click.Choice(["all", "judged", "none"]), default="all", show_default=True,
-                     help="Of the collection: which documents are in it."),
-        click.option("--query-text", type=click.Choice(["title", "description", "title-description"]), default="title",
-                     show_default=True, help="Of the collection: what the text of its queries is."),
-        click.option("--with-runs", is_flag=True, help="Of the collection: the imported runs, too."),
-        click.option("--name-annotators", is_flag=True,
-                     help="Of the collection: annotators by their names, not as a1, a2 ..."),
-        click.option("--replace", is_flag=True, help="Of the collection: take the place of one that is there."),
-        click.option("--description", help="Of the collection, for its card; kept in the campaign, as are the next."),
-        click.option("--licence", help="Under which it is handed on."),
-        click.option("--citation", help="How it is to be cited."),
-        click.option("--url", help="Where it is to be found."),
-    ]  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
+COLLECTION_OPTIONS = combine_options(
+    click.option("--collection", type=WRITTEN, metavar="OUT",
+                 help="A directory with everything: BEIR's layout, TREC files, load.py for ir_datasets, the card."),
+    click.option("--name", help="Of the collection: what ir_datasets calls it; made of the title if left out."),
+    click.option("--corpus", type=click.Choice(["all", "judged", "none"]), default="all",
+                 help="Of the collection: which documents are in it."),
+    click.option("--query-text", type=click.Choice(["title", "description", "title-description"]), default="title",
+                 help="Of the collection: what the text of its queries is."),
+    click.option("--with-runs", is_flag=True, help="Of the collection: the imported runs, too."),
+    click.option("--name-annotators", is_flag=True,
+                 help="Of the collection: annotators by their names, not as a1, a2 ..."),
+    click.option("--replace", is_flag=True, help="Of the collection: take the place of one that is there."),
+    click.option("--description", help="Of the collection, for its card; kept in the campaign, as are the next."),
+    click.option("--licence", help="Under which it is handed on."),
+    click.option("--citation", help="How it is to be cited."),
+    click.option("--url", help="Where it is to be found."),
+)  # fmt: skip
+"""The options of `cleverdon export` for a whole collection."""
 
 
 @click.command()
@@ -56,7 +50,6 @@ def collecting(command: F) -> F:
     "--qrels-form",
     type=click.Choice(["judged", "strata", "probabilities"]),
     default="judged",
-    show_default=True,
     help="Of the qrels of a sampled pool: with each pair's stratum, or its probability of being drawn.",
 )
 @click.option("--judgements", type=WRITTEN, help="The whole log, FILE.jsonl, FILE.csv or FILE.parquet.")
@@ -64,12 +57,12 @@ def collecting(command: F) -> F:
 @click.option("--passages", type=WRITTEN, help="What annotators marked, FILE.jsonl: a line for each passage.")
 @click.option("--pool", type=WRITTEN, help="The pool as TSV.")
 @click.option("--missing-documents", type=WRITTEN, help="Ids in the pool whose text is not here, one a line.")
-@preferences.exporting
-@training_data.exporting
+@preferences.DECISION_OPTIONS
+@training_data.TRAINING_OPTIONS
 @click.option("--rule", help="How several grades become one; `cleverdon rules` lists the ways.")
 @click.option("--ties", help="Of the rule: what becomes of grades given equally often (lower, higher, adjudicate).")
 @click.option("--annotator", metavar="A", help="Of the rule annotator: whose grades are wanted.")
-@collecting
+@COLLECTION_OPTIONS
 def export(
     directory: Path,
     rule: str | None,
@@ -82,16 +75,19 @@ def export(
     **options: Any,
 ) -> None:
     """Write qrels, logs, the pool, or a whole collection with its card."""
-    from collection.adjudication import RULES, parse
+    from collection.adjudication import RULES, parse_rule
     from collection.campaign import Campaign
 
     plain = {name: options[name] for name in ("qrels", "judgements", "labels", "passages", "pool", "missing_documents")}
-    decided = {name: options[name] for name in preferences.DECISIONS if options[name] is not None}
-    about = {name: options[name] for name in ABOUT if options[name] is not None}
-    if not (any(plain.values()) or decided or about or collection or training_data.is_wanted(options)):
+    decided, about = (
+        {name: options[name] for name in names if options[name] is not None} for names in (preferences.DECISIONS, ABOUT)
+    )
+    if not (
+        any(plain.values()) or decided or about or collection or any(options[name] for name in training_data.FILES)
+    ):
         raise click.UsageError("nothing to export: give --qrels, --judgements, --pool, --collection or another file")
     _require_different(path for path in (*options.values(), collection) if isinstance(path, Path))
-    chosen = parse(rule, ties=ties, annotator=annotator)
+    chosen = parse_rule(rule, ties=ties, annotator=annotator)
     qrels: Path | None = plain["qrels"]
     with Campaign(directory) as campaign, progress_line("exporting") as progress:
         written = campaign.export.files(
@@ -106,8 +102,8 @@ def export(
             left_out = campaign.qrels.unjudged_topics(qrels_form, rule=chosen)
         if decided:
             written |= campaign.export.decisions(**decided, choice_rule=options["choice_rule"])
-        learnt = training_data.write(campaign, options, chosen)
-        written |= learnt.files
+        training = training_data.write(campaign, options, chosen)
+        written |= training.files
         if about:
             campaign.settings.set_collection(**about)
         if collection:
@@ -116,9 +112,9 @@ def export(
                 collection, rule=chosen, progress=progress, **{name: options[name] for name in wanted}
             )
         estimated = (qrels or collection) and RULES[chosen.name].estimates
-        unsettled = campaign.qrels.with_sources(chosen).caution if estimated else ""
+        caution = campaign.qrels.with_sources(chosen).caution if estimated else ""
     for path, rows in written.items():
-        echo(f"{path}: {counted(rows, 'line')}")
+        echo(f"{path}: {format_count(rows, 'line')}")
     if collection:
         size = sum(file.bytes for file in report.files)
         echo(f"{collection}: the collection {report.facts['name']}, {len(report.files)} files, {size:,} bytes")
@@ -127,11 +123,11 @@ def export(
     if qrels is not None and not written[str(qrels)]:
         print_notices([f"{qrels} is empty: by this rule no pair of the campaign has a grade"])
     if left_out:
-        topics = counted(len(left_out), "topic")
+        topics = format_count(len(left_out), "topic")
         print_notices([f"{qrels}: {topics} without a grade left out; --include-unjudged-topics adds them"])
-    if unsettled:
-        print_notices([unsettled])
-    print_notices(learnt.notices)
+    if caution:
+        print_notices([caution])
+    print_notices(training.notices)
 
 
 def _require_different(paths: Iterable[Path]) -> None:

@@ -1,4 +1,4 @@
-"""`cleverdon vectors` and `cleverdon loop`: what the loop learns from, and how it works."""
+"""`cleverdon vectors`, `cleverdon loop` and `cleverdon recall`: settings and results of active learning."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from collection.cli.options import DIRECTORY, FILE, FORMAT
-from collection.cli.output import counted, echo, echo_data, print_notices, print_table, progress_line
+from collection.cli.options import COUNT, DIRECTORY, FILE, FORMAT
+from collection.cli.output import echo, echo_data, format_count, print_notices, print_table, progress_line
 
 NAMED = 10
-"""Topics of a mode that are named."""
+"""Topics of a mode in the table."""
 
 
 @click.command()
@@ -25,7 +25,7 @@ NAMED = 10
 )
 @click.option("--bigrams/--no-bigrams", default=None, help="Pairs of words as well as words.")
 @click.option("--vectors", "dense", type=FILE, metavar="FILE.npy", help="Your own embeddings: one row a document.")
-@click.option("--processes", type=click.IntRange(min=1), help="As many as there are cores if left out.")
+@click.option("--processes", type=COUNT, help="As many as there are cores if left out.")
 def vectors(
     directory: Path, blocks: tuple[str, ...], bigrams: bool | None, dense: Path | None, processes: int | None
 ) -> None:
@@ -94,7 +94,7 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
     print_table(["setting", "value"], rows)
     echo()
     of_mode = {mode: [query_id for query_id, m in modes.items() if m == mode] for mode in MODES}
-    named: list[list[Any]] = [
+    named = [
         [len(some), MODES[mode], ", ".join(some[:NAMED]) + (", ..." if some[NAMED:] else "")]
         for mode, some in of_mode.items()
         if some
@@ -121,24 +121,18 @@ def recall(directory: Path, form: str) -> None:
     if form == "json":
         echo_data(table.to_json(orient="records", indent=2, force_ascii=False))
         return
-    rows = [
-        [
-            row["query_id"],
-            row["mode"],
-            row["judged"],
-            row["found"],
-            row["without_text"],
-            f"{row['low']:,} to {row['high']:,}" if row["judged"] else "-",
-            f"{percent(row['recall_low'])} to {percent(row['recall_high'], upper=True)}" if row["judged"] else "-",
-            row["of"],
-            row["advice"],
-        ]
-        for row in table.to_dict("records")
-    ]
+    rows = []
+    for row in table.to_dict("records"):
+        relevant = share = "-"
+        if row["judged"]:
+            relevant = f"{row['low']:,} to {row['high']:,}"
+            share = f"{percent(row['recall_low'])} to {percent(row['recall_high'], upper=True)}"
+        known = [row[name] for name in ("query_id", "mode", "judged", "found", "without_text")]
+        rows.append([*known, relevant, share, row["of"], row["advice"]])
     header = ["topic", "mode", "judged", "found", "no text", "relevant", "recall", "scope", "advice"]
     print_table(header, rows)
     ready = int(table["stop"].sum())
-    echo(f"\n{ready:,} of {counted(len(table), 'topic is', 'topics are')} ready to stop")
+    echo(f"\n{ready:,} of {format_count(len(table), 'topic is', 'topics are')} ready to stop")
     if used_up:
         echo(used_up)
     if missing := missing_texts(table["without_text"]):

@@ -1,4 +1,4 @@
-"""`cleverdon methods`: the members of the tables, with their parameters and traits."""
+"""`cleverdon methods`: the members of the registries, with their parameters and traits."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from collection.cli.options import form_option
 from collection.cli.output import echo_data, print_table
 
 if TYPE_CHECKING:
@@ -19,10 +20,10 @@ CODE = ("name", "parameters")
 
 @click.command()
 @click.argument("family", type=click.Choice(["strategies", "learners", "stopping", "rules"]))
-@click.option("--format", "form", type=click.Choice(["table", "json", "markdown"]), default="table", show_default=True)
+@form_option("table", "json", "markdown")
 def methods(family: str, form: str) -> None:
     """List pooling strategies, learners, stopping rules or adjudication rules with their parameters."""
-    print_entries(entries_of(family), form)
+    print_entries(list_entries(family), form)
 
 
 def print_entries(entries: Iterable[Entry[Any]], form: str = "table") -> None:
@@ -48,8 +49,8 @@ def _written(entry: Entry[Any]) -> str:
     return ", ".join(f"{name}={value}" if value != "" else name for name, value in entry.parameters.items())
 
 
-def entries_of(family: str) -> Iterable[Entry[Any]]:
-    """The entries of a family; its package is imported only here."""
+def list_entries(family: str) -> Iterable[Entry[Any]]:
+    """The entries of a family, whose package is only imported here."""
     if family == "strategies":
         from collection.pooling import strategies
 

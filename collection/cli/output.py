@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,25 +18,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from collection.comparison import Evaluation
-    from collection.measures import Measure, Version
-    from collection.records import Run
 
 
 def echo(text: str = "", *, err: bool = False) -> None:
-    """Print text for people. Names and titles from files cannot command their terminal, nor a pager behind a pipe.
-
-    Every command prints through this function or :func:`echo_data`, never through :func:`click.echo`.
-    """
+    """Print text for people, without control characters; commands never print through :func:`click.echo`."""
     click.echo(for_terminal(text), err=err)
 
 
 def echo_data(text: str, *, nl: bool = True) -> None:
-    """Print what programs read: unchanged in a file or a pipe, and as :func:`echo` on a terminal."""
+    """Print text for programs: unchanged in a file or a pipe, and as :func:`echo` on a terminal."""
     # "color": click otherwise takes some of the sequences out, and leaves the others.
     click.echo(for_terminal(text) if sys.stdout.isatty() else text, nl=nl, color=True)
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """Print data as JSON: see :func:`collection.export.plain`."""
     from collection.export import plain
 
@@ -46,31 +39,24 @@ def print_json(value: Any) -> None:
 
 
 def print_notices(notices: Iterable[str]) -> None:
-    """What a user should notice, on stderr: stdout may go into a file."""
+    """Print notices on stderr, since stdout may go into a file."""
     for notice in notices:
         echo(f"note: {one_line(notice)}", err=True)
 
 
 SOON, SELDOM = 2.0, 10.0
-"""Seconds of silence after which a line says that the work goes on: on a terminal, and in a log."""
+"""Seconds without output after which a line reports progress: on a terminal, and in a log."""
 
 
 @contextmanager
 def progress_line(work: str = "working") -> Iterator[Callable[[str, int, int | None], None]]:
     """Progress on stderr: one line that is rewritten on a terminal, elsewhere a plain line every SELDOM seconds.
 
-    Parameters
-    ----------
-    work
-        What is shown, with the seconds so far, while nothing has reported how far it is.
-
-    Yields
-    ------
-    callable
-        To be called with what is going on, how much is done, and how much there is (None where nobody knows).
+    Yields a function of the current task, how much of it is done, and the total or None. Until its first call, `work`
+    and the elapsed seconds are shown.
     """
     terminal = sys.stderr.isatty()
-    begun = last = time.monotonic()
+    started = last = time.monotonic()
     shown = ""
     lock, ended = threading.Lock(), threading.Event()
 
@@ -99,7 +85,7 @@ def progress_line(work: str = "working") -> Iterator[Callable[[str, int, int | N
             with lock:
                 silent = not ended.is_set() and time.monotonic() - last >= (SOON if terminal else SELDOM)
                 if silent or (terminal and shown.startswith(f"{work}: ")):
-                    write(f"{work}: {time.monotonic() - begun:,.0f} s")
+                    write(f"{work}: {time.monotonic() - started:,.0f} s")
 
     ticker = threading.Thread(target=tick, name="progress", daemon=True)
     ticker.start()
@@ -112,8 +98,10 @@ def progress_line(work: str = "working") -> Iterator[Callable[[str, int, int | N
             click.echo("\r\x1b[K", nl=False, err=True)
 
 
-def print_table(header: list[str], rows: list[list[Any]], *, numbers: bool = False, with_header: bool = True) -> None:
-    """Columns of text: whole numbers to the right, words to the left; `numbers`: all but the first to the right."""
+def print_table(
+    header: Sequence[str], rows: Sequence[Sequence[object]], *, numbers: bool = False, with_header: bool = True
+) -> None:
+    """Print columns of text, integers to the right; with `numbers` all columns but the first to the right."""
     header = [_cell(name) for name in header]
     cells = [[f"{c:,}" if isinstance(c, int) else _cell(c) for c in row] for row in rows]
     widths = [max(len(r[i]) for r in [header, *cells]) for i in range(len(header))]
@@ -123,33 +111,30 @@ def print_table(header: list[str], rows: list[list[Any]], *, numbers: bool = Fal
         echo("  ".join(padded).rstrip())
 
 
-def _cell(value: Any) -> str:
-    """A cell's text as it is printed, so that columns are as wide as what they show."""
+def _cell(value: object) -> str:
     return for_terminal(" ".join(str(value).replace("\t", " ").splitlines()))
 
 
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """A number with what it counts: ``1 pair``, ``2,000 pairs``."""
+def format_count(number: int, one: str, many: str | None = None) -> str:
+    """A number with a noun: ``1 pair``, ``2,000 pairs``."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_only: bool = False) -> None:
-    """Values on stdout in one of the forms; what they do not rest on, on stderr."""
+    """Print values on stdout in one of the forms, and notices about missing and unjudged documents on stderr."""
     import pandas as pd
 
-    from collection.records import ALL_TOPICS, in_natural_order
+    from collection.records import ALL_TOPICS, sort_naturally
 
     values = evaluation.values if per_topic else evaluation.values[evaluation.values["query_id"] == ALL_TOPICS]
     if form == "tsv":
-        echo_data("".join("\t".join(map(_exact, row)) + "\n" for row in _rows(values)), nl=False)
+        rows = zip(*(values[column].tolist() for column in values.columns), strict=True)
+        lines = ("\t".join(cell if isinstance(cell, str) else repr(cell) for cell in row) for row in rows)
+        echo_data("\n".join([*lines, ""]), nl=False)
     elif form == "csv":
-        from collection.formats.spreadsheet import escaped_frame
+        from collection.formats.spreadsheet import escape_frame
 
-        written = StringIO()
-        writer = csv.writer(written, lineterminator="\n")
-        writer.writerow(values.columns)
-        writer.writerows(map(_exact, row) for row in _rows(escaped_frame(values)))
-        echo_data(written.getvalue(), nl=False)
+        echo_data(escape_frame(values).to_csv(index=False, lineterminator="\n", na_rep="nan"), nl=False)
     elif form == "json":
         costs = {} if evaluation.costs is None else {"costs": evaluation.costs.reset_index()}
         print_json({"values": values, "coverage": evaluation.coverage, **costs})
@@ -157,7 +142,7 @@ def print_evaluation(evaluation: Evaluation, per_topic: bool, form: str, judged_
         order = evaluation.means()
         if per_topic:
             for run in order.index:
-                of_run = in_natural_order(evaluation.values[evaluation.values["run"] == run])
+                of_run = sort_naturally(evaluation.values[evaluation.values["run"] == run])
                 of_all = of_run["query_id"] == ALL_TOPICS
                 of_run = pd.concat([of_run[~of_all], of_run[of_all]])
                 echo(run)
@@ -189,30 +174,10 @@ def _print_coverage(evaluation: Evaluation, fate: str) -> None:
         print_notices([f"of a topic's first 10 documents {span} are unjudged on average, and {fate}"])
 
 
-def print_explanations(
-    runs: Iterable[Run], qrels: pd.DataFrame, measures: Sequence[Measure], topic: str, version: Version
-) -> None:
-    """The calculation of one topic by each measure, run after run."""
-    from collection import comparison
-
-    for run in runs:
-        for measure in measures:
-            echo(f"{run.name}: {comparison.explain(run, qrels, measure, topic, version)}\n")
-
-
-def _rows(values: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
-    return zip(*(values[column].tolist() for column in values.columns), strict=True)
-
-
-def _exact(cell: str | float) -> str:
-    """All digits."""
-    return cell if isinstance(cell, str) else repr(cell)
-
-
 def _print_values(
-    first: str, values: pd.DataFrame, rows: str, columns: pd.Index[Any], costs: pd.DataFrame | None = None
+    first: str, values: pd.DataFrame, rows: str, columns: pd.Index[str], costs: pd.DataFrame | None = None
 ) -> None:
-    """Values as a table; with bounds as `value (lowest-highest)`, with costs in columns of their own."""
+    """Print values as a table; bounds as `value (lowest-highest)`, costs in further columns."""
     import pandas as pd
 
     order = values[rows].drop_duplicates()
@@ -234,7 +199,7 @@ def _four_digits(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 1000 and value.is_integer() else f"{value:.4f}"
 
 
-def _cost(value: Any) -> str:
+def _cost(value: str | float) -> str:
     import pandas as pd
 
     if pd.isna(value):

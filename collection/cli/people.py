@@ -1,4 +1,4 @@
-"""`cleverdon people`: who may come in, and as what."""
+"""`cleverdon people`: accounts, roles and groups."""
 
 from __future__ import annotations
 
@@ -89,16 +89,14 @@ def people(
             campaign.accounts.set_email(*set_email)
         elif lock or unlock:
             with campaign.transaction():
-                for name in lock:
-                    campaign.accounts.lock(name)
-                for name in unlock:
-                    campaign.accounts.unlock(name)
+                for name in (*lock, *unlock):
+                    (campaign.accounts.lock if lock else campaign.accounts.unlock)(name)
         if not invited and not linked:
             _print_people(campaign, form)
 
 
 def _invite(campaign: Campaign, name: str, role: str, groups: tuple[str, ...], email: str | None) -> str:
-    """Invite somebody; where the name is taken, say which options change an existing account."""
+    """Invite a person; if the name is taken, name the options that change an account."""
     from collection.errors import ConflictError
 
     known = {account.casefold(): account for account in campaign.accounts.table()["name"]}
@@ -135,22 +133,12 @@ def _print_people(campaign: Campaign, form: str) -> None:
     if table.empty:
         echo("Nobody has an account yet: the first `cleverdon serve` makes one, or --invite does.")
         return
-    rows = [
-        [
-            account["name"],
-            account["role"],
-            ", ".join(account["groups"]),
-            account["state"],
-            "yes" if account["has_password"] else "no",
-            _minutes(account["signed_in_at"]),
-            _minutes(account["last_at"]),
-            account["email"] or "",
-        ]
-        for account in table.to_dict("records")
-    ]
+    rows = []
+    for account in table.to_dict("records"):
+        groups, password = ", ".join(account["groups"]), "yes" if account["has_password"] else "no"
+        times = (account[name] for name in ("signed_in_at", "last_at"))
+        minutes = ("-" if at is None else at[:16].replace("T", " ") for at in times)
+        name, role, state, email = (account[column] for column in ("name", "role", "state", "email"))
+        rows.append([name, role, groups, state, password, *minutes, email or ""])
     heads = ["name", "role", "groups", "state", "password", "signed in (UTC)", "last judgement (UTC)", "e-mail"]
     print_table(heads, rows)
-
-
-def _minutes(at: str | None) -> str:
-    return "-" if at is None else at[:16].replace("T", " ")

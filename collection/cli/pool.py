@@ -1,4 +1,4 @@
-"""`cleverdon pool`: what is to be judged, what it costs, and what a budget would have bought elsewhere."""
+"""`cleverdon pool`: pairs to judge and their cost, and a comparison of pooling strategies."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from collection.cli.methods import entries_of, print_entries
-from collection.cli.options import FILE, with_folders
-from collection.cli.output import counted, echo, print_notices, progress_line
+from collection.cli.methods import list_entries, print_entries
+from collection.cli.options import COUNT, FILE, expand_folders, form_option
+from collection.cli.output import echo, format_count, print_notices, progress_line
 from collection.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from collection.campaign.results import PoolReport
 
 OF_ONE_STRATEGY = ("strategy", "settings", "names", "near_duplicates", "dry_run", "depth", "ties", "budget", "k")
-"""Options that --compare, which plays every strategy, does not take."""
+"""Options that --compare does not take."""
 
 AT = ("10%", "25%", "50%")
-"""Shares of the full pool at which strategies are compared, where nobody says others."""
+"""Default shares of the full pool at which strategies are compared."""
 
 
 @click.command()
 @click.argument("directory", metavar="[DIR]", required=False, type=FILE)
-@click.option("--strategy", default="depth", show_default=True, help="Pooling strategy; --list shows all.")
+@click.option("--strategy", default="depth", help="Pooling strategy; --list shows all.")
 @click.option(
     "--set",
     "settings",
@@ -34,16 +34,15 @@ AT = ("10%", "25%", "50%")
     metavar="NAME=VALUE",
     help="A parameter of the strategy, as --list names it; may be repeated.",
 )
-@click.option("--depth", type=click.IntRange(min=1), help="Short for --set depth=N: ranks of each run that are taken.")
+@click.option("--depth", type=COUNT, help="Short for --set depth=N: ranks of each run that are taken.")
 @click.option("--ties", help="Short for --set ties=listed or both: equal scores as the run's file lists them, or also.")
-@click.option("--budget", type=click.IntRange(min=1), help="Short for --set budget=N: pairs of each topic.")
+@click.option("--budget", type=COUNT, help="Short for --set budget=N: pairs of each topic.")
 @click.option("--k", type=click.IntRange(min=0), help="Short for --set k=N: the constant of reciprocal rank fusion.")
 @click.option("--from-run", "names", multiple=True, metavar="NAME", help="Only this run contributes; may be repeated.")
 @click.option(
     "--near-duplicates",
     type=click.Choice(["keep", "skip"]),
     default="keep",
-    show_default=True,
     help="skip: of nearly equal documents a topic gets one.",
 )
 @click.option("--dry-run", is_flag=True, help="Only say what it would cost.")
@@ -57,13 +56,8 @@ AT = ("10%", "25%", "50%")
 )
 @click.option("--run", "files", multiple=True, type=FILE, help="With --compare: a run, or a folder; in place of DIR.")
 @click.option("--at", "budgets", multiple=True, metavar="SHARE", help=f"With --compare: {', '.join(AT)} if left out.")
-@click.option(
-    "-m", "--measure", default="nDCG@10", show_default=True, metavar="M", help="With --compare: what ranks systems."
-)
-@click.option(
-    "--format", "form", type=click.Choice(["table", "tsv", "json"]), default="table", help="With --compare.",
-    show_default=True,
-)  # fmt: skip
+@click.option("-m", "--measure", default="nDCG@10", metavar="M", help="With --compare: what ranks systems.")
+@form_option("table", "tsv", "json", help_text="With --compare.")
 def pool(
     directory: Path | None,
     strategy: str,
@@ -81,7 +75,7 @@ def pool(
 ) -> None:
     """Choose the pairs to judge in DIR from the runs; only what is new is added."""
     if listing:
-        print_entries(entries_of("strategies"))
+        print_entries(list_entries("strategies"))
         return
     if qrels is not None:
         if directory is None and not files:
@@ -91,7 +85,7 @@ def pool(
             raise click.UsageError("--compare plays every strategy on all runs: leave out what belongs to one of them")
         from collection.cli.pool_comparison import compare_pools
 
-        compare_pools(list(with_folders(files)), qrels, directory, measure, list(budgets or AT), form)
+        compare_pools(list(expand_folders(files)), qrels, directory, measure, list(budgets or AT), form)
         return
     if directory is None:
         raise click.UsageError("a pool is a campaign's: give its DIR, or --list, or --compare QRELS with --run")
@@ -102,7 +96,7 @@ def pool(
 
     entry = STRATEGIES[strategy]
     if entry.adaptive:
-        # It has no parameters here: --budget and the like belong to the loop.
+        # Parameters such as --budget belong to the loop.
         budget = f" --topic-budget {short['budget']}" if short.get("budget") else ""
         raise InputError(
             f"{strategy} chooses each document after the judgement of the one before, so it makes no pool in advance: "
@@ -124,12 +118,11 @@ def pool(
 
 
 def _print_pool(report: PoolReport, time: Estimate | None, dry_run: bool) -> None:
-    """What a pool costs: in all, per topic, how much of it is new, and how long that takes."""
-    from collection.pooling import in_words
+    from collection.pooling import format_parameters
 
     pairs = report.per_topic["pairs"]
-    of = f"{counted(report.runs, 'run')}, {counted(len(pairs), 'topic')}"
-    echo(f"{report.strategy} ({in_words(report.parameters)}) over {of}")
+    scope = f"{format_count(report.runs, 'run')}, {format_count(len(pairs), 'topic')}"
+    echo(f"{report.strategy} ({format_parameters(report.parameters)}) over {scope}")
     drawn = "" if report.sampled_from is None else f", drawn from {report.sampled_from:,}"
     echo(f"pairs      {report.pairs:,}{drawn}")
     echo(f"per topic  min {pairs.min()}, median {pairs.median():g}, max {pairs.max()}")
@@ -144,7 +137,7 @@ def _print_pool(report: PoolReport, time: Estimate | None, dry_run: bool) -> Non
     if empty:
         # With a total over all topics a strategy may leave out topics that runs do have.
         why = "" if report.parameters.get("total") else ", because no run has them"
-        notices.append(f"{counted(len(empty), 'topic has', 'topics have')} no pair{why}: {', '.join(empty[:5])}")
+        notices.append(f"{format_count(len(empty), 'topic has', 'topics have')} no pair{why}: {', '.join(empty[:5])}")
     if report.without_text:
         notices.append(
             f"{report.without_text:,} documents of these pairs have no text here; "

@@ -1,4 +1,4 @@
-"""`cleverdon pool --compare`: what every way to choose pairs would have given for a part of the cost."""
+"""`cleverdon pool --compare`: what each pooling strategy would have found at a part of the cost."""
 
 from __future__ import annotations
 
@@ -12,97 +12,76 @@ from collection.cli.output import echo, echo_data, print_notices, print_table, p
 from collection.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     import pandas as pd
 
-    from collection.measures import Measure
-    from collection.records import Document, Run
+
+DEEPEST = 10
+"""Depth of the full pool."""
 
 
 def compare_pools(
     runs: list[Path], qrels: Path, directory: Path | None, measure: str, budgets: list[str], form: str
 ) -> None:
-    """Print what strategies and estimates keep of the systems' ranking at each budget.
+    """Print how well strategies and estimates keep the systems' ranking at each budget.
 
-    Parameters
-    ----------
-    runs
-        Files; those of the campaign where there are none.
-    qrels
-        The known grades.
-    directory
-        A campaign, for its documents and topics; None: the runs alone are gone by.
-    measure
-        What ranks the systems, as ``nDCG@10``.
-    budgets
-        Shares of the full pool: ``10%`` or ``0.1``.
-    form
-        "table", "tsv" or "json".
-
-    Raises
-    ------
-    InputError
-        A budget is not written so, or the comparison has nothing to work on.
+    `runs` are files; the campaign's runs where there are none. `directory` is a campaign with documents and topics, or
+    None for runs only. `budgets` are shares of the full pool: ``10%`` or ``0.1``.
     """
     from collection import formats
     from collection.campaign import Campaign
+    from collection.simulation.budgets import compare
 
     shares, asked = [read_share(budget) for budget in budgets], parse_one(measure)
     known = formats.read_qrels(qrels)
-    from_files = list(formats.read_runs(runs))
-    if directory is None:
-        table = _compared(from_files, known, asked, shares, None, None)
-    else:
+    ranked = list(formats.read_runs(runs))
+    documents, topics = None, None
+    if directory is not None:
         with Campaign(directory) as campaign:
-            mine: list[Run] = from_files or list(campaign.corpus.runs())
-            wanted = sorted({str(doc_id) for run in mine for doc_id in _listed(run)})
-            documents = list(campaign.corpus.documents(wanted).values())
-            topics = campaign.corpus.topics()
-        with_text = any(document.text is not None for document in documents)
-        table = _compared(mine, known, asked, shares, documents if with_text else None, topics if with_text else None)
-    _print(in_order(table), form)
+            ranked = ranked or list(campaign.corpus.runs())
+            listed = (run.frame.loc[run.frame["listed"] <= DEEPEST, "doc_id"] for run in ranked)
+            found = campaign.corpus.documents(sorted({str(doc_id) for ids in listed for doc_id in ids}))
+            if any(document.text is not None for document in found.values()):
+                documents, topics = list(found.values()), campaign.corpus.topics()
+    with progress_line() as line:
+        table = compare(
+            ranked, known, budgets=shares, measure=asked, depth=DEEPEST, documents=documents, topics=topics,
+            progress=line if sys.stderr.isatty() else print_finished(),
+        )  # fmt: skip
+    _print(sort_rows(table), form)
 
 
-def in_order(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows by strategy, of each those judged only before the expected gains, of these the smallest share first."""
+def sort_rows(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows by strategy, then estimate ("expected gains" last), then share."""
     return table.sort_values(
         ["strategy", "estimate", "share"], key=lambda of: of == "expected gains" if of.name == "estimate" else of
     ).reset_index(drop=True)
 
 
-def best(table: pd.DataFrame) -> str:
+def describe_best(table: pd.DataFrame) -> str:
     """A sentence that names the best tau at each share; "" where no ranking could be compared.
 
-    Parameters
-    ----------
-    table
-        As :func:`collection.simulation.budgets.compare` gives it.
-
-    Examples
-    --------
     >>> import pandas as pd
     >>> rows = [("rrf", "judged only", 0.1, 0.5), ("mtf", "expected gains", 0.1, 0.8), ("mtf", "judged only", 0.2, 1)]
-    >>> best(pd.DataFrame(rows, columns=["strategy", "estimate", "share", "tau"]))
+    >>> describe_best(pd.DataFrame(rows, columns=["strategy", "estimate", "share", "tau"]))
     'the best tau is 0.800 at 10% (mtf, expected gains) and 1.000 at 20% (mtf, judged only)'
     """
-    said = []
+    parts = []
     for share, rows in table.dropna(subset="tau").groupby("share"):
-        # What is printed alike is equally good.
+        # Values that are printed alike are equally good.
         first = rows[rows["tau"].round(3) == rows["tau"].round(3).max()]
         names = [f"{row.strategy}, {row.estimate}" for row in first.head(3).itertuples()]
         more = [f"{len(first) - 3:,} more"] if len(first) > 3 else []
-        said.append(f"{first['tau'].max():.3f} at {100 * float(str(share)):.4g}% ({'; '.join(names + more)})")
-    if not said:
+        parts.append(f"{first['tau'].max():.3f} at {100 * float(str(share)):.4g}% ({'; '.join(names + more)})")
+    if not parts:
         return ""
-    return "the best tau is " + " and ".join([*([", ".join(said[:-1])] if said[1:] else []), said[-1]])
+    return "the best tau is " + " and ".join([*([", ".join(parts[:-1])] if parts[1:] else []), parts[-1]])
 
 
 def read_share(text: str) -> float:
-    """A part of the full pool.
+    """A share of the full pool.
 
-    Examples
-    --------
     >>> read_share("25%"), read_share(".5")
     (0.25, 0.5)
     """
@@ -115,30 +94,8 @@ def read_share(text: str) -> float:
     return share
 
 
-DEEPEST = 10
-"""The full pool is the union of so many first documents of every run."""
-
-
-def _listed(run: Run) -> pd.Series[str]:
-    found: pd.Series[str] = run.frame.loc[run.frame["listed"] <= DEEPEST, "doc_id"].astype("str")
-    return found
-
-
-def _compared(
-    runs: list[Run], qrels: pd.DataFrame, measure: Measure, shares: list[float],
-    documents: Iterable[Document] | None, topics: pd.DataFrame | None,
-) -> pd.DataFrame:  # fmt: skip
-    from collection.simulation.budgets import compare
-
-    with progress_line() as line:
-        return compare(
-            runs, qrels, budgets=shares, measure=measure, depth=DEEPEST, documents=documents, topics=topics,
-            progress=line if sys.stderr.isatty() else finished(),
-        )  # fmt: skip
-
-
-def finished() -> Callable[[str, int, int], None]:
-    """A plain line on stderr for every strategy that was played: for a log, where no line can be rewritten."""
+def print_finished() -> Callable[[str, int, int], None]:
+    """A progress callback that prints a plain line for every finished strategy, for logs."""
     current = ""
 
     def tell(name: str, done: int, total: int) -> None:
@@ -158,7 +115,7 @@ def _print(table: pd.DataFrame, form: str) -> None:
     else:
         header = ["strategy", "of the rest", "cost", "judgements", "recall", "tau", "tau_AP"]
         rows = [
-            [name, estimate, f"{100 * share:.4g}%", f"{judgements:,.0f}", *map(_figure, figures)]
+            [name, estimate, f"{100 * share:.4g}%", f"{judgements:,.0f}", *map(_format_value, figures)]
             for name, estimate, share, judgements, *figures in table.itertuples(index=False, name=None)
         ]
         print_table(header, rows, numbers=True)
@@ -166,10 +123,10 @@ def _print(table: pd.DataFrame, form: str) -> None:
         [
             f"the full pool is the first {DEEPEST} documents of every run; tau and tau_AP compare the ranking of the "
             "systems with that by all of the qrels",
-            *([sentence] if (sentence := best(table)) else []),
+            *([sentence] if (sentence := describe_best(table)) else []),
         ]
     )
 
 
-def _figure(value: float) -> str:
+def _format_value(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.3f}"

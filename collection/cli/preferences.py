@@ -1,46 +1,39 @@
-"""`cleverdon preferences`: what rankings are worth by preferences; and how tasks look in other commands."""
+"""`cleverdon preferences`: rankings evaluated by preferences; options and output of topic tasks for other commands."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.options import FILE, FORMAT, WRITTEN, with_folders
-from collection.cli.output import counted, echo, print_json, print_notices, print_table, progress_line
+from collection.cli.options import COUNT, FILE, FORMAT, WRITTEN, combine_options, runs_argument
+from collection.cli.output import echo, format_count, print_json, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
     from collection.preferences import PreferenceAgreement, PreferenceValues
 
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 DECISIONS = ("sparse_qrels", "choices", "preferences", "preference_qrels")
-"""Files of `cleverdon export` that come of decisions on whole topics."""
+"""Options of `cleverdon export` for files of choices and preferences."""
 
 
-def exporting(command: F) -> F:
-    """The options of `cleverdon export` for what was decided on whole topics."""
-    options = [
-        click.option("--sparse-qrels", type=WRITTEN, help="What was chosen from lists, in TREC form; nothing else."),
-        click.option("--choices", type=WRITTEN, help="The whole log of choices, FILE.jsonl: lists as they were shown."),
-        click.option("--choice-rule", default="majority", show_default=True, metavar="majority|any|all",
-                     help="What is relevant where several annotators chose."),
-        click.option("--preferences", type=WRITTEN, help="The whole log of preferences, FILE.jsonl or FILE.csv."),
-        click.option("--preference-qrels", type=WRITTEN, help="Grades made of preferences, in TREC form."),
-    ]  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
+DECISION_OPTIONS = combine_options(
+    click.option("--sparse-qrels", type=WRITTEN, help="What was chosen from lists, in TREC form; nothing else."),
+    click.option("--choices", type=WRITTEN, help="The whole log of choices, FILE.jsonl: lists as they were shown."),
+    click.option("--choice-rule", default="majority", metavar="majority|any|all",
+                 help="What is relevant where several annotators chose."),
+    click.option("--preferences", type=WRITTEN, help="The whole log of preferences, FILE.jsonl or FILE.csv."),
+    click.option("--preference-qrels", type=WRITTEN, help="Grades made of preferences, in TREC form."),
+)  # fmt: skip
+"""The options of `cleverdon export` for choices and preferences."""
 
 
 @click.command()
 @click.argument("source", metavar="DIR|FILE", type=FILE)
-@click.argument("runs", metavar="[RUN...]", nargs=-1, type=FILE)
-@click.option("--depth", type=click.IntRange(min=1), metavar="K", help="Look at the first K ranks of each topic only.")
+@runs_argument("[RUN...]")
+@click.option("--depth", type=COUNT, metavar="K", help="Look at the first K ranks of each topic only.")
 @click.option("--per-topic", is_flag=True, help="The values of every topic, not only the means.")
 @FORMAT
 def preferences(source: Path, runs: tuple[Path, ...], depth: int | None, per_topic: bool, form: str) -> None:
@@ -49,21 +42,20 @@ def preferences(source: Path, runs: tuple[Path, ...], depth: int | None, per_top
     Without RUN, the runs of the campaign.
     """
     from collection import formats
-    from collection import preferences as preferring
     from collection.campaign import Campaign
+    from collection.preferences import agreement, evaluate, latest_preferences
 
-    paths = with_folders(runs)
     if source.is_dir():
         with Campaign(source) as campaign, progress_line("evaluating preferences"):
-            said = campaign.topic_tasks.preferences()
-            values = None if paths else campaign.evaluation.by_preferences(depth=depth)
+            found = campaign.topic_tasks.preferences()
+            values = None if runs else campaign.evaluation.by_preferences(depth=depth)
     else:
-        if not paths:
+        if not runs:
             raise click.UsageError("a file of preferences has no runs: name them after it")
-        said, values = preferring.last_words(formats.read_preferences(source)), None
+        found, values = latest_preferences(formats.read_preferences(source)), None
     if values is None:
-        values = preferring.evaluate(formats.read_runs(paths), said, depth)
-    _print_values(values, preferring.agreement(said), per_topic, form)
+        values = evaluate(formats.read_runs(runs), found, depth)
+    _print_values(values, agreement(found), per_topic, form)
 
 
 def _print_values(values: PreferenceValues, agreement: PreferenceAgreement, per_topic: bool, form: str) -> None:
@@ -87,14 +79,14 @@ def _print_values(values: PreferenceValues, agreement: PreferenceAgreement, per_
         if used < topics
     )
     if values.undecided:
-        counted_topics = counted(len(values.undecided), "topic")
-        without = f"{', '.join(values.undecided[:5])}{', ...' if len(values.undecided) > 5 else ''}"
-        print_notices([f"no document is better than another in {counted_topics}, left out: {without}"])
+        topics, more = ", ".join(values.undecided[:5]), ", ..." if len(values.undecided) > 5 else ""
+        left_out = f"{format_count(len(values.undecided), 'topic')}, left out: {topics}{more}"
+        print_notices([f"no document is better than another in {left_out}"])
     print_notices(agreement_lines({**agreement._asdict(), "task": "preference"}))
 
 
 def print_decisions(decisions: dict[str, Any]) -> None:
-    """How far a campaign is whose task is not to grade: what :meth:`Campaign.decisions_status` says."""
+    """Print the progress of a campaign whose task is lists or preferences, from :meth:`.Overview.status`."""
     from collection.campaign.overview import waiting_topics
 
     goal = decisions["made"] + decisions["remaining"]
@@ -114,17 +106,14 @@ def print_decisions(decisions: dict[str, Any]) -> None:
 
 
 def agreement_lines(found: dict[str, Any]) -> list[str]:
-    """The agreement on choices or preferences in words; nothing where nobody decided what somebody else did."""
+    """Sentences on the agreement on choices or preferences; empty where no decision was made twice."""
     lines = []
-    if found.get("comparisons") and found["task"] == "list":
+    if found.get("comparisons"):
+        times, same = f"of {found['comparisons']:,} times that two annotators", f"{found['same']:.0%}"
         lines.append(
-            f"of {found['comparisons']:,} times that two annotators chose from the same topic's list, "
-            f"{found['same']:.0%} chose the same documents; overlap {found['overlap']:.2f}"
-        )
-    elif found.get("comparisons"):
-        lines.append(
-            f"of {found['comparisons']:,} times that two annotators compared the same documents, "
-            f"{found['same']:.0%} said the same"
+            f"{times} chose from the same topic's list, {same} chose the same documents; overlap {found['overlap']:.2f}"
+            if found["task"] == "list"
+            else f"{times} compared the same documents, {same} said the same"
         )
     if found.get("triads"):
         lines.append(f"of {found['triads']:,} triads of documents {found['circular']:.1%} are circular by majority")

@@ -1,4 +1,4 @@
-"""`cleverdon reusability`: whether a system can be compared that was not there when the collection was built."""
+"""`cleverdon reusability`: whether systems that were not pooled can be compared."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from collection.cli.evaluate import parse_measures
-from collection.cli.options import FILE, FORMAT, LEVEL, SCALE, with_folders
+from collection.cli.options import BOUNDS, COUNT, FILE, FORMAT, grade, measures_option, parse_scale, runs_argument
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 from collection.errors import FormatError, InputError
-from collection.records import in_natural_order
+from collection.records import sort_naturally
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from collection.reusability import Groups, Reusability
 
 SHOWN = 10
@@ -24,13 +22,7 @@ SHOWN = 10
 
 
 def read_groups(path: Path) -> dict[str, str]:
-    """Run -> group from a TSV without a header, ``run<TAB>group``.
-
-    Raises
-    ------
-    FormatError
-        A line has other columns, or names a run again.
-    """
+    """The group of each run, from a TSV without a header, ``run<TAB>group``; each run may be named once."""
     from collection.formats.delimited import records
 
     wanted = "run<TAB>group"
@@ -49,39 +41,25 @@ def read_groups(path: Path) -> dict[str, str]:
 
 @click.command()
 @click.argument("source", metavar="DIR|QRELS", type=FILE)
-@click.argument("runs", metavar="[RUN]...", nargs=-1, type=FILE)
-@click.option(
-    "-m",
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="M",
-    help="As nDCG@10; may be repeated (nDCG@10, AP and P@10 if left out). The first decides.",
-)
+@runs_argument("[RUN]...")
+@measures_option("As nDCG@10; may be repeated (nDCG@10, AP and P@10 if left out). The first decides.")
 @click.option(
     "--group",
     "grouping",
     default="names",
-    show_default=True,
     metavar="names|none|FILE",
     help="Which runs belong together: those whose names begin alike, none, or as FILE says (run<TAB>group).",
 )
-@click.option(
-    "--depth", type=click.IntRange(min=1), help="To which the runs were pooled; seen from what is judged if left out."
-)
-@click.option(
-    "--relevance-level",
-    type=LEVEL,
-    help="Lowest grade that counts as relevant (a campaign's own, else 1).",
-)
+@click.option("--depth", type=COUNT, help="To which the runs were pooled; seen from what is judged if left out.")
+@click.option("--relevance-level", type=grade, help="Lowest grade that counts as relevant (a campaign's own, else 1).")
 @click.option("--rule", help="Of a campaign: how several grades become one; `cleverdon rules` lists the ways.")
 @click.option(
     "--topics",
     type=click.Choice(["all", "finished"]),
     help="Of a campaign: all topics with a grade, or those judged to the end (taken once half are).",
 )
-@click.option("--bounds", is_flag=True, help="How far each value could move if the unjudged documents were judged.")
-@click.option("--grades", metavar="G", type=SCALE, help="The scale, for --bounds of QRELS: 0-3 or 0,1,2,3.")
+@BOUNDS
+@click.option("--grades", metavar="G", type=parse_scale, help="The scale, for --bounds of QRELS: 0-3 or 0,1,2,3.")
 @FORMAT
 def reusability(
     source: Path,
@@ -100,7 +78,7 @@ def reusability(
     from collection import formats
     from collection.campaign import Campaign
     from collection.comparison import assumed_grades, out_of_reach
-    from collection.reusability import DEFAULT_MEASURES, groups_by_prefix, look
+    from collection.reusability import DEFAULT_MEASURES, assess, groups_by_prefix
 
     groups: Groups = groups_by_prefix if grouping == "names" else None
     if grouping not in ("names", "none"):
@@ -126,11 +104,9 @@ def reusability(
                 list(parse_measures(asked, rel)), rule=rule, topics=taken, rel=rel, **options
             )
         if taken is not None:
+            graded = f"{len(there.graded):,} with a grade"
             print_notices(
-                [
-                    f"by the {len(taken):,} topics that are judged to the end of {len(there.graded):,} with a grade; "
-                    "--topics all takes every one"
-                ]
+                [f"by the {len(taken):,} topics that are judged to the end of {graded}; --topics all takes every one"]
             )
     else:
         if rule is not None:
@@ -138,8 +114,7 @@ def reusability(
         if topics is not None:
             raise InputError(f"--topics is for a campaign, which knows what is finished, and {source} is no directory")
         qrels = formats.read_qrels(source)
-        paths = with_folders(runs)
-        if not paths:
+        if not runs:
             raise click.UsageError("name the runs behind the qrels: cleverdon reusability QRELS RUN...")
         rel = relevance_level or 1
         chosen = list(parse_measures(asked, rel))
@@ -147,7 +122,7 @@ def reusability(
         if bounds:
             print_notices([assumed_grades(grades, qrels.loc[qrels["relevance"] > 0, "relevance"])])
         with progress_line("leaving runs out"):
-            report = look(formats.read_runs(paths), qrels, chosen, rel=rel, grades=grades, **options)
+            report = assess(formats.read_runs(runs), qrels, chosen, rel=rel, grades=grades, **options)
     if form == "json":
         pool = {"depth": report.pool.depth, "runs": list(report.groups), "full": report.pool.full}
         print_json(report._asdict() | {"pool": pool})
@@ -156,64 +131,33 @@ def reusability(
 
 
 def _print(report: Reusability) -> None:
-    """The verdict, then the figures."""
+    """Print the verdict, then the tables."""
     for sentence in report.verdict:
         echo(sentence)
     if report.ladder:
         echo("\nleft out, at each depth")
-        print_table(
-            ["measure", "verdict", "mean change", "worst", "places", "runs over", "judged", "judged if pooled"],
-            [
-                [
-                    r.measure,
-                    r.verdict,
-                    f"{r.change:.4f}",
-                    f"{r.worst:.4f}",
-                    r.moved,
-                    f"{len(r.breaking):,} of {r.others + 1:,}",
-                    f"{r.judged:.3f}",
-                    f"{r.known:.3f}",
-                ]
-                for r in report.ladder
-            ],
-        )
-    for measure, rows in report.left_out.groupby("measure", sort=False):
+        rows = []
+        for r in report.ladder:
+            breaking, shares = f"{len(r.breaking):,} of {r.others + 1:,}", [f"{r.judged:.3f}", f"{r.known:.3f}"]
+            rows.append([r.measure, r.verdict, f"{r.change:.4f}", f"{r.worst:.4f}", r.moved, breaking, *shares])
+        header = ["measure", "verdict", "mean change", "worst", "places", "runs over", "judged", "judged if pooled"]
+        print_table(header, rows)
+    for measure, left_out in report.left_out.groupby("measure", sort=False):
         echo(f"\n{measure}, each run with its group left out")
-        print_table(
-            ["run", "group", "unique", "relevant", "before", "after", "change", "place", "then"],
-            [
-                [
-                    r.run,
-                    r.group,
-                    r.unique,
-                    r.relevant,
-                    f"{r.before:.4f}",
-                    f"{r.after:.4f}",
-                    f"{r.change:+.4f}",
-                    r.place_before,
-                    r.place_after,
-                ]
-                for r in rows.itertuples()
-            ],
-        )
+        rows = []
+        for row in left_out.itertuples():
+            change = [f"{row.before:.4f}", f"{row.after:.4f}", f"{row.change:+.4f}"]
+            rows.append([row.run, row.group, row.unique, row.relevant, *change, row.place_before, row.place_after])
+        header = ["run", "group", "unique", "relevant", "before", "after", "change", "place", "then"]
+        print_table(header, rows)
     if report.bounds is not None:
         echo("\nbounds over the unjudged")
-        cells = report.bounds[["lowest", "value", "highest"]].map("{:.4f}".format)
-        print_table(
-            ["run", "measure", *cells.columns],
-            [
-                [*names, *row]
-                for names, row in zip(
-                    report.bounds[["run", "measure"]].to_numpy().tolist(), cells.to_numpy().tolist(), strict=True
-                )
-            ],
-        )
+        values = ["lowest", "value", "highest"]
+        bounds = report.bounds[["run", "measure", *values]]
+        bounds = bounds.assign(**{name: bounds[name].map("{:.4f}".format) for name in values})
+        print_table(bounds.columns.tolist(), bounds.to_numpy().tolist())
     echo("\ntopics that decide most")
-    _print_topics(in_natural_order(report.topics).sort_values("without", kind="stable").head(SHOWN))
-    print_notices(estimate.assumption for estimate in report.missing)
-
-
-def _print_topics(topics: pd.DataFrame) -> None:
+    topics = sort_naturally(report.topics).sort_values("without", kind="stable").head(SHOWN)
     print_table(
         ["topic", "judged", "relevant", "mean", "median", "spread", "tau alone", "tau without"],
         [
@@ -224,3 +168,4 @@ def _print_topics(topics: pd.DataFrame) -> None:
             for row in topics.to_numpy().tolist()
         ],
     )
+    print_notices(estimate.assumption for estimate in report.missing)

@@ -1,15 +1,15 @@
-"""The command about how several annotators' judgements become one grade."""
+"""`cleverdon rules`: adjudication rules, listed or compared on a campaign."""
 
 from __future__ import annotations
 
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from collection.cli.evaluate import parse_one
-from collection.cli.methods import entries_of, print_entries
+from collection.cli.methods import list_entries, print_entries
 from collection.cli.options import FORMAT
 from collection.cli.output import echo, print_json, print_notices, print_table, progress_line
 
@@ -31,7 +31,7 @@ def rules(directory: Path | None, rule: str | None, against: str | None, measure
     if directory is None:
         if rule or against or measure:
             raise click.UsageError("two rules are compared on a campaign: give its DIR")
-        print_entries(entries_of("rules"), form)
+        print_entries(list_entries("rules"), form)
         return
     from collection.adjudication import DEFAULT_RULE
     from collection.campaign import Campaign
@@ -42,7 +42,7 @@ def rules(directory: Path | None, rule: str | None, against: str | None, measure
     with Campaign(directory) as campaign, progress_line("comparing rules"):
         found = campaign.evaluation.compare_rules(rule or DEFAULT_RULE, against, asked)
     if form == "json":
-        print_json(_plain(found))
+        print_json(_facts(found))
         return
     _print(found)
     print_notices(found.cautions)
@@ -78,8 +78,7 @@ def _print(found: RuleComparison) -> None:
     )
 
 
-def _plain(found: RuleComparison) -> dict[str, Any]:
-    """The comparison as plain data."""
+def _facts(found: RuleComparison) -> dict[str, object]:
     grades, places = found.grades, found.places
     confusion = [
         {"first": first, "second": second, "pairs": int(pairs)}
@@ -87,22 +86,14 @@ def _plain(found: RuleComparison) -> dict[str, Any]:
         for second, pairs in zip(grades.confusion.columns, row, strict=True)
         if pairs
     ]
-    told: dict[str, Any] = {
+    facts = {
         "first": found.first,
         "second": found.second,
-        "pairs": grades.pairs,
-        "differ": grades.differ,
-        "only_first": grades.only_first,
-        "only_second": grades.only_second,
+        **{name: getattr(grades, name) for name in ("pairs", "differ", "only_first", "only_second")},
         "confusion": confusion,
         "cautions": found.cautions,
         "measure": None,
     }
     if places is not None:
-        told |= {
-            "measure": places.measure,
-            "tau": places.tau,
-            "moved": places.moved,
-            "runs": places.table,
-        }
-    return told
+        facts |= {"measure": places.measure, "tau": places.tau, "moved": places.moved, "runs": places.table}
+    return facts

@@ -1,16 +1,15 @@
-"""`cleverdon simulate`: what judging would have cost, by known qrels."""
+"""`cleverdon simulate`: the cost of judging, replayed on known qrels."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from collection.cli.options import FILE, LEVEL, WRITTEN, with_folders
-from collection.cli.output import echo, echo_data, print_notices, print_table, progress_line
+from collection.cli.options import COUNT, FILE, WRITTEN, expand_folders, form_option, grade
+from collection.cli.output import echo, echo_data, format_count, print_notices, print_table, progress_line
 
 if TYPE_CHECKING:
     from collection.simulation import Results
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--documents", multiple=True, required=True, type=FILE, help="JSONL, TSV or CSV, or a folder of them.")
 @click.option("--topics", required=True, type=FILE, help="TSV, JSONL, TREC SGML or XML.")
 @click.option("--qrels", "qrels_file", required=True, type=FILE, help="The known grades, in TREC form.")
-@click.option("--run", "run_files", multiple=True, type=FILE, help="A TREC run, or a folder of them; may be repeated.")
+@click.option("--run", "runs", multiple=True, type=FILE, help="A TREC run, or a folder of them; may be repeated.")
 @click.option(
     "--strategy",
     "strategies",
@@ -32,45 +31,39 @@ if TYPE_CHECKING:
 @click.option("--learner", "learners", multiple=True, metavar="L", help="A learner (`cleverdon methods learners`).")
 @click.option("--stop", "stops", multiple=True, metavar="R", help="A stopping rule (`cleverdon methods stopping`).")
 @click.option(
-    "--batch", metavar="twentieth|1|10|bmi", default="twentieth", show_default=True, help="Judgements between models."
+    "--batch", "schedule", metavar="twentieth|1|10|bmi", default="twentieth", help="Judgements between models."
 )
-@click.option("--seeds", type=click.IntRange(min=1), default=1, show_default=True, help="How often all is replayed.")
+@click.option("--seeds", type=COUNT, default=1, help="How often all is replayed.")
 @click.option(
     "--priors",
     default="none",
-    show_default=True,
     metavar="1,1|none|FILE",
     help="Grades known beforehand: so many relevant, irrelevant drawn by lot, or lines `query_id doc_id [seed]`.",
 )
-@click.option("--relevance-level", type=LEVEL, default=1, show_default=True, help="Relevant from here.")
-@click.option(
-    "--min-relevant", type=click.IntRange(min=1), default=1, show_default=True, help="Leave topics with fewer out."
-)
+@click.option("--relevance-level", type=grade, default=1, help="Relevant from here.")
+@click.option("--min-relevant", type=COUNT, default=1, help="Leave topics with fewer out.")
 @click.option(
     "--scope",
     type=click.Choice(["all", "prefix"]),
     default="all",
-    show_default=True,
     help="prefix: a topic has only documents whose id starts with QUERY_ID- (systematic reviews).",
 )
-@click.option("--format", "form", type=click.Choice(["table", "tsv"]), default="table", show_default=True)
+@form_option("table", "tsv")
 @click.option("--curves", type=WRITTEN, help="Write gain curves there, as TSV.")
 def simulate(
     documents: tuple[Path, ...],
     topics: Path,
     qrels_file: Path,
-    run_files: tuple[Path, ...],
+    runs: tuple[Path, ...],
     strategies: tuple[str, ...],
     learners: tuple[str, ...],
-    stops: tuple[str, ...],
-    batch: str,
-    seeds: int,
     priors: str,
     relevance_level: float,
     min_relevant: int,
     scope: str,
     form: str,
     curves: Path | None,
+    **settings: Any,
 ) -> None:
     """Replay judging against known qrels: judgements to each recall, work saved, what stopping rules would do.
 
@@ -81,37 +74,35 @@ def simulate(
     from collection.simulation import cases
     from collection.simulation import simulate as replay
 
-    runs = list(formats.read_runs(with_folders(run_files)))
+    ranked = list(formats.read_runs(expand_folders(runs)))
     wanted = strategies or ("loop",)
     pooled = [s for s in wanted if s in pooling.STRATEGIES]
-    if pooled and not runs:
+    if pooled and not ranked:
         raise click.UsageError(f"{', '.join(pooled)} choose from runs: give some with --run")
     frame = formats.read_qrels(qrels_file)
     all_topics = formats.read_topics(topics)
     notices: list[str] = []
     with progress_line("reading documents") as progress:
         ready = cases(
-            (document for path in with_folders(documents) for _, document in formats.read_documents(path)),
+            (document for path in expand_folders(documents) for _, document in formats.read_documents(path)),
             all_topics,
             frame,
-            runs,
+            ranked,
             scope="prefix" if scope == "prefix" else "all",
             pools=pooled,
             level=relevance_level,
             least=min_relevant,
             notice=notices.append,
         )
-        # What is known beforehand stands in for the topic's words and for examples that are only presumed.
+        # Known grades replace the topic's words and presumed examples.
         recipe = (Recipe if priors == "none" else Recipe.with_priors)(level=relevance_level)
         results = replay(
             ready,
             strategies=wanted,
             learners=learners or (recipe.learner,),
             recipe=recipe,
-            stops=stops,
-            schedule=batch,
-            seeds=seeds,
-            priors=_priors(priors, relevance_level),
+            **settings,
+            priors=_read_priors(priors, relevance_level),
             progress=lambda query_id, number: progress(f"topic {query_id}", number, len(all_topics)),
         )
     if curves is not None:
@@ -119,8 +110,8 @@ def simulate(
     if form == "tsv":
         print_notices(notices)
         columns = (results.values[c].tolist() for c in results.values.columns)
-        rows: list[Iterable[Any]] = [results.values.columns, *zip(*columns, strict=True)]
-        echo_data("".join("\t".join(map(str, row)) + "\n" for row in rows), nl=False)
+        rows = [tuple(results.values.columns), *zip(*columns, strict=True)]
+        echo_data("\n".join("\t".join(map(str, row)) for row in rows))
         return
     _print_means(results, notices)
 
@@ -130,11 +121,11 @@ def _print_means(results: Results, notices: list[str]) -> None:
 
     means = results.means()
     topics, seeds = results.values["query_id"].nunique(), results.values["seed"].nunique()
-    of = f"{topics:,} {'topic' if topics == 1 else 'topics'}" + (f" and {seeds} seeds" if seeds > 1 else "")
-    echo(f"means over {of}; {means['documents'].iloc[0]:,.0f} documents each")
+    scope = format_count(topics, "topic") + (f" and {seeds} seeds" if seeds > 1 else "")
+    echo(f"means over {scope}; {means['documents'].iloc[0]:,.0f} documents each")
     plain = [name for name in means.columns if ":" not in str(name) and name != "documents"]
     rows = [
-        [*key, *map(_figure, plain, values)]
+        [*key, *map(_format_value, plain, values)]
         for key, values in zip(means.index.tolist(), means[plain].to_numpy().tolist(), strict=True)
     ]
     print_table(["strategy", "learner", *plain], rows, numbers=True)
@@ -143,7 +134,7 @@ def _print_means(results: Results, notices: list[str]) -> None:
         echo()
         columns = ["judgements", "recall", "reached", "cost"]
         body = [
-            [*key, rule, *(_figure(name, means.loc[key, f"{name}:{rule}"]) for name in columns)]
+            [*key, rule, *(_format_value(name, means.loc[key, f"{name}:{rule}"]) for name in columns)]
             for key in means.index.tolist()
             for rule in stops
         ]
@@ -153,17 +144,16 @@ def _print_means(results: Results, notices: list[str]) -> None:
     print_notices(notices)
 
 
-def _figure(measure: object, value: float) -> str:
+def _format_value(measure: object, value: float) -> str:
     if math.isnan(value):
         return "-"
-    counted = str(measure).startswith(("judgements", "ATD", "cost"))
-    return f"{value:,.0f}" if counted else f"{value:.3f}"
+    return f"{value:,.0f}" if str(measure).startswith(("judgements", "ATD", "cost")) else f"{value:.3f}"
 
 
-def _priors(text: str, level: float) -> Priors:
-    """What `--priors` says: nothing, numbers to be drawn, or a file."""
+def _read_priors(text: str, level: float) -> Priors:
+    """The value of `--priors`: none, numbers of random documents, or a file."""
     from collection.errors import FormatError, InputError
-    from collection.simulation.experiment import drawn_priors, listed_priors
+    from collection.simulation.experiment import draw_priors, list_priors
 
     if text == "none":
         return None
@@ -171,7 +161,7 @@ def _priors(text: str, level: float) -> Priors:
     if len(numbers) == 2 and all(n.strip().lstrip("-").isdecimal() for n in numbers):
         if "-" in text:
             raise InputError(f"priors are two numbers from 0 on, such as 1,1; found {text!r}")
-        return drawn_priors(int(numbers[0]), int(numbers[1]), level)
+        return draw_priors(int(numbers[0]), int(numbers[1]), level)
     path = Path(text)
     if not path.is_file():
         raise InputError(f"priors are none, two numbers such as 1,1, or a file; there is no file {text!r}")
@@ -183,4 +173,4 @@ def _priors(text: str, level: float) -> Priors:
         if len(cells) not in (2, 3) or (len(cells) == 3 and not cells[2].isdecimal()):
             raise FormatError(path, number, "query_id doc_id, and perhaps a seed", line)
         listed.setdefault((cells[0], int(cells[2]) if len(cells) == 3 else None), []).append(cells[1])
-    return listed_priors(listed)
+    return list_priors(listed)

@@ -18,8 +18,8 @@ from collection.comparison.evaluation import (
 )
 from collection.comparison.frontier import MORE_IS_BETTER_COSTS, frontier, number_costs
 from collection.comparison.leaderboard import Comparison, compare
-from collection.comparison.seed_groups import systems_of
-from collection.comparison.system_names import seeds
+from collection.comparison.seed_groups import merge_seeds
+from collection.comparison.system_names import group_seeds
 from collection.comparison.tables import caption, latex, markdown
 from collection.comparison.topics import differences, side_by_side
 
@@ -38,13 +38,13 @@ __all__ = [
     "evaluate",
     "explain",
     "frontier",
+    "group_seeds",
     "latex",
     "markdown",
+    "merge_seeds",
     "number_costs",
     "out_of_reach",
-    "seeds",
     "side_by_side",
-    "systems_of",
     "unknown_costs",
     "with_costs",
 ]

@@ -1,4 +1,4 @@
-"""A comparison in words: conclusions, and what a reader should know before believing them."""
+"""A comparison in words: conclusions and caveats."""
 
 from __future__ import annotations
 
@@ -7,25 +7,24 @@ from collections.abc import Iterable
 import pandas as pd
 
 from collection.comparison.evaluation import Evaluation, direction
-from collection.comparison.system_names import MARK, mistaken_seeds
+from collection.comparison.system_names import SEED_MARK, find_mistaken_seeds
 from collection.errors import UnknownNameError
 from collection.measures import parse
 from collection.statistics import CORRECTIONS
 
 UNJUDGED_TO_SAY = 0.05
-"""From this share of unjudged documents on, a note says how many there are."""
+"""The share of unjudged documents from which on a note gives it."""
 
 
-def pointing(tests: pd.DataFrame) -> pd.Series:
-    """Which way each row of a comparison's tests points, -1, 0 or 1, system less baseline.
+def test_directions(tests: pd.DataFrame) -> pd.Series:
+    """The sign of each row of a comparison's tests, system less baseline: -1, 0 or 1.
 
-    By what the test is of: tests by ranks and by signs are of a median, which may lie on the other side of no
-    difference than the mean does.
+    It is that of what is tested: a median, as of ranks or signs, may have another sign than the mean.
 
     Examples
     --------
     >>> of = {"difference": [-0.164, -0.2], "low": [0.1, -0.3], "high": [0.1, -0.1], "interval_of": ["median", "mean"]}
-    >>> pointing(pd.DataFrame(of)).tolist()
+    >>> test_directions(pd.DataFrame(of)).tolist()
     [1.0, -1.0]
     """
     middle = (tests["low"] + tests["high"]).astype("float64")
@@ -35,66 +34,64 @@ def pointing(tests: pd.DataFrame) -> pd.Series:
 
 
 class Notes:
-    """Sentences with the measures that they are about; one that is about all of them names none."""
+    """Sentences with the measures that they are about; a sentence about all of them names none."""
 
     def __init__(self, measures: Iterable[str]) -> None:
         self.measures = list(measures)
-        self.said: dict[str, list[str]] = {}
+        self._measures_of: dict[str, list[str]] = {}
 
-    def of(self, measure: str, sentence: str) -> None:
-        """Say something about one measure."""
-        self.said.setdefault(sentence, []).append(measure)
-
-    def all(self, sentence: str) -> None:
-        """Say something about everything."""
-        self.said[sentence] = self.measures
+    def add(self, sentence: str, measure: str | None = None) -> None:
+        """Add a sentence about one measure, or about all."""
+        self._measures_of.setdefault(sentence, []).extend(self.measures if measure is None else [measure])
 
     def sentences(self) -> tuple[str, ...]:
-        """Each once, in the order in which they were first said."""
+        """Each sentence once, in the order of their first addition."""
         return tuple(
-            sentence if len(of) == len(self.measures) else f"{', '.join(of)}: {sentence}"
-            for sentence, of in self.said.items()
+            sentence if set(measures) == set(self.measures) else f"{', '.join(measures)}: {sentence}"
+            for sentence, measures in self._measures_of.items()
         )
 
 
-def note(
-    said: Notes,
+def add_notes(
+    notes: Notes,
     evaluation: Evaluation,
     runs: list[str],
     of_seeds: pd.DataFrame,
     baseline: str | None,
     tests: list[pd.DataFrame],
 ) -> None:
-    """What is to be said besides what the tests themselves raise."""
+    """Add the caveats besides those that the tests themselves raise."""
     if baseline is None and any(map(len, tests)):
-        said.all(
+        notes.add(
             "the systems are tested against the best by these same topics, which chance has helped; name a baseline "
             "where there is one"
         )
-    if len(said.measures) > 1 and any(map(len, tests)):
-        said.all("p is adjusted within each measure, not for there being several")
+    if len(notes.measures) > 1 and any(map(len, tests)):
+        notes.add("p is adjusted within each measure, not for there being several")
     for c in evaluation.coverage:
         if c.missing_topics:
-            said.all(f"{c.run} lacks {len(c.missing_topics):,} of {c.topics:,} topics, which count as empty rankings")
+            notes.add(f"{c.run} lacks {len(c.missing_topics):,} of {c.topics:,} topics, which count as empty rankings")
     if evaluation.unjudged is not None:
         for name, rows in evaluation.unjudged.groupby("measure", sort=False):
             most = rows.iloc[int(rows["unjudged"].argmax())]
-            # Whole rankings always have unjudged documents, and mostly far down: their share stands in the table.
+            # Whole rankings always have unjudged documents, mostly far down: their share is in the table.
             if most["unjudged"] >= UNJUDGED_TO_SAY and not pd.isna(most["cutoff"]):
-                said.of(
-                    str(name),
+                notes.add(
                     f"of the first {most['cutoff']:,} of {most['run']} {most['unjudged']:.0%} are unjudged, which is "
                     f"the most (the least: {rows['unjudged'].min():.0%}); the measure decides what they count as",
+                    str(name),
                 )
     several = of_seeds[of_seeds["seeds"] > 1].drop_duplicates("system")
     for system, count in zip(several["system"], several["seeds"], strict=True):
-        said.all(f"{system} is the mean of {count} seeds ({system}{MARK}...), and its topics have the mean over them")
-    for name in mistaken_seeds(runs):
-        said.all(f"runs that begin with {name}{MARK} are not taken for seeds, since a run is called {name}")
+        notes.add(
+            f"{system} is the mean of {count} seeds ({system}{SEED_MARK}...), and its topics have the mean over them"
+        )
+    for name in find_mistaken_seeds(runs):
+        notes.add(f"runs that begin with {name}{SEED_MARK} are not taken for seeds, since a run is called {name}")
 
 
-def of_best(rows: pd.DataFrame, topics: int) -> str:
-    """Which system is the best by one measure (rows of its leaderboard), and who cannot be told from it."""
+def best_sentence(rows: pd.DataFrame, topics: int) -> str:
+    """Write which system is best by one measure (rows of its leaderboard), and which are not distinguishable."""
     measure = str(rows["measure"].iloc[0])
     over = f"{topics:,} {'topic' if topics == 1 else 'topics'}"
     best = rows[rows["best"]]
@@ -114,8 +111,8 @@ def of_best(rows: pd.DataFrame, topics: int) -> str:
     return f"{start}; not distinguishable from {them}: {', '.join(alike[:5])}{rest}."
 
 
-def of_test(tests: pd.DataFrame, measure: str, system: str, *, correction: str, alpha: float) -> str:
-    """How far a system is from its baseline by one measure, and what could be seen between these two."""
+def test_sentence(tests: pd.DataFrame, measure: str, system: str, *, correction: str, alpha: float) -> str:
+    """Write how a system differs from its baseline by one measure, and what difference could be seen."""
     rows = tests[tests["measure"] == measure]
     if system not in set(rows["system"]):
         raise UnknownNameError("tested system", system, rows["system"])
@@ -131,10 +128,12 @@ def of_test(tests: pd.DataFrame, measure: str, system: str, *, correction: str, 
         if row["difference"] == 0
         else f"{system} is {by} {'above' if row['difference'] > 0 else 'below'} {row['baseline']}{less}"
     )
-    other_way = row["significant"] and float(pointing(rows[rows["system"] == system]).iloc[0]) * row["difference"] < 0
+    other_way = (
+        row["significant"] and float(test_directions(rows[rows["system"] == system]).iloc[0]) * row["difference"] < 0
+    )
     side = "below" if row["difference"] > 0 else "above"
     contrary = f", but the other way round: by the {row['interval_of']} it is {side}" if other_way else ""
-    # Where every topic has the same difference, its spread says nothing of what could be seen.
+    # If every topic has the same difference, its spread does not show what could be seen.
     power = (
         f" Between these two a difference of {row['detectable']:.4f} could be seen with 80 % power ({row['topics']:,} "
         "topics, paired t test, uncorrected)."
@@ -148,7 +147,7 @@ def of_test(tests: pd.DataFrame, measure: str, system: str, *, correction: str, 
 
 
 def probability(p: float, equals: str = "") -> str:
-    """A p-value in so many decimals that it seldom seems to lie on the other side of a level than it does.
+    """Format a p-value, with enough decimals to compare it with a level.
 
     >>> probability(0.0504), probability(0.00001), probability(0.0504, equals="= ")
     ('0.0504', '< 0.0001', '= 0.0504')
@@ -157,7 +156,7 @@ def probability(p: float, equals: str = "") -> str:
 
 
 def confidence(alpha: float) -> str:
-    """That of an interval at a level.
+    """Format the confidence of an interval at a level.
 
     >>> confidence(0.05), confidence(0.001)
     ('95%', '99.9%')

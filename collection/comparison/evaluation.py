@@ -1,4 +1,4 @@
-"""Runs + qrels -> values per topic and means: what the systems are worth."""
+"""Values of runs per topic, and their means."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from collection import measures as measuring
-from collection.comparison.system_names import seeds
+from collection.comparison.system_names import group_seeds
 from collection.errors import InputError
 from collection.frames import VALUES
 from collection.measures import (
@@ -32,18 +32,19 @@ DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100", "Judged@10")
 
 
 class Coverage(NamedTuple):
-    """What a run's values do not rest on: said beside every value, never silently passed over."""
+    """What a run's values do not rest on.
+
+    `retrieved` counts the run's documents in topics of the qrels, `unjudged` those that nobody judged;
+    `unjudged_at_10` is the mean number of unjudged documents among the first 10 of a topic.
+    """
 
     run: str
     topics: int
     missing_topics: tuple[str, ...]
     ignored_topics: tuple[str, ...]
     retrieved: int
-    """Documents of the run in topics of the qrels."""
     unjudged: int
-    """Those of them that nobody judged."""
     unjudged_at_10: float
-    """How many of a topic's first 10 documents nobody judged, on average."""
 
 
 @dataclass(frozen=True)
@@ -53,17 +54,14 @@ class Evaluation:
     Attributes
     ----------
     values
-        ``run``, ``query_id``, ``measure``, ``value``: one row per run, measure and topic of the qrels,
-        then one for all these topics with the query_id ``all``: the mean (the sum of a count, the geometric
-        mean for GMAP). A topic that a run lacks counts as an empty ranking, which is 0 for nearly every
-        measure. With bounds also ``lowest`` and ``highest``.
-    coverage
-        One :class:`Coverage` per run.
+        ``run``, ``query_id``, ``measure``, ``value``: one row per run, measure and topic of the qrels, then one with
+        the query_id ``all``: the mean over these topics (a sum for counts, a geometric mean for GMAP). A topic that a
+        run lacks is an empty ranking, 0 for nearly every measure. With bounds also ``lowest`` and ``highest``.
     costs
-        Runs x what they cost (latency, price, ...), as far as that is known; None where it was not asked for.
+        Runs x costs (latency, price, ...), as far as known; None where not asked for.
     unjudged
         ``run``, ``measure``, ``cutoff`` (Int64; missing where the measure looks at the whole ranking), ``unjudged``:
-        which share of the documents that the run has up to the measure's own cut-off nobody judged.
+        the share of the run's documents up to the measure's own cut-off that nobody judged.
     notes
         What to know about all values: that no grade reaches the relevance level, which grades the bounds assume.
     """
@@ -75,14 +73,14 @@ class Evaluation:
     notes: tuple[str, ...] = ()
 
     def means(self) -> pd.DataFrame:
-        """Runs x measures: the mean of each; rows and columns in the order in which they were given."""
-        return self._of_all("value")
+        """Runs x measures: the means, in the given order."""
+        return self._pivot("value")
 
     def bounds(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Runs x measures, twice: lowest and highest mean over what the unjudged documents could be."""
-        return self._of_all("lowest"), self._of_all("highest")
+        """Runs x measures, twice: lowest and highest mean over the grades that unjudged documents could have."""
+        return self._pivot("lowest"), self._pivot("highest")
 
-    def _of_all(self, column: str) -> pd.DataFrame:
+    def _pivot(self, column: str) -> pd.DataFrame:
         rows = self.values[self.values["query_id"] == ALL_TOPICS]
         table = rows.pivot(index="run", columns="measure", values=column)
         return table.loc[rows["run"].drop_duplicates(), rows["measure"].drop_duplicates()]
@@ -96,7 +94,7 @@ class Evaluation:
 
 
 def as_html(table: pd.DataFrame, notes: Iterable[str]) -> str:
-    """A table of results and its notes, as notebooks show it."""
+    """Render a table of results and its notes for notebooks."""
     return table.to_html(float_format="{:.4f}".format) + "".join(f"<p>{escape(note)}</p>" for note in notes)
 
 
@@ -116,7 +114,7 @@ def evaluate(
     Parameters
     ----------
     runs
-        Any number; each is aligned once and let go, so a generator keeps memory flat.
+        Any number; each is aligned once and released, so a generator keeps memory flat.
     qrels
         :data:`collection.frames.QRELS`.
     measures
@@ -124,21 +122,20 @@ def evaluate(
     progress
         Called with the run's name when it is done.
     strangers
-        Take runs that share no topic with the qrels too, as 0 everywhere. Otherwise they are an error,
-        since the usual reason is a wrong file.
+        Accept runs that share no topic with the qrels, as 0 everywhere. Otherwise they are an error, since the usual
+        reason is a wrong file.
     version
         9 has trec_eval 9's order of scores and recall levels; 10 is the default.
     with_bounds
-        Also how far each value could move if the unjudged documents were judged
-        (:func:`collection.measures.bounds`). It takes a while on long rankings.
+        Also compute :func:`collection.measures.bounds` of each value; it takes a while on long rankings.
     grades
-        The scale, for bounds: an unjudged document may have any of these grades. Those of the qrels if left out.
+        The scale, for bounds: the grades that an unjudged document may have. Those of the qrels if left out.
 
     Raises
     ------
     InputError
-        The qrels have no judgement or a topic called "all", two runs carry one name, a run shares no
-        topic with the qrels, or a measure is given twice.
+        The qrels have no judgement or a topic called "all", two runs have the same name, a run shares no topic with
+        the qrels, or a measure is given twice.
     """
     measures = as_measures(measures)
     scale = None if grades is None else tuple(grades)
@@ -146,8 +143,8 @@ def evaluate(
         raise InputError("the qrels hold no judgement; judge some pairs first")
     if (qrels["query_id"] == ALL_TOPICS).any():
         raise InputError(f"no topic can be called {ALL_TOPICS!r}, which stands for the mean over topics")
-    for n, measure in enumerate(measures):
-        if measure in measures[:n]:
+    for measure in measures:
+        if measures.count(measure) > 1:
             raise InputError(f"the measure {measure} is given twice; name it once")
     index = index_qrels(qrels)
     numbers: dict[str, list[Floats]] = {"value": [], "lowest": [], "highest": []}
@@ -184,18 +181,19 @@ def evaluate(
         if progress:
             progress(run.name)
     rows = [*map(str, index.topics), ALL_TOPICS]
+    names, written = [c.run for c in coverage], [str(m) for m in measures]
     table = pd.DataFrame(
         {
-            "run": np.repeat([c.run for c in coverage], len(measures) * len(rows)),
+            "run": np.repeat(names, len(measures) * len(rows)),
             "query_id": rows * (len(coverage) * len(measures)),
-            "measure": np.tile(np.repeat([str(m) for m in measures], len(rows)), len(coverage)),
+            "measure": np.tile(np.repeat(written, len(rows)), len(coverage)),
             **{name: np.concatenate(parts) for name, parts in numbers.items() if parts},
         }
     ).reindex(columns=[*VALUES.names, *(["lowest", "highest"] if with_bounds else [])])
     beside = pd.DataFrame(
         {
-            "run": np.repeat([c.run for c in coverage], len(measures)),
-            "measure": [str(m) for m in measures] * len(coverage),
+            "run": np.repeat(names, len(measures)),
+            "measure": written * len(coverage),
             "cutoff": pd.array(cutoffs * len(coverage), dtype="Int64"),
             "unjudged": np.array(unjudged, dtype=np.float64),
         }
@@ -207,14 +205,14 @@ def evaluate(
 
 
 def assumed_grades(scale: Iterable[float] | None, levels: Iterable[float]) -> str:
-    """Which grades bounds let an unjudged document have: those of the scale or, unknown, the levels of the qrels."""
+    """Write which grades bounds assume: those of the scale or, if it is unknown, the levels of the qrels."""
     of = "of the qrels, since the scale is not known" if scale is None else "of the scale"
     shown = ", ".join(f"{grade:g}" for grade in sorted({0, *(levels if scale is None else scale)}))
     return f"bounds: an unjudged document may have the grades {of} ({shown})"
 
 
 def out_of_reach(measures: Sequence[Measure], qrels: pd.DataFrame) -> list[str]:
-    """What to say where no grade of the qrels is relevant to a measure, so that it is 0 whatever a run retrieved.
+    """Write a note for each relevance level that no grade of the qrels reaches, which makes a measure 0 for any run.
 
     Examples
     --------
@@ -243,7 +241,7 @@ def out_of_reach(measures: Sequence[Measure], qrels: pd.DataFrame) -> list[str]:
 
 
 def direction(measure: Measure | str) -> int:
-    """1 if a system is the better for a larger value, -1 if for a smaller one, 0 if the value says no such thing.
+    """1 if a larger value is better, -1 if a smaller one is, 0 if neither.
 
     Examples
     --------
@@ -251,32 +249,27 @@ def direction(measure: Measure | str) -> int:
     >>> [direction(parse(m)) for m in ("alpha_nDCG@10", "Effort@0.95", "Judged@10")]
     [1, -1, 0]
     """
-    measure = as_measure(measure)
-    if measure.entry.descriptive:
-        return 0
-    return -1 if measure.entry.monotone < 0 else 1
+    entry = as_measure(measure).entry
+    return 0 if entry.descriptive else -1 if entry.monotone < 0 else 1
 
 
 def cutoff_of(measure: Measure | str) -> int | None:
-    """The rank that the measure looks down to; None for the whole ranking."""
+    """The cut-off of the measure; None for the whole ranking."""
     measure = as_measure(measure)
     return int(measure.level) if measure.level is not None and measure.entry.level == "cutoff" else None
 
 
 def with_costs(evaluation: Evaluation, costs: pd.DataFrame, place: str = "costs") -> Evaluation:
-    """Add what its runs cost to an evaluation; a run without a row in `costs` has missing values.
+    """Add costs to an evaluation; a run without a row in `costs` has missing values.
 
-    A row for a system, as ``dense`` of the seeds ``dense#1`` and ``dense#2``, holds for those of its seeds that have
-    no row of their own.
+    A row for a system, as ``dense`` of the seeds ``dense#1`` and ``dense#2``, holds for its seeds without a row.
 
     Parameters
     ----------
-    evaluation
-        Of any runs.
-    costs
-        ``run`` and any columns of what runs or systems cost (:func:`collection.formats.read_costs`).
+    evaluation, costs
+        ``run`` and any columns of costs of runs or systems (:func:`collection.formats.read_costs`).
     place
-        Where the costs come from, for messages.
+        The source of the costs, for messages.
 
     Raises
     ------
@@ -289,20 +282,20 @@ def with_costs(evaluation: Evaluation, costs: pd.DataFrame, place: str = "costs"
             f"{place}: wanted costs of one of the runs ({', '.join(runs[:3])}), "
             f"found those of {', '.join(map(str, known.index[:3]))}"
         )
-    system_of = {run: system for system, members in seeds(runs).items() for run in members}
+    system_of = {run: system for system, members in group_seeds(runs).items() for run in members}
     own, of_system = known.reindex(runs), known.reindex([system_of[run] for run in runs])
     return replace(evaluation, costs=own.where(own.notna(), of_system.set_axis(own.index)))
 
 
 def unknown_costs(runs: Iterable[str], costs: pd.DataFrame) -> list[str]:
-    """The names in a table of costs that neither a run nor a system of several seeds has, in their order."""
+    """The names in a table of costs that are neither runs nor systems of several seeds."""
     names = list(runs)
-    known = {*names, *seeds(names)}
+    known = {*names, *group_seeds(names)}
     return [run for run in costs["run"] if run not in known]
 
 
 def explain(run: Run, qrels: pd.DataFrame, measure: Measure | str, topic: str, version: Version = 10) -> Explanation:
-    """The calculation of one topic's value, rank by rank, with the documents' ids.
+    """Explain one topic's value rank by rank, with the documents' ids.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a system is worth against what it costs: which systems nobody needs, because another is better and cheaper."""
+"""The cost-effectiveness frontier: the systems that no other one beats in a measure and a cost."""
 
 from __future__ import annotations
 
@@ -10,35 +10,25 @@ from collection.errors import InputError, UnknownNameError
 from collection.measures import parse
 
 MORE_IS_BETTER_COSTS = ("throughput_qps",)
-"""Columns of costs that are no costs: the more of it the better. Of every other column less is better."""
+"""Columns of costs where more is better; less is better in every other column."""
 
 
 def number_costs(costs: pd.DataFrame) -> list[str]:
-    """The names of the costs that are numbers."""
+    """The names of the numeric costs."""
     return [str(name) for name in costs if pd.api.types.is_numeric_dtype(costs[name])]
 
 
 def frontier(means: pd.DataFrame, costs: pd.DataFrame, measure: str, cost: str) -> pd.DataFrame:
-    """Which systems are dominated, and by whom.
+    """Find the dominated systems: another one is no worse in the measure and the cost, and better in one of them.
 
-    A system dominates another if it is no worse in the measure and in the cost, and better in one of them. The systems
-    that nobody dominates are the frontier: each is the best for some budget.
-
-    Parameters
-    ----------
-    means
-        Systems x measures (:meth:`Evaluation.means`).
-    costs
-        Systems x costs (:attr:`Evaluation.costs`).
-    measure, cost
-        A column of each.
+    The other systems are the frontier: each is the best for some budget. `means` are systems x measures
+    (:meth:`Evaluation.means`), `costs` systems x costs (:attr:`Evaluation.costs`).
 
     Returns
     -------
     DataFrame
         ``system``, ``value``, ``cost``, ``dominated`` (bool), ``by`` (the systems that dominate it, joined by commas,
-        the best first; "" if there are none); best value first. Systems of which one of the two is unknown are
-        left out.
+        the best first; "" if there are none); best value first. Systems without a value or a cost are left out.
 
     Raises
     ------

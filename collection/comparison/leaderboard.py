@@ -1,17 +1,16 @@
-"""The leaderboard and what may be concluded from it: who is the best, and who cannot be told from it."""
+"""The leaderboard: the best system by each measure, and those that are not distinguishable from it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from collection.comparison.conclusions import Notes, note, of_best, of_test, pointing
+from collection.comparison.conclusions import Notes, add_notes, best_sentence, test_directions, test_sentence
 from collection.comparison.evaluation import Evaluation, as_html, direction, evaluate
-from collection.comparison.seed_groups import systems_of
+from collection.comparison.seed_groups import merge_seeds
 from collection.errors import InputError, UnknownNameError
 from collection.measures import Floats, Measure, parse
 from collection.records import Run
@@ -20,15 +19,16 @@ from collection.statistics import (
     DEFAULT_CORRECTION,
     DEFAULT_TEST,
     TESTS,
-    detectable,
-    doubts,
+    check_suitability,
+    compute_detectable,
     effect_size,
     mean_interval,
     randomised_tukey,
 )
+from collection.statistics.arrays import Ints
 
 NOISE = 1e-12
-"""Values per topic that differ by less are equal: fractions, and means over seeds, are rounded."""
+"""Values per topic that differ by less are equal."""
 
 TESTED = ("system", "baseline", "measure", "topics", "difference", "low", "high", "interval_of", "effect", "statistic",
           "p", "p_adjusted", "wins", "ties", "losses", "significant", "detectable")  # fmt: skip
@@ -38,7 +38,7 @@ PAIRED = ("system_a", "system_b", "measure", "topics", "difference", "low", "hig
 
 @dataclass(frozen=True)
 class Comparison:
-    """Systems beside each other.
+    """Comparison of systems.
 
     Attributes
     ----------
@@ -53,22 +53,20 @@ class Comparison:
     tests
         A row per measure and system other than the baseline: ``system``, ``baseline``, ``measure``, ``topics``,
         ``difference`` (of the mean over topics, system less baseline), ``low``, ``high``: the test's interval, of what
-        ``interval_of`` says ("mean", "pseudo-median", "median"), for this comparison alone; ``effect`` (Cohen's d_z),
+        ``interval_of`` names ("mean", "pseudo-median", "median"), for this comparison alone; ``effect`` (Cohen's d_z),
         ``statistic``, ``p``, ``p_adjusted``, ``wins``, ``ties``, ``losses`` (topics in which the system is better,
-        equal, worse), ``significant`` (bool), ``detectable``: the difference that a paired t test sees with a chance of
-        80 % in so many topics that vary so much.
+        equal, worse), ``significant`` (bool), ``detectable``: the difference that a paired t test sees with 80 % power
+        over these topics.
     pairs
         None unless asked for. A row per measure and pair of systems, by the randomised Tukey HSD test: ``system_a``,
         ``system_b``, ``measure``, ``topics``, ``difference`` (a less b), ``low``, ``high`` (simultaneous), ``effect``,
         ``p`` (for all pairs together), ``wins``, ``ties``, ``losses`` (of a), ``significant``.
     notes
-        What a reader should know before believing any of it.
+        Caveats in sentences.
     baseline
-        None: every measure has its own best for a baseline.
-    test, correction, alpha, seed
-        As they were asked for.
+        None: the best system of each measure.
     topics
-        How many topics the qrels have.
+        The number of topics of the qrels.
     """
 
     evaluation: Evaluation
@@ -84,7 +82,7 @@ class Comparison:
     topics: int
 
     def table(self, column: str = "value") -> pd.DataFrame:
-        """Systems x measures of a column of the leaderboard, in the order in which they were given."""
+        """Systems x measures of a column of the leaderboard, in the given order."""
         rows = self.leaderboard
         wide = rows.pivot(index="system", columns="measure", values=column)
         return wide.loc[rows["system"].drop_duplicates(), rows["measure"].drop_duplicates()]
@@ -93,7 +91,7 @@ class Comparison:
         return as_html(self.table(), self.notes)
 
     def sentence(self, measure: str, system: str | None = None) -> str:
-        """The conclusion in words: about the best by `measure`, or about `system` against its baseline.
+        """Write a conclusion: about the best by `measure`, or about `system` against its baseline.
 
         Raises
         ------
@@ -104,8 +102,8 @@ class Comparison:
         if rows.empty:
             raise UnknownNameError("measure", measure, self.leaderboard["measure"].unique())
         if system is None:
-            return of_best(rows, self.topics)
-        return of_test(self.tests, measure, system, correction=self.correction, alpha=self.alpha)
+            return best_sentence(rows, self.topics)
+        return test_sentence(self.tests, measure, system, correction=self.correction, alpha=self.alpha)
 
 
 def compare(
@@ -121,25 +119,24 @@ def compare(
     all_pairs: bool = False,
     separate_seeds: bool = False,
 ) -> Comparison:
-    """Compare systems: a leaderboard with intervals, tests against a baseline, and perhaps all pairs.
+    """Compare systems: a leaderboard with intervals, tests against a baseline, and optionally of all pairs.
 
     Parameters
     ----------
     runs
-        An evaluation; or runs, with `qrels` and `measures` to evaluate them by (:func:`evaluate` says how).
+        An evaluation; or runs, to be evaluated by `qrels` and `measures` (:func:`evaluate`).
     baseline
         The system that all others are tested against; None: the best of each measure.
     test, correction
-        Names in :data:`collection.statistics.TESTS` and :data:`collection.statistics.CORRECTIONS`. What is
-        corrected for are the comparisons within one measure. The paired t test is the default because it errs no more
-        often than it says and sees most on IR's data (Urbano, Lima, Hanjalic, SIGIR 2019); Holm, because it never
-        finds less than Bonferroni does and supposes as little.
+        Names in :data:`collection.statistics.TESTS` and :data:`collection.statistics.CORRECTIONS`; the comparisons
+        within one measure are corrected together. Holm is the default since it is never weaker than Bonferroni and
+        assumes as little.
     alpha
         The level, between 0 and 1; intervals have 1 - alpha.
     seed
-        Of whatever is drawn at random.
+        Random seed of the tests.
     all_pairs
-        Also the randomised Tukey HSD test of all pairs; `like_best` then rests on it.
+        Also the randomised Tukey HSD test of all pairs, on which `like_best` then rests.
     separate_seeds
         Take runs called ``name#1``, ``name#2`` for systems of their own, not for seeds of one.
 
@@ -162,13 +159,13 @@ def compare(
     else:
         evaluation = evaluate(runs, qrels, measures)
     named = [c.run for c in evaluation.coverage]
-    evaluation, of_seeds = systems_of(evaluation, separate_seeds=separate_seeds)
+    evaluation, of_seeds = merge_seeds(evaluation, separate_seeds=separate_seeds)
     systems, means = [c.run for c in evaluation.coverage], evaluation.means()
     if baseline is not None and baseline not in systems:
         raise UnknownNameError("system", baseline, systems)
 
     def tests(values: Floats, reference: int, measure: Measure) -> pd.DataFrame:
-        others = [n for n in range(len(systems)) if n != reference]
+        others = _without(len(systems), reference)
         d = _differences(values, others, [reference])
         if len(d) < 2 or not others:
             return pd.DataFrame(columns=list(TESTED))
@@ -185,53 +182,63 @@ def compare(
             "p": tested.p,
             "p_adjusted": adjusted,
             "significant": adjusted <= alpha,
-            "detectable": detectable(1.0, len(d), alpha=alpha) * d.std(axis=0, ddof=1),
+            "detectable": compute_detectable(1.0, len(d), alpha=alpha) * d.std(axis=0, ddof=1),
         }
         return pd.DataFrame(found | _counts(d, measure)).reindex(columns=list(TESTED))
 
-    leaderboards, all_tests, all_tukeys, said = [], [], [], Notes(map(str, means))
+    leaderboards, all_tests, all_tukeys, notes = [], [], [], Notes(map(str, means))
     for name, values, left_out in _by_measure(evaluation, systems):
         measure = parse(name)
         if left_out:
-            said.of(name, f"{left_out:,} topics without a value for every system are left out of tests and intervals")
+            notes.add(f"{left_out:,} topics without a value for every system are left out of tests and intervals", name)
         board = _leaderboard(evaluation, name, means[name].to_numpy(dtype=np.float64), values, alpha)
         best = int(np.argmax(board["best"])) if board["best"].any() else None
-        tukey = _tukey(values, systems, measure, alpha, seed) if all_pairs else None
-        against_best = None if best is None or (tukey is not None and baseline) else tests(values, best, measure)
-        board["like_best"] = _like_best(board, tukey if tukey is not None else against_best)
         reference = best if baseline is None else systems.index(baseline)
-        if reference is not None:
-            chosen = against_best if reference == best and against_best is not None else None
-            all_tests.append(tests(values, reference, measure) if chosen is None else chosen)
-            others = [n for n in range(len(systems)) if n != reference]
-            if others and len(values) > 1:
-                d = _differences(values, others, [reference])
-                if measure.entry.summary != "mean":
-                    said.of(
-                        name, f"the tests are of the mean over topics, while its value is the {measure.entry.summary}"
-                    )
-                for doubt in doubts(d, test, alpha=alpha, correction=correction):
-                    said.of(name, doubt)
+        tukey = _tukey(values, systems, measure, alpha, seed) if all_pairs else None
+        tested = None if reference is None else tests(values, reference, measure)
+        if tukey is not None:
+            board["like_best"] = _like_best(board, tukey)
+            all_tukeys.append(tukey)
+        else:
+            board["like_best"] = _like_best(
+                board, tested if best is None or best == reference else tests(values, best, measure)
+            )
+        if tested is not None and reference is not None:
+            all_tests.append(tested)
+            d = _differences(values, _without(len(systems), reference), [reference])
+            for sentence in _test_notes(d, measure, test, correction, alpha):
+                notes.add(sentence, name)
         leaderboards.append(board.merge(of_seeds, on=["system", "measure"], how="left"))
-        all_tukeys += [] if tukey is None else [tukey]
-    note(said, evaluation, named, of_seeds, baseline, all_tests)
+    add_notes(notes, evaluation, named, of_seeds, baseline, all_tests)
     return Comparison(
-        evaluation,
-        pd.concat(leaderboards, ignore_index=True),
-        _together(all_tests, TESTED),
-        _together(all_tukeys, PAIRED) if all_pairs else None,
-        (*evaluation.notes, *said.sentences()),
-        baseline,
-        test,
-        correction,
-        alpha,
-        seed,
-        evaluation.coverage[0].topics,
+        evaluation=evaluation,
+        leaderboard=pd.concat(leaderboards, ignore_index=True),
+        tests=_concat(all_tests, TESTED),
+        pairs=_concat(all_tukeys, PAIRED) if all_pairs else None,
+        notes=(*evaluation.notes, *notes.sentences()),
+        baseline=baseline,
+        test=test,
+        correction=correction,
+        alpha=alpha,
+        seed=seed,
+        topics=evaluation.coverage[0].topics,
     )
 
 
+def _test_notes(d: Floats, measure: Measure, test: str, correction: str, alpha: float) -> list[str]:
+    if len(d) < 2 or not d.shape[1]:
+        return []
+    summary = measure.entry.summary
+    of_mean = [f"the tests are of the mean over topics, while its value is the {summary}"] if summary != "mean" else []
+    return of_mean + check_suitability(d, test, alpha=alpha, correction=correction)
+
+
+def _without(count: int, left_out: int) -> list[int]:
+    return [n for n in range(count) if n != left_out]
+
+
 def _by_measure(evaluation: Evaluation, systems: list[str]) -> Iterable[tuple[str, Floats, int]]:
-    """Measure, (topics x systems), and how many topics are not there since a system has no value."""
+    """Measure, (topics x systems), and the number of topics left out since a system has no value."""
     if evaluation.values.empty:
         raise InputError("there is nothing to compare: name a run and a measure")
     per_topic = evaluation.per_topic()
@@ -241,12 +248,12 @@ def _by_measure(evaluation: Evaluation, systems: list[str]) -> Iterable[tuple[st
         yield str(name), values[there], int((~there).sum())
 
 
-def _differences(values: Floats, of: Sequence[int] | Any, less: Sequence[int] | Any) -> Floats:
+def _differences(values: Floats, of: Sequence[int] | Ints, less: Sequence[int] | Ints) -> Floats:
     d = values[:, of] - values[:, less]
     return np.where(np.abs(d) <= NOISE * max(1.0, float(np.abs(values).max(initial=0))), 0.0, d)
 
 
-def _counts(d: Floats, measure: Measure) -> dict[str, Any]:
+def _counts(d: Floats, measure: Measure) -> dict[str, object]:
     way = direction(measure) or 1
     return {
         "measure": str(measure),
@@ -302,7 +309,7 @@ def _leaderboard(evaluation: Evaluation, name: str, means: Floats, values: Float
 
 
 def _like_best(board: pd.DataFrame, tests: pd.DataFrame | None) -> pd.Series[bool]:
-    """The best systems, and those that the tests do not tell from the first of them."""
+    """The best systems, and those not distinguishable from the first of them by the tests."""
     if tests is None or not board["best"].any():
         return board["best"]
     if tests.empty:  # nothing was tested, so nothing is known to be worse
@@ -310,8 +317,8 @@ def _like_best(board: pd.DataFrame, tests: pd.DataFrame | None) -> pd.Series[boo
     first = board.loc[board["best"], "system"].iloc[0]
     worse = tests["significant"].astype("bool")
     if "baseline" in tests:
-        # Which of two is better is not known either where a test of medians contradicts the means.
-        worse &= pointing(tests) * tests["difference"] > 0
+        # Neither of two is known to be better where a test of medians contradicts the means.
+        worse &= test_directions(tests) * tests["difference"] > 0
     alike = tests[~worse]
     if "baseline" in tests:
         return board["best"] | board["system"].isin(alike["system"])
@@ -319,6 +326,6 @@ def _like_best(board: pd.DataFrame, tests: pd.DataFrame | None) -> pd.Series[boo
     return board["best"] | board["system"].isin([*with_first["system_a"], *with_first["system_b"]])
 
 
-def _together(parts: list[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
+def _concat(parts: list[pd.DataFrame], columns: Sequence[str]) -> pd.DataFrame:
     filled = [part for part in parts if len(part)]
     return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(columns))

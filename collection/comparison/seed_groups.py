@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Hashable, Iterable
 
 import numpy as np
 import pandas as pd
 
 from collection.comparison.evaluation import Coverage, Evaluation
-from collection.comparison.system_names import seeds
+from collection.comparison.system_names import group_seeds
 from collection.records import ALL_TOPICS
 
 
-def systems_of(evaluation: Evaluation, *, separate_seeds: bool = False) -> tuple[Evaluation, pd.DataFrame]:
-    """The evaluation with systems for runs, and how far the seeds of each are apart.
+def merge_seeds(evaluation: Evaluation, *, separate_seeds: bool = False) -> tuple[Evaluation, pd.DataFrame]:
+    """Merge the runs of each system, and describe how far its seeds are apart.
 
-    Parameters
-    ----------
-    evaluation
-        Of runs.
-    separate_seeds
-        Take every run for a system by itself, whatever its name.
+    With `separate_seeds` every run is a system, whatever its name.
 
     Returns
     -------
@@ -33,7 +27,7 @@ def systems_of(evaluation: Evaluation, *, separate_seeds: bool = False) -> tuple
         topics; nan for one), ``lowest_seed``, ``highest_seed``.
     """
     runs = [c.run for c in evaluation.coverage]
-    groups = {run: [run] for run in runs} if separate_seeds else seeds(runs)
+    groups = {run: [run] for run in runs} if separate_seeds else group_seeds(runs)
     system_of = {run: system for system, runs in groups.items() for run in runs}
     overall = evaluation.values[evaluation.values["query_id"] == ALL_TOPICS]
     of_seeds = (
@@ -45,15 +39,13 @@ def systems_of(evaluation: Evaluation, *, separate_seeds: bool = False) -> tuple
     if len(groups) == len(system_of):
         return evaluation, of_seeds
     costs, unjudged = evaluation.costs, evaluation.unjudged
-    return (
-        Evaluation(
-            _means(evaluation.values, system_of, ["query_id", "measure"]),
-            [_together(system, [c for c in evaluation.coverage if c.run in runs]) for system, runs in groups.items()],
-            None if costs is None else _costs(costs, groups),
-            None if unjudged is None else _means(unjudged, system_of, ["measure", "cutoff"]),
-        ),
-        of_seeds,
+    merged = Evaluation(
+        _means(evaluation.values, system_of, ["query_id", "measure"]),
+        [_merge_coverage(system, [c for c in evaluation.coverage if c.run in runs]) for system, runs in groups.items()],
+        None if costs is None else _merge_costs(costs, groups),
+        None if unjudged is None else _means(unjudged, system_of, ["measure", "cutoff"]),
     )
+    return merged, of_seeds
 
 
 def _means(frame: pd.DataFrame, system_of: dict[str, str], keys: list[str]) -> pd.DataFrame:
@@ -64,7 +56,7 @@ def _means(frame: pd.DataFrame, system_of: dict[str, str], keys: list[str]) -> p
     return means[list(frame.columns)]
 
 
-def _together(system: str, parts: list[Coverage]) -> Coverage:
+def _merge_coverage(system: str, parts: list[Coverage]) -> Coverage:
     def all_of(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(topic for topics in lists for topic in topics))
 
@@ -79,17 +71,17 @@ def _together(system: str, parts: list[Coverage]) -> Coverage:
     )
 
 
-def _costs(costs: pd.DataFrame, groups: dict[str, list[str]]) -> pd.DataFrame:
-    """Numbers as means of what is known."""
+def _merge_costs(costs: pd.DataFrame, groups: dict[str, list[str]]) -> pd.DataFrame:
+    """The mean of known numbers; other costs where all seeds have the same."""
 
-    def one(name: Any, runs: list[str]) -> Any:
+    def merge(name: Hashable, runs: list[str]) -> object:
         column = costs[name].loc[runs]
         known = column.dropna()
         if pd.api.types.is_numeric_dtype(column):
             return known.mean() if len(known) else np.nan
         return known.iloc[0] if known.nunique() == 1 else None
 
-    rows = {system: {name: one(name, runs) for name in costs} for system, runs in groups.items()}
+    rows = {system: {name: merge(name, runs) for name in costs} for system, runs in groups.items()}
     table = pd.DataFrame.from_dict(rows, orient="index", columns=list(costs.columns))
     table.index.name = costs.index.name
     return table.astype({name: costs[name].dtype for name in costs})

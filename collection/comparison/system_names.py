@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-MARK = "#"
+SEED_MARK = "#"
 
 
-def seeds(names: Iterable[str]) -> dict[str, list[str]]:
+def group_seeds(names: Iterable[str]) -> dict[str, list[str]]:
     """System -> its runs, in the order of `names`.
 
     Runs are seeds of a system where two or more have the same name before the last ``#``, and no run is called so.
@@ -15,11 +15,11 @@ def seeds(names: Iterable[str]) -> dict[str, list[str]]:
 
     Examples
     --------
-    >>> seeds(["bm25", "dense#1", "dense#2", "tuned#3"])
+    >>> group_seeds(["bm25", "dense#1", "dense#2", "tuned#3"])
     {'bm25': ['bm25'], 'dense': ['dense#1', 'dense#2'], 'tuned#3': ['tuned#3']}
     """
     runs = list(names)
-    before = {run: run.rpartition(MARK)[0] for run in runs if not run.endswith(MARK)}
+    before = {run: run.rpartition(SEED_MARK)[0] for run in runs if not run.endswith(SEED_MARK)}
     shared = list(before.values())
     found: dict[str, list[str]] = {}
     for run in runs:
@@ -29,8 +29,8 @@ def seeds(names: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
-def mistaken_seeds(names: Iterable[str]) -> list[str]:
+def find_mistaken_seeds(names: Iterable[str]) -> list[str]:
     """Names of runs that are also what several others are called before the ``#``."""
     runs = list(names)
-    before = [run.rpartition(MARK)[0] for run in runs]
+    before = [run.rpartition(SEED_MARK)[0] for run in runs]
     return [run for run in runs if before.count(run) > 1]

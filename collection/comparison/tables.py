@@ -1,4 +1,4 @@
-"""A comparison as a table for a paper (LaTeX, booktabs) or a page (Markdown), with the sentence that goes with it."""
+"""A comparison as a table for a paper (LaTeX, booktabs) or a page (Markdown), with a caption."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from collection.characters import escaped_markdown, for_terminal, one_line
-from collection.comparison.conclusions import pointing
+from collection.comparison.conclusions import test_directions
 from collection.comparison.evaluation import direction
 from collection.comparison.leaderboard import Comparison
 from collection.measures import parse
@@ -24,7 +24,7 @@ BETTER, WORSE = "better", "worse"
 
 
 def escaped_latex(text: str) -> str:
-    r"""The text as LaTeX prints it.
+    r"""Escape a text for LaTeX.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def escaped_latex(text: str) -> str:
 
 
 def caption(comparison: Comparison) -> str:
-    """What a table of it says, in plain text: topics, what is marked, the test, its correction, the level."""
+    """Write a caption in plain text: topics, marks, the test, its correction, the level."""
     kinds = {parse(str(m)).entry.summary for m in comparison.leaderboard["measure"].unique()}
     values = "Means" if kinds == {"mean"} else "Values"
     said = f"{values} over {comparison.topics:,} {'topic' if comparison.topics == 1 else 'topics'}; best in bold."
@@ -58,9 +58,7 @@ def caption(comparison: Comparison) -> str:
 
 
 def latex(comparison: Comparison, digits: int = 4) -> str:
-    r"""A table for a paper: booktabs, best first by the first measure, best bold, daggers for significance.
-
-    Names are escaped, and the caption is a sentence.
+    r"""Write a table for a paper: best first by the first measure, best bold, daggers for significance.
 
     It needs ``\usepackage{booktabs}``.
     """
@@ -71,35 +69,29 @@ def latex(comparison: Comparison, digits: int = 4) -> str:
 
     rows = _rows(comparison, digits, cell)
     said = escaped_latex(caption(comparison))
-    for plain, written in (
-        ("†", r"$\dagger$"),
-        ("‡", r"$\ddagger$"),
-        ("α", r"$\alpha$"),
-        ("±", r"$\pm$"),
-        (" = ", "~=~"),
-    ):
+    symbols = {"†": r"$\dagger$", "‡": r"$\ddagger$", "α": r"$\alpha$", "±": r"$\pm$", " = ": "~=~"}
+    for plain, written in symbols.items():
         said = said.replace(plain, written)
     measures = [escaped_latex(str(m)) for m in comparison.leaderboard["measure"].unique()]
     body = [" & ".join([escaped_latex(system), *cells]) + r" \\" for system, cells in rows]
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{said}}}",
-            rf"\begin{{tabular}}{{l{'r' * len(measures)}}}",
-            r"\toprule",
-            " & ".join(["System", *measures]) + r" \\",
-            r"\midrule",
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
-        ]
-    )
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{said}}}",
+        rf"\begin{{tabular}}{{l{'r' * len(measures)}}}",
+        r"\toprule",
+        " & ".join(["System", *measures]) + r" \\",
+        r"\midrule",
+        *body,
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines)
 
 
 def markdown(comparison: Comparison, digits: int = 4) -> str:
-    """A pipe table with the same order and marks, the sentence below it."""
+    """Write a pipe table with the same order and marks, the caption below it."""
     signs = {BETTER: "†", WORSE: "‡", "": ""}
 
     def cell(value: str, spread: str, best: bool, mark: str) -> str:
@@ -112,35 +104,35 @@ def markdown(comparison: Comparison, digits: int = 4) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + f"\n\n{escaped_markdown(caption(comparison))}"
 
 
-def marks(comparison: Comparison) -> pd.DataFrame:
+def mark_significance(comparison: Comparison) -> pd.DataFrame:
     """Systems x measures: "better" or "worse" than the baseline where that is significant, else ""."""
     table = comparison.table("best").astype("object")
     table.loc[:, :] = ""
     found = comparison.tests
     found = found[found["significant"].astype("bool")]
-    for system, measure, way in zip(found["system"], found["measure"], pointing(found), strict=True):
+    for system, measure, way in zip(found["system"], found["measure"], test_directions(found), strict=True):
         up = way * (direction(parse(measure)) or 1) > 0
         table.loc[system, measure] = BETTER if up else WORSE
     return table
 
 
-def in_order(comparison: Comparison) -> list[str]:
-    """The systems, best first by the first measure; as they were given where more of it is not better."""
+def order_systems(comparison: Comparison) -> list[str]:
+    """The systems, best first by the first measure; in the given order if it has no direction."""
     place = comparison.table("place").iloc[:, 0].astype("float64")
     return [str(system) for system in place.sort_values(kind="stable").index]
 
 
 def number(value: float, digits: int = 4) -> str:
-    """So many decimals; counts of thousands have none."""
+    """Format a value; counts of thousands have no decimals."""
     return f"{value:.0f}" if abs(value) >= 1000 and float(value).is_integer() else f"{value:.{digits}f}"
 
 
 def _rows(
     comparison: Comparison, digits: int, cell: Callable[[str, str, bool, str], str]
 ) -> list[tuple[str, list[str]]]:
-    order = in_order(comparison)
+    order = order_systems(comparison)
     values, best, spread = (comparison.table(column).loc[order] for column in ("value", "best", "spread"))
-    mark = marks(comparison)
+    mark = mark_significance(comparison)
     return [
         (
             str(system),

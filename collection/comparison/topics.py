@@ -1,4 +1,4 @@
-"""Topic by topic: where two systems differ most, and what each has there."""
+"""Two systems topic by topic, and their rankings for one topic."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import pandas as pd
 from collection.comparison.evaluation import Evaluation
 from collection.errors import InputError, UnknownNameError
 from collection.frames import QRELS
-from collection.records import Run, in_natural_order
+from collection.records import Run, sort_naturally
 
 
 def differences(evaluation: Evaluation, a: str, b: str, measure: str) -> pd.DataFrame:
-    """Topics by how far two systems are apart.
+    """List the topics by how much two systems differ.
 
     Returns
     -------
     DataFrame
-        ``query_id``, ``value_a``, ``value_b``, ``difference`` (a less b); the largest first, in either direction.
+        ``query_id``, ``value_a``, ``value_b``, ``difference`` (a less b); the largest absolute difference first.
 
     Raises
     ------
@@ -32,25 +32,16 @@ def differences(evaluation: Evaluation, a: str, b: str, measure: str) -> pd.Data
     ours, theirs = of.loc[of["run"] == a, "value"], of.loc[of["run"] == b, "value"]
     table = pd.DataFrame({"value_a": ours, "value_b": theirs.reindex(ours.index)})
     table["difference"] = table["value_a"] - table["value_b"]
-    table = in_natural_order(table.rename_axis("query_id").reset_index())
+    table = sort_naturally(table.rename_axis("query_id").reset_index())
     # Rounded, so that topics that differ alike stay in natural order.
     far = -table["difference"].abs().round(12).to_numpy()
     return table.iloc[np.argsort(far, kind="stable")].reset_index(drop=True)
 
 
 def side_by_side(a: Run, b: Run, qrels: pd.DataFrame, topic: str, depth: int = 10) -> pd.DataFrame:
-    """What two systems have for one topic, rank by rank, with the grades.
+    """List the documents of two systems for one topic, rank by rank to `depth`, with their grades.
 
-    Parameters
-    ----------
-    a, b
-        Two runs.
-    qrels
-        :data:`collection.frames.QRELS`; of several grades for a document, the highest.
-    topic
-        One that the qrels or one of the runs has.
-    depth
-        So many ranks.
+    Of several grades for a document in the qrels (:data:`collection.frames.QRELS`) the highest counts.
 
     Returns
     -------

@@ -1,11 +1,10 @@
-"""Builds the demo campaign: real documents, real topics, systems that run then and there."""
+"""Build the demo campaign from real documents, real topics, and systems that run at once."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -16,13 +15,15 @@ from collection.campaign.results import ImportReport, ProgressCallback
 from collection.demo.documents import collect
 from collection.demo.systems import SYSTEMS, run_all
 from collection.errors import CampaignError
-from collection.records import Judgement, Run
+from collection.records import Judgement
 
 TITLE = "Cleverdon demo: Python docstrings"
 _INSTALLED = Path(__file__).with_name("data")
 _CHECKOUT = Path(__file__).parents[2] / "data" / "demo"
 DATA = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
 """Topics and judgements: inside an installed package, or in the checkout."""
+
+JUDGEMENT_FIELDS = ("uuid", "annotator", "query_id", "doc_id", "kind", "relevance", "reason", "judged_at", "source")
 
 
 def is_built(directory: Path) -> bool:
@@ -33,15 +34,8 @@ def is_built(directory: Path) -> bool:
 def build(directory: Path, progress: ProgressCallback | None = None) -> ImportReport:
     """Build the demo campaign in `directory`, which must not exist or be empty.
 
-    It is built beside the directory and moved there when it is whole, so that an interrupted build
-    leaves nothing that looks like a campaign. Documents, topics and runs come in as files, by the
-    door that everybody's come in by.
-
-    Returns
-    -------
-    ImportReport
-        What was done, and what the user should notice, such as judged documents that the installed
-        versions of the libraries do not have.
+    It is built beside the directory and moved there when it is complete, so that an interrupted build leaves nothing
+    that looks like a campaign.
     """
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise CampaignError(f"{directory} is there already and not an empty folder; choose another name")
@@ -63,7 +57,7 @@ def build(directory: Path, progress: ProgressCallback | None = None) -> ImportRe
             )
             _judge(campaign, report)
         if directory.is_dir():
-            directory.rmdir()  # raises where it is not empty any more: nothing of the user's is overwritten
+            directory.rmdir()  # raises if it is not empty any more, so no user's file is overwritten
         shutil.move(work / "campaign", directory)
     return ImportReport([_short(line, work) for line in report.done], [_short(line, work) for line in report.notices])
 
@@ -82,45 +76,23 @@ def _write_documents(path: Path, tell: ProgressCallback) -> pd.DataFrame:
 
 
 def _write_runs(work: Path, documents: pd.DataFrame, topics: pd.DataFrame, tell: ProgressCallback) -> list[Path]:
-    def written() -> Iterator[Path]:
-        runs: Iterator[Run] = run_all(documents, topics)
-        for number, run in enumerate(runs, start=1):
-            path = work / f"{run.name}.run"
-            lines = run.frame.assign(q0="Q0", tag=run.name)[["query_id", "q0", "doc_id", "rank", "score", "tag"]]
-            lines.to_csv(path, sep=" ", header=False, index=False)
-            tell(f"systems: {run.name}", number, len(SYSTEMS))
-            yield path
-
-    return list(written())
+    paths = []
+    for number, run in enumerate(run_all(documents, topics), start=1):
+        paths.append(work / f"{run.name}.run")
+        lines = run.frame.assign(q0="Q0", tag=run.name)[["query_id", "q0", "doc_id", "rank", "score", "tag"]]
+        lines.to_csv(paths[-1], sep=" ", header=False, index=False)
+        tell(f"systems: {run.name}", number, len(SYSTEMS))
+    return paths
 
 
 def _judge(campaign: Campaign, report: ImportReport) -> None:
-    """Write the judgements that come with the demo, where this machine has the document that was read."""
+    """Write the demo's judgements of those documents that this machine has."""
     path = DATA / "judgements.jsonl"
     if not path.is_file():
         return
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     known = campaign.corpus.documents(sorted({row["doc_id"] for row in rows}))
-    usable = [
-        Judgement(
-            **{
-                key: row.get(key)
-                for key in (
-                    "uuid",
-                    "annotator",
-                    "query_id",
-                    "doc_id",
-                    "kind",
-                    "relevance",
-                    "reason",
-                    "judged_at",
-                    "source",
-                )
-            }
-        )
-        for row in rows
-        if row["doc_id"] in known
-    ]
+    usable = [Judgement(**{name: row.get(name) for name in JUDGEMENT_FIELDS}) for row in rows if row["doc_id"] in known]
     result = campaign.judging.judge_many(usable)
     annotators = sorted({j.annotator for j in usable})
     topics = {j.query_id for j in usable}

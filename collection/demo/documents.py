@@ -1,8 +1,7 @@
-"""The demo's documents: docstrings of the installed Python libraries, one document a public name.
+"""The demo's documents: docstrings of the installed Python libraries, one document per public name.
 
-The walk follows a written list of public namespaces rather than whatever lies on the disk: importing
-every module found would run side effects, and the private halves of a library would come along.
-For one set of installed versions the result is always the same, in the same order.
+The walk follows a list of public namespaces, as importing every module found would run side effects and bring in
+private names. The same installed versions always give the same documents in the same order.
 """
 
 from __future__ import annotations
@@ -19,89 +18,80 @@ import types
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from importlib import metadata
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from collection.errors import UnknownNameError
 from collection.records import Document
 
 LIBRARIES = ("numpy", "scipy", "pandas", "sklearn", "streamlit", "stdlib")
-"""The libraries of the whole demo; ``stdlib`` is the chosen part of the standard library."""
+"""The libraries of the demo; ``stdlib`` is a part of the standard library."""
 
 MIN_CHARACTERS = 80
-"""A shorter docstring says too little to be judged."""
+"""Minimum length of a docstring."""
 
 MAX_SIGNATURE = 90
-"""Signatures are cut here: a title has one line on a card."""
+"""Length at which signatures are cut: a title has one line on a card."""
 
 _NAMES = {
     "numpy": """
-        numpy numpy.char numpy.ctypeslib numpy.dtypes numpy.emath numpy.exceptions numpy.fft
-        numpy.lib.array_utils numpy.lib.format numpy.lib.introspect numpy.lib.mixins numpy.lib.npyio
-        numpy.lib.scimath numpy.lib.stride_tricks numpy.linalg numpy.ma numpy.ma.mrecords
-        numpy.polynomial numpy.polynomial.chebyshev numpy.polynomial.hermite
-        numpy.polynomial.hermite_e numpy.polynomial.laguerre numpy.polynomial.legendre
-        numpy.polynomial.polynomial numpy.polynomial.polyutils numpy.random numpy.rec numpy.strings
-        numpy.testing numpy.typing
+        numpy numpy.char numpy.ctypeslib numpy.dtypes numpy.emath numpy.exceptions numpy.fft numpy.lib.array_utils
+        numpy.lib.format numpy.lib.introspect numpy.lib.mixins numpy.lib.npyio numpy.lib.scimath numpy.lib.stride_tricks
+        numpy.linalg numpy.ma numpy.ma.mrecords numpy.polynomial numpy.polynomial.chebyshev numpy.polynomial.hermite
+        numpy.polynomial.hermite_e numpy.polynomial.laguerre numpy.polynomial.legendre numpy.polynomial.polynomial
+        numpy.polynomial.polyutils numpy.random numpy.rec numpy.strings numpy.testing numpy.typing
     """,
     # Left out: blas and lapack (hundreds of generated Fortran stubs), fftpack and odr (superseded).
     "scipy": """
-        scipy scipy.cluster scipy.cluster.hierarchy scipy.cluster.vq scipy.constants scipy.datasets
-        scipy.differentiate scipy.fft scipy.integrate scipy.interpolate scipy.io scipy.io.arff
-        scipy.io.matlab scipy.io.wavfile scipy.linalg scipy.linalg.interpolative scipy.ndimage
-        scipy.optimize scipy.optimize.elementwise scipy.signal scipy.signal.windows scipy.sparse
-        scipy.sparse.csgraph scipy.sparse.linalg scipy.spatial scipy.spatial.distance
-        scipy.spatial.transform scipy.special scipy.stats scipy.stats.contingency scipy.stats.mstats
-        scipy.stats.qmc scipy.stats.sampling
+        scipy scipy.cluster scipy.cluster.hierarchy scipy.cluster.vq scipy.constants scipy.datasets scipy.differentiate
+        scipy.fft scipy.integrate scipy.interpolate scipy.io scipy.io.arff scipy.io.matlab scipy.io.wavfile scipy.linalg
+        scipy.linalg.interpolative scipy.ndimage scipy.optimize scipy.optimize.elementwise scipy.signal
+        scipy.signal.windows scipy.sparse scipy.sparse.csgraph scipy.sparse.linalg scipy.spatial scipy.spatial.distance
+        scipy.spatial.transform scipy.special scipy.stats scipy.stats.contingency scipy.stats.mstats scipy.stats.qmc
+        scipy.stats.sampling
     """,
     "pandas": """
-        pandas pandas.api.extensions pandas.api.indexers pandas.api.types pandas.api.typing
-        pandas.arrays pandas.errors pandas.io.formats.style pandas.plotting pandas.testing
-        pandas.tseries.frequencies pandas.tseries.holiday pandas.tseries.offsets
+        pandas pandas.api.extensions pandas.api.indexers pandas.api.types pandas.api.typing pandas.arrays pandas.errors
+        pandas.io.formats.style pandas.plotting pandas.testing pandas.tseries.frequencies pandas.tseries.holiday
+        pandas.tseries.offsets
     """,
     "sklearn": """
         sklearn sklearn.base sklearn.calibration sklearn.cluster sklearn.compose sklearn.covariance
-        sklearn.cross_decomposition sklearn.datasets sklearn.decomposition
-        sklearn.discriminant_analysis sklearn.dummy sklearn.ensemble sklearn.exceptions
-        sklearn.feature_extraction sklearn.feature_extraction.image sklearn.feature_extraction.text
-        sklearn.feature_selection sklearn.frozen sklearn.gaussian_process
-        sklearn.gaussian_process.kernels sklearn.impute sklearn.inspection sklearn.isotonic
-        sklearn.kernel_approximation sklearn.kernel_ridge sklearn.linear_model sklearn.manifold
-        sklearn.metrics sklearn.metrics.cluster sklearn.metrics.pairwise sklearn.mixture
-        sklearn.model_selection sklearn.multiclass sklearn.multioutput sklearn.naive_bayes
-        sklearn.neighbors sklearn.neural_network sklearn.pipeline sklearn.preprocessing
+        sklearn.cross_decomposition sklearn.datasets sklearn.decomposition sklearn.discriminant_analysis sklearn.dummy
+        sklearn.ensemble sklearn.exceptions sklearn.feature_extraction sklearn.feature_extraction.image
+        sklearn.feature_extraction.text sklearn.feature_selection sklearn.frozen sklearn.gaussian_process
+        sklearn.gaussian_process.kernels sklearn.impute sklearn.inspection sklearn.isotonic sklearn.kernel_approximation
+        sklearn.kernel_ridge sklearn.linear_model sklearn.manifold sklearn.metrics sklearn.metrics.cluster
+        sklearn.metrics.pairwise sklearn.mixture sklearn.model_selection sklearn.multiclass sklearn.multioutput
+        sklearn.naive_bayes sklearn.neighbors sklearn.neural_network sklearn.pipeline sklearn.preprocessing
         sklearn.random_projection sklearn.semi_supervised sklearn.svm sklearn.tree sklearn.utils
-        sklearn.utils.class_weight sklearn.utils.extmath sklearn.utils.metadata_routing
-        sklearn.utils.metaestimators sklearn.utils.multiclass sklearn.utils.parallel
-        sklearn.utils.random sklearn.utils.sparsefuncs sklearn.utils.validation
+        sklearn.utils.class_weight sklearn.utils.extmath sklearn.utils.metadata_routing sklearn.utils.metaestimators
+        sklearn.utils.multiclass sklearn.utils.parallel sklearn.utils.random sklearn.utils.sparsefuncs
+        sklearn.utils.validation
     """,
     "streamlit": """
-        streamlit streamlit.column_config streamlit.components.v1 streamlit.components.v2
-        streamlit.connections streamlit.errors streamlit.testing.v1
+        streamlit streamlit.column_config streamlit.components.v1 streamlit.components.v2 streamlit.connections
+        streamlit.errors streamlit.testing.v1
     """,
     "stdlib": """
-        abc argparse array ast asyncio base64 binascii bisect builtins bz2 calendar cmath codecs
-        collections collections.abc colorsys concurrent.futures configparser contextlib contextvars
-        copy csv ctypes dataclasses datetime decimal difflib dis doctest email email.message
-        email.mime.text email.policy email.utils enum fileinput filecmp fnmatch fractions ftplib
-        functools gc getpass gettext glob graphlib gzip hashlib heapq hmac html html.parser http
-        http.client http.cookies http.server imaplib importlib importlib.metadata
-        importlib.resources inspect io ipaddress itertools json keyword linecache locale logging
-        logging.config logging.handlers lzma mailbox math mimetypes mmap multiprocessing
-        multiprocessing.pool multiprocessing.shared_memory netrc numbers operator os os.path pathlib
-        pdb pickle pkgutil platform plistlib poplib pprint profile pstats queue quopri random re
-        reprlib runpy sched secrets select selectors shelve shlex shutil signal smtplib socket
-        socketserver sqlite3 ssl statistics string struct subprocess sys sysconfig tarfile tempfile
-        textwrap threading time timeit tokenize tomllib traceback tracemalloc types typing
-        unicodedata unittest unittest.mock urllib.error urllib.parse urllib.request
-        urllib.robotparser uuid venv warnings wave weakref webbrowser wsgiref.simple_server
-        xml.dom.minidom xml.etree.ElementTree xml.sax xmlrpc.client zipapp zipfile zipimport zlib
-        zoneinfo
+        abc argparse array ast asyncio base64 binascii bisect builtins bz2 calendar cmath codecs collections
+        collections.abc colorsys concurrent.futures configparser contextlib contextvars copy csv ctypes dataclasses
+        datetime decimal difflib dis doctest email email.message email.mime.text email.policy email.utils enum fileinput
+        filecmp fnmatch fractions ftplib functools gc getpass gettext glob graphlib gzip hashlib heapq hmac html
+        html.parser http http.client http.cookies http.server imaplib importlib importlib.metadata importlib.resources
+        inspect io ipaddress itertools json keyword linecache locale logging logging.config logging.handlers lzma
+        mailbox math mimetypes mmap multiprocessing multiprocessing.pool multiprocessing.shared_memory netrc numbers
+        operator os os.path pathlib pdb pickle pkgutil platform plistlib poplib pprint profile pstats queue quopri
+        random re reprlib runpy sched secrets select selectors shelve shlex shutil signal smtplib socket socketserver
+        sqlite3 ssl statistics string struct subprocess sys sysconfig tarfile tempfile textwrap threading time timeit
+        tokenize tomllib traceback tracemalloc types typing unicodedata unittest unittest.mock urllib.error urllib.parse
+        urllib.request urllib.robotparser uuid venv warnings wave weakref webbrowser wsgiref.simple_server
+        xml.dom.minidom xml.etree.ElementTree xml.sax xmlrpc.client zipapp zipfile zipimport zlib zoneinfo
     """,
 }
 NAMESPACES: dict[str, tuple[str, ...]] = {library: tuple(names.split()) for library, names in _NAMES.items()}
-"""Library -> the namespaces that its own reference calls public, in the order of the walk."""
+"""Library -> its public namespaces, in the order of the walk."""
 
-# A method that a private base gives to several public classes is listed at the first of these.
+# A method of a private base of several public classes is listed at the first of these.
 _MAIN_CLASSES = ("pandas.DataFrame.", "pandas.Series.", "pandas.Index.", "scipy.sparse.csr_array.")
 _DEPRECATED = re.compile(
     r"\A\W*deprecated\b|^\.\. deprecated::|^deprecated[ ,:]|\A.*\(deprecated"
@@ -109,7 +99,7 @@ _DEPRECATED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _FIRST_SECTION = re.compile(r"^\w[\w ]*\n-{3,}$", re.MULTILINE)
-# What differs from one start of Python to the next: addresses, and examples that were run at import.
+# Text that differs from one start of Python to the next.
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _MAY_VARY = re.compile(r"^.*(?=# may vary$)", re.MULTILINE)
 # The same table in many texts of scipy; once scipy is imported, it is written into numpy.sinc too.
@@ -120,13 +110,13 @@ _PLAIN = (int, float, str, bool, bytes, type(None))
 
 
 class _Candidate(NamedTuple):
-    """A name with a docstring. Of several candidates with one text, the smallest `preference` stays."""
+    """A name with a docstring; of several with one text, that with the smallest `preference` is kept."""
 
     name: str
     kind: str
     text: str
     library: str
-    target: Any
+    target: Callable[..., object] | None
     borrowed: bool
 
     @property
@@ -138,31 +128,30 @@ class _Candidate(NamedTuple):
 def collect(
     libraries: Sequence[str] = LIBRARIES, progress: Callable[[str, int, int], None] | None = None
 ) -> Iterator[Document]:
-    """Collect the docstrings of `libraries`, one document a public name, in alphabetical order a library.
+    """Collect the docstrings of `libraries`, alphabetically within each.
 
-    A docstring that several names share appears once, under the shortest name by which a user imports
-    it; an inherited method under the class that defines it, or where that class is private, under the
-    main public class (``pandas.DataFrame.rolling``). Builtins carry no prefix (``str.split``).
+    A docstring that several names share appears once, under the shortest name by which a user imports it; an inherited
+    method under the class that defines it, or if that is private, under the main public class
+    (``pandas.DataFrame.rolling``). Builtins carry no prefix (``str.split``).
 
     Parameters
     ----------
     libraries
-        Members of :data:`LIBRARIES`, or single modules of the chosen standard library (``"json"``).
+        Members of :data:`LIBRARIES`, or single modules of the standard library (``"json"``).
     progress
-        Called as ``progress(library, done, total)`` after each namespace; both count namespaces.
+        Called as ``progress(library, done, total)`` after each namespace.
 
     Yields
     ------
     Document
-        With the docstring as text and ``library``, ``kind`` (function, class, method, module;
-        properties count as methods) and ``version`` as metadata.
+        With ``library``, ``kind`` (function, class, method, module; properties count as methods) and ``version``.
 
     Raises
     ------
     UnknownNameError
-        If `libraries` has a name that is neither a library nor one of the chosen modules.
+        There is no such library or module.
     """
-    # Not a generator itself, so that a wrong name is told at the call and not at the first document.
+    # Not a generator itself, so that a wrong name is reported at the call.
     steps: dict[str, str] = {}
     for name in libraries:
         if name in NAMESPACES:
@@ -177,7 +166,7 @@ def collect(
 def _walk(steps: dict[str, str], progress: Callable[[str, int, int], None] | None) -> Iterator[Document]:
     kept: dict[str, _Candidate] = {}
     for done, (namespace, library) in enumerate(steps.items(), start=1):
-        # Quiet around one namespace at a time: progress is the caller's and may well print.
+        # Quiet around one namespace at a time, as progress may print.
         with _quiet():
             for candidate in _namespace(namespace, library):
                 key = " ".join(candidate.text.split())
@@ -186,7 +175,7 @@ def _walk(steps: dict[str, str], progress: Callable[[str, int, int], None] | Non
                     kept[key] = candidate
         if progress is not None:
             progress(library, done, len(steps))
-    # Two texts under one name: an accessor and a class attribute may both answer to it. First is kept.
+    # An accessor and a class attribute may have one name and two texts; the first is kept.
     by_name: dict[str, _Candidate] = {}
     for candidate in sorted(kept.values(), key=lambda c: c.preference):
         by_name.setdefault(candidate.name, candidate)
@@ -201,7 +190,7 @@ def _walk(steps: dict[str, str], progress: Callable[[str, int, int], None] | Non
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """No warning, no log line, nothing on the screen: libraries comment on being imported and looked at."""
+    """Suppress warnings, logging and output of libraries that are imported and inspected."""
     before = logging.root.manager.disable
     with (
         warnings.catch_warnings(),
@@ -217,7 +206,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _namespace(namespace: str, library: str) -> Iterator[_Candidate]:
-    """Every public name of one module that has a docstring, with the methods of its classes."""
+    """The public names of a module with a docstring, and the methods of its classes."""
     try:
         module = importlib.import_module(namespace)
     except ImportError:
@@ -235,7 +224,7 @@ def _namespace(namespace: str, library: str) -> Iterator[_Candidate]:
         yield from _object(prefix + name, value, library)
 
 
-def _object(name: str, value: Any, library: str) -> Iterator[_Candidate]:
+def _object(name: str, value: object, library: str) -> Iterator[_Candidate]:
     if inspect.isclass(value):
         # The class answers to its own name: numpy.float64, not the shorter alias numpy.double.
         alias = value.__name__ != name.rpartition(".")[2]
@@ -260,7 +249,7 @@ def _object(name: str, value: Any, library: str) -> Iterator[_Candidate]:
 
 
 def _members(name: str, cls: type, library: str) -> Iterator[_Candidate]:
-    """Public methods and properties; those of a base from elsewhere are that library's documents."""
+    """Public methods and properties, without those of bases from other libraries."""
     home = _root(cls.__module__)
     seen: set[str] = set()
     for base in cls.__mro__:
@@ -286,8 +275,8 @@ def _members(name: str, cls: type, library: str) -> Iterator[_Candidate]:
                 yield _Candidate(f"{name}.{member}", "method", text, library, target, base is not cls)
 
 
-def _get(module: types.ModuleType, name: str) -> Any:
-    """The attribute, or None where it is not there or its module says that it should not be used."""
+def _get(module: types.ModuleType, name: str) -> object:
+    """The attribute; None if it is missing or deprecated."""
     with warnings.catch_warnings():
         for category in (DeprecationWarning, FutureWarning, PendingDeprecationWarning):
             warnings.simplefilter("error", category)
@@ -298,16 +287,16 @@ def _get(module: types.ModuleType, name: str) -> Any:
     return None if _marked_deprecated(value) else value
 
 
-def _marked_deprecated(value: Any) -> bool:
-    # Looked up without running the object's own __getattr__: some answer to every name.
+def _marked_deprecated(value: object) -> bool:
+    # Static, as the __getattr__ of some objects answers to every name.
     return inspect.getattr_static(value, "__deprecated__", None) is not None
 
 
-def _belongs(value: Any, namespace: str, library: str) -> bool:
+def _belongs(value: object, namespace: str, library: str) -> bool:
     home = getattr(value if callable(value) else type(value), "__module__", None)
     if not isinstance(home, str):
         return False
-    # Streamlit's front page gathers its commands from private modules; elsewhere they live at home.
+    # A library's top-level namespace gathers names from private modules.
     return _root(home) == library if namespace == library else home.lstrip("_") == namespace
 
 
@@ -317,7 +306,7 @@ def _root(module: str) -> str:
 
 
 def _text(doc: object) -> str:
-    """The cleaned docstring, or nothing where it is missing, too short or about something deprecated."""
+    """The cleaned docstring; empty if it is missing, too short or about something deprecated."""
     if not isinstance(doc, str):
         return ""
     text = _SUPPORT_TABLE.sub("\n\n", inspect.cleandoc(doc))
@@ -328,7 +317,7 @@ def _text(doc: object) -> str:
 
 
 def _signature(candidate: _Candidate) -> str:
-    """Parameter names with plain defaults; no annotations (long) and no objects (their text may vary)."""
+    """Parameter names with plain defaults, without annotations and without objects, whose text may vary."""
     if candidate.target is None:
         return ""
     try:

@@ -1,8 +1,7 @@
-"""An outside retrieval system that happens to use SQLite: full-text search with FTS5's own bm25().
+"""Full-text search with FTS5's bm25() as a retrieval system.
 
-The house keeps SQL in the store. This module is the exception, and no campaign data passes through
-it: as a demo system it stands for a search engine that somebody else runs. Its database is private,
-lives in memory for the length of one call, and hands back an ordinary ranking.
+The one exception to "SQL only in the store": it stands for an outside search engine, in a private database in memory
+through which no campaign data passes.
 """
 
 from __future__ import annotations
@@ -17,27 +16,14 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"[^\W_]+")
 
-
 TITLE_WEIGHT = 3.0
-"""A word in the title counts as often as so many in the text."""
+"""Weight of a word in the title; one in the text has 1."""
 
 
 def search(documents: pd.DataFrame, queries: pd.Series[str], *, depth: int) -> pd.DataFrame:
-    """Rank `documents` for each query by BM25 over title and text, words stemmed with Porter's algorithm.
+    """``query_id``, ``doc_id``, ``score`` of the best documents for each query, by BM25 of Porter stems.
 
-    Parameters
-    ----------
-    documents
-        Columns ``doc_id``, ``title``, ``text``.
-    queries
-        Free text, indexed by ``query_id``; a document matches that holds one of the words.
-    depth
-        At most so many documents a query.
-
-    Returns
-    -------
-    DataFrame
-        ``query_id``, ``doc_id``, ``score`` (larger is better).
+    A document (``doc_id``, ``title``, ``text``) matches if it has one of the words; `queries` are by ``query_id``.
     """
     import pandas as pd
 
@@ -49,8 +35,7 @@ def search(documents: pd.DataFrame, queries: pd.Series[str], *, depth: int) -> p
         columns = (documents[c].fillna("").astype(str) for c in ("doc_id", "title", "text"))
         db.executemany("INSERT INTO document VALUES (?, ?, ?)", zip(*columns, strict=True))
         for query_id, query in queries.items():
-            match = _match(query)
-            if match:
+            if match := _match(query):
                 # FTS5's bm25() is smaller for better documents; our scores grow.
                 found = db.execute(
                     "SELECT doc_id, -bm25(document, 0, ?, 1) AS score FROM document WHERE document MATCH ?"
@@ -62,7 +47,7 @@ def search(documents: pd.DataFrame, queries: pd.Series[str], *, depth: int) -> p
 
 
 def _match(query: str) -> str:
-    """The query in FTS5's language: any of its words, without function words where others remain."""
+    """The query in FTS5's syntax: any of its words, without stop words where others remain."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     words = list(dict.fromkeys(_WORD.findall(query.lower())))

@@ -1,12 +1,9 @@
-"""Texts that are nearly the same: sketches of their shingles, and groups of near-duplicates.
+"""Near-duplicate texts: shingles, sketches that estimate the similarity of two texts, and groups.
 
-A text becomes the set of its shingles: all rows of :data:`SHINGLE` words that stand in it one after the other; of a
-script without blanks the pairs of neighbouring characters are the words. Two texts are as similar as these sets are
-(Jaccard: what both have, of what either has). A sketch of :data:`HASHES` numbers estimates that without the texts: the
-share of numbers in which two sketches agree has this mean and a standard deviation of at most .044.
-
-Texts of fewer than :data:`SHORT` words are one shingle as a whole: they are near-duplicates of equal ones only, since
-in so few words a single other one can change everything. Upper case, punctuation and blanks do not count.
+A shingle is a row of :data:`SHINGLE` consecutive words; in scripts without blanks, pairs of neighbouring characters
+are the words. Upper case, punctuation and blanks do not count. The similarity of two texts is the Jaccard coefficient
+of their sets of shingles; the share of numbers in which their sketches agree estimates it with a standard deviation of
+at most .044. Texts of fewer than :data:`SHORT` words are near-duplicates of equal texts only.
 
 Sources: Broder, On the resemblance and containment of documents, SEQUENCES 1997 (shingles, sketches of least hash
 values); Broder et al., Syntactic clustering of the web, WWW 1997 (groups); Manning, Raghavan and Schütze, Introduction
@@ -25,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from collection.errors import InputError
-from collection.tokens import normalised, words
+from collection.tokens import normalise, words
 
 SHINGLE = 4
 """Words in a shingle."""
@@ -37,39 +34,37 @@ HASHES = 128
 """Numbers in a sketch."""
 
 THRESHOLD = 0.8
-"""The similarity from which on texts count as nearly the same: of sixty words three may be others, where these stand
-together; two, where they stand apart."""
+"""Similarity of near-duplicates: of sixty words, three neighbouring ones or two others may differ."""
 
 LEAST = 0.3
-"""The lowest threshold that can be asked for: below, texts of one subject would do."""
+"""The lowest threshold that can be asked for: below it, texts on one subject would do."""
 
 MARGIN = 0.1
-"""So far below the threshold a sketch may say that two texts are, for these to be compared exactly."""
+"""Texts whose sketches are at most this much below the threshold are compared exactly."""
 
 BAND_RECALL = 0.995
-"""The probability with which two texts just at the threshold come into one band at least."""
+"""The probability with which two texts just at the threshold share a band."""
 
 WINDOW = 500
-"""In a band, a text is compared with so many that follow it; more than that have one band in common only where a
-collection is nearly all boilerplate, and these are linked by others of them."""
+"""Texts with an equal band that a text is compared with; more share one only where a collection is boilerplate."""
 
 CHUNK = 4096
-"""Shingles that are hashed, or sketches that are compared, at once."""
+"""Shingles hashed, or sketches compared, at once."""
 
 Shingles = NDArray[np.uint64]
 Sketch = NDArray[np.uint32]
+Rows = NDArray[np.int64]
 
 
 class Group(NamedTuple):
-    """Documents that are linked by near-duplicates, in the order in which they came.
+    """Documents linked by near-duplicates, in the order in which they came.
 
     Attributes
     ----------
     doc_ids
         Two or more.
     similarity
-        Of each to the first: 1 for the first itself, and for one that is linked to it by a third perhaps less than
-        the threshold.
+        Of each to the first; perhaps below the threshold where a third document links the two.
     """
 
     doc_ids: tuple[str, ...]
@@ -77,7 +72,7 @@ class Group(NamedTuple):
 
 
 def shingles(text: str) -> Shingles:
-    """The shingles of a text as numbers, ascending and each once; (n,) uint64, at least one.
+    """The shingles of a text as ascending distinct numbers; (n,) uint64, at least one.
 
     Examples
     --------
@@ -86,7 +81,7 @@ def shingles(text: str) -> Shingles:
     >>> len(shingles("past a wing"))
     1
     """
-    plain = normalised(text)
+    plain = normalise(text)
     found = words(plain)
     if len(found) < SHORT:
         return np.array([_number(" ".join(found or plain.split()))], dtype=np.uint64)
@@ -100,12 +95,12 @@ def shingles(text: str) -> Shingles:
 
 @lru_cache(maxsize=1 << 17)
 def _number(word: str) -> int:
-    """The same number for a word in every process."""
+    """A hash of the word that is the same in every process."""
     return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
 def _mixed(values: Shingles) -> Shingles:
-    """Each bit spread over all (the finaliser of SplitMix64: Steele, Lea and Flood, OOPSLA 2014)."""
+    """The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014)."""
     values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))
@@ -113,18 +108,14 @@ def _mixed(values: Shingles) -> Shingles:
 
 @cache
 def _functions() -> tuple[Shingles, Shingles]:
-    """Factors (odd) and summands of the hash functions; always the same."""
+    """Odd factors and summands of the hash functions, (HASHES, 1) each."""
     random = np.random.default_rng(1997)
     factors, summands = random.integers(0, 2**64, size=(2, HASHES, 1), dtype=np.uint64)
     return factors | np.uint64(1), summands
 
 
 def sketch(text: str) -> Sketch:
-    """The sketch of a text: the least value of its shingles by each of so many hash functions.
-
-    Returns
-    -------
-    (HASHES,) uint32
+    """The sketch of a text: the least value of its shingles under each hash function; (HASHES,) uint32.
 
     Examples
     --------
@@ -142,12 +133,10 @@ def sketch_of(of: Shingles) -> Sketch:
 
 
 def jaccard(a: Shingles, b: Shingles) -> float:
-    """How similar two texts are: the share of their shingles that both have.
+    """The share of the shingles of two texts that both have.
 
     Examples
     --------
-    Eight words give five shingles; with another one in the end, the two have four of six.
-
     >>> one, other = "one two three four five six seven eight", "one two three four five six seven nine"
     >>> round(jaccard(shingles(one), shingles(other)), 3)
     0.667
@@ -156,39 +145,29 @@ def jaccard(a: Shingles, b: Shingles) -> float:
     return both / (len(a) + len(b) - both)
 
 
-def likely(one: Sketch, others: NDArray[np.uint32], threshold: float = THRESHOLD) -> NDArray[np.int64]:
-    """Which of the (n, HASHES) other sketches may be at the threshold or above: what is to be compared exactly."""
+def likely(one: Sketch, others: NDArray[np.uint32], threshold: float = THRESHOLD) -> Rows:
+    """Rows of the (n, HASHES) other sketches that may reach the threshold and are to be compared exactly."""
     share = (others == one).mean(axis=1) if len(others) else np.zeros(0)
     return np.flatnonzero(share >= threshold - MARGIN)
 
 
-# --- a whole collection ---------------------------------------------------------------------------------
-
-
 def groups(documents: Iterable[tuple[str, str]], threshold: float = THRESHOLD) -> list[Group]:
-    """The groups of near-duplicates in a collection.
+    """The groups of near-duplicates in a collection, in the order of their first documents.
 
-    Sketches are cut into bands of equal length, and texts with an equal band are compared, by their sketches and then
-    exactly. What is grouped has at least the threshold; what has it is found with a probability of
-    :data:`BAND_RECALL` and more.
+    Texts whose sketches have an equal band are compared, by their sketches and then exactly. Every link has at least
+    the threshold; a link is found with a probability of at least :data:`BAND_RECALL`.
 
     Parameters
     ----------
     documents
-        Id and text; gone through twice, so that the texts need not all be in memory. A sketch takes 512 bytes.
-        Texts without anything but blanks are near-duplicates of nothing.
+        Id and text; read twice, so that the texts need not fit into memory. A sketch takes 512 bytes.
     threshold
         From :data:`LEAST` to 1.
-
-    Returns
-    -------
-    list
-        In the order of their first documents.
 
     Raises
     ------
     InputError
-        The threshold is not in its range, or the documents can be gone through once only.
+        The threshold is not in its range, or `documents` is an iterator.
 
     Examples
     --------
@@ -202,16 +181,13 @@ def groups(documents: Iterable[tuple[str, str]], threshold: float = THRESHOLD) -
         raise InputError(f"the threshold of near-duplicates is from {LEAST:g} to 1, found {threshold:g}")
     if iter(documents) is documents:
         raise InputError("near-duplicates need documents that can be gone through twice, as a list can")
-    ids: list[str] = []
-    made: list[Sketch] = []
-    for doc_id, text in documents:
-        if text and not text.isspace():
-            ids.append(doc_id)
-            made.append(sketch(text))
-    if len(ids) < 2:
+    sketches = {doc_id: sketch(text) for doc_id, text in documents if text and not text.isspace()}
+    if len(sketches) < 2:
         return []
-    left, right, guess = _candidates(np.stack(made), threshold)
-    del made
+    ids = list(sketches)
+    matrix = np.stack(list(sketches.values()))
+    del sketches
+    left, right, guess = _candidates(matrix, threshold)
     wanted = {ids[place] for place in np.unique(np.r_[left, right]).tolist()}
     places = {doc_id: place for place, doc_id in enumerate(ids)}
     exact = {places[doc_id]: shingles(text) for doc_id, text in documents if doc_id in wanted}
@@ -228,46 +204,45 @@ def groups(documents: Iterable[tuple[str, str]], threshold: float = THRESHOLD) -
     ]
 
 
-def _candidates(
-    sketches: NDArray[np.uint32], threshold: float
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Pairs that may be at the threshold, each once, and what their sketches say."""
+def group_numbers(groups: Iterable[Group]) -> dict[str, int]:
+    """Document id -> the number of its group, of the documents that are in one."""
+    return {doc_id: number for number, group in enumerate(groups) for doc_id in group.doc_ids}
+
+
+def _candidates(sketches: NDArray[np.uint32], threshold: float) -> tuple[Rows, Rows, NDArray[np.float64]]:
+    """Distinct pairs of rows that may reach the threshold, and the similarity of their sketches."""
     count = len(sketches)
-    keys: list[NDArray[np.int64]] = []
-    guesses: list[NDArray[np.float64]] = []
+    keys, guesses = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
     length = _band(threshold)
     for start in range(0, HASHES - length + 1, length):
-        for a, b in _alike(sketches[:, start : start + length]):
+        for a, b in _equal_rows(sketches[:, start : start + length]):
             for at in range(0, len(a), CHUNK):
                 one, other = a[at : at + CHUNK], b[at : at + CHUNK]
                 share = (sketches[one] == sketches[other]).mean(axis=1)
                 likely = share >= threshold - MARGIN
                 keys.append((np.minimum(one, other) * count + np.maximum(one, other))[likely])
                 guesses.append(share[likely])
-    if not keys:
-        none = np.zeros(0, dtype=np.int64)
-        return none, none, np.zeros(0)
     once, first = np.unique(np.concatenate(keys), return_index=True)
     return once // count, once % count, np.concatenate(guesses)[first]
 
 
-def _alike(band: NDArray[np.uint32]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Pairs of rows that are equal; of many equal ones each with the :data:`WINDOW` next."""
+def _equal_rows(band: NDArray[np.uint32]) -> Iterator[tuple[Rows, Rows]]:
+    """Pairs of equal rows; of many equal ones each with the :data:`WINDOW` next."""
     number = np.zeros(len(band), dtype=np.uint64)
     for column in band.T:
         number = _mixed(number + column)
     order = np.argsort(number, kind="stable")
     ordered = number[order]
-    open_ = np.arange(len(order))
+    rows = np.arange(len(order))
     for step in range(1, WINDOW + 1):
-        open_ = open_[open_ + step < len(order)]
-        open_ = open_[ordered[open_] == ordered[open_ + step]]
-        if not len(open_):
+        rows = rows[rows + step < len(order)]
+        rows = rows[ordered[rows] == ordered[rows + step]]
+        if not len(rows):
             return
-        yield order[open_], order[open_ + step]
+        yield order[rows], order[rows + step]
 
 
 def _band(threshold: float) -> int:
-    """Numbers in a band: as many as can be, so that few texts are compared, and the threshold is still found."""
+    """Numbers in a band: the largest number that still has :data:`BAND_RECALL`."""
     lengths = range(HASHES, 0, -1)
     return next(n for n in lengths if n == 1 or 1 - (1 - threshold**n) ** (HASHES // n) >= BAND_RECALL)

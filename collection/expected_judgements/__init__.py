@@ -1,29 +1,29 @@
-"""What the unjudged documents are probably worth, what that makes of the systems, and which to judge next.
+"""Expected grades of unjudged documents, expected values of systems, and the pairs to judge next.
 
     pairs, runs, texts -describe-> Pairs
-    Pairs + grades so far -believe-> Belief -chances-> chance of every grade -draw-> completed judgements -> values
+    Pairs + grades -infer-> Posterior -grade_probabilities-> probabilities -draw_grades-> completed judgements -> values
 
-A budget that is too small for the pool leaves documents without a grade. Counting them as not relevant is one guess,
-and a poor one: here their grades are drawn from what the judged ones teach, and every measure is the mean over
-the draws (:func:`expected_values`). :func:`decisive_pairs` spends judgements where they tell systems apart.
+Instead of taking the pairs that a small budget leaves unjudged as not relevant, their grades are drawn from a model of
+the judged ones, and every measure is the mean over the draws (:func:`expected_values`). :func:`decisive_pairs` chooses
+the pairs that best tell systems apart.
 """
 
 from collection.expected_judgements.decisive import DecisivePairs, decisive_pairs
-from collection.expected_judgements.grades import chances, draw
-from collection.expected_judgements.model import Belief, Scales, believe, fitted
+from collection.expected_judgements.grades import draw_grades, grade_probabilities
+from collection.expected_judgements.model import Posterior, Scales, fit_scales, infer
 from collection.expected_judgements.pairs import Pairs, describe
 from collection.expected_judgements.values import expected_values
 
 __all__ = [
-    "Belief",
     "DecisivePairs",
     "Pairs",
+    "Posterior",
     "Scales",
-    "believe",
-    "chances",
     "decisive_pairs",
     "describe",
-    "draw",
+    "draw_grades",
     "expected_values",
-    "fitted",
+    "fit_scales",
+    "grade_probabilities",
+    "infer",
 ]

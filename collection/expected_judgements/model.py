@@ -1,15 +1,15 @@
-"""The gains of all pairs as one Gaussian: what the judged ones say of the others.
+"""The gains of all pairs as one Gaussian, given the judged ones.
 
-A gain is a sum: of features (what each run's word is worth is learned from all topics), of what its topic has in
-common, of what documents with like texts have in common, and of its own share. All parts are normal, so what is
-judged gives mean and covariance of the rest in closed form, topic by topic, with the features' weights between them.
+A gain is the sum of weighted features, the weights shared by all topics, of an effect of its topic, of an effect that
+documents with similar texts share, and of an effect of its own. All are normal, so the judged pairs give mean and
+covariance of the others in closed form, topic by topic, with the features' weights between them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,69 +18,46 @@ from collection.expected_judgements.pairs import Bools, Floats, Pairs
 
 @dataclass(frozen=True)
 class Scales:
-    """How much of a gain each part explains before anything is judged; gains are from 0 to 1.
-
-    Attributes
-    ----------
-    runs
-        Standard deviation of what the runs' columns bring together.
-    common
-        Standard deviation of the weight of every other feature; that of the constant is 1.
-    topic, texts, own
-        Variances of the parts: the topic's, the texts', the document's own.
-    """
+    """Prior scales of the parts of a gain; gains are from 0 to 1."""
 
     runs: float = 0.3
+    """Standard deviation of the sum of the runs' features."""
     common: float = 0.1
+    """Standard deviation of the weight of every other feature; that of the constant is 1."""
     topic: float = 0.05
+    """Variance of the topic's effect."""
     texts: float = 0.1
+    """Variance of the texts' effect."""
     own: float = 0.05
+    """Variance of the document's own effect."""
 
 
-class Belief(NamedTuple):
-    """What is expected of N pairs.
-
-    Attributes
-    ----------
-    mean
-        (N,) expected gains, of judged pairs without their own share; they may leave 0 to 1 a little.
-    left_out
-        (N,) for a judged pair what would be expected of it if it alone were not judged; nan for the others.
-    within
-        For each topic (n, n): the covariance of its gains if the weights of the features were known.
-    pulls
-        (N, F): how a pair's gain follows the weights of the features.
-    root
-        (F, F): the covariance of these weights is ``root @ root.T``.
-    """
+class Posterior(NamedTuple):
+    """Distribution of the gains of N pairs, given the judged ones."""
 
     mean: Floats
+    """(N,) expected gains, of judged pairs without their own effect; they may be slightly outside 0 to 1."""
     left_out: Floats
+    """(N,) the leave-one-out expectation of a judged pair; nan for the others."""
     within: list[Floats]
-    pulls: Floats
+    """For each topic (n, n): the covariance of its gains if the weights of the features were known."""
+    loadings: Floats
+    """(N, F): the derivative of a pair's gain with respect to the weights of the features."""
     root: Floats
+    """(F, F): the covariance of these weights is ``root @ root.T``."""
 
     def covariance(self, pairs: Pairs, topic: int) -> Floats:
         """(n, n): the covariance of the gains of a topic's pairs."""
-        pull = self.pulls[pairs.members[topic]] @ self.root
-        made: Floats = self.within[topic] + pull @ pull.T
-        return made
+        loading = self.loadings[pairs.members[topic]] @ self.root
+        covariance: Floats = self.within[topic] + loading @ loading.T
+        return covariance
 
 
-def believe(pairs: Pairs, gains: Floats, scales: Scales) -> Belief:
-    """What the judged pairs say of all.
+def infer(pairs: Pairs, gains: Floats, scales: Scales) -> Posterior:
+    """The distribution of the gains, given those (N,) that are not nan, from 0 to 1; scales from :func:`fit_scales`.
 
     Source: Rasmussen & Williams, "Gaussian Processes for Machine Learning", 2006: explicit basis functions (2.7),
     leaving one out (5.4.2).
-
-    Parameters
-    ----------
-    pairs
-        N of them.
-    gains
-        (N,) from 0 to 1; nan where nobody judged.
-    scales
-        See :func:`fitted`.
     """
     from scipy.linalg import cho_solve, cholesky, solve_triangular
 
@@ -88,44 +65,38 @@ def believe(pairs: Pairs, gains: Floats, scales: Scales) -> Belief:
     parts = _Parts(pairs, gains, judged)
     solved = parts.solve(scales)
     mean, left_out = np.empty(len(gains)), np.full(len(gains), np.nan)
-    pulls, within = pairs.features.copy(), []
+    loadings, within = pairs.features.copy(), []
     upper = cholesky(solved.precision, lower=False)
     root = solve_triangular(upper, np.eye(len(upper)), lower=False)
     for topic, rows in enumerate(pairs.members):
         known = judged[rows]
         prior = parts.prior(topic, scales)
         mean[rows] = pairs.features[rows] @ solved.weights
-        if known.any():
-            factor, inside, rest = solved.factors[topic]
+        solution = solved.factors[topic]
+        if solution is not None:
+            factor, inside, rest = solution
             toward = prior[:, known]
             mean[rows] += toward @ cho_solve(factor, rest)
-            pulls[rows] -= toward @ inside
+            loadings[rows] -= toward @ inside
             inverse = cho_solve(factor, np.eye(int(known.sum())))
             exact = prior + scales.own * np.eye(len(rows))
-            # Own shares of judged documents are known with them; rounding must leave no variance below 0.
+            # The own effects of judged documents are known; rounding must leave no variance below 0.
             across = exact[:, known]
             exact -= across @ inverse @ across.T
-            pulls[rows[known]] = 0.0
+            loadings[rows[known]] = 0.0
             exact[known] = exact[:, known] = 0.0
             within.append(exact)
             spread = np.diag(inverse) - ((inside @ root) ** 2).sum(axis=1)
             left_out[rows[known]] = gains[rows[known]] - (inverse @ rest) / np.maximum(spread, 1e-12)
         else:
             within.append(prior + scales.own * np.eye(len(rows)))
-    return Belief(mean, left_out, within, pulls, root)
+    return Posterior(mean, left_out, within, loadings, root)
 
 
-def fitted(pairs: Pairs, gains: Floats, start: Scales | None = None, *, steps: int = 12) -> Scales:
-    """The scales under which the judged gains are most likely; what they leave open stays near the usual ones.
+def fit_scales(pairs: Pairs, gains: Floats, start: Scales | None = None, *, steps: int = 12) -> Scales:
+    """The scales of maximum posterior probability given one or more gains, with a prior around the default scales.
 
-    Parameters
-    ----------
-    pairs, gains
-        As for :func:`believe`; at least one gain.
-    start
-        From where to look; the usual ones if left out.
-    steps
-        At most so many steps of L-BFGS.
+    The search starts at `start`, by default the default scales, and takes at most `steps` steps of L-BFGS.
     """
     from scipy.optimize import minimize
 
@@ -142,19 +113,23 @@ def fitted(pairs: Pairs, gains: Floats, start: Scales | None = None, *, steps: i
     return Scales(*map(float, np.exp(found.x)))
 
 
+Factor = tuple[Floats, bool]
+"""A matrix from `scipy.linalg.cho_factor`, and whether it is the lower triangle."""
+
+
 class _Solved(NamedTuple):
     """The weights of the features, and per topic the factor of the judged pairs' covariance."""
 
     weights: Floats
     precision: Floats
-    factors: list[Any]
-    """For each topic with judged pairs: the Cholesky factor, the factor applied to their features, and what of their
-    gains the features do not explain."""
+    factors: list[tuple[Factor, Floats, Floats] | None]
+    """For each topic with judged pairs: the Cholesky factor, its solution for their features, and the residuals of
+    their gains from the features."""
     likelihood: float
 
 
 class _Parts:
-    """The judged pairs of each topic, taken apart once for any number of scales."""
+    """The judged pairs of each topic, selected once for any number of scales."""
 
     def __init__(self, pairs: Pairs, gains: Floats, judged: Bools) -> None:
         self.pairs = pairs
@@ -168,15 +143,15 @@ class _Parts:
         ]
 
     def prior(self, topic: int, scales: Scales) -> Floats:
-        """(n, n): the covariance that a topic and its texts bring, the documents' own share left out."""
+        """(n, n): the covariance from a topic and its texts, without the documents' own effects."""
         size = len(self.pairs.members[topic])
         if self.pairs.alike is None:
             return np.full((size, size), scales.topic)
-        made: Floats = scales.topic + scales.texts * self.pairs.alike[topic]
-        return made
+        prior: Floats = scales.topic + scales.texts * self.pairs.alike[topic]
+        return prior
 
     def solve(self, scales: Scales) -> _Solved:
-        """The posterior of the weights, and the logarithm of the judged gains' likelihood but for a constant."""
+        """The posterior of the weights, and the logarithm of the judged gains' likelihood up to a constant."""
         from scipy.linalg import cho_factor, cho_solve
 
         count, runs = self.pairs.features.shape[1], len(self.pairs.runs)
@@ -184,7 +159,7 @@ class _Parts:
         variance[0], variance[-runs:] = 1.0, scales.runs**2 / runs
         precision, pulled = np.diag(1 / variance), np.zeros(count)
         likelihood = -0.5 * float(np.log(variance).sum())
-        halves: list[Any] = []
+        halves: list[tuple[Factor, Floats] | None] = []
         for features, gains, alike in zip(self.features, self.gains, self.alike, strict=True):
             if not len(gains):
                 halves.append(None)
@@ -192,7 +167,7 @@ class _Parts:
             square = np.full((len(gains), len(gains)), scales.topic)
             if alike is not None:
                 square += scales.texts * alike
-            # A little more, so that twins are no singular matrix.
+            # A little more, so that equal documents make no singular matrix.
             square[np.diag_indices(len(gains))] += scales.own + 1e-6
             factor = cho_factor(square, lower=True, overwrite_a=True, check_finite=False)
             both = cho_solve(factor, np.column_stack([features, gains]), check_finite=False)

@@ -1,10 +1,10 @@
-"""Pairs, runs and texts -> the arrays that the model reads."""
+"""Pairs, runs and texts -> the arrays of the model."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -28,41 +28,28 @@ FUSION = 60
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """N pairs that may be judged, in T topics, as R runs and their texts show them.
-
-    Attributes
-    ----------
-    frame
-        ``query_id``, ``doc_id``; row n is pair n.
-    topic
-        (N,) the topic's number, in order of first appearance.
-    members
-        For each topic the pairs that it has.
-    features
-        (N, F): a constant, summaries of the ranks, the scores given from outside, then one column for each run. Those
-        between are standard scores within the topic.
-    alike
-        For each topic (n, n): how alike the texts are, from 0 to 1 with 1 on the diagonal; None where there are no
-        texts.
-    runs
-        The names.
-    numbered
-        For each run its alignment with the numbers of the pairs (:mod:`collection.measures.imputation`).
-    places
-        (R, N) the rank at which a run has a pair, in the order of a measure; 0 where it does not.
-    """
+    """N pairs that may be judged, in T topics, with features from R runs and texts."""
 
     frame: pd.DataFrame
+    """``query_id``, ``doc_id``; row n is pair n."""
     topic: Ints
+    """(N,) the topic's number, in order of first appearance."""
     members: list[Ints]
+    """For each topic its pairs."""
     features: Floats
+    """(N, F): a constant, standard scores within the topic of summaries of the ranks and of given scores, and one
+    column for each run."""
     alike: list[Floats] | None
+    """For each topic (n, n): cosine similarity of the texts, with 1 on the diagonal; None without texts."""
     runs: list[str]
+    """Names."""
     numbered: list[Aligned]
+    """For each run its alignment with the numbers of the pairs (:mod:`collection.measures.imputation`)."""
     places: Ints
+    """(R, N) a run's rank of a pair, in the order of a measure; 0 where it does not have it."""
 
     def discounts(self, cutoff: int) -> Floats:
-        """(R, N): 1 / log2(rank + 1) to the cut-off, else 0: what a pair's gain weighs in a run's DCG."""
+        """(R, N): a gain's weight in a run's DCG, 1 / log2(rank + 1) to the cut-off, else 0."""
         shown = (self.places > 0) & (self.places <= cutoff)
         return np.where(shown, 1 / np.log2(self.places + 1.0, where=shown, out=np.ones(self.places.shape)), 0.0)
 
@@ -70,25 +57,18 @@ class Pairs:
 def describe(
     pairs: pd.DataFrame, runs: Sequence[Run], *, texts: csr_matrix | None = None, scores: Floats | None = None
 ) -> Pairs:
-    """Make pairs ready for the model.
-
-    For every topic a square of its pairs is held in memory: meant for pools, not for whole collections.
+    """Prepare pairs for the model, with a square matrix in memory for each topic: for pools, not for collections.
 
     Parameters
     ----------
     pairs
-        ``query_id``, ``doc_id``: what may be judged, each once. What runs retrieved beside it is never relevant here.
+        ``query_id``, ``doc_id``, each pair once. Other documents of the runs count as not relevant.
     runs
         One or more.
     texts
-        (N, features) the documents' vectors (:meth:`collection.active_learning.features.Vectors.rows`), one row a pair.
+        (N, features) the documents' vectors (:meth:`collection.active_learning.features.Vectors.rows`), a row a pair.
     scores
-        (N, k) how well each text fits its topic, in k ways; BM25 for example.
-
-    Raises
-    ------
-    InputError
-        There is no pair or no run, a pair stands there twice, or the arrays have other lengths.
+        (N, k) k scores of the text for its topic, such as BM25.
 
     Examples
     --------
@@ -116,7 +96,7 @@ def describe(
         at, column = np.nonzero(aligned.grades >= 0)
         row[aligned.grades[at, column].astype(np.int64)] = column + 1
     return Pairs(
-        frame, topic, members, _features(places, members, scores), _alike(texts, members),
+        frame, topic, members, _features(places, members, scores), _similarities(texts, members),
         [run.name for run in runs], numbered, places,
     )  # fmt: skip
 
@@ -124,7 +104,7 @@ def describe(
 def _features(places: Ints, members: list[Ints], scores: Floats | None) -> Floats:
     here = places > 0
     discounted = np.where(here, 1 / np.log2(np.maximum(places, 1) + 1.0), 0.0)
-    # What no run has stands as if all had it at the deepest rank that there is.
+    # A pair without a run counts as if all had it at the deepest rank.
     deepest = float(places.max(initial=1))
     fusion = np.where(here, 1 / (FUSION + places), 0.0).sum(axis=0)
     best = np.where(here, places, deepest + 1).min(axis=0)
@@ -137,15 +117,16 @@ def _features(places: Ints, members: list[Ints], scores: Floats | None) -> Float
     return np.column_stack([np.ones(places.shape[1]), columns, discounted.T])
 
 
-def _alike(texts: Any, members: list[Ints]) -> list[Floats] | None:
+def _similarities(texts: csr_matrix | None, members: list[Ints]) -> list[Floats] | None:
     if texts is None:
         return None
-    made = []
+    similarities = []
     for rows in members:
         part = texts[rows].astype(np.float64)
         square = (part @ part.T).toarray()
         length = np.sqrt(np.diag(square))
-        square /= np.where(length > 0, length, 1.0)[:, None] * np.where(length > 0, length, 1.0)
+        length[length == 0] = 1.0
+        square /= np.outer(length, length)
         np.fill_diagonal(square, 1.0)
-        made.append(square)
-    return made
+        similarities.append(square)
+    return similarities

@@ -1,4 +1,4 @@
-"""Judgements so far -> what a measure would probably be if all pairs were judged."""
+"""Judgements so far -> expected values of measures if all pairs were judged."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from collection.errors import InputError
-from collection.expected_judgements.grades import chances, draw
-from collection.expected_judgements.model import believe, fitted
+from collection.expected_judgements.grades import draw_grades, grade_probabilities
+from collection.expected_judgements.model import fit_scales, infer
 from collection.expected_judgements.pairs import Floats, Pairs
 from collection.measures import Measure, as_measures
 from collection.measures.imputation import complete_all, to_its_depth
@@ -25,43 +25,30 @@ def expected_values(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """What every run is probably worth, with the unjudged pairs' grades drawn from what the judged ones teach.
+    """Expected values of measures for every run, over draws of the unjudged pairs' grades.
 
-    The measure is calculated on every draw as if all had been judged, ideal ranking included, and the mean over the
-    draws is its expected value. (An ideal ranking of expected gains would be too low where many documents are each a
-    little likely.) So it works for every measure of plain qrels and not only for those that are linear in gains.
+    A measure is calculated on every draw as if all pairs were judged, ideal ranking included, so it need not be linear
+    in gains.
 
     After Carterette, Allan & Sitaraman, "Minimal test collections for retrieval evaluation", SIGIR 2006, which has the
-    expectation over completed judgements; the model is :func:`collection.expected_judgements.believe`'s.
+    expectation over completed judgements; the model is that of :func:`.model.infer`.
 
     Parameters
     ----------
     pairs
-        N of them: what would be judged if the budget were endless.
+        All N pairs that may be relevant.
     grades
-        (N,) as they were given; nan where nobody judged.
+        (N,) judgements; nan where there is none.
     measures
         Any but those that read strata or subtopics.
     levels
-        All grades that there are; those that were given, and 0, if left out.
-    draws
-        How often the unjudged are drawn.
-    confidence
-        Of the intervals: so many of the draws lie within.
-    seed
-        Another seed, other draws.
+        All grades of the scale; by default those in `grades`, and 0.
 
     Returns
     -------
     DataFrame
-        ``run``, ``measure``, ``value`` (mean over the topics of `pairs`), ``lowest``, ``highest``. The interval is of
-        what the unjudged could be and not of what other topics would give.
-
-    Raises
-    ------
-    InputError
-        Nothing is judged, a grade is none of the levels, a measure reads more than grades, or a number is out of
-        range.
+        ``run``, ``measure``, ``value`` (mean over the topics of `pairs`), ``lowest``, ``highest``. The interval covers
+        the unjudged grades, not the choice of topics.
     """
     measures = as_measures(measures)
     for measure in measures:
@@ -69,10 +56,10 @@ def expected_values(
             raise InputError(f"{measure} has no expected value: it reads {measure.entry.needs} beside grades")
     if draws < 1 or not 0 < confidence < 1:
         raise InputError(f"wanted 1 draw or more and a confidence between 0 and 1, found {draws} and {confidence}")
-    scale, gains = _scaled(pairs, grades, levels)
-    belief = believe(pairs, gains, fitted(pairs, gains))
-    chance = chances(belief, gains, scale / max(scale[-1], 1e-12))
-    drawn = scale[draw(pairs, belief, chance, draws, np.random.default_rng(seed))]
+    scale, gains = _scale(pairs, grades, levels)
+    posterior = infer(pairs, gains, fit_scales(pairs, gains))
+    probabilities = grade_probabilities(posterior, gains, scale / max(scale[-1], 1e-12))
+    drawn = scale[draw_grades(pairs, posterior, probabilities, draws, np.random.default_rng(seed))]
     judged = ~np.isnan(grades)
     drawn[judged] = grades[judged][:, None]
     if (drawn == np.trunc(drawn)).all():
@@ -87,8 +74,8 @@ def expected_values(
     return pd.DataFrame(rows, columns=["run", "measure", "value", "lowest", "highest"])
 
 
-def _scaled(pairs: Pairs, grades: Floats, levels: Sequence[float] | None) -> tuple[Floats, Floats]:
-    """The grades that there are, ascending, and the given ones as gains from 0 to 1."""
+def _scale(pairs: Pairs, grades: Floats, levels: Sequence[float] | None) -> tuple[Floats, Floats]:
+    """All grades of the scale, ascending, and the given ones as gains from 0 to 1."""
     if grades.shape != pairs.topic.shape:
         raise InputError(f"grades want one number for each of the {len(pairs.topic)} pairs, found {grades.shape}")
     given = grades[~np.isnan(grades)]

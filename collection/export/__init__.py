@@ -1,7 +1,4 @@
-"""What leaves a campaign besides its tables: qrels of a sampled pool, and the card of a collection.
-
-Pure functions from frames to frames and to plain data; :mod:`collection.formats` writes the files.
-"""
+"""Exports: qrels of a sampled pool, the card of a collection, training examples."""
 
 from collection.export.facts import of_judging, of_pool, of_qrels, of_recall, plain
 from collection.export.markdown_card import card

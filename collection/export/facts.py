@@ -1,4 +1,4 @@
-"""What a card says of a collection, as plain data: counted from frames, each part by itself."""
+"""Facts for the card of a collection, as plain data counted from frames."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+Facts = Mapping[str, Any]
+"""The content of ``collection.json``, as :meth:`.CollectionCard.facts` makes it."""
 
-def plain(value: Any) -> Any:
-    """Plain data for JSON: every kind of null is None, numpy's numbers are Python's, tuples are lists.
 
-    Frames become lists of rows; named tuples and dataclasses become mappings, times text.
+def plain(value: object) -> Any:
+    """Plain data for JSON: nulls become None, numpy's numbers Python's, tuples lists, times text.
+
+    Frames become lists of rows, named tuples and dataclasses mappings.
 
     Examples
     --------
@@ -22,7 +25,7 @@ def plain(value: Any) -> Any:
     {'a': 3, 'b': [None, None], '4': 'x'}
     """
     if isinstance(value, pd.DataFrame):
-        return rows(value)
+        return [plain(row) for row in value.astype(object).to_dict("records")]
     if hasattr(value, "_asdict"):
         value = value._asdict()
     elif is_dataclass(value):
@@ -38,49 +41,31 @@ def plain(value: Any) -> Any:
     return str(value) if isinstance(value, pd.Timestamp) else value
 
 
-def rows(frame: pd.DataFrame) -> list[dict[str, object]]:
-    """The rows of a frame as plain data."""
-    return [plain(row) for row in frame.astype(object).to_dict("records")]
-
-
-def spread(counts: Iterable[int]) -> dict[str, float] | None:
-    """``min``, ``median``, ``mean``, ``max``; None of nothing.
+def distribution(counts: Iterable[int]) -> dict[str, float] | None:
+    """``min``, ``median``, ``mean``, ``max``; None for no counts.
 
     Examples
     --------
-    >>> spread([1, 2, 6])
+    >>> distribution([1, 2, 6])
     {'min': 1, 'median': 2.0, 'mean': 3.0, 'max': 6}
     """
-    numbers = np.asarray(list(counts), dtype=np.int64)
-    if not len(numbers):
+    numbers = pd.Series(list(counts), dtype="int64")
+    if numbers.empty:
         return None
     return {
         "min": int(numbers.min()),
-        "median": float(np.median(numbers)),
+        "median": float(numbers.median()),
         "mean": float(numbers.mean()),
         "max": int(numbers.max()),
     }
 
 
 def of_qrels(qrels: pd.DataFrame, topics: Iterable[str], grades: Iterable[int], level: int) -> dict[str, object]:
-    """How many grades there are, of which, in which topics.
+    """Number of grades: in all, per grade and per topic.
 
-    Parameters
-    ----------
-    qrels
-        :data:`collection.frames.QRELS`, none below 0.
-    topics
-        Of the collection, judged or not.
-    grades
-        Of the scale.
-    level
-        The grade from which on a document is relevant.
-
-    Returns
-    -------
-    dict
-        ``pairs``, ``documents``, ``topics`` (with a grade), ``without_relevant`` (their ids), ``relevant``,
-        ``per_grade``, and ``judged_per_topic`` and ``relevant_per_topic`` as :func:`spread` over topics with a grade.
+    `qrels` are :data:`collection.frames.QRELS`, none below 0, `topics` and `grades` those of the collection, `level` is
+    the minimum relevant grade. ``topics`` counts those with a grade, ``without_relevant`` names those of them without a
+    relevant document, and ``..._per_topic`` is their :func:`distribution`.
     """
     relevant = qrels["relevance"] >= level
     judged = qrels["query_id"].value_counts().to_dict()
@@ -95,28 +80,16 @@ def of_qrels(qrels: pd.DataFrame, topics: Iterable[str], grades: Iterable[int], 
         "relevant": int(relevant.sum()),
         "without_relevant": [topic for topic in graded if topic not in found],
         "per_grade": {str(grade): int(counts.get(grade, 0)) for grade in grades},
-        "judged_per_topic": spread(judged[topic] for topic in graded),
-        "relevant_per_topic": spread(found.get(topic, 0) for topic in graded),
+        "judged_per_topic": distribution(judged[topic] for topic in graded),
+        "relevant_per_topic": distribution(found.get(topic, 0) for topic in graded),
     }
 
 
 def of_judging(log: pd.DataFrame, current: pd.DataFrame) -> dict[str, object]:
-    """Who judged how much, and how long it took.
+    """Number of judgements by each annotator, and the time they took, from the log and its current judgements.
 
-    Parameters
-    ----------
-    log, current
-        The whole log of judgements, and the words that stand: the fields of
-        :class:`collection.records.Judgement`. The annotators are called as they are in these.
-
-    Returns
-    -------
-    dict
-        ``annotators`` (of each: ``annotator``, ``judgements`` that stand, ``adjudications``, ``imported``,
-        ``median_seconds``; in the order in which they begin), ``judgements``, ``cannot_judge``, ``adjudications``
-        (that stand), ``logged`` (with those revised or taken back), ``hours`` (during which a document was on screen
-        and somebody at work), ``timed`` (judgements of which that is known), ``first_at``, ``last_at`` (UTC, without
-        what was imported; null where nothing else is there).
+    ``annotators`` are in the order of their first judgements. ``hours`` sums the time on screen of the ``timed``
+    judgements; ``first_at`` and ``last_at`` (UTC) leave out imports.
     """
     people = []
     adjudicated = current["counts_as"] == "adjudication"
@@ -129,13 +102,13 @@ def of_judging(log: pd.DataFrame, current: pd.DataFrame) -> dict[str, object]:
                 "judgements": len(theirs),
                 "adjudications": int((own & adjudicated).sum()),
                 "imported": bool(len(theirs)) and bool((theirs["source"] == "imported").all()),
-                "median_seconds": theirs["seconds"].astype("float64").median() if len(theirs) else None,
+                "median_seconds": theirs["seconds"].astype("float64").median(),
             }
         )
     here = log[log["source"] != "imported"]
     seconds = log["seconds"].astype("float64")
     return {
-        "annotators": [plain(person) for person in people],
+        "annotators": plain(people),
         "judgements": int((~adjudicated).sum()),
         "cannot_judge": int((~adjudicated & (current["kind"] == "cannot judge")).sum()),
         "adjudications": int(adjudicated.sum()),
@@ -150,23 +123,9 @@ def of_judging(log: pd.DataFrame, current: pd.DataFrame) -> dict[str, object]:
 def of_pool(
     pool: pd.DataFrame, rounds: pd.DataFrame, sampled_out: pd.DataFrame, qrels: pd.DataFrame, without_text: int
 ) -> dict[str, object]:
-    """How the pairs were chosen, and how many of them have a grade.
+    """How the pairs were chosen, and how many of them have a grade; ``outside`` counts qrels that are not in the pool.
 
-    Parameters
-    ----------
-    pool, rounds, sampled_out
-        As the store gives them.
-    qrels
-        ``query_id``, ``doc_id``.
-    without_text
-        Pairs of the pool that nobody has judged, and nobody can, as their text is missing.
-
-    Returns
-    -------
-    dict
-        ``pairs``, ``judged``, ``without_text``, ``outside`` (pairs with a grade that are not in the pool),
-        ``sampled_out``, ``per_topic`` (:func:`spread` of pairs over topics), ``rounds`` (``strategy``,
-        ``parameters``, ``runs``, ``pairs``, ``made_at``).
+    `pool`, `rounds` and `sampled_out` are the store's, `without_text` counts unjudged pairs without a text.
     """
     pair = ["query_id", "doc_id"]
     judged = len(pool[pair].merge(qrels[pair], on=pair))
@@ -176,7 +135,7 @@ def of_pool(
         "without_text": without_text,
         "outside": len(qrels) - judged,
         "sampled_out": len(sampled_out[pair].drop_duplicates()),
-        "per_topic": spread(pool["query_id"].value_counts()),
+        "per_topic": distribution(pool["query_id"].value_counts()),
         "rounds": [
             plain({**row, "parameters": json.loads(row["parameters"]), "runs": json.loads(row["runs"])})
             for row in rounds[["strategy", "parameters", "runs", "pairs", "made_at"]].to_dict("records")
@@ -185,28 +144,9 @@ def of_pool(
 
 
 def of_recall(table: pd.DataFrame) -> dict[str, object]:
-    """How much of what is relevant was found.
-
-    Parameters
-    ----------
-    table
-        ``query_id``, ``of``, ``judged``, ``found``, ``without_text``, ``relevant``, ``low``, ``high``, ``recall``,
-        ``recall_low``, ``recall_high``, ``advice``, in the order of topics; those in which nothing is judged are left
-        out.
-
-    Returns
-    -------
-    dict
-        ``topics`` (how many), ``found``, ``without_text``, ``low``, ``high`` (sums over them), ``per_topic`` (the
-        rows).
-    """
-    names = ["query_id", "of", "judged", "found", "without_text", "relevant", "low", "high", "recall", "recall_low"]
-    begun = table[table["judged"] > 0]
-    return {
-        "topics": len(begun),
-        "found": int(begun["found"].sum()),
-        "without_text": int(begun["without_text"].sum()),
-        "low": int(begun["low"].sum()),
-        "high": int(begun["high"].sum()),
-        "per_topic": rows(begun[[*names, "recall_high", "advice"]]),
-    }
+    """Sums of :meth:`.RecallEstimates.table` over the topics with a judgement, and ``per_topic`` their rows."""
+    columns = ["query_id", "of", "judged", "found", "without_text", "relevant", "low", "high", "recall", "recall_low"]
+    started = table[table["judged"] > 0]
+    sums = {name: int(started[name].sum()) for name in ("found", "without_text", "low", "high")}
+    per_topic = plain(started[[*columns, "recall_high", "advice"]])
+    return {"topics": len(started), **sums, "per_topic": per_topic}

@@ -1,4 +1,4 @@
-"""Names that stand for people: a1 for who judged first, a2 for who came next."""
+"""Pseudonyms of annotators."""
 
 from __future__ import annotations
 
@@ -10,12 +10,7 @@ from collection.records import QRELS_ANNOTATOR
 
 
 def pseudonyms(logs: Sequence[pd.DataFrame]) -> dict[str, str]:
-    """A name for each annotator of these logs, by when they come up first; imported qrels keep theirs.
-
-    Parameters
-    ----------
-    logs
-        Each with ``annotator`` and ``judged_at``.
+    """Annotator -> a1, a2, ... by their first decision in these logs (``annotator``, ``judged_at``); not for qrels.
 
     Examples
     --------
@@ -23,12 +18,12 @@ def pseudonyms(logs: Sequence[pd.DataFrame]) -> dict[str, str]:
     >>> pseudonyms([log])
     {'zoe': 'a1', 'ann': 'a2'}
     """
-    said = pd.concat([log[["annotator", "judged_at"]] for log in logs], ignore_index=True)
-    order = said.sort_values("judged_at", kind="stable")["annotator"].astype("str").unique()
+    entries = pd.concat([log[["annotator", "judged_at"]] for log in logs], ignore_index=True)
+    order = entries.sort_values("judged_at", kind="stable")["annotator"].astype("str").unique()
     people = [name for name in order if not name.startswith(QRELS_ANNOTATOR)]
     return {name: f"a{number}" for number, name in enumerate(people, start=1)}
 
 
 def renamed(log: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """The log with the annotators' other names; who has none keeps theirs."""
+    """The log with the annotators renamed as far as `names` has them."""
     return log.assign(annotator=[names.get(str(name), str(name)) for name in log["annotator"]])

@@ -1,17 +1,16 @@
-"""Qrels that also say what was not judged: pairs of the pool as -1, strata and probabilities of a sample."""
+"""Qrels with unjudged pairs of the pool as -1, and with strata or probabilities of a sample."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from collection.errors import InputError
 from collection.frames import QRELS
 
 UNJUDGED = -1
-"""The grade that stands for "in the pool, and not judged" in files, and nowhere else."""
+"""The grade of unjudged pairs of the pool, in files only."""
 
 _PAIR = ["query_id", "doc_id"]
 
@@ -19,16 +18,7 @@ _PAIR = ["query_id", "doc_id"]
 def with_unjudged(qrels: pd.DataFrame, pool: pd.DataFrame) -> pd.DataFrame:
     """Qrels with the pairs of the pool that have no grade as -1.
 
-    Parameters
-    ----------
-    qrels, pool
-        ``query_id``, ``doc_id``, and in the qrels ``relevance``.
-
-    Returns
-    -------
-    DataFrame
-        :data:`collection.frames.QRELS`: topics in the order of the qrels and then of the pool, by document
-        id within each.
+    Topics are in the order of the qrels and then of the pool, by document id within each.
 
     Examples
     --------
@@ -43,12 +33,7 @@ def with_unjudged(qrels: pd.DataFrame, pool: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_judged_topics(qrels: pd.DataFrame) -> pd.DataFrame:
-    """Qrels without the topics in which every pair is unjudged: a measure is 0 there whatever a system retrieves.
-
-    Parameters
-    ----------
-    qrels
-        ``query_id``, ``relevance`` (below 0: unjudged); any other columns stay.
+    """Qrels without topics in which every pair is unjudged, where a measure is 0 whatever a system retrieves.
 
     Examples
     --------
@@ -63,21 +48,14 @@ def of_judged_topics(qrels: pd.DataFrame) -> pd.DataFrame:
 def with_strata(qrels: pd.DataFrame, pool: pd.DataFrame, sampled_out: pd.DataFrame) -> pd.DataFrame:
     """Qrels of a sampled pool with the stratum of each pair, as xinfAP and infNDCG read them.
 
-    A stratum is what one round of sampling drew from; rounds do not share any. Pairs that were not drawn by lot (they
-    came by a depth pool, a search, the loop) stand for themselves: they are one more stratum, the first. Pairs that
-    were drawn and have no grade are -1, and so is every pair that a sample left out, whatever was said of it since: a
-    grade that did not come by the draw would upset what the sample says. Where two rounds left a pair out, the later
-    one counts: what the earlier one drew from the same stratum was known by then. Where a later round that is no sample
-    took pairs out of a stratum, the estimate is a little off: which of those drawn before it would have taken as well
-    is not known.
+    A stratum is what one round of sampling drew from. Pairs that were not drawn (from a depth pool, a search, the loop)
+    are one more stratum, the first. Drawn pairs without a grade are -1, and so are pairs that a sample left out, even
+    if they were judged since: such a grade would bias the sample. Of two rounds that left a pair out the later one
+    counts. Where a later round without sampling took pairs out of a stratum, the estimate is slightly biased: which of
+    the drawn pairs it would have taken as well is not known.
 
-    Parameters
-    ----------
-    qrels
-        :data:`collection.frames.QRELS`.
-    pool, sampled_out
-        As the store gives them: ``query_id``, ``doc_id``, ``stratum`` (null where nothing was drawn), ``pool_round``;
-        in the pool ``probability`` too.
+    `pool` and `sampled_out` have ``query_id``, ``doc_id``, ``stratum`` (null where nothing was drawn), ``pool_round``;
+    the pool also ``probability``.
 
     Returns
     -------
@@ -103,8 +81,7 @@ def with_strata(qrels: pd.DataFrame, pool: pd.DataFrame, sampled_out: pd.DataFra
     known = pd.concat([drawn, left_out])[[*_PAIR, "pool_round", "stratum"]]
     design = pd.MultiIndex.from_frame(known[["pool_round", "stratum"]].astype("int64"))
     codes, _ = pd.factorize(design, sort=True)
-    settled = qrels[~_among(qrels, left_out)]
-    found = with_unjudged(settled, pd.concat([pool[_PAIR], left_out[_PAIR]]))
+    found = with_unjudged(qrels[~_among(qrels, left_out)], pd.concat([pool[_PAIR], left_out[_PAIR]]))
     found = found.merge(known[_PAIR].assign(stratum=codes), on=_PAIR, how="left")
     certain = found["stratum"].isna().any()
     stratum = found["stratum"].fillna(-1).astype("int64") + int(certain)
@@ -114,31 +91,23 @@ def with_strata(qrels: pd.DataFrame, pool: pd.DataFrame, sampled_out: pd.DataFra
 def with_probabilities(
     qrels: pd.DataFrame, pool: pd.DataFrame, sampled_out: pd.DataFrame, *, unjudged: bool = False
 ) -> pd.DataFrame:
-    """Qrels with the probability with which each pair came to be judged; 1 where it was not drawn by lot.
+    """Qrels with the probability of being drawn (``probability``, above 0), 1 for pairs that were not sampled.
 
-    A pair that a sample left out has no row, whatever was said of it since: those that were drawn stand for it already.
+    A pair that a sample left out has no row, even if it was judged since: the drawn pairs stand for it.
 
     Parameters
     ----------
-    qrels
-        :data:`collection.frames.QRELS`.
     pool
         ``query_id``, ``doc_id``, ``probability`` (null where nothing was drawn), ``pool_round``.
     sampled_out
         ``query_id``, ``doc_id``.
     unjudged
-        Also the pairs of the pool that have no grade, as -1. Estimates by probabilities take everything that was drawn
-        to be judged; those by strata allow for what is not.
-
-    Returns
-    -------
-    DataFrame
-        :data:`collection.frames.QRELS` with ``probability`` (above 0, at most 1).
+        Also the pairs of the pool without a grade, as -1; estimates by probabilities expect every drawn pair judged.
 
     Raises
     ------
     InputError
-        A topic was sampled more than once: a pair could come by either draw, and no probability of one says so.
+        A topic was sampled more than once, so that no single probability holds.
     """
     rounds = pool[pool["probability"].notna()].groupby("query_id", sort=False)["pool_round"].nunique()
     if (rounds > 1).any():
@@ -146,19 +115,19 @@ def with_probabilities(
             f"qrels with probabilities need topics that were sampled once, found {rounds.idxmax()!r} sampled "
             f"{rounds.max()} times; strata say what several samples are worth together"
         )
-    settled = qrels[~_among(qrels, sampled_out)]
-    found = with_unjudged(settled, pool) if unjudged else _ordered(settled[list(QRELS.names)])
+    kept = qrels[~_among(qrels, sampled_out)]
+    found = with_unjudged(kept, pool) if unjudged else _ordered(kept[list(QRELS.names)])
     found = found.merge(pool[[*_PAIR, "probability"]], on=_PAIR, how="left")
     return found.assign(probability=found["probability"].astype("float64").fillna(1.0))
 
 
-def _among(frame: pd.DataFrame, others: pd.DataFrame) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Which pairs of the one are in the other."""
+def _among(frame: pd.DataFrame, others: pd.DataFrame) -> NDArray[np.bool_]:
+    """(rows of `frame`,) whether a pair is among `others`."""
     there = pd.MultiIndex.from_frame(others[_PAIR].astype("str"))
     return np.asarray(pd.MultiIndex.from_frame(frame[_PAIR].astype("str")).isin(there), dtype=np.bool_)
 
 
 def _ordered(frame: pd.DataFrame) -> pd.DataFrame:
-    """Topics as they come first, then by document id."""
+    """By topic in order of appearance, then by document id."""
     place = pd.factorize(frame["query_id"])[0]
     return frame.assign(_=place).sort_values(["_", "doc_id"], kind="stable", ignore_index=True).drop(columns="_")

@@ -1,20 +1,18 @@
-"""Training data for rankers: for each relevant document of a topic some that are not, as triples or tuples of ids.
+"""Training examples for rankers: for each relevant document of a topic some that are not, as triples or tuples of ids.
 
-What a negative is, is said by a rule of :data:`NEGATIVES`. Rules that take unjudged documents are called so, are never
-the default, and every row that they make says whether its negative was judged: documents that runs put high and nobody
-judged are often relevant (Qu et al., "RocketQA", NAACL 2021), and who trains on them should have chosen to.
-
-Whatever the rule, a negative of a topic is never a document that anybody marked as relevant for it, whatever became of
-that word when the grades were settled.
+A rule of :data:`NEGATIVES` chooses the negatives. Rules that take unjudged documents are named so and never the
+default, and every row says whether its negative was judged: unjudged documents at high ranks are often relevant (Qu et
+al., "RocketQA", NAACL 2021). No rule takes a document that anybody graded as relevant for the topic, whatever its
+adjudicated grade.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from math import inf, nan, nextafter
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,16 +32,16 @@ COLUMNS = {
 
 
 class Material(NamedTuple):
-    """What a rule for negatives chooses from, for one topic.
+    """What a rule chooses the negatives of a topic from.
 
     Attributes
     ----------
     graded
-        Document -> settled grade, by document id.
+        Document -> adjudicated grade, by document id.
     ranked, ranks
         Documents that the runs retrieved and their ranks, best first; equal ranks by document id.
     documents
-        The documents of the collection; the same sequence for every topic.
+        The collection.
     """
 
     graded: Mapping[str, float]
@@ -58,7 +56,7 @@ class Material(NamedTuple):
 
 
 NEGATIVES = Registry("rule for negatives", Entry[Callable[..., Sequence[str]]])
-"""Every rule: (material, *, parameters) -> candidates, each once. What is relevant is taken out afterwards."""
+"""Every rule: (material, *, parameters) -> distinct candidates; relevant ones are removed afterwards."""
 
 
 @NEGATIVES.add("judged", label="Judged", description="Documents that were judged and are not relevant.")
@@ -103,20 +101,17 @@ def takes_unjudged(rule: str) -> bool:
 
 
 class Examples(NamedTuple):
-    """Pairs of a positive and a negative, and how they came about.
+    """Pairs of a positive and a negative document.
 
     Attributes
     ----------
     frame
-        ``query_id``, ``positive_id``, ``positive_relevance``, ``negative_id``, ``negative_relevance`` (float64, NaN
-        where it was not judged), ``judged`` (whether the negative was). Topics as in the qrels; positives by id; the
-        negatives of a positive in the order of the draw.
+        :data:`COLUMNS`; ``judged`` is whether the negative was, its relevance is NaN where not. Topics as in the
+        qrels; positives by id; the negatives of a positive in the order of the draw.
     counts
-        ``topics`` (with a grade), ``topics_used`` (in the frame), ``positives`` (that there are), ``positives_drawn``
-        (as far as `per_topic` allows), ``positives_short`` (of these, that have fewer negatives than asked for),
-        ``topics_short`` (that have such positives),
-        ``positives_used`` (in the frame), ``negatives`` (different pairs in the frame), ``negatives_unjudged`` (of
-        these), ``examples`` (rows).
+        ``topics`` (with a grade), ``positives`` and ``positives_drawn`` (by `per_topic`); ``positives_short`` (with
+        fewer negatives than asked for) and ``topics_short`` (with such positives); in the frame: ``topics_used``,
+        ``positives_used``, ``negatives`` (distinct pairs), ``negatives_unjudged``, ``examples`` (rows).
     """
 
     frame: pd.DataFrame
@@ -143,43 +138,35 @@ def examples(
 ) -> Examples:
     """For each relevant document of each topic some that are not.
 
-    The candidates of a topic are shuffled by its id and the seed, and its positives take from them by turns: each
-    negative is used about as often as any other, none twice with one positive. The same input gives the same
-    examples on any machine, and a topic's do not depend on the other topics.
+    The candidates of a topic are shuffled by its id and the seed, and its positives take from them by turns, so each
+    negative is used about equally often. The examples of a topic depend on nothing but its input.
 
     Parameters
     ----------
     qrels
-        :data:`collection.frames.QRELS`: settled grades; below 0 is unjudged.
+        :data:`collection.frames.QRELS`, adjudicated; below 0 is unjudged.
     rule, parameters
-        Which documents are candidates: a name of :data:`NEGATIVES`, and what differs from its defaults.
+        A name of :data:`NEGATIVES`, and parameters that differ from its defaults.
     ranked
-        What the runs retrieved, for the rules that look at ranks: ``query_id``, ``doc_id``, ``rank`` (from 1), each
-        pair once.
+        For rules that look at ranks: ``query_id``, ``doc_id``, ``rank`` (from 1), each pair once.
     documents
         The collection, for the rule that draws from it.
     usable
-        Whether a document may be in an example, as positive or negative; all may if left out.
+        Whether a document may be in an example.
     marked
-        :data:`collection.frames.QRELS`: every grade that anybody gave, the same pair perhaps several times. Of
-        a pair the highest counts beside the settled one when it might become a negative.
+        :data:`collection.frames.QRELS`: every grade that anybody gave; none of a negative's is that of a positive.
     excluded
         ``query_id``, ``doc_id``: pairs that are in no example.
     near
-        Document -> its group of near-duplicates. No negative is then in the group of a positive of its topic.
+        Document -> group of near-duplicates. No negative is in the group of a positive of its topic.
     level
-        The lowest grade of a positive.
+        Minimum grade of a positive.
     margin
-        None: negatives are below `level`. Else the positive's grade is at least so much above the negative's, which may
-        then be relevant itself, only less.
-    negatives
-        For each positive; fewer where there are fewer.
+        None: negatives are below `level`. Else they are at least this far below the positive, and may be relevant.
+    negatives, per_topic
+        Maximum number of negatives for each positive, and of positives (chosen at random) for each topic.
     whole
-        Leave out positives that have fewer: every positive in the result has exactly `negatives`.
-    per_topic
-        At most so many positives of a topic, drawn by lot.
-    seed
-        Any whole number.
+        Leave out positives that have fewer than `negatives`.
 
     Raises
     ------
@@ -201,22 +188,23 @@ def examples(
     for name in given:
         if name not in entry.parameters:
             raise UnknownNameError(f"parameter of {rule}", name, entry.parameters)
-    _check(level, margin, negatives, per_topic, {**entry.parameters, **given})
+    used = {**entry.parameters, **given}
+    _check(level, margin, negatives, per_topic, used.get("first", 1), used.get("last", 1))
     grades, rankings = _grades(qrels), _rankings(ranked)
-    against = _Against(_highest(qrels, marked), _pairs(excluded), near or {}, usable)
+    limits = _Restrictions(_highest(qrels, marked), _pairs(excluded), near or {}, usable)
     rows: list[tuple[object, ...]] = []
     positives = drawn = short = 0
     topics_short: set[str] = set()
     for query_id, graded in grades.items():
         random = Random(f"{seed}\t{query_id}")
         relevant = [doc_id for doc_id, grade in graded.items() if grade >= level]
-        allowed = [doc_id for doc_id in relevant if against.allows(query_id, doc_id)]
+        allowed = [doc_id for doc_id in relevant if limits.allows(query_id, doc_id)]
         chosen = allowed if per_topic is None else sorted(_drawn(allowed, per_topic, random))
         candidates = entry.function(Material(graded, *rankings.get(query_id, _NOTHING), documents), **given)
-        groups = against.groups(relevant)
+        groups = limits.groups(relevant)
         positives, drawn = positives + len(allowed), drawn + len(chosen)
         for limit, those in _by_limit(chosen, graded, level, margin):
-            found = _drawn(candidates, negatives * len(those), random, partial(against.fits, query_id, limit, groups))
+            found = _drawn(candidates, negatives * len(those), random, partial(limits.fits, query_id, limit, groups))
             if len(found) < negatives:
                 short += len(those)
                 topics_short.update({query_id} if those else ())
@@ -242,22 +230,22 @@ def examples(
     return Examples(frame, counts)
 
 
-class _Against(NamedTuple):
-    """What is known against using a pair."""
+class _Restrictions(NamedTuple):
+    """Which pairs may be in an example."""
 
-    marked: Mapping[str, Mapping[str, float]]
-    """The highest grade that anybody gave."""
-    excluded: Mapping[str, Collection[str]]
+    highest: Mapping[Hashable, float]
+    """Pair -> the highest grade that anybody gave."""
+    excluded: Collection[tuple[str, str]]
     near: Mapping[str, int]
     usable: Callable[[str], bool] | None
 
     def allows(self, query_id: str, doc_id: str) -> bool:
-        return doc_id not in self.excluded.get(query_id, ()) and (self.usable is None or self.usable(doc_id))
+        return (query_id, doc_id) not in self.excluded and (self.usable is None or self.usable(doc_id))
 
     def fits(self, query_id: str, limit: float, groups: Collection[int], doc_id: str) -> bool:
         """Whether a document can be a negative beside positives of these groups, if nobody gave more than `limit`."""
         return (
-            self.marked.get(query_id, {}).get(doc_id, -inf) <= limit
+            self.highest.get((query_id, doc_id), -inf) <= limit
             and self.near.get(doc_id) not in groups
             and self.allows(query_id, doc_id)
         )
@@ -269,16 +257,13 @@ class _Against(NamedTuple):
 _NOTHING: tuple[Sequence[str], npt.NDArray[np.int64]] = ((), np.empty(0, np.int64))
 
 
-def _check(
-    level: float, margin: float | None, negatives: int, per_topic: int | None, parameters: Mapping[str, Any]
-) -> None:
+def _check(level: float, margin: float | None, negatives: int, per_topic: int | None, first: int, last: int) -> None:
     if not level > 0:
         raise InputError(f"the level of a positive is above 0, found {level:g}")
     if margin is not None and not margin > 0:
         raise InputError(f"the margin between positive and negative is above 0, found {margin:g}")
     if negatives < 1 or (per_topic is not None and per_topic < 1):
         raise InputError(f"there is at least one negative and one positive, found {negatives} and {per_topic}")
-    first, last = parameters.get("first", 1), parameters.get("last", 1)
     if not 1 <= first <= last:
         raise InputError(f"ranks begin with 1 and end where they begin or later, found {first} to {last}")
 
@@ -286,10 +271,10 @@ def _check(
 def _drawn(
     candidates: Sequence[str], count: int, random: Random, fits: Callable[[str], bool] | None = None
 ) -> list[str]:
-    """The first `count` that fit of the candidates in an order of chance.
+    """Draw `count` candidates that fit, at random.
 
-    A shuffle (Fisher & Yates) that is only carried as far as it is needed: the collection may have millions. It uses
-    nothing but random(), whose sequence Python promises to keep from version to version.
+    A Fisher-Yates shuffle that stops early, as the collection may have millions. It uses random() alone, whose
+    sequence Python keeps from version to version.
     """
     moved: dict[int, int] = {}
     drawn: list[str] = []
@@ -305,7 +290,7 @@ def _drawn(
 
 
 def _by_turns(positives: Sequence[str], found: Sequence[str], negatives: int) -> Iterator[tuple[str, str]]:
-    """Each positive with its negatives: the next ones of those found, and after the last the first again."""
+    """Each positive with the next negatives found, and after the last the first again."""
     each = min(negatives, len(found))
     for number, positive in enumerate(positives):
         for place in range(number * each, (number + 1) * each):
@@ -315,7 +300,7 @@ def _by_turns(positives: Sequence[str], found: Sequence[str], negatives: int) ->
 def _by_limit(
     positives: Sequence[str], graded: Mapping[str, float], level: float, margin: float | None
 ) -> Iterator[tuple[float, list[str]]]:
-    """Positives that may have the same negatives, and the highest grade that one of these may have."""
+    """Groups of positives, and the highest grade that their negatives may have."""
     if margin is None:
         yield nextafter(level, -inf), list(positives)
         return
@@ -324,14 +309,13 @@ def _by_limit(
 
 
 def _grades(qrels: pd.DataFrame) -> dict[str, dict[str, float]]:
-    """Topic -> document -> grade, documents by id; without what is unjudged."""
+    """Topic -> document -> grade, documents by id; without unjudged ones."""
     QRELS.check(qrels, "making training data")
-    _once(qrels, "qrels")
-    judged_only = qrels[qrels["relevance"] >= 0]
-    found: dict[str, dict[str, float]] = {str(query_id): {} for query_id in judged_only["query_id"].unique()}
-    ordered = judged_only.sort_values("doc_id", kind="stable")
-    for query_id, doc_id, relevance in zip(*(ordered[name].tolist() for name in QRELS.names), strict=True):
-        found[query_id][doc_id] = float(relevance)
+    _require_distinct(qrels, "qrels")
+    found: dict[str, dict[str, float]] = {}
+    for query_id, rows in qrels[qrels["relevance"] >= 0].groupby("query_id", sort=False, observed=True):
+        ordered = rows.sort_values("doc_id", kind="stable")
+        found[str(query_id)] = dict(zip(ordered["doc_id"], ordered["relevance"].astype("float64"), strict=True))
     return found
 
 
@@ -339,7 +323,7 @@ def _rankings(ranked: pd.DataFrame | None) -> dict[str, tuple[Sequence[str], npt
     if ranked is None:
         return {}
     require_columns(ranked, [*PAIR, "rank"], "the ranks of documents")
-    _once(ranked, "ranks")
+    _require_distinct(ranked, "ranks")
     ordered = ranked.sort_values(["rank", "doc_id"], kind="stable")
     return {
         str(query_id): (rows["doc_id"].tolist(), rows["rank"].to_numpy(np.int64))
@@ -347,28 +331,20 @@ def _rankings(ranked: pd.DataFrame | None) -> dict[str, tuple[Sequence[str], npt
     }
 
 
-def _highest(*given: pd.DataFrame | None) -> dict[str, dict[str, float]]:
-    """Topic -> document -> the highest grade in any of the frames."""
-    found: dict[str, dict[str, float]] = {}
-    for frame in given:
-        if frame is not None:
-            QRELS.check(frame, "the grades that were given")
-            for query_id, doc_id, relevance in zip(*(frame[name].tolist() for name in QRELS.names), strict=True):
-                of_topic = found.setdefault(query_id, {})
-                of_topic[doc_id] = max(float(relevance), of_topic.get(doc_id, -inf))
-    return found
+def _highest(*given: pd.DataFrame | None) -> dict[Hashable, float]:
+    """Pair -> the highest grade in any of the frames."""
+    frames = [QRELS.check(frame, "the grades that were given") for frame in given if frame is not None]
+    return pd.concat(frames).groupby(PAIR, sort=False, observed=True)["relevance"].max().astype("float64").to_dict()
 
 
-def _pairs(excluded: pd.DataFrame | None) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    if excluded is not None:
-        require_columns(excluded, PAIR, "the pairs that are left out")
-        for query_id, doc_id in zip(excluded["query_id"].tolist(), excluded["doc_id"].tolist(), strict=True):
-            found.setdefault(query_id, set()).add(doc_id)
-    return found
+def _pairs(excluded: pd.DataFrame | None) -> set[tuple[str, str]]:
+    if excluded is None:
+        return set()
+    require_columns(excluded, PAIR, "the pairs that are left out")
+    return set(excluded[PAIR].itertuples(index=False, name=None))
 
 
-def _once(frame: pd.DataFrame, what: str) -> None:
+def _require_distinct(frame: pd.DataFrame, what: str) -> None:
     twice = frame.duplicated(PAIR)
     if twice.any():
         pair = frame.loc[twice, PAIR].iloc[0].tolist()

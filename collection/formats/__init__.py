@@ -1,7 +1,9 @@
-"""Files to frames and frames to files; every error names the path and the line.
+"""Files to frames and back.
 
-The field's own names (``docno``, ``qid``, ``Q0``) are known here and nowhere else. Whatever is read may be
-compressed with gzip, whatever the file is called.
+Only this package knows the field's own column names (``docno``, ``qid``, ``Q0``). All readers also read gzip, whatever
+the file's name, and raise :class:`~collection.errors.FormatError` with path and line for anything that does not fit
+the format. All writers compress files whose name ends in ``.gz``, replace an existing file only when everything is
+written, and raise :class:`~collection.errors.InputError` where that fails.
 """
 
 from collection.formats.beir import (
@@ -14,19 +16,18 @@ from collection.formats.beir import (
     write_topics,
 )
 from collection.formats.clicks import read_clicks, write_clicks
-from collection.formats.costs import line_of_run, read_costs
+from collection.formats.costs import find_run_line, read_costs
 from collection.formats.decisions import read_preferences, write_choices, write_preferences
 from collection.formats.documents import read_documents
-from collection.formats.folder import CHECKSUMS, WrittenFile, file_in, files_in, replacing_folder, write_zip
+from collection.formats.folder import CHECKSUMS, WrittenFile, describe_file, list_files, replacing_folder, write_zip
 from collection.formats.images import TYPES as IMAGE_TYPES
-from collection.formats.images import Named as NamedImages
-from collection.formats.images import host_of, read_image
-from collection.formats.labels import LabelLog, line_of_label, read_label_log, read_labels, write_labels
+from collection.formats.images import ImageList, parse_host, read_image
+from collection.formats.labels import LabelLog, find_label_line, read_label_log, read_labels, write_labels
 from collection.formats.qrels import QrelsForm, read_qrels
 from collection.formats.run import read_run
-from collection.formats.run_files import line_of_pair, read_runs, run_names
+from collection.formats.run_files import find_pair_line, name_runs, read_runs
 from collection.formats.source import stem
-from collection.formats.spreadsheet import tsv
+from collection.formats.spreadsheet import to_tsv
 from collection.formats.topics import read_topics
 from collection.formats.training_examples import write_training
 from collection.formats.write import (
@@ -44,17 +45,18 @@ __all__ = [
     "CHECKSUMS",
     "IMAGE_TYPES",
     "QUERY_TEXTS",
+    "ImageList",
     "LabelLog",
-    "NamedImages",
     "QrelsForm",
     "WrittenFile",
     "corpus_record",
-    "file_in",
-    "files_in",
-    "host_of",
-    "line_of_label",
-    "line_of_pair",
-    "line_of_run",
+    "describe_file",
+    "find_label_line",
+    "find_pair_line",
+    "find_run_line",
+    "list_files",
+    "name_runs",
+    "parse_host",
     "query_text",
     "read_clicks",
     "read_costs",
@@ -68,9 +70,8 @@ __all__ = [
     "read_runs",
     "read_topics",
     "replacing_folder",
-    "run_names",
     "stem",
-    "tsv",
+    "to_tsv",
     "write_beir_qrels",
     "write_choices",
     "write_clicks",

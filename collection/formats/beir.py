@@ -1,53 +1,31 @@
-"""BEIR's layout, out: ``corpus.jsonl``, ``queries.jsonl`` and ``qrels/*.tsv`` (Thakur et al., NeurIPS 2021).
-
-What BEIR has no field for stays beside it, as the readers of this package find it again.
-"""
+"""BEIR's layout: ``corpus.jsonl``, ``queries.jsonl`` and ``qrels/*.tsv`` (Thakur et al., NeurIPS 2021)."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
-from os import PathLike
 
 import pandas as pd
 
 from collection.formats import documents, images
-from collection.formats.write import _number, replacing
+from collection.formats.source import FilePath
+from collection.formats.write import format_number, json_line, replacing
 from collection.frames import QRELS, TOPICS
 from collection.records import Document
-
-Path = str | PathLike[str]
 
 QUERY_TEXTS: dict[str, tuple[str, ...]] = {
     "title": ("title",),
     "description": ("description",),
     "title-description": ("title", "description"),
 }
-"""What the one text of a query is made of: name -> fields of the topic."""
-
-HEADER = "query-id\tcorpus-id\tscore\n"
-"""The first line of BEIR's qrels."""
+"""Fields of the topic that make up the text of a query, by name."""
 
 
 def corpus_record(document: Document, place_of: Callable[[str], str] = str) -> dict[str, object]:
-    """A document as a line of ``corpus.jsonl``.
+    """A document as a line of ``corpus.jsonl``: ``_id``, ``title``, ``text``, then the metadata.
 
-    Parameters
-    ----------
-    document
-        With its text.
-    place_of
-        From the name of a file among its images to where that file lies, as seen from the corpus.
+    `place_of` turns the name of an image file into its path relative to the corpus. A metadata field that would be read
+    as the id, the text or images is written as ``other_NAME``.
 
-    Returns
-    -------
-    dict
-        ``_id``, ``title``, ``text``, then the metadata. Images are written as
-        :func:`~collection.formats.read_documents` reads them. A field of the metadata that would be taken for the id,
-        the text or images is called ``other_NAME``.
-
-    Examples
-    --------
     >>> corpus_record(Document("d1", "Wings", "Flow past a wing.", {"year": 1957, "docno": "A-1"}))
     {'_id': 'd1', 'title': 'Wings', 'text': 'Flow past a wing.', 'other_docno': 'A-1', 'year': 1957}
     """
@@ -64,24 +42,22 @@ def corpus_record(document: Document, place_of: Callable[[str], str] = str) -> d
 
 
 def _images(value: object, place_of: Callable[[str], str]) -> list[dict[str, str]]:
-    """Images as the campaign keeps them, in the form that is read; none if it is anything else."""
+    """Images in the form that is read; empty for any other value."""
     if not isinstance(value, list) or not all(isinstance(v, Mapping) and v.keys() & {"file", "link"} for v in value):
         return []
     return [{"src": place_of(v["file"]) if "file" in v else v["link"], "alt": v.get("alt", "")} for v in value]
 
 
-def write_corpus(found: Iterable[Document], path: Path, place_of: Callable[[str], str] = str) -> None:
+def write_corpus(found: Iterable[Document], path: FilePath, place_of: Callable[[str], str] = str) -> None:
     """Write documents one by one as JSONL; `place_of` is as for :func:`corpus_record`."""
     with replacing(path) as file:
         for document in found:
-            file.write(_line(corpus_record(document, place_of)))
+            file.write(json_line(corpus_record(document, place_of)))
 
 
 def query_text(topic: Mapping[str, str], what: str = "title") -> str:
-    """The one text of a topic; where it has none of the fields that are wanted, the first that it has.
+    """The text of a topic from the fields `what`; its first non-empty field where these are empty.
 
-    Examples
-    --------
     >>> query_text({"title": "wing flow", "description": "How air passes.", "narrative": ""}, "title-description")
     'wing flow How air passes.'
     """
@@ -90,34 +66,27 @@ def query_text(topic: Mapping[str, str], what: str = "title") -> str:
     return " ".join(wanted or there[:1])
 
 
-def write_queries(topics: pd.DataFrame, path: Path, what: str = "title") -> None:
-    """Write topics as ``queries.jsonl``: ``_id`` and ``text``, by a name of :data:`QUERY_TEXTS`."""
+def write_queries(topics: pd.DataFrame, path: FilePath, what: str = "title") -> None:
+    """Write topics as ``queries.jsonl``: ``_id`` and ``text``; `what` is a name of :data:`QUERY_TEXTS`."""
     TOPICS.check(topics, "writing queries")
     with replacing(path) as file:
         for topic in topics.to_dict("records"):
-            words = {str(name): str(value) for name, value in topic.items()}
-            file.write(_line({"_id": words["query_id"], "text": query_text(words, what)}))
+            texts = {str(name): text for name, text in topic.items()}
+            file.write(json_line({"_id": texts["query_id"], "text": query_text(texts, what)}))
 
 
-def write_topics(topics: pd.DataFrame, path: Path) -> None:
+def write_topics(topics: pd.DataFrame, path: FilePath) -> None:
     """Write topics as JSONL with all their fields; :func:`~collection.formats.read_topics` reads them back."""
     TOPICS.check(topics, "writing topics")
     with replacing(path) as file:
         for topic in topics[list(TOPICS.names)].to_dict("records"):
-            file.write(_line({str(name): value for name, value in topic.items()}))
+            file.write(json_line(topic))
 
 
-def write_beir_qrels(frame: pd.DataFrame, path: Path) -> None:
-    """Write qrels as BEIR's TSV with its header, in the order of the frame.
-
-    The ids are those of a campaign: without blanks, so nothing is escaped.
-    """
+def write_beir_qrels(frame: pd.DataFrame, path: FilePath) -> None:
+    """Write qrels as BEIR's TSV with its header, in the order of the frame."""
     QRELS.check(frame, "writing qrels")
     with replacing(path) as file:
-        file.write(HEADER)
+        file.write("query-id\tcorpus-id\tscore\n")
         for query_id, doc_id, grade in frame[list(QRELS.names)].itertuples(index=False):
-            file.write(f"{query_id}\t{doc_id}\t{_number(grade)}\n")
-
-
-def _line(record: Mapping[str, object]) -> str:
-    return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
+            file.write(f"{query_id}\t{doc_id}\t{format_number(grade)}\n")

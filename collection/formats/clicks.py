@@ -1,61 +1,44 @@
-"""Clicks: logs of what was shown and clicked, in; what they say of documents, out."""
+"""Click logs in, and estimates from clicks out."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping
-from os import PathLike
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from collection.errors import FormatError, InputError
 from collection.formats import delimited, fields, source
-from collection.formats.source import quote
+from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import WHOLE
 from collection.formats.write import write_table
 from collection.records import require_columns
 
 WANTED = "a log of clicks"
 ALIASES = {
-    "query_id": ("query_id", "qid", "topic", "query-id"),
-    "doc_id": ("doc_id", "docno", "docid", "corpus-id", "document"),
+    **fields.PAIR_ALIASES,
     "rank": ("rank", "position"),
     "shown": ("shown", "impressions"),
     "clicked": ("clicked", "clicks"),
 }
-"""Column -> what files call it."""
+"""Names of each column in files."""
 
 ESTIMATE = ("query_id", "doc_id", "shown", "clicked", "ctr", "attractiveness", "by")
 
 MOST = 2**53
-"""Counts above this are no counts: sums of them would lose clicks."""
+"""Upper limit of a count: floats represent whole numbers exactly up to here."""
 
 
-def read_clicks(path: str | PathLike[str]) -> pd.DataFrame:
-    """Read a log of clicks: a row for each impression, or counts.
+def read_clicks(path: FilePath) -> pd.DataFrame:
+    """Read a click log, one row an impression, or counts: CSV or TSV with a header, or JSONL.
 
-    Parameters
-    ----------
-    path
-        CSV or TSV with a header, or JSONL; gzip is read as it is. The columns query_id (or qid, topic), doc_id (docno,
-        docid), rank (position; from 1), shown (impressions) and clicked (clicks): how often the document was shown for
-        the topic at that rank, and how often it was clicked there. One impression a row is 1 and 0 or 1. Others are
-        passed over. JSONL may also say true and false.
+    The columns are query_id (qid, topic), doc_id (docno, docid), rank (position, from 1), shown (impressions) and
+    clicked (clicks): how often the document was shown for the topic at that rank, and how often it was clicked there. A
+    row for one impression has 1 and 0 or 1. JSONL may also have true and false.
 
-    Returns
-    -------
-    DataFrame
-        ``query_id``, ``doc_id`` (str), ``rank``, ``shown``, ``clicked`` (int64): rows of the same pair and rank added
-        up, in the order in which they first come. Memory grows with the pairs and ranks and not with the impressions.
-
-    Raises
-    ------
-    FormatError
-        With path and line: a column that is missing, a rank below 1, a number that is none, is below 0 or has a
-        fraction, more clicks than impressions, a record of another width than the header, text that is not UTF-8,
-        nothing at all.
+    Returns ``query_id``, ``doc_id`` (str), ``rank``, ``shown``, ``clicked`` (int64): one row for each pair and rank, in
+    the order of first occurrence. Memory grows with these rows, not with the impressions.
     """
     places: dict[tuple[str, str, int], int] = {}
     shown, clicked = array("q"), array("q")
@@ -77,23 +60,10 @@ def read_clicks(path: str | PathLike[str]) -> pd.DataFrame:
     return frame.assign(shown=np.array(shown, np.int64), clicked=np.array(clicked, np.int64))
 
 
-def write_clicks(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
-    """Write what clicks say of documents as TSV with a header, in the order of the frame.
+def write_clicks(frame: pd.DataFrame, path: FilePath) -> None:
+    """Write estimates from clicks as ``.tsv`` with a header, in the order of the frame.
 
-    Parameters
-    ----------
-    frame
-        The ``documents`` of a :class:`collection.clicks.ClickEstimate`. Its column ``by`` marks every row as made of
-        clicks. An attractiveness that has no estimate is empty in the file.
-    path
-        ``.tsv``, perhaps ``.gz`` after it. An existing file is replaced when all is written.
-
-    Raises
-    ------
-    ColumnsError
-        A column is missing.
-    InputError
-        The file ends in anything else, or cannot be written.
+    `frame` is the ``documents`` of a :class:`collection.clicks.ClickEstimate`; a missing attractiveness is empty.
     """
     if source.suffix(path) != ".tsv":
         raise InputError(f"{path}: what clicks say is written as .tsv (perhaps .gz after it)")
@@ -101,11 +71,11 @@ def write_clicks(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
     write_table(frame[list(ESTIMATE)], path)
 
 
-def _count(path: str | PathLike[str], number: int, record: Mapping[str, Any], column: str, least: int = 0) -> int:
-    """A whole number from `least` on."""
+def _count(path: FilePath, number: int, record: Mapping[str, object], column: str, least: int = 0) -> int:
     value = record[column]
-    answered = isinstance(value, bool) and column != "rank"
-    text = str(int(value)) if answered else "" if value is None else str(value).strip()
+    if isinstance(value, bool) and column != "rank":
+        value = int(value)
+    text = "" if value is None else str(value).strip()
     count = int(text) if WHOLE.fullmatch(text) and len(text) < 18 else None
     if count is None or not least <= count < MOST:
         raise FormatError(path, number, f"{column} as a whole number, {least} or more", quote(text) if text else "none")

@@ -1,63 +1,33 @@
-"""Costs: what each run took, in a small table beside the runs."""
+"""Costs of runs: a small table beside the runs."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from os import PathLike
 
 import pandas as pd
 
 from collection.errors import FormatError
 from collection.formats import delimited, fields, source
-from collection.formats.source import quote
+from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import parse_score
 
 WANTED = "costs of runs"
 RUN = ("run", "name", "tag")
 
 
-def read_costs(path: str | PathLike[str]) -> pd.DataFrame:
-    """Read what runs cost: CSV or TSV with a header, one row a run.
+def read_costs(path: FilePath) -> pd.DataFrame:
+    """Read costs of runs, one row a run: ``.csv`` or ``.tsv`` with a header.
 
-    Any column may be there, and each is kept. The usual ones, and their units:
+    The run's column may be called run, name or tag. All columns are kept. The usual ones and their units:
+    ``latency_ms`` (a query), ``throughput_qps`` (queries a second), ``index_bytes`` (on disk), ``memory_bytes`` (while
+    queries are answered), ``price_usd``, ``hardware``.
 
-    ================== ==============================================================
-    ``latency_ms``     milliseconds from a query to its ranking
-    ``throughput_qps`` queries a second
-    ``index_bytes``    the index on disk
-    ``memory_bytes``   memory while queries are answered
-    ``price_usd``      what all of it cost, in US dollars
-    ``hardware``       on what it ran
-    ================== ==============================================================
-
-    Parameters
-    ----------
-    path
-        A file whose name ends in .csv or .tsv (and perhaps .gz). The run's column may be called run, name
-        or tag.
-
-    Returns
-    -------
-    DataFrame
-        ``run`` (str), then the other columns in the order of the file, in lower case: float64 where every
-        value that is there is a finite number, else str. An empty cell is missing (NaN).
-
-    Raises
-    ------
-    FormatError
-        With path and line: no column for the run, a row without a run, a run twice, a row of another
-        width than the header, a column named twice or not at all, text that is not UTF-8, nothing at all.
-
-    Examples
-    --------
-    >>> read_costs("costs.csv")  # doctest: +SKIP
-            run  latency_ms hardware
-    0      bm25        12.5    1 CPU
-    1  reranked       480.0    1 GPU
+    Returns ``run`` (str), then the other columns in the order of the file, in lower case: float64 where every value is
+    a finite number, else str. An empty cell is missing (NaN).
     """
     place, names, records = _table(path)
-    seen = fields.Seen(path, "run")
+    seen = fields.UniqueIds(path, "run")
     rows = []
     for number, record in records:
         cells = [cell.strip() for cell in record]
@@ -71,19 +41,19 @@ def read_costs(path: str | PathLike[str]) -> pd.DataFrame:
     return frame.assign(**{name: _numbers_or_text(frame[name]) for name in names})
 
 
-def line_of_run(path: str | PathLike[str], run: str) -> int | None:
-    """The line of a run's costs; for errors that are only seen beyond the file."""
+def find_run_line(path: FilePath, run: str) -> int | None:
+    """The line of a run's costs, for errors that only the campaign can find."""
     place, _, records = _table(path)
     return next((number for number, record in records if record[place].strip() == run), None)
 
 
-def _table(path: str | PathLike[str]) -> tuple[int, list[str], Iterator[tuple[int, list[str]]]]:
-    """Where the run's name stands, the columns, and the rows."""
+def _table(path: FilePath) -> tuple[int, list[str], Iterator[tuple[int, list[str]]]]:
+    """The index of the run's column, the columns' names, and the rows."""
     suffix = source.suffix(path)
     if suffix not in (".csv", ".tsv"):
         number, _ = fields.first_line(path, WANTED)
         raise FormatError(path, number, f"{WANTED} in a file that ends in .csv or .tsv", f"the ending {suffix!r}")
-    number, names, records = delimited.headed(path, WANTED, "," if suffix == ".csv" else "\t")
+    number, names, records = delimited.read_headed(path, WANTED, "," if suffix == ".csv" else "\t")
     if "" in names or not any(name in RUN for name in names):
         wanted = f"a header that names every column, one of them {' or '.join(RUN)}"
         raise FormatError(path, number, wanted, quote(" | ".join(names)))
@@ -91,7 +61,7 @@ def _table(path: str | PathLike[str]) -> tuple[int, list[str], Iterator[tuple[in
 
 
 def _numbers_or_text(column: pd.Series) -> pd.Series:
-    """The column as numbers if all that is there are finite numbers; missing where it is empty."""
+    """The column as numbers if all its values are finite numbers; missing where it is empty."""
     there = column[column != ""]
     numbers = there.map(parse_score)
     if numbers.isna().any() or not numbers.map(math.isfinite).all():

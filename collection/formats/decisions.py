@@ -1,124 +1,63 @@
-"""Choices and preferences: the logs of what was decided on whole topics, out, and preferences also in."""
+"""Logs of choices and preferences, decisions on whole topics: both are written, preferences are also read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from os import PathLike
-from typing import Any
+from collections.abc import Mapping
 
 import pandas as pd
 
 from collection.errors import FormatError
 from collection.formats import delimited, fields
-from collection.formats.source import quote
+from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import parse_score
 from collection.formats.write import write_log
 from collection.records import PREFERENCE_KINDS, Choice, Preference
 
-Path = str | PathLike[str]
 
-_NUMBERS = ("seconds", "away")
-
-
-def write_choices(frame: pd.DataFrame, path: Path) -> None:
-    """Write choices, one JSON object a line with every field, in the order of the frame.
-
-    Parameters
-    ----------
-    frame
-        The fields of :class:`collection.records.Choice`; ``shown`` is the list in the order on screen.
-    path
-        ``.jsonl``, perhaps ``.gz`` after it. An existing file is replaced when all is written.
-
-    Raises
-    ------
-    ColumnsError
-        If a field is missing.
-    InputError
-        If the file ends in anything else, or cannot be written.
-    """
-    write_log(_fields_of(frame, Choice._fields), path, Choice._fields, "choices", forms=(".jsonl",))
+def write_choices(frame: pd.DataFrame, path: FilePath) -> None:
+    """Write choices as ``.jsonl`` with every field of :class:`.Choice`; see :func:`.write_log`."""
+    write_log(frame.filter(Choice._fields), path, Choice._fields, "choices", forms=(".jsonl",))
 
 
-def write_preferences(frame: pd.DataFrame, path: Path) -> None:
-    """Write preferences with every field, in the order of the frame.
-
-    Parameters
-    ----------
-    frame
-        The fields of :class:`collection.records.Preference`.
-    path
-        ``.jsonl``: one object a line, nulls kept. ``.csv``: a header, nulls empty. Either may be followed by ``.gz``.
-        An existing file is replaced when all is written.
-
-    Raises
-    ------
-    ColumnsError
-        If a field is missing.
-    InputError
-        If the file ends in anything else, or cannot be written.
-    """
-    write_log(_fields_of(frame, Preference._fields), path, Preference._fields, "preferences")
+def write_preferences(frame: pd.DataFrame, path: FilePath) -> None:
+    """Write preferences with every field of :class:`.Preference`; see :func:`.write_log`."""
+    write_log(frame.filter(Preference._fields), path, Preference._fields, "preferences")
 
 
-def read_preferences(path: Path) -> pd.DataFrame:
-    """Read preferences as :func:`write_preferences` writes them.
+def read_preferences(path: FilePath) -> pd.DataFrame:
+    """Read preferences as :func:`write_preferences` writes them, or from TSV with a header.
 
-    Parameters
-    ----------
-    path
-        JSONL, or CSV or TSV with a header; gzip is read as it is. Needed are annotator, query_id, left, right and kind;
-        other fields that are missing are null, and those that no preference has are passed over.
-
-    Returns
-    -------
-    DataFrame
-        The fields of :class:`collection.records.Preference`, in the order of the file: the whole log, if it is one.
-
-    Raises
-    ------
-    FormatError
-        With path and line: a field that is missing, or is not what it should be; nothing at all.
+    annotator, query_id, left, right and kind are required; other missing fields are null, and unknown fields are
+    ignored. Returns the fields of :class:`collection.records.Preference`, in the order of the file.
     """
     rows = []
-    columns = {name: (name,) for name in ("annotator", "query_id", "left", "right", "kind")}
-    for at, found in delimited.aliased_records(path, "preferences", columns):
-        record = {name: None if value == "" else value for name, value in found.items()}
-        row = _common(path, at, record, Preference._fields, ("left", "right"), PREFERENCE_KINDS)
-        row["left"], row["right"] = (fields.check_id(path, at, record[side]) for side in ("left", "right"))
-        if row["left"] == row["right"]:
-            raise FormatError(path, at, "two documents to compare", f"{quote(row['left'])} twice")
-        rows.append(row)
+    required = {name: (name,) for name in ("annotator", "query_id", "left", "right", "kind")}
+    for line, found in delimited.aliased_records(path, "preferences", required):
+        rows.append(_preference(path, line, {name: None if value == "" else value for name, value in found.items()}))
     return pd.DataFrame(rows, columns=list(Preference._fields))
 
 
-def _fields_of(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """The fields in their order; those that are missing are missed by whoever writes them."""
-    return frame[[name for name in names if name in frame.columns]]
-
-
-def _common(
-    path: Path, number: int, record: Mapping[str, Any], names: tuple[str, ...], more: tuple[str, str], kinds: Any
-) -> dict[str, Any]:
-    """A record of a log with its fields checked; those in `more` are only there."""
-    for name in ("annotator", "query_id", *more, "kind"):
+def _preference(path: FilePath, line: int, record: Mapping[str, object]) -> dict[str, object]:
+    for name in ("annotator", "query_id", "left", "right", "kind"):
         if record.get(name) is None:
-            there = quote(", ".join(map(str, record)) or "none")
-            raise FormatError(path, number, f"a value of {name}", f"none (the fields are {there})")
-    row = {name: record.get(name) for name in names}
+            names = quote(", ".join(map(str, record)) or "none")
+            raise FormatError(path, line, f"a value of {name}", f"none (the fields are {names})")
+    row = {name: record.get(name) for name in Preference._fields}
     annotator = row["annotator"]
     if not isinstance(annotator, str) or annotator != annotator.strip() or not annotator.isprintable():
-        raise FormatError(path, number, "the name of an annotator, without blanks around it", quote(str(annotator)))
-    if row["kind"] not in kinds:
-        raise FormatError(path, number, f"a kind ({', '.join(kinds)})", quote(str(row["kind"])))
-    row["query_id"] = fields.check_id(path, number, record["query_id"])
-    for name in names:
-        if name not in _NUMBERS and name not in more and row[name] is not None:
-            row[name] = fields.text_of(path, number, record, name) if name != "query_id" else row[name]
-    for name in _NUMBERS:
-        if row[name] is not None:
-            value = None if isinstance(row[name], bool) else parse_score(str(row[name]))
-            if value is None or not 0 <= value <= 1e9:
-                raise FormatError(path, number, f"{name} as a number, 0 or more", quote(str(row[name])))
-            row[name] = value
+        raise FormatError(path, line, "the name of an annotator, without blanks around it", quote(str(annotator)))
+    if row["kind"] not in PREFERENCE_KINDS:
+        raise FormatError(path, line, f"a kind ({', '.join(PREFERENCE_KINDS)})", quote(str(row["kind"])))
+    for name, value in row.items():
+        if name in ("query_id", "left", "right"):
+            row[name] = fields.check_id(path, line, value)
+        elif name in ("seconds", "away") and value is not None:
+            number = None if isinstance(value, bool) else parse_score(str(value))
+            if number is None or not 0 <= number <= 1e9:
+                raise FormatError(path, line, f"{name} as a number, 0 or more", quote(str(value)))
+            row[name] = number
+        elif value is not None:
+            row[name] = fields.get_text(path, line, record, name)
+    if row["left"] == row["right"]:
+        raise FormatError(path, line, "two documents to compare", f"{quote(str(row['left']))} twice")
     return row

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from os import PathLike
-from typing import Any
 
 from collection.errors import FormatError
 from collection.formats import fields, source, spreadsheet
+from collection.formats.source import FilePath
 
 LONGEST_FIELD = 64 << 20
-"""Characters in one CSV field. The csv module's own limit would refuse long documents; no limit at all
-would let a forgotten quotation mark read the rest of a corpus into memory."""
+"""Characters in one CSV field: enough for long documents, while an unclosed quotation mark must not fill the memory."""
 
 
-def records(
-    path: str | PathLike[str], what: str, separator: str, *, keep_ends: bool = False
-) -> Iterator[tuple[int, list[str]]]:
+def records(path: FilePath, what: str, separator: str, *, keep_ends: bool = False) -> Iterator[tuple[int, list[str]]]:
     """Line number and fields of every record that is not blank.
 
-    A tab-separated line is one record and quotation marks are text, as MS MARCO and BEIR write it;
-    comma-separated fields may be quoted and then hold commas and line ends, CR and LF as LF unless `keep_ends`.
+    A tab-separated line is one record and quotation marks are text, as MS MARCO and BEIR write it; comma-separated
+    fields may be quoted and then hold commas and line ends, CR and LF as LF unless `keep_ends`.
     """
     if separator == "\t":
         for number, line in fields.data_lines(path, what):
@@ -45,16 +41,8 @@ def records(
             yield number, record
 
 
-def headed(
-    path: str | PathLike[str], what: str, separator: str
-) -> tuple[int, list[str], Iterator[tuple[int, list[str]]]]:
-    """The header's line and its names in lower case, and the records below it: one at least, each as wide.
-
-    Raises
-    ------
-    FormatError
-        There is no header, or it names a column twice. While records are read: one does not fit, or there is none.
-    """
+def read_headed(path: FilePath, what: str, separator: str) -> tuple[int, list[str], Iterator[tuple[int, list[str]]]]:
+    """The header's line, its names in lower case, and the records below it, each as wide and at least one."""
     all_records = records(path, what, separator, keep_ends=True)
     first = next(all_records, None)
     if first is None:
@@ -63,65 +51,46 @@ def headed(
     number, header = first
     names = [name.strip().lower() for name in header]
     fields.check_header(path, number, names)
-    return number, names, _below(path, what, number, names, all_records)
 
+    def below() -> Iterator[tuple[int, list[str]]]:
+        line = number
+        for line, cells in all_records:
+            fields.check_width(path, line, cells, names)
+            yield line, cells
+        if line == number:
+            raise FormatError(path, number, what, "a header and nothing below it")
 
-def _below(
-    path: str | PathLike[str], what: str, number: int, names: list[str], records: Iterator[tuple[int, list[str]]]
-) -> Iterator[tuple[int, list[str]]]:
-    empty = True
-    for at, cells in records:
-        empty = False
-        fields.check_width(path, at, cells, names)
-        yield at, cells
-    if empty:
-        raise FormatError(path, number, what, "a header and nothing below it")
+    return number, names, below()
 
 
 def aliased_records(
-    path: str | PathLike[str], what: str, aliases: Mapping[str, Sequence[str]]
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line number and fields of every record of JSONL, or of CSV or TSV with a header, under our own column names.
+    path: FilePath, what: str, aliases: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[int, dict[str, object]]]:
+    """Line number and fields of every record of JSONL, or of CSV or TSV with a header, under our column names.
 
-    The apostrophe by which :mod:`collection.formats.spreadsheet` marks text is taken off.
-
-    Parameters
-    ----------
-    path, what
-        As for :func:`records`.
-    aliases
-        Our own column -> what files call it, usual names first. Other columns keep their names.
-
-    Raises
-    ------
-    FormatError
-        A column of `aliases` is missing, a record does not fit its header, or there is none.
+    `aliases` are the names of each required column in files, usual names first; other columns keep their names. Removes
+    the apostrophe by which :mod:`collection.formats.spreadsheet` marks text.
     """
     number, line = fields.first_line(path, what)
     suffix = source.suffix(path)
     if line.lstrip().startswith(("{", "[")) or suffix == ".jsonl":
         fields.refuse_array(path, number, line)
-        for at, text in fields.data_lines(path, what):
-            record = fields.json_object(path, at, text)
+        for at, record in fields.json_records(path, what):
             yield at, dict(zip(_own_names(path, at, what, list(record), aliases), record.values(), strict=True))
         return
     separator = "\t" if suffix == ".tsv" or (suffix != ".csv" and "\t" in line) else ","
-    number, header, below = headed(path, what, separator)
+    number, header, below = read_headed(path, what, separator)
     names = _own_names(path, number, what, header, aliases)
+    texts = [name not in spreadsheet.IDS for name in names]
     for at, cells in below:
-        yield (
-            at,
-            {
-                name: spreadsheet.restored(cell) if cell[:1] == "'" and name not in spreadsheet.IDS else cell
-                for name, cell in zip(names, cells, strict=True)
-            },
-        )
+        restored = (spreadsheet.restore(cell) if text else cell for cell, text in zip(cells, texts, strict=True))
+        yield at, dict(zip(names, restored, strict=True))
 
 
 def _own_names(
-    path: str | PathLike[str], number: int, what: str, names: list[str], aliases: Mapping[str, Sequence[str]]
+    path: FilePath, number: int, what: str, names: list[str], aliases: Mapping[str, Sequence[str]]
 ) -> list[str]:
-    """The names with ours in the place of the first alias of each column."""
+    """The names, with ours in place of the first alias of each column."""
     found = {}
     for column, known in aliases.items():
         name = next((alias for alias in known if alias in names), None)
@@ -133,29 +102,18 @@ def _own_names(
 
 
 def named_records(
-    path: str | PathLike[str], what: str, separator: str, id_names: tuple[str, ...], bare: Mapping[int, Sequence[str]]
+    path: FilePath, what: str, separator: str, id_names: tuple[str, ...], bare: Mapping[int, Sequence[str]]
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Line number and field -> text of every record, named by the header, or by width where a TSV has none.
+    """Line number and fields of every record, named by the header, or by width where a TSV has none.
 
-    Parameters
-    ----------
-    path, what, separator
-        As for :func:`records`.
-    id_names
-        A first record that has one of these names is the header.
-    bare
-        Number of columns -> their names, for tab-separated files without a header.
-
-    Raises
-    ------
-    FormatError
-        There is no header where one is needed, or a record does not fit.
+    A first record with one of `id_names` is the header. `bare` are the columns' names by their number, for
+    tab-separated files without a header.
     """
     names: Sequence[str] = ()
     empty = True
     for number, record in records(path, what, separator):
         if not names:
-            header = fields.header_of(record, id_names)
+            header = fields.find_header(record, id_names)
             if header is not None:
                 fields.check_header(path, number, header)
                 names = header

@@ -1,4 +1,4 @@
-"""What topics and documents have in common: JSON lines, headers, and the names people give to fields."""
+"""Lines of JSON, headers, ids and texts: what readers of records share."""
 
 from __future__ import annotations
 
@@ -6,42 +6,51 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from os import PathLike
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from collection.errors import FormatError
 from collection.formats import source
-from collection.formats.source import fits_a_column, quote
+from collection.formats.source import FilePath, fits_a_column, quote
 
-Path = str | PathLike[str]
+PAIR_ALIASES = {
+    "query_id": ("query_id", "qid", "topic", "query-id"),
+    "doc_id": ("doc_id", "docno", "docid", "corpus-id", "document"),
+}
+"""Names of the columns of a pair in files."""
 
 # Escapes for characters that a text cannot keep: NUL, and halves of surrogate pairs.
 _SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
 
-def data_lines(path: Path, what: str) -> Iterator[tuple[int, str]]:
+def data_lines(path: FilePath, what: str) -> Iterator[tuple[int, str]]:
     """Every line that is not blank, with its number."""
     for number, line in source.lines(path, what):
         if line.strip():
             yield number, line
 
 
-def first_line(path: Path, what: str) -> tuple[int, str]:
+def first_line(path: FilePath, what: str) -> tuple[int, str]:
     """The first line that is not blank; an error if there is none."""
     first = next(data_lines(path, what), None)
     if first is None:
-        raise source.nothing_in(path, what)
+        raise source.empty_file_error(path, what)
     return first
 
 
-def refuse_array(path: Path, number: int, line: str) -> None:
-    """A file that is one JSON array is a near miss worth a word of its own."""
+def refuse_array(path: FilePath, number: int, line: str) -> None:
+    """Refuse a file that is one JSON array, with a hint."""
     if line.lstrip().startswith("["):
         raise FormatError(path, number, "one JSON object a line", "a JSON array", "write each member on a line (JSONL)")
 
 
-def json_object(path: Path, number: int, line: str) -> dict[str, Any]:
-    """One line of JSONL."""
+def json_records(path: FilePath, what: str) -> Iterator[tuple[int, dict[str, object]]]:
+    """Line number and object of every line of JSONL that is not blank."""
+    for number, line in data_lines(path, what):
+        yield number, json_object(path, number, line)
+
+
+def json_object(path: FilePath, number: int, line: str) -> dict[str, object]:
+    """The object in a line of JSONL."""
     try:
         value = json.loads(line, parse_constant=_refuse_constant, parse_float=_finite)
         written = json.dumps(value, ensure_ascii=False) if _SUSPECT.search(line) else ""
@@ -67,7 +76,7 @@ def _finite(text: str) -> float:
     return value
 
 
-def _refuse_bad_characters(path: Path, number: int, written: str) -> None:
+def _refuse_bad_characters(path: FilePath, number: int, written: str) -> None:
     try:
         written.encode()
     except UnicodeEncodeError as error:
@@ -78,24 +87,22 @@ def _refuse_bad_characters(path: Path, number: int, written: str) -> None:
         raise FormatError(path, number, "text", "a NUL character (\\u0000)")
 
 
-def pick(record: Mapping[str, object], names: Iterable[str]) -> str | None:
+def first_present(record: Mapping[str, object], names: Iterable[str]) -> str | None:
     """The first of `names` that the record has a value for."""
     return next((n for n in names if record.get(n) is not None), None)
 
 
-def identifier(path: Path, number: int, record: Mapping[str, object], names: tuple[str, ...]) -> tuple[str, str]:
+def find_id(path: FilePath, number: int, record: Mapping[str, object], names: tuple[str, ...]) -> tuple[str, str]:
     """The name of the id's field, and the id as text."""
-    name = pick(record, names)
+    name = first_present(record, names)
     if name is None:
-        there = ", ".join(map(str, record)) or "none"
-        raise FormatError(
-            path, number, f"an id ({', '.join(names)})", f"the fields {there[:200]}", "name the id's field so"
-        )
+        found = f"the fields {(', '.join(map(str, record)) or 'none')[:200]}"
+        raise FormatError(path, number, f"an id ({', '.join(names)})", found, "name the id's field so")
     return name, check_id(path, number, record[name])
 
 
-def check_id(path: Path, number: int, value: object) -> str:
-    """An id as text: not empty, and without white space, by which runs and qrels part their columns."""
+def check_id(path: FilePath, number: int, value: object) -> str:
+    """An id as text: not empty, and without white space, which separates the columns of runs and qrels."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise FormatError(path, number, "an id (text or a whole number)", quote(repr(value)))
     text = str(value).strip(" \t\r\n")
@@ -105,7 +112,7 @@ def check_id(path: Path, number: int, value: object) -> str:
     return text
 
 
-def text_of(path: Path, number: int, record: Mapping[str, object], name: str | None) -> str:
+def get_text(path: FilePath, number: int, record: Mapping[str, object], name: str | None) -> str:
     """A field as text; '' where it is absent or null."""
     value = record.get(name) if name is not None else None
     if value is None:
@@ -117,40 +124,36 @@ def text_of(path: Path, number: int, record: Mapping[str, object], name: str | N
     raise FormatError(path, number, f"text in the field {quote(str(name))}", quote(json.dumps(value)))
 
 
-def header_of(fields: list[str], id_names: tuple[str, ...]) -> list[str] | None:
-    """The fields in lower case if they are a header, that is if one of them is a name for the id."""
+def find_header(fields: list[str], id_names: tuple[str, ...]) -> list[str] | None:
+    """The fields in lower case if one of them is a name of the id; else None."""
     names = [f.strip().lower() for f in fields]
     return names if any(n in id_names for n in names) else None
 
 
-def check_header(path: Path, number: int, names: list[str]) -> None:
-    """Refuse a header that names a column twice: one of the two would be lost."""
+def check_header(path: FilePath, number: int, names: list[str]) -> None:
+    """Refuse a header that names a column twice."""
     twice = next((n for i, n in enumerate(names) if n in names[:i]), None)
     if twice is not None:
         raise FormatError(path, number, "a header that names each column once", f"{quote(twice)} twice")
 
 
-def check_width(path: Path, number: int, fields: list[str], names: list[str]) -> None:
+def check_width(path: FilePath, number: int, fields: list[str], names: list[str]) -> None:
     """Refuse a record that does not fit its header."""
     if len(fields) != len(names):
         found = f"{len(fields)}: {quote(' | '.join(fields))}"
         raise FormatError(path, number, f"{len(names)} columns ({', '.join(names)[:100]})", found)
 
 
-class Seen:
-    """The ids of a file so far; refuses one that comes again and says where it was first."""
+class UniqueIds:
+    """The ids of a file so far; refuses a repeated one and names its first line."""
 
-    def __init__(self, path: Path, thing: str) -> None:
+    def __init__(self, path: FilePath, thing: str) -> None:
         self._path, self._thing = path, thing
         self._lines: dict[str, int] = {}
 
     def add(self, identity: str, number: int) -> None:
-        """Note an id with its line."""
+        """Add an id with its line."""
         first = self._lines.setdefault(identity, number)
         if first != number:
             found = f"{self._thing} {quote(identity)} a second time (first in line {first})"
             raise FormatError(self._path, number, f"each {self._thing} once", found)
-
-    def line(self, identity: str) -> int:
-        """Where an id was first."""
-        return self._lines[identity]

@@ -1,4 +1,4 @@
-"""A folder of files that is there whole or not at all, and the checksums of what is in it."""
+"""A folder of files that is written as a whole or not at all, and checksums of its files."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import uuid
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
 from collection import layout
 from collection.errors import CampaignError, InputError
+from collection.formats.source import FilePath
 from collection.formats.write import replacing_bytes
 
 CHECKSUMS = "checksums.txt"
@@ -21,7 +21,7 @@ CHECKSUMS = "checksums.txt"
 
 
 class WrittenFile(NamedTuple):
-    """A file of a folder: its path as seen from there, with ``/``; its size in bytes; the SHA-256 of its content."""
+    """A file of a folder: its path relative to the folder, with ``/``; size in bytes; SHA-256 of its content."""
 
     path: str
     bytes: int
@@ -29,25 +29,11 @@ class WrittenFile(NamedTuple):
 
 
 @contextmanager
-def replacing_folder(path: str | PathLike[str], *, replace: bool = False, known_by: str) -> Iterator[Path]:
+def replacing_folder(path: FilePath, *, replace: bool = False, known_by: str) -> Iterator[Path]:
     """A folder to write into, which takes the place of `path` when everything is written, and not before.
 
-    Parameters
-    ----------
-    path
-        Not there, or an empty folder; with `replace` a folder that holds a file `known_by` and one of checksums.
-    replace
-        Take the place of such a folder.
-    known_by
-        The file by which, with :data:`CHECKSUMS`, a folder is known to have been written by this; no other folder is
-        ever replaced.
-
-    Raises
-    ------
-    CampaignError
-        There is something at `path` already, or a file in it that was not written by this.
-    InputError
-        It cannot be written, or belongs to a campaign.
+    `path` is nothing or an empty folder; with `replace` also a folder with the files `known_by` and :data:`CHECKSUMS`
+    and no file that the checksums do not name. Anything else there raises :class:`.CampaignError`.
     """
     layout.require_output(path)
     target = layout.resolved(path)
@@ -60,7 +46,7 @@ def replacing_folder(path: str | PathLike[str], *, replace: bool = False, known_
         if private:
             layout.make_private(part)
         _require_free(path, target, replace, known_by)  # writing may have taken long
-        _exchange(part, target)
+        _swap(part, target)
     except FileNotFoundError as error:
         if not target.parent.is_dir():
             raise InputError(f"{path}: cannot be written, there is no folder {target.parent}") from error
@@ -71,29 +57,29 @@ def replacing_folder(path: str | PathLike[str], *, replace: bool = False, known_
         shutil.rmtree(part, ignore_errors=True)
 
 
-def _require_free(path: str | PathLike[str], target: Path, replace: bool, known_by: str) -> None:
+def _require_free(path: FilePath, target: Path, replace: bool, known_by: str) -> None:
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         return
     if not all((target / name).is_file() for name in (known_by, CHECKSUMS)):
         raise CampaignError(f"{path} is there already, and is no exported collection; choose another name")
     if not replace:
         raise CampaignError(f"there is a collection in {path} already; --replace takes its place")
-    if foreign := _foreign(target):
+    if foreign := _find_foreign(target):
         raise CampaignError(
             f"{path} has files that no export wrote ({', '.join(foreign[:3])}{', ...' * (len(foreign) > 3)}), and "
             "--replace would remove them; move them away or choose another name"
         )
 
 
-def _foreign(folder: Path) -> list[str]:
-    """The files of an exported folder that its checksums do not name, as seen from the folder."""
+def _find_foreign(folder: Path) -> list[str]:
+    """The files of an exported folder that its checksums do not name."""
     lines = (folder / CHECKSUMS).read_text(encoding="utf-8", errors="replace").splitlines()
     own = {CHECKSUMS, *(line[66:] for line in lines)}  # 64 digits of SHA-256 and two blanks stand before each name
     return sorted({place.relative_to(folder).as_posix() for place in folder.rglob("*") if not place.is_dir()} - own)
 
 
-def _exchange(part: Path, target: Path) -> None:
-    """Put `part` in the place of `target`; what was there is removed last, and is back where that fails."""
+def _swap(part: Path, target: Path) -> None:
+    """Put `part` in the place of `target`, and restore `target` where that fails."""
     if not target.exists():
         part.rename(target)
         return
@@ -107,22 +93,22 @@ def _exchange(part: Path, target: Path) -> None:
     shutil.rmtree(before, ignore_errors=True)
 
 
-def file_in(folder: Path, file: Path) -> WrittenFile:
-    """What a file in a folder is."""
+def describe_file(folder: Path, file: Path) -> WrittenFile:
+    """The record of a file in a folder."""
     with file.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
     return WrittenFile(file.relative_to(folder).as_posix(), file.stat().st_size, digest)
 
 
-def files_in(folder: Path) -> list[WrittenFile]:
-    """Every file in a folder and the folders in it, by path."""
-    return sorted(file_in(folder, file) for file in folder.rglob("*") if file.is_file())
+def list_files(folder: Path) -> list[WrittenFile]:
+    """Every file in a folder and its subfolders, by path."""
+    return sorted(describe_file(folder, file) for file in folder.rglob("*") if file.is_file())
 
 
-def write_zip(folder: Path, path: str | PathLike[str]) -> None:
-    """A folder as a ZIP archive, in which it has its name; the same content gives the same bytes."""
+def write_zip(folder: Path, path: FilePath) -> None:
+    """Write a folder as a ZIP archive under its own name; the same content gives the same bytes."""
     with replacing_bytes(path) as raw, zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in files_in(folder):
+        for file in list_files(folder):
             entry = zipfile.ZipInfo(f"{folder.name}/{file.path}")  # dated 1980, the first that a ZIP can say
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
             with archive.open(entry, "w", force_zip64=True) as to, (folder / file.path).open("rb") as content:

@@ -1,46 +1,41 @@
-"""Images that documents name: files beside the documents' file, and links; what a file is, its content says."""
+"""Images that documents name, files beside the documents' file and links; the content of a file gives its type."""
 
 from __future__ import annotations
 
 import re
-from os import PathLike
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 from collection.errors import FormatError
-from collection.formats.source import quote
+from collection.formats.source import FilePath, quote
 
 FIELDS = ("images", "image")
-"""Where a document names its images: in lists, or one."""
+"""Fields in which a document names images."""
 TYPES = {"png": "image/png", "jpg": "image/jpeg", "gif": "image/gif", "webp": "image/webp", "avif": "image/avif"}
-"""The kinds of image that are kept: ending -> media type."""
+"""Media type of each type of image that is kept, by ending."""
 LARGEST = 50_000_000
-"""Bytes of an image; browsers draw larger ones slowly or not at all."""
+"""Bytes of an image; browsers render larger ones slowly or not at all."""
 
 _WANTED = f"an image ({', '.join(TYPES)})"
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.I)
 _WEB = ("http://", "https://")
-# Endings of pictures, also of kinds that are not kept: whoever names one wants to know.
+# Endings of images, also of types that are not kept, so that these are reported.
 _PICTURE = re.compile(r"data:image/|.*\.(?:png|jpe?g|gif|webp|avif|svg|bmp|tiff?|heic)\s*\Z", re.I | re.S)
 
 
-class Named(list[dict[str, str]]):
-    """The images that a record names, each ``{"path", "alt"}`` or ``{"link", "alt"}``.
-
-    By this type they are told from whatever else a file may have in a field called ``images``.
-    """
+class ImageList(list[dict[str, str]]):
+    """Images of a record, each ``{"path", "alt"}`` or ``{"link", "alt"}``; the type marks them as such in metadata."""
 
 
-def host_of(link: str) -> str | None:
-    r"""From which host a browser loads an address; None of one that is not of the web, or is read in several ways.
+def parse_host(link: str) -> str | None:
+    r"""The host from which a browser loads a web address; None for other or ambiguous addresses.
 
-    Browsers take a backslash for a slash and pass over control characters, and what stands before an @ looks like a
-    host and is none: by such an address another host could pass for one that is allowed.
+    Browsers read a backslash as a slash, pass over control characters, and take what stands before an @ for a user's
+    name: through such an address another host could pass for an allowed one.
 
-    Examples
-    --------
-    >>> host_of("https://Images.example.org/a.png"), host_of("https://evil.example\\@ok.org/a.png"), host_of("a.png")
-    ('images.example.org', None, None)
+    >>> parse_host("https://Images.example.org/a.png"), parse_host("https://evil.example\\@ok.org/a.png")
+    ('images.example.org', None)
     """
     if "\\" in link or not link.isprintable() or any(c.isspace() for c in link):
         return None
@@ -51,27 +46,11 @@ def host_of(link: str) -> str | None:
         return None
 
 
-def named(path: str | PathLike[str], number: int, record: dict[str, object]) -> tuple[Named, set[str]]:
-    """The images that a document's record names.
+def find_images(path: FilePath, number: int, record: Mapping[str, object]) -> tuple[ImageList, set[str]]:
+    """The images that a document's record names, each once, and the fields that name them.
 
-    Parameters
-    ----------
-    path, number
-        The file and line of the record.
-    record
-        Perhaps with a field ``images`` or ``image``, each one image or a list of them. An image is a path relative to
-        the file, an address (http or https), or an object ``{"src": either, "alt": what it shows}``.
-
-    Returns
-    -------
-    Named and set of str
-        ``{"path": "...", "alt": "..."}`` or ``{"link": "https://...", "alt": "..."}`` each, once; and the fields that
-        they stand in. One that says something else, such as a number of images, is not among these.
-
-    Raises
-    ------
-    FormatError
-        A field names an image that cannot be taken, or besides images something that is none.
+    An image is a path relative to the file, an address (http or https), or an object ``{"src": either, "alt":
+    description}``. A field with something else, such as a number of images, is not among these.
     """
     found: dict[tuple[str, ...], dict[str, str]] = {}
     used: set[str] = set()
@@ -85,7 +64,7 @@ def named(path: str | PathLike[str], number: int, record: dict[str, object]) -> 
     if found and "images" in record and "images" not in used:  # where they would be kept
         hint = "give what names no images another name"
         raise FormatError(path, number, "images in the field 'images', too", quote(repr(record["images"])), hint)
-    return Named(found.values()), used
+    return ImageList(found.values()), used
 
 
 def _values(value: object) -> list[object]:
@@ -95,19 +74,19 @@ def _values(value: object) -> list[object]:
 
 
 def _is_image(value: object) -> bool:
-    """Whether this is meant to be an image, good or bad."""
+    """Whether this is meant to be an image, valid or not."""
     src = value.get("src") if isinstance(value, dict) else value
     return isinstance(src, str) and (src.strip().lower().startswith(_WEB) or _PICTURE.match(src.strip()) is not None)
 
 
-def _image(path: str | PathLike[str], number: int, field: str, value: object) -> dict[str, str]:
+def _image(path: FilePath, number: int, field: str, value: object) -> dict[str, str]:
     wanted = f"in the field {field!r} a path, an address (http, https), or an object {{src, alt}}"
     src, alt = (value.get("src"), value.get("alt") or "") if isinstance(value, dict) else (value, "")
     if not _is_image(value) or not isinstance(alt, str):
         raise FormatError(path, number, wanted, quote(repr(value)))
     src = str(src).strip()
     if src.lower().startswith(_WEB):
-        if not host_of(src):
+        if not parse_host(src):
             hint = "without blanks, \\ and the name of a user"
             raise FormatError(path, number, "the address of an image", quote(src), hint)
         return {"link": src, "alt": alt}
@@ -120,34 +99,18 @@ def _image(path: str | PathLike[str], number: int, field: str, value: object) ->
     return {"path": src, "alt": alt}
 
 
-def read_image(path: str | PathLike[str], number: int, name: str) -> tuple[bytes, str]:
-    """An image that a line of a file of documents names.
+def read_image(path: FilePath, number: int, name: str) -> tuple[bytes, str]:
+    """The content of an image, and its type, a key of :data:`TYPES`.
 
-    Parameters
-    ----------
-    path, number
-        The file and the line that names it.
-    name
-        The image's path, relative to the file's folder.
-
-    Returns
-    -------
-    tuple of bytes and str
-        The content, and its kind: a key of :data:`TYPES`.
-
-    Raises
-    ------
-    FormatError
-        With path and line: there is no such file, a link of the file system leads out of the folder, the file is too
-        large or no image of these kinds.
+    `path` and `number` are the file of documents and its line with the image's `name`, a path relative to the file's
+    folder. Refuses images outside the folder, large files and other content.
     """
     folder = Path(path).resolve().parent
     try:
         place = (folder / name).resolve()
         if not place.is_relative_to(folder):
-            raise FormatError(
-                path, number, "an image in the folder of this file", f"{quote(name)}, which leads out of it"
-            )
+            found = f"{quote(name)}, which leads out of it"
+            raise FormatError(path, number, "an image in the folder of this file", found)
         if not place.is_file():
             hint = "the images lie in the folder of this file, or in folders in it"
             raise FormatError(path, number, f"the image {quote(name)}", "no such file", hint)
@@ -158,26 +121,22 @@ def read_image(path: str | PathLike[str], number: int, name: str) -> tuple[bytes
     except (OSError, RuntimeError) as error:  # RuntimeError: a link that leads to itself, before Python 3.13
         found = f"a file that cannot be read ({getattr(error, 'strerror', None) or error})"
         raise FormatError(path, number, f"the image {quote(name)}", found) from None
-    kind = kind_of(content)
+    kind = detect_type(content)
     if kind is None:
-        raise FormatError(path, number, _WANTED, *_other(name, content))
+        raise FormatError(path, number, _WANTED, *_describe_other(name, content))
     return content, kind
 
 
-def kind_of(content: bytes) -> str | None:
-    r"""What kind of image these bytes are, whatever their file is called; None if it is none that is kept.
+def detect_type(content: bytes) -> str | None:
+    r"""The type of an image by its content; None if it is not one of :data:`TYPES`.
 
-    Examples
-    --------
-    >>> kind_of(b"\x89PNG\r\n\x1a\n..."), kind_of(b"<svg xmlns='http://www.w3.org/2000/svg'/>")
+    >>> detect_type(b"\x89PNG\r\n\x1a\n..."), detect_type(b"<svg xmlns='http://www.w3.org/2000/svg'/>")
     ('png', None)
     """
-    if content.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "png"
-    if content.startswith(b"\xff\xd8\xff"):
-        return "jpg"
-    if content.startswith((b"GIF87a", b"GIF89a")):
-        return "gif"
+    signatures = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpg", b"GIF87a": "gif", b"GIF89a": "gif"}
+    for signature, kind in signatures.items():
+        if content.startswith(signature):
+            return kind
     if content.startswith(b"RIFF") and content[8:12] == b"WEBP":
         return "webp"
     if content[4:8] == b"ftyp":  # ISO base media: a box with the brands that the file is of
@@ -187,8 +146,8 @@ def kind_of(content: bytes) -> str | None:
     return None
 
 
-def _other(name: str, content: bytes) -> tuple[str, str]:
-    """What the bytes are instead, and what to do about it."""
+def _describe_other(name: str, content: bytes) -> tuple[str, str]:
+    """A description of other content, and a hint."""
     begin = content[:1000].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if not content:
         return f"{quote(name)}, which is empty", ""

@@ -1,51 +1,36 @@
-"""What a log of judgements says of each beside the grade: times, seconds, how the pair came up, notes, passages."""
+"""Details of a judgement in a log, besides the grade: times, seconds, how the pair came up, note, passages."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from os import PathLike
 from typing import Any
 
 from collection.errors import FormatError
 from collection.formats import fields
-from collection.formats.source import quote
+from collection.formats.source import FilePath, quote
 from collection.formats.tables.lines import parse_score
 
 DETAILS = ("uuid", "judged_at", "shown_at", "seconds", "away", "strategy", "pool_rank", "model_round", "probability",
            "note", "flagged", "passages")  # fmt: skip
-"""Fields of :class:`collection.records.Judgement` that :func:`details_of` reads."""
+"""Fields of :class:`collection.records.Judgement` that :func:`read_details` reads."""
 
 _TEXTS = ("uuid", "judged_at", "shown_at", "strategy", "note")
 _HIGHEST = {"seconds": 1e9, "away": 1e9, "probability": 1.0, "pool_rank": 1e9, "model_round": 1e9}
 _WHOLE = ("pool_rank", "model_round")
 
 
-def details_of(path: str | PathLike[str], number: int, record: Mapping[str, object]) -> dict[str, object]:
-    """The fields of a record, of the types that a judgement has; None where nothing is said.
+def read_details(path: FilePath, number: int, record: Mapping[str, object]) -> dict[str, object]:
+    """The fields :data:`DETAILS` of a record, of the types in a judgement; None for missing values.
 
-    Parameters
-    ----------
-    path, number
-        File and line, for messages.
-    record
-        A line of JSON; or of CSV, where everything is text, nulls are empty, and passages are JSON.
-
-    Returns
-    -------
-    dict
-        Each of :data:`DETAILS`; ``flagged`` is False and ``passages`` is () where nothing is said.
-
-    Raises
-    ------
-    FormatError
-        With path and line: a field is not what it should be.
+    The record is a line of JSON; or of CSV, where everything is text, nulls are empty, and passages are JSON. A missing
+    ``flagged`` is False, and missing ``passages`` are ().
     """
-    found: dict[str, Any] = {name: fields.text_of(path, number, record, name) or None for name in _TEXTS}
-    for name in ("judged_at", "shown_at"):
-        if found[name] is not None:
-            found[name] = _time(path, number, found[name], name)
+    found: dict[str, object] = {}
+    for name in _TEXTS:
+        text = fields.get_text(path, number, record, name)
+        found[name] = _time(path, number, text, name) if text and name.endswith("_at") else text or None
     for name, highest in _HIGHEST.items():
         found[name] = _number(path, number, record.get(name), name, highest)
     flagged = record.get("flagged")
@@ -56,20 +41,20 @@ def details_of(path: str | PathLike[str], number: int, record: Mapping[str, obje
     return found
 
 
-def _time(path: str | PathLike[str], number: int, text: str, name: str) -> str:
-    """A time in UTC as a campaign writes it; other forms of ISO 8601 sort wrongly, or pandas does not read them."""
+def _time(path: FilePath, number: int, text: str, name: str) -> str:
+    """A time in UTC as a campaign writes it; other forms of ISO 8601 sort wrongly, or pandas cannot read them."""
     try:
         time = datetime.fromisoformat(text)
         time = (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         raise FormatError(path, number, f"a time as {name} (ISO 8601)", quote(text)) from None
     thousandths = time.isoformat(timespec="milliseconds")
-    # A browser, which says what was shown when, writes Z.
+    # Browsers, which write `shown_at`, end it in Z.
     own = (thousandths, time.isoformat(), *([thousandths.replace("+00:00", "Z")] if name == "shown_at" else ()))
     return text if text in own else thousandths
 
 
-def _number(path: str | PathLike[str], number: int, value: object, name: str, highest: float) -> float | int | None:
+def _number(path: FilePath, number: int, value: object, name: str, highest: float) -> float | int | None:
     if value is None or value == "":
         return None
     found = None if isinstance(value, bool) else parse_score(str(value))
@@ -80,11 +65,11 @@ def _number(path: str | PathLike[str], number: int, value: object, name: str, hi
     return int(found) if whole else found
 
 
-def _passages(path: str | PathLike[str], number: int, value: Any) -> tuple[tuple[int, int], ...]:
-    """Passages as places: objects with start and end, or pairs of these."""
+def _passages(path: FilePath, number: int, value: object) -> tuple[tuple[int, int], ...]:
+    """Passages as pairs of start and end; read from such pairs or from objects with start and end."""
     wanted = 'passages as a list of {"start": 0, "end": 5}'
     try:
-        marked = json.loads(value) if isinstance(value, str) and value else value or ()
+        marked: Any = json.loads(value) if isinstance(value, str) and value else value or ()
         places = [(p["start"], p["end"]) if isinstance(p, dict) else tuple(p) for p in marked]
     except (ValueError, TypeError, KeyError, RecursionError):
         raise FormatError(path, number, wanted, quote(str(value))) from None

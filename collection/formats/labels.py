@@ -1,4 +1,4 @@
-"""Labels: who graded what, one row per annotator and pair; or a log of judgements, of which the last words count."""
+"""Labels: one grade per annotator and pair, or a log of judgements, of which the last judgement counts."""
 
 from __future__ import annotations
 
@@ -6,28 +6,26 @@ import csv
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from os import PathLike
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
 from collection.errors import FormatError, InputError
 from collection.formats import delimited, fields, source, spreadsheet
-from collection.formats.judgements import DETAILS, details_of
-from collection.formats.source import quote
-from collection.formats.tables.lines import as_numbers, parse_grade
-from collection.formats.write import replacing
+from collection.formats.judgements import DETAILS, read_details
+from collection.formats.source import FilePath, quote
+from collection.formats.tables.lines import parse_grade, to_array
+from collection.formats.write import format_number, replacing, require_ids
 from collection.frames import LABELS
 from collection.records import COUNTS_AS, KINDS
 
 WANTED = "labels"
 ALIASES = {
     "annotator": ("annotator", "assessor", "rater", "judge", "user"),
-    "query_id": ("query_id", "qid", "topic", "query-id"),
-    "doc_id": ("doc_id", "docno", "docid", "corpus-id", "document"),
+    **fields.PAIR_ALIASES,
     "relevance": ("relevance", "grade", "label", "rel", "score"),
 }
-"""Column -> what files call it."""
+"""Names of each column in files."""
 
 
 class _Row(NamedTuple):
@@ -38,50 +36,42 @@ class _Row(NamedTuple):
     relevance: int | float | None
     cannot: bool = False
     first_judged_at: str | None = None
-    details: Mapping[str, Any] = {}
+    details: Mapping[str, object] = {}
 
 
 @dataclass(frozen=True)
 class LabelLog:
-    """Labels, and what was left out of the log that they come from.
+    """Labels, with :data:`~collection.formats.judgements.DETAILS` as columns where they come from a log.
 
-    Attributes
-    ----------
-    labels
-        :data:`collection.frames.LABELS`, and a column for each of :data:`collection.formats.judgements.DETAILS` where
-        the file is a log.
-    left_out
-        "adjudication", "surplus", "cannot judge" -> how many rows; those of which there are any.
+    `left_out` counts the rows of the log left out as "adjudication", "surplus" or "cannot judge", if any.
     """
 
     labels: pd.DataFrame
     left_out: dict[str, int]
 
 
-def read_labels(path: str | PathLike[str]) -> pd.DataFrame:
+def read_labels(path: FilePath) -> pd.DataFrame:
     r"""Read annotators' grades: labels, or a log of judgements.
 
     Parameters
     ----------
     path
-        CSV or TSV with a header, or JSONL; gzip is read as it is. The columns annotator (or assessor, rater, judge,
-        user), query_id (qid, topic), doc_id (docno, docid), relevance (grade, label, rel, score); others are passed
-        over. With a column ``kind`` it is a log as ``cleverdon export --judgements`` writes it: of each annotator's
-        rows for a pair the last counts, and only if it is a grade; adjudications and surplus judgements are left out.
+        CSV or TSV with a header, or JSONL. The columns are annotator (or assessor, rater, judge, user), query_id (qid,
+        topic), doc_id (docno, docid), relevance (grade, label, rel, score). A column ``kind`` makes it a log as
+        ``cleverdon export --judgements`` writes it: each annotator's last row for a pair counts, if it is a grade;
+        adjudications and surplus judgements are left out.
 
     Returns
     -------
     DataFrame
         :data:`collection.frames.LABELS` in the order of the file: ids as str, ``relevance`` as int64 (float64 if a
-        grade has a fraction); where the file says it ``first_judged_at`` (str; of a revised grade when the first was
-        given).
+        grade has a fraction); if the file has times, ``first_judged_at`` (str), for a revised grade the time of the
+        first one.
 
     Raises
     ------
     FormatError
-        With path and line: no such column, a grade that is no number, no name or one with blanks around it, the same
-        annotator and pair twice (in a log they may), a record of another width than the header, text that is not UTF-8,
-        nothing at all.
+        With path and line, also for a repeated annotator and pair outside a log.
 
     Examples
     --------
@@ -95,12 +85,12 @@ def read_labels(path: str | PathLike[str]) -> pd.DataFrame:
     return _read(path, details=False).labels
 
 
-def read_label_log(path: str | PathLike[str]) -> LabelLog:
-    """Read labels as :func:`read_labels` does, with the details of a log and what was left out of it."""
+def read_label_log(path: FilePath) -> LabelLog:
+    """Read labels as :func:`read_labels` does, with the details of a log and the number of rows left out."""
     return _read(path, details=True)
 
 
-def _read(path: str | PathLike[str], *, details: bool) -> LabelLog:
+def _read(path: FilePath, *, details: bool) -> LabelLog:
     kept: dict[tuple[str, str, str], _Row] = {}
     left_out: Counter[str] = Counter()
     for number, record in delimited.aliased_records(path, WANTED, ALIASES):
@@ -119,7 +109,7 @@ def _read(path: str | PathLike[str], *, details: bool) -> LabelLog:
         kept[row[1:4]] = row
     graded = [row for row in kept.values() if row.relevance is not None]
     frame = pd.DataFrame([row[1:4] for row in graded], columns=list(LABELS.names[:3]), dtype="str")
-    labels = frame.assign(relevance=as_numbers([row.relevance for row in graded if row.relevance is not None]))
+    labels = frame.assign(relevance=to_array([row.relevance for row in graded if row.relevance is not None]))
     if any(row.first_judged_at for row in graded):
         labels["first_judged_at"] = pd.Series([row.first_judged_at for row in graded], dtype="str")
     for name in DETAILS if any(row.details for row in graded) else ():
@@ -128,8 +118,8 @@ def _read(path: str | PathLike[str], *, details: bool) -> LabelLog:
     return LabelLog(LABELS.check(labels), {what: count for what, count in left_out.items() if count})
 
 
-def line_of_label(path: str | PathLike[str], annotator: str, query_id: str, doc_id: str) -> int | None:
-    """The last line of a labels file that is an annotator's on a pair, for messages; None if there is none."""
+def find_label_line(path: FilePath, annotator: str, query_id: str, doc_id: str) -> int | None:
+    """The last line of an annotator's label for a pair, for messages; None if there is none."""
     wanted = (annotator, query_id, doc_id)
     lines = (
         number
@@ -139,26 +129,12 @@ def line_of_label(path: str | PathLike[str], annotator: str, query_id: str, doc_
     return max(lines, default=None)
 
 
-def write_labels(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
-    """Write labels under the header ``annotator,query_id,doc_id,relevance``, in the order of the frame.
+def write_labels(frame: pd.DataFrame, path: FilePath) -> None:
+    """Write labels as ``.csv`` or ``.tsv`` with the header ``annotator,query_id,doc_id,relevance``.
 
-    Parameters
-    ----------
-    frame
-        :data:`collection.frames.LABELS`; one row per annotator and pair.
-    path
-        ``.csv`` or ``.tsv``, perhaps ``.gz`` after it; names that a spreadsheet would compute stand behind an
-        apostrophe (:mod:`collection.formats.spreadsheet`), which :func:`read_labels` takes off. An existing file is
-        replaced when all is written.
-
-    Raises
-    ------
-    ColumnsError
-        A column is missing.
-    InputError
-        What :func:`read_labels` would not read back the same: a name or id that is empty or has blanks around or a line
-        end or tab in it, a missing grade, an annotator and pair twice; or the file has another ending or cannot be
-        written.
+    `frame` is :data:`collection.frames.LABELS` with one row per annotator and pair, in the order of the file. Names
+    that a spreadsheet would compute get an apostrophe (:mod:`collection.formats.spreadsheet`). Names, ids and grades
+    that :func:`read_labels` could not read back are refused.
     """
     separator = {".csv": ",", ".tsv": "\t"}.get(source.suffix(path))
     if separator is None:
@@ -166,34 +142,25 @@ def write_labels(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
     given = LABELS.check(frame, "writing labels")[list(LABELS.names)]
     if given["relevance"].isna().any():
         raise InputError("labels need a grade in every row; leave pairs without one out")
-    if given.duplicated(list(LABELS.names[:3])).any():
-        row = given[given.duplicated(list(LABELS.names[:3]))].iloc[0]
-        raise InputError(f"labels have each annotator and pair once, found {tuple(row.iloc[:3])} twice")
-    rows = list(given.itertuples(index=False, name=None))
-    for name, *ids, _ in rows:
+    repeated = given[given.duplicated(list(LABELS.names[:3]))]
+    if len(repeated):
+        raise InputError(f"labels have each annotator and pair once, found {tuple(repeated.iloc[0, :3])} twice")
+    rows = [LABELS.names]
+    for name, query_id, doc_id, grade in given.itertuples(index=False, name=None):
         if not _is_name(str(name)):
-            wrong_name = quote(str(name))
-            raise InputError(f"an annotator's name cannot be written with blanks around it or a line end: {wrong_name}")
-        wrong = next((i for i in ids if not source.fits_a_column(str(i))), None)
-        if wrong is not None:
-            raise InputError(f"an id cannot be written if it is empty or has white space in it: {quote(str(wrong))}")
-    rows = [(spreadsheet.escaped(name), *more) for name, *more in rows]
-    rows.insert(0, LABELS.names)
+            found = quote(str(name))
+            raise InputError(f"an annotator's name cannot be written with blanks around it or a line end: {found}")
+        require_ids([str(query_id), str(doc_id)])
+        rows.append((str(spreadsheet.escape(name)), str(query_id), str(doc_id), format_number(grade)))
     with replacing(path) as file:
         if separator == "\t":
-            file.writelines("\t".join(map(_cell, row)) + "\n" for row in rows)
+            file.writelines("\t".join(row) + "\n" for row in rows)
         else:
-            csv.writer(file, lineterminator="\n").writerows([_cell(cell) for cell in row] for row in rows)
+            csv.writer(file, lineterminator="\n").writerows(rows)
 
 
-def _cell(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return str(int(value)) if float(value).is_integer() else repr(float(value))
-
-
-def _counts(path: str | PathLike[str], number: int, record: Mapping[str, Any]) -> bool:
-    """Whether a row of a log is an annotator's own word."""
+def _counts(path: FilePath, number: int, record: Mapping[str, object]) -> bool:
+    """Whether a row of a log is an annotator's own judgement."""
     kind, counts_as = record["kind"], record.get("counts_as") or "judgement"
     if kind not in KINDS:
         raise FormatError(path, number, f"a kind of judgement ({', '.join(KINDS)})", quote(str(kind)))
@@ -202,7 +169,7 @@ def _counts(path: str | PathLike[str], number: int, record: Mapping[str, Any]) -
     return counts_as == "judgement"
 
 
-def _row(path: str | PathLike[str], number: int, record: Mapping[str, Any], log: bool, details: bool) -> _Row:
+def _row(path: FilePath, number: int, record: Mapping[str, object], log: bool, details: bool) -> _Row:
     annotator = record["annotator"]
     if not isinstance(annotator, str) or not _is_name(annotator):
         wanted = "the name of an annotator, without blanks around it"
@@ -212,7 +179,7 @@ def _row(path: str | PathLike[str], number: int, record: Mapping[str, Any], log:
     if log and record["kind"] != "graded":
         return _Row(number, annotator, query_id, doc_id, None, record["kind"] == "cannot judge", at)
     grade = _grade(path, number, record["relevance"])
-    more = details_of(path, number, record) if log and details else {}
+    more = read_details(path, number, record) if log and details else {}
     return _Row(number, annotator, query_id, doc_id, grade, first_judged_at=at, details=more)
 
 
@@ -220,7 +187,7 @@ def _is_name(name: str) -> bool:
     return bool(name) and name == name.strip() and not any(c in name for c in "\t\r\n\0")
 
 
-def _grade(path: str | PathLike[str], number: int, value: Any) -> int | float:
+def _grade(path: FilePath, number: int, value: object) -> int | float:
     text = "" if value is None else str(value).strip()
     grade = None if isinstance(value, bool) else parse_grade(text)
     if grade is None:

@@ -1,16 +1,14 @@
-"""Qrels: settled grades, in the TREC form or with BEIR's header; subtopics, strata and probabilities too."""
+"""Qrels in the TREC form or with BEIR's header, also with subtopics, strata or probabilities."""
 
 from __future__ import annotations
 
-from os import PathLike
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import pandas as pd
 
 from collection.errors import FormatError, UnknownNameError
-from collection.formats import source
-from collection.formats.source import quote
-from collection.formats.tables.lines import Extra, Layout, data_lines, parse_score
+from collection.formats.source import FilePath, quote
+from collection.formats.tables.lines import Extra, Layout, first_line, parse_score
 from collection.formats.tables.strict import read_table
 from collection.frames import QRELS
 
@@ -19,29 +17,24 @@ NAMES = "query_id 0 doc_id relevance"
 _HEADER = (("query-id", "query_id"), ("corpus-id", "corpus_id", "doc_id"), ("score", "relevance"))
 
 QrelsForm = Literal["judged", "subtopics", "strata", "probabilities"]
-"""What the columns of qrels say; see :func:`read_qrels`."""
+"""Forms of qrels; see :func:`read_qrels`."""
 
 
-def read_qrels(path: str | PathLike[str], *, form: QrelsForm = "judged") -> pd.DataFrame:
+def read_qrels(path: FilePath, *, form: QrelsForm = "judged") -> pd.DataFrame:
     r"""Read qrels: ``query_id 0 doc_id relevance``, or BEIR's three columns under a header.
 
-    Columns are parted by blanks or tabs; further columns, a second column of no meaning, blank lines and
-    lines that begin with # are passed over; gzip is read as it is.
+    Columns are separated by blanks or tabs. Further columns, the second column, blank lines and lines that begin with #
+    are ignored.
 
     Parameters
     ----------
-    path
-        A file.
     form
-        What the columns say:
-
         - "judged": one grade a document, as above.
-        - "subtopics": ``query_id subtopic doc_id relevance``, for measures of diversity. A document may
-          have a grade in each subtopic.
-        - "strata": ``query_id 0 doc_id stratum relevance``, NIST's form of a pool that was judged in part:
-          each document of the pool with the stratum from which it was drawn, or not (a grade below 0).
-        - "probabilities": ``query_id 0 doc_id relevance probability``, the probability with which the
-          document was drawn for judging: above 0, at most 1, whatever the grade.
+        - "subtopics": ``query_id subtopic doc_id relevance``; a document may have a grade in each subtopic.
+        - "strata": ``query_id 0 doc_id stratum relevance``, NIST's form of a sampled pool: each document of the pool
+          with its stratum, and a grade below 0 if it was not drawn.
+        - "probabilities": ``query_id 0 doc_id relevance probability``, the probability with which the document was
+          drawn: above 0, at most 1, whatever the grade.
 
     Returns
     -------
@@ -53,11 +46,8 @@ def read_qrels(path: str | PathLike[str], *, form: QrelsForm = "judged") -> pd.D
     Raises
     ------
     FormatError
-        With path and line: a short line, a grade that is no number, a probability that is none, a
-        document twice in a topic (or in a subtopic of it), text that is not UTF-8, a run instead of
-        qrels, nothing at all.
-    UnknownNameError
-        There is no such form.
+        With path and line: a short line, a wrong grade or probability, a repeated document in a topic (or a subtopic of
+        it), a run instead of qrels, or no row.
 
     Examples
     --------
@@ -76,35 +66,27 @@ def read_qrels(path: str | PathLike[str], *, form: QrelsForm = "judged") -> pd.D
         layout = _FORMS[form]
         _first_line(path, layout.names)
     rows = read_table(path, layout)
-    columns: dict[str, Any] = {
-        "query_id": rows.topic_names.take(rows.topics).array,
-        "doc_id": rows.documents,
-        "relevance": rows.values,
-    }
-    if layout.extra is not None:
-        columns[layout.extra.name] = rows.extra
-    return QRELS.check(pd.DataFrame(columns))
+    query_ids = rows.topic_names.take(rows.topics).array
+    qrels = pd.DataFrame({"query_id": query_ids, "doc_id": rows.documents, "relevance": rows.values})
+    return QRELS.check(qrels if layout.extra is None else qrels.assign(**{layout.extra.name: rows.extra}))
 
 
 def _probability(text: str) -> float | None:
-    """The number if it is a probability that something can have been drawn with; else None."""
+    """The number if it is above 0 and at most 1; else None."""
     value = parse_score(text)
     return value if value is not None and 0 < value <= 1 else None
 
 
-def _first_line(path: str | PathLike[str], names: str) -> tuple[int, str, list[str]]:
-    """The first line that says something, unless it is a run's."""
-    first = next(data_lines(path, WANTED), None)
-    if first is None:
-        raise source.nothing_in(path, WANTED)
-    number, line, columns = first
+def _first_line(path: FilePath, names: str) -> tuple[int, str, list[str]]:
+    """The first line of data; an error if it is a run's."""
+    number, line, columns = first_line(path, WANTED)
     if other := _run_line(columns):
         raise FormatError(path, number, f"{WANTED}: {names}", f"{other}: {quote(line.strip())}", "read it as a run")
-    return first
+    return number, line, columns
 
 
-def _layout(path: str | PathLike[str]) -> Layout:
-    """What the first line says about the others."""
+def _layout(path: FilePath) -> Layout:
+    """The layout that the first line implies."""
     number, line, columns = _first_line(path, NAMES)
     count = len(columns)
     if count == 3 and all(c.lower() in names for c, names in zip(columns, _HEADER, strict=True)):
@@ -119,10 +101,7 @@ def _layout(path: str | PathLike[str]) -> Layout:
 
 
 def _run_line(columns: list[str]) -> str:
-    """'a run' if a line with six columns or more reads as one, else ''.
-
-    With four or five columns even ``Q0`` says nothing: people write it into qrels too.
-    """
+    """'a run' if a line with six columns or more reads as one, else an empty text; shorter lines are never runs."""
     if len(columns) < 6:
         return ""
     numbers = [parse_score(c) is not None for c in columns[3:6]]

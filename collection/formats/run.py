@@ -1,15 +1,13 @@
-"""Run files: what one system retrieved, in the TREC form."""
+"""Run files: one system's rankings in the TREC form."""
 
 from __future__ import annotations
-
-from os import PathLike
 
 import pandas as pd
 
 from collection.errors import FormatError
 from collection.formats import source
-from collection.formats.source import quote
-from collection.formats.tables.lines import Layout, Tag, data_lines, parse_grade
+from collection.formats.source import FilePath, quote
+from collection.formats.tables.lines import Layout, Tag, first_line, parse_grade
 from collection.formats.tables.strict import read_table
 from collection.frames import RUN
 from collection.ranking import rank_run
@@ -19,30 +17,25 @@ WANTED = "a run"
 NAMES = "query_id Q0 doc_id rank score tag"
 
 
-def read_run(path: str | PathLike[str]) -> Run:
-    r"""Read a run file: ``query_id Q0 doc_id rank score tag``, parted by blanks or tabs.
+def read_run(path: FilePath) -> Run:
+    r"""Read a run file: ``query_id Q0 doc_id rank score tag``, separated by blanks or tabs.
 
-    Columns after the sixth, blank lines and lines that begin with # are passed over; gzip is read as it
-    is. The rank column is ignored: the score decides (see :func:`collection.ranking.rank_run`).
-
-    Parameters
-    ----------
-    path
-        A file. Lines without a tag (five columns, ``Q0`` in the second) are read too.
+    Columns after the sixth, blank lines and lines that begin with # are ignored. So is the rank column: the score
+    decides (see :func:`collection.ranking.rank_run`). Lines without a tag (five columns, ``Q0`` in the second) are read
+    too.
 
     Returns
     -------
     Run
-        `name` is the tag, or the file's name without ``.gz`` and ``.run``/``.txt``/``.trec`` where there is
-        none. `frame` is :data:`collection.frames.RUN`: ``query_id`` categorical (the order of the categories means
-        nothing), ``doc_id`` str, ``score`` float64 (may be infinite), ``rank`` and ``listed`` int32; topics in the
-        order of the file.
+        `name` is the tag; without a tag, the file's name without ``.gz`` and ``.run``/``.txt``/``.trec``. `frame` is
+        :data:`collection.frames.RUN`: ``query_id`` categorical (in no order), ``doc_id`` str, ``score`` float64 (may be
+        infinite), ``rank`` and ``listed`` int32; topics in the order of the file.
 
     Raises
     ------
     FormatError
-        With path and line: a short line, a score that is no number or NaN, a document twice in a
-        topic, a second tag, text that is not UTF-8, qrels instead of a run, nothing at all.
+        With path and line: a short line, a score that is not a number, a repeated document in a topic, a second tag,
+        qrels instead of a run, or no row.
 
     Examples
     --------
@@ -68,12 +61,9 @@ def read_run(path: str | PathLike[str]) -> Run:
     return Run(source.stem(path) if layout.tag is None else layout.tag.word, RUN.check(rank_run(frame)))
 
 
-def _layout(path: str | PathLike[str]) -> Layout:
-    """What the first line says about the others."""
-    first = next(data_lines(path, WANTED), None)
-    if first is None:
-        raise source.nothing_in(path, WANTED)
-    number, line, columns = first
+def _layout(path: FilePath) -> Layout:
+    """The layout that the first line implies."""
+    number, line, columns = first_line(path, WANTED)
     count = len(columns)
     if count >= 6:
         return Layout(WANTED, NAMES, columns=6, seen=count, doc=2, value=4, tag=Tag(5, columns[5], number))

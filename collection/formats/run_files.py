@@ -1,34 +1,28 @@
-"""Several runs at once: what each is called, and which of their lines is meant."""
+"""Several run files: names of their runs, and lines of their pairs."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from os import PathLike
 from pathlib import Path
 
 from collection.errors import InputError
 from collection.formats import source
 from collection.formats.run import WANTED, read_run
+from collection.formats.source import FilePath
 from collection.formats.tables.lines import data_lines
 from collection.records import Run
 
 LARGE = 32 << 20
-"""A file of more bytes is not read while another run is still in use."""
+"""Files with more bytes are not read while another run is in use."""
 
 RUNS_AHEAD = 2
-"""So many small runs are read while the one before is in use: one block of a file keeps only one core busy."""
+"""Small runs that are read while another is in use, since one block of a file keeps only one core busy."""
 
 
-def run_names(paths: Sequence[str | PathLike[str]]) -> list[str]:
-    """What each run is called: by its tag, or by its file where two files carry the same tag.
-
-    Raises
-    ------
-    InputError
-        Two files of one name carry one tag: nothing tells their systems apart.
-    """
+def name_runs(paths: Sequence[FilePath]) -> list[str]:
+    """The name of each run: its tag, or its file's name where two files carry the same tag."""
     tags = [_tag(path) for path in paths]
     names = [source.stem(path) if tags.count(tag) > 1 else tag for path, tag in zip(paths, tags, strict=True)]
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -40,17 +34,12 @@ def run_names(paths: Sequence[str | PathLike[str]]) -> list[str]:
     return names
 
 
-def read_runs(paths: Sequence[str | PathLike[str]]) -> Iterator[Run]:
-    """Read runs one after the other, each under the name that :func:`run_names` gives it.
+def read_runs(paths: Sequence[FilePath]) -> Iterator[Run]:
+    """Read runs one after the other, each under the name that :func:`name_runs` gives it.
 
-    A generator. While one run is in use the next are read, unless they are large: of those one at a time is in memory.
-
-    Raises
-    ------
-    FormatError, InputError
-        As :func:`~collection.formats.read_run` and :func:`run_names` do.
+    While one run is in use the next are read, unless they are large: only one large run is in memory at a time.
     """
-    names = run_names(paths)
+    names = name_runs(paths)
     ahead: deque[Future[Run]] = deque()
     with ThreadPoolExecutor(RUNS_AHEAD) as pool:
         for number, (name, path) in enumerate(zip(names, paths, strict=True)):
@@ -62,14 +51,14 @@ def read_runs(paths: Sequence[str | PathLike[str]]) -> Iterator[Run]:
             yield run._replace(name=name)
 
 
-def _tag(path: str | PathLike[str]) -> str:
-    """The tag in the first line; the file's name where there is none (`read_run` says what is wrong)."""
+def _tag(path: FilePath) -> str:
+    """The tag in the first line; the file's name where there is none."""
     first = next(data_lines(path, WANTED), None)
     return first[2][5] if first is not None and len(first[2]) >= 6 else source.stem(path)
 
 
-def line_of_pair(path: str | PathLike[str], query_id: str, doc_id: str) -> int | None:
-    """The first line of qrels that names both ids; for errors that are only seen beyond the file."""
+def find_pair_line(path: FilePath, query_id: str, doc_id: str) -> int | None:
+    """The first line of qrels with both ids, for errors that only the campaign can find."""
     for number, _, columns in data_lines(path, "qrels"):
         document = columns[1] if len(columns) == 3 else columns[2]
         if columns[0] == query_id and document == doc_id:

@@ -1,8 +1,7 @@
 """Opening files: compression, encoding, and the number of every line.
 
-Two ways in. :func:`chunks` hands out large blocks of whole lines as bytes, for the quick readers.
-:func:`lines` hands out one decoded line at a time with its number and raises the error that says where
-a file is broken; whatever looks odd to a quick reader is left to it.
+:func:`chunks` gives large blocks of whole lines as bytes, for the fast reader. :func:`lines` gives one decoded line at
+a time with its number and raises the error that says where a file is broken.
 """
 
 from __future__ import annotations
@@ -14,43 +13,39 @@ from collections.abc import Iterator
 from functools import partial
 from io import BufferedIOBase
 from pathlib import Path
-from typing import cast
+from typing import TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from collection.errors import FormatError
 
-Bytes = npt.NDArray[np.uint8]
+FilePath: TypeAlias = str | os.PathLike[str]
+Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 BOM = b"\xef\xbb\xbf"
 CHUNK = 4 << 20
-"""Bytes read at a time: large enough that a block costs nothing, small enough that several are in work at once."""
+"""Bytes read at a time: large enough to be fast, small enough that several are in work at once."""
 
 LONGEST_LINE = 128 << 20
-"""Bytes in one line, 20 times the works of Shakespeare: a document may be long, but a small gzip file that expands to
-one endless line must not fill the memory."""
+"""Bytes in one line: a small gzip file that expands to one endless line must not fill the memory."""
 
 LONGEST_ROW = 1 << 20
-"""Bytes in one line of a run or qrels: ids and numbers, no texts."""
+"""Bytes in one line of a run or qrels."""
 
 BROKEN = (EOFError, zlib.error, OSError)
-"""What a damaged gzip file, or a disk, can raise in the middle of reading."""
+"""Errors of a damaged gzip file, or a disk, in the middle of reading."""
 
 
 def quote(text: str, limit: int = 60) -> str:
-    """`text` as Python would write it, cut to about `limit` characters."""
+    """`text` as a Python literal, cut to about `limit` characters."""
     return repr(text if len(text) <= limit else text[: limit - 3] + "...")
 
 
-def open_bytes(path: str | os.PathLike[str], wanted: str) -> BufferedIOBase:
-    """Open a file for reading bytes, decompressed if its first two bytes say gzip.
+def open_bytes(path: FilePath, wanted: str) -> BufferedIOBase:
+    """Open a regular file for reading bytes, decompressed if its first two bytes say gzip.
 
-    Raises
-    ------
-    FormatError
-        If there is no such file, or it is no regular file: the readers look at a file more than once,
-        which a pipe does not allow.
+    The readers read a file more than once, which a pipe does not allow.
     """
     place = Path(path)
     if place.is_dir():
@@ -69,7 +64,7 @@ def open_bytes(path: str | os.PathLike[str], wanted: str) -> BufferedIOBase:
 
 
 class _Unzipped(gzip.GzipFile):
-    """A gzip file that closes the file under it too; GzipFile leaves one it was given open."""
+    """A gzip file that also closes the file below it, which GzipFile leaves open."""
 
     def __init__(self, raw: BufferedIOBase) -> None:
         super().__init__(fileobj=raw, mode="rb")
@@ -80,14 +75,8 @@ class _Unzipped(gzip.GzipFile):
         self._raw.close()
 
 
-def stem(path: str | os.PathLike[str]) -> str:
-    """The file's name without .gz and without one ending that run files commonly have; it becomes a name in a campaign.
-
-    Raises
-    ------
-    FormatError
-        The name is not UTF-8 and could not be written into any other file.
-    """
+def stem(path: FilePath) -> str:
+    """The file's name without .gz and one common ending of run files; it must be UTF-8."""
     name = Path(path).name.removesuffix(".gz")
     if not name.isascii() and any(0xD800 <= ord(c) <= 0xDFFF for c in name):
         shown = ascii(str(path))[1:-1]
@@ -99,25 +88,23 @@ def stem(path: str | os.PathLike[str]) -> str:
 
 
 def fits_a_column(text: str) -> bool:
-    """Whether an id can stand in a line that blanks part: not empty, one column, one line, no NUL byte.
+    """Whether an id fits a blank-separated line: not empty, no blank, tab, line end or NUL byte.
 
-    Only blanks, tabs and line ends part; a no-break space or any other character may be in an id.
+    A no-break space or any other character may be in an id.
     """
     return bool(text) and not any(c in text for c in " \t\r\n\0")
 
 
-def suffix(path: str | os.PathLike[str]) -> str:
-    """The file's ending in lower case, looking through .gz (``topics.tsv.gz`` -> ``.tsv``)."""
+def suffix(path: FilePath) -> str:
+    """The file's ending in lower case, before .gz (``topics.tsv.gz`` -> ``.tsv``)."""
     name = Path(path).name.lower().removesuffix(".gz")
     return Path(name).suffix
 
 
-def chunks(path: str | os.PathLike[str], wanted: str) -> Iterator[Bytes]:
-    """Blocks of whole lines, as they are in the file, without a byte order mark.
+def chunks(path: FilePath, wanted: str) -> Iterator[Bytes]:
+    """Blocks of whole lines as arrays, without a byte order mark.
 
-    Arrays, not bytes: whoever looks at them can do so in threads, since numpy leaves Python's lock alone.
-    Raises what is in :data:`BROKEN` where the file breaks off or a line is longer than :data:`LONGEST_ROW`: it has no
-    line numbers to offer.
+    Raises one of :data:`BROKEN`, without a line number, for a damaged file or a line longer than :data:`LONGEST_ROW`.
     """
     with open_bytes(path, wanted) as file:
         rest: Bytes = np.frombuffer(file.read(len(BOM)).removeprefix(BOM), np.uint8)
@@ -137,7 +124,7 @@ def chunks(path: str | os.PathLike[str], wanted: str) -> Iterator[Bytes]:
 
 
 def _last_line_end(block: Bytes) -> int:
-    """The place after the last line feed, 0 if there is none."""
+    """The index after the last line feed, 0 if there is none."""
     near = len(block) - 4096
     for begin in (max(near, 0), 0):
         if cut := block[begin:].tobytes().rfind(b"\n") + 1:
@@ -146,15 +133,12 @@ def _last_line_end(block: Bytes) -> int:
 
 
 def lines(
-    path: str | os.PathLike[str], wanted: str, longest: int | None = None, *, keep_ends: bool = False
+    path: FilePath, wanted: str, longest: int | None = None, *, keep_ends: bool = False
 ) -> Iterator[tuple[int, str]]:
     """Every line with its 1-based number, decoded, without a byte order mark; LF or CRLF only if `keep_ends`.
 
-    Raises
-    ------
-    FormatError
-        Where a line is not UTF-8, holds a NUL byte or has more than `longest` bytes (:data:`LONGEST_LINE` if left out),
-        or where the file breaks off.
+    Refuses lines that are not UTF-8, hold a NUL byte or have more than `longest` bytes (:data:`LONGEST_LINE` by
+    default).
     """
     number, longest = 0, longest or LONGEST_LINE
     with open_bytes(path, wanted) as file:
@@ -162,20 +146,18 @@ def lines(
             for raw in iter(partial(file.readline, longest + 1), b""):
                 number += 1
                 if len(raw) > longest:
-                    raise too_long(path, number, longest, raw)
+                    found = f"more, beginning with {quote(raw[:100].decode('utf-8', 'replace'))}"
+                    hint = "the file may lack line ends, or be damaged"
+                    raise FormatError(path, number, f"at most {longest >> 20:,} MiB in a line", found, hint)
                 line = raw.removeprefix(BOM) if number == 1 else raw
                 yield number, _decoded(path, number, line if keep_ends else line.rstrip(b"\r\n"))
         except BROKEN as error:
-            raise FormatError(
-                path,
-                number + 1,
-                f"{wanted} to the end",
-                f"damaged data ({str(error).rstrip('.') or type(error).__name__})",
-                "the file is cut short or spoilt; copy it again",
-            ) from None
+            found = f"damaged data ({str(error).rstrip('.') or type(error).__name__})"
+            hint = "the file is cut short or spoilt; copy it again"
+            raise FormatError(path, number + 1, f"{wanted} to the end", found, hint) from None
 
 
-def _decoded(path: str | os.PathLike[str], number: int, line: bytes) -> str:
+def _decoded(path: FilePath, number: int, line: bytes) -> str:
     if b"\0" in line:
         raise FormatError(path, number, "text", f"a NUL byte in {quote(line.decode('utf-8', 'replace'))}")
     try:
@@ -183,27 +165,12 @@ def _decoded(path: str | os.PathLike[str], number: int, line: bytes) -> str:
     except UnicodeDecodeError as error:
         start = error.start
         around = line[max(0, start - 20) : start + 20].decode("latin-1")
-        raise FormatError(
-            path,
-            number,
-            "UTF-8",
-            f"byte 0x{line[start]:02X} near {quote(around)}",
-            "save the file as UTF-8 (it may be Latin-1 or UTF-16)",
-        ) from None
+        found = f"byte 0x{line[start]:02X} near {quote(around)}"
+        hint = "save the file as UTF-8 (it may be Latin-1 or UTF-16)"
+        raise FormatError(path, number, "UTF-8", found, hint) from None
 
 
-def too_long(path: str | os.PathLike[str], number: int, longest: int, begin: bytes) -> FormatError:
-    """The error for a line, or a text, that has more than `longest` bytes and begins so."""
-    return FormatError(
-        path,
-        number,
-        f"at most {longest >> 20:,} MiB in a line",
-        f"more, beginning with {quote(begin[:100].decode('utf-8', 'replace'))}",
-        "the file may lack line ends, or be damaged",
-    )
-
-
-def nothing_in(path: str | os.PathLike[str], wanted: str) -> FormatError:
-    """The error for a file with no data in it; says whether there was anything at all."""
+def empty_file_error(path: FilePath, wanted: str) -> FormatError:
+    """The error for a file without data."""
     empty = next(lines(path, wanted), None) is None
     return FormatError(path, None, wanted, "an empty file" if empty else "nothing but blank lines and comments")

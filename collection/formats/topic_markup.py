@@ -1,17 +1,15 @@
-"""Topics between angle brackets: TREC's SGML, which never was SGML quite, and XML."""
+"""Topics in markup: TREC's SGML, which is not quite SGML, and XML."""
 
 from __future__ import annotations
 
 import html
 import re
 from collections.abc import Iterator
-from os import PathLike
-from typing import Any
 from xml.parsers import expat
 
 from collection.errors import FormatError
 from collection.formats import fields, source
-from collection.formats.source import quote
+from collection.formats.source import FilePath, quote
 from collection.records import Topic
 
 ID = ("query_id", "qid", "_id", "id", "number", "topic")
@@ -19,8 +17,8 @@ TITLE = ("title", "query", "text")
 DESCRIPTION = ("description", "desc", "question")
 NARRATIVE = ("narrative", "narr")
 
-# Sections of TREC topics over the years; a tag that is none of these begins a section only at the
-# beginning of a line, so that a stray <b> in a text stays text.
+# Sections of TREC topics over the years; other tags begin a section only at the beginning of a line, so that a <b> in a
+# text stays text.
 _SECTIONS = ["top", "num", "title", "desc", "narr", "head", "dom", "smry", "con", "fac", "def", "nat"]
 _TAG = re.compile(rf"(?i)</?({'|'.join(_SECTIONS)})\s*>|(?m:^[ \t]*)</?([a-z]+)\s*>")
 _LEADING_WORD = {
@@ -31,7 +29,7 @@ _LEADING_WORD = {
 }
 
 
-def parse(path: str | PathLike[str], what: str) -> Iterator[tuple[int, Topic]]:
+def parse(path: FilePath, what: str) -> Iterator[tuple[int, Topic]]:
     """Line and topic, for both kinds of markup."""
     lines, size = [], 0
     for number, line in source.lines(path, what):
@@ -41,14 +39,16 @@ def parse(path: str | PathLike[str], what: str) -> Iterator[tuple[int, Topic]]:
             raise FormatError(path, number, wanted, "more", "are these documents?")
         lines.append(line)
     text = "\n".join(lines)
-    return _sgml(path, text) if re.search(r"(?i)<top\s*>", text) else _xml(path, text)
+    if re.search(r"(?i)<top\s*>", text):
+        return _sgml(path, text)
+    return iter(_TopicElements(path).parse(text))
 
 
 def _clean(text: str) -> str:
     return " ".join(text.split())
 
 
-def _sgml(path: str | PathLike[str], text: str) -> Iterator[tuple[int, Topic]]:
+def _sgml(path: FilePath, text: str) -> Iterator[tuple[int, Topic]]:
     sections: dict[str, str] | None = None
     start = number = counted = 0
     name = ""
@@ -70,7 +70,7 @@ def _sgml(path: str | PathLike[str], text: str) -> Iterator[tuple[int, Topic]]:
         start = tag.end() if tag else end
 
 
-def _sgml_topic(path: str | PathLike[str], number: int, sections: dict[str, str]) -> Topic:
+def _sgml_topic(path: FilePath, number: int, sections: dict[str, str]) -> Topic:
     texts = {
         name: _clean(html.unescape(word.sub("", sections.get(name, ""), count=1)))
         for name, word in _LEADING_WORD.items()
@@ -83,12 +83,12 @@ def _sgml_topic(path: str | PathLike[str], number: int, sections: dict[str, str]
 
 
 class _TopicElements:
-    """Collects <topic> elements with the line where each begins."""
+    """A parser of <topic> elements with the line where each begins."""
 
-    def __init__(self, path: str | PathLike[str]) -> None:
+    def __init__(self, path: FilePath) -> None:
         self.path = path
         self.topics: list[tuple[int, Topic]] = []
-        self._parser: Any = expat.ParserCreate()
+        self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
@@ -99,18 +99,15 @@ class _TopicElements:
         self._child = self._own = ""
 
     def parse(self, text: str) -> list[tuple[int, Topic]]:
+        """The topics; white space before the first character, which XML forbids, is skipped."""
+        body = text.lstrip()
+        skipped = text[: len(text) - len(body)].count("\n")
         try:
-            self._parser.Parse(text.lstrip(), True)
+            self._parser.Parse(body, True)
         except expat.ExpatError as error:
             found = expat.ErrorString(error.code)
-            raise FormatError(self.path, self._offset(text) + error.lineno, "well-formed XML", found) from None
-        lead = self._offset(text)
-        return [(line + lead, topic) for line, topic in self.topics]
-
-    @staticmethod
-    def _offset(text: str) -> int:
-        """Lines before the first character; XML allows none, files have some."""
-        return text[: len(text) - len(text.lstrip())].count("\n")
+            raise FormatError(self.path, skipped + error.lineno, "well-formed XML", found) from None
+        return [(line + skipped, topic) for line, topic in self.topics]
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if self._record is None:
@@ -138,15 +135,11 @@ class _TopicElements:
             return
         record = {k: _clean(v) for k, v in self._record.items()}
         self._record = None
-        _, query_id = fields.identifier(self.path, self._line, {k: v for k, v in record.items() if v}, ID)
-        texts = [record.get(fields.pick(record, names) or "", "") for names in (TITLE, DESCRIPTION, NARRATIVE)]
+        _, query_id = fields.find_id(self.path, self._line, {k: v for k, v in record.items() if v}, ID)
+        texts = [record.get(fields.first_present(record, names) or "", "") for names in (TITLE, DESCRIPTION, NARRATIVE)]
         # Some tracks put the whole need between <topic> and </topic>.
         self.topics.append((self._line, Topic(query_id, texts[0] or _clean(self._own), *texts[1:])))
 
     def _entity(self, name: str, *_: object) -> None:
         line = self._parser.CurrentLineNumber
         raise FormatError(self.path, line, "plain XML", f"a definition of the entity {quote(name)}")
-
-
-def _xml(path: str | PathLike[str], text: str) -> Iterator[tuple[int, Topic]]:
-    yield from _TopicElements(path).parse(text)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from os import PathLike
 
 import pandas as pd
 
 from collection.errors import FormatError
 from collection.formats import delimited, fields, source, topic_markup
+from collection.formats.source import FilePath
 from collection.frames import TOPICS
 from collection.records import Topic
 
@@ -18,28 +18,22 @@ TITLE, DESCRIPTION, NARRATIVE = topic_markup.TITLE, topic_markup.DESCRIPTION, to
 _BARE = {width: TOPICS.names[:width] for width in (2, 3, 4)}
 
 
-def read_topics(path: str | PathLike[str]) -> pd.DataFrame:
+def read_topics(path: FilePath) -> pd.DataFrame:
     r"""Read topics in any of the field's forms; the content says which.
 
     Parameters
     ----------
     path
-        JSONL; TSV or CSV with a header; TSV without one (id, title, perhaps description and
-        narrative); TREC's SGML (``<top> <num> Number: 301 <title> ...``), with or without end tags; XML
-        (``<topic number="1"><query>...``). The id may be called query_id, qid, _id, id, number or topic; the
-        title query or text; the description desc or question; the narrative narr.
+        JSONL; TSV or CSV with a header; TSV without one (id, title, perhaps description and narrative); TREC's SGML
+        (``<top> <num> Number: 301 <title> ...``), with or without end tags; XML (``<topic number="1"><query>...``). The
+        id may be called query_id, qid, _id, id, number or topic; the title query or text; the description desc or
+        question; the narrative narr.
 
     Returns
     -------
     DataFrame
-        :data:`collection.frames.TOPICS` as str, '' where there is none, in the order of the file. In SGML and XML white
+        :data:`collection.frames.TOPICS` as str, '' for missing texts, in the order of the file. In SGML and XML white
         space is collapsed, entities are decoded, and the words "Number:", "Description:", "Narrative:" are left out.
-
-    Raises
-    ------
-    FormatError
-        With path and line: no id, the same id twice, broken JSON or XML, text that is not UTF-8, a form
-        that is none of these, nothing at all.
 
     Examples
     --------
@@ -48,7 +42,7 @@ def read_topics(path: str | PathLike[str]) -> pd.DataFrame:
     >>> read_topics("topics.tsv")["title"].tolist()
     ['Wing flow', 'Heat transfer']
     """
-    seen = fields.Seen(path, "topic")
+    seen = fields.UniqueIds(path, "topic")
     topics = []
     for number, topic in _parsed(path):
         seen.add(topic.query_id, number)
@@ -58,16 +52,16 @@ def read_topics(path: str | PathLike[str]) -> pd.DataFrame:
     return TOPICS.check(pd.DataFrame(topics, columns=list(TOPICS.names), dtype="str"))
 
 
-def _parsed(path: str | PathLike[str]) -> Iterable[tuple[int, Topic]]:
-    """The topics by the form of the first line that is not blank, then by the file's ending."""
+def _parsed(path: FilePath) -> Iterable[tuple[int, Topic]]:
+    """The topics, read in the form of the first line that is not blank, else of the file's ending."""
     number, line = fields.first_line(path, WANTED)
     begin, suffix = line.lstrip()[:1], source.suffix(path)
     fields.refuse_array(path, number, line)
     if begin == "<":
         return topic_markup.parse(path, WANTED)
     if begin == "{" or suffix in (".jsonl", ".json", ".ndjson"):
-        return _from_json(path)
-    if suffix == ".csv" or (suffix != ".tsv" and "\t" not in line and fields.header_of(line.split(","), ID)):
+        return ((at, _topic(path, at, record)) for at, record in fields.json_records(path, WANTED))
+    if suffix == ".csv" or (suffix != ".tsv" and "\t" not in line and fields.find_header(line.split(","), ID)):
         return _from_table(path, ",")
     if "\t" in line:
         return _from_table(path, "\t")
@@ -75,19 +69,15 @@ def _parsed(path: str | PathLike[str]) -> Iterable[tuple[int, Topic]]:
     raise FormatError(path, number, wanted, source.quote(line), "part the id from the text by a tab")
 
 
-def _from_json(path: str | PathLike[str]) -> Iterator[tuple[int, Topic]]:
-    for number, line in fields.data_lines(path, WANTED):
-        yield number, _topic(path, number, fields.json_object(path, number, line))
-
-
-def _from_table(path: str | PathLike[str], separator: str) -> Iterator[tuple[int, Topic]]:
+def _from_table(path: FilePath, separator: str) -> Iterator[tuple[int, Topic]]:
     for number, record in delimited.named_records(path, WANTED, separator, ID, _BARE):
         yield number, _topic(path, number, record)
 
 
-def _topic(path: str | PathLike[str], number: int, record: Mapping[str, object]) -> Topic:
-    _, query_id = fields.identifier(path, number, record, ID)
+def _topic(path: FilePath, number: int, record: Mapping[str, object]) -> Topic:
+    _, query_id = fields.find_id(path, number, record, ID)
     texts = (
-        fields.text_of(path, number, record, fields.pick(record, names)) for names in (TITLE, DESCRIPTION, NARRATIVE)
+        fields.get_text(path, number, record, fields.first_present(record, names))
+        for names in (TITLE, DESCRIPTION, NARRATIVE)
     )
     return Topic(query_id, *texts)

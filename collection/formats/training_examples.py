@@ -1,25 +1,24 @@
-"""Training data out: triples and tuples of a query, a document that answers it, and documents that do not."""
+"""Training data out: a query, a document that answers it, and documents that do not, as triples or tuples."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from math import isnan
-from os import PathLike
 from typing import NamedTuple
 
 import pandas as pd
 
 from collection.errors import InputError
 from collection.formats import source
-from collection.formats.write import replacing
+from collection.formats.source import FilePath
+from collection.formats.write import json_line, replacing, require_ids
 from collection.records import Document, require_columns
 
 NEEDED = ("query_id", "positive_id", "positive_relevance", "negative_id", "negative_relevance", "judged")
 
 BATCH = 200
-"""Lines whose documents are fetched together: these texts are in memory, and no others."""
+"""Lines whose documents are fetched together, to limit memory."""
 
 Fetch = Callable[[Sequence[str]], Mapping[str, Document]]
 
@@ -32,50 +31,35 @@ class _Line(NamedTuple):
 
 def write_training(
     frame: pd.DataFrame,
-    path: str | PathLike[str],
+    path: FilePath,
     *,
     tuples: bool = False,
     flagged: bool = False,
     queries: Mapping[str, str] | None = None,
     documents: Fetch | None = None,
 ) -> int:
-    """Write training examples, in the order of the frame: as ids, or with their texts.
+    """Write training examples, in the order of the frame, and return the number of lines.
 
     Parameters
     ----------
     frame
-        As :class:`collection.export.training_examples.Examples` has it; the rows of a positive stand together.
+        A frame of :class:`collection.export.training_examples.Examples`; the rows of a positive are adjacent.
     path
         ``.tsv``: ids, under the header ``query_id positive_id negative_id``, or for tuples ``query_id positive_id
         negative_ids`` with blanks between the ids of the last column. ``.jsonl``: objects ``{"query_id", "query",
-        "positive": {"doc_id", "title", "text", "relevance"}, "negatives": [{..., "relevance", "judged"}, ...]}``; a
-        triple has one negative, and the relevance of one that was not judged is null. Either may be followed by
-        ``.gz``. An existing file is replaced when all is written.
+        "positive": {"doc_id", "title", "text", "relevance"}, "negatives": [{..., "relevance", "judged"}, ...]}``, with
+        a null relevance for unjudged documents.
     tuples
         One line for each positive with all its negatives; else one for each negative.
     flagged
-        ``.tsv`` has a further column ``judged``: true or false, for tuples one word for each negative.
+        Add a column ``judged`` to ``.tsv``: true or false, for tuples one word for each negative.
     queries, documents
-        For ``.jsonl``: the text of each topic, and where documents come from. They are fetched :data:`BATCH` lines at a
-        time.
-
-    Returns
-    -------
-    int
-        Lines that were written, without a header.
-
-    Raises
-    ------
-    ColumnsError
-        A column is missing.
-    InputError
-        The file ends in anything else, an id could not be read back, a text is missing, or the file cannot be written.
+        For ``.jsonl``: the text of each topic, and the source of documents, asked for :data:`BATCH` lines at a time.
     """
     suffix = source.suffix(path)
     if suffix not in (".tsv", ".jsonl"):
-        raise InputError(
-            f"{path}: training data are written as .tsv (ids) or .jsonl (with texts), perhaps .gz after it"
-        )
+        forms = ".tsv (ids) or .jsonl (with texts), perhaps .gz after it"
+        raise InputError(f"{path}: training data are written as {forms}")
     require_columns(frame, NEEDED, "writing training data")
     lines = list(_lines(frame, tuples))
     with replacing(path) as file:
@@ -84,26 +68,22 @@ def write_training(
             file.write("\t".join(header) + "\n")
             file.writelines("\t".join(_cells(line, flagged)) + "\n" for line in lines)
         else:
-            for record in _records(lines, queries or {}, documents or _no_documents):
-                file.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
+            for record in _records(lines, queries or {}, documents or (lambda _: {})):
+                file.write(json_line(record))
     return len(lines)
 
 
 def _lines(frame: pd.DataFrame, tuples: bool) -> Iterator[_Line]:
     rows = zip(*(frame[name].tolist() for name in NEEDED), strict=True)
-    if not tuples:
-        for query_id, doc_id, relevance, *negative in rows:
-            yield _Line(query_id, (doc_id, relevance), [(negative[0], negative[1], negative[2])])
-        return
     for (query_id, doc_id, relevance), group in groupby(rows, key=lambda row: row[:3]):
-        yield _Line(query_id, (doc_id, relevance), [(row[3], row[4], row[5]) for row in group])
+        negatives = [(row[3], row[4], row[5]) for row in group]
+        for part in [negatives] if tuples else [[negative] for negative in negatives]:
+            yield _Line(query_id, (doc_id, relevance), part)
 
 
 def _cells(line: _Line, flagged: bool) -> list[str]:
     ids = [line.query_id, line.positive[0], *(doc_id for doc_id, _, _ in line.negatives)]
-    wrong = next((i for i in ids if not source.fits_a_column(i)), None)
-    if wrong is not None:
-        raise InputError(f"an id cannot be written if it is empty or has white space in it: {source.quote(wrong)}")
+    require_ids(ids)
     judged = [" ".join("true" if judged else "false" for _, _, judged in line.negatives)] * flagged
     return [*ids[:2], " ".join(ids[2:]), *judged]
 
@@ -116,30 +96,17 @@ def _records(lines: Sequence[_Line], queries: Mapping[str, str], documents: Fetc
         for line in batch:
             if line.query_id not in queries:
                 raise InputError(f"training data need the text of topic {source.quote(line.query_id)}; there is none")
-            yield {
-                "query_id": line.query_id,
-                "query": queries[line.query_id],
-                "positive": _document(texts, *line.positive),
-                "negatives": [
-                    {**_document(texts, doc_id, relevance), "judged": judged}
-                    for doc_id, relevance, judged in line.negatives
-                ],
-            }
+            positive = _document(texts, *line.positive)
+            negatives = [
+                {**_document(texts, doc_id, grade), "judged": judged} for doc_id, grade, judged in line.negatives
+            ]
+            query = {"query_id": line.query_id, "query": queries[line.query_id]}
+            yield query | {"positive": positive, "negatives": negatives}
 
 
 def _document(texts: Mapping[str, Document], doc_id: str, relevance: float) -> dict[str, object]:
     document = texts.get(doc_id)
     if document is None or document.text is None:
         raise InputError(f"training data need the text of document {source.quote(doc_id)}; there is none")
-    return {"doc_id": doc_id, "title": document.title, "text": document.text, "relevance": _grade(relevance)}
-
-
-def _grade(relevance: float) -> float | None:
-    """The grade, whole where it has no fraction; None where there is none."""
-    if isnan(relevance):
-        return None
-    return int(relevance) if float(relevance).is_integer() else relevance
-
-
-def _no_documents(doc_ids: Sequence[str]) -> Mapping[str, Document]:
-    return {}
+    grade = None if isnan(relevance) else int(relevance) if float(relevance).is_integer() else relevance
+    return {"doc_id": doc_id, "title": document.title, "text": document.text, "relevance": grade}

@@ -1,4 +1,4 @@
-"""Files out: qrels, pools, judgements. A failed export leaves the old file as it was."""
+"""Files out: qrels, pools, judgements, runs and tables. A failed export leaves the old file as it was."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import stat
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from os import PathLike
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,24 +21,21 @@ from collection import layout
 from collection.errors import InputError
 from collection.formats import source, spreadsheet
 from collection.formats.qrels import QrelsForm
+from collection.formats.source import FilePath
 from collection.frames import POOL, QRELS, RUN
 from collection.records import Judgement, Run, require_columns
 
 _WHOLE = ("relevance", "pool_rank", "model_round")
-"""Fields of a judgement that are whole numbers; a null among them makes pandas hold floats."""
+"""Integer fields of a judgement; pandas holds them as floats if there are nulls."""
 
 
 @contextmanager
-def replacing_bytes(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
+def replacing_bytes(path: FilePath) -> Iterator[IO[bytes]]:
     """A file that takes the place of `path` when everything is written and on disk, and not before.
 
-    It is written beside its target, since only within one file system is the exchange one step. A file that is replaced
-    keeps its permissions; a new one has those of the umask, and in a campaign's directory only its owner may read it.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written, or belongs to a campaign (:func:`collection.layout.require_output`).
+    It is written beside its target, since only within one file system is the replacement atomic. A replaced file keeps
+    its permissions; a new one has those of the umask, and in a campaign's directory only its owner may read it. A
+    campaign's own files are refused (:func:`collection.layout.require_output`).
     """
     layout.require_output(path)
     target = layout.resolved(path)  # a link stays a link: what it points to is replaced
@@ -54,13 +50,13 @@ def replacing_bytes(path: str | PathLike[str]) -> Iterator[IO[bytes]]:
         elif not target.parent.is_dir():
             raise InputError(f"{path}: cannot be written, there is no folder {target.parent}")
         else:
-            yield from _exchanged(target)
+            yield from _replace_file(target)
     except OSError as error:
         raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
 
 
-def _exchanged(target: Path) -> Iterator[IO[bytes]]:
-    """A new file beside `target`, then in its place; where anything fails it is gone."""
+def _replace_file(target: Path) -> Iterator[IO[bytes]]:
+    """A new file beside `target`, then in its place; removed if anything fails."""
     part = target.with_name(f".{target.name[:200]}.{uuid.uuid4().hex[:8]}.part")
     private = layout.home(target) is not None
     try:
@@ -75,8 +71,8 @@ def _exchanged(target: Path) -> Iterator[IO[bytes]]:
         part.unlink(missing_ok=True)
 
 
-def _descriptor(path: str | PathLike[str]) -> int | None:
-    """The open file that a path such as ``/dev/stdout`` names; opened by its path it would lose what it has so far."""
+def _descriptor(path: FilePath) -> int | None:
+    """The open file that a path such as ``/dev/stdout`` names; opening the path would truncate it."""
     found = re.fullmatch(r"/(?:dev|proc/self)/(?:fd/(\d+)|stdout|stderr)", os.fspath(path))
     if found is None:
         return None
@@ -84,8 +80,8 @@ def _descriptor(path: str | PathLike[str]) -> int | None:
 
 
 @contextmanager
-def replacing(path: str | PathLike[str]) -> Iterator[IO[str]]:
-    """The same for text; compressed if the name ends in ``.gz``."""
+def replacing(path: FilePath) -> Iterator[IO[str]]:
+    """A text file that :func:`replacing_bytes` writes; compressed if the name ends in ``.gz``."""
     with replacing_bytes(path) as raw:
         if layout.resolved(path).name.endswith(".gz"):
             # No name and no time inside: the same content gives the same bytes.
@@ -97,29 +93,25 @@ def replacing(path: str | PathLike[str]) -> Iterator[IO[str]]:
         else:
             text = io.TextIOWrapper(raw, "utf-8", newline="")
             yield text
-            text.detach()  # flushes, and leaves the file open for whoever puts it in its place
+            text.detach()  # flushes, and leaves the file open for replacing_bytes
 
 
-def write_qrels(frame: pd.DataFrame, path: str | PathLike[str], *, form: QrelsForm = "judged") -> None:
+def write_qrels(frame: pd.DataFrame, path: FilePath, *, form: QrelsForm = "judged") -> None:
     r"""Write qrels in the TREC form, ``query_id 0 doc_id relevance``, in the order of the frame.
 
     Parameters
     ----------
     frame
         :data:`collection.frames.QRELS` with the column that the form adds.
-    path
-        Compressed if it ends in ``.gz``. An existing file is replaced when all is written.
     form
         As :func:`collection.formats.read_qrels` reads it back: "strata" has ``stratum`` before the grade,
-        "probabilities" has ``probability`` behind it, "subtopics" ``subtopic`` in the second column.
+        "probabilities" ``probability`` behind it, "subtopics" ``subtopic`` in the second column.
 
     Raises
     ------
-    ColumnsError
-        If a column is missing.
     InputError
-        If an id could not be read back (empty, white space in it, a topic that begins with #), a grade
-        is missing, or the file cannot be written.
+        An id could not be read back (empty, white space in it, a topic that begins with #), or the file cannot be
+        written.
 
     Examples
     --------
@@ -131,75 +123,43 @@ def write_qrels(frame: pd.DataFrame, path: str | PathLike[str], *, form: QrelsFo
     """
     extra = {"subtopics": "subtopic", "strata": "stratum", "probabilities": "probability"}.get(form)
     QRELS.check(frame, "writing qrels", also=[extra] if extra else [])
-    topics = _ids(frame, "query_id")
-    documents = _ids(frame, "doc_id")
+    topics, documents = _format_ids(frame, "query_id"), _format_ids(frame, "doc_id")
     if any(t.startswith("#") for t in set(topics)):
         raise InputError("a query_id that begins with # would be read as a comment; rename the topic")
-    grades = [_number(grade) for grade in frame["relevance"].tolist()]
-    columns: list[Sequence[str]] = [topics, ["0"] * len(frame), documents, grades]
+    grades = [format_number(grade) for grade in frame["relevance"].tolist()]
+    columns = [topics, ["0"] * len(frame), documents, grades]
     if form == "subtopics":
-        columns[1] = _ids(frame, "subtopic")
+        columns[1] = _format_ids(frame, "subtopic")
     elif form == "strata":
-        columns.insert(3, _ids(frame, "stratum"))
+        columns.insert(3, _format_ids(frame, "stratum"))
     elif form == "probabilities":
-        columns.append([_number(p) for p in frame["probability"].tolist()])
+        columns.append([format_number(p) for p in frame["probability"].tolist()])
     with replacing(path) as file:
-        for row in zip(*columns, strict=True):
-            file.write(" ".join(row) + "\n")
+        file.writelines(" ".join(row) + "\n" for row in zip(*columns, strict=True))
 
 
-def write_pool(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
+def write_pool(frame: pd.DataFrame, path: FilePath) -> None:
     """Write a pool as TSV with the header ``query_id doc_id strategy rank``, in the order of the frame.
 
-    Of a pool that was sampled the file has a column ``probability``, and ``stratum`` where it has strata.
-
-    Parameters
-    ----------
-    frame
-        ``query_id``, ``doc_id``, ``strategy``, ``rank``, and perhaps ``probability`` and ``stratum``, which are written
-        if any row has one. What is null is empty in the file.
-    path
-        Compressed if it ends in ``.gz``. An existing file is replaced when all is written.
-
-    Raises
-    ------
-    ColumnsError
-        If a column is missing.
-    InputError
-        If an id or a strategy could not be read back, or the file cannot be written.
+    ``probability`` and ``stratum`` follow if any row has one. A null is empty in the file.
     """
     POOL.check(frame, "writing a pool")
-    strategies = ["" if s is None else str(s) for s in _plain(frame["strategy"])]
-    wrong = next((s for s in strategies if "\t" in s or "\n" in s or "\r" in s), None)
+    strategies = ["" if s is None else str(s) for s in _to_python(frame["strategy"])]
+    wrong = next((s for s in strategies if re.search(r"[\t\n\r]", s)), None)
     if wrong is not None:
         raise InputError(f"a strategy cannot be written with a tab or a line end in it: {source.quote(wrong)}")
     numbers = ["rank", *(c for c in ("probability", "stratum") if c in frame and frame[c].notna().any())]
-    cells = [["" if n is None else _number(n) for n in _plain(frame[column])] for column in numbers]
+    cells = [["" if n is None else format_number(n) for n in _to_python(frame[column])] for column in numbers]
     with replacing(path) as file:
         file.write("\t".join([*POOL.names[:3], *numbers]) + "\n")
-        for row in zip(_ids(frame, "query_id"), _ids(frame, "doc_id"), strategies, *cells, strict=True):
+        for row in zip(_format_ids(frame, "query_id"), _format_ids(frame, "doc_id"), strategies, *cells, strict=True):
             file.write("\t".join(row) + "\n")
 
 
-def write_judgements(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
-    """Write the judgement log, every column of the frame, in its order.
+def write_judgements(frame: pd.DataFrame, path: FilePath) -> None:
+    """Write the judgement log (fields of :class:`.Judgement` and others), every column of the frame, in its order.
 
-    Parameters
-    ----------
-    frame
-        The fields of :class:`collection.records.Judgement`; further columns are written too.
-    path
-        ``.jsonl``: one object a line, nulls kept. ``.csv``: a header, nulls empty, lists as JSON, and an apostrophe
-        before texts that a spreadsheet would compute (:mod:`collection.formats.spreadsheet`). Either may be followed by
-        ``.gz``. ``.parquet``: every column with its type, times as the same text as elsewhere, passages nested. An
-        existing file is replaced when all is written.
-
-    Raises
-    ------
-    ColumnsError
-        If a field is missing.
-    InputError
-        If the file ends in anything else, or cannot be written.
+    Forms are those of :func:`write_log` and ``.parquet``: every column with its type, times as text, passages nested.
     """
     if Path(path).name.lower().endswith(".parquet"):
         require_columns(frame, Judgement._fields, "writing judgements")
@@ -210,31 +170,17 @@ def write_judgements(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
 
 def write_log(
     frame: pd.DataFrame,
-    path: str | PathLike[str],
+    path: FilePath,
     wanted: Sequence[str],
     what: str,
     forms: Sequence[str] = (".jsonl", ".csv"),
     more: Sequence[str] = (),
 ) -> None:
-    """Write a log of what people said, every column of the frame, in its order; `what` names it in errors.
+    """Write a log with the columns `wanted` and perhaps others, in the order of the frame; `what` names it in errors.
 
-    Parameters
-    ----------
-    frame
-        The columns that are `wanted`; further ones are written too. Tuples become lists.
-    path
-        Ends in one of `forms`, perhaps followed by ``.gz``: ``.jsonl``, one object a line, nulls kept; ``.csv``, a
-        header, nulls empty, lists as JSON, and an apostrophe before texts that a spreadsheet would compute. An existing
-        file is replaced when all is written.
-    more
-        Forms that the caller writes itself, for the error.
-
-    Raises
-    ------
-    ColumnsError
-        If a column is missing.
-    InputError
-        If the file ends in anything else, or cannot be written.
+    Of the `forms`, ``.jsonl`` has one object a line and keeps nulls; ``.csv`` has a header, empty nulls, lists as JSON,
+    and an apostrophe before texts that a spreadsheet would compute (:mod:`collection.formats.spreadsheet`). `more` are
+    forms that the caller writes, for the error.
     """
     suffix = source.suffix(path)
     if suffix not in forms:
@@ -242,28 +188,25 @@ def write_log(
         raise InputError(f"{path}: {what} are written as {' or '.join(forms)} (perhaps .gz after it){also}")
     require_columns(frame, wanted, f"writing {what}")
     names = [str(c) for c in frame.columns]
-    columns = [_plain(frame[c], whole=c in _WHOLE) for c in frame.columns]
-    rows: Iterable[tuple[Any, ...]] = zip(*columns, strict=True)
+    rows = zip(*(_to_python(frame[c], whole=c in _WHOLE) for c in frame.columns), strict=True)
     with replacing(path) as file:
         if suffix == ".jsonl":
             for row in rows:
-                record = dict(zip(names, row, strict=True))
-                file.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
+                file.write(json_line(dict(zip(names, row, strict=True))))
         else:
             writer = csv.writer(file, lineterminator="\n")
-            # Before Python 3.13 a carriage return alone does not make the writer quote a cell, and no reader takes it.
+            # Before Python 3.13 a lone carriage return does not make the writer quote a cell, and no reader accepts it.
             quoting = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
             writer.writerow(names)
-            texts = [name not in spreadsheet.IDS for name in names]
             for row in rows:
-                cells = zip(map(_cell, row), texts, strict=True)
-                written = [spreadsheet.escaped(cell) if is_text else cell for cell, is_text in cells]
+                cells = zip(names, map(_format_cell, row), strict=True)
+                written = [cell if name in spreadsheet.IDS else spreadsheet.escape(cell) for name, cell in cells]
                 returns = any(isinstance(cell, str) and "\r" in cell for cell in written)
                 (quoting if returns else writer).writerow(written)
 
 
-def _write_parquet(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
-    """Write the log of judgements as Parquet; a column in which everything is null has its type all the same."""
+def _write_parquet(frame: pd.DataFrame, path: FilePath) -> None:
+    """Write the log of judgements as Parquet; a column of nulls keeps its type."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -271,7 +214,7 @@ def _write_parquet(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
     types = dict.fromkeys(_WHOLE, number) | dict.fromkeys(("seconds", "away", "probability"), pa.float64())
     types |= {"flagged": pa.bool_(), "passages": pa.list_(pa.struct(passage))}
     schema = pa.schema([(str(c), types.get(str(c), pa.string())) for c in frame.columns])
-    columns = {str(c): _plain(frame[c], whole=c in _WHOLE) for c in frame.columns}
+    columns = {str(c): _to_python(frame[c], whole=c in _WHOLE) for c in frame.columns}
     columns["passages"] = [
         [p if isinstance(p, dict) else {"start": p[0], "end": p[1], "text": None} for p in marked or ()]
         for marked in columns["passages"]
@@ -280,41 +223,30 @@ def _write_parquet(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
         pq.write_table(pa.table(columns, schema=schema), file, compression="zstd")
 
 
-def write_passages(judgements: pd.DataFrame, path: str | PathLike[str]) -> int:
-    """Write the passages that annotators marked, one a line; returns how many.
+def write_passages(judgements: pd.DataFrame, path: FilePath) -> int:
+    """Write the passages that annotators marked, one a line of ``.jsonl``; returns how many.
 
-    Parameters
-    ----------
-    judgements
-        ``query_id``, ``doc_id``, ``annotator``, ``relevance``, and ``passages`` with their words, as
-        :meth:`.DocumentView.quoted` gives them.
-    path
-        ``.jsonl``, perhaps ``.gz`` after it: ``query_id``, ``doc_id``, ``annotator``, ``relevance`` (null where no
-        grade could be given), ``start``, ``end`` (characters of the text as it is shown), ``text``.
+    `judgements` has the columns below, with the ``passages`` of :meth:`.DocumentView.quoted` in place of the last
+    three. A line has ``query_id``, ``doc_id``, ``annotator``, ``relevance`` (perhaps null), ``start``, ``end``
+    (characters of the text as it is shown), ``text``.
     """
     if source.suffix(path) != ".jsonl":
         raise InputError(f"{path}: passages are written as .jsonl (perhaps .gz after it)")
     names = ("query_id", "doc_id", "annotator", "relevance")
-    columns = [_plain(judgements[name], whole=name in _WHOLE) for name in names]
+    columns = [_to_python(judgements[name], whole=name in _WHOLE) for name in names]
     count = 0
     with replacing(path) as file:
-        for *said, passages in zip(*columns, judgements["passages"], strict=True):
+        for *fields, passages in zip(*columns, judgements["passages"], strict=True):
             for passage in passages:
-                record = dict(zip(names, said, strict=True)) | dict(passage)
-                file.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
+                file.write(json_line(dict(zip(names, fields, strict=True)) | dict(passage)))
                 count += 1
     return count
 
 
-def write_run(run: Run, path: str | PathLike[str]) -> None:
+def write_run(run: Run, path: FilePath) -> None:
     """Write a run in the TREC form, each topic as the system listed it; the fourth column is the place in that list.
 
-    Parameters
-    ----------
-    run
-        Blanks in its name become ``_``: the tag is one column.
-    path
-        Compressed if it ends in ``.gz``. An existing file is replaced when all is written.
+    Blanks in the run's name become ``_``, since the tag is one column.
     """
     RUN.check(run.frame, "writing a run")
     tag = "_".join(run.name.split()) or "run"
@@ -325,51 +257,53 @@ def write_run(run: Run, path: str | PathLike[str]) -> None:
             file.write(f"{query_id} Q0 {doc_id} {place} {score!r} {tag}\n")
 
 
-def write_lines(lines: Iterable[str], path: str | PathLike[str]) -> None:
-    """Write one text a line, such as the ids of documents that are wanted.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
-    """
+def write_lines(lines: Iterable[str], path: FilePath) -> None:
+    """Write one text a line."""
     with replacing(path) as file:
         file.writelines(f"{line}\n" for line in lines)
 
 
-def write_report(report: Mapping[str, Any], path: str | PathLike[str], ending: str) -> None:
-    """Write as JSON how a file was made, beside it: FILE and `ending` is its name. Nothing stands beside a pipe."""
+def write_report(report: Mapping[str, object], path: FilePath, ending: str) -> None:
+    """Write a JSON report on how a file was made to the file's path plus `ending`; nothing beside a pipe."""
     if _descriptor(path) is None and Path(path).is_file():
         write_lines([json.dumps(report, indent=2, ensure_ascii=False)], f"{path}{ending}")
 
 
-def write_table(frame: pd.DataFrame, path: str | PathLike[str]) -> None:
-    """Write a frame of plain columns as TSV with a header; replaced whole or left as it was."""
+def write_table(frame: pd.DataFrame, path: FilePath) -> None:
+    """Write a frame as TSV with a header."""
     with replacing(path) as file:
         frame.to_csv(file, sep="\t", index=False, lineterminator="\n")
 
 
-def _number(value: float) -> str:
+def json_line(record: object) -> str:
+    """A line of JSONL."""
+    return json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def format_number(value: float) -> str:
+    """A number without needless decimals."""
     return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
-def _cell(value: Any) -> Any:
-    """A value of CSV: lists as JSON."""
+def _format_cell(value: object) -> object:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple | list) else value
 
 
-def _plain(column: pd.Series, whole: bool = False) -> list[Any]:
-    """Python values, with None for every kind of null."""
+def _to_python(column: pd.Series, whole: bool = False) -> list[Any]:
+    """Python values, with None for every null."""
     values = [None if null else v for v, null in zip(column.tolist(), column.isna(), strict=True)]
-    if whole:
-        return [int(v) if isinstance(v, float) and v.is_integer() else v for v in values]
-    return values
+    return [int(v) if whole and isinstance(v, float) and v.is_integer() else v for v in values]
 
 
-def _ids(frame: pd.DataFrame, name: str) -> list[str]:
-    """Ids as text; each must survive being read back from a line that blanks part."""
-    ids = ["" if i is None else str(i) for i in _plain(frame[name])]
+def _format_ids(frame: pd.DataFrame, name: str) -> list[str]:
+    """Ids as text that can be read back."""
+    ids = ["" if i is None else str(i) for i in _to_python(frame[name])]
+    require_ids(ids, f"a {name}")
+    return ids
+
+
+def require_ids(ids: Iterable[str], what: str = "an id") -> None:
+    """Refuse ids that could not be read back from a blank-separated line."""
     wrong = next((i for i in ids if not source.fits_a_column(i)), None)
     if wrong is not None:
-        raise InputError(f"a {name} cannot be written if it is empty or has white space in it: {source.quote(wrong)}")
-    return ids
+        raise InputError(f"{what} cannot be written if it is empty or has white space in it: {source.quote(wrong)}")

@@ -1,4 +1,4 @@
-"""A run laid over its qrels: the (topics x depth) matrix of grades that every measure reads."""
+"""A run aligned with its qrels: the (topics x depth) matrix of grades that every measure reads."""
 
 from __future__ import annotations
 
@@ -19,23 +19,16 @@ Version = Literal[9, 10]
 """The trec_eval whose order and recall levels are kept."""
 
 UNJUDGED = -1
-"""What a cell holds where the qrels name the document without a grade: pooled, but not judged."""
+"""A cell whose document the qrels name without a grade: pooled, but not judged."""
 
 UNPOOLED = -2
-"""What a cell holds where the qrels do not name the document, or the run has ended."""
+"""A cell whose document the qrels do not name, or beyond the end of the run."""
 
 
 class Found(NamedTuple):
-    """The relevant documents that a run found, topic by topic, best rank first; F of them in all.
+    """The F relevant documents that a run found, topic by topic, best rank first.
 
-    Attributes
-    ----------
-    topic
-        (F,): the row of the topic.
-    rank
-        (F,): the rank, from 1.
-    nth
-        (F,): how many relevant documents stand at this rank or above.
+    Each has the row of its topic, its rank from 1, and the number of relevant documents at this rank or above; (F,).
     """
 
     topic: Ints
@@ -44,13 +37,25 @@ class Found(NamedTuple):
 
 
 def places(cells: Bools) -> tuple[Ints, Ints]:
-    """Row and column of every True, as np.nonzero gives them, in a third of the time where they are few."""
+    """Row and column of every True, as np.nonzero, in a third of the time where they are few."""
     return divmod(np.flatnonzero(cells), max(1, cells.shape[1]))
+
+
+def compact_grades(grades: Floats) -> Grades:
+    """The same as small integers if all grades are whole, since these matrices are read many times."""
+    if not (grades == np.trunc(grades)).all():
+        return grades
+    return grades.astype(np.int16 if grades.max(initial=0) < np.iinfo(np.int16).max else np.int64)
+
+
+def grade_levels(grades: Grades) -> tuple[float, ...]:
+    """The different grades above 0, lowest first."""
+    return tuple(map(float, np.unique(grades[grades > 0])))
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What a sampled pool adds: which stratum each document was drawn from, and how much of it was judged.
+    """The strata of a sampled pool, and how much of each was judged.
 
     Attributes
     ----------
@@ -63,8 +68,8 @@ class Sample:
     graded
         (T, J): the strata of the documents in :attr:`Aligned.judged`, in their order; -1 as padding.
     listed
-        Whether the qrels name the documents that were left out of the sample too (grade -1). Where they
-        do not, the retrieved documents of a stratum are estimated from the judged ones.
+        Whether the qrels also name the documents outside the sample (grade -1). Otherwise the retrieved documents of a
+        stratum are estimated from the judged ones.
     """
 
     stratum: Ints
@@ -76,14 +81,9 @@ class Sample:
 
 @dataclass(frozen=True)
 class Subtopics:
-    """What diversity qrels add: the grade of a document for each of the topic's S subtopics.
+    """The grades for each of the topic's S subtopics, UNJUDGED where there is none.
 
-    Attributes
-    ----------
-    grades
-        (T, D, S): the grade of the document at each rank for each subtopic; UNJUDGED where there is none.
-    judged
-        (T, P, S): the same for all documents that the qrels name, in their order.
+    `grades` are (T, D, S), of the document at each rank; `judged` (T, P, S), of all documents that the qrels name.
     """
 
     grades: Grades
@@ -92,15 +92,14 @@ class Subtopics:
 
 @dataclass(frozen=True)
 class Aligned:
-    """One run laid over its qrels. T topics, D the depth of the deepest topic, J the most judged.
+    """One run aligned with its qrels. T topics, D the depth of the deepest topic, J the most judged.
 
     Attributes
     ----------
     topics
-        The T topics of the qrels, in the order of the qrels. Every measure gives one value for each.
+        The T topics, in the order of the qrels. Every measure gives one value for each.
     grades
-        (T, D): the grade of the document at each rank; :data:`UNJUDGED` or :data:`UNPOOLED` (both below
-        0) where there is none. Integers, or float64 where the qrels carry fractions.
+        (T, D): the grade of the document at each rank; :data:`UNJUDGED` or :data:`UNPOOLED`, both below 0, if none.
     retrieved
         (T,): how many documents the run has for the topic; 0 where it lacks the topic.
     judged
@@ -108,9 +107,9 @@ class Aligned:
     levels
         The different grades above 0 that the qrels have anywhere, lowest first.
     ignored_topics
-        Topics of the run that the qrels do not have, in the run's order: nothing can be said of them.
+        Topics of the run that the qrels do not have, in the run's order.
     sample, subtopics
-        What qrels with strata or probabilities, or with subtopics, say besides.
+        Of qrels with strata or probabilities, or with subtopics.
     version
         The trec_eval whose conventions hold.
     """

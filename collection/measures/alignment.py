@@ -1,12 +1,11 @@
-"""Run + qrels -> :class:`~collection.measures.aligned.Aligned`: ids are matched once, here, and never again."""
+"""Alignment of runs with qrels: the one place where ids are matched."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -14,15 +13,29 @@ import pandas as pd
 
 from collection.errors import InputError
 from collection.frames import QRELS
-from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Floats, Grades, Ints, Sample, Subtopics, Version
+from collection.measures.aligned import (
+    UNJUDGED,
+    UNPOOLED,
+    Aligned,
+    Floats,
+    Grades,
+    Ints,
+    Sample,
+    Subtopics,
+    Version,
+    compact_grades,
+    grade_levels,
+)
 from collection.ranking import rank_run
+from collection.threads import map_ahead
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
 class QrelsIndex:
-    """Qrels made ready to be met by any number of runs: ids are looked up in it, and never again.
-
-    T topics, P different pairs, S subtopics. Made by :func:`index_qrels`.
+    """Qrels prepared by :func:`index_qrels` for any number of runs: T topics, P different pairs, S subtopics.
 
     Attributes
     ----------
@@ -53,7 +66,7 @@ class QrelsIndex:
 
 
 def index_qrels(qrels: pd.DataFrame) -> QrelsIndex:
-    """Make qrels ready for :func:`align`, which says what they are; worth it for more than one run."""
+    """Prepare qrels for :func:`align` of more than one run."""
     QRELS.check(qrels)
     topic_of_qrel, topics = pd.factorize(qrels["query_id"].astype("str"))
     doc_of_qrel, documents = pd.factorize(qrels["doc_id"].astype("str"))
@@ -72,31 +85,29 @@ def index_qrels(qrels: pd.DataFrame) -> QrelsIndex:
         documents=documents,
         pairs=pairs,
         grade=grade,
-        judged=_side_by_side(topic_of_pair[order], grade[order], len(topics), UNJUDGED),
-        levels=_levels(grade),
+        judged=stack_by_topic(topic_of_pair[order], grade[order], len(topics), UNJUDGED),
+        levels=grade_levels(grade),
         stratum=stratum,
         sample=sample,
         subtopics=subtopics,
-        known=None if subtopics is None else _side_by_side(topic_of_pair, subtopics, len(topics), UNJUDGED),
+        known=None if subtopics is None else stack_by_topic(topic_of_pair, subtopics, len(topics), UNJUDGED),
     )
 
 
 def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Version = 10) -> Aligned:
-    """Lay a run over its qrels.
+    """Align a run with its qrels.
 
-    The run is put into trec_eval's order first (score descending, ties by document id descending; a
-    rank column is ignored). Negative grades are unjudged. Topics of the qrels that the run lacks stay
-    as empty rows.
+    The run is sorted in trec_eval's order first (score descending, ties by document id descending; a rank column is
+    ignored). Negative grades are unjudged. Topics of the qrels that the run lacks stay as empty rows.
 
     Parameters
     ----------
     run
-        :data:`collection.frames.SCORES`; quickest as the reader gives it (``query_id`` categorical, ``doc_id`` of type
-        str).
+        :data:`collection.frames.SCORES`; fastest with ``query_id`` categorical and ``doc_id`` of type str.
     qrels
-        :data:`collection.frames.QRELS`; one row per pair. With ``subtopic`` one row per pair and subtopic, and the
-        grade of the pair is the highest of them. With ``stratum`` or ``probability`` (of being judged) the qrels are a
-        sample, which xinfAP and infNDCG read. Or what :func:`index_qrels` made of such a frame.
+        :data:`collection.frames.QRELS`, one row per pair, or :func:`index_qrels` of it. With ``subtopic`` one row per
+        pair and subtopic; the grade of the pair is the highest of them. With ``stratum`` or ``probability`` (of being
+        judged) the qrels are a sample, which xinfAP and infNDCG read.
     version
         9 compares scores as trec_eval 9 does, as 32-bit floats: more of them are equal.
 
@@ -105,12 +116,12 @@ def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Versi
     ColumnsError
         A frame lacks a column.
     InputError
-        An id that is missing, a grade that is no number, a judged document twice in a topic of the run, a row without
-        its stratum or probability, or a probability that is not above 0 and at most 1.
+        A missing id, a grade that is no number, a judged document twice in a topic of the run, a row without its
+        stratum or probability, or a probability that is not above 0 and at most 1.
     """
     index = qrels if isinstance(qrels, QrelsIndex) else index_qrels(qrels)
     ranked = rank_as(run, version)
-    # A ranked run has each topic in one piece, so that topics are looked up once a piece and not once a row.
+    # A ranked run has each topic in one piece, so that topics are looked up once per piece, not per row.
     rank = ranked["rank"].to_numpy()
     starts = np.flatnonzero(rank == 1)
     run_topics = ranked["query_id"].iloc[starts].astype("str")
@@ -119,7 +130,7 @@ def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Versi
     retrieved = np.zeros(len(index.topics), dtype=np.int64)
     retrieved[topic_of_piece[known]] = np.diff(starts, append=len(rank))[known]
 
-    # Only rows whose document is judged for some topic are looked at any further: in a run they are few.
+    # Only rows whose document is judged for some topic matter: in a run they are few.
     doc_of_row = _among(ranked["doc_id"], index.documents)
     rows = np.flatnonzero(doc_of_row >= 0)
     topic_of_row = topic_of_piece[np.searchsorted(starts, rows, side="right") - 1]
@@ -159,7 +170,7 @@ def align(run: pd.DataFrame, qrels: pd.DataFrame | QrelsIndex, *, version: Versi
 
 
 def rank_as(run: pd.DataFrame, version: Version) -> pd.DataFrame:
-    """The run in the order of that trec_eval: version 9 compares scores as 32-bit floats."""
+    """Rank the run as that trec_eval does: version 9 compares scores as 32-bit floats."""
     ranked = rank_run(run)
     if version == 9:
         with np.errstate(over="ignore"):  # beyond their range lies infinity, as in C
@@ -168,20 +179,10 @@ def rank_as(run: pd.DataFrame, version: Version) -> pd.DataFrame:
 
 
 def from_grades(rankings: Sequence[Sequence[float | None]], judged: Sequence[Sequence[float]] | None = None) -> Aligned:
-    """What :func:`align` gives, written down by hand: for lectures, tests and simulations.
+    """Write an :class:`Aligned` by hand, for lectures, tests and simulations; its topics are "1", "2", ...
 
-    Parameters
-    ----------
-    rankings
-        For each topic the grade at each rank; None where nobody judged the document.
-    judged
-        For each topic the grades of all judged documents, in any order; the graded ones of its ranking
-        if left out, so that nothing relevant was missed.
-
-    Returns
-    -------
-    Aligned
-        Its topics are called "1", "2", ...
+    `rankings` have for each topic the grade at each rank, None for unjudged; `judged` for each topic the grades of all
+    judged documents, in any order (those of its ranking if left out, so that nothing relevant was missed).
 
     Examples
     --------
@@ -200,16 +201,18 @@ def from_grades(rankings: Sequence[Sequence[float | None]], judged: Sequence[Seq
     order = order[grade[len(flat) :][order] > UNJUDGED]
     return Aligned(
         topics=[str(i + 1) for i in range(len(rankings))],
-        grades=_side_by_side(np.repeat(np.arange(len(rankings)), lengths), grade[: len(flat)], len(rankings), UNPOOLED),
+        grades=stack_by_topic(
+            np.repeat(np.arange(len(rankings)), lengths), grade[: len(flat)], len(rankings), UNPOOLED
+        ),
         retrieved=lengths,
-        judged=_side_by_side(graded[order], grade[len(flat) :][order], len(rankings), UNJUDGED),
-        levels=_levels(grade),
+        judged=stack_by_topic(graded[order], grade[len(flat) :][order], len(rankings), UNJUDGED),
+        levels=grade_levels(grade),
         ignored_topics=[],
     )
 
 
 LOOKED_UP_AT_ONCE = 1 << 20
-"""Ids that one thread looks up before it takes the next ones: arrow lets go of Python meanwhile."""
+"""Ids that one thread looks up at a time; arrow releases the interpreter meanwhile."""
 
 
 def _first(frame: pd.DataFrame, which: npt.NDArray[np.bool_]) -> str:
@@ -225,17 +228,11 @@ def _as_grades(relevance: pd.Series, lowest: int = UNJUDGED) -> Grades:
         wrong = values[~(np.abs(values) < 2**31)][0]
         raise InputError(f"a grade is a number below 2,147,483,648, found {wrong}; leave out what nobody judged")
     values = np.where(values < 0, np.maximum(np.floor(values), lowest), values)
-    if (values == np.trunc(values)).all():
-        return values.astype(np.int16 if values.max(initial=0) < np.iinfo(np.int16).max else np.int64)
-    return values
-
-
-def _levels(grade: Grades) -> tuple[float, ...]:
-    return tuple(map(float, np.unique(grade[grade > 0])))
+    return compact_grades(values)
 
 
 def _among(column: pd.Series, names: pd.Index) -> npt.NDArray[np.int32]:
-    """For each row its place in `names`, -1 where it is not there. Arrow does it: strings never become objects."""
+    """(rows,): the place of each value in `names`, or -1; by arrow, so that strings never become objects."""
     import pyarrow.compute as pc
 
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -243,18 +240,17 @@ def _among(column: pd.Series, names: pd.Index) -> npt.NDArray[np.int32]:
     texts, wanted = _arrow(column.astype("str")), _arrow(pd.Series(names).astype("str"))
     wanted = wanted.cast(texts.type)
 
-    def places(part: Any) -> npt.NDArray[np.int32]:
+    def places(part: pa.Array) -> npt.NDArray[np.int32]:
         return pc.index_in(part, value_set=wanted).fill_null(-1).to_numpy()
 
     parts = -(-len(texts) // LOOKED_UP_AT_ONCE)
     if parts < 2:
         return places(texts)
-    with ThreadPoolExecutor(min(parts, os.cpu_count() or 1)) as pool:
-        found = pool.map(places, (texts.slice(i * LOOKED_UP_AT_ONCE, LOOKED_UP_AT_ONCE) for i in range(parts)))
-        return np.concatenate(list(found))
+    slices = (texts.slice(i * LOOKED_UP_AT_ONCE, LOOKED_UP_AT_ONCE) for i in range(parts))
+    return np.concatenate(list(map_ahead(places, slices, min(parts, os.cpu_count() or 1))))
 
 
-def _arrow(column: pd.Series) -> Any:
+def _arrow(column: pd.Series) -> pa.Array:
     """The column as one arrow array, without a copy where pandas holds it so."""
     import pyarrow as pa
 
@@ -262,8 +258,8 @@ def _arrow(column: pd.Series) -> Any:
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
-def _side_by_side(topic: Ints, values: Grades, topics: int, padding: int) -> Grades:
-    """(T, most): the values of each topic in a row of their own. They come topic by topic."""
+def stack_by_topic(topic: Ints, values: Grades, topics: int, padding: int) -> Grades:
+    """(T, most): the values of each topic, which come topic by topic, in a row of their own."""
     counts = np.bincount(topic, minlength=topics)
     column = np.arange(len(topic)) - np.repeat(np.cumsum(counts) - counts, counts)
     matrix = np.full((topics, int(counts.max(initial=0)), *values.shape[1:]), padding, dtype=values.dtype)
@@ -298,7 +294,7 @@ def _strata(
         if not ((probability > 0) & (probability <= 1)).all():
             raise InputError("the probability of being judged is above 0 and at most 1 in every row of the qrels")
         size = judged / probability
-    graded = _side_by_side(topic_of_pair[order], stratum[order], topics, -1)
+    graded = stack_by_topic(topic_of_pair[order], stratum[order], topics, -1)
     return stratum, Sample(np.empty((topics, 0), np.int64), size, judged, graded, listed=name == "stratum")
 
 

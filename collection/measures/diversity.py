@@ -7,12 +7,15 @@ web tracks' ndeval, every subtopic equally likely.
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
 from collection.measures.aligned import Aligned, Bools, Floats, Ints
 from collection.measures.table import MEASURES, Persistence, Positive, Share
 from collection.measures.trace import divide, show
+
+_add = partial(MEASURES.add, needs="subtopics", monotone=0)
 
 
 def _covers(aligned: Aligned, rel: float, cutoff: int | None) -> tuple[Bools, Bools, Ints]:
@@ -50,18 +53,17 @@ def _ideal_order(known: Bools, alpha: float, cutoff: int | None) -> Bools:
 def _discounted(gain: Floats, rank_based: bool) -> Floats:
     """(T,): the gains over log2(i + 1), or over i."""
     ranks = np.arange(1, gain.shape[1] + 1)
-    discount = ranks if rank_based else np.log2(ranks + 1)
-    show("gain", gain)
-    show("gain, discounted", gain / discount)
-    total: Floats = (gain / discount).sum(axis=1)
-    return total
+    discounted = show("gain", gain) / (ranks if rank_based else np.log2(ranks + 1))
+    return np.asarray(show("gain, discounted", discounted).sum(axis=1))
 
 
-@MEASURES.add(
-    "alpha_DCG", label="alpha-DCG", description="Discounted gain where what was seen before counts less.",
-    highest=np.inf, needs="subtopics", monotone=0,
+@_add(
+    "alpha_DCG",
+    label="alpha-DCG",
+    description="Discounted gain where what was seen before counts less.",
+    highest=np.inf,
     differs={"ir_measures": "divides by the DCG of documents that are relevant to everything (ndeval)"},
-)  # fmt: skip
+)
 def alpha_dcg(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1, alpha: Share = 0.5) -> Floats:
     """alpha_DCG = sum over ranks i of n_i / log2(i + 1); n_i = sum of (1 - alpha)^(times seen).
 
@@ -72,10 +74,7 @@ def alpha_dcg(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1,
     return _discounted(_novelty(covers, alpha), rank_based=False)
 
 
-@MEASURES.add(
-    "alpha_nDCG", label="alpha-nDCG", description="alpha-DCG as a share of the ideal ranking's.",
-    needs="subtopics", highest=np.inf, monotone=0,
-)  # fmt: skip
+@_add("alpha_nDCG", label="alpha-nDCG", description="alpha-DCG as a share of the ideal ranking's.", highest=np.inf)
 def alpha_ndcg(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1, alpha: Share = 0.5) -> Floats:
     """alpha_nDCG = alpha_DCG / alpha_DCG of the ideal ranking, which is built greedily.
 
@@ -85,15 +84,11 @@ def alpha_ndcg(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1
     covers, known, _ = _covers(aligned, rel, cutoff)
     ideal = _novelty(_ideal_order(known, alpha, cutoff), alpha)
     value = _discounted(_novelty(covers, alpha), rank_based=False)
-    best: Floats = (ideal / np.log2(np.arange(2, ideal.shape[1] + 2))).sum(axis=1)
-    show("alpha-DCG", value)
-    show("ideal alpha-DCG", best)
-    return divide(value, best)
+    best = (ideal / np.log2(np.arange(2, ideal.shape[1] + 2))).sum(axis=1)
+    return divide(show("alpha-DCG", value), show("ideal alpha-DCG", best))
 
 
-@MEASURES.add(
-    "ERR_IA", label="Intent-aware ERR", description="ERR averaged over subtopics.", needs="subtopics", monotone=0
-)
+@_add("ERR_IA", label="Intent-aware ERR", description="ERR averaged over subtopics.")
 def err_ia(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1, alpha: Persistence = 0.5) -> Floats:
     """ERR_IA = (1/S) * sum over ranks i of n_i / i, by the most possible; n_i = sum of (1 - alpha)^(times seen).
 
@@ -115,10 +110,7 @@ def err_ia(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1, al
     return divide(value, number * most)
 
 
-@MEASURES.add(
-    "nERR_IA", label="Normalised ERR_IA", description="ERR_IA as a share of the ideal ranking's.",
-    needs="subtopics", highest=np.inf, monotone=0,
-)  # fmt: skip
+@_add("nERR_IA", label="Normalised ERR_IA", description="ERR_IA as a share of the ideal ranking's.", highest=np.inf)
 def normalised_err_ia(
     aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1, alpha: Persistence = 0.5
 ) -> Floats:
@@ -129,47 +121,33 @@ def normalised_err_ia(
     covers, known, _ = _covers(aligned, rel, cutoff)
     ideal = _novelty(_ideal_order(known, alpha, cutoff), alpha)
     value = _discounted(_novelty(covers, alpha), rank_based=True)
-    best: Floats = (ideal / np.arange(1, ideal.shape[1] + 1)).sum(axis=1)
-    show("sum", value)
-    show("ideal sum", best)
-    return divide(value, best)
+    best = (ideal / np.arange(1, ideal.shape[1] + 1)).sum(axis=1)
+    return divide(show("sum", value), show("ideal sum", best))
 
 
-@MEASURES.add(
-    "StRecall", label="Subtopic recall", description="Share of the subtopics that the first k ranks cover.",
-    needs="subtopics", monotone=0,
-)  # fmt: skip
+@_add("StRecall", label="Subtopic recall", description="Share of the subtopics that the first k ranks cover.")
 def subtopic_recall(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) -> Floats:
     """StRecall@k = subtopics with a relevant document in the first k / S.
 
     Source: Zhai, Cohen & Lafferty, SIGIR 2003.
     """
     covers, _, number = _covers(aligned, rel, cutoff)
-    covered = np.count_nonzero(covers.any(axis=1), axis=1)
-    show("subtopics covered", covered)
-    show("S", number)
-    return divide(covered, number)
+    covered = show("subtopics covered", np.count_nonzero(covers.any(axis=1), axis=1))
+    return divide(covered, show("S", number))
 
 
-@MEASURES.add(
-    "P_IA", label="Intent-aware precision", description="Precision averaged over subtopics.", needs="subtopics",
-    monotone=0,
-)  # fmt: skip
+@_add("P_IA", label="Intent-aware precision", description="Precision averaged over subtopics.")
 def precision_ia(aligned: Aligned, *, cutoff: int, rel: Positive = 1) -> Floats:
     """P_IA@k = (1/S) * sum over subtopics of P@k.
 
     Source: Agrawal, Gollapudi, Halverson & Ieong, WSDM 2009.
     """
     covers, _, number = _covers(aligned, rel, cutoff)
-    hits = np.count_nonzero(covers, axis=(1, 2))
-    show("relevant (document, subtopic)", hits)
-    show("S", number)
-    return divide(hits, number * cutoff)
+    hits = show("relevant (document, subtopic)", np.count_nonzero(covers, axis=(1, 2)))
+    return divide(hits, show("S", number) * cutoff)
 
 
-@MEASURES.add(
-    "AP_IA", label="Intent-aware AP", description="AP averaged over subtopics.", needs="subtopics", monotone=0
-)
+@_add("AP_IA", label="Intent-aware AP", description="AP averaged over subtopics.")
 def average_precision_ia(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     """AP_IA = (1/S) * sum over subtopics of AP.
 
@@ -178,14 +156,10 @@ def average_precision_ia(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     covers, known, number = _covers(aligned, rel, None)
     precisions = np.cumsum(covers, axis=1) / np.arange(1, covers.shape[1] + 1)[:, None]
     per_subtopic = divide(np.where(covers, precisions, 0).sum(axis=1), np.count_nonzero(known, axis=1))
-    show("sum of AP over subtopics", per_subtopic.sum(axis=1))
-    show("S", number)
-    return divide(per_subtopic.sum(axis=1), number)
+    return divide(show("sum of AP over subtopics", per_subtopic.sum(axis=1)), show("S", number))
 
 
-@MEASURES.add(
-    "NRBP", label="NRBP", description="RBP where what was seen before counts less.", needs="subtopics", monotone=0
-)
+@_add("NRBP", label="NRBP", description="RBP where what was seen before counts less.")
 def novelty_rbp(aligned: Aligned, *, rel: Positive = 1, alpha: Share = 0.5, beta: Persistence = 0.5) -> Floats:
     """NRBP = ((1 - (1 - alpha) beta) / S) * sum over ranks i of beta^(i - 1) n_i.
 
@@ -193,11 +167,7 @@ def novelty_rbp(aligned: Aligned, *, rel: Positive = 1, alpha: Share = 0.5, beta
     documents above it. Source: Clarke, Kolla & Vechtomova, ICTIR 2009.
     """
     covers, _, number = _covers(aligned, rel, None)
-    gain = _novelty(covers, alpha)
-    weighted = gain * beta ** np.arange(gain.shape[1])
-    value = weighted.sum(axis=1)
-    show("n", gain)
-    show("beta^(i - 1) n", weighted)
-    show("sum", value)
-    show("S", number)
-    return divide((1 - (1 - alpha) * beta) * value, number)
+    gain = show("n", _novelty(covers, alpha))
+    weighted = show("beta^(i - 1) n", gain * beta ** np.arange(gain.shape[1]))
+    value = show("sum", weighted.sum(axis=1))
+    return divide((1 - (1 - alpha) * beta) * value, show("S", number))

@@ -1,9 +1,8 @@
 """Measures where recall matters: how much must be read to find (nearly) everything.
 
-They read a ranking as the order in which somebody screens documents. N, the number of documents that
-there are, is `documents`, or where that is left out the documents that the run or the judgements know
-of. A relevant document that the run lacks is found only by reading all N. Topics without a relevant
-document are 0.
+A ranking is the order in which somebody screens documents. N is the number of documents of the collection: `documents`,
+or those that the run or the qrels name. A relevant document that the run lacks is found only by reading all N. Topics
+without a relevant document are 0.
 """
 
 from __future__ import annotations
@@ -18,16 +17,13 @@ from collection.measures.trace import divide, show
 
 def _reached(aligned: Aligned, recall: float, rel: float) -> tuple[Ints, Ints]:
     """(T,) how many relevant documents make that recall, (T,) the rank where the run has them; 0 where it never has."""
-    number = aligned.relevant(rel)
     # 0.95 * 20 is 19, whatever the last binary digit says.
-    target = np.ceil(recall * number - 1e-9).astype(np.int64)
+    target = show("relevant to find", np.ceil(recall * aligned.relevant(rel) - 1e-9).astype(np.int64))
     found = aligned.found(rel)
-    rank = np.zeros(len(number), dtype=np.int64)
+    rank = np.zeros(len(target), dtype=np.int64)
     there = found.nth == target[found.topic]
     rank[found.topic[there]] = found.rank[there]
-    show("relevant to find", target)
-    show("rank where the run has them", rank)
-    return target, rank
+    return target, show("rank where the run has them", rank)
 
 
 @MEASURES.add(
@@ -39,12 +35,8 @@ def recall_at_effort(aligned: Aligned, *, rel: Positive = 1, a: Amount = 1.0, b:
     Source: TREC total recall track (Roegiest, Cormack, Clarke & Grossman, 2015), recall@aR+b.
     """
     number = aligned.relevant(rel)
-    depth = np.floor(a * number + b + 1e-9).astype(np.int64)
-    above = aligned.count_to(depth, rel)
-    show("rank", depth)
-    show("relevant up to it", above)
-    show("R", number)
-    return divide(above, number)
+    depth = show("rank", np.floor(a * number + b + 1e-9).astype(np.int64))
+    return divide(show("relevant up to it", aligned.count_to(depth, rel)), show("R", number))
 
 
 @MEASURES.add(
@@ -71,9 +63,8 @@ def work_saved(aligned: Aligned, *, recall: Share, rel: Positive = 1, documents:
     `documents`; if left out those that run and qrels name, which is fewer. Source: Cohen, Hersh, Peterson & Yen,
     JAMIA 2006.
     """
-    size = collection_size(aligned, documents)
     read = effort(aligned, recall=recall, rel=rel, documents=documents)
-    show("N", size)
+    size = show("N", collection_size(aligned, documents))
     show("read", read)
     saved = divide(size - read, size) - (1 - recall)
     return np.where(aligned.relevant(rel) > 0, saved, 0.0)
@@ -86,14 +77,10 @@ def gain_area(aligned: Aligned, *, rel: Positive = 1, documents: Documents | Non
     Half for a random order. N is `documents`, or what run and qrels name. CLEF's norm_area divides it by that of
     the perfect order. Source: CLEF eHealth technology-assisted reviews (Kanoulas, Li, Azzopardi & Spijker, 2017).
     """
-    size, number = collection_size(aligned, documents), aligned.relevant(rel)
-    found = aligned.found(rel)
-    total = aligned.total(found.topic, size[found.topic] - found.rank + 1)
-    show("N - i + 1", size[found.topic] - found.rank + 1, found.rank)
-    show("sum", total)
-    show("R", number)
-    show("N", size)
-    return divide(total, number * size)
+    size, found = collection_size(aligned, documents), aligned.found(rel)
+    left = show("N - i + 1", size[found.topic] - found.rank + 1, found.rank)
+    total = show("sum", aligned.total(found.topic, left))
+    return divide(total, show("R", aligned.relevant(rel)) * show("N", size))
 
 
 @MEASURES.add(

@@ -42,8 +42,7 @@ def bin_g(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     Source: Buckley, trec_eval, 2008.
     """
     found = aligned.found(rel)
-    amounts = 1 / np.log2(2 + found.rank - found.nth)
-    show("1 / log2(2 + not relevant above)", amounts, found.rank)
+    amounts = show("1 / log2(2 + not relevant above)", 1 / np.log2(2 + found.rank - found.nth), found.rank)
     return divide(aligned.total(found.topic, amounts), aligned.relevant(rel))
 
 
@@ -60,14 +59,10 @@ def ndcg_at_relevant(aligned: Aligned, *, gains: Gains | None = None) -> Floats:
     if not gain.shape[1]:
         return np.zeros(len(gain))
     topic, column = places(gain != 0)
-    ratio = divide(dcg[topic, column], best[topic, column])
-    show("nDCG@i", ratio, column + 1)
-    number = np.count_nonzero(ideal, axis=1)
-    missed = number - np.count_nonzero(gain, axis=1)
-    at_end = divide(dcg[:, -1], best[:, -1])
-    show("relevant", number)
-    show("not retrieved", missed)
-    show("nDCG at the end", at_end)
+    ratio = show("nDCG@i", divide(dcg[topic, column], best[topic, column]), column + 1)
+    number = show("relevant", np.count_nonzero(ideal, axis=1))
+    missed = show("not retrieved", number - np.count_nonzero(gain, axis=1))
+    at_end = show("nDCG at the end", divide(dcg[:, -1], best[:, -1]))
     return divide(aligned.total(topic, ratio) + missed * at_end, number)
 
 
@@ -102,9 +97,6 @@ def yet_another_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Flo
     Means of values near 0 and near 1 then say more. A topic that the run lacks is ln(1 / (1 + R)).
     Source: Robertson, ECIR 2012.
     """
-    found, number = aligned.found(rel), aligned.relevant(rel)
-    total = aligned.total(found.topic, found.nth / found.rank)
-    show("sum of P at i", total)
-    show("R", number)
-    value: Floats = np.log((1 + total) / (1 + number - total))
-    return value
+    found = aligned.found(rel)
+    total = show("sum of P at i", aligned.total(found.topic, found.nth / found.rank))
+    return np.log((1 + total) / (1 + show("R", aligned.relevant(rel)) - total))

@@ -1,9 +1,9 @@
-"""The calculation of one topic's value, step by step, as a lecture would write it on the board."""
+"""The calculation of one topic's value, step by step."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,10 +12,10 @@ from collection.errors import InputError, UnknownNameError
 from collection.measures.aligned import UNJUDGED, Aligned
 from collection.measures.alignment import from_grades
 from collection.measures.measure import Measure, as_measure
-from collection.measures.trace import listening
+from collection.measures.trace import record_steps
 
 ALWAYS_SHOWN = 10
-"""Ranks that the text shows in any case; below them only those that count."""
+"""Ranks that the text always shows; below them only those that count."""
 
 
 class Explanation(NamedTuple):
@@ -24,10 +24,10 @@ class Explanation(NamedTuple):
     Attributes
     ----------
     measure, topic, value
-        What was computed, and what came out.
+        What was computed, and the result.
     ranks
-        One row per rank to the cut-off: ``rank``, ``doc_id`` (where it is known), ``grade`` (missing where nobody
-        judged the document), then a column for each number that the measure computes at that rank.
+        One row per rank to the cut-off: ``rank``, ``doc_id`` (if known), ``grade`` (missing if unjudged), then a column
+        for each number that the measure computes at that rank.
     facts
         The numbers that the topic has once: R, the ideal DCG, ...
     """
@@ -55,18 +55,16 @@ def explain(
     topic: str | None = None,
     doc_ids: Sequence[str] | None = None,
 ) -> Explanation:
-    """Show the calculation of one topic, rank by rank.
+    """Explain the value of one topic, rank by rank.
 
     Parameters
     ----------
-    measure
-        A measure, or how it is written.
     ranking
         An aligned run, or the grades of a ranking (None: not judged) that has every relevant document.
     topic
-        Which topic of the run; may be left out where there is one.
+        May be left out if there is only one.
     doc_ids
-        The documents of the topic's ranking, best first, to stand beside the ranks.
+        The documents of the topic's ranking, best first.
 
     Raises
     ------
@@ -101,7 +99,7 @@ def explain(
     if doc_ids is not None and len(doc_ids) != one.retrieved[0]:
         raise InputError(f"doc_ids needs the {one.retrieved[0]} documents of topic {topic!r}, found {len(doc_ids)}")
     prepared, keywords = measure.prepare(one)
-    with listening() as heard:
+    with record_steps() as steps:
         (value,) = measure.entry.function(prepared, **keywords)
 
     grades = prepared.grades[0]
@@ -112,7 +110,7 @@ def explain(
     shown = one.condensed.grades[0] if measure.parameters.get("judged_only") else one.grades[0]
     columns["grade"] = np.where(shown > UNJUDGED, shown, np.nan)
     facts: dict[str, float] = {}
-    for name, values, ranks in heard:
+    for name, values, ranks in steps:
         if ranks is not None:
             column = np.full(len(grades), np.nan)
             column[ranks - 1] = values
@@ -154,7 +152,7 @@ def _table(ranks: pd.DataFrame) -> list[str]:
     ]
 
 
-def _cell(value: Any, name: str) -> str:
+def _cell(value: float | str | None, name: str) -> str:
     if isinstance(value, str):
         return value
     if value is None or np.isnan(value):

@@ -1,9 +1,8 @@
 """Measures that look at grades: gains, cascades, and mixtures of levels.
 
-A grade becomes a gain (nDCG and its kin) or a probability of being content (ERR, RBP, INST), for which
-the highest possible grade must be known: `max_rel`, the highest grade of the qrels where it is left
-out. Unjudged documents gain nothing. Grades may have fractions, as labels inferred from clicks have.
-All of them take rel=n, which makes them binary: grade n or more counts 1, less counts 0.
+A grade becomes a gain (nDCG and similar measures) or a probability of being content (ERR, RBP, INST), which depends on
+the highest possible grade: `max_rel`, or the highest grade of the qrels. Unjudged documents gain nothing. Grades may
+have fractions, as labels inferred from clicks have. rel=n makes any of them binary: grade n or more counts 1.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import numpy as np
 
 from collection.errors import InputError
 from collection.measures.aligned import UNJUDGED, Aligned, Floats, Grades, Ints, places
-from collection.measures.ranked import most_found
+from collection.measures.ranked import add_description, most_found
 from collection.measures.table import MEASURES, Gains, Persistence, Positive, Within
 from collection.measures.trace import divide, show
 
@@ -44,34 +43,30 @@ def ideal_gain(aligned: Aligned, dcg: Dcg = "log2", gains: Gains | None = None) 
     return -np.sort(-gain, axis=1) if gains else gain
 
 
-def _ranked_gain(aligned: Aligned, cutoff: int | None, dcg: Dcg, gains: Gains | None) -> tuple[Ints, Ints, Floats]:
-    # Only the judged cells: a ranking is mostly unjudged, and powers are dear.
+def _ranked_gain(
+    aligned: Aligned, cutoff: int | None, dcg: Dcg = "log2", gains: Gains | None = None
+) -> tuple[Ints, Ints, Floats]:
+    """Topic, rank and gain of each judged document: a ranking is mostly unjudged, and powers are slow."""
     topic, column = places(aligned.top(cutoff) > UNJUDGED)
-    gain = gain_of(aligned.grades[topic, column], dcg, gains)
-    return topic, column + 1, gain
+    return topic, column + 1, gain_of(aligned.grades[topic, column], dcg, gains)
 
 
 def _dcg(aligned: Aligned, cutoff: int | None, dcg: Dcg, gains: Gains | None) -> Floats:
     topic, rank, gain = _ranked_gain(aligned, cutoff, dcg, gains)
-    discounted = gain / np.log2(rank + 1)
     show("gain", gain, rank)
-    show("log2(i + 1)", np.log2(rank + 1), rank)
-    show("gain / log2(i + 1)", discounted, rank)
-    total = aligned.total(topic, discounted)
-    show("DCG", total)
-    return total
+    discount = show("log2(i + 1)", np.log2(rank + 1), rank)
+    discounted = show("gain / log2(i + 1)", gain / discount, rank)
+    return show("DCG", aligned.total(topic, discounted))
 
 
 def ideal_dcg(ideal: Floats, cutoff: int | None) -> Floats:
     """(T,): the DCG of the best ranking there could be."""
-    ideal = ideal[:, :cutoff]
+    ideal = show("ideal gain", ideal[:, :cutoff])
     # Summed one after the other as the ranking's is: the ideal ranking has exactly 1, not 1 and a last digit.
     total = np.zeros(len(ideal))
     if ideal.shape[1]:
         total = np.cumsum(ideal / np.log2(np.arange(2, ideal.shape[1] + 2)), axis=1)[:, -1]
-    show("ideal gain", ideal)
-    show("ideal DCG", total)
-    return total
+    return show("ideal DCG", total)
 
 
 @MEASURES.add(
@@ -109,9 +104,8 @@ def cg(aligned: Aligned, *, cutoff: int | None = None, gains: Gains | None = Non
 
     Source: Järvelin & Kekäläinen, SIGIR 2000.
     """
-    topic, rank, gain = _ranked_gain(aligned, cutoff, "log2", gains)
-    show("gain", gain, rank)
-    return aligned.total(topic, gain)
+    topic, rank, gain = _ranked_gain(aligned, cutoff, gains=gains)
+    return aligned.total(topic, show("gain", gain, rank))
 
 
 SCALED_DEPTH = 1_000_000
@@ -135,35 +129,28 @@ def scaled_dcg(aligned: Aligned, *, cutoff: int, max_rel: Positive | None = None
     if cutoff > SCALED_DEPTH:
         raise InputError(f"SDCG@{cutoff} would sum {cutoff:,} weights; {SCALED_DEPTH:,} ranks are the most")
     top = max_rel or aligned.top_grade
-    topic, rank, gain = _ranked_gain(aligned, cutoff, "log2", None)
-    scaled = np.minimum(gain / top, 1) / np.log2(rank + 1)
-    show("gain / max_rel / log2(i + 1)", scaled, rank)
-    total = aligned.total(topic, scaled)
+    topic, rank, gain = _ranked_gain(aligned, cutoff)
+    scaled = show("gain / max_rel / log2(i + 1)", np.minimum(gain / top, 1) / np.log2(rank + 1), rank)
+    total = show("sum", aligned.total(topic, scaled))
     most = (1 / np.log2(np.arange(2, cutoff + 2))).sum()
-    show("sum", total)
-    show("sum of 1 / log2(i + 1)", np.full(len(total), most))
-    return divide(total, most)
-
-
-def _stop(grades: Grades, max_rel: float) -> Floats:
-    """The probability that a reader is content with a document: (2^grade - 1) / 2^max_rel."""
-    if max_rel > 1000:
-        raise InputError(f"2^max_rel has no number for {max_rel:g}; give a smaller max_rel or measure with nDCG")
-    return (np.exp2(np.clip(grades, 0, max_rel)) - 1) / np.exp2(max_rel)
+    return divide(total, show("sum of 1 / log2(i + 1)", np.full(len(total), most)))
 
 
 def _err(grades: Grades, max_rel: float, named: str = "") -> Floats:
-    """(T,): ERR of these rows; `named` says whose steps are shown, "ideal " or those of the ranking."""
-    stop = _stop(grades, max_rel)
-    reached = np.ones_like(stop)
-    np.cumprod(1 - stop[:, :-1], axis=1, out=reached[:, 1:])
-    terms = stop * reached / np.arange(1, stop.shape[1] + 1)
-    show(f"{named}content s", stop)
-    show(f"{named}reaches i", reached)
-    show(f"{named}s * reaches / i", terms)
-    total: Floats = terms.sum(axis=1)
-    show(f"{named}ERR", total)
-    return total
+    """(T,): ERR of these rows; `named` is the prefix of the steps shown."""
+    if max_rel > 1000:
+        raise InputError(f"2^max_rel has no number for {max_rel:g}; give a smaller max_rel or measure with nDCG")
+    stop = show(f"{named}content s", (np.exp2(np.clip(grades, 0, max_rel)) - 1) / np.exp2(max_rel))
+    reached = show(f"{named}reaches i", _shifted_product(1 - stop))
+    terms = show(f"{named}s * reaches / i", stop * reached / np.arange(1, stop.shape[1] + 1))
+    return show(f"{named}ERR", terms.sum(axis=1))
+
+
+def _shifted_product(factors: Floats) -> Floats:
+    """The product of the factors before each column."""
+    product = np.ones_like(factors)
+    np.cumprod(factors[:, :-1], axis=1, out=product[:, 1:])
+    return product
 
 
 @MEASURES.add(
@@ -214,21 +201,16 @@ def rank_biased_precision(
     lower bound: see RBPResidual.
     Source: Moffat & Zobel, TOIS 2008.
     """
-    topic, rank, gain = _ranked_gain(aligned, cutoff, "log2", None)
-    gain = np.minimum(gain / (max_rel or aligned.top_grade), 1)
-    weight = (1 - p) * p ** (rank - 1.0)
-    show("gain / max_rel", gain, rank)
-    show("(1 - p) p^(i - 1)", weight, rank)
-    show("product", gain * weight, rank)
-    return aligned.total(topic, gain * weight)
+    topic, rank, gain = _ranked_gain(aligned, cutoff)
+    gain = show("gain / max_rel", np.minimum(gain / (max_rel or aligned.top_grade), 1), rank)
+    weight = show("(1 - p) p^(i - 1)", (1 - p) * p ** (rank - 1.0), rank)
+    return aligned.total(topic, show("product", gain * weight, rank))
 
 
-@MEASURES.add(
+@add_description(
     "RBPResidual",
     label="RBP residual",
     description="How much higher RBP could be if every unjudged document were relevant.",
-    monotone=0,
-    descriptive=True,
 )
 def rbp_residual(aligned: Aligned, *, cutoff: int | None = None, p: Persistence = 0.8, tail: bool = True) -> Floats:
     """RBPResidual = (1 - p) * sum over unjudged ranks i of p^(i - 1), and p^n for what lies beyond the n ranks.
@@ -238,10 +220,8 @@ def rbp_residual(aligned: Aligned, *, cutoff: int | None = None, p: Persistence 
     grades, within = aligned.top(cutoff), aligned.within(cutoff)
     weight = (1 - p) * p ** np.arange(grades.shape[1])
     open_ = (grades <= UNJUDGED) & (np.arange(grades.shape[1]) < within[:, None])
-    inside = np.where(open_, weight, 0.0).sum(axis=1)
-    beyond = p ** within.astype(np.float64)
-    show("unjudged weight", np.where(open_, weight, 0.0))
-    show("beyond the end", beyond)
+    inside = show("unjudged weight", np.where(open_, weight, 0.0)).sum(axis=1)
+    beyond = show("beyond the end", p ** within.astype(np.float64))
     return inside + beyond if tail else inside
 
 
@@ -258,16 +238,13 @@ def graded_average_precision(aligned: Aligned, *, cutoff: int | None = None, wei
     share = dict.fromkeys(aligned.levels, 1.0) if weights is None else {j: w for j, w in weights.items() if j > 0}
     above, below = np.zeros(len(aligned.topics)), np.zeros(len(aligned.topics))
     for level, weight in share.items():
-        found, number = aligned.found(level, cutoff), aligned.relevant(level)
-        total = aligned.total(found.topic, found.nth / found.rank)
-        show(f"P at i, relevant from {level:g}", found.nth / found.rank, found.rank)
-        show(f"sum of P at i, relevant from {level:g}", total)
-        show(f"R, relevant from {level:g}", number)
-        show(f"w, relevant from {level:g}", np.full(len(total), float(weight)))
+        found, of_level = aligned.found(level, cutoff), f"relevant from {level:g}"
+        precisions = show(f"P at i, {of_level}", found.nth / found.rank, found.rank)
+        total = show(f"sum of P at i, {of_level}", aligned.total(found.topic, precisions))
+        number = show(f"R, {of_level}", aligned.relevant(level))
+        show(f"w, {of_level}", np.full(len(total), float(weight)))
         above, below = above + weight * total, below + weight * number
-    show("sum of w S", above)
-    show("sum of w R", below)
-    return divide(above, below)
+    return divide(show("sum of w S", above), show("sum of w R", below))
 
 
 @MEASURES.add(
@@ -299,22 +276,19 @@ def q_measure(
     nth = np.arange(1, len(topic) + 1) - first[topic]
     # The ideal list ends at J: beyond it nothing is gained.
     best = ideal[topic, np.minimum(column, ideal.shape[1] - 1)]
-    blended = (nth + beta * so_far) / (column + 1 + beta * best)
-    number = np.count_nonzero(gain_of(aligned.judged, gains=gains), axis=1)
     show("gain so far", so_far, column + 1)
     show("ideal gain so far", best, column + 1)
-    show("blended ratio", blended, column + 1)
-    show("R", number)
-    total = aligned.total(topic, blended)
-    show("sum", total)
+    blended = show("blended ratio", (nth + beta * so_far) / (column + 1 + beta * best), column + 1)
+    number = show("R", np.count_nonzero(gain_of(aligned.judged, gains=gains), axis=1))
+    total = show("sum", aligned.total(topic, blended))
     return divide(total, most_found(number, cutoff, norm))
 
 
 Hoped = Annotated[float, Within(0.5)]
-"""The gain that a reader hopes for; with less the chance of going on is no chance any more."""
+"""The gain that a reader hopes for; with less the probability of going on is no probability any more."""
 
 CWL_DEPTH = 1000
-"""How deep the reader of INST and INSQ is followed, in the papers' tool cwl_eval too."""
+"""The rank to which the reader of INST and INSQ is followed, as in cwl_eval."""
 
 
 def _adaptive(aligned: Aligned, T: float, max_rel: float | None, adapts: bool) -> Floats:
@@ -324,8 +298,7 @@ def _adaptive(aligned: Aligned, T: float, max_rel: float | None, adapts: bool) -
     left = T - np.cumsum(gain, axis=1) if adapts else np.full_like(gain, T)
     behind = np.arange(1, CWL_DEPTH + 1) + T + left
     goes_on = ((behind - 1) / behind) ** 2
-    weight = np.ones_like(gain)
-    np.cumprod(goes_on[:, :-1], axis=1, out=weight[:, 1:])
+    weight = _shifted_product(goes_on)
     weight /= weight.sum(axis=1, keepdims=True)
     show("gain / max_rel", gain[:, : top.shape[1]])
     show("goes on", goes_on[:, : top.shape[1]])

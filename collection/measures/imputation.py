@@ -1,4 +1,4 @@
-"""One run over many qrels at once: the same pairs with other grades, as simulations and estimates need them."""
+"""One run aligned with many qrels at once: the same pairs with other grades."""
 
 from __future__ import annotations
 
@@ -14,20 +14,14 @@ from collection.measures.measure import Measure
 
 
 def number_rows(pairs: pd.DataFrame) -> QrelsIndex:
-    """Qrels in which the grade of a pair is the number of its row: what :func:`complete` fills with grades.
-
-    Parameters
-    ----------
-    pairs
-        ``query_id``, ``doc_id``: each pair once.
-    """
+    """Make qrels in which the grade of a pair (``query_id``, ``doc_id``) is its row number, for :func:`complete`."""
     return index_qrels(pairs[["query_id", "doc_id"]].assign(relevance=np.arange(len(pairs))))
 
 
 def complete(numbered: Aligned, grades: Grades) -> Aligned:
-    """The same ranking over B qrels: B x T topics, those of the first qrels before those of the second.
+    """Align the same ranking with B qrels: B x T topics, those of the first qrels first.
 
-    A measure of this is one call for all qrels; ``values.reshape(B, T)`` parts them again.
+    One call of a measure then evaluates all qrels; ``values.reshape(B, T)`` splits the values.
 
     Parameters
     ----------
@@ -48,7 +42,7 @@ def complete(numbered: Aligned, grades: Grades) -> Aligned:
 
 
 def complete_all(numbered: Iterable[Aligned], grades: Grades) -> Iterator[Aligned]:
-    """Runs aligned with the same numbers, each as :func:`complete` gives it; what they share is sorted once."""
+    """Complete several runs that are aligned with the same numbers, sorting what they share once."""
     copies = grades.shape[1]
     levels = tuple(map(float, np.unique(grades[grades > 0])))
     judged = None
@@ -76,7 +70,7 @@ def _spread(numbers: Grades, grades: Grades, empty: int) -> Grades:
 
 
 def to_its_depth(numbered: Aligned, measure: Measure) -> Aligned:
-    """Without the ranks that the measure never looks at, where it has a cut-off: what is copied is then small."""
+    """Drop the ranks below the measure's cut-off, so that copies are small."""
     cutoff = measure.parameters.get("cutoff", measure.level if measure.entry.level == "cutoff" else None)
     if not isinstance(cutoff, (int, float)) or cutoff >= numbered.grades.shape[1]:
         return numbered

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Floats, Sample, places
+from collection.measures.aligned import UNJUDGED, UNPOOLED, Aligned, Bools, Floats, Found, Sample, places
 from collection.measures.table import MEASURES, Positive
 from collection.measures.trace import divide, show
 
 EPSILON = 1e-5
-"""What keeps a precision of nothing out of nothing from being undefined (trec_eval's INFAP_EPSILON)."""
+"""Keeps a precision of 0 / 0 defined (trec_eval's INFAP_EPSILON)."""
 
 
 @MEASURES.add(
@@ -49,8 +48,7 @@ def _preferences(aligned: Aligned, rel: float, most: np.ndarray, divisor: np.nda
     kept = 1 - divide(above, divisor[found.topic])
     show("judged nonrelevant above", above, found.rank)
     show("kept", kept, found.rank)
-    show("R", aligned.relevant(rel))
-    return divide(aligned.total(found.topic, kept), aligned.relevant(rel))
+    return divide(aligned.total(found.topic, kept), show("R", aligned.relevant(rel)))
 
 
 @MEASURES.add("infAP", label="Inferred AP", description="AP estimated from a uniform sample of the pool.")
@@ -61,26 +59,19 @@ def inferred_average_precision(aligned: Aligned, *, rel: Positive = 1) -> Floats
     relevant. Every judged document must have been equally likely to be judged. e = 0.00001.
     Source: Yilmaz & Aslam, CIKM 2006, as trec_eval computes it.
     """
-    found, grades = aligned.found(rel), aligned.grades
-
-    def above(cells: npt.NDArray[np.bool_]) -> Floats:
-        return (np.cumsum(cells, axis=1) - cells)[found.topic, found.rank - 1].astype(np.float64)
-
-    pooled, judged = above(grades > UNPOOLED), above(grades > UNJUDGED)
+    found = aligned.found(rel)
+    pooled = show("pooled above", _count_above(aligned.grades > UNPOOLED, found), found.rank)
+    judged = show("judged above", _count_above(aligned.grades > UNJUDGED, found), found.rank)
     relevant = found.nth - 1.0
     expected = 1 / found.rank + pooled / found.rank * (relevant + EPSILON) / (judged + 2 * EPSILON)
     # At rank 1 nothing stands above.
-    expected = np.where(found.rank == 1, 1.0, expected)
-    show("pooled above", pooled, found.rank)
-    show("judged above", judged, found.rank)
-    show("expected P at i", expected, found.rank)
-    show("R", aligned.relevant(rel))
-    return divide(aligned.total(found.topic, expected), aligned.relevant(rel))
+    expected = show("expected P at i", np.where(found.rank == 1, 1.0, expected), found.rank)
+    return divide(aligned.total(found.topic, expected), show("R", aligned.relevant(rel)))
 
 
-def _estimated(sample: Sample, judged: np.ndarray) -> Floats:
-    """Judged documents -> documents of the pool that they stand for, per stratum."""
-    return judged * divide(sample.size, sample.judged)
+def _count_above(cells: Bools, found: Found) -> Floats:
+    """(F,): how many of the cells (T, D) stand above each relevant document."""
+    return (np.cumsum(cells, axis=1) - cells)[found.topic, found.rank - 1].astype(np.float64)
 
 
 @MEASURES.add(
@@ -98,27 +89,20 @@ def extended_inferred_average_precision(aligned: Aligned, *, cutoff: int = 1000,
     sample = _sample_of(aligned)
     found, grades = aligned.found(rel, cutoff), aligned.top(cutoff)
     strata, here = sample.size.shape[1], sample.stratum[:, :cutoff]
+    per_judged = divide(sample.size, sample.judged)
     expected = np.zeros(len(found.rank))
     for s in range(strata):
         inside = here == s
-
-        def above(cells: npt.NDArray[np.bool_]) -> Floats:
-            return (np.cumsum(cells, axis=1) - cells)[found.topic, found.rank - 1].astype(np.float64)
-
-        judged, relevant = above(inside & (grades > UNJUDGED)), above(inside & (grades >= rel))
-        weight = divide(sample.size[:, s], sample.judged[:, s])[found.topic]
-        pooled = above(inside) if sample.listed else judged * weight
+        judged = _count_above(inside & (grades > UNJUDGED), found)
+        relevant = _count_above(inside & (grades >= rel), found)
+        pooled = _count_above(inside, found) if sample.listed else judged * per_judged[found.topic, s]
         expected += pooled * (relevant + EPSILON) / (judged + 3 * EPSILON)
-    expected = (1 + expected) / found.rank
-    per_judged = divide(sample.size, sample.judged)
-    stands_for = per_judged[found.topic, here[found.topic, found.rank - 1]]
+    expected = show("expected P at i", (1 + expected) / found.rank, found.rank)
+    stands_for = show("stands for", per_judged[found.topic, here[found.topic, found.rank - 1]], found.rank)
     total = aligned.total(found.topic, expected * stands_for)
-    number = _relevant_estimated(aligned, sample, rel)
-    show("expected P at i", expected, found.rank)
-    show("stands for", stands_for, found.rank)
-    show("R (estimated)", number)
-    show("divisor", np.minimum(number, cutoff))
-    return divide(total, np.minimum(number, cutoff))
+    topic, column = places(aligned.judged >= rel)
+    number = show("R (estimated)", aligned.total(topic, per_judged[topic, sample.graded[topic, column]]))
+    return divide(total, show("divisor", np.minimum(number, cutoff)))
 
 
 @MEASURES.add(
@@ -136,25 +120,20 @@ def inferred_ndcg(aligned: Aligned, *, cutoff: int = 1000) -> Floats:
     sample, grades = _sample_of(aligned), aligned.top(cutoff)
     here = sample.stratum[:, :cutoff]
     topic, column = places(grades > UNJUDGED)
-    gain = grades[topic, column] / np.log2(column + 2)
+    gain = show("gain / log2(i + 1)", grades[topic, column] / np.log2(column + 2), column + 1)
     strata = sample.size.shape[1]
     key, shape = topic * strata + here[topic, column], sample.size.shape
     gained = np.bincount(key, gain, np.prod(shape, dtype=int)).reshape(shape)
     judged = np.bincount(key, minlength=np.prod(shape, dtype=int)).reshape(shape)
+    pooled = judged * divide(sample.size, sample.judged)
     if sample.listed:
         pooled = np.zeros(shape)
         for s in range(strata):
             pooled[:, s] = np.count_nonzero(here == s, axis=1)
-    else:
-        pooled = _estimated(sample, judged)
     stands_for = divide(pooled, judged)
-    show("gain / log2(i + 1)", gain, column + 1)
     show("stands for", stands_for[topic, here[topic, column]], column + 1)
-    total = (gained * stands_for).sum(axis=1)
-    ideal = _estimated_ideals(aligned, sample, cutoff)
-    show("estimated DCG", total)
-    show("ideal DCG (estimated)", ideal)
-    return divide(total, ideal)
+    total = show("estimated DCG", (gained * stands_for).sum(axis=1))
+    return divide(total, show("ideal DCG (estimated)", _estimate_ideals(aligned, sample, cutoff)))
 
 
 def _sample_of(aligned: Aligned) -> Sample:
@@ -162,14 +141,7 @@ def _sample_of(aligned: Aligned) -> Sample:
     return aligned.sample
 
 
-def _relevant_estimated(aligned: Aligned, sample: Sample, rel: float) -> Floats:
-    """(T,): how many relevant documents the pool holds, by the sample."""
-    topic, column = places(aligned.judged >= rel)
-    per_judged = divide(sample.size, sample.judged)
-    return aligned.total(topic, per_judged[topic, sample.graded[topic, column]])
-
-
-def _estimated_ideals(aligned: Aligned, sample: Sample, cutoff: int) -> Floats:
+def _estimate_ideals(aligned: Aligned, sample: Sample, cutoff: int) -> Floats:
     """(T,): the DCG of the ideal rankings, each grade filling as many ranks as it is estimated to have."""
     stands_for = np.take_along_axis(divide(sample.size, sample.judged), np.maximum(sample.graded, 0), axis=1)
     start = np.zeros(len(aligned.topics))

@@ -28,19 +28,11 @@ _WRITTEN = re.compile(
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure with its parameters fixed.
+    """A measure of the table :data:`MEASURES` with its parameters fixed.
 
-    Call it with an :class:`Aligned` for one value per topic, or with parameters for the same measure
-    with these: ``AP(rel=2)``. ``AP @ 100`` cuts it.
-
-    Attributes
-    ----------
-    name
-        Its name in the table :data:`MEASURES`.
-    parameters
-        What differs from the defaults.
-    level
-        What stands behind ``@``: a rank for most measures, a recall from 0 to 1 for some, or None.
+    Call it with an :class:`Aligned` for one value per topic, or with parameters for the same measure with these:
+    ``AP(rel=2)``. ``AP @ 100`` sets its level: a rank for most measures, a recall from 0 to 1 for some. `parameters`
+    hold only those that differ from the defaults.
     """
 
     name: str
@@ -48,7 +40,7 @@ class Measure:
     level: float | None = None
 
     def __post_init__(self) -> None:
-        """Check everything when it is written down, not when the first topic is computed."""
+        """Check everything at once, not when the first topic is computed."""
         entry = self.entry
         defaults = {k: v for k, v in entry.parameters.items() if k != entry.level}
         for key, value in self.parameters.items():
@@ -85,7 +77,7 @@ class Measure:
         return values
 
     def prepare(self, aligned: Aligned) -> tuple[Aligned, dict[str, object]]:
-        """What the measure's function is given: the ranking as this measure looks at it, and keywords."""
+        """The arguments of the measure's function: the ranking as this measure reads it, and keywords."""
         entry = self.entry
         if self.level is None and entry.needs_level:
             raise InputError(f"{self} needs {_level_word(entry)}, for example {entry.example}")
@@ -128,20 +120,14 @@ def parse(text: str, rel: float | None = None) -> Measure:
     Names are found without regard to upper and lower case and hyphens; the measure carries the table's spelling. What
     trec_eval, pytrec_eval, ir_measures and ranx call a measure is read too: ``map``, ``ndcg_cut_10``, ``hit_rate@5``.
 
-    Parameters
-    ----------
-    text
-        The measure.
-    rel
-        The lowest relevant grade of a measure that does not name one; measures of grades keep theirs.
+    `rel` is the lowest relevant grade of a measure that does not name one; measures of grades keep theirs.
 
     Raises
     ------
     InputError
-        It is not written like that, lacks the cut-off that it needs, or a parameter has a value that it
-        cannot have.
+        The syntax or the value of a parameter is wrong, or a needed cut-off is missing.
     UnknownNameError
-        No such measure or parameter; the message lists those that there are.
+        No such measure or parameter; the message lists the known ones.
 
     Examples
     --------
@@ -157,16 +143,10 @@ def parse(text: str, rel: float | None = None) -> Measure:
 
 
 class ReadMeasures(NamedTuple):
-    """What a text names.
+    """The measures that a text names, the labels that its author gives them, and how a foreign name was read.
 
-    Attributes
-    ----------
-    measures
-        One, or several where another tool's name stands for several (``P.5,10``).
-    labels
-        How whoever wrote the text calls each of them.
-    note
-        Which measures another tool's name became: ``map: computed as AP``; '' for a name of the table.
+    There are several where another tool's name stands for several (``P.5,10``). The note is as in ``map: computed as
+    AP``, or '' for a name of the table.
     """
 
     measures: tuple[Measure, ...]
@@ -206,19 +186,14 @@ def read(text: str, rel: float | None = None) -> ReadMeasures:
 
 
 def as_measures(measures: Measure | str | Iterable[Measure | str], rel: float | None = None) -> list[Measure]:
-    """Measures as every function takes them: as text, as :class:`Measure`, one or many.
+    """Read one or many measures, each a :class:`Measure` or a text, which may name several, as ``P.5,10``.
 
-    Parameters
-    ----------
-    measures
-        A text may name several, as ``P.5,10``.
-    rel
-        The lowest relevant grade of a text that does not name one.
+    `rel` is the lowest relevant grade of a text that does not name one.
 
     Raises
     ------
     InputError, UnknownNameError
-        As :func:`parse`.
+        As for :func:`parse`.
 
     Examples
     --------
@@ -230,7 +205,7 @@ def as_measures(measures: Measure | str | Iterable[Measure | str], rel: float | 
 
 
 def as_measure(measure: Measure | str) -> Measure:
-    """The measure, whether it is given as text or read already."""
+    """Read a measure unless it is read already."""
     return measure if isinstance(measure, Measure) else parse(measure)
 
 
@@ -292,7 +267,7 @@ def _own_names() -> dict[str, str]:
 
 
 def _unknown(name: str, level: str | None) -> UnknownNameError:
-    """The error for a name that nobody uses; what it suggests can be written as it stands."""
+    """The error for an unknown name; its suggestions are complete measures."""
     written = {e.name: e.example for e in MEASURES}
     for entry in MEASURES if level is not None else ():
         with suppress(InputError):
@@ -302,7 +277,7 @@ def _unknown(name: str, level: str | None) -> UnknownNameError:
 
 
 def _normal(value: object) -> object:
-    """One way to write each value, so that equal measures are written alike: 2 for 2.0, gains by grade."""
+    """The normal form of a value, so that equal measures are written alike: 2 for 2.0, gains by grade."""
     if isinstance(value, Mapping):
         return {_normal(k): _normal(v) for k, v in sorted(value.items())}
     return int(value) if isinstance(value, float) and value.is_integer() else value
@@ -316,7 +291,7 @@ def _literal(value: object) -> str:
 
 
 def _parameters(inside: str, text: str) -> dict[str, object]:
-    """`rel=2, dcg='log2'` as a call would read it; only literals, nothing is evaluated."""
+    """Parse `rel=2, dcg='log2'` as a call would; only literals, nothing is evaluated."""
     try:
         call = ast.parse(f"f({inside})", mode="eval").body
         if (

@@ -1,4 +1,4 @@
-"""What trec_eval, pytrec_eval, ir_measures and ranx call their measures, and how these are written here.
+"""Names of measures in trec_eval, pytrec_eval, ir_measures and ranx, and how these are written here.
 
 Source: trec_eval 10 (its list of measures), pytrec_eval 0.5, the registry of ir_measures 0.4, and the documentation of
 ranx 0.3 (docs/metrics.md).
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from collection.errors import InputError
 
 CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
-"""Where trec_eval cuts a ranking if it is told nothing else."""
+"""trec_eval's default cut-offs."""
 
 
 class Foreign(NamedTuple):
@@ -20,14 +20,12 @@ class Foreign(NamedTuple):
 
     Attributes
     ----------
-    whole
-        How it is written here without a number; '' where there is no such measure here.
-    at
-        How it is written with a number, which stands for {}; '' where it takes none.
+    whole, at
+        How it is written here without a number, and with one for {}; '' where there is no such form.
     usual
         The numbers that it is computed for where none is given.
     note, whole_note
-        What the value or the mean means, where that may surprise; and what it means without a number.
+        What may surprise about the value, and about that without a number.
     why
         Why it is refused without a number, and what is nearest.
     """
@@ -41,7 +39,7 @@ class Foreign(NamedTuple):
 
 
 class Translation(NamedTuple):
-    """Measures as they are written here, how another tool calls each in its output, and what to know about them."""
+    """Measures as written here, their labels in another tool's output, and a note."""
 
     written: tuple[str, ...]
     labels: tuple[str, ...]
@@ -92,7 +90,7 @@ NAMES: dict[str, Foreign] = {
     "hit": _SUCCESS,
     "strec": Foreign("StRecall", "StRecall@{}"),
 }  # fmt: skip
-"""Name in lower case without hyphens and underscores -> what it is; names that are the same here are left out."""
+"""Normalised name -> measure; names that are the same here are left out."""
 
 _SEVERAL = ("several measures under one name", "nDCG@10")
 _PREFERENCES = ("computed from preferences between documents, which qrels do not have", "bpref")
@@ -125,19 +123,14 @@ _ASKED = re.compile(
 
 
 def bare(name: str) -> str:
-    """A name as it is looked up: without case, hyphens and underscores."""
+    """Normalise a name: lower case without hyphens and underscores."""
     return name.lower().replace("-", "").replace("_", "")
 
 
 def translate(text: str, own: dict[str, str]) -> Translation | None:
-    """What another tool's name for a measure, with its numbers, is here; None where no tool calls a measure so.
+    """Translate another tool's name, as ``map``, ``P.5,10``, ``rbp.95``, ``precision@5-l2``; None if unknown.
 
-    Parameters
-    ----------
-    text
-        As ``map``, ``P.5,10``, ``MRR(rel=2)@10``, ``rbp.95``, ``precision@5-l2``.
-    own
-        The names here, by how they are looked up.
+    `own` has the names here by their normalised form.
 
     Raises
     ------

@@ -1,15 +1,14 @@
 """Measures over ranks, with relevance yes or no.
 
-Each takes an :class:`~collection.measures.aligned.Aligned` of T topics and gives T values (float64).
-`rel` is the lowest grade that counts as relevant; `cutoff` is the k of ``@k``; R is the number of relevant
-documents that are judged. The definitions are trec_eval 10's unless the docstring says otherwise. A topic
-without relevant documents, or without documents in the run, is 0.
-
-The first line of a docstring is the definition, "Source:" says whose it is; the table of measures shows both.
+Each takes an :class:`~collection.measures.aligned.Aligned` of T topics and gives T values (float64). `rel` is the
+lowest relevant grade; `cutoff` is the k of ``@k``; R is the number of judged relevant documents. The definitions are
+trec_eval 10's unless the docstring says otherwise. A topic without relevant documents, or without documents in the run,
+is 0. The first line of a docstring is the definition; the table of measures shows it, and what follows "Source:".
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -26,11 +25,9 @@ def precision(aligned: Aligned, *, cutoff: int, rel: Positive = 1, relative: boo
     The divisor is k also where the run is shorter. With relative=True it is min(k, R), the most that
     there could be (trec_eval's relative_P).
     """
-    hits = aligned.count(rel, cutoff)
+    hits = show("relevant in the first k", aligned.count(rel, cutoff))
     divisor = np.minimum(cutoff, aligned.relevant(rel)) if relative else np.full(len(hits), cutoff)
-    show("relevant in the first k", hits)
-    show("divisor", divisor)
-    return divide(hits, divisor)
+    return divide(hits, show("divisor", divisor))
 
 
 @MEASURES.add("R", label="Recall", description="Share of the relevant documents that are in the first k ranks.")
@@ -39,14 +36,14 @@ def recall(aligned: Aligned, *, cutoff: int, rel: Positive = 1) -> Floats:
 
     Some systems' papers write R@k for Success@k (is any relevant document there?): that is another measure.
     """
-    hits, number = aligned.count(rel, cutoff), aligned.relevant(rel)
-    show("relevant in the first k", hits)
-    show("R", number)
-    return divide(hits, number)
+    hits = show("relevant in the first k", aligned.count(rel, cutoff))
+    return divide(hits, show("R", aligned.relevant(rel)))
 
 
-def f_of(precision: Floats, recall: Floats, beta: float) -> Floats:
+def combine_f(precision: Floats, recall: Floats, beta: float) -> Floats:
     """F = (1 + beta^2) P R / (beta^2 P + R)."""
+    show("P", precision)
+    show("recall", recall)
     return divide((1 + beta**2) * precision * recall, beta**2 * precision + recall)
 
 
@@ -57,10 +54,7 @@ def f_measure(aligned: Aligned, *, cutoff: int, rel: Positive = 1, beta: Positiv
     With beta = 1 the harmonic mean; recall counts beta times as much as precision. Source: van Rijsbergen,
     Information Retrieval, 2nd edition, 1979.
     """
-    p, r = precision(aligned, cutoff=cutoff, rel=rel), recall(aligned, cutoff=cutoff, rel=rel)
-    show("P", p)
-    show("recall", r)
-    return f_of(p, r, beta)
+    return combine_f(precision(aligned, cutoff=cutoff, rel=rel), recall(aligned, cutoff=cutoff, rel=rel), beta)
 
 
 @MEASURES.add(
@@ -71,9 +65,7 @@ def success(aligned: Aligned, *, cutoff: int, rel: Positive = 1) -> Floats:
 
     Others call it hit rate, or accuracy@k.
     """
-    hits = aligned.count(rel, cutoff)
-    show("relevant in the first k", hits)
-    return (hits > 0).astype(np.float64)
+    return (show("relevant in the first k", aligned.count(rel, cutoff)) > 0).astype(np.float64)
 
 
 @MEASURES.add(
@@ -94,8 +86,7 @@ def reciprocal_rank(aligned: Aligned, *, cutoff: int | None = None, rel: Positiv
     hits = aligned.hits(rel, cutoff)
     if not hits.shape[1]:
         return np.zeros(len(hits))
-    rank = np.where(hits.any(axis=1), hits.argmax(axis=1) + 1, 0)
-    show("rank of the first relevant", rank)
+    rank = show("rank of the first relevant", np.where(hits.any(axis=1), hits.argmax(axis=1) + 1, 0))
     return divide(rank > 0, rank)
 
 
@@ -109,22 +100,17 @@ def average_precision(
     that k ranks can hold, as recommender papers and Kaggle's MAP@k do.
     Source: Buckley & Voorhees, SIGIR 2000.
     """
-    found, number = aligned.found(rel, cutoff), aligned.relevant(rel)
-    precisions = found.nth / found.rank
-    total = aligned.total(found.topic, precisions)
-    show("P at i", precisions, found.rank)
-    show("sum of P at i", total)
-    show("R", number)
-    return divide(total, most_found(number, cutoff, norm))
+    found = aligned.found(rel, cutoff)
+    precisions = show("P at i", found.nth / found.rank, found.rank)
+    total = show("sum of P at i", aligned.total(found.topic, precisions))
+    return divide(total, most_found(show("R", aligned.relevant(rel)), cutoff, norm))
 
 
 def most_found(number: Ints, cutoff: int | None, norm: Literal["R", "min"]) -> Ints:
     """(T,): what a sum over relevant documents is divided by: R, or the most that k ranks can hold."""
     if norm == "R" or cutoff is None:
         return number
-    divisor: Ints = np.minimum(number, cutoff)
-    show("min(R, k)", divisor)
-    return divisor
+    return show("min(R, k)", np.minimum(number, cutoff))
 
 
 @MEASURES.add(
@@ -147,13 +133,9 @@ def r_precision(aligned: Aligned, *, rel: Positive = 1, mult: Positive = 1.0) ->
 
     With `mult` at the rank mult * R instead (trec_eval's Rprec_mult). Source: TREC-2 appendix (Harman, 1994).
     """
-    number = aligned.relevant(rel)
     # trec_eval rounds up so.
-    depth = (mult * number + 0.9).astype(np.int64)
-    above = aligned.count_to(depth, rel)
-    show("rank", depth)
-    show("relevant up to it", above)
-    return divide(above, depth)
+    depth = show("rank", (mult * aligned.relevant(rel) + 0.9).astype(np.int64))
+    return divide(show("relevant up to it", aligned.count_to(depth, rel)), depth)
 
 
 @MEASURES.add(
@@ -175,9 +157,7 @@ def interpolated_precision(aligned: Aligned, *, recall: Share | None = None, rel
     if recall is not None:
         return _interpolated(aligned, recall, rel)
     levels = {i / 10: _interpolated(aligned, i / 10, rel) for i in range(11)}
-    for level, values in levels.items():
-        show(f"best from recall {level:g} on", values)
-    return np.sum(list(levels.values()), axis=0) / 11
+    return np.sum([show(f"best from recall {level:g} on", values) for level, values in levels.items()], axis=0) / 11
 
 
 def _interpolated(aligned: Aligned, recall: float, rel: float) -> Floats:
@@ -192,8 +172,7 @@ def _interpolated(aligned: Aligned, recall: float, rel: float) -> Floats:
         whole = np.floor(needed)
         needed = whole + (needed - whole >= 0.5)
     show(f"relevant to find for recall {recall:g}", needed)
-    values: Floats = best[np.arange(len(number)), needed.astype(np.int64)]
-    return values
+    return np.asarray(best[np.arange(len(number)), needed.astype(np.int64)])
 
 
 @MEASURES.add(
@@ -215,19 +194,19 @@ def accuracy(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) 
     """
     found, hits = aligned.found(rel, cutoff), aligned.count(rel, cutoff)
     others = aligned.within(cutoff) - hits
-    above = aligned.total(found.topic, found.rank - found.nth)
-    show("not relevant above", found.rank - found.nth, found.rank)
-    show("pairs", hits * others)
-    wrong = divide(above, hits * others)
+    above = aligned.total(found.topic, show("not relevant above", found.rank - found.nth, found.rank))
+    wrong = divide(above, show("pairs", hits * others))
     return np.where(hits > 0, 1.0 - wrong, 0.0)
 
 
-@MEASURES.add(
+add_description = partial(MEASURES.add, monotone=0, descriptive=True)
+"""Adds a measure that describes a run or the qrels and does not say how good a system is."""
+
+
+@add_description(
     "Judged",
     label="Judged",
     description="Share of the first k documents that somebody judged.",
-    monotone=0,
-    descriptive=True,
     differs={
         "ir_measures": "puts equal scores in ascending order of document ids, and leaves topics that the run lacks out"
         " of the mean, here they are 0"
@@ -235,25 +214,16 @@ def accuracy(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) 
 )
 def judged(aligned: Aligned, *, cutoff: int | None = None) -> Floats:
     """Judged@k = judged in the first k / min(k, retrieved): how far the other values can be trusted."""
-    within, unjudged = aligned.within(cutoff), aligned.unjudged(cutoff)
-    show("min(k, retrieved)", within)
-    show("judged of them", within - unjudged)
-    return divide(within - unjudged, within)
+    within = show("min(k, retrieved)", aligned.within(cutoff))
+    return divide(show("judged of them", within - aligned.unjudged(cutoff)), within)
 
 
-@MEASURES.add(
-    "Unjudged",
-    label="Unjudged",
-    description="Share of the first k documents that nobody judged.",
-    monotone=0,
-    descriptive=True,
-)
+@add_description("Unjudged", label="Unjudged", description="Share of the first k documents that nobody judged.")
 def unjudged(aligned: Aligned, *, cutoff: int | None = None) -> Floats:
     """Unjudged@k = unjudged in the first k / k; without ``@`` / retrieved.
 
     Ranks beyond the end of a run count as judged (trec_eval's unj_k).
     """
-    unjudged, divisor = aligned.unjudged(cutoff), aligned.retrieved if cutoff is None else cutoff
-    show("unjudged", unjudged)
-    show("divisor", np.broadcast_to(divisor, unjudged.shape))
-    return divide(unjudged, divisor)
+    unjudged = show("unjudged", aligned.unjudged(cutoff))
+    divisor = aligned.retrieved if cutoff is None else np.full(len(unjudged), cutoff)
+    return divide(unjudged, show("divisor", divisor))

@@ -1,4 +1,4 @@
-"""How far a value from a sampled pool may be from what judging the whole pool would give."""
+"""Intervals of values from a sampled pool."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from collection.errors import InputError
 from collection.frames import QRELS
-from collection.measures.aligned import UNJUDGED, Aligned, Bools, Floats, Grades, Ints, Sample
+from collection.measures.aligned import UNJUDGED, Aligned, Bools, Floats, Grades, Ints, Sample, compact_grades
 from collection.measures.alignment import align, index_qrels
 from collection.measures.imputation import complete, number_rows, to_its_depth
 from collection.measures.measure import Measure, as_measure
@@ -29,18 +28,13 @@ def sampling_interval(
     replicates: int = 100,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Means over the topics of a sample, with intervals for what judging the whole pool would have given.
+    """Estimate means over the topics of a sample, with intervals for the value from judging the whole pool.
 
-    The draw is repeated where everything is known. Each replicate completes the pool: a document that was not drawn
-    gets a grade from those that were judged in its stratum of its topic (Dirichlet-multinomial, with one more
-    judgement spread as in this stratum of all topics, so that a single judged document does not speak for all). From
-    the completed pool as many documents of each stratum are drawn again, and the value from them is compared with
-    the value of the completed pool. The mean of these differences is the estimate's bias, the root of their mean square
-    its error, and the interval is value - bias +- z * error. Such measures are biased where strata have few
-    judgements: the value need not lie in the middle.
-
-    The interval speaks of the lot of the draw only. What other topics would have given is a matter of
-    :mod:`collection.statistics`.
+    Each replicate completes the pool: a document outside the sample gets a grade from the judged ones of its stratum
+    and topic (Dirichlet-multinomial, with one more judgement spread as in this stratum of all topics). From the
+    completed pool as many documents of each stratum are sampled again, and the value from them is compared with that
+    of the completed pool. The mean of these differences is the estimate's bias, the root of their mean square its
+    error, and the interval is value - bias +- z * error. It covers sampling of documents only, not of topics.
 
     Source: the bootstrap of a completed finite population after Booth, Butler & Hall, "Bootstrap methods for finite
     populations", JASA 89, 1994; the completion after Meeden & Vardeman, "A noninformative Bayesian approach to
@@ -53,18 +47,14 @@ def sampling_interval(
     runs
         Any number.
     qrels
-        :data:`collection.frames.QRELS` with ``stratum``: the whole pool, -1 for what was not drawn.
-    confidence
-        Between 0 and 1.
-    replicates
-        How often the draw is repeated, 2 or more.
-    seed
-        Another seed, other replicates.
+        :data:`collection.frames.QRELS` with ``stratum``: the whole pool, -1 for documents outside the sample.
+    confidence, replicates, seed
+        Between 0 and 1; 2 or more; of the replicates.
 
     Returns
     -------
     DataFrame
-        ``run``, ``value``, ``lowest``, ``highest``, ``error`` (root mean square error of the draw), ``bias``.
+        ``run``, ``value``, ``lowest``, ``highest``, ``error`` (root mean square error of sampling), ``bias``.
 
     Raises
     ------
@@ -95,12 +85,12 @@ def sampling_interval(
     QRELS.check(qrels, "a sampling interval", also=["stratum"])
     if not (qrels["relevance"] >= 0).any():
         raise InputError("a sampling interval needs judged documents, found none in the qrels")
-    redraws = _Redraws(qrels.drop_duplicates(["query_id", "doc_id"]), replicates, np.random.default_rng(seed))
-    known, numbers = index_qrels(qrels), number_rows(redraws.pairs)
+    resampled = _Replicates(qrels.drop_duplicates(["query_id", "doc_id"]), replicates, np.random.default_rng(seed))
+    known, numbers = index_qrels(qrels), number_rows(resampled.pairs)
     z, rows = float(ndtri((1 + confidence) / 2)), []
     for run in runs:
         value = float(measure(align(run.frame, known)).mean())
-        differences = redraws.differences(measure, to_its_depth(align(run.frame, numbers), measure))
+        differences = resampled.differences(measure, to_its_depth(align(run.frame, numbers), measure))
         bias = float(differences.mean())
         # The completed pools show a bias of this size, not that it is exactly this: it counts as uncertain, too.
         error = float(np.hypot(differences.std(ddof=1), bias))
@@ -108,7 +98,7 @@ def sampling_interval(
     return pd.DataFrame(rows, columns=list(INTERVAL_COLUMNS))
 
 
-class _Redraws:
+class _Replicates:
     """Completed pools, and samples of them: the same ones for every run."""
 
     def __init__(self, pairs: pd.DataFrame, replicates: int, random: np.random.Generator) -> None:
@@ -122,7 +112,7 @@ class _Redraws:
         self.size = np.bincount(cell, minlength=cells).astype(np.float64)
         self.judged = np.bincount(cell[grades >= 0], minlength=cells).astype(np.float64)
         self.full = _completed(grades, cell, self.strata, cells, replicates, random)
-        drawn = _drawn_again(cell, self.judged, replicates, random)
+        drawn = _resample(cell, self.judged, replicates, random)
         self.sampled = np.where(drawn, self.full, UNJUDGED)
 
     def differences(self, measure: Measure, numbered: Aligned) -> Floats:
@@ -139,8 +129,8 @@ class _Redraws:
         known = np.where(numbered.judged[:, None, :] < 0, UNJUDGED, grades.T[:, of_topic].transpose(1, 0, 2))
         order = np.argsort(-known, axis=2, kind="stable").transpose(1, 0, 2)
         graded = np.take_along_axis(np.broadcast_to(self.stratum[of_topic], order.shape), order, axis=2)
-        laid = complete(numbered, grades)
-        graded = np.where(laid.judged > UNJUDGED, graded.reshape(laid.judged.shape), -1)
+        completed = complete(numbered, grades)
+        graded = np.where(completed.judged > UNJUDGED, graded.reshape(completed.judged.shape), -1)
         sample = Sample(
             np.tile(ranked, (copies, 1)),
             np.tile(self.size.reshape(shape), (copies, 1)),
@@ -148,13 +138,13 @@ class _Redraws:
             graded,
             listed=True,
         )
-        means: Floats = measure(replace(laid, sample=sample)).reshape(copies, self.topics).mean(axis=1)
+        means: Floats = measure(replace(completed, sample=sample)).reshape(copies, self.topics).mean(axis=1)
         return means
 
 
 def _completed(
     grades: Floats, cell: Ints, strata: int, cells: int, replicates: int, random: np.random.Generator
-) -> npt.NDArray[np.int64] | Floats:
+) -> Grades:
     """(pairs, replicates): the judged grades as they are, the others drawn from their stratum's."""
     levels, code = np.unique(grades[grades >= 0], return_inverse=True)
     judged = cell[grades >= 0]
@@ -170,12 +160,12 @@ def _completed(
     up_to = np.cumsum(mixed, axis=1) / mixed.sum(axis=1, keepdims=True)
     made = np.repeat(grades[:, None], replicates, axis=1)
     open_ = np.flatnonzero(grades < 0)
-    lots = random.random((len(open_), 1, replicates))
-    made[open_] = levels[(lots > up_to[cell[open_]][:, :-1]).sum(axis=1)]
-    return made.astype(np.int64) if (made == np.trunc(made)).all() else made
+    uniform = random.random((len(open_), 1, replicates))
+    made[open_] = levels[(uniform > up_to[cell[open_]][:, :-1]).sum(axis=1)]
+    return compact_grades(made)
 
 
-def _drawn_again(cell: Ints, number: Floats, replicates: int, random: np.random.Generator) -> Bools:
+def _resample(cell: Ints, number: Floats, replicates: int, random: np.random.Generator) -> Bools:
     """(pairs, replicates): so many of each cell, any of them equally likely."""
     first = np.concatenate([[0], np.cumsum(np.bincount(cell, minlength=len(number)))])[:-1]
     drawn = np.zeros((len(cell), replicates), dtype=np.bool_)

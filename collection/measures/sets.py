@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import numpy as np
 
 from collection.errors import InputError
 from collection.measures.aligned import UNJUDGED, Aligned, Floats, Ints
-from collection.measures.ranked import f_of
+from collection.measures.ranked import add_description, combine_f
 from collection.measures.table import MEASURES, Positive, Within
 from collection.measures.trace import divide, show
 
@@ -19,7 +20,7 @@ LACKING = "is 0 for a topic that the run lacks"
 
 
 def collection_size(aligned: Aligned, documents: int | None) -> Ints:
-    """(T,): N, the documents of the collection: `documents`, or those that the run or the judgements know of."""
+    """(T,): N, the documents of the collection: `documents`, or those that the run or the qrels name."""
     if documents is None:
         return aligned.size
     at = int(aligned.size.argmax()) if len(aligned.size) else 0
@@ -37,21 +38,14 @@ def set_precision(aligned: Aligned, *, rel: Positive = 1, relative: bool = False
 
     With relative=True / min(retrieved, R), the most that there could be (trec_eval's set_relative_P).
     """
-    hits, divisor = aligned.count(rel), aligned.retrieved
-    if relative:
-        divisor = np.minimum(divisor, aligned.relevant(rel))
-    show("relevant retrieved", hits)
-    show("divisor", divisor)
-    return divide(hits, divisor)
+    divisor = np.minimum(aligned.retrieved, aligned.relevant(rel)) if relative else aligned.retrieved
+    return divide(show("relevant retrieved", aligned.count(rel)), show("divisor", divisor))
 
 
 @MEASURES.add("SetR", label="Set recall", description="Share of the relevant documents that were retrieved.")
 def set_recall(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     """SetR = relevant retrieved / R."""
-    hits, number = aligned.count(rel), aligned.relevant(rel)
-    show("relevant retrieved", hits)
-    show("R", number)
-    return divide(hits, number)
+    return divide(show("relevant retrieved", aligned.count(rel)), show("R", aligned.relevant(rel)))
 
 
 @MEASURES.add(
@@ -68,10 +62,7 @@ def set_f(aligned: Aligned, *, rel: Positive = 1, beta: Positive = 1.0) -> Float
 
     This is van Rijsbergen's F-beta. Source: van Rijsbergen, Information Retrieval, 2nd edition, 1979.
     """
-    p, r = set_precision(aligned, rel=rel), set_recall(aligned, rel=rel)
-    show("P", p)
-    show("recall", r)
-    return f_of(p, r, beta)
+    return combine_f(set_precision(aligned, rel=rel), set_recall(aligned, rel=rel), beta)
 
 
 @MEASURES.add("SetAP", label="Set AP", description="What AP would be if the retrieved set had no order.")
@@ -102,37 +93,23 @@ def utility(
     The last are counted in a collection of `documents`, or among those that run and qrels name.
     Source: TREC filtering track (Robertson & Soboroff, 2002), trec_eval's utility.
     """
-    hits, number = aligned.count(rel), aligned.relevant(rel)
-    others = collection_size(aligned, documents) - aligned.retrieved - (number - hits)
-    for name, count in (("a", hits), ("b", aligned.retrieved - hits), ("c", number - hits), ("d", others)):
-        show(f"documents of weight {name}", count)
-    return a * hits + b * (aligned.retrieved - hits) + c * (number - hits) + d * others
+    hits = show("documents of weight a", aligned.count(rel))
+    wrong = show("documents of weight b", aligned.retrieved - hits)
+    missed = show("documents of weight c", aligned.relevant(rel) - hits)
+    others = show("documents of weight d", collection_size(aligned, documents) - aligned.retrieved - missed)
+    return a * hits + b * wrong + c * missed + d * others
 
 
-@MEASURES.add(
-    "NumRet",
-    label="Retrieved",
-    description="Documents retrieved.",
-    summary="sum",
-    highest=np.inf,
-    monotone=0,
-    descriptive=True,
-)
+add_count = partial(add_description, summary="sum", highest=np.inf)
+
+
+@add_count("NumRet", label="Retrieved", description="Documents retrieved.")
 def number_retrieved(aligned: Aligned, *, rel: Positive | None = None) -> Floats:
     """NumRet = number of documents retrieved; with rel=n those of grade n or more. A sum over topics."""
     return (aligned.retrieved if rel is None else aligned.count(rel)).astype(np.float64)
 
 
-@MEASURES.add(
-    "NumRel",
-    label="Relevant",
-    description="Relevant documents.",
-    summary="sum",
-    highest=np.inf,
-    monotone=0,
-    descriptive=True,
-    differs={"ir_measures": LACKING},
-)
+@add_count("NumRel", label="Relevant", description="Relevant documents.", differs={"ir_measures": LACKING})
 def number_relevant(aligned: Aligned, *, rel: Positive = 1) -> Floats:
     """NumRel = R, the number of relevant documents that are judged. A sum over topics."""
     return aligned.relevant(rel).astype(np.float64)
@@ -152,14 +129,8 @@ def number_relevant_retrieved(aligned: Aligned, *, cutoff: int | None = None, re
     return aligned.count(rel, cutoff).astype(np.float64)
 
 
-@MEASURES.add(
-    "NumNonrelRet",
-    label="Nonrelevant retrieved",
-    description="Retrieved documents that are judged not relevant.",
-    summary="sum",
-    highest=np.inf,
-    monotone=0,
-    descriptive=True,
+@add_count(
+    "NumNonrelRet", label="Nonrelevant retrieved", description="Retrieved documents that are judged not relevant."
 )
 def number_nonrelevant_retrieved(aligned: Aligned, *, cutoff: int | None = None, rel: Positive = 1) -> Floats:
     """NumNonrelRet = retrieved (to k) and judged, with a grade below `rel`. A sum over topics."""
@@ -167,14 +138,8 @@ def number_nonrelevant_retrieved(aligned: Aligned, *, cutoff: int | None = None,
     return np.count_nonzero((grades > UNJUDGED) & (grades < rel), axis=1).astype(np.float64)
 
 
-@MEASURES.add(
-    "NumQ",
-    label="Topics",
-    description="Topics of the qrels.",
-    summary="sum",
-    monotone=0,
-    descriptive=True,
-    differs={"ir_measures": LACKING},
+@add_description(
+    "NumQ", label="Topics", description="Topics of the qrels.", summary="sum", differs={"ir_measures": LACKING}
 )
 def number_of_topics(aligned: Aligned) -> Floats:
     """NumQ = 1 for every topic of the qrels, those that the run lacks included. A sum over topics."""

@@ -1,4 +1,4 @@
-"""The table of measures: what each is called, what it says, what it takes, and what holds for it."""
+"""The table of measures, with their parameters and traits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Literal, TypeGuard, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -22,14 +22,13 @@ Summary = Literal["mean", "sum", "geometric mean"]
 """How the values of the topics become one number."""
 
 Needs = Literal["", "strata", "subtopics"]
-"""What qrels must say besides grades."""
+"""What qrels must have besides grades."""
 
 GEOMETRIC_FLOOR = 1e-5
-"""What a value below it counts as in a geometric mean, so that one zero does not end it (trec_eval)."""
+"""The least value in a geometric mean, so that one zero does not make it 0 (trec_eval)."""
 
 DEEPEST = 1_000_000_000
-"""The largest cut-off: beyond any ranking, and still a number that arrays can count to."""
-
+"""The largest cut-off: beyond any ranking, and still an index of arrays."""
 
 MOST = 1e9
 """The largest number that any parameter may be, so that powers and products of it stay numbers."""
@@ -57,7 +56,7 @@ Persistence = Annotated[float, Within(0, 1, open=True)]
 Positive = Annotated[float, Within(0, open=True)]
 Amount = Annotated[float, Within(0)]
 Gains = Mapping[int, float]
-"""Grade -> gain; a grade that is not named keeps the gain that it has without."""
+"""Grade -> gain; a grade that is not named keeps its usual gain."""
 
 COMMON: dict[str, object] = {"judged_only": False}
 GRADED: dict[str, object] = {"rel": None, **COMMON}
@@ -71,21 +70,21 @@ class MeasureEntry(Entry[Function]):
     Attributes
     ----------
     summary
-        What makes one number of the topics' values.
+        How the values of topics are combined.
     lowest, highest
-        The ends of its range.
+        Its range.
     graded
         Whether it looks at grades. Such a measure takes ``rel=n`` too, and is then binary.
     monotone
         1 if moving a higher grade up never lowers the value, -1 if it never raises it, 0 if neither holds.
     needs
-        What the qrels must say besides grades.
+        What the qrels must have besides grades.
     found_only
-        Whether it asks only for what was found, not for what there was: every better document then raises it.
+        Whether it depends only on found documents: every better document then raises it.
     descriptive
-        Whether it describes a run or the qrels and says nothing of how good a system is.
+        Whether it describes a run or the qrels and does not say how good a system is.
     differs
-        Tool -> where the measure that has this name there has another value, and how its value is written here.
+        Tool -> how its measure of this name differs, and how that is written here.
     """
 
     _: KW_ONLY
@@ -105,7 +104,7 @@ class MeasureEntry(Entry[Function]):
 
     @property
     def parameters(self) -> dict[str, object]:
-        """Parameter name -> default: those of the function, then those that every measure has."""
+        """Parameter name -> default: of the function, then those that every measure has."""
         return {**super().parameters, **(GRADED if self.graded else COMMON)}
 
     @property
@@ -131,7 +130,7 @@ class MeasureEntry(Entry[Function]):
 
     @property
     def source(self) -> str:
-        """Where it was defined: what the docstring says after "Source:"."""
+        """Where it was defined: the docstring after "Source:"."""
         for text in self._texts[1:]:
             if "Source:" in text:
                 return text.split("Source:", 1)[1].strip().rstrip(".")
@@ -139,7 +138,7 @@ class MeasureEntry(Entry[Function]):
 
     @property
     def notes(self) -> str:
-        """What else there is to know: conventions, and how the others are written."""
+        """The rest of the docstring: conventions and variants."""
         texts = [text.split("Source:", 1)[0].strip() for text in self._texts[1:]]
         return "\n\n".join(text for text in texts if text)
 
@@ -167,8 +166,8 @@ class MeasureEntry(Entry[Function]):
             raise InputError(f"{name} of {self.name} is {wanted}, found {value!r}")
 
     @staticmethod
-    def _refused(hint: Any, value: Any) -> str:
-        """What was wanted, if `value` is not that; else ''."""
+    def _refused(hint: object, value: object) -> str:
+        """What was expected, if `value` is not that; else ''."""
         if hint is bool:
             return "" if isinstance(value, bool) else "True or False"
         if get_origin(hint) is Mapping:
@@ -193,7 +192,7 @@ class MeasureEntry(Entry[Function]):
         return math.exp(mean) if self.summary == "geometric mean" else mean
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     # A whole number may have any number of digits, and comparing it is all that never fails.
     return isinstance(value, int | float) and not isinstance(value, bool) and -(2**63) < value < 2**63
 

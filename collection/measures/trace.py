@@ -1,15 +1,11 @@
-"""How a measure shows its work: the numbers of the calculation itself, never a second calculation.
-
-A measure's function names what it computes on the way with :func:`show`. That costs nothing until
-:func:`collection.measures.explain` listens, and then it hears exactly what went into the value.
-"""
+"""Recording of the intermediate results of a measure, for :func:`collection.measures.explain`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,43 +13,39 @@ import numpy.typing as npt
 from collection.measures.aligned import Floats
 
 
-class Shown(NamedTuple):
-    """One thing that a measure showed: its name, its numbers, and the ranks that they belong to (None: all)."""
+class Step(NamedTuple):
+    """An intermediate result: its name, its numbers, and the ranks that they belong to (None: all)."""
 
     name: str
     values: np.ndarray
     ranks: npt.NDArray[np.int64] | None
 
 
-_LISTENER: ContextVar[list[Shown] | None] = ContextVar("listener", default=None)
+_STEPS: ContextVar[list[Step] | None] = ContextVar("steps", default=None)
+
+Array = TypeVar("Array", bound=npt.ArrayLike)
 
 
 @contextmanager
-def listening() -> Iterator[list[Shown]]:
+def record_steps() -> Iterator[list[Step]]:
     """Collect what measures show meanwhile; they should be given one topic only."""
-    heard: list[Shown] = []
-    token = _LISTENER.set(heard)
+    steps: list[Step] = []
+    token = _STEPS.set(steps)
     try:
-        yield heard
+        yield steps
     finally:
-        _LISTENER.reset(token)
+        _STEPS.reset(token)
 
 
-def show(name: str, values: npt.ArrayLike, ranks: npt.NDArray[np.int64] | None = None) -> None:
-    """Say what a measure is computing.
+def show(name: str, values: Array, ranks: npt.NDArray[np.int64] | None = None) -> Array:
+    """Name an intermediate result ("P at i", "R", "ideal DCG") for explanations, and return it.
 
-    Parameters
-    ----------
-    name
-        As a lecture would write it on the board: "P at i", "R", "ideal DCG".
-    values
-        (T, k): a number at every rank; (F,) together with `ranks`; or (T,): one number a topic.
-    ranks
-        (F,): the ranks of `values`, where only some have one.
+    `values` are (T, k), a number at every rank; (F,) at the `ranks`, (F,); or (T,), one number per topic.
     """
-    heard = _LISTENER.get()
-    if heard is not None:
-        heard.append(Shown(name, np.asarray(values), ranks))
+    steps = _STEPS.get()
+    if steps is not None:
+        steps.append(Step(name, np.asarray(values), ranks))
+    return values
 
 
 def divide(above: npt.ArrayLike, below: npt.ArrayLike) -> Floats:

@@ -10,15 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from collection.errors import InputError
-from collection.measures.aligned import UNJUDGED, Aligned, Floats, Ints
+from collection.measures.aligned import UNJUDGED, Aligned, Floats, Grades, Ints, compact_grades
 from collection.measures.graded import gain_of
 from collection.measures.measure import Measure, as_measure
 
 TRY_ALL = 4096
-"""So many completions of a topic are all tried, for measures that look at grades."""
+"""The most completions of a topic that are all tried, for measures that look at grades."""
 
 CELLS = 1 << 22
-"""So many cells of candidates are in memory at once."""
+"""Cells of candidates in memory at once."""
 
 
 class Bounds(NamedTuple):
@@ -29,28 +29,26 @@ class Bounds(NamedTuple):
 
 
 def bounds(measure: Measure | str, aligned: Aligned, *, grades: Iterable[float] | None = None) -> Bounds:
-    """The lowest and highest value over what the unjudged documents of the ranking could be.
+    """Bound each value over the grades that the unjudged documents of the ranking could have.
 
-    All of them are judged, each with any grade of the scale, or none is, so that the value itself always lies between.
-    Where the scale is not known, the grades are those that the qrels have anywhere and 0 (and where no grade would be
-    relevant, one that is). What the run did not retrieve stays as it is: of the rest of the collection nothing can be
-    said. A measure whose `max_rel` is left out keeps the highest grade of the qrels for it.
+    All of them get a grade of the scale, or none does, so that the value itself always lies between. If the scale is
+    not known, the grades are those of the qrels and 0 (and a relevant one if there is none). Documents outside the
+    ranking stay unjudged. A measure without `max_rel` keeps the highest grade of the qrels for it.
 
-    For a given number of documents of each grade a measure is highest where the better ones stand above
-    and lowest where they stand below (it is *monotone* in the table). So only those arrangements are
-    tried, with every number of documents of each grade, one grade after the other until nothing moves.
-    That is exact for every monotone measure of relevance yes or no, for the sums (CG, DCG, ERR, RBP) and for
-    nDCG, whose parts separate by grade. For others (nERR, Q, GAP, INST, G, Accuracy and their kin) every
-    completion is tried where there are few, and beyond that the search may stop short of the extremes.
+    For a given number of documents of each grade a *monotone* measure is highest with the better ones above and lowest
+    with them below. Only these arrangements are tried, with every number of documents of each grade, one grade after
+    the other until nothing changes. That is exact for every monotone measure of relevance yes or no, for the sums (CG,
+    DCG, ERR, RBP) and for nDCG. For others (nERR, Q, GAP, INST, G, Accuracy and similar ones) every completion is tried
+    where there are few; beyond that the search may stop short of the extremes.
 
     Parameters
     ----------
     measure
-        Any measure over plain qrels, or how it is written.
+        Over plain qrels.
     aligned
         T topics.
     grades
-        The scale, where it is known: all grades that can be given, those that nobody has given yet among them.
+        The scale: all grades that can be given, used or not.
 
     Raises
     ------
@@ -81,16 +79,18 @@ def bounds(measure: Measure | str, aligned: Aligned, *, grades: Iterable[float] 
         elif not proven and len(levels) ** len(places) <= TRY_ALL:
             found = _values(measure, one, places, np.array(list(product(levels, repeat=len(places)))))
         else:
-            found = np.array([_search(measure, one, order, levels, sign) for order, sign in _ways(measure, places)])
+            found = np.array(
+                [_search(measure, one, order, levels, sign) for order, sign in _search_orders(measure, places)]
+            )
         lowest[row], highest[row] = min(lowest[row], found.min()), max(highest[row], found.max())
     return Bounds(lowest, highest)
 
 
-def _ways(measure: Measure, places: Ints) -> list[tuple[Ints, int]]:
-    """Who gets the better grades, those above or those below, in search of the highest (1) or lowest (-1) value."""
+def _search_orders(measure: Measure, places: Ints) -> list[tuple[Ints, int]]:
+    """Places by priority for better grades, in search of the highest (1) or lowest (-1) value."""
     above, below = places, places[::-1]
-    ways = [(above, 1), (below, -1), (above, -1), (below, 1)]
-    return {1: ways[:2], -1: ways[2:], 0: ways}[measure.entry.monotone]
+    orders = [(above, 1), (below, -1), (above, -1), (below, 1)]
+    return {1: orders[:2], -1: orders[2:], 0: orders}[measure.entry.monotone]
 
 
 def _levels(measure: Measure, one: Aligned, scale: tuple[float, ...]) -> Floats:
@@ -124,10 +124,10 @@ def _search(measure: Measure, one: Aligned, places: Ints, levels: Floats, sign: 
             return sign * best
 
 
-def _given(count: int, levels: Floats, ends: Ints) -> Floats:
+def _given(count: int, levels: Floats, ends: Ints) -> Grades:
     """(C, count): the grades that each candidate gives to the unjudged documents."""
-    small = (levels == np.trunc(levels)).all() and levels.max() < np.iinfo(np.int16).max
-    given = np.full((len(ends), count), levels[0], dtype=np.int16 if small else np.float64)
+    levels = compact_grades(levels)
+    given = np.full((len(ends), count), levels[0], dtype=levels.dtype)
     for j, level in enumerate(levels[1:]):
         given[np.arange(count) < ends[:, j, None]] = level
     return given
@@ -143,9 +143,8 @@ def _values(measure: Measure, one: Aligned, places: Ints, given: Floats) -> Floa
 def _completed(one: Aligned, places: Ints, given: Floats) -> Aligned:
     """The C candidates as topics of their own: in each the unjudged documents have got grades, (C, places)."""
     count = len(given)
-    # int16 holds most grades, and these matrices are read many times.
-    whole = (given == np.trunc(given)).all() and given.max(initial=0) < np.iinfo(np.int16).max
-    dtype = np.result_type(one.grades.dtype, np.int16 if whole else np.float64)
+    given = compact_grades(given)
+    dtype = np.result_type(one.grades.dtype, given.dtype)
     grades = np.repeat(one.grades.astype(dtype), count, axis=0)
     grades[:, places] = given
     judged = np.concatenate([np.repeat(one.judged.astype(dtype), count, axis=0), given.astype(dtype)], axis=1)

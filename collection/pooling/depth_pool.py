@@ -8,9 +8,9 @@ from typing import Annotated, get_args
 import numpy as np
 import pandas as pd
 
-from collection.errors import InputError, UnknownNameError
+from collection.errors import UnknownNameError
 from collection.frames import POOL, RUN
-from collection.pooling.table import STRATEGIES, Depth, Ties
+from collection.pooling.table import STRATEGIES, Depth, Ties, check_depth
 from collection.records import Run
 from collection.registry import Parameter
 
@@ -31,31 +31,19 @@ def depth(
 ) -> pd.DataFrame:
     """The union of the first `depth` documents of every run.
 
-    Where documents share a score, a measure orders them by document id, as trec_eval does, and not as
-    the system listed them. A pool of what was listed, which is what TREC pools, may then miss a few
-    documents that a measure finds in the first k; with ``ties="both"`` it misses none.
+    A measure orders equal scores by document id, as trec_eval does, and not as the system listed them. A pool of what
+    was listed, which is what TREC pools, may then miss a few documents that a measure finds in the first k; with
+    ``ties="both"``, which adds the first `depth` in the measure's order, it misses none.
 
     Source: Sparck Jones & van Rijsbergen, "ideal" test collection report, 1975; Voorhees & Harman, TREC, 2005.
-
-    Parameters
-    ----------
-    runs
-        Any number of runs (:data:`collection.frames.RUN`).
-    depth
-        How many ranks of each run and topic, 1 or more.
-    ties
-        "listed": documents of one score stand as in the run's file. "both": in the pool are also those
-        that stand in the first `depth` ranks by document id.
 
     Returns
     -------
     DataFrame
-        ``query_id``, ``doc_id``, ``strategy`` ("depth"), ``rank`` (the best over the runs), ``runs``
-        (how many runs have it within the depth). Topics in order of first appearance; within a
-        topic by rank, then by the number of runs, then by document id.
+        ``query_id``, ``doc_id``, ``strategy`` ("depth"), ``rank`` (the best over the runs), ``runs`` (how many runs
+        have it within the depth). Topics in order of first appearance, then by rank, number of runs and document id.
     """
-    if depth < 1:
-        raise InputError(f"the depth of a pool is a rank, 1 or more, found {depth}")
+    check_depth(depth)
     if ties not in get_args(Ties):
         raise UnknownNameError("way with ties", ties, get_args(Ties))
     tops = [_top(run, depth, ties) for run in runs]
@@ -70,15 +58,9 @@ def depth(
 
 
 def pool_growth(runs: Sequence[Run], deepest: int = 100) -> pd.DataFrame:
-    """What each further rank adds to a depth pool, and which run brings it.
+    """``depth``, ``run``, ``pairs``: how many pairs each rank of each run adds to a depth pool.
 
-    A pair is credited to the run that has it highest; runs that tie share it.
-
-    Returns
-    -------
-    DataFrame
-        ``depth``, ``run``, ``pairs``: pairs that enter the pool at this depth through this run (a
-        fraction where runs tie). The sum up to a depth is the size of the pool of that depth.
+    A pair is credited to the run that ranks it highest, in equal fractions where runs tie.
     """
     tops = [_top(run, deepest).assign(run=run.name) for run in runs]
     if not tops:
@@ -92,7 +74,7 @@ def pool_growth(runs: Sequence[Run], deepest: int = 100) -> pd.DataFrame:
 
 
 def _top(run: Run, depth: int, ties: Ties = "listed") -> pd.DataFrame:
-    """``query_id``, ``doc_id`` and ``rank`` (the better of the two where both count) of a run's first rows."""
+    """``query_id``, ``doc_id``, ``rank`` of a run's first rows, by the better of both ranks if `ties` is "both"."""
     RUN.check(run.frame, f"run {run.name}")
     places = run.frame["listed"]
     if ties == "both":

@@ -1,9 +1,12 @@
 """Pools of a fixed size: the documents to which the runs together give the highest weights.
 
 Every strategy here orders the documents of a topic by a weight and takes the first `budget`, or, with `total`, the
-first so many of all topics together. For that the weights of one topic have to mean the same as those of another;
-each docstring says how far they do. Topics in which the systems agree have few documents of high weight, others many
-of middling weight, so a total is spent unevenly: that is its purpose. A topic may get nothing at all.
+first `total` of all topics together (0: `budget` applies). A total is spent unevenly on purpose: where systems agree,
+few documents have a high weight, and a topic may get none. Each docstring says how comparable weights are between
+topics.
+
+Returns ``query_id``, ``doc_id``, ``strategy``, ``rank`` (in the fusion, from 1), ``runs`` (how many runs have the
+document at any rank). Topics in order of first appearance, then by weight, best rank and document id.
 """
 
 from __future__ import annotations
@@ -16,8 +19,8 @@ import pandas as pd
 
 from collection.errors import InputError, UnknownNameError
 from collection.frames import POOL
-from collection.pooling.run_evidence import Floats, Joined, K, evidence, joined
-from collection.pooling.table import STRATEGIES, Budget, Total
+from collection.pooling.run_evidence import Floats, K, RunRows, evidence, join_runs
+from collection.pooling.table import STRATEGIES, Budget, Total, check_budget
 from collection.records import Run
 from collection.registry import Parameter
 
@@ -29,10 +32,7 @@ Persistence = Annotated[
 ]
 
 BUDGET = 100
-"""Pairs of each topic, where nobody says how many."""
-
-PERSISTENCE = 0.8
-"""Of the reader whom the weights of rank-biased precision describe, where nobody says another."""
+"""Default number of pairs per topic."""
 
 
 @STRATEGIES.add(
@@ -44,31 +44,12 @@ PERSISTENCE = 0.8
 def rrf(runs: Sequence[Run], *, budget: Budget = BUDGET, k: Constant = K, total: Total = 0) -> pd.DataFrame:
     """The documents of each topic with the highest sum over the runs of 1 / (k + rank).
 
-    The rank is the place in the run's own list (``listed``), as for a depth pool. Between topics the sums compare
-    as long as the same runs have them.
+    The rank is the place in the run's own list (``listed``). Sums of topics that the same runs have are comparable.
 
     Source: Cormack, Clarke & Buettcher, "Reciprocal rank fusion outperforms Condorcet and individual rank
     learning methods", SIGIR 2009.
-
-    Parameters
-    ----------
-    runs
-        Any number of runs (:data:`collection.frames.RUN`).
-    budget
-        How many pairs a topic gets, 1 or more; fewer where the runs have fewer.
-    k
-        0 or more. The higher, the less the first ranks stand out.
-    total
-        How many pairs all topics get together, in place of `budget`; 0: `budget` holds.
-
-    Returns
-    -------
-    DataFrame
-        ``query_id``, ``doc_id``, ``strategy`` ("rrf"), ``rank`` (the place in the fusion, from 1), ``runs`` (how
-        many runs have it at any rank). Topics in order of first appearance; within a topic by rank. Equal
-        sums stand by the best rank, then by document id.
     """
-    return _first(evidence(runs, k=k), "rrf", budget, total)
+    return _take_first(evidence(runs, k=k), "rrf", budget, total)
 
 
 @STRATEGIES.add(
@@ -78,27 +59,16 @@ def rrf(runs: Sequence[Run], *, budget: Budget = BUDGET, k: Constant = K, total:
     limits=("budget",),
 )
 def combsum(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> pd.DataFrame:
-    """The documents of each topic with the highest sum over the runs of their normalised scores.
+    """The documents of each topic with the highest sum over the runs of their normalised scores, which must be finite.
 
-    In each run and topic the highest score becomes 1 and the lowest 0; where all scores are equal they become 1.
-    A run that does not have a document adds nothing. So the best document of a run weighs the same in every topic,
-    and weights compare between topics as far as the runs' scores fall alike in them.
+    In each run and topic the highest score becomes 1 and the lowest 0; all become 1 where they are equal. Weights are
+    comparable between topics as far as the runs' scores are distributed alike.
 
     Source: Fox & Shaw, "Combination of multiple searches", TREC-2, 1994; the normalisation is that of Lee,
     "Analyses of multiple evidence combination", SIGIR 1997.
-
-    Parameters
-    ----------
-    runs, budget, total
-        As for :func:`rrf`. Scores have to be finite.
-
-    Returns
-    -------
-    DataFrame
-        As :func:`rrf`.
     """
-    rows = joined(runs)
-    return _first(rows.ordered(_scores(rows, runs)), "combsum", budget, total)
+    rows = join_runs(runs)
+    return _take_first(rows.ordered(_sum_scores(rows, runs)), "combsum", budget, total)
 
 
 @STRATEGIES.add(
@@ -108,23 +78,12 @@ def combsum(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -
     limits=("budget",),
 )
 def combmnz(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> pd.DataFrame:
-    """The documents of each topic with the highest CombSUM times the number of runs that have them.
+    """The documents of each topic with the highest :func:`combsum` times the number of runs that have them.
 
     Source: Fox & Shaw, TREC-2, 1994; Lee, SIGIR 1997.
-
-    Parameters
-    ----------
-    runs, budget, total
-        As for :func:`combsum`; so is what is said there of weights between topics.
-
-    Returns
-    -------
-    DataFrame
-        As :func:`rrf`.
     """
-    rows = joined(runs)
-    weight = _scores(rows, runs) * np.bincount(rows.pair, minlength=len(rows.topic))
-    return _first(rows.ordered(weight), "combmnz", budget, total)
+    rows = join_runs(runs)
+    return _take_first(rows.ordered(_sum_scores(rows, runs) * rows.run_counts), "combmnz", budget, total)
 
 
 @STRATEGIES.add(
@@ -137,31 +96,21 @@ def borda(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> 
     """The documents of each topic with the most points.
 
     Of the c documents that the runs have together for a topic, a run gives its first c points, its second c - 1, and
-    so on; those that it does not have share what is left evenly. The weight is the points divided by c: a topic
-    for which much was retrieved would otherwise come before all others where `total` is spent.
+    so on; those that it does not have share the remaining points. The weight is the points divided by c, which makes
+    topics comparable.
 
     Source: Aslam & Montague, "Models for metasearch", SIGIR 2001.
-
-    Parameters
-    ----------
-    runs, budget, total
-        As for :func:`rrf`.
-
-    Returns
-    -------
-    DataFrame
-        As :func:`rrf`.
     """
-    rows = joined(runs)
-    candidates = rows.candidates
+    rows = join_runs(runs)
+    candidates = np.bincount(rows.topic, minlength=len(rows.topics))
     topic = rows.topic[rows.pair]
-    # (runs, topics): how many documents each run has, and what each of those that it does not have gets.
+    # (runs, topics): how many documents each run has, and the points of each document that it does not have.
     length = np.bincount(rows.lists, minlength=len(runs) * len(rows.topics)).reshape(len(runs), len(rows.topics))
     shared = (candidates - length + 1) / 2
     own = (candidates[topic] - rows.rank + 1) - shared[rows.run, topic]
     # Points are whole or half numbers, whose sums are exact in any order.
-    points = shared.sum(axis=0)[rows.topic] + rows.summed(own)
-    return _first(rows.ordered(points / candidates[rows.topic]), "borda", budget, total)
+    points = shared.sum(axis=0)[rows.topic] + rows.sum_by_pair(own)
+    return _take_first(rows.ordered(points / candidates[rows.topic]), "borda", budget, total)
 
 
 @STRATEGIES.add(
@@ -170,35 +119,20 @@ def borda(runs: Sequence[Run], *, budget: Budget = BUDGET, total: Total = 0) -> 
     description="A budget of pairs: those that weigh most in the systems' rank-biased precision, steepest at the top.",
     limits=("budget",),
 )
-def rbp(
-    runs: Sequence[Run], *, budget: Budget = BUDGET, p: Persistence = PERSISTENCE, total: Total = 0
-) -> pd.DataFrame:
+def rbp(runs: Sequence[Run], *, budget: Budget = BUDGET, p: Persistence = 0.8, total: Total = 0) -> pd.DataFrame:
     """The documents of each topic with the highest sum over the runs of (1 - p) p^(rank - 1).
 
-    The weight of a document is what the systems' rank-biased precision, summed, may still gain or lose by it. So
-    weights compare between topics: of all pools of that size, the one that `total` gives leaves the least of the
-    systems' mean RBP open.
+    A document's weight is how much it can change the sum of the systems' rank-biased precision. So weights are
+    comparable between topics, and `total` gives the pool of its size that leaves the least mean RBP unknown.
 
     Source: Moffat, Webber & Zobel, "Strategic system comparisons via targeted relevance judgments", SIGIR 2007
     (method A: the weights of all systems summed, fixed before anything is judged).
-
-    Parameters
-    ----------
-    runs, budget, total
-        As for :func:`rrf`.
-    p
-        Persistence, above 0 and below 1: how likely the reader is to look at the next document.
-
-    Returns
-    -------
-    DataFrame
-        As :func:`rrf`.
     """
     if not 0 < p < 1:
         raise InputError(f"the persistence p of RBP is above 0 and below 1, found {p}")
-    rows = joined(runs)
+    rows = join_runs(runs)
     weight: Floats = (1 - p) * np.power(p, rows.rank - 1.0)
-    return _first(rows.ordered(rows.summed(weight)), "rbp", budget, total)
+    return _take_first(rows.ordered(rows.sum_by_pair(weight)), "rbp", budget, total)
 
 
 @STRATEGIES.add(
@@ -209,52 +143,33 @@ def rbp(
     orders_as="rrf",
 )
 def sparse(runs: Sequence[Run], *, budget: Budget = 10, fusion: Fusion = "rrf") -> pd.DataFrame:
-    """The first `budget` documents of a fusion, so few that an annotator sees all of them at once.
+    """The first `budget` documents of a fusion with its default parameters, few enough to judge as one list.
 
-    Sparse qrels want one good document of each topic, not all of them: so the pool is as small as a list on the
-    screen, the same for every topic, and how good its first places are is all that counts, which is why the fusion
-    can be chosen.
+    Sparse qrels need one good document of each topic, so only the first places of the fusion matter.
 
     Source: Nguyen et al., "MS MARCO: a human generated machine reading comprehension dataset", 2016 (ten passages a
     question).
-
-    Parameters
-    ----------
-    runs
-        As for :func:`rrf`.
-    budget
-        How many documents of each topic, 1 or more.
-    fusion
-        The strategy whose order it is, with its usual parameters.
-
-    Returns
-    -------
-    DataFrame
-        As :func:`rrf`.
     """
     if fusion not in get_args(Fusion):
         raise UnknownNameError("fusion", fusion, get_args(Fusion))
     return STRATEGIES[fusion].pool(runs, budget=budget).assign(strategy="sparse")
 
 
-def _first(pairs: pd.DataFrame, strategy: str, budget: int, total: int) -> pd.DataFrame:
+def _take_first(pairs: pd.DataFrame, strategy: str, budget: int, total: int) -> pd.DataFrame:
     """The first `budget` of each topic, or the first `total` of all by weight, best rank, and place in the topic."""
-    if budget < 1:
-        raise InputError(f"the budget of a pool is a number of pairs per topic, 1 or more, found {budget}")
+    check_budget(budget)
     if total < 0:
         raise InputError(f"the total of a pool is a number of pairs, or 0 where the budget holds, found {total}")
     place = (pairs.groupby("query_id", sort=False).cumcount() + 1).to_numpy()
-    pairs = pairs.assign(strategy=strategy, rank=place)[[*POOL.names, "runs", "fusion", "best"]]
-    if total:
-        topic = pd.factorize(pairs["query_id"])[0]
-        first = np.lexsort((topic, place, pairs["best"], -pairs["fusion"]))[:total]
-        chosen = pairs.iloc[np.sort(first)]
-    else:
-        chosen = pairs[place <= budget]
-    return chosen.drop(columns=["fusion", "best"]).reset_index(drop=True)
+    pool = pairs.assign(strategy=strategy, rank=place)[[*POOL.names, "runs"]]
+    if not total:
+        return pool[place <= budget].reset_index(drop=True)
+    topic = pd.factorize(pairs["query_id"])[0]
+    first = np.lexsort((topic, place, pairs["best"], -pairs["fusion"]))[:total]
+    return pool.iloc[np.sort(first)].reset_index(drop=True)
 
 
-def _scores(rows: Joined, runs: Sequence[Run]) -> Floats:
+def _sum_scores(rows: RunRows, runs: Sequence[Run]) -> Floats:
     """(pairs,) sums of normalised scores, added up from the highest down: the order of the runs changes no bit."""
     for run in runs:
         if not np.isfinite(run.frame["score"]).all():
@@ -262,10 +177,9 @@ def _scores(rows: Joined, runs: Sequence[Run]) -> Floats:
                 f"sums of scores need scores that are finite; run {run.name} has others; "
                 "choose a strategy that goes by ranks, such as rrf"
             )
+    scores = np.concatenate([np.empty(0), *(run.frame["score"].to_numpy(dtype=np.float64) for run in runs)])
     # Halves: the distance of two doubles may be more than a double holds.
-    score = (
-        np.concatenate([np.empty(0), *(run.frame["score"].to_numpy(dtype=np.float64) for run in runs)])[rows.row] / 2
-    )
+    score = scores[rows.row] / 2
     lists, size = rows.lists, len(runs) * len(rows.topics)
     lowest, highest = np.full(size, np.inf), np.full(size, -np.inf)
     np.minimum.at(lowest, lists, score)

@@ -1,28 +1,15 @@
-"""The parameters of a strategy as people write and read them: texts -> values of the right types, and back."""
+"""The parameters of a strategy as text: parsing and formatting."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from collection.errors import InputError
-from collection.registry import Entry
+from collection.pooling.table import StrategyEntry
 
 
-def read_parameters(entry: Entry[Any], settings: Iterable[str]) -> dict[str, Any]:
+def read_parameters(entry: StrategyEntry, settings: Iterable[str]) -> dict[str, float | str]:
     """Settings such as ``budget=50`` -> the strategy's parameters, with the types that its function names.
-
-    Parameters
-    ----------
-    entry
-        Of the table of strategies.
-    settings
-        ``NAME=VALUE`` each, every name once.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        It is not written so, or a name is repeated; the strategy has no such parameter, or the parameter no such value.
 
     Examples
     --------
@@ -33,7 +20,7 @@ def read_parameters(entry: Entry[Any], settings: Iterable[str]) -> dict[str, Any
     Traceback (most recent call last):
     collection.errors.UnknownNameError: there is no rbp parameter 'depth'; choose from budget, p, total
     """
-    read: dict[str, object] = {}
+    read: dict[str, float | str] = {}
     for setting in settings:
         name, equals, text = (part.strip() for part in setting.partition("="))
         if not equals or not name:
@@ -44,25 +31,18 @@ def read_parameters(entry: Entry[Any], settings: Iterable[str]) -> dict[str, Any
     return read
 
 
-def in_words(parameters: Mapping[str, object]) -> str:
-    """Parameters as they are shown, those left out that say nothing: a total of 0, or a budget beside a total.
-
-    Parameters
-    ----------
-    parameters
-        Name -> value, as a round of the pool keeps them.
+def format_parameters(parameters: Mapping[str, object]) -> str:
+    """Parameters as they are shown, without those that have no effect: a total of 0, or a budget beside a total.
 
     Examples
     --------
-    >>> in_words({"budget": 100, "k": 60, "total": 0, "near_duplicates": "keep"})
+    >>> format_parameters({"budget": 100, "k": 60, "total": 0, "near_duplicates": "keep"})
     'budget 100, k 60'
-    >>> in_words({"budget": 100, "k": 60, "total": 2000, "near_duplicates": "skip"})
+    >>> format_parameters({"budget": 100, "k": 60, "total": 2000, "near_duplicates": "skip"})
     'k 60, total 2000, near-duplicates skip'
     """
-    idle = {"near_duplicates": "keep", "total": 0}
-    shown = {
-        name.replace("_", "-"): value
-        for name, value in parameters.items()
-        if not (name in idle and value == idle[name]) and not (name == "budget" and parameters.get("total"))
-    }
-    return ", ".join(f"{name} {value}" for name, value in shown.items())
+    idle: list[tuple[str, object]] = [("near_duplicates", "keep"), ("total", 0)]
+    if parameters.get("total"):
+        idle.append(("budget", parameters.get("budget")))
+    shown = (item for item in parameters.items() if item not in idle)
+    return ", ".join(f"{name.replace('_', '-')} {value}" for name, value in shown)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from collection.errors import InputError
 from collection.frames import POOL
-from collection.pooling.run_evidence import joined
+from collection.pooling.run_evidence import join_runs
 from collection.pooling.table import STRATEGIES
 from collection.records import Run
 from collection.registry import Parameter
@@ -27,23 +27,16 @@ def quota(
     *,
     n: Annotated[int, Parameter("Documents per run", "New documents from each run for each topic.", least=1)] = 10,
 ) -> pd.DataFrame:
-    """Runs take turns, and each takes its next document that nobody took, until it has brought `n`.
+    """Runs take turns, in their order; each adds its next document that is not in the pool, until it has added `n`.
 
-    In a depth pool systems that resemble each other share their places, and an odd one brings the most. Here all bring
-    `n` documents of each topic, except where a run ends before. Turns go in the order of the runs.
-
-    Parameters
-    ----------
-    runs
-        Any number of runs (:data:`collection.frames.RUN`).
-    n
-        How many documents each run brings to each topic, 1 or more.
+    In a depth pool, similar systems share their documents and an unusual one adds the most. Here all add `n` documents
+    of each topic, except where a run ends before.
 
     Returns
     -------
     DataFrame
-        ``query_id``, ``doc_id``, ``strategy`` ("quota"), ``rank`` (the place in the order of taking, from 1),
-        ``runs`` (how many runs have it at any rank). Topics in order of first appearance.
+        ``query_id``, ``doc_id``, ``strategy`` ("quota"), ``rank`` (place in the order of adding, from 1), ``runs``
+        (how many runs have it at any rank). Topics in order of first appearance.
 
     Examples
     --------
@@ -55,29 +48,28 @@ def quota(
     """
     if n < 1:
         raise InputError(f"a quota is a number of documents per run and topic, 1 or more, found {n}")
-    rows = joined(runs)
-    count = np.bincount(rows.pair, minlength=len(rows.topic))
-    # Rows are in the order of ranks; a stable sort by run and topic leaves the lists, one after the other.
+    rows = join_runs(runs)
+    # Rows are in the order of ranks, which a stable sort by run and topic keeps within each list.
     lists, topics = rows.lists, len(rows.topics)
     order = np.argsort(lists, kind="stable")
     listed = np.split(rows.pair[order], np.cumsum(np.bincount(lists, minlength=len(runs) * topics))[:-1])
     taken: list[int] = []
     for topic in range(topics):
-        taken += _turns([pairs.tolist() for pairs in listed[topic::topics]], n)
+        taken += _take_turns([pairs.tolist() for pairs in listed[topic::topics]], n)
     chosen = np.array(taken, dtype=np.int64)
     pool = pd.DataFrame(
         {
             "query_id": rows.topics[rows.topic[chosen]],
             "doc_id": rows.documents[rows.document[chosen]],
             "strategy": "quota",
-            "runs": count[chosen],
+            "runs": rows.run_counts[chosen],
         }
     )
     pool["rank"] = pool.groupby("query_id", sort=False).cumcount() + 1
     return pool[[*POOL.names, "runs"]]
 
 
-def _turns(lists: list[list[int]], n: int) -> list[int]:
+def _take_turns(lists: list[list[int]], n: int) -> list[int]:
     unread = [iter(pairs) for pairs in lists]
     taken: dict[int, None] = {}
     for _ in range(min(n, max(map(len, lists), default=0))):

@@ -20,7 +20,7 @@ Ints = npt.NDArray[np.integer]
 Floats = npt.NDArray[np.float64]
 
 
-class Joined(NamedTuple):
+class RunRows(NamedTuple):
     """All rows of all runs, the best ranks first, with numbers in place of ids.
 
     Attributes
@@ -32,7 +32,7 @@ class Joined(NamedTuple):
     pair, run, rank
         (rows,) which pair a row is of, which run it is from, and its place in the run's own list (``listed``).
     row
-        (rows,) where each stood in the runs laid end to end.
+        (rows,) its position in the concatenated runs.
     """
 
     topics: pd.Index
@@ -53,86 +53,68 @@ class Joined(NamedTuple):
         return best
 
     @property
-    def candidates(self) -> Ints:
-        """(topics,) how many documents the runs have together."""
-        return np.bincount(self.topic, minlength=len(self.topics))
+    def run_counts(self) -> Ints:
+        """(pairs,) how many runs have each."""
+        return np.bincount(self.pair, minlength=len(self.topic))
 
     @property
     def lists(self) -> Ints:
-        """(rows,) which list of a run each row is of: run x topics + topic."""
+        """(rows,) number of the list that each row is from: run x topics + topic."""
         return self.run.astype(np.int64) * len(self.topics) + self.topic[self.pair]
 
     def ordered(self, weight: Floats) -> pd.DataFrame:
-        """One row a pair, the highest weight first in each topic: what :func:`evidence` returns.
-
-        Parameters
-        ----------
-        weight
-            (pairs,) becomes the column ``fusion``.
-        """
-        best, count = self.best, np.bincount(self.pair, minlength=len(self.topic)).astype(np.int32)
-        order = np.lexsort((_places(self.documents)[self.document], best, -weight, self.topic))
+        """What :func:`evidence` returns, with these weights (pairs,) as ``fusion``."""
+        best = self.best
+        places = np.empty(len(self.documents), np.int64)
+        places[self.documents.argsort()] = np.arange(len(self.documents))
+        order = np.lexsort((places[self.document], best, -weight, self.topic))
         return pd.DataFrame(
             {
                 "query_id": self.topics[self.topic[order]],
                 "doc_id": self.documents[self.document[order]],
                 "fusion": weight[order],
                 "best": best[order],
-                "runs": count[order],
+                "runs": self.run_counts[order].astype(np.int32),
             }
         )
 
-    def summed(self, weight: Floats) -> Floats:
+    def sum_by_pair(self, weight: Floats) -> Floats:
         """(rows,) weights -> (pairs,) their sums, added up in the order of the rows."""
         return np.bincount(self.pair, weights=weight, minlength=len(self.topic)).astype(np.float64, copy=False)
 
 
-def joined(runs: Sequence[Run], depth: int | None = None) -> Joined:
-    """The rows of all runs.
-
-    Parameters
-    ----------
-    runs
-        Any number of runs (:data:`collection.frames.RUN`).
-    depth
-        How many of each run and topic, as listed; all if left out.
-    """
+def join_runs(runs: Sequence[Run], depth: int | None = None) -> RunRows:
+    """The rows of all runs (:data:`collection.frames.RUN`), down to `depth` as listed."""
     for run in runs:
         RUN.check(run.frame, f"run {run.name}")
     frames = [run.frame if depth is None else run.frame[run.frame["listed"] <= depth] for run in runs]
-    topic, topics = _coded([frame["query_id"] for frame in frames])
-    document, documents = _coded([frame["doc_id"] for frame in frames])
+    topic, topics = _factorize([frame["query_id"] for frame in frames])
+    document, documents = _factorize([frame["doc_id"] for frame in frames])
     rank = np.concatenate([np.empty(0, np.int32), *(f["listed"].to_numpy(dtype=np.int32) for f in frames)])
     number = np.repeat(np.arange(len(frames), dtype=np.int32), [len(frame) for frame in frames])
-    order = _by_rank(rank)
+    # Ranks that fit 16 bits sort by counting.
+    narrow = rank.astype(np.uint16) if rank.max(initial=0) <= np.iinfo(np.uint16).max else rank
+    order = np.argsort(narrow, kind="stable")
     keys = topic.astype(np.int64) * max(len(documents), 1) + document
     pair, unique = pd.factorize(keys[order])
     topic_of, document_of = np.divmod(unique, max(len(documents), 1))
-    return Joined(topics, documents, topic_of, document_of, pair, number[order], rank[order], order)
+    return RunRows(topics, documents, topic_of, document_of, pair, number[order], rank[order], order)
 
 
 def evidence(runs: Sequence[Run], *, k: int = K) -> pd.DataFrame:
-    """What the runs say of each document that any of them retrieved.
+    """Reciprocal rank fusion, best rank and number of runs of each document that any run retrieved.
 
     Ranks are places in the run's own list (``listed``). A sum is added up from the best rank down, so that the
     order of the runs changes no bit of it, and documents with the same ranks in other runs have equal sums.
 
     Source: Cormack, Clarke & Buettcher, SIGIR 2009 (the column ``fusion``).
 
-    Parameters
-    ----------
-    runs
-        Any number of runs (:data:`collection.frames.RUN`).
-    k
-        The constant of the fusion, 0 or more.
-
     Returns
     -------
     DataFrame
         One row per pair: ``query_id``, ``doc_id`` (str), ``fusion`` (float64: the sum over the runs of
         1 / (k + rank)), ``best`` (int32: the best rank), ``runs`` (int32: how many runs have it). Topics in order
-        of first appearance; within a topic the highest fusion first, equal ones by the best rank, then by
-        document id. The index is 0, 1, 2 ...
+        of first appearance, then by fusion, best rank and document id.
 
     Examples
     --------
@@ -147,12 +129,12 @@ def evidence(runs: Sequence[Run], *, k: int = K) -> pd.DataFrame:
     """
     if k < 0:
         raise InputError(f"reciprocal rank fusion needs a constant k of 0 or more, found {k}")
-    rows = joined(runs)
-    return rows.ordered(rows.summed(1.0 / (float(k) + rows.rank.astype(np.float64))))
+    rows = join_runs(runs)
+    return rows.ordered(rows.sum_by_pair(1.0 / (float(k) + rows.rank.astype(np.float64))))
 
 
-def _coded(columns: Sequence[pd.Series]) -> tuple[npt.NDArray[np.int64], pd.Index]:
-    """One code a row over all columns together, numbered by first appearance, and the texts behind the codes."""
+def _factorize(columns: Sequence[pd.Series]) -> tuple[npt.NDArray[np.int64], pd.Index]:
+    """`pd.factorize` over all columns together, quick for categories."""
     if not columns or not all(isinstance(column.dtype, pd.CategoricalDtype) for column in columns):
         texts = [column.astype("str") for column in columns] or [pd.Series(dtype="str")]
         return pd.factorize(pd.Index(pd.concat(texts, ignore_index=True)))
@@ -162,16 +144,3 @@ def _coded(columns: Sequence[pd.Series]) -> tuple[npt.NDArray[np.int64], pd.Inde
     rows = [codes[column.cat.codes] for codes, column in zip(np.split(shared, ends), columns, strict=False)]
     code, seen = pd.factorize(np.concatenate(rows))
     return code, names[seen]
-
-
-def _places(texts: pd.Index) -> npt.NDArray[np.int64]:
-    """Which place each text has when they are sorted by code points."""
-    places = np.empty(len(texts), np.int64)
-    places[texts.argsort()] = np.arange(len(texts))
-    return places
-
-
-def _by_rank(rank: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
-    """Row positions, best rank first; equal ranks as they came. Ranks that fit 16 bits sort by counting."""
-    narrow = rank.astype(np.uint16) if rank.max(initial=0) <= np.iinfo(np.uint16).max else rank
-    return np.argsort(narrow, kind="stable")

@@ -1,13 +1,10 @@
-"""Pools of which only a sample is judged: what is drawn, with which probability, and what was not drawn.
+"""Pools of which only a random sample is judged.
 
-A sample costs a part of what it speaks for, and measures made for it estimate what judging all would have given. For
-that they have to know what was left out, so every frame here holds the whole population of a topic: ``drawn`` tells
-what is to be judged.
+Measures for samples need the whole population of a topic, so every frame here holds it; ``drawn`` marks the sample.
 
-Chance is a function of the seed, the topic and the document and of nothing else: a permanent random number in the
-sense of Ohlsson, "Coordination of samples using permanent random numbers", in: Business Survey Methods, 1995. So the
-sample of a topic does not depend on other topics, nor on the order of runs, and at a higher rate what was drawn at
-the lower one stays drawn.
+Random numbers depend on the seed, the topic and the document only (permanent random numbers: Ohlsson, "Coordination of
+samples using permanent random numbers", in: Business Survey Methods, 1995). So the sample of a topic does not depend
+on other topics or on the order of runs, and a higher rate keeps the sample of a lower one.
 """
 
 from __future__ import annotations
@@ -23,8 +20,8 @@ import pandas as pd
 from collection.errors import InputError
 from collection.frames import POOL
 from collection.pooling.depth_pool import depth as depth_pool
-from collection.pooling.run_evidence import Floats, Ints, joined
-from collection.pooling.table import STRATEGIES, Budget, Depth, Seed
+from collection.pooling.run_evidence import Floats, Ints, join_runs
+from collection.pooling.table import STRATEGIES, Budget, Depth, Seed, check_budget, check_depth
 from collection.records import Run
 from collection.registry import Parameter
 
@@ -38,25 +35,14 @@ Strata = Annotated[
 
 
 class Stratum(NamedTuple):
-    """Documents whose best rank is at most `depth` (and above that of the stratum before), drawn at this rate."""
+    """Documents whose best rank is at most `depth` and beyond the stratum before, drawn at this rate."""
 
     depth: int
     rate: float
 
 
 def parse_strata(text: str) -> list[Stratum]:
-    """Strata as they are written: ``10:1,50:.3,100:.1``.
-
-    Parameters
-    ----------
-    text
-        Depth and rate with a colon between them, strata parted by commas; depths ascend, a rate is above 0 and at
-        most 1.
-
-    Raises
-    ------
-    InputError
-        It is not that.
+    """Parse strata written depth:rate with ascending depths: ``10:1,50:.3,100:.1``.
 
     Examples
     --------
@@ -90,14 +76,7 @@ def parse_strata(text: str) -> list[Stratum]:
 def two_strata(ranks: Ints, depth: int, share: float) -> str:
     """Strata for a share of a pool: the upper fifth of the depth at twice the share, the rest at what is left.
 
-    Parameters
-    ----------
-    ranks
-        (pairs,) the best rank of each.
-    depth
-        Of the pool.
-    share
-        Above 0, at most 1.
+    `ranks` (pairs,) holds the best rank of each.
 
     Examples
     --------
@@ -120,31 +99,13 @@ def two_strata(ranks: Ints, depth: int, share: float) -> str:
     limits=("depth",),
 )
 def uniform(runs: Sequence[Run], *, depth: Depth = 100, rate: Rate = 0.1, seed: Seed = 1) -> pd.DataFrame:
-    """A simple random sample of each topic's depth pool, without replacement.
-
-    The same as :func:`stratified` with one stratum.
+    """A simple random sample of each topic's depth pool, without replacement: :func:`stratified` with one stratum.
 
     Source: Yilmaz & Aslam, "Estimating average precision with incomplete and imperfect judgments", CIKM 2006.
-
-    Parameters
-    ----------
-    runs
-        Any number of runs (:data:`collection.frames.RUN`).
-    depth
-        How many ranks of each run are in the population, 1 or more.
-    rate
-        The share of each topic's population that is drawn, above 0, at most 1; rounded up to a whole document.
-    seed
-        Another seed, another sample.
-
-    Returns
-    -------
-    DataFrame
-        As :func:`stratified`.
     """
     if not 0 < rate <= 1:
         raise InputError(f"the rate of a sample is a share above 0, at most 1, found {rate}")
-    return _drawn(runs, "uniform", [Stratum(depth, rate)], seed)
+    return _draw_by_stratum(runs, "uniform", [Stratum(depth, rate)], seed)
 
 
 @STRATEGIES.add(
@@ -156,30 +117,21 @@ def uniform(runs: Sequence[Run], *, depth: Depth = 100, rate: Rate = 0.1, seed: 
 def stratified(runs: Sequence[Run], *, strata: Strata = "10:1,50:.3,100:.1", seed: Seed = 1) -> pd.DataFrame:
     """A random sample from each depth stratum of each topic, without replacement.
 
-    A document's stratum is the first that reaches its best rank. In a stratum of N documents the sample has
-    n = rate x N, rounded up, so that no stratum is without a sample, and any n of them are equally likely.
+    A document's stratum is the first that reaches its best rank. The sample of a stratum of N documents has
+    n = rate x N, rounded up, and all sets of n documents are equally likely.
 
     Source: Yilmaz, Kanoulas & Aslam, "A simple and efficient sampling method for estimating AP and NDCG", SIGIR 2008;
     such strata made the pools of TREC tracks that report xinfAP.
-
-    Parameters
-    ----------
-    runs
-        Any number of runs (:data:`collection.frames.RUN`).
-    strata
-        As :func:`parse_strata` reads them.
-    seed
-        Another seed, another sample.
 
     Returns
     -------
     DataFrame
         ``query_id``, ``doc_id``, ``strategy``, ``rank`` (the best over the runs), ``runs`` (how many runs have it
         within the depth), ``probability`` (n / N, the exact probability of being drawn), ``stratum`` (0, 1 ...),
-        ``drawn``. The whole population: what was drawn stands first in its topic, each part by rank, number of runs
-        and document id.
+        ``drawn``. The whole population: the sample stands first in its topic, each part by rank, number of runs and
+        document id.
     """
-    return _drawn(runs, "stratified", parse_strata(strata), seed)
+    return _draw_by_stratum(runs, "stratified", parse_strata(strata), seed)
 
 
 @STRATEGIES.add(
@@ -193,84 +145,70 @@ def stratified(runs: Sequence[Run], *, strata: Strata = "10:1,50:.3,100:.1", see
     limits=("budget", "depth"),
 )
 def statap(runs: Sequence[Run], *, budget: Budget = 100, depth: Depth = 100, seed: Seed = 1) -> pd.DataFrame:
-    """A sample with probabilities in proportion to what documents weigh in the runs' average precision.
+    """A sample of `budget` documents with probabilities proportional to their weight in the runs' average precision.
 
     A run with n documents gives rank r the weight (1 + 1/r + 1/(r + 1) + ... + 1/n) / 2n, the share of its average
     precision that rests on that rank when all documents are equally likely to be relevant. A document's weight is
-    the mean over the runs; one that weighs more than a whole place in the sample is certain.
+    the mean over the runs; one whose probability would exceed 1 is certain.
 
-    The paper draws with replacement within strata. Here the sample is systematic: probabilities are laid end to end in
-    the order of weight, and every place a whole step from a random start is drawn. So exactly `budget` documents
-    are drawn, all different, the probabilities are exact, and every part of the order gets its share. (What a
-    systematic sample does not have is a known chance for every two documents together, which textbook variances need.)
+    The paper draws with replacement within strata. Here the sample is systematic, in the order of weight, so exactly
+    `budget` different documents are drawn and their probabilities are exact. Joint probabilities of two documents,
+    which textbook variances need, are not known.
 
     Source: Pavlu & Aslam, "A practical sampling strategy for efficient retrieval evaluation", Northeastern
     University, 2007; the weights are from Aslam, Pavlu & Yilmaz, "A statistical method for system evaluation using
     incomplete judgments", SIGIR 2006; the sampling from Madow, "On the theory of systematic sampling, II", Annals of
     Mathematical Statistics 20, 1949.
 
-    Parameters
-    ----------
-    runs
-        Any number of runs (:data:`collection.frames.RUN`).
-    budget
-        How many documents of each topic are drawn, 1 or more; all where there are no more.
-    depth
-        How many ranks of each run are in the population, 1 or more.
-    seed
-        Another seed, another sample.
-
     Returns
     -------
     DataFrame
-        As :func:`stratified`, without strata (null); the parts stand by weight, then rank and document id.
+        As :func:`stratified`, with null strata; each part by weight, rank and document id.
     """
-    if budget < 1:
-        raise InputError(f"the budget of a pool is a number of pairs per topic, 1 or more, found {budget}")
-    _check_depth(depth)
-    rows = joined(runs, depth)
+    check_budget(budget)
+    check_depth(depth)
+    rows = join_runs(runs, depth)
     length = np.bincount(rows.lists)[rows.lists]
-    weights = rows.ordered(rows.summed(_prior(rows.rank, length)) / max(len(runs), 1))
+    weights = rows.ordered(rows.sum_by_pair(_prior(rows.rank, length)) / max(len(runs), 1))
     parts = []
     for query_id, part in weights.groupby("query_id", sort=False):
         probability = _probabilities(part["fusion"].to_numpy(), budget)
-        start = next(_chances(seed, str(query_id), [""]))
-        parts.append(part.assign(probability=probability, drawn=_systematic(probability, start)))
+        start = next(_random_numbers(seed, str(query_id), [""]))
+        parts.append(part.assign(probability=probability, drawn=_draw_systematically(probability, start)))
     pool = pd.concat(parts) if parts else weights.assign(probability=0.0, drawn=False)
-    return _arranged(pool.assign(strategy="statap", rank=pool["best"], stratum=None))
+    return _arrange(pool.assign(strategy="statap", rank=pool["best"], stratum=None))
 
 
-def _drawn(runs: Sequence[Run], strategy: str, strata: Sequence[Stratum], seed: int) -> pd.DataFrame:
-    """The depth pool of the deepest stratum, with what is drawn of each."""
-    _check_depth(strata[-1].depth)
+def _draw_by_stratum(runs: Sequence[Run], strategy: str, strata: Sequence[Stratum], seed: int) -> pd.DataFrame:
+    """The depth pool of the deepest stratum, with a simple random sample of each stratum."""
     pool = depth_pool(runs, depth=strata[-1].depth)
     stratum = np.searchsorted([s.depth for s in strata], pool["rank"].to_numpy(dtype=np.int64))
     rate = np.array([s.rate for s in strata])[stratum]
-    chance = np.empty(len(pool))
+    number = np.empty(len(pool))
     for query_id, part in pool.groupby("query_id", sort=False):
-        chance[part.index] = list(_chances(seed, str(query_id), part["doc_id"]))
-    pool = pool.assign(strategy=strategy, stratum=stratum, chance=chance)
-    groups = pool.groupby(["query_id", "stratum"], sort=False)["chance"]
+        number[part.index] = list(_random_numbers(seed, str(query_id), part["doc_id"]))
+    pool = pool.assign(strategy=strategy, stratum=stratum, number=number)
+    groups = pool.groupby(["query_id", "stratum"], sort=False)["number"]
     size = groups.transform("size").to_numpy(dtype=np.int64)
-    # A rate such as .3 is a little more or less than it says: 30 of 100 are 30, and not 31.
-    number = np.maximum(np.ceil(rate * size - 1e-9), 1)
-    drawn = groups.rank(method="first").to_numpy() <= number
-    return _arranged(pool.assign(probability=np.divide(number, size), drawn=drawn))
+    # .3 * 100 may exceed 30 by a rounding error.
+    count = np.maximum(np.ceil(rate * size - 1e-9), 1)
+    drawn = groups.rank(method="first").to_numpy() <= count
+    return _arrange(pool.assign(probability=np.divide(count, size), drawn=drawn))
 
 
-def _arranged(pool: pd.DataFrame) -> pd.DataFrame:
-    """The columns of a sample; in each topic what was drawn stands first, and otherwise the order is kept."""
+def _arrange(pool: pd.DataFrame) -> pd.DataFrame:
+    """The columns of a sample, the drawn documents of each topic first, and otherwise the order kept."""
     topic = pd.factorize(pool["query_id"])[0]
-    order = np.lexsort((np.arange(len(pool)), ~pool["drawn"].to_numpy(dtype=np.bool_), topic))
+    order = np.lexsort((~pool["drawn"].to_numpy(dtype=np.bool_), topic))
     typed = pool.astype({"probability": "float64", "stratum": "Int64", "drawn": "bool"})
     return typed.iloc[order].reset_index(drop=True)[list(SAMPLE_COLUMNS)]
 
 
-def _chances(seed: int, query_id: str, doc_ids: Iterable[str]) -> Iterator[float]:
+def _random_numbers(seed: int, query_id: str, doc_ids: Iterable[str]) -> Iterator[float]:
     """Each document's permanent random number, from 0 to below 1."""
-    begun = hashlib.blake2b(f"{seed}\n{query_id}\n".encode("utf-8", "surrogatepass"), digest_size=8)
+    prefix = hashlib.blake2b(f"{seed}\n{query_id}\n".encode("utf-8", "surrogatepass"), digest_size=8)
     for doc_id in doc_ids:
-        number = begun.copy()
+        number = prefix.copy()
         number.update(doc_id.encode("utf-8", "surrogatepass"))
         # A double holds 53 bits.
         yield (int.from_bytes(number.digest(), "little") >> 11) / 2**53
@@ -295,14 +233,9 @@ def _probabilities(weight: Floats, budget: int) -> Floats:
     return np.concatenate([np.ones(certain), weight[certain:] * (budget - certain) / below[certain]])
 
 
-def _systematic(probability: Floats, start: float) -> npt.NDArray[np.bool_]:
-    """What is drawn where probabilities lie end to end and `start`, start + 1, start + 2 ... hit them."""
+def _draw_systematically(probability: Floats, start: float) -> npt.NDArray[np.bool_]:
+    """Which cumulated probabilities contain one of `start`, start + 1, start + 2 ..."""
     ends = np.cumsum(probability)
-    # The sum is a whole number but for rounding, and a hit more or less would be a document more or less.
+    # The sum is a whole number but for rounding, which must not add or remove a document.
     ends[ends > ends[-1] - 1e-9] = np.round(ends[-1])
     return np.diff(np.ceil(ends - start), prepend=np.ceil(-start)) > 0
-
-
-def _check_depth(depth: int) -> None:
-    if depth < 1:
-        raise InputError(f"the depth of a pool is a rank, 1 or more, found {depth}")

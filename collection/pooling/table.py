@@ -1,4 +1,4 @@
-"""The table of pooling strategies, and what its members are."""
+"""The table of pooling strategies."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from collection.registry import Entry, Parameter, Registry
 Ties = Literal["listed", "both"]
 
 Indices = npt.NDArray[np.integer]
-"""Documents by their places in some list of ids."""
+"""Positions of documents in a list of ids."""
 
-Asking = Generator[int, bool, None]
+Selector = Generator[int, bool, None]
 """Yields the document to judge next and is sent whether it was relevant."""
 
 Strategy = Callable[..., Any]
-"""A pool frame from runs, or Asking where it is adaptive."""
+"""(runs, *, parameters) -> pool, or (rankings, *, parameters) -> Selector where it is adaptive."""
 
 Depth = Annotated[int, Parameter("Depth", "Ranks of each run.", least=1)]
 Budget = Annotated[int, Parameter("Pairs per topic", least=1)]
@@ -38,24 +38,15 @@ UNLIMITED = 10**9
 
 @dataclass(frozen=True)
 class FullPool:
-    """A depth pool of which a strategy is to draw a share.
+    """A depth pool from which a strategy draws a sample."""
 
-    Attributes
-    ----------
-    ranks
-        (pairs,) the best rank of each pair.
-    depth
-        Its depth.
-    topics
-        Number of topics.
-    share
-        The share of its pairs that can be judged, above 0, at most 1.
-    """
-
-    ranks: npt.NDArray[np.integer[Any]]
+    ranks: Indices
+    """(pairs,) the best rank of each pair."""
     depth: int
     topics: int
+    """Number of topics."""
     share: float
+    """The share of its pairs to judge, above 0, at most 1."""
 
 
 @dataclass(frozen=True)
@@ -68,23 +59,21 @@ class StrategyEntry(Entry[Strategy]):
     Attributes
     ----------
     adaptive
-        Whether it looks at each judgement before it chooses the next document. Its function is then (rankings of one
-        topic, *, parameters) -> Asking, where `rankings` has one array a run with document indices in rank order
-        (:func:`collection.pooling.rankings_of`). No document is asked for twice, whatever the answers; the generator
-        ends when all documents of all runs were judged. The order follows from the rankings and the answers alone, so
-        a caller who stops goes on by sending the old answers again. Otherwise it is (runs, *, parameters) -> pool.
+        Whether it reads each judgement before it chooses the next document. Its function then takes the runs'
+        rankings of one topic (:func:`collection.pooling.list_rankings`) and asks for every document once. The order
+        follows from the rankings and the answers alone, so sending the same answers again resumes it.
     draw
         For a strategy that draws a random sample: the parameters with which it draws the share of a full pool. Its
         frames hold the whole population, with ``probability``, ``stratum`` and ``drawn``.
     limits
         The parameters that bound how many documents a topic gets.
     orders_as
-        The strategy whose order it takes, if it only differs in where it ends: comparisons leave it out.
+        The strategy with the same order, if it differs only in where it ends: comparisons leave it out.
     """
 
     _: KW_ONLY
     adaptive: bool = False
-    draw: Callable[[FullPool], dict[str, Any]] | None = None
+    draw: Callable[[FullPool], dict[str, object]] | None = None
     limits: tuple[str, ...] = ()
     orders_as: str = ""
 
@@ -98,14 +87,9 @@ class StrategyEntry(Entry[Strategy]):
         """When it chooses."""
         return {"kind": "adaptive" if self.adaptive else "sample" if self.samples else "pool"}
 
-    def pool(self, runs: Sequence[Run], **parameters: Any) -> pd.DataFrame:
-        """The pool that it makes of runs.
-
-        Raises
-        ------
-        InputError
-            It is adaptive.
-        """
+    def pool(self, runs: Sequence[Run], **parameters: object) -> pd.DataFrame:
+        """The pool that it makes of runs; InputError if it is adaptive or has no such parameter."""
+        self.require_parameters(parameters)
         if self.adaptive:
             raise InputError(
                 f"{self.name} chooses each document after the judgement of the one before, so it makes no pool in "
@@ -115,16 +99,27 @@ class StrategyEntry(Entry[Strategy]):
         return cast(pd.DataFrame, self.function(runs, **parameters))
 
     def whole_pool(self, runs: Sequence[Run]) -> pd.DataFrame:
-        """All that it would ever choose, best first."""
+        """The pool without a limit, best documents first."""
         return self.pool(runs, **dict.fromkeys(self.limits, UNLIMITED))
 
-    def begin(self, rankings: Sequence[Indices], seed: int) -> Asking:
-        """An adaptive strategy at its start; `seed` is for those that draw random numbers."""
-        return cast(Asking, self.function(rankings, **({"seed": seed} if "seed" in self.parameters else {})))
+    def begin(self, rankings: Sequence[Indices], seed: int) -> Selector:
+        """Start an adaptive strategy; `seed` is for those that draw random numbers."""
+        return cast(Selector, self.function(rankings, **({"seed": seed} if "seed" in self.parameters else {})))
 
 
 STRATEGIES = Registry("pooling strategy", StrategyEntry, group="cleverdon.pooling")
-"""Every strategy."""
+
+
+def check_depth(depth: int) -> None:
+    """Refuse a depth below 1."""
+    if depth < 1:
+        raise InputError(f"the depth of a pool is a rank, 1 or more, found {depth}")
+
+
+def check_budget(budget: int) -> None:
+    """Refuse a budget below 1."""
+    if budget < 1:
+        raise InputError(f"the budget of a pool is a number of pairs per topic, 1 or more, found {budget}")
 
 
 def strategies(*, adaptive: bool) -> dict[str, StrategyEntry]:

@@ -1,10 +1,10 @@
-"""Preferences between two documents: which pair comes next, what all of them say, and how rankings order the pairs."""
+"""Preferences between two documents: choosing pairs, aggregating answers, and evaluating rankings by them."""
 
-from collection.preferences.bradley_terry import ALIKE, PRIOR, fit, grades, strengths
+from collection.preferences.bradley_terry import ALIKE, PRIOR, estimate_strengths, fit, strengths_to_grades
 from collection.preferences.choices import CHOICE_RULES
-from collection.preferences.majority import PreferenceAgreement, agreement, judged_pairs, last_words, majority
+from collection.preferences.majority import PreferenceAgreement, agreement, count_votes, latest_preferences, majority
 from collection.preferences.measures import MEASURES, PreferenceValues, evaluate
-from collection.preferences.pair_selection import ANSWERS, Ahead, Plan, ahead, plan
+from collection.preferences.pair_selection import ANSWERS, Lookahead, Plan, look_ahead, plan
 
 __all__ = [
     "ALIKE",
@@ -12,18 +12,18 @@ __all__ = [
     "CHOICE_RULES",
     "MEASURES",
     "PRIOR",
-    "Ahead",
+    "Lookahead",
     "Plan",
     "PreferenceAgreement",
     "PreferenceValues",
     "agreement",
-    "ahead",
+    "count_votes",
+    "estimate_strengths",
     "evaluate",
     "fit",
-    "grades",
-    "judged_pairs",
-    "last_words",
+    "latest_preferences",
+    "look_ahead",
     "majority",
     "plan",
-    "strengths",
+    "strengths_to_grades",
 ]

@@ -1,4 +1,4 @@
-"""How strong each document is by what was preferred (Bradley-Terry), and grades that follow from it."""
+"""Strengths of documents by their preferences (Bradley-Terry), and grades from strengths."""
 
 from __future__ import annotations
 
@@ -10,41 +10,40 @@ import pandas as pd
 
 from collection.errors import InputError
 from collection.frames import QRELS
-from collection.preferences.majority import judged_pairs
+from collection.preferences.majority import count_votes
 
 Floats = npt.NDArray[np.float64]
 
 PRIOR = 0.01
-"""Wins, and as many losses, against an average document that each document has from the start."""
+"""Pseudo-wins, and as many losses, of each document against an average one."""
 
 ALIKE = 0.7
-"""Documents are alike whose strengths are no further apart: less than 2 to 1 that the better one is preferred."""
+"""Largest difference of strengths that counts as equal: odds of less than 2 to 1."""
 
 ROUNDS = 200
 PRECISION = 1e-10
-FARTHEST = 5.0
-"""What a step of the search changes at most."""
+MAX_STEP = 5.0
 
 
 def fit(wins: Floats, prior: float = PRIOR) -> Floats:
-    """Strengths by the model of Bradley & Terry (1952): i is preferred to j with probability 1 / (1 + exp(s_j - s_i)).
+    """Fit the model of Bradley & Terry (1952): i is preferred to j with probability 1 / (1 + exp(s_j - s_i)).
 
-    The most probable strengths given the wins, found by Newton's method with halved steps; the logarithm of the
-    likelihood is concave (Hunter, MM algorithms for generalized Bradley-Terry models, Annals of Statistics 2004), and
-    the prior makes the maximum finite and the only one, also where a document won or lost all, or two groups never met.
+    The most probable strengths given the wins, found by Newton's method with halved steps. The log-likelihood is
+    concave (Hunter, MM algorithms for generalized Bradley-Terry models, Annals of Statistics 2004), and the prior makes
+    its maximum finite and unique, also where a document won or lost all, or two groups never met.
 
     Parameters
     ----------
     wins
-        (n, n), or several of them (..., n, n): how often the document of the row was preferred to that of the column; a
-        tie is half a win for each.
+        (..., n, n): how often the document of the row was preferred to that of the column; a tie is half a win for
+        each.
     prior
-        Above 0: so many wins and as many losses of every document against one of strength 0.
+        Above 0: as :data:`PRIOR`.
 
     Returns
     -------
     (..., n) float64
-        Natural logarithms: the odds that i is preferred to j are exp(s_i - s_j); their mean is 0.
+        Log-odds with mean 0: the odds that i is preferred to j are exp(s_i - s_j).
 
     Examples
     --------
@@ -79,13 +78,13 @@ def fit(wins: Floats, prior: float = PRIOR) -> Floats:
 
 
 def _likelihood(wins: Floats, s: Floats, prior: float) -> Floats:
-    """(m,): the logarithm of the probability of (m, n, n) wins, and of the prior's, under (m, n) strengths."""
+    """(m,): log-likelihood of (m, n, n) wins and of the prior under (m, n) strengths."""
     lost = (wins * np.logaddexp(0.0, s[:, None, :] - s[:, :, None])).sum(axis=(1, 2))
     return -lost - prior * (np.logaddexp(0.0, -s) + np.logaddexp(0.0, s)).sum(axis=1)
 
 
 def _newton(wins: Floats, s: Floats, prior: float) -> Floats:
-    """(m, n): Newton's step from (m, n) strengths; far from the top, where it goes too far, a part of it."""
+    """(m, n): Newton's step from (m, n) strengths, no longer than MAX_STEP."""
     met = wins + wins.transpose(0, 2, 1)
     chance = _logistic(s[:, :, None] - s[:, None, :])
     alone = _logistic(s)
@@ -95,35 +94,27 @@ def _newton(wins: Floats, s: Floats, prior: float) -> Floats:
     diagonal = np.arange(s.shape[1])
     bend[:, diagonal, diagonal] += weight.sum(axis=2) + 2 * prior * alone * (1 - alone)
     step = np.linalg.solve(bend, slope[:, :, None])[:, :, 0]
-    return step * np.minimum(1.0, FARTHEST / np.maximum(np.abs(step).max(axis=1, keepdims=True), FARTHEST))
+    return step * np.minimum(1.0, MAX_STEP / np.maximum(np.abs(step).max(axis=1, keepdims=True), MAX_STEP))
 
 
 def _logistic(x: Floats) -> Floats:
     return np.exp(-np.logaddexp(0.0, -x))
 
 
-def strengths(preferences: pd.DataFrame, *, prior: float = PRIOR) -> pd.DataFrame:
-    """How strong each document is, topic by topic, over all annotators; see :func:`fit`.
-
-    Parameters
-    ----------
-    preferences
-        ``annotator``, ``query_id``, ``left``, ``right``, ``kind``. Equal ones are half a win for each; pairs that
-        could not be judged are left out, and documents that are in no others.
-    prior
-        As for :func:`fit`.
+def estimate_strengths(preferences: pd.DataFrame, *, prior: float = PRIOR) -> pd.DataFrame:
+    """Estimate the strength of each document in each topic by :func:`fit` from preferences of all annotators.
 
     Returns
     -------
     DataFrame
         ``query_id``, ``doc_id``, ``strength`` (the mean of a topic is 0), ``pairs`` (in which it was judged); topics in
-        the order in which they come, the strongest document first, of equally strong ones the smaller id.
+        order of first occurrence, the strongest document first, of equally strong ones the smaller id.
     """
-    topics: dict[str, list[tuple[str, str, int, int, int]]] = {}
-    for query_id, *pair in judged_pairs(preferences).itertuples(index=False, name=None):
-        topics.setdefault(query_id, []).append((pair[0], pair[1], pair[2], pair[3], pair[4]))
     wins_of: dict[str, tuple[list[str], Floats]] = {}
-    alike: dict[int, list[str]] = {}
+    of_size: dict[int, list[str]] = {}
+    topics: dict[str, list[tuple[str, str, int, int, int]]] = {}
+    for query_id, *pair in count_votes(preferences).itertuples(index=False, name=None):
+        topics.setdefault(query_id, []).append((pair[0], pair[1], pair[2], pair[3], pair[4]))
     for query_id, pairs in topics.items():
         names = sorted({doc_id for pair in pairs for doc_id in pair[:2]})
         place = {doc_id: n for n, doc_id in enumerate(names)}
@@ -132,10 +123,10 @@ def strengths(preferences: pd.DataFrame, *, prior: float = PRIOR) -> pd.DataFram
             wins[place[first], place[second]] = for_first + equal / 2
             wins[place[second], place[first]] = for_second + equal / 2
         wins_of[query_id] = names, wins
-        alike.setdefault(len(names), []).append(query_id)
+        of_size.setdefault(len(names), []).append(query_id)
     # Topics of one size are fitted together, which takes a hundredth of the time.
     fitted: dict[str, Floats] = {}
-    for query_ids in alike.values():
+    for query_ids in of_size.values():
         fitted |= zip(query_ids, fit(np.stack([wins_of[q][1] for q in query_ids]), prior), strict=True)
     rows: list[tuple[str, str, float, int]] = []
     for query_id, (names, wins) in wins_of.items():
@@ -146,26 +137,20 @@ def strengths(preferences: pd.DataFrame, *, prior: float = PRIOR) -> pd.DataFram
     return frame.astype({"query_id": "str", "doc_id": "str", "strength": "float64", "pairs": "int64"})
 
 
-def grades(strengths: pd.DataFrame, scale: Sequence[int], *, alike: float = ALIKE) -> pd.DataFrame:
-    """Grades from strengths: the best of each topic get the highest grade, the last the lowest, the rest by place.
+def strengths_to_grades(strengths: pd.DataFrame, scale: Sequence[int], *, alike: float = ALIKE) -> pd.DataFrame:
+    """Turn strengths into grades: the best of each topic get the highest grade, the last the lowest.
 
-    Documents are put into groups: from the strongest on, one belongs to the group before it where it is no more than
-    `alike` behind the first of that group. Of n documents, one whose group has w behind it and m in itself stands at
-    w / (n - m), from 0 to 1, and gets the grade of the scale that is nearest to there (of two, the higher). A topic
-    whose documents are all alike gives the highest grade to all.
+    From the strongest on, documents no more than `alike` behind the first of a group join it. Of n documents, one whose
+    group has w behind it and m in itself is at w / (n - m), from 0 to 1, and gets the nearest grade of the scale (of
+    two, the higher); in a topic with one group all get the highest grade.
 
-    Preferences say which is better and never whether it is good: the highest grade is that of the best there is, and
-    grades of different topics do not mean the same. Where that matters, use the preferences as they are
-    (:func:`evaluate`).
+    Preferences say which document is better, not whether it is good, so grades of different topics do not mean the
+    same; :func:`~collection.preferences.evaluate` uses preferences as they are.
 
     Parameters
     ----------
-    strengths
-        From :func:`strengths`.
     scale
-        Two or more grades; leave the lowest out where every document that was compared is relevant.
-    alike
-        In the logarithm of the odds.
+        Two or more grades; leave the lowest out where every compared document is relevant.
 
     Returns
     -------
@@ -175,7 +160,8 @@ def grades(strengths: pd.DataFrame, scale: Sequence[int], *, alike: float = ALIK
     Examples
     --------
     >>> rows = [("1", "a", 3.0), ("1", "b", 0.1), ("1", "c", -0.1), ("1", "d", -3.0)]
-    >>> grades(pd.DataFrame(rows, columns=["query_id", "doc_id", "strength"]), [0, 1, 2, 3])["relevance"].tolist()
+    >>> strengths = pd.DataFrame(rows, columns=["query_id", "doc_id", "strength"])
+    >>> strengths_to_grades(strengths, [0, 1, 2, 3])["relevance"].tolist()
     [3, 2, 2, 0]
     """
     levels = sorted(scale)
@@ -196,7 +182,7 @@ def grades(strengths: pd.DataFrame, scale: Sequence[int], *, alike: float = ALIK
 
 
 def _places(descending: list[float], alike: float) -> list[float]:
-    """Where each stands, from 0 to 1; all of a group at the same place."""
+    """The place of each strength, from 0 to 1; a group shares its place."""
     places: list[float] = []
     count = len(descending)
     while len(places) < count:

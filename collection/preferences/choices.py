@@ -1,4 +1,4 @@
-"""What annotators chose from lists, settled into sparse qrels; and how far they agree."""
+"""Choices from lists: sparse qrels from them, and their agreement."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from collection.registry import Entry, Registry
 Counts = npt.NDArray[np.int64]
 
 CHOICE_RULES = Registry("rule for choices", Entry[Callable[[Counts, Counts], npt.NDArray[np.bool_]]])
-"""Every rule: (how many chose each document, how many decided on a list that has it) -> whether it is relevant."""
+"""Rules: (annotators who chose each document, annotators who decided on a list with it) -> whether it is relevant."""
 
 NEEDED = ("annotator", "query_id", "kind", "shown", "chosen")
 
@@ -28,7 +28,7 @@ NEEDED = ("annotator", "query_id", "kind", "shown", "chosen")
     description="Chosen by at least half of those who decided on a list that has it.",
 )
 def majority(chosen: Counts, decided: Counts) -> npt.NDArray[np.bool_]:
-    """At least half, so that of two annotators one is enough: what is not chosen was not looked at by itself."""
+    """At least half: of two annotators one is enough, since nobody looked at the rest one by one."""
     return (chosen > 0) & (2 * chosen >= decided)
 
 
@@ -40,23 +40,21 @@ def any_(chosen: Counts, decided: Counts) -> npt.NDArray[np.bool_]:
 
 @CHOICE_RULES.add("all", label="All", description="Chosen by all who decided on a list that has it.")
 def all_(chosen: Counts, decided: Counts) -> npt.NDArray[np.bool_]:
-    """Everybody who saw it chose it."""
+    """Every annotator who saw it."""
     return (chosen > 0) & (chosen == decided)
 
 
 class ChoiceAgreement(NamedTuple):
-    """How far annotators agree who decided on the same topics.
+    """Agreement of annotators who decided on the same topics.
 
     Attributes
     ----------
-    topics
-        On which two or more decided.
-    comparisons
-        Pairs of annotators on these, each topic by itself.
+    topics, comparisons
+        Topics on which two or more decided, and pairs of annotators over all of these topics.
     same
-        Share of the comparisons in which both chose the same documents; nan where there is none.
+        Share of the comparisons in which both chose the same documents; nan without any.
     overlap
-        Mean of |both| / |either| over the comparisons (Jaccard 1901); 1 where both chose none of the list.
+        Mean of |both| / |either| over the comparisons (Jaccard 1901); 1 where both chose nothing.
     """
 
     topics: int
@@ -65,31 +63,29 @@ class ChoiceAgreement(NamedTuple):
     overlap: float
 
 
-def sparse_qrels(choices: pd.DataFrame, rule: str = "majority") -> pd.DataFrame:
-    """Choices settled into sparse qrels: what was chosen, with relevance 1, and nothing else.
+def build_qrels(choices: pd.DataFrame, rule: str = "majority") -> pd.DataFrame:
+    """Make sparse qrels: chosen documents with relevance 1.
 
-    What was shown and not chosen gets no row: nobody judged it by itself, so it is unjudged and not a 0. Who could
-    not judge a list has not decided on it.
+    Documents that were shown and not chosen are unjudged, since nobody looked at them one by one.
 
     Parameters
     ----------
     choices
-        ``annotator``, ``query_id``, ``kind``, ``shown``, ``chosen`` (tuples of ids): each annotator's choice for each
-        topic once.
+        Columns :data:`NEEDED`, with tuples of ids: each annotator's choice for each topic once.
     rule
-        A name of :data:`CHOICE_RULES`. Where annotators had different lists, a document is settled by those who had it.
+        A name of :data:`CHOICE_RULES`, applied to the annotators who were shown the document.
 
     Returns
     -------
     DataFrame
-        :data:`collection.frames.QRELS`; topics in the order of the choices, the documents of each by how many
-        annotators chose it, then in the order of the lists.
+        :data:`collection.frames.QRELS`; topics in the order of the choices, documents by how many annotators chose
+        them, then in the order of the lists.
 
     Examples
     --------
     >>> rows = [("ann", "1", "chosen", ("a", "b"), ("b",)), ("ben", "1", "chosen", ("a", "b"), ())]
     >>> choices = pd.DataFrame(rows, columns=["annotator", "query_id", "kind", "shown", "chosen"])
-    >>> sparse_qrels(choices).values.tolist(), len(sparse_qrels(choices, "all"))
+    >>> build_qrels(choices).values.tolist(), len(build_qrels(choices, "all"))
     ([['1', 'b', 1]], 0)
     """
     require_columns(choices, NEEDED, "settling choices")
@@ -111,12 +107,7 @@ def sparse_qrels(choices: pd.DataFrame, rule: str = "majority") -> pd.DataFrame:
 
 
 def agreement(choices: pd.DataFrame) -> ChoiceAgreement:
-    """How often two annotators of a topic chose the same, and how far what they chose overlaps.
-
-    Parameters
-    ----------
-    choices
-        As for :func:`sparse_qrels`; who could not judge a list is left out.
+    """Compute the agreement of choices as :func:`build_qrels` takes them, without "cannot judge".
 
     Examples
     --------
@@ -138,7 +129,7 @@ def agreement(choices: pd.DataFrame) -> ChoiceAgreement:
 
 
 def _decided(choices: pd.DataFrame) -> Iterator[tuple[str, tuple[str, ...], frozenset[str]]]:
-    """Topic, what was shown, what of it was chosen, of each decision."""
+    """Topic, documents shown and documents chosen of each decision."""
     made = choices[choices["kind"] == "chosen"]
     columns = (made[name].tolist() for name in ("query_id", "shown", "chosen"))
     for query_id, shown, chosen in zip(*columns, strict=True):

@@ -1,4 +1,4 @@
-"""What annotators say together of each two documents, how far they agree, and whether it fits together."""
+"""Preferences of several annotators: votes, majorities, agreement, and circular triads."""
 
 from __future__ import annotations
 
@@ -15,22 +15,20 @@ NEEDED = ("annotator", "query_id", "left", "right", "kind")
 
 
 class PreferenceAgreement(NamedTuple):
-    """How far annotators agree who compared the same documents, and whether what they say fits together.
+    """Agreement and consistency of preferences.
 
     Attributes
     ----------
-    pairs
-        Pairs of documents that two or more annotators judged.
-    comparisons
-        Pairs of annotators on these.
+    pairs, comparisons
+        Pairs of documents that two or more annotators judged, and pairs of annotators over all of these.
     same
-        Share of the comparisons in which both said the same: this one, that one, or equal; nan where there is none.
+        Share of the comparisons with the same answer (left, right, or equal); nan without any.
     triads
         Three documents of a topic of which each two have a better one by majority.
     circular
-        Share of the triads in which each is better than one of the others (Kendall & Babington Smith 1940), so that no
-        order fits; one in four where all is chance, nan without a triad. The plan asks nothing that follows from other
-        answers, so one annotator alone leaves few triads, and circular ones only where answers were changed.
+        Share of the triads that no order fits, each document being better than another (Kendall & Babington Smith
+        1940); 1/4 by chance, nan without a triad. :func:`~collection.preferences.plan` asks nothing that follows from
+        other answers, so one annotator leaves few triads, and circular ones only by changing answers.
     """
 
     pairs: int
@@ -40,20 +38,8 @@ class PreferenceAgreement(NamedTuple):
     circular: float
 
 
-def last_words(preferences: pd.DataFrame) -> pd.DataFrame:
-    """Of a whole log each annotator's last word on each two documents of a topic, without what was taken back.
-
-    Parameters
-    ----------
-    preferences
-        ``annotator``, ``query_id``, ``left``, ``right``, ``kind``; oldest first.
-
-    Examples
-    --------
-    >>> rows = [("ann", "1", "a", "b", "left"), ("ann", "1", "b", "a", "left"), ("ann", "1", "a", "c", "left")]
-    >>> last_words(pd.DataFrame(rows, columns=list(NEEDED)))["left"].tolist()
-    ['b', 'a']
-    """
+def latest_preferences(preferences: pd.DataFrame) -> pd.DataFrame:
+    """Keep each annotator's latest preference of each pair of a whole log, oldest first, without undone ones."""
     require_columns(preferences, NEEDED, "what is preferred")
     one, other = preferences["left"].astype(str), preferences["right"].astype(str)
     keys = pd.DataFrame(
@@ -68,19 +54,14 @@ def last_words(preferences: pd.DataFrame) -> pd.DataFrame:
     return preferences[last & (preferences["kind"] != "undone")].reset_index(drop=True)
 
 
-def judged_pairs(preferences: pd.DataFrame) -> pd.DataFrame:
-    """Each two documents that anybody compared, and how often each was preferred.
-
-    Parameters
-    ----------
-    preferences
-        ``annotator``, ``query_id``, ``left``, ``right``, ``kind``; pairs that could not be judged are left out.
+def count_votes(preferences: pd.DataFrame) -> pd.DataFrame:
+    """Count how often each document of a pair was preferred, without "cannot judge".
 
     Returns
     -------
     DataFrame
-        ``query_id``, ``first``, ``second`` (ids, the smaller first), ``for_first``, ``for_second``, ``equal`` (how
-        many annotators); topics and pairs in the order in which they come.
+        ``query_id``, ``first``, ``second`` (ids, the smaller first), ``for_first``, ``for_second``, ``equal`` (numbers
+        of annotators), in order of first occurrence.
     """
     require_columns(preferences, NEEDED, "what is preferred")
     counted: dict[tuple[str, str, str], list[int]] = {}
@@ -96,17 +77,7 @@ def judged_pairs(preferences: pd.DataFrame) -> pd.DataFrame:
 
 
 def majority(preferences: pd.DataFrame) -> pd.DataFrame:
-    """The better and the worse of each two documents, by what most annotators say.
-
-    Parameters
-    ----------
-    preferences
-        As for :func:`judged_pairs`.
-
-    Returns
-    -------
-    DataFrame
-        ``query_id``, ``better``, ``worse``. A pair is left out where more or as many say "equal", or the other way.
+    """Find the better document of each pair by plurality: ``query_id``, ``better``, ``worse``; ties are left out.
 
     Examples
     --------
@@ -114,23 +85,17 @@ def majority(preferences: pd.DataFrame) -> pd.DataFrame:
     >>> majority(pd.DataFrame(rows, columns=list(NEEDED))).values.tolist()
     [['1', 'a', 'b']]
     """
-    pairs = judged_pairs(preferences)
+    pairs = count_votes(preferences)
     first = (pairs["for_first"] > pairs["for_second"]) & (pairs["for_first"] > pairs["equal"])
     second = (pairs["for_second"] > pairs["for_first"]) & (pairs["for_second"] > pairs["equal"])
-    decided = pairs[first | second]
-    better = decided["first"].where(first[first | second], decided["second"])
-    worse = decided["second"].where(first[first | second], decided["first"])
-    return pd.DataFrame({"query_id": decided["query_id"], "better": better, "worse": worse}).reset_index(drop=True)
+    better = pairs["first"].where(first, pairs["second"])
+    worse = pairs["second"].where(first, pairs["first"])
+    decided = pd.DataFrame({"query_id": pairs["query_id"], "better": better, "worse": worse})
+    return decided[first | second].reset_index(drop=True)
 
 
 def agreement(preferences: pd.DataFrame) -> PreferenceAgreement:
-    """How often two annotators say the same of two documents, and how many circles the majority has.
-
-    Parameters
-    ----------
-    preferences
-        ``annotator``, ``query_id``, ``left``, ``right``, ``kind``: each annotator's word on each pair once.
-    """
+    """Compute the agreement of preferences that have each annotator's answer to each pair once."""
     require_columns(preferences, NEEDED, "the agreement of preferences")
     said: dict[tuple[str, str, str], list[str]] = {}
     for query_id, left, right, kind in preferences[list(NEEDED[1:])].itertuples(index=False, name=None):
@@ -149,7 +114,7 @@ def agreement(preferences: pd.DataFrame) -> PreferenceAgreement:
 
 
 def _triads(decided: pd.DataFrame) -> tuple[int, int]:
-    """Threes of documents with all three pairs decided, and how many of them go round in a circle."""
+    """Numbers of triads with all three pairs decided, and of circular ones."""
     triads = circles = 0
     topics: dict[str, list[tuple[str, str]]] = {}
     for query_id, better, worse in decided.itertuples(index=False, name=None):
@@ -165,7 +130,7 @@ def _triads(decided: pd.DataFrame) -> tuple[int, int]:
             if better in place and worse in place:
                 beats[place[better], place[worse]] = 1
         met = beats + beats.T
-        # Closed walks of three steps: each triad has six of them, each circle three.
+        # Closed walks of three steps: a triad has six of them, a circular one three along its direction.
         triads += round(float(((met @ met) * met).sum()) / 6)
         circles += round(float(((beats @ beats) * beats.T).sum()) / 3)
     return triads, circles

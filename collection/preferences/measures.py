@@ -1,4 +1,4 @@
-"""The share of pairs that a ranking orders as people did: preferences used as they are, without grades."""
+"""Evaluation of rankings by preferences, without grades."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ MEASURES = {
     "wpref": "the same, each pair weighted by 1 / log2(rank + 1) of its document that stands higher",
     "rpref": "of all pairs, the share that count and are ordered as people did",
 }
-"""What :func:`evaluate` gives: name -> what it is."""
+"""Name -> description."""
 
 
 class PreferenceValues(NamedTuple):
-    """What rankings are worth by preferences.
+    """Values of rankings by preferences.
 
     Attributes
     ----------
     values
         ``run``, ``query_id``, ``pairs`` (that count), ``of`` (pairs with a better document), and a column for each
-        of :data:`MEASURES`: one row per run and topic, then one for all topics with the query_id ``all``: sums of the
-        pairs, means of the values. Where no pair of a topic counts, ppref and wpref are nan and not in the means.
+        of :data:`MEASURES`: one row per run and topic, then one with the query_id ``all``: sums of the pairs, means of
+        the values. In topics without a pair that counts, ppref and wpref are nan and not in the means.
     depth
-        Ranks that were looked at; None for all.
+        Ranks evaluated; None for all.
     undecided
-        Topics that were compared and in which no document is better than another: they have no row.
+        Topics without a better document in any pair; they have no row.
     """
 
     values: pd.DataFrame
@@ -41,34 +41,26 @@ class PreferenceValues(NamedTuple):
     undecided: tuple[str, ...] = ()
 
     def means(self) -> pd.DataFrame:
-        """``run``, ``topics``, ``counted`` (those with a pair that counts), ``pairs``, ``of``, and the measures.
+        """Runs, best by ppref first: ``run``, ``topics``, ``counted``, ``pairs``, ``of``, and the measures.
 
-        The best by ppref comes first. ppref and wpref are means over the topics that are counted, rpref over all.
+        ppref and wpref are means over the ``counted`` topics, those with a pair that counts; rpref over all.
         """
         all_ = self.values["query_id"] == ALL_TOPICS
         topics = self.values[~all_].assign(counted=self.values["pairs"] > 0).groupby("run", sort=False)["counted"]
         means = self.values[all_].drop(columns="query_id")
-        for place, count in enumerate((topics.size(), topics.sum()), start=1):
-            means.insert(place, ("topics", "counted")[place - 1], means["run"].map(count).astype("int64"))
+        means.insert(1, "topics", means["run"].map(topics.size()).astype("int64"))
+        means.insert(2, "counted", means["run"].map(topics.sum()).astype("int64"))
         return means.sort_values("ppref", ascending=False, kind="stable", ignore_index=True)
 
 
 def evaluate(runs: Iterable[Run], preferences: pd.DataFrame, depth: int | None = None) -> PreferenceValues:
     """Evaluate rankings by preferences (Carterette, Bennett, Chickering & Dumais, ECIR 2008: ppref, wpref, rpref).
 
-    A pair counts where at least one of its two documents is retrieved, with `depth` among the first so many. What is
-    retrieved there stands before what is not. Where annotators differ the majority decides; pairs that are equal, or on
-    which nobody has a majority, are left out. In a topic of which no pair counts, as in one that a run does not have,
+    Pairs have the better document of :func:`~collection.preferences.majority`. A pair counts if at least one of its
+    documents is retrieved within `depth`; retrieved documents rank above others. In a topic without a pair that counts,
     ppref and wpref have no value and rpref is 0.
 
-    Parameters
-    ----------
-    runs
-        Run frames with ``query_id``, ``doc_id``, ``rank``.
-    preferences
-        ``annotator``, ``query_id``, ``left``, ``right``, ``kind``.
-    depth
-        Look at so many ranks of each topic; at all if left out.
+    `depth` is the number of ranks evaluated in each topic, all if left out.
 
     Raises
     ------

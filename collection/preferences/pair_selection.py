@@ -1,4 +1,4 @@
-"""Which two documents an annotator compares next: documents inserted one by one into the order that there is."""
+"""The next two documents that an annotator compares: documents are inserted one by one into a ranking."""
 
 from __future__ import annotations
 
@@ -10,29 +10,27 @@ from typing import NamedTuple, cast
 from collection.records import PreferenceKind
 
 Pair = tuple[str, str]
-Said = tuple[str, str, str]
-"""Left, right, and what was said of them: a kind of preference, "undone" not among them."""
+AnsweredPair = tuple[str, str, str]
+"""Left, right, and the answer: a kind of preference except "undone"."""
 
 ANSWERS: tuple[PreferenceKind, ...] = ("left", "right", "equal", "cannot judge")
-"""What can be said of a pair."""
 
-PASSED = 2
-"""Pairs that could not be judged, after which the document that they have in common is left out."""
+MAX_UNJUDGEABLE = 2
+"""Pairs that could not be judged after which their common document is left out."""
 
 
 class Plan(NamedTuple):
-    """How far an annotator is with the documents of a topic.
+    """An annotator's progress with the documents of a topic.
 
     Attributes
     ----------
     pair
         The next two documents, (left, right); None when nothing is left to ask.
-    done
-        Pairs of these documents that the annotator has an answer to.
-    expected
-        `done` and how many may come at most; fewer do where documents are equal, more where pairs cannot be judged.
+    done, expected
+        Pairs with an answer, and these with the largest number still to come (fewer if documents are equal, more if
+        pairs cannot be judged).
     ranking
-        The documents that have their place, best first, equal ones together.
+        The documents inserted so far, best first, equal ones together.
     """
 
     pair: Pair | None
@@ -41,51 +39,32 @@ class Plan(NamedTuple):
     ranking: list[list[str]]
 
 
-class Ahead(NamedTuple):
-    """The next pair, and what follows each possible answer to it.
-
-    Attributes
-    ----------
-    pair
-        (left, right); None when nothing is left to ask.
-    then
-        Answer -> what comes after it; empty where one has not looked so far.
-    """
+class Lookahead(NamedTuple):
+    """The next pair (None when nothing is left to ask), and what follows each possible answer to it."""
 
     pair: Pair | None
-    then: dict[PreferenceKind, Ahead]
+    then: dict[PreferenceKind, Lookahead]
 
 
 _Known = dict[Pair, str | None]
 """Two documents, the smaller id first -> the better one, "" for equal, None where they cannot be judged."""
 
 
-def plan(documents: Sequence[str], said: Iterable[Said], seed: str = "") -> Plan:
-    """What to compare next: a function of the documents and of what this annotator said, and of nothing else.
+def plan(documents: Sequence[str], said: Iterable[AnsweredPair], seed: str = "") -> Plan:
+    """Plan what to compare next, from the documents and this annotator's answers alone.
 
-    Binary insertion (Steinhaus 1950; Knuth, The Art of Computer Programming 3, 5.3.1), to which equal answers add
-    groups. The documents come in their order; each is compared with the middle of those that have their place, then
-    with the middle of the half that it belongs to. So one of the two documents on screen was there the time before,
-    while there are halves left, and no answer is asked for that follows from others.
+    Binary insertion (Steinhaus 1950; Knuth, The Art of Computer Programming 3, 5.3.1) with groups of equal documents:
+    each document is compared with the middle of the ranking, then with the middle of the half that it belongs to.
 
-    - The k-th document finds its place among k - 1 with at most ceil(log2 k) comparisons: 25 for 10 documents, where
-      all pairs would be 45.
-    - A pair is asked once. An answer that is changed or taken back changes what is asked from then on; answers that
-      are no longer on the way stay in the log.
-    - Since nothing is asked that follows from other answers, answers contradict each other only where some are
-      changed later; that, too, ends, for there are only so many pairs.
-    - Where a pair cannot be judged, the next nearest to the middle is taken instead. A document that has none left is
-      tried once more at the end, and then stands with the one that it cannot be compared with, beside which it belongs.
-      A document that has two such pairs is left out.
+    - The k-th document takes at most ceil(log2 k) comparisons: 25 for 10 documents, where all pairs would be 45.
+    - A pair is asked once, and none whose answer follows from others, so that answers contradict each other only after
+      changes. A changed or undone answer changes what is asked from then on.
+    - Instead of a pair that cannot be judged, the next nearest to the middle is asked. A document without any left is
+      tried again at the end, and then joins the one that it cannot be compared with; with two such pairs it is left
+      out.
 
-    Parameters
-    ----------
-    documents
-        Ids, the most promising first: the order of the pool.
-    said
-        This annotator's preferences of the topic as they stand; pairs with other documents are passed over.
-    seed
-        Which document of a pair stands left is a matter of chance that the pair and the seed determine.
+    `documents` are ids in the order of the pool, `said` the annotator's current preferences of the topic, of which
+    those of other documents are ignored. `seed` and the pair determine which document is on the left.
 
     Examples
     --------
@@ -97,25 +76,22 @@ def plan(documents: Sequence[str], said: Iterable[Said], seed: str = "") -> Plan
     return _plan(list(documents), _known(documents, said), seed)
 
 
-def ahead(documents: Sequence[str], said: Iterable[Said], seed: str = "", depth: int = 2) -> Ahead:
-    """The next pair, and the pairs after it for each possible answer, `depth` answers deep.
-
-    So a page knows what follows a key before anybody has read that it was pressed.
-    """
+def look_ahead(documents: Sequence[str], said: Iterable[AnsweredPair], seed: str = "", depth: int = 2) -> Lookahead:
+    """The next pair and the pairs after each possible answer, `depth` answers deep, so that a page need not wait."""
     names = list(documents)
     return _ahead(names, _known(names, said), seed, depth)
 
 
-def _ahead(documents: list[str], known: _Known, seed: str, depth: int) -> Ahead:
+def _ahead(documents: list[str], known: _Known, seed: str, depth: int) -> Lookahead:
     pair = _plan(documents, known, seed).pair
-    then: dict[PreferenceKind, Ahead] = {}
+    then: dict[PreferenceKind, Lookahead] = {}
     if pair is not None and depth:
         key = _key(*pair)
         for kind in ANSWERS:
             known[key] = _better(*pair, kind)
             then[kind] = _ahead(documents, known, seed, depth - 1)
         del known[key]
-    return Ahead(pair, then)
+    return Lookahead(pair, then)
 
 
 def _plan(documents: list[str], known: _Known, seed: str) -> Plan:
@@ -130,7 +106,7 @@ def _plan(documents: list[str], known: _Known, seed: str) -> Plan:
             if place < 0:
                 break
             if answer is None:
-                # Each of those behind it meets one group more than the one before.
+                # Each document waiting may meet one group more than the one before.
                 groups = range(len(ranking) + 1, len(ranking) + 1 + len(waiting))
                 left = (high - low).bit_length() + sum(n.bit_length() for n in groups)
                 pair = _sides(doc_id, ranking[place][0], seed)
@@ -150,7 +126,7 @@ def _plan(documents: list[str], known: _Known, seed: str) -> Plan:
 
 
 def _compared(doc_id: str, ranking: list[list[str]], low: int, high: int, known: _Known) -> tuple[int, str | None]:
-    """The place nearest to the middle that can be compared, -1 if none can; the better one, None if nobody knows."""
+    """The index nearest to the middle that can be compared, or -1; the better document, None if not yet asked."""
     for place in _from_the_middle(low, high):
         key = _key(doc_id, ranking[place][0])
         if key not in known:
@@ -168,7 +144,7 @@ def _from_the_middle(low: int, high: int) -> Iterator[int]:
 
 
 def _left_out(documents: list[str], known: _Known) -> set[str]:
-    """Documents that cannot be judged: those with most pairs that cannot, and of these with fewest that can."""
+    """Documents that cannot be judged: those with the most such pairs, of these those with the fewest others."""
     passed = {pair for pair, better in known.items() if better is None}
     out: set[str] = set()
     if not passed:
@@ -177,14 +153,14 @@ def _left_out(documents: list[str], known: _Known) -> set[str]:
     while passed:
         count = Counter(doc_id for pair in passed for doc_id in pair)
         worst = max(documents, key=lambda doc_id: (count[doc_id], -judged[doc_id]))
-        if count[worst] < PASSED:
+        if count[worst] < MAX_UNJUDGEABLE:
             break
         out.add(worst)
         passed = {pair for pair in passed if worst not in pair}
     return out
 
 
-def _known(documents: Sequence[str], said: Iterable[Said]) -> _Known:
+def _known(documents: Sequence[str], said: Iterable[AnsweredPair]) -> _Known:
     there = set(documents)
     return {
         _key(left, right): _better(left, right, cast(PreferenceKind, kind))

@@ -1,4 +1,4 @@
-"""Everything at once: what a report, a page and the command show."""
+"""The assessment of a collection that the report, the page and the command show."""
 
 from __future__ import annotations
 
@@ -11,12 +11,18 @@ import pandas as pd
 from collection.errors import InputError
 from collection.measures import Measure, as_measures, bounds, parse
 from collection.records import Run
-from collection.reusability import verdict as judging
-from collection.reusability.leave_one_out import group_of, groups_by_prefix, leave_out
-from collection.reusability.pool_depth import Pooled, judged_curves, pooled, settling
-from collection.reusability.run_matrix import Laid, lay
-from collection.reusability.topics import by_topic
-from collection.reusability.unjudged_relevant import Missing, estimates
+from collection.reusability import verdict
+from collection.reusability.leave_one_out import assign_groups, groups_by_prefix, leave_out
+from collection.reusability.pool_depth import (
+    PoolDepth,
+    compute_judged_curves,
+    detect_pool_depth,
+    measure_order_stability,
+)
+from collection.reusability.run_matrix import RunMatrix, build_run_matrix
+from collection.reusability.topics import describe_topics
+from collection.reusability.unjudged_relevant import MissingEstimate, estimate_missing
+from collection.reusability.verdict import DepthResult
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10")
 
@@ -32,43 +38,41 @@ class Reusability(NamedTuple):
     verdict
         Sentences, the answer first.
     pool
-        To which depth the runs were pooled, and which were.
+        The depth of the pool, and the runs that were pooled.
     groups
         Pooled run -> its group.
     ladder
-        Depth by depth whether a new system can be compared, by which numbers; empty where runs, groups or topics are
-        too few to say, or no run is worth anything.
+        The result at each depth; empty where runs, groups or topics are too few, or every run has the value 0.
     left_out
-        :func:`leave_out` by groups, for the measures that were asked for.
+        :func:`leave_out` by groups, for the given measures.
     left_out_runs
         The same with each run by itself.
     curves
-        :func:`judged_curves` of all runs; ``left_out`` is nan for runs that were not pooled.
+        :func:`compute_judged_curves` of all runs; ``left_out`` is nan for runs that were not pooled.
     settling
-        How soon the order of the systems is that by all judgements.
+        :func:`measure_order_stability`.
     topics
-        :func:`by_topic` by the first measure.
+        :func:`describe_topics` by the first measure.
     missing
         Estimates of relevant documents that are not judged.
     bounds
-        ``run``, ``measure``, ``value``, ``lowest``, ``highest``: means over what the unjudged could be; None where they
-        were not asked for.
+        :func:`bound_means`; None unless asked for.
     """
 
     verdict: tuple[str, ...]
-    pool: Pooled
+    pool: PoolDepth
     groups: dict[str, str]
-    ladder: list[judging.Rung]
+    ladder: list[DepthResult]
     left_out: pd.DataFrame
     left_out_runs: pd.DataFrame
     curves: pd.DataFrame
     settling: pd.DataFrame
     topics: pd.DataFrame
-    missing: list[Missing]
+    missing: list[MissingEstimate]
     bounds: pd.DataFrame | None
 
 
-def look(
+def assess(
     runs: Iterable[Run],
     qrels: pd.DataFrame,
     measures: Measure | str | Iterable[Measure | str] = (),
@@ -81,37 +85,37 @@ def look(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Reusability:
-    """Ask whether the collection is fair to a system that was not pooled.
+    """Assess whether the collection is fair to a system that was not pooled.
 
-    In which order runs and judgements come makes no difference to any number: both are sorted first.
+    The order of runs and judgements does not matter: both are sorted first.
 
     Parameters
     ----------
     runs
-        Any number. Those that were not pooled are told from the others by what is judged: they are looked at as new
-        systems, and count in nothing else.
+        Any number. Those that were not pooled are detected by their judgements: they are shown as new systems, and
+        count in nothing else.
     qrels
         :data:`collection.frames.QRELS`.
     measures
-        Over plain qrels; :data:`DEFAULT_MEASURES` if none is given. By the first the ladder, the topics and the
-        settling are told; the ladder takes it at each depth, or nDCG where it has no cut-off or can be above 1.
+        Over plain qrels; :data:`DEFAULT_MEASURES` if none is given. The first is used for the verdict at each depth
+        (or nDCG, if it has no cut-off or can be above 1), the topics and the sentence on the order of the systems.
     groups
         Who made which run. A guess by names that leaves too few groups is not followed.
     depth
-        Of the pool, if it is known.
+        The depth of the pool, if known.
     rel
-        The lowest grade that counts as relevant, for what counts documents. Measures have a parameter of their own.
+        The lowest relevant grade, where documents are counted. Measures have a parameter of their own.
     with_bounds
-        Also the bounds of each measure: seconds a run where rankings are long.
+        Also compute bounds of each measure: seconds for each run with long rankings.
     grades
         The scale, for the bounds; the grades of the qrels if left out.
     resamples, seed
-        Of the interval of the missing.
+        Of the bootstrap for missing documents.
 
     Raises
     ------
     InputError
-        As :func:`lay` and :func:`group_of` say; or a measure reads strata or subtopics.
+        As for :func:`build_run_matrix` and :func:`assign_groups`; or a measure reads strata or subtopics.
     """
     measures = list(dict.fromkeys(as_measures(measures, rel))) or as_measures(DEFAULT_MEASURES, rel)
     for measure in measures:
@@ -119,66 +123,68 @@ def look(
             raise InputError(
                 f"{measure} reads {measure.entry.needs}; leaving judgements out needs a measure of grades only"
             )
-    everything = lay(runs, qrels, rel=rel)
-    pool = pooled(everything, depth)
-    laid = everything.only(pool.runs)
-    named, guessed = _groups(laid, everything.runs, groups)
-    before = laid.values(measures)
-    steps = _ladder(measures[0], laid)
-    enough = len(set(named)) >= judging.LEAST_GROUPS
-    whole = leave_out(laid, [*measures, *(s for s in steps if s not in measures)], named, pool.depth)
-    asked = whole["measure"].isin([str(m) for m in measures])
-    left_out = whole[asked].reset_index(drop=True)
-    alone = len(set(named)) == len(laid.runs)
-    each = left_out if alone else leave_out(laid, measures, laid.runs, pool.depth, before=before)
-    deepest = max(judging.LADDER)
-    curves = judged_curves(laid, deepest, groups=named, depth=pool.depth)
-    of_new = judged_curves(everything.only(~pool.runs), deepest) if (~pool.runs).any() else curves.iloc[:0]
-    curves = pd.concat([curves, of_new], ignore_index=True)
-    worth = whole.loc[whole["measure"].isin([str(s) for s in steps]), "before"].any()
-    say = enough and worth and len(laid.topics) >= judging.LEAST_TOPICS
-    ladder = judging.rungs(whole, curves, steps) if say else []
-    settled = settling(laid, measures, before=before)
-    topics = by_topic(laid, measures[0], before=before[:1])
-    # Both take it that all that the runs brought to this depth is judged.
-    sound = pool.full or depth is not None
-    missing = estimates(laid, named, pool.depth, resamples=resamples, seed=seed) if sound else []
-    told = [judging.headline(ladder, len(laid.topics))]
+    everything = build_run_matrix(runs, qrels, rel=rel)
+    pool = detect_pool_depth(everything, depth)
+    matrix = everything.only(pool.runs)
+    named, guessed = _group_runs(matrix, everything.runs, groups)
+    count = len(set(named))
+    before = matrix.values(measures)
+    by_depth = _measures_by_depth(measures[0], matrix)
+    whole = leave_out(matrix, [*measures, *(m for m in by_depth if m not in measures)], named, pool.depth)
+    left_out = whole[whole["measure"].isin([str(m) for m in measures])].reset_index(drop=True)
+    alone = count == len(matrix.runs)
+    each = left_out if alone else leave_out(matrix, measures, matrix.runs, pool.depth, before=before)
+    deepest = max(verdict.DEPTHS)
+    curves = compute_judged_curves(matrix, deepest, groups=named, depth=pool.depth)
+    if not pool.runs.all():
+        of_new = compute_judged_curves(everything.only(~pool.runs), deepest)
+        curves = pd.concat([curves, of_new], ignore_index=True)
+    enough = count >= verdict.MIN_GROUPS
+    any_value = whole.loc[whole["measure"].isin([str(m) for m in by_depth]), "before"].any()
+    ladder = []
+    if enough and any_value and len(matrix.topics) >= verdict.MIN_TOPICS:
+        ladder = verdict.assess_depths(whole, curves, by_depth)
+    stability = measure_order_stability(matrix, measures, before=before)
+    topics = describe_topics(matrix, measures[0], before=before[:1])
+    missing = []
+    if pool.full or depth is not None:  # both estimates assume that the runs are judged to this depth
+        missing = estimate_missing(matrix, named, pool.depth, resamples=resamples, seed=seed)
+    told = [verdict.headline(ladder, len(matrix.topics))]
     if not enough:
         told.append(
-            f"That takes {judging.LEAST_GROUPS} groups of runs or more, so that a pool is left without one of them; "
-            f"there {'is 1' if len(set(named)) == 1 else f'are {len(set(named)):,}'}."
+            f"That takes {verdict.MIN_GROUPS} groups of runs or more, so that a pool is left without one of them; "
+            f"there {'is 1' if count == 1 else f'are {count:,}'}."
         )
-    elif not steps:
-        told.append(f"The runs end before rank {judging.LADDER[0]:,}, the first depth at which it is asked.")
-    elif not worth:
-        told.append(f"By {steps[-1]} every run is worth 0: there is nothing that a system could lose.")
-    told += judging.reasons(ladder, "run" if alone else "group")
-    told += judging.of_pool(pool, everything, curves, asked=depth is not None)
+    elif not by_depth:
+        told.append(f"The runs end before rank {verdict.DEPTHS[0]:,}, the first depth at which it is asked.")
+    elif not any_value:
+        told.append(f"By {by_depth[-1]} every run is worth 0: there is nothing that a system could lose.")
+    told += verdict.reason_sentences(ladder, "run" if alone else "group")
+    told += verdict.pool_sentences(pool, everything, curves, asked=depth is not None)
     if guessed:
-        told.append(f"The {len(laid.runs):,} runs make {len(set(named)):,} groups by the beginnings of their names.")
-    told.append(judging.of_settling(settled[settled["measure"] == str(measures[0])], laid))
-    told.append(judging.of_topics(topics, str(measures[0])))
+        told.append(f"The {len(matrix.runs):,} runs make {count:,} groups by the beginnings of their names.")
+    told.append(verdict.stability_sentence(stability[stability["measure"] == str(measures[0])], matrix))
+    told.append(verdict.topics_sentence(topics, str(measures[0])))
     told += [estimate.sentence for estimate in missing]
     return Reusability(
-        tuple(told),
-        pool,
-        dict(zip(laid.runs, named, strict=True)),
-        ladder,
-        left_out,
-        each,
-        curves,
-        settled,
-        topics,
-        missing,
-        bounds_of(everything, measures, grades) if with_bounds else None,
+        verdict=tuple(told),
+        pool=pool,
+        groups=dict(zip(matrix.runs, named, strict=True)),
+        ladder=ladder,
+        left_out=left_out,
+        left_out_runs=each,
+        curves=curves,
+        settling=stability,
+        topics=topics,
+        missing=missing,
+        bounds=bound_means(everything, measures, grades) if with_bounds else None,
     )
 
 
-def bounds_of(
-    laid: Laid, measures: Measure | str | Iterable[Measure | str], grades: Iterable[float] | None = None
+def bound_means(
+    matrix: RunMatrix, measures: Measure | str | Iterable[Measure | str], grades: Iterable[float] | None = None
 ) -> pd.DataFrame:
-    """How far each mean could move if the unjudged documents of the runs were judged, with grades of the scale.
+    """Bound the mean of each run and measure over the grades that unjudged documents could have.
 
     Returns
     -------
@@ -187,27 +193,27 @@ def bounds_of(
     """
     rows = []
     measures, scale = as_measures(measures), None if grades is None else tuple(grades)
-    for number, run in enumerate(laid.runs):
-        aligned = laid.only(np.arange(len(laid.runs)) == number).aligned()
+    for number, run in enumerate(matrix.runs):
+        aligned = matrix.only(np.arange(len(matrix.runs)) == number).aligned()
         for measure in measures:
             found = bounds(measure, aligned, grades=scale)
             rows.append((run, str(measure), *map(measure.summarise, (measure(aligned), found.lowest, found.highest))))
     return pd.DataFrame(rows, columns=["run", "measure", "value", "lowest", "highest"])
 
 
-def _groups(laid: Laid, names: Sequence[str], groups: Groups) -> tuple[tuple[str, ...], bool]:
+def _group_runs(matrix: RunMatrix, names: Sequence[str], groups: Groups) -> tuple[tuple[str, ...], bool]:
     """The group of each pooled run, and whether it is a guess."""
     if callable(groups):
-        guess = group_of(laid.runs, groups(laid.runs))
-        few = len(set(guess)) < judging.LEAST_GROUPS or len(set(guess)) == len(guess)
-        return (laid.runs, False) if few else (guess, True)
-    of_all = dict(zip(names, group_of(names, groups), strict=True))
-    return tuple(of_all[run] for run in laid.runs), False
+        guess = assign_groups(matrix.runs, groups(matrix.runs))
+        few = len(set(guess)) < verdict.MIN_GROUPS or len(set(guess)) == len(guess)
+        return (matrix.runs, False) if few else (guess, True)
+    of_all = dict(zip(names, assign_groups(names, groups), strict=True))
+    return tuple(of_all[run] for run in matrix.runs), False
 
 
-def _ladder(measure: Measure, laid: Laid) -> list[Measure]:
+def _measures_by_depth(measure: Measure, matrix: RunMatrix) -> list[Measure]:
     """The measure at each depth that the runs have; the rules are of measures between 0 and 1."""
     fits = measure.entry.level == "cutoff" and (measure.entry.lowest, measure.entry.highest) == (0, 1)
     stem = measure if fits else parse("nDCG")
-    deepest = laid.cells.shape[2]
-    return [Measure(stem.name, stem.parameters, depth) for depth in judging.LADDER if depth <= deepest]
+    deepest = matrix.cells.shape[2]
+    return [Measure(stem.name, stem.parameters, depth) for depth in verdict.DEPTHS if depth <= deepest]

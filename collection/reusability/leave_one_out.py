@@ -1,4 +1,4 @@
-"""Leave one out: what a run, or all runs of a group, alone brought, and what they are worth without it."""
+"""Leave-one-out: what a run, or all runs of a group, contributed alone, and their values without it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ import pandas as pd
 
 from collection.errors import InputError, UnknownNameError
 from collection.measures import Floats, Measure, as_measures
-from collection.reusability.run_matrix import Bools, Laid, means, places_of
+from collection.measures.aligned import Bools
+from collection.reusability.run_matrix import RunMatrix, place_runs, summarise_runs
 
 _SEPARATOR = re.compile(r"[-_.#/: ]")
 
 
 def groups_by_prefix(names: Sequence[str]) -> dict[str, str]:
-    """A guess at who made which run: what stands before the first ``- _ . # / :`` or blank, without digits at its end.
+    """Guess who made each run: its name before the first ``- _ . # / :`` or blank, without digits at the end.
 
-    Runs of one participant are mostly called alike. Those that stand alone make a group of their own.
+    Runs of one participant mostly have similar names. A run without a relative is a group of its own.
 
     Examples
     --------
@@ -29,13 +30,13 @@ def groups_by_prefix(names: Sequence[str]) -> dict[str, str]:
     return {name: prefix.rstrip("0123456789") or prefix or name for name, prefix in first.items()}
 
 
-def group_of(runs: Sequence[str], groups: Mapping[str, str] | None) -> tuple[str, ...]:
-    """The group of each run; without `groups` each run is a group.
+def assign_groups(runs: Sequence[str], groups: Mapping[str, str] | None) -> tuple[str, ...]:
+    """Look up the group of each run; without `groups` each run is a group.
 
     Raises
     ------
     UnknownNameError
-        The groups name a run that is not there.
+        The groups name an unknown run.
     InputError
         A run has no group.
     """
@@ -50,34 +51,23 @@ def group_of(runs: Sequence[str], groups: Mapping[str, str] | None) -> tuple[str
     return tuple(groups[name] for name in runs)
 
 
-def brought_alone(laid: Laid, members: Bools, depth: int) -> Bools:
-    """(P,): pairs that one of these runs lists in its first `depth` and no other run does.
-
-    Parameters
-    ----------
-    laid
-        R runs.
-    members
-        (R,): which runs are meant.
-    depth
-        Of the pool.
-    """
-    found = laid.found_by(depth)
-    inside, outside = found[:, members].any(axis=1), found[:, ~members].any(axis=1)
-    return np.asarray(inside & ~outside)
+def find_unique(matrix: RunMatrix, members: Bools, depth: int) -> Bools:
+    """(P,): pairs that one of the runs `members`, (R,), lists in its first `depth` and no other run does."""
+    found = matrix.places <= depth
+    return np.asarray(found[:, members].any(axis=1) & ~found[:, ~members].any(axis=1))
 
 
 def leave_out(
-    laid: Laid,
+    matrix: RunMatrix,
     measures: Measure | str | Iterable[Measure | str],
     groups: Sequence[str],
     depth: int,
     *,
     before: Floats | None = None,
 ) -> pd.DataFrame:
-    """Each group in turn: its unique judgements are taken away, and all runs are valued anew by what is left.
+    """Remove the unique judgements of each group in turn, and evaluate all runs by the rest.
 
-    So a run of it is seen as a system that came when the collection was built. Its place is that among all runs by the
+    This shows a run as a system that came after the collection was built. Its place is that among all runs by the
     reduced judgements.
 
     Source: Zobel, "How reliable are the results of large-scale information retrieval experiments?", SIGIR 1998 (one
@@ -86,49 +76,52 @@ def leave_out(
 
     Parameters
     ----------
-    laid
+    matrix
         R runs.
     measures
         Over plain qrels.
     groups
-        The group of each run, in the order of ``laid.runs``: :func:`group_of`.
+        The group of each run, as :func:`assign_groups` gives them.
     depth
-        Of the pool: what stands below brought nothing.
+        The depth of the pool.
     before
-        (M, R, T): the values by all judgements, if they are there already.
+        (M, R, T): the values by all judgements, if known.
 
     Returns
     -------
     DataFrame
-        ``group``, ``run``, ``unique`` and ``relevant`` (judged pairs, and relevant ones, that the group alone brought),
+        ``group``, ``run``, ``unique`` and ``relevant`` (judged pairs, and relevant ones, that only the group found),
         ``measure``, ``before``, ``after``, ``change`` (after - before), ``place_before``, ``place_after`` (1 is best),
         ``moved`` (after - before: above 0 is worse): one row per run and measure.
     """
     measures = as_measures(measures)
-    before = laid.values(measures) if before is None else before
-    mean_before = means(measures, before)
-    place_before = places_of(measures, mean_before)
-    named = np.array(groups)
-    found = []
+    before = matrix.values(measures) if before is None else before
+    mean_before = summarise_runs(measures, before)
+    place_before, named, count = place_runs(measures, mean_before), np.array(groups), len(measures)
+    mean_after, place_after = np.empty_like(mean_before), np.empty_like(place_before)
+    unique, relevant = np.zeros((2, len(named)), dtype=np.int64)
     for group in dict.fromkeys(groups):
-        members = np.flatnonzero(named == group)
-        taken = brought_alone(laid, named == group, depth)
-        mean_after = means(measures, laid.values(measures, taken, before))
-        place_after = places_of(measures, mean_after)
-        for number, measure in enumerate(measures):
-            table = {
-                "group": group,
-                "run": np.array(laid.runs, dtype=object)[members],
-                "unique": int(taken.sum()),
-                "relevant": int((taken & laid.relevant).sum()),
-                "measure": str(measure),
-                "before": mean_before[number, members],
-                "after": mean_after[number, members],
-                "place_before": place_before[number, members],
-                "place_after": place_after[number, members],
-            }
-            found.append(pd.DataFrame(table).assign(order=number))
-    whole = pd.concat(found).sort_values(["order", "place_before", "run"], ignore_index=True)
-    whole.insert(7, "change", whole["after"] - whole["before"])
-    whole["moved"] = whole["place_after"] - whole["place_before"]
-    return whole.drop(columns="order")
+        members = named == group
+        taken = find_unique(matrix, members, depth)
+        after = summarise_runs(measures, matrix.values(measures, taken, before))
+        mean_after[:, members] = after[:, members]
+        place_after[:, members] = place_runs(measures, after)[:, members]
+        unique[members], relevant[members] = taken.sum(), (taken & matrix.relevant).sum()
+    table = pd.DataFrame(
+        {
+            "group": list(groups) * count,
+            "run": list(matrix.runs) * count,
+            "unique": np.tile(unique, count),
+            "relevant": np.tile(relevant, count),
+            "measure": np.repeat([str(measure) for measure in measures], len(named)),
+            "before": mean_before.ravel(),
+            "after": mean_after.ravel(),
+            "change": (mean_after - mean_before).ravel(),
+            "place_before": place_before.ravel(),
+            "place_after": place_after.ravel(),
+            "moved": (place_after - place_before).ravel(),
+        }
+    )
+    # Stable, so that equal runs stay in the order of their names.
+    order = np.lexsort((place_before.ravel(), np.repeat(np.arange(count), len(named))))
+    return table.iloc[order].reset_index(drop=True)

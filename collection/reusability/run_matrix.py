@@ -1,4 +1,4 @@
-"""All runs laid over the qrels once, pair by pair: any judgements can then be taken away and the runs valued anew."""
+"""All runs aligned with the qrels at once, so that judgements can be removed and the runs evaluated again."""
 
 from __future__ import annotations
 
@@ -12,42 +12,40 @@ import pandas as pd
 from collection.errors import InputError
 from collection.frames import QRELS
 from collection.measures import UNJUDGED, UNPOOLED, Aligned, Floats, Measure, align, index_qrels
+from collection.measures.aligned import Bools, Ints, compact_grades, grade_levels
+from collection.measures.alignment import stack_by_topic
 from collection.records import Run
 from collection.statistics.rank_correlation import kendall
 
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+Pairs = npt.NDArray[np.int32]
+"""Numbers of pairs, -1 where there is none."""
 
-NOWHERE = np.iinfo(np.int32).max
+UNLISTED = np.iinfo(np.int32).max
 """The place of a document that a run does not have."""
 
 DIGITS = 12
-"""Means that agree in so many decimals are equal: a sum in another order moves no run."""
+"""Means that agree in so many decimals are equal: summing in another order moves no run."""
 
 
 @dataclass(frozen=True)
-class Laid:
+class RunMatrix:
     """R runs, T topics, D the depth of the deepest ranking, P judged pairs, J the most in a topic.
 
     Attributes
     ----------
     runs, topics
-        Names of the runs, and the topics that have a judgement; both sorted by name, as the pairs are by topic and
-        document, so that nothing that is summed, drawn or tied depends on the order in which they came.
-    doc_ids
-        (P,): the document of each pair.
-    topic
-        (P,): the row of the topic of each pair.
-    grade
-        (P,): its grade, 0 or more.
+        Names of the runs, and the topics that have a judgement; both sorted, as the pairs are by topic and document,
+        so that no sum, random sample or tie depends on the order of the input.
+    doc_ids, topic, grade
+        (P,): the document of each pair, the row of its topic, and its grade, 0 or more.
     cells
         (R, T, D): the pair at each rank in the order in which measures read a run; -1 where the document is unjudged
         or the ranking has ended.
     retrieved
         (R, T): how many documents the run has for the topic.
     places
-        (P, R): the place at which the run listed the document, from 1; :data:`NOWHERE` where it does not have it.
-        Pools are made of these. They differ from the ranks of :attr:`cells` where scores are equal.
+        (P, R): the place, from 1, at which the run lists the document, as pools use it; :data:`UNLISTED` where it does
+        not have it. Places differ from the ranks of :attr:`cells` where scores are equal.
     listed
         (R, T, D): the pairs in the order of the list; `cells` itself where no scores are equal.
     best
@@ -55,19 +53,19 @@ class Laid:
     levels
         The different grades above 0, lowest first.
     rel
-        The lowest grade that counts as relevant.
+        The lowest relevant grade.
     """
 
     runs: tuple[str, ...]
     topics: tuple[str, ...]
     doc_ids: tuple[str, ...]
     topic: Ints
-    grade: npt.NDArray[np.float64]
-    cells: npt.NDArray[np.int32]
+    grade: Floats
+    cells: Pairs
     retrieved: Ints
-    places: npt.NDArray[np.int32]
-    listed: npt.NDArray[np.int32]
-    best: npt.NDArray[np.int32]
+    places: Pairs
+    listed: Pairs
+    best: Pairs
     levels: tuple[float, ...]
     rel: float
 
@@ -76,8 +74,8 @@ class Laid:
         """(P,): whether the pair is relevant."""
         return self.grade >= self.rel
 
-    def only(self, runs: Bools) -> Laid:
-        """The same of these runs, (R,); all judgements stay."""
+    def only(self, runs: Bools) -> RunMatrix:
+        """The same for these runs, (R,), with all judgements."""
         kept = np.flatnonzero(runs)
         cells = self.cells[kept]
         return replace(
@@ -89,33 +87,20 @@ class Laid:
             listed=cells if self.listed is self.cells else self.listed[kept],
         )
 
-    def found_by(self, depth: int) -> Bools:
-        """(P, R): whether the run listed the document in its first `depth`."""
-        return self.places <= depth
-
     def aligned(self, taken: Bools | None = None, rows: Ints | None = None) -> Aligned:
-        """All runs as one matrix that any measure reads: R x T rows, the topics of the first run above.
+        """All runs as one matrix for measures: R x T rows, the topics of the first run above.
 
-        Parameters
-        ----------
-        taken
-            (P,): judgements that are taken away; these pairs are unjudged then. The scale of grades stays that of all.
-        rows
-            Only these topics.
+        Judgements `taken`, (P,), count as unjudged, but the scale of grades stays that of all; `rows` selects topics.
         """
         rows = np.arange(len(self.topics)) if rows is None else rows
-        known = _grades(np.where(taken, UNJUDGED, self.grade) if taken is not None else self.grade)
-        # One more entry, at -1, for what is no pair.
-        looked_up = np.append(known, np.array(UNPOOLED, known.dtype))
-        best = looked_up[self.best[rows]]
-        best = np.where(best > UNJUDGED, best, np.array(UNJUDGED, best.dtype))
-        if taken is not None:
-            best = -np.sort(-best, axis=1)
+        grade = self.grade if taken is None else np.where(taken, UNJUDGED, self.grade)
+        # The last entry, at -1, is for what is no pair.
+        known = compact_grades(np.append(grade, UNPOOLED))
+        best = -np.sort(-np.maximum(known[self.best[rows]], UNJUDGED), axis=1)
         count = len(self.runs)
-        cells = looked_up[self.cells[:, rows]]
         return Aligned(
             topics=[self.topics[row] for row in rows] * count,
-            grades=cells.reshape(count * len(rows), -1),
+            grades=known[self.cells[:, rows]].reshape(count * len(rows), -1),
             retrieved=self.retrieved[:, rows].reshape(-1),
             judged=np.tile(best, (count, 1)),
             levels=self.levels,
@@ -130,39 +115,37 @@ class Laid:
         measures
             M measures over plain qrels.
         taken
-            (P,): judgements that are taken away first.
+            (P,): judgements to remove first.
         before
-            (M, R, T): the values with all judgements. Where it is given only topics that lose one are computed anew.
+            (M, R, T): the values with all judgements, if known; then only topics that lose one are computed again.
         """
-        rows = np.arange(len(self.topics))
-        if taken is not None and before is not None:
-            rows = np.unique(self.topic[taken])
-        whole = np.empty((len(measures), len(self.runs), len(self.topics))) if before is None else before.copy()
-        if len(rows) and measures:
+        runs, topics = len(self.runs), len(self.topics)
+        rows = np.arange(topics) if taken is None or before is None else np.unique(self.topic[taken])
+        values = np.empty((len(measures), runs, topics)) if before is None else before.copy()
+        if len(rows):
             aligned = self.aligned(taken, rows)
-            shape = (len(self.runs), len(rows))
-            for number, measure in enumerate(measures):
-                whole[number][:, rows] = measure(aligned).reshape(shape)
-        return whole
+            for of_measure, measure in zip(values, measures, strict=True):
+                of_measure[:, rows] = measure(aligned).reshape(runs, len(rows))
+        return values
 
 
-def lay(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1) -> Laid:
-    """Lay runs over qrels.
+def build_run_matrix(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1) -> RunMatrix:
+    """Align runs with qrels.
 
     Parameters
     ----------
     runs
-        Any number; each is aligned once and let go, so a generator keeps memory flat.
+        Any number; each is aligned once and released, so a generator keeps memory flat.
     qrels
-        :data:`collection.frames.QRELS`; other columns are not looked at. Grades below 0 are unjudged. The
-        highest counts of a pair that is there twice.
+        :data:`collection.frames.QRELS`; other columns are ignored. Grades below 0 are unjudged. Of several grades for
+        a pair the highest counts.
     rel
-        The lowest grade that counts as relevant.
+        The lowest relevant grade.
 
     Raises
     ------
     InputError
-        There is no judgement, no run, or no topic that both have; two runs carry one name.
+        There is no judgement, no run, or no topic in common; or two runs have the same name.
 
     Examples
     --------
@@ -170,76 +153,64 @@ def lay(runs: Iterable[Run], qrels: pd.DataFrame, *, rel: float = 1) -> Laid:
     >>> from collection.ranking import rank_run
     >>> qrels = pd.DataFrame({"query_id": ["1", "1"], "doc_id": ["a", "b"], "relevance": [2, 1]})
     >>> run = pd.DataFrame({"query_id": ["1", "1"], "doc_id": ["b", "x"], "score": [2.0, 1.0]})
-    >>> laid = lay([Run("r", rank_run(run))], qrels)
-    >>> laid.values([P @ 2]).tolist(), laid.values([P @ 2], taken=[False, True]).tolist()
+    >>> matrix = build_run_matrix([Run("r", rank_run(run))], qrels)
+    >>> matrix.values([P @ 2]).tolist(), matrix.values([P @ 2], taken=[False, True]).tolist()
     ([[[0.5]]], [[[0.0]]])
     """
     QRELS.check(qrels)
     pairs = qrels[qrels["relevance"] >= 0].astype({"query_id": "str", "doc_id": "str"})
-    pairs = (
-        pairs.groupby(["query_id", "doc_id"], sort=True, observed=True)
-        .agg(relevance=("relevance", "max"))
-        .reset_index()
-    )
+    pairs = pairs.groupby(["query_id", "doc_id"], observed=True)["relevance"].max().reset_index()
     if not len(pairs):
         raise InputError("the qrels hold no judgement; judge some pairs first")
     topic, topics = pd.factorize(pairs["query_id"])
-    # With the number of each pair in the place of its grade, aligning a run finds the pairs themselves.
+    # With the number of each pair in place of its grade, aligning a run finds the pairs themselves.
     numbers = index_qrels(pairs.assign(relevance=np.arange(len(pairs))))
-    names: list[str] = []
-    cells: list[npt.NDArray[np.int32]] = []
-    listed: list[npt.NDArray[np.int32]] = []
-    retrieved: list[Ints] = []
+    found: dict[str, tuple[Pairs, Pairs, Ints]] = {}
     for run in runs:
-        if run.name in names:
+        if run.name in found:
             raise InputError(f"two runs carry the name {run.name!r}; give one of them another")
-        names.append(run.name)
         aligned = align(run.frame, numbers)
-        cells.append(np.maximum(aligned.grades, -1).astype(np.int32))
-        retrieved.append(aligned.retrieved)
-        same = (run.frame["listed"] == run.frame["rank"]).all()
-        as_listed = run.frame.assign(score=-run.frame["listed"].to_numpy(dtype=np.float64))
-        listed.append(cells[-1] if same else np.maximum(align(as_listed, numbers).grades, -1).astype(np.int32))
-    if not names:
+        cells = listed = np.maximum(aligned.grades, -1).astype(np.int32)
+        if (run.frame["listed"] != run.frame["rank"]).any():
+            as_listed = run.frame.assign(score=-run.frame["listed"].to_numpy(dtype=np.float64))
+            listed = np.maximum(align(as_listed, numbers).grades, -1).astype(np.int32)
+        found[run.name] = cells, listed, aligned.retrieved
+    if not found:
         raise InputError("there is no run to look at; name or import some")
-    by_name = sorted(range(len(names)), key=names.__getitem__)
-    names, cells, listed, retrieved = (
-        [names[n] for n in by_name],
-        [cells[n] for n in by_name],
-        [listed[n] for n in by_name],
-        [retrieved[n] for n in by_name],
-    )
-    whole = _stacked(cells)
-    if not (np.stack(retrieved) > 0).any():
+    names = sorted(found)
+    all_cells, all_listed, all_retrieved = zip(*(found[name] for name in names), strict=True)
+    retrieved = np.stack(all_retrieved)
+    if not (retrieved > 0).any():
         raise InputError(f"no run has a topic of the qrels, which begin with {[str(t) for t in topics[:3]]}")
-    order = _stacked(listed) if any(a is not b for a, b in zip(cells, listed, strict=True)) else whole
-    places = np.full((len(pairs), len(names)), NOWHERE, dtype=np.int32)
-    for number, pair_at in enumerate(order):
-        row, column = np.nonzero(pair_at >= 0)
-        places[pair_at[row, column], number] = column + 1
+    whole = _stack(all_cells)
+    in_list_order = whole if all(a is b for a, b in zip(all_cells, all_listed, strict=True)) else _stack(all_listed)
+    places = np.full((len(pairs), len(names)), UNLISTED, dtype=np.int32)
+    number, row, column = np.nonzero(in_list_order >= 0)
+    places[in_list_order[number, row, column], number] = column + 1
     grade = pairs["relevance"].to_numpy(dtype=np.float64)
-    return Laid(
+    best_first = np.lexsort((-grade, topic))
+    return RunMatrix(
         runs=tuple(names),
         topics=tuple(map(str, topics)),
         doc_ids=tuple(pairs["doc_id"]),
         topic=topic.astype(np.int64),
         grade=grade,
         cells=whole,
-        retrieved=np.stack(retrieved),
+        retrieved=retrieved,
         places=places,
-        listed=order,
-        best=_best_first(topic, grade, len(topics)),
-        levels=tuple(map(float, np.unique(grade[grade > 0]))),
+        listed=in_list_order,
+        best=stack_by_topic(topic[best_first], best_first.astype(np.int32), len(topics), -1),
+        levels=grade_levels(grade),
         rel=rel,
     )
 
 
-def means(measures: Sequence[Measure], values: Floats) -> Floats:
-    """(M, R): what each measure makes of its topics' values, (M, R, T)."""
+def summarise_runs(measures: Sequence[Measure], values: Floats) -> Floats:
+    """(M, R): the mean (or sum) of each measure over topics, from values (M, R, T)."""
     return np.array([[m.summarise(topics) for topics in runs] for m, runs in zip(measures, values, strict=True)])
 
 
-def places_of(measures: Sequence[Measure], of_runs: Floats) -> Ints:
+def place_runs(measures: Sequence[Measure], of_runs: Floats) -> Ints:
     """(M, R): the place of each run, 1 the best; equal means share the better place."""
     placed = [
         pd.Series(row.round(DIGITS)).rank(method="min", ascending=measure.entry.monotone < 0)
@@ -259,23 +230,7 @@ def tau(one: Floats, other: Floats) -> float:
     return kendall(one.round(DIGITS), other.round(DIGITS))
 
 
-def _stacked(matrices: Sequence[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:
+def _stack(matrices: Sequence[Pairs]) -> Pairs:
     """(R, T, D) of R matrices, padded to the deepest."""
     deepest = max(m.shape[1] for m in matrices)
     return np.stack([np.pad(m, ((0, 0), (0, deepest - m.shape[1])), constant_values=-1) for m in matrices])
-
-
-def _best_first(topic: Ints, grade: Floats, topics: int) -> npt.NDArray[np.int32]:
-    """(T, J): the pairs of each topic, highest grade first, -1 behind them."""
-    order = np.lexsort((-grade, topic))
-    counts = np.bincount(topic, minlength=topics)
-    column = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
-    matrix = np.full((topics, int(counts.max(initial=0))), -1, dtype=np.int32)
-    matrix[topic[order], column] = order
-    return matrix
-
-
-def _grades(grade: Floats) -> npt.NDArray[np.float64] | npt.NDArray[np.int16]:
-    """Small integers where the grades allow it: the matrix is read many times."""
-    whole = (grade == np.trunc(grade)).all() and grade.max(initial=0) < np.iinfo(np.int16).max
-    return grade.astype(np.int16) if whole else grade

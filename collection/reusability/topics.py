@@ -6,39 +6,32 @@ import numpy as np
 import pandas as pd
 
 from collection.measures import Floats, Measure, as_measure
-from collection.reusability.run_matrix import Laid, means, tau
+from collection.reusability.run_matrix import RunMatrix, summarise_runs, tau
 
 
-def by_topic(laid: Laid, measure: Measure | str, *, before: Floats | None = None) -> pd.DataFrame:
-    """What each topic is like for these systems.
+def describe_topics(matrix: RunMatrix, measure: Measure | str, *, before: Floats | None = None) -> pd.DataFrame:
+    """Describe what each topic is like for these systems, by a measure over plain qrels.
 
-    Parameters
-    ----------
-    laid
-        R runs, T topics.
-    measure
-        Over plain qrels.
-    before
-        (1, R, T): its values, if they are there already.
+    `before`, (1, R, T), has the values of the measure, if known.
 
     Returns
     -------
     DataFrame
         One row per topic, by name: ``query_id``, ``judged``, ``relevant`` (documents),
         ``prevalence`` (relevant / judged), ``mean``, ``median`` and ``spread`` (standard deviation) of the systems'
-        values, ``agrees`` (tau-b between the order by this topic alone and that by all; low: it contradicts the rest),
-        ``without`` (tau-b between the order by all other topics and that by all; low: it decides).
+        values, ``agrees`` (tau-b of the order by this topic alone with that by all; low: it contradicts the rest),
+        ``without`` (tau-b of the order by all other topics with that by all; low: it decides).
     """
     measure = as_measure(measure)
-    before = laid.values([measure]) if before is None else before
-    (values,), (overall,) = before, means([measure], before)
-    count = len(laid.topics)
-    judged = np.bincount(laid.topic, minlength=count)
-    relevant = np.bincount(laid.topic[laid.relevant], minlength=count)
-    without = [means([measure], np.delete(before, t, axis=2))[0] for t in range(count)]
+    (values,) = before = matrix.values([measure]) if before is None else before
+    (overall,) = summarise_runs([measure], before)
+    count = len(matrix.topics)
+    judged = np.bincount(matrix.topic, minlength=count)
+    relevant = np.bincount(matrix.topic[matrix.relevant], minlength=count)
+    without = [summarise_runs([measure], np.delete(before, t, axis=2))[0] for t in range(count)]
     return pd.DataFrame(
         {
-            "query_id": laid.topics,
+            "query_id": matrix.topics,
             "judged": judged,
             "relevant": relevant,
             "prevalence": relevant / judged,

@@ -1,8 +1,8 @@
-"""How many relevant documents nobody has judged: two estimates, each with its assumption and an interval.
+"""Two estimates of how many relevant documents nobody has judged, each with its assumption and an interval.
 
-Neither looks at a document. The one asks how many relevant documents only one or two participants found: if many did
-so alone, others were found by nobody. The other asks how quickly each further rank brings fewer new ones, and goes on
-with that (Zobel, "How reliable are the results of large-scale information retrieval experiments?", SIGIR 1998).
+Capture-recapture: if only one or two participants found many of the relevant documents, others were found by nobody.
+Extrapolation: each further rank brings fewer new relevant documents, and this trend is continued (Zobel, "How reliable
+are the results of large-scale information retrieval experiments?", SIGIR 1998).
 """
 
 from __future__ import annotations
@@ -14,19 +14,25 @@ import numpy as np
 import pandas as pd
 
 from collection.measures import Floats
-from collection.reusability.run_matrix import NOWHERE, Laid
+from collection.reusability.run_matrix import UNLISTED, RunMatrix
 
 Z = 1.959963984540054
 """Of a 95 % interval."""
 
+DECAYS = {"power": np.log, "exponential": np.sqrt}
+"""How what each rank brings may fall: as a power of the rank, or as the exponential of its root."""
+
 STEEPEST = 20.0
-"""The steepest fall that is fitted: the second rank brings a millionth of the first, or less than a hundredth."""
+"""The largest slope that is fitted: the second rank brings a millionth of the first, or less than a hundredth."""
 
 SHALLOWEST = 5
 """Ranks that a curve needs before it is continued."""
 
+EXTRAPOLATED_TO = 100
+"""The rank to which the curves are continued, at most as deep as the runs are."""
 
-class Missing(NamedTuple):
+
+class MissingEstimate(NamedTuple):
     """An estimate of relevant documents that the pool does not have.
 
     Attributes
@@ -34,12 +40,12 @@ class Missing(NamedTuple):
     method
         "capture" or "extrapolation".
     expected, low, high
-        How many over all topics, with a 95 % interval.
+        The number over all topics, with a 95 % interval.
     known
-        How many of these are judged all the same: somebody found them in another way.
+        How many of these are judged all the same, since they were found in another way.
     tells
-        Whether the interval says anything: it is no wider than the number of relevant documents that are known, be
-        it in the pool or where the estimate looks.
+        Whether the interval is informative: no wider than the number of known relevant documents, in the pool or where
+        the estimate looks.
     sentence, assumption
         The estimate in words, and what it rests on.
     """
@@ -54,27 +60,18 @@ class Missing(NamedTuple):
     assumption: str
 
 
-CURVES = {"power": np.log, "exponential": np.sqrt}
-"""How what each rank brings may fall: as a power of the rank, or as the exponential of its root."""
+def estimate_unseen(once: Floats, twice: Floats, units: int) -> tuple[Floats, Floats]:
+    """Estimate what no sampling unit found (Chao2, bias-corrected), and the variance of the estimate.
 
-
-def chao(once: Floats, twice: Floats, units: int) -> tuple[Floats, Floats]:
-    """Chao's estimate of what no sampling unit found, from what one and what two found, and its variance.
+    It is a lower bound where some items are harder to find than others. `once` and `twice`, of any shape, count what
+    exactly one and exactly two of the units found.
 
     Source: Chao, "Estimating the population size for capture-recapture data with unequal catchability", Biometrics 43,
-    1987; in the form that is also defined where nothing was found twice, with the variance of Chao & Chiu, "Species
-    richness: estimation and comparison", 2016 (Chao2, bias-corrected). A lower bound where some are harder to find.
-
-    Parameters
-    ----------
-    once, twice
-        Any shape: how many were found by exactly one unit, by exactly two.
-    units
-        How many there are.
+    1987; Chao & Chiu, "Species richness: estimation and comparison", 2016.
 
     Examples
     --------
-    >>> float(chao(np.array(10.0), np.array(4.0), 5)[0])
+    >>> float(estimate_unseen(np.array(10.0), np.array(4.0), 5)[0])
     7.2
     """
     a = (units - 1) / units
@@ -87,12 +84,12 @@ def chao(once: Floats, twice: Floats, units: int) -> tuple[Floats, Floats]:
     return np.asarray(unseen), np.asarray(np.where(unseen > 0, variance, 0.0))
 
 
-def interval(unseen: float, variance: float) -> tuple[float, float]:
-    """Chao's (1987) 95 % interval of a number that cannot be negative: log-normal around it.
+def chao_interval(unseen: float, variance: float) -> tuple[float, float]:
+    """Compute Chao's (1987) log-normal 95 % interval of a number that cannot be negative.
 
     Examples
     --------
-    >>> interval(10.0, 0.0)
+    >>> chao_interval(10.0, 0.0)
     (10.0, 10.0)
     """
     if unseen <= 0:
@@ -101,8 +98,10 @@ def interval(unseen: float, variance: float) -> tuple[float, float]:
     return unseen / width, unseen * width
 
 
-def captured(laid: Laid, groups: Sequence[str], depth: int) -> pd.DataFrame:
-    """Chao's estimate for each topic. The sampling units are the groups, since runs of one group are no two looks.
+def count_captures(matrix: RunMatrix, groups: Sequence[str], depth: int) -> pd.DataFrame:
+    """Count relevant documents that groups found, and estimate those that none found, for each topic.
+
+    The sampling units are the groups, since the runs of one group are not independent.
 
     Returns
     -------
@@ -111,18 +110,18 @@ def captured(laid: Laid, groups: Sequence[str], depth: int) -> pd.DataFrame:
         ``once``, ``twice`` (found by exactly one group, by two), ``unseen``, ``variance``, ``beyond`` (relevant ones
         that are known though no group lists them there).
     """
-    named, found = np.array(groups), laid.found_by(depth)
-    units = list(dict.fromkeys(groups))
-    by = np.stack([found[:, named == unit].any(axis=1) for unit in units], axis=1).sum(axis=1)
+    named, found = np.array(groups), matrix.places <= depth
+    units = set(groups)
+    by = np.sum([found[:, named == unit].any(axis=1) for unit in units], axis=0)
 
     def count(which: np.ndarray) -> np.ndarray:
-        return np.bincount(laid.topic[laid.relevant & which], minlength=len(laid.topics))
+        return np.bincount(matrix.topic[matrix.relevant & which], minlength=len(matrix.topics))
 
     once, twice = count(by == 1), count(by == 2)
-    unseen, variance = chao(once.astype(np.float64), twice.astype(np.float64), len(units))
+    unseen, variance = estimate_unseen(once.astype(np.float64), twice.astype(np.float64), len(units))
     return pd.DataFrame(
         {
-            "query_id": laid.topics,
+            "query_id": matrix.topics,
             "found": count(by > 0),
             "once": once,
             "twice": twice,
@@ -133,42 +132,29 @@ def captured(laid: Laid, groups: Sequence[str], depth: int) -> pd.DataFrame:
     )
 
 
-def new_by_depth(laid: Laid, depth: int) -> np.ndarray:
+def count_new_by_rank(matrix: RunMatrix, depth: int) -> np.ndarray:
     """(T, depth): relevant documents that enter the pool of these runs at each rank."""
-    first = laid.places.min(axis=1)
-    which = laid.relevant & (first <= depth)
-    new = np.zeros((len(laid.topics), depth), dtype=np.int64)
-    np.add.at(new, (laid.topic[which], first[which] - 1), 1)
-    return new
+    first = matrix.places.min(axis=1)
+    which = matrix.relevant & (first <= depth)
+    cell = matrix.topic[which] * depth + first[which] - 1
+    return np.bincount(cell, minlength=len(matrix.topics) * depth).reshape(-1, depth)
 
 
-def continued(new: Floats, depth: int, curve: str = "power") -> Floats:
-    """Fit a * exp(-b * f(rank)) to what each rank brought, and go on to `depth`; f is one of :data:`CURVES`.
+def extrapolate(new: Floats, depth: int, curve: str = "power") -> Floats:
+    """Fit a * exp(-b * f(rank)) to the counts of the first ranks, and sum it over the further ranks to `depth`.
 
-    Poisson counts, maximum likelihood: b is such that the mean of f is that of the counts.
-
-    Parameters
-    ----------
-    new
-        (..., d): how many new documents each of the first d ranks brought.
-    depth
-        To which the curve is continued.
-    curve
-        "power" (then the law is a * rank ** -b) or "exponential".
-
-    Returns
-    -------
-    array
-        (...): expected number at the ranks d + 1 to `depth`; 0 where nothing was brought.
+    f is one of :data:`DECAYS`; "power" makes the law a * rank ** -b. The fit is the maximum likelihood for Poisson
+    counts: b is such that the mean of f is that of the counts. `new`, (..., d), counts the new documents at each of the
+    first d ranks; the result, (...), is the expected number at the ranks d + 1 to `depth`.
 
     Examples
     --------
     >>> ranks = np.arange(1, 101)
-    >>> float(continued(1000 / ranks[:10], 100).round()), float((1000 / ranks[10:]).sum().round())
+    >>> float(extrapolate(1000 / ranks[:10], 100).round()), float((1000 / ranks[10:]).sum().round())
     (2258.0, 2258.0)
     """
     new = np.asarray(new, dtype=np.float64)
-    at = CURVES[curve](np.arange(1, max(depth, new.shape[-1]) + 1)) - 1
+    at = DECAYS[curve](np.arange(1, max(depth, new.shape[-1]) + 1)) - 1
     inside, beyond = at[: new.shape[-1]], at[new.shape[-1] :]
     total = new.sum(axis=-1)
     wanted = (new * inside).sum(axis=-1) / np.maximum(total, 1)
@@ -183,48 +169,31 @@ def continued(new: Floats, depth: int, curve: str = "power") -> Floats:
     return np.asarray(scale * np.exp(-slope * beyond).sum(axis=-1))
 
 
-CONTINUED = 100
-"""The rank to which the curves are continued, at most as deep as the runs are."""
+def estimate_missing(
+    matrix: RunMatrix, groups: Sequence[str], depth: int, *, resamples: int = 1000, seed: int = 0
+) -> list[MissingEstimate]:
+    """Estimate the missing relevant documents over all topics, by each method for which there is evidence.
 
+    Capture-recapture needs two groups or more; extrapolation :data:`SHALLOWEST` ranks or more, and two topics or more
+    for its bootstrap over topics (`resamples`, `seed`). The runs are fully judged to `depth`.
 
-def estimates(laid: Laid, groups: Sequence[str], depth: int, *, resamples: int = 1000, seed: int = 0) -> list[Missing]:
-    """Both estimates over all topics.
-
-    Tried on Cranfield and Vaswani cut down to pools of depth 5, 10, 20 and 30, of which the rest is known: the first
-    gave between a twentieth and a fifth of what was missing, a lower bound indeed. Of the second the truth to depth 100
-    always lay between the two curves: the power falls too slowly there, the exponential too quickly. So both go into
-    its interval, and the estimate is their geometric mean.
-
-    Parameters
-    ----------
-    laid
-        Runs that are judged in full to `depth`.
-    groups
-        The group of each run.
-    depth
-        Of the pool.
-    resamples, seed
-        Of the bootstrap over topics.
-
-    Returns
-    -------
-    list of Missing
-        One of each method that there is evidence for: two groups or more; :data:`SHALLOWEST` ranks or more, and two
-        topics or more, without which there is no choice of topics that an interval could cover.
+    On Cranfield and Vaswani, reduced to pools of depth 5 to 30, the first found between a twentieth and a fifth of
+    what was missing, a lower bound indeed. For the second the truth to depth 100 always lay between the two curves: so
+    both go into its interval, and the estimate is their geometric mean.
     """
     found = []
     if len(set(groups)) > 1:
-        found.append(_by_capture(laid, groups, depth))
-    to = min(CONTINUED, laid.listed.shape[2])
-    if depth >= SHALLOWEST and to > depth and len(laid.topics) > 1:
-        found.append(_by_depth(laid, depth, to, resamples, seed))
+        found.append(_by_capture(matrix, groups, depth))
+    to = min(EXTRAPOLATED_TO, matrix.listed.shape[2])
+    if depth >= SHALLOWEST and to > depth and len(matrix.topics) > 1:
+        found.append(_by_depth(matrix, depth, to, resamples, seed))
     return found
 
 
-def _by_capture(laid: Laid, groups: Sequence[str], depth: int) -> Missing:
-    topics = captured(laid, groups, depth)
+def _by_capture(matrix: RunMatrix, groups: Sequence[str], depth: int) -> MissingEstimate:
+    topics = count_captures(matrix, groups, depth)
     expected, known = float(topics["unseen"].sum()), int(topics["beyond"].sum())
-    low, high = interval(expected, float(topics["variance"].sum()))
+    low, high = chao_interval(expected, float(topics["variance"].sum()))
     pool = int(topics["found"].sum())
     tells = high - low <= max(pool, known)
     if tells:
@@ -245,18 +214,18 @@ def _by_capture(laid: Laid, groups: Sequence[str], depth: int) -> Missing:
         f"By how many of the {len(set(groups)):,} groups found each relevant document (Chao 1987). It takes the groups "
         "for independent looks; what is hard to find for all of them makes it too small."
     )
-    return Missing("capture", expected, low, high, known, tells, f"{sentence}.", assumption)
+    return MissingEstimate("capture", expected, low, high, known, tells, f"{sentence}.", assumption)
 
 
-def _by_depth(laid: Laid, depth: int, to: int, resamples: int, seed: int) -> Missing:
-    new = new_by_depth(laid, depth)
+def _by_depth(matrix: RunMatrix, depth: int, to: int, resamples: int, seed: int) -> MissingEstimate:
+    new = count_new_by_rank(matrix, depth)
     drawn = np.random.default_rng(seed).integers(len(new), size=(max(resamples, 1), len(new)))
     again = new[drawn].sum(axis=1)
-    ends = [float(continued(new.sum(axis=0), to, curve)) for curve in CURVES]
-    low = min(float(np.quantile(continued(again, to, curve), 0.025)) for curve in CURVES)
-    high = max(float(np.quantile(continued(again, to, curve), 0.975)) for curve in CURVES)
-    first = laid.places.min(axis=1)
-    known = int((laid.relevant & (first > depth) & (first <= to) & (first < NOWHERE)).sum())
+    ends = [float(extrapolate(new.sum(axis=0), to, curve)) for curve in DECAYS]
+    low = min(float(np.quantile(extrapolate(again, to, curve), 0.025)) for curve in DECAYS)
+    high = max(float(np.quantile(extrapolate(again, to, curve), 0.975)) for curve in DECAYS)
+    first = matrix.places.min(axis=1)
+    known = int((matrix.relevant & (first > depth) & (first <= to) & (first < UNLISTED)).sum())
     expected = float(np.sqrt(np.prod(ends)))
     where = f"at the ranks {depth + 1:,} to {to:,} of these runs"
     known_there = f"{known:,} relevant documents are judged there" if known else "nothing relevant is judged there"
@@ -281,7 +250,7 @@ def _by_depth(laid: Laid, depth: int, to: int, resamples: int, seed: int) -> Mis
         "By how quickly each further rank brings fewer new ones (after Zobel 1998), continued by two curves, a power "
         "of the rank and an exponential of its root. The interval covers both curves and the choice of topics."
     )
-    return Missing("extrapolation", expected, low, high, known, tells, sentence, assumption)
+    return MissingEstimate("extrapolation", expected, low, high, known, tells, sentence, assumption)
 
 
 def _yardstick(pool: int, known: int) -> str:

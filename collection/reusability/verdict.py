@@ -1,4 +1,4 @@
-"""Can a new system be compared fairly? At which depth: rules with their reasons, and what they say in words."""
+"""The depths at which a new system can be compared fairly: rules, and their results in words."""
 
 from __future__ import annotations
 
@@ -9,59 +9,51 @@ from typing import Literal, NamedTuple
 import pandas as pd
 
 from collection.measures import Measure, as_measures
-from collection.records import in_natural_order
-from collection.reusability.pool_depth import TAUS, Pooled, settled_at
-from collection.reusability.run_matrix import DIGITS, Laid
+from collection.records import sort_naturally
+from collection.reusability.pool_depth import STABLE_TAUS, PoolDepth, find_stable_depth
+from collection.reusability.run_matrix import DIGITS, RunMatrix
 
-LADDER = (5, 10, 20, 50, 100)
-"""Depths at which the question is asked."""
+DEPTHS = (5, 10, 20, 50, 100)
+"""Depths at which a verdict is given."""
 
-MEAN_CHANGE = 0.025
-"""A system that was left out may be off by so much on average: half of WORST_CHANGE."""
+MAX_MEAN_CHANGE = 0.025
+"""How much leaving a system out may change the measure on average: half of MAX_CHANGE."""
 
-WORST_CHANGE = 0.05
-"""And by so much at worst. With 50 topics a difference has to be 0.05 or so before another 50 topics would show it as
-well (Voorhees & Buckley, "The effect of topic set size on retrieval experiment error", SIGIR 2002): a system must not
-lose by not being pooled what counts as being worse."""
+MAX_CHANGE = 0.05
+"""How much it may change the measure of one system. With 50 topics a difference has to be 0.05 or so before another 50
+topics would show it as well (Voorhees & Buckley, "The effect of topic set size on retrieval experiment error", SIGIR
+2002): not being pooled must not cost as much as being worse."""
 
-MOVED = 0.1
-"""It may stand otherwise to so many of the other systems at worst: one in ten."""
+MAX_MOVED = 0.1
+"""The share of the other systems against which the order of one system may change."""
 
-CARE = 0.1
-"""So many of the runs, one in ten, may break WORST_CHANGE or MOVED for a depth to be used with care; none for a fair
-one. If they are that few a system has to be unlike the rest to be wronged. If they are more, any new one may be, and
-among fewer than ten runs one is more."""
+MAX_BREACHES = 0.1
+"""The share of the runs that may break MAX_CHANGE or MAX_MOVED for a depth to be used with care; none for a fair one.
+Then only a system unlike the rest is wronged; among fewer than ten runs one is more."""
 
-NAMED = 3
-"""So many of them are named in a sentence, the worst first."""
+MOST_NAMED = 3
+"""How many of these runs a sentence names."""
 
-LEAST_TOPICS = 10
+MIN_TOPICS = 10
 """With fewer topics each is more than a tenth of every mean, so that one of them can make or break any rule."""
 
-JUDGED = 0.8
-"""Of its first k documents so many must be judged on average. In TREC's pools a quarter or so of what one group alone
-brought is relevant; one unjudged document in five then costs P@k the WORST_CHANGE."""
+MIN_JUDGED = 0.8
+"""Share of the first k documents of a left-out system that must be judged on average. In TREC's pools a quarter or so
+of what one group alone brought is relevant; one unjudged document in five then costs P@k the MAX_CHANGE."""
 
-KNOWN = 0.95
-"""And so many of those of the pooled runs themselves: otherwise their values are no yardstick for what is lost."""
+MIN_KNOWN = 0.95
+"""The same for the pooled runs themselves: otherwise their values are no baseline for what is lost."""
 
-LEAST_GROUPS = 3
-"""With fewer there is no pool left to speak of when one is left out."""
+MIN_GROUPS = 3
+"""With fewer, leaving one out leaves hardly a pool."""
 
 Fairness = Literal["fair", "with care", "no"]
 
 
 class Breach(NamedTuple):
-    """A run that breaks WORST_CHANGE or MOVED when its group is left out.
+    """A run that breaks MAX_CHANGE or MAX_MOVED when its group is left out.
 
-    Attributes
-    ----------
-    run
-        Its name.
-    change
-        Of the measure: below 0 it loses.
-    moved
-        Places: above 0 it falls.
+    `change` is that of the measure (below 0: it loses), `moved` counts places (above 0: it falls).
     """
 
     run: str
@@ -69,30 +61,26 @@ class Breach(NamedTuple):
     moved: int
 
 
-class Rung(NamedTuple):
+class DepthResult(NamedTuple):
     """Whether a new system can be compared at one depth.
 
     Attributes
     ----------
     depth, measure
         The depth k, and the measure at k.
-    change, worst
-        Mean and largest absolute change of the measure when a system's group is left out.
-    worst_run
-        Whose change was largest.
+    change, worst, worst_run
+        Mean and largest absolute change of the measure when a system's group is left out, and the run with the largest.
     moved, moved_run, others
-        The most places that a system moved, which one, and how many others there are.
-    judged
-        Mean share of judged documents in the first k of a system that is left out.
-    known
-        The same with all judgements.
+        The most places that a run moved, that run, and the number of other runs.
+    judged, known
+        Mean share of judged documents in the first k of a left-out run, and the same with all judgements.
     breaking
-        Every run that changes or moves by more than one may, the worst first.
+        Every run over a limit for single runs, the worst first.
     verdict
-        "fair" if all rules hold; "with care" if those of the means do and at most :data:`CARE` of the runs break one
-        of those for a single run; "no" otherwise.
+        "fair" if all rules hold; "with care" if the rules for means hold and at most :data:`MAX_BREACHES` of the runs
+        break a rule for single runs; "no" otherwise.
     broken
-        The rules that do not hold, in words.
+        The broken rules, in words.
     """
 
     depth: int
@@ -110,38 +98,47 @@ class Rung(NamedTuple):
     broken: tuple[str, ...]
 
 
-def rungs(
+def assess_depths(
     left_out: pd.DataFrame, curves: pd.DataFrame, measures: Measure | str | Iterable[Measure | str]
-) -> list[Rung]:
-    """Each depth of the ladder by the rules.
+) -> list[DepthResult]:
+    """Apply the rules at each depth.
 
     Parameters
     ----------
     left_out
-        As :func:`~collection.reusability.leave_out` gives it, with these measures.
+        Result of :func:`~collection.reusability.leave_out` with these measures.
     curves
-        As :func:`~collection.reusability.judged_curves` gives it, with ``left_out``.
+        Result of :func:`~collection.reusability.compute_judged_curves`, with ``left_out``.
     measures
         One measure at each depth, shallowest first.
     """
-    found = []
+    results = []
     for measure in as_measures(measures):
         depth = int(measure.level or 0)
         rows = left_out[left_out["measure"] == str(measure)]
         at = curves[(curves["depth"] == depth) & curves["left_out"].notna()]
         change, moved = rows["change"].abs().round(DIGITS), rows["moved"].abs()
-        by_change, by_place = rows.iloc[int(change.argmax())], rows.iloc[int(moved.argmax())]
-        rung = Rung(
-            depth, str(measure), round(float(change.mean()), DIGITS), float(change.max()), str(by_change["run"]),
-            int(moved.max()), str(by_place["run"]), len(rows) - 1, round(float(at["left_out"].mean()), DIGITS),
-            round(float(at["judged"].mean()), DIGITS), breaches(rows), "fair", (),
-        )  # fmt: skip
-        found.append(judge(rung))
-    return found
+        result = DepthResult(
+            depth=depth,
+            measure=str(measure),
+            change=round(float(change.mean()), DIGITS),
+            worst=float(change.max()),
+            worst_run=str(rows["run"].iloc[int(change.argmax())]),
+            moved=int(moved.max()),
+            moved_run=str(rows["run"].iloc[int(moved.argmax())]),
+            others=len(rows) - 1,
+            judged=round(float(at["left_out"].mean()), DIGITS),
+            known=round(float(at["judged"].mean()), DIGITS),
+            breaking=find_breaches(rows),
+            verdict="fair",
+            broken=(),
+        )
+        results.append(apply_rules(result))
+    return results
 
 
-def breaches(rows: pd.DataFrame) -> tuple[Breach, ...]:
-    """The runs that change or move by more than one may, those first that exceed it most times over.
+def find_breaches(rows: pd.DataFrame) -> tuple[Breach, ...]:
+    """Find the runs over a limit for single runs, those first that exceed it most times over.
 
     Parameters
     ----------
@@ -151,94 +148,95 @@ def breaches(rows: pd.DataFrame) -> tuple[Breach, ...]:
     Examples
     --------
     >>> runs = pd.DataFrame({"run": list("abc"), "change": [-0.04, -0.06, 0.0], "moved": [0, 1, -1]})
-    >>> [breach.run for breach in breaches(runs)]
+    >>> [breach.run for breach in find_breaches(runs)]
     ['b', 'c']
     """
-    allowed = MOVED * (len(rows) - 1)
+    allowed = MAX_MOVED * (len(rows) - 1)
     rows = rows.assign(change=rows["change"].round(DIGITS) + 0.0)  # 0.65 - 0.6 is no more than 0.05
-    too_far = (rows["change"].abs() > WORST_CHANGE) | (rows["moved"].abs() > allowed)
+    too_far = (rows["change"].abs() > MAX_CHANGE) | (rows["moved"].abs() > allowed)
     found = [
         Breach(str(run), float(change), int(moved))
         for run, change, moved in rows.loc[too_far, ["run", "change", "moved"]].itertuples(index=False)
     ]
 
     def excess(breach: Breach) -> float:
-        return max(abs(breach.change) / WORST_CHANGE, abs(breach.moved) / allowed if allowed else 0.0)
+        return max(abs(breach.change) / MAX_CHANGE, abs(breach.moved) / allowed if allowed else 0.0)
 
     return tuple(sorted(found, key=lambda breach: (-excess(breach), breach.run)))
 
 
-def judge(rung: Rung) -> Rung:
-    """The same with what the rules say of its numbers."""
-    average = [
-        (
-            rung.known < KNOWN,
-            f"of the first {rung.depth:,} documents of the pooled runs themselves {percent(rung.known)} are judged "
-            f"({percent(KNOWN)} wanted)",
-        ),
-        (
-            rung.judged < JUDGED,
-            f"of the first {rung.depth:,} of a run that is left out {percent(rung.judged)} are judged "
-            f"({percent(JUDGED)} wanted)",
-        ),
-        (
-            rung.change > MEAN_CHANGE,
-            f"a run changes by {amount(rung.change, MEAN_CHANGE)} on average ({MEAN_CHANGE:g} allowed)",
-        ),
-    ]
-    of_all = [said for holds_not, said in average if holds_not]
-    few = len(rung.breaking) <= CARE * (rung.others + 1)
-    verdict: Fairness = "no" if of_all or not few else "with care" if rung.breaking else "fair"
-    return rung._replace(verdict=verdict, broken=(*of_all, *([_too_far(rung)] if rung.breaking else [])))
+def apply_rules(result: DepthResult) -> DepthResult:
+    """Set the verdict and the broken rules from the numbers."""
+    first = f"of the first {result.depth:,}"
+    broken = []
+    if result.known < MIN_KNOWN:
+        broken.append(
+            f"{first} documents of the pooled runs themselves {percent(result.known)} are judged "
+            f"({percent(MIN_KNOWN)} wanted)"
+        )
+    if result.judged < MIN_JUDGED:
+        broken.append(
+            f"{first} of a run that is left out {percent(result.judged)} are judged ({percent(MIN_JUDGED)} wanted)"
+        )
+    if result.change > MAX_MEAN_CHANGE:
+        change = amount(result.change, MAX_MEAN_CHANGE)
+        broken.append(f"a run changes by {change} on average ({MAX_MEAN_CHANGE:g} allowed)")
+    few = len(result.breaking) <= MAX_BREACHES * (result.others + 1)
+    verdict: Fairness = "no" if broken or not few else "with care" if result.breaking else "fair"
+    if result.breaking:
+        broken.append(_breaches_sentence(result))
+    return result._replace(verdict=verdict, broken=tuple(broken))
 
 
-def _too_far(rung: Rung) -> str:
-    """How many of how many runs change or move by more than one may, and the worst of them."""
-    count, allowed = len(rung.breaking), floor(MOVED * rung.others)
+def _breaches_sentence(result: DepthResult) -> str:
+    """How many runs are over a limit for single runs, and the worst of them."""
+    count, allowed = len(result.breaking), floor(MAX_MOVED * result.others)
     changes, moves = ("changes", "moves") if count == 1 else ("change", "move")
     named = ", ".join(
-        f"{b.run} ({amount(b.change, WORST_CHANGE, '+')}, {_moves(b.moved)})" for b in rung.breaking[:NAMED]
+        f"{b.run} ({amount(b.change, MAX_CHANGE, '+')}, {_moves(b.moved)})" for b in result.breaking[:MOST_NAMED]
     )
-    rest = f" and {count - NAMED:,} more" if count > NAMED else ""
-    may = floor(CARE * (rung.others + 1))
+    rest = f" and {count - MOST_NAMED:,} more" if count > MOST_NAMED else ""
+    may = floor(MAX_BREACHES * (result.others + 1))
     far = f"more than {_places(allowed)}" if allowed else "at all"
     return (
-        f"{count:,} of {rung.others + 1:,} runs {changes} by more than {WORST_CHANGE:g} or {moves} {far} "
+        f"{count:,} of {result.others + 1:,} runs {changes} by more than {MAX_CHANGE:g} or {moves} {far} "
         f"({f'with care up to {may:,} may' if may else 'of so few runs none may'}): {named}{rest}"
     )
 
 
-def reached(ladder: Sequence[Rung]) -> tuple[Rung | None, Rung | None, Rung | None]:
-    """The deepest fair rung, the deepest of those below it that are fair or with care, and the first that is neither.
+def find_deepest(
+    results: Sequence[DepthResult],
+) -> tuple[DepthResult | None, DepthResult | None, DepthResult | None]:
+    """Find the deepest fair result, the deepest below it that is fair or with care, and the first that is neither.
 
-    A rung counts only if none above it is worse: what holds at 20 but not at 10 is chance.
+    A result counts only if none above it is worse: what holds at 20 but not at 10 is chance.
     """
     fair = care = None
-    for rung in ladder:
-        if rung.verdict == "no":
-            return fair, care, rung
-        if rung.verdict == "fair" and care is None:
-            fair = rung
+    for result in results:
+        if result.verdict == "no":
+            return fair, care, result
+        if result.verdict == "fair" and care is None:
+            fair = result
         else:
-            care = rung
+            care = result
     return fair, care, None
 
 
-def headline(ladder: Sequence[Rung], topics: int) -> str:
-    """The answer in one sentence, with the number of topics that it rests on.
+def headline(ladder: Sequence[DepthResult], topics: int) -> str:
+    """Write the answer in one sentence, with the number of topics that it rests on.
 
     Examples
     --------
-    >>> good = Rung(10, "nDCG@10", 0.01, 0.02, "a", 1, "a", 20, 0.95, 1.0, (), "fair", ())
-    >>> headline([good, judge(good._replace(depth=100, measure="nDCG@100", known=0.5))], 50)
+    >>> good = DepthResult(10, "nDCG@10", 0.01, 0.02, "a", 1, "a", 20, 0.95, 1.0, (), "fair", ())
+    >>> headline([good, apply_rules(good._replace(depth=100, measure="nDCG@100", known=0.5))], 50)
     'A new system can be compared fairly at depth 10, not at depth 100 (50 topics).'
     """
-    if topics < LEAST_TOPICS:
+    if topics < MIN_TOPICS:
         few = "1 topic is" if topics == 1 else f"{topics:,} topics are"
-        return f"{few} too few to say whether a new system can be compared fairly: that takes {LEAST_TOPICS:,} or more."
+        return f"{few} too few to say whether a new system can be compared fairly: that takes {MIN_TOPICS:,} or more."
     if not ladder:
         return f"It cannot be said whether a new system can be compared fairly ({topics:,} topics)."
-    fair, care, neither = reached(ladder)
+    fair, care, neither = find_deepest(ladder)
     ways = [f"fairly at depth {fair.depth:,}"] if fair else []
     ways += [f"with care at depth {care.depth:,}"] if care else []
     if not ways:
@@ -247,64 +245,61 @@ def headline(ladder: Sequence[Rung], topics: int) -> str:
     return f"A new system can be compared {' and '.join(ways)}{end} ({topics:,} topics)."
 
 
-def reasons(ladder: Sequence[Rung], by: str) -> list[str]:
-    """Why: the numbers of the deepest depth that is fair or nearly so, and what is wrong with the first that is not.
+def reason_sentences(ladder: Sequence[DepthResult], by: str) -> list[str]:
+    """Write the numbers of the deepest depth that is fair or nearly so, and what is wrong with the first that is not.
 
-    Parameters
-    ----------
-    ladder
-        By :func:`rungs`.
-    by
-        What was left out each time: "run" or "group".
+    `by` says what was left out each time: "run" or "group".
     """
-    fair, care, neither = reached(ladder)
+    fair, care, neither = find_deepest(ladder)
     told = []
     if best := care or fair:
         told.append(
             f"A run {'that' if by == 'run' else 'whose group'} is left out changes its {best.measure} by "
-            f"{amount(best.change, MEAN_CHANGE)} on average, and of its first {best.depth:,} documents "
-            f"{percent(best.judged)} are judged. {_worst(best)}"
+            f"{amount(best.change, MAX_MEAN_CHANGE)} on average, and of its first {best.depth:,} documents "
+            f"{percent(best.judged)} are judged. {_worst_sentence(best)}"
         )
     if care:
         # The deepest may itself be fair again, below one that is not.
-        doubt = next(rung for rung in reversed(ladder) if rung.depth <= care.depth and rung.verdict == "with care")
-        told.append(f"Care is needed at depth {doubt.depth:,}: {'; '.join(doubt.broken)}.")
+        careful = [result for result in ladder if result.depth <= care.depth and result.verdict == "with care"][-1]
+        told.append(f"Care is needed at depth {careful.depth:,}: {'; '.join(careful.broken)}.")
     if neither:
         told.append(f"At depth {neither.depth:,} it is not fair: {'; '.join(neither.broken)}.")
     return told
 
 
-def _worst(rung: Rung) -> str:
-    """The runs to which leaving out did most."""
-    if not rung.worst and not rung.moved:
+def _worst_sentence(result: DepthResult) -> str:
+    if not result.worst and not result.moved:
         return "No run changes at all."
-    moves = f"furthest moves {rung.moved_run}, by {_places(rung.moved)}" if rung.moved else "none moves from its place"
-    changes = f"Most changes {rung.worst_run}, by {amount(rung.worst, WORST_CHANGE)}" if rung.worst else "None changes"
-    return f"{changes}; {moves} among {rung.others + 1:,} runs."
+    changes, moves = "None changes", "none moves from its place"
+    if result.worst:
+        changes = f"Most changes {result.worst_run}, by {amount(result.worst, MAX_CHANGE)}"
+    if result.moved:
+        moves = f"furthest moves {result.moved_run}, by {_places(result.moved)}"
+    return f"{changes}; {moves} among {result.others + 1:,} runs."
 
 
-def of_settling(curve: pd.DataFrame, laid: Laid) -> str:
-    """From which depth on the order of the systems no longer moves, by the curve of one measure."""
+def stability_sentence(curve: pd.DataFrame, matrix: RunMatrix) -> str:
+    """Write from which pool depth on the order of the systems is stable, by the curve of one measure."""
     measure = curve["measure"].iloc[0]
     if curve["tau"].isna().all():
         return f"By {measure} the runs have no order that could settle."
     parts = []
-    for least in TAUS:
-        row = settled_at(curve, least)
+    for least in STABLE_TAUS:
+        row = find_stable_depth(curve, least)
         where = "at no depth" if row is None else f"from depth {row['depth']:,} on ({row['pairs']:,} judgements)"
         parts.append(f"with tau {least:g} {where}")
     return (
-        f"By {measure} a pool of these {len(laid.runs):,} systems puts them into the order that they have by all "
-        f"{len(laid.grade):,} judgements {', '.join(parts)}."
+        f"By {measure} a pool of these {len(matrix.runs):,} systems puts them into the order that they have by all "
+        f"{len(matrix.grade):,} judgements {', '.join(parts)}."
     )
 
 
-def of_topics(topics: pd.DataFrame, measure: str) -> str:
-    """Whether single topics decide."""
+def topics_sentence(topics: pd.DataFrame, measure: str) -> str:
+    """Write whether single topics decide the order of the systems."""
     without = topics["without"]
     if without.isna().all():
         return "There are too few topics or runs to say which topics decide."
-    row = in_natural_order(topics).sort_values("without", kind="stable").iloc[0]
+    row = sort_naturally(topics).sort_values("without", kind="stable").iloc[0]
     if row["without"] > 1 - 1e-9:
         return f"No topic decides: without any one of the {len(topics):,} the order by {measure} is the same."
     return (
@@ -313,33 +308,30 @@ def of_topics(topics: pd.DataFrame, measure: str) -> str:
     )
 
 
-def of_pool(pool: Pooled, laid: Laid, curves: pd.DataFrame, *, asked: bool = False) -> list[str]:
-    """To which depth the runs were pooled, or are said to be (`asked`), and how far those are judged that were not."""
-    names = [name for name, one in zip(laid.runs, pool.runs, strict=True) if not one]
-    only_relevant = (
-        "The qrels name relevant documents only. If everything else was looked at, nothing is missing, and the shares "
-        "of judged documents say nothing."
-    )
-    first = [only_relevant] if laid.relevant.all() else []
+def pool_sentences(pool: PoolDepth, matrix: RunMatrix, curves: pd.DataFrame, *, asked: bool = False) -> list[str]:
+    """Write the depth of the pool, detected or given by the user (`asked`), and how far other runs are judged."""
+    told = []
+    if matrix.relevant.all():
+        told.append(
+            "The qrels name relevant documents only. If everything else was looked at, nothing is missing, and the "
+            "shares of judged documents say nothing."
+        )
     if not pool.full and asked:
-        return [
-            *first,
-            f"Most runs are not judged in full to depth {pool.depth:,}, as they should be by what was asked.",
-        ]
-    if not pool.full:
-        return [
-            *first,
+        told.append(f"Most runs are not judged in full to depth {pool.depth:,}, as they should be by what was asked.")
+    elif not pool.full:
+        told.append(
             f"Most runs are not judged in full to any depth: what a run alone brought is counted in its first "
-            f"{pool.depth:,} ranks, and how many relevant documents are missing cannot be told.",
-        ]
-    told = [
-        *first,
-        f"{int(pool.runs.sum()):,} of {len(laid.runs):,} runs are judged in full to depth {pool.depth:,}: these count "
-        "as pooled.",
-    ]
-    if names:
-        counted = "The other one was" if len(names) == 1 else f"The other {len(names):,} were"
-        rows = curves[curves["run"].isin(names) & (curves["depth"] == min(pool.depth, curves["depth"].max()))]
+            f"{pool.depth:,} ranks, and how many relevant documents are missing cannot be told."
+        )
+    else:
+        told.append(
+            f"{int(pool.runs.sum()):,} of {len(matrix.runs):,} runs are judged in full to depth {pool.depth:,}: these "
+            "count as pooled."
+        )
+    others = [name for name, is_pooled in zip(matrix.runs, pool.runs, strict=True) if not is_pooled]
+    if pool.full and others:
+        counted = "The other one was" if len(others) == 1 else f"The other {len(others):,} were"
+        rows = curves[curves["run"].isin(others) & (curves["depth"] == min(pool.depth, curves["depth"].max()))]
         least = rows.sort_values("judged", kind="stable").iloc[0]
         told.append(
             f"{counted} not: of their first {int(least['depth']):,} documents "
@@ -349,7 +341,7 @@ def of_pool(pool: Pooled, laid: Laid, curves: pd.DataFrame, *, asked: bool = Fal
 
 
 def amount(change: float, allowed: float, sign: str = "") -> str:
-    """``0.012``, with more decimals where three would put it on the other side of what is allowed.
+    """Format a change as ``0.012``, with more decimals where three would put it on the other side of `allowed`.
 
     >>> amount(0.012, 0.025), amount(-0.02504, 0.025)
     ('0.012', '-0.02504')
@@ -360,7 +352,7 @@ def amount(change: float, allowed: float, sign: str = "") -> str:
 
 
 def percent(share: float) -> str:
-    """``89 %``, rounded down: what falls short of a rule never looks as if it held."""
+    """Format a share as ``89 %``, rounded down so that a broken rule never seems to hold."""
     return f"{floor(100 * share + 1e-9)} %"
 
 

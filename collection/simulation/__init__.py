@@ -1,26 +1,24 @@
-"""Replays judging against known qrels: what each way of choosing documents would have cost, before anybody judges.
+"""Replays of judging against known qrels: the cost of each strategy, before anybody judges.
 
-    documents, topics, qrels, runs -cases-> Case, one a topic -playing-> Played, an order -measuring-> values
-
-A pooling strategy and a learner stand side by side, since both answer the same question: which document next?
+documents, topics, qrels, runs -cases-> Case, one a topic -replay_...-> JudgingOrder -measure-> values
 """
 
 from collection.active_learning.training_round import Recipe
 from collection.simulation.cases import Case, cases
 from collection.simulation.cost import measure
 from collection.simulation.experiment import LOOPS, Results, simulate
-from collection.simulation.replay import SCHEDULES, Played, play_loop, play_pooling
+from collection.simulation.replay import SCHEDULES, JudgingOrder, replay_loop, replay_pooling
 
 __all__ = [
     "LOOPS",
     "SCHEDULES",
     "Case",
-    "Played",
+    "JudgingOrder",
     "Recipe",
     "Results",
     "cases",
     "measure",
-    "play_loop",
-    "play_pooling",
+    "replay_loop",
+    "replay_pooling",
     "simulate",
 ]

@@ -1,11 +1,11 @@
-"""What a budget buys: every way to choose pairs, against qrels that are known, at parts of the full pool's cost."""
+"""Strategies at budgets of a part of the full pool, compared on known qrels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ from collection.measures.imputation import complete_all, to_its_depth
 from collection.pooling import Indices
 from collection.records import Document, Run
 from collection.simulation.cases import Case
-from collection.simulation.replay import play_loop
+from collection.simulation.replay import replay_loop
 from collection.statistics.rank_correlation import kendall, tau_ap
 
 if TYPE_CHECKING:
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 DECIDING, LOOP = "decisive", "loop"
-"""Ways to choose beside the tables of pooling strategies."""
+"""Strategies that are not in the table of pooling strategies."""
 
 JUDGED_ONLY, EXPECTED = "judged only", "expected gains"
-"""What counts of a pair that was not bought: nothing, or what is expected of it."""
+"""The gain of an unjudged pair: 0, or its expectation."""
 
 COLUMNS = ("strategy", "estimate", "share", "judgements", "recall", "tau", "tau_ap")
 
@@ -53,54 +53,42 @@ def compare(
     draws: int = 100,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> pd.DataFrame:
-    """Judge a part of the depth pool, chosen in every way, and see what the systems' ranking loses.
+    """Judge a part of the depth pool by each strategy, and compare the rankings of the runs with that by all qrels.
 
-    The full pool is the union of the first `depth` documents of every run. A strategy that ranks has its pairs taken
-    topic by topic in turn: the first of every topic, then the second of every topic, until the budget is spent.
-    Samples get the rate that the budget pays for (rounded up in each stratum), a stratified one twice that rate in the
-    upper fifth of the depth. "decisive" (:func:`~collection.expected_judgements.decisive_pairs`) spends the budget
-    across topics; "loop" has the active-learning loop order each topic's pool, which needs documents and topics. No
-    strategy and no estimate sees a grade that it has not bought. A pair that the qrels do not have is answered with 0.
+    The full pool is the union of the first `depth` documents of every run. Of a strategy that ranks, the first pair of
+    every topic is judged, then the second of every topic, until the budget is spent. Samples have the rate that the
+    budget allows (rounded up in each stratum), a stratified one twice that rate in the upper fifth of the depth.
+    "decisive" (:func:`~collection.expected_judgements.decisive_pairs`) spends the budget across topics; "loop" orders
+    each topic's pool by active learning. No strategy and no estimate sees a grade that it has not paid for. A pair
+    without a qrel has the grade 0.
 
     Parameters
     ----------
     runs
-        Two or more, else there is no ranking.
+        Two or more.
     qrels
-        The known grades. What they make of the runs is what the rankings are compared with; all of them count there,
-        those outside the full pool too.
+        The known grades, all of which count in the ranking to compare with.
     strategies
-        Names of pooling strategies, "decisive" or "loop"; if left out all that can be played, except those with the
-        same order as another (``orders_as``), since the budget says here where they end.
+        Names of pooling strategies, "decisive" or "loop"; by default all that are possible, except those with the
+        same order as another (``orders_as``).
     budgets
         Shares of the full pool's pairs, above 0, at most 1.
-    measure
-        What ranks the runs.
-    depth
-        Of the full pool.
     documents, topics
-        Texts, for the loop and for expected gains; without them both go by the runs alone.
+        Texts, for the loop and for expected gains; without them there is no loop.
     seeds
-        How often a strategy that draws lots is played, with the seeds 0, 1, ...; the table has the means.
+        How often a randomised strategy is replayed, with the seeds 0, 1, ...; the table has the means.
     draws
         For expected gains.
     progress
-        Told what is played, how many of how many are done: before each, and when all are.
+        Called with the strategy, the number of replays that are done and of all: before each, and at the end.
 
     Returns
     -------
     DataFrame
-        ``strategy``, ``estimate`` ("judged only": what was not bought is not relevant; "expected gains":
+        ``strategy``, ``estimate`` ("judged only": an unjudged pair is not relevant; "expected gains":
         :func:`~collection.expected_judgements.expected_values`), ``share`` (the budget), ``judgements`` (its cost),
         ``recall`` (of the full pool's relevant pairs), ``tau`` (Kendall's tau-b), ``tau_ap`` (with
         ties="a"; "b" where all qrels leave runs tied); nan where all runs are tied.
-
-    Raises
-    ------
-    InputError
-        There is nothing to compare, or a number is out of its range.
-    UnknownNameError
-        There is no such strategy.
     """
     measure = as_measure(measure)
     material = _Material.of(runs, qrels, depth, documents, topics)
@@ -113,34 +101,35 @@ def compare(
     truth = np.array([measure(align(run.frame, index)).mean() for run in runs])
     # Two runs may be equally good, or the same: then no side is free of ties.
     ties: Literal["a", "b"] = "a" if len(np.unique(truth)) == len(truth) else "b"
-    rows: list[tuple[Any, ...]] = []
-    plays = [(name, seed) for name in wanted for seed in range(seeds if _draws_lots(name) else 1)]
-    for number, (name, seed) in enumerate(plays):
+    rows: list[tuple[str, str, float, int, float, float, float]] = []
+    replays = [(name, seed) for name in wanted for seed in range(seeds if _is_random(name) else 1)]
+    relevant = material.grades > 0
+    for number, (name, seed) in enumerate(replays):
         if progress is not None:
-            progress(name, number, len(plays))
-        for share, bought in zip(budgets, _bought(material, name, budgets, measure, seed), strict=True):
+            progress(name, number, len(replays))
+        for share, chosen in zip(budgets, _choose(material, name, budgets, measure, seed), strict=True):
             judged = np.full(len(material.grades), np.nan)
-            judged[bought] = material.grades[bought]
-            recall = _recall(material.grades, bought)
-            for estimate, values in _estimates(material, judged, measure, draws, seed):
-                ranked = (kendall(truth, values), tau_ap(truth, values, ties=ties))
-                rows.append((name, estimate, share, len(bought), recall, *ranked))
+            judged[chosen] = material.grades[chosen]
+            recall = float(relevant[chosen].sum() / relevant.sum())
+            for estimate, values in _estimate(material, judged, measure, draws, seed):
+                taus = (kendall(truth, values), tau_ap(truth, values, ties=ties))
+                rows.append((name, estimate, share, len(chosen), recall, *taus))
     if progress is not None:
-        progress(plays[-1][0], len(plays), len(plays))
+        progress(replays[-1][0], len(replays), len(replays))
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.groupby(["strategy", "estimate", "share"], sort=False, as_index=False).mean()
 
 
 @dataclass(frozen=True, eq=False)
 class _Material:
-    """The full pool, with what is known of its pairs."""
+    """The full pool and its pairs."""
 
     runs: Sequence[Run]
     pool: pd.DataFrame
     pairs: Pairs
     grades: Floats
     levels: list[float]
-    """The grade scale, as known before anything is judged: by all qrels, whatever the pool has of it."""
+    """The grade scale: all grades of the qrels, inside and outside the pool."""
     depth: int
     texts: _Texts | None
 
@@ -166,20 +155,15 @@ class _Material:
         if not (grades > 0).any():
             raise InputError(f"a comparison of pools needs relevant documents, found none in the pool of depth {depth}")
         texts = None if documents is None or topics is None else _Texts.of(pool, documents, topics)
-        pairs = describe(
-            pool, runs, texts=None if texts is None else texts.rows, scores=None if texts is None else texts.scores
-        )
+        pairs = describe(pool, runs, texts=texts.rows if texts else None, scores=texts.scores if texts else None)
         levels = [float(level) for level in np.unique([0.0, *graded])]
         return cls(runs, pool, pairs, grades.to_numpy(dtype=np.float64), levels, depth, texts)
 
     @cached_property
     def rankings(self) -> list[list[Indices]]:
-        """For each topic what adaptive strategies read: the runs' documents as places in the topic's pairs."""
-        ids = [
-            (self.pool["query_id"].iloc[rows[0]], pd.Index(self.pool["doc_id"].iloc[rows]))
-            for rows in self.pairs.members
-        ]
-        return [pooling.rankings_of(self.runs, query_id, doc_ids) for query_id, doc_ids in ids]
+        """For each topic the runs' documents as places in the topic's pairs."""
+        parts = [self.pool.iloc[rows] for rows in self.pairs.members]
+        return [pooling.list_rankings(self.runs, part["query_id"].iloc[0], pd.Index(part["doc_id"])) for part in parts]
 
     @cached_property
     def places(self) -> pd.MultiIndex:
@@ -203,7 +187,7 @@ class _Texts:
 
     vectors: vectors.Vectors
     doc_ids: pd.Index[str]
-    """Of the rows but the last, which is empty: it is that of every document without a text."""
+    """Of all rows but the last, which is empty and stands for every document without a text."""
     document: NDArray[np.int64]
     """(pairs,) the document's row."""
     topics: dict[str, str]
@@ -230,7 +214,7 @@ class _Texts:
         for query_id, part in pool.groupby("query_id", sort=False):
             text, at = words.get(str(query_id), ""), part.index.to_numpy()
             scores[at, 0] = made.bm25(text)[document[at]]
-            scores[at, 1] = (rows[at] @ made.of_text(text).T).toarray()[:, 0]
+            scores[at, 1] = (rows[at] @ made.vectorize(text).T).toarray()[:, 0]
         return cls(made, doc_ids, document, words, rows, scores)
 
 
@@ -247,19 +231,19 @@ def _wanted(strategies: Sequence[str] | None, material: _Material) -> list[str]:
     return list(strategies)
 
 
-def _draws_lots(name: str) -> bool:
+def _is_random(name: str) -> bool:
     return name in (LOOP, DECIDING) or "seed" in pooling.STRATEGIES[name].parameters
 
 
-def _bought(material: _Material, name: str, budgets: Sequence[float], measure: Measure, seed: int) -> Iterator[Indices]:
-    """What each budget buys, as numbers of pairs."""
+def _choose(material: _Material, name: str, budgets: Sequence[float], measure: Measure, seed: int) -> Iterator[Indices]:
+    """The pairs that a strategy judges with each budget."""
     counts = [max(1, int(share * len(material.grades) + 1e-9)) for share in budgets]
     if name == DECIDING:
-        order = _decided(material, max(counts), measure, seed)
+        order = _order_decisive(material, max(counts), measure, seed)
     elif name == LOOP:
-        order = material.in_turn(_looped(material, seed))
+        order = material.in_turn(_order_loop(material, seed))
     elif (entry := pooling.STRATEGIES[name]).adaptive:
-        order = material.in_turn(_asked(material, entry, seed))
+        order = material.in_turn(_order_adaptive(material, entry, seed))
     elif (draw := entry.draw) is not None:
         ranks = material.pool["rank"].to_numpy(dtype=np.int64)
         for count in counts:
@@ -273,32 +257,32 @@ def _bought(material: _Material, name: str, budgets: Sequence[float], measure: M
         yield order[:count]
 
 
-def _decided(material: _Material, count: int, measure: Measure, seed: int) -> Indices:
+def _order_decisive(material: _Material, count: int, measure: Measure, seed: int) -> Indices:
     cutoff = measure.level if measure.entry.level == "cutoff" else None
-    # A fiftieth of the pool between two fits: a large pool is not fitted more often than a small one.
+    # A large pool is not fitted more often than a small one.
     batch = max(50, len(material.grades) // 50)
-    asking = decisive_pairs(
+    selector = decisive_pairs(
         material.pairs, material.levels, cutoff=int(cutoff or material.depth), batch=batch, seed=seed
     )
-    chosen = [next(asking)]
+    chosen = [next(selector)]
     while sum(map(len, chosen)) < count:
-        chosen.append(asking.send(material.grades[chosen[-1]]))
+        chosen.append(selector.send(material.grades[chosen[-1]]))
     return np.concatenate(chosen)
 
 
-def _asked(material: _Material, entry: pooling.StrategyEntry, seed: int) -> Indices:
-    """The order in which an adaptive strategy asks, topic by topic."""
+def _order_adaptive(material: _Material, entry: pooling.StrategyEntry, seed: int) -> Indices:
+    """Topic by topic."""
     orders = []
     for members, rankings in zip(material.pairs.members, material.rankings, strict=True):
-        asking = entry.begin(rankings, seed)
-        orders.append(members[pooling.replay(asking, material.grades[members] > 0)])
+        selector = entry.begin(rankings, seed)
+        orders.append(members[pooling.replay(selector, material.grades[members] > 0)])
     return np.concatenate(orders)
 
 
-def _looped(material: _Material, seed: int) -> Indices:
-    """The order in which the loop chooses from each topic's pool, ten at a time."""
-    assert material.texts is not None, "wanted for the loop"
+def _order_loop(material: _Material, seed: int) -> Indices:
+    """Topic by topic; the model is fitted after every ten judgements."""
     texts = material.texts
+    assert texts is not None
     of_runs = dict(iter(pooling.evidence(material.runs).groupby("query_id", sort=False)))
     orders = []
     for members in material.pairs.members:
@@ -308,23 +292,19 @@ def _looped(material: _Material, seed: int) -> Indices:
         pair, allowed = np.full(texts.vectors.size, -1), np.zeros(texts.vectors.size, dtype=np.bool_)
         grades = np.zeros(texts.vectors.size, dtype=np.int64)
         pair[rows], allowed[rows], grades[rows] = with_text, True, material.grades[with_text]
-        seen = of_runs[query_id].set_index("doc_id")[["fusion", "best", "runs"]].reindex(texts.doc_ids).fillna(0)
-        spread = (np.append(seen[c].to_numpy(dtype=np.float32), np.float32(0)) for c in ("fusion", "best", "runs"))
+        seen = of_runs[query_id].set_index("doc_id").reindex(texts.doc_ids).fillna(0)
+        spread = (np.append(seen[c].to_numpy(dtype=np.float32), np.float32(0)) for c in Evidence._fields)
         space = Space(texts.vectors, allowed, texts.topics.get(query_id, ""), Evidence(*spread))
         case = Case(query_id, texts.doc_ids, grades, space, {}, [])
-        order = play_loop(case, Recipe(), seed, schedule="10", end="ranked").order
+        order = replay_loop(case, Recipe(), seed, schedule="10", end="ranked").order
         orders += [pair[order], np.setdiff1d(members, with_text)]
     return np.concatenate(orders)
 
 
-def _recall(grades: Floats, bought: Indices) -> float:
-    return float((grades[bought] > 0).sum() / (grades > 0).sum())
-
-
-def _estimates(
+def _estimate(
     material: _Material, judged: Floats, measure: Measure, draws: int, seed: int
 ) -> Iterator[tuple[str, Floats]]:
-    """(R,) the runs' values from what was bought, in both ways."""
+    """Each estimate with the runs' values (R,)."""
     known = np.where(np.isnan(judged), -1.0, judged)[:, None]
     numbered = (to_its_depth(aligned, measure) for aligned in material.pairs.numbered)
     yield JUDGED_ONLY, np.array([measure(aligned).mean() for aligned in complete_all(numbered, known)])

@@ -1,4 +1,4 @@
-"""Files' frames -> one case a topic: documents, words, runs, and the grades that are known."""
+"""Frames -> one case a topic: documents, text, runs, and known grades."""
 
 from __future__ import annotations
 
@@ -22,30 +22,19 @@ Scope = Literal["all", "prefix"]
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One topic whose grades are known.
-
-    Attributes
-    ----------
-    query_id
-        The topic.
-    doc_ids
-        (documents,) what may be judged.
-    grades
-        (documents,) the known grades; 0 where there is none.
-    space
-        What the loop works on.
-    pools
-        Pooling strategy -> what it chose, best first, as document indices.
-    rankings
-        One array of document indices a run, for strategies that ask as they go.
-    """
+    """One topic whose grades are known."""
 
     query_id: str
     doc_ids: pd.Index[str]
+    """(documents,)."""
     grades: np.ndarray
+    """(documents,) the known grades; 0 where there is none."""
     space: Space
+    """For the loop."""
     pools: dict[str, Indices]
+    """Pooling strategy -> its documents, best first."""
     rankings: list[Indices]
+    """One a run, for adaptive strategies."""
 
 
 def cases(
@@ -68,17 +57,15 @@ def cases(
         The collection; entries of runs and qrels outside it are left out.
     topics, qrels
         :data:`collection.frames.TOPICS` and :data:`collection.frames.QRELS`.
-    runs
-        The systems' runs, if there are any.
     scope
-        "all": every document may be judged for every topic. "prefix": those whose id begins with the topic's and a
+        "all": every document may be judged for every topic. "prefix": those whose id starts with the topic's and a
         hyphen, as in a set of systematic reviews.
     pools
-        Names of pooling strategies to be made ready.
+        Names of pooling strategies to prepare.
     level, least
-        A topic needs so many documents of this grade or above.
+        A topic needs `least` documents of this grade or above.
     notice
-        Told at the end what was left out: relevant documents that the collection lacks, and topics with too few.
+        Called at the end with what was left out: relevant documents outside the collection, topics with too few.
     """
     TOPICS.check(topics, "a simulation")
     QRELS.check(qrels, "a simulation")
@@ -92,45 +79,39 @@ def cases(
     evidence = _by_topic(pooling.evidence(runs)) if len(runs) else {}
     entries = [pooling.STRATEGIES[name] for name in pools]
     chosen = {entry.name: _by_topic(entry.whole_pool(runs)) for entry in entries if not entry.adaptive}
-    asking = any(entry.adaptive for entry in entries)
+    adaptive = any(entry.adaptive for entry in entries)
     graded = _by_topic(qrels)
-    shared, missing, too_few = None, 0, 0
+    vectors, missing, too_few = None, 0, 0
     for topic in topics.itertuples(index=False):
         query_id = str(topic.query_id)
         judged = graded.get(query_id)
         if judged is None:
             continue
-        inside = np.arange(len(ids))
-        if scope == "prefix":
-            inside = np.flatnonzero(ids.str.startswith(f"{query_id}-"))
+        inside = np.arange(len(ids)) if scope == "all" else np.flatnonzero(ids.str.startswith(f"{query_id}-"))
         doc_ids = ids if scope == "all" else ids[inside]
         grades = _spread(doc_ids, judged, "relevance").clip(min=0)
-        if judged["relevance"].dtype.kind != "f":  # labels that are inferred from clicks have fractions
+        if judged["relevance"].dtype.kind != "f":  # labels inferred from clicks are fractions
             grades = grades.astype(np.int64)
         number = int((grades >= level).sum())
         missing += int((judged["relevance"] >= level).sum()) - number
         if number < least:
             too_few += 1
             continue
-        if scope == "all":
-            shared = shared or features.build(texts)
-            matrix = shared
-        else:
-            matrix = features.build([texts[row] for row in inside])
+        if scope == "prefix" or vectors is None:
+            vectors = features.build([texts[row] for row in inside])
         text = topic_text(*(getattr(topic, name) for name in TOPICS.names[1:]))
-        of_runs = evidence.get(query_id)
         known = None
-        if of_runs is not None:
-            known = Evidence(*(_spread(doc_ids, of_runs, c).astype(np.float32) for c in ("fusion", "best", "runs")))
-            known = known if known.fusion.any() else None
+        if query_id in evidence:
+            columns = (_spread(doc_ids, evidence[query_id], c) for c in Evidence._fields)
+            known = Evidence(*(column.astype(np.float32) for column in columns))
         allowed = np.array([texts[row] is not None for row in inside], dtype=np.bool_)
         yield Case(
             query_id,
             doc_ids,
             grades,
-            Space(matrix, allowed, text, known),
+            Space(vectors, allowed, text, known if known is not None and known.fusion.any() else None),
             {name: _places(doc_ids, frames.get(query_id)) for name, frames in chosen.items()},
-            pooling.rankings_of(runs, query_id, doc_ids) if asking else [],
+            pooling.list_rankings(runs, query_id, doc_ids) if adaptive else [],
         )
     if notice is not None and missing:
         notice(f"{missing:,} relevant documents of the qrels are not in the collection (or scope) and do not count")

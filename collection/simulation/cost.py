@@ -1,67 +1,60 @@
-"""An order of judging -> what it cost: judgements to a recall, work saved, and what stopping rules would have done."""
+"""An order of judging -> its cost: judgements to a recall, work saved, and where stopping rules would have stopped."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from collection.simulation.cases import Case
-from collection.simulation.replay import Played
+from collection.simulation.replay import JudgingOrder
 from collection.stopping import RULES, Ledger
 
 RECALLS = (80, 90, 95, 100)
-AFTER = ((1, 0), (2, 100), (4, 1000))
-"""(a, b) of recall at aR+b, as in TREC's total recall track."""
+AFTER = (("R@R", 1, 0), ("R@2R+100", 2, 100), ("R@4R+1000", 4, 1000))
+"""(name, a, b) of recall at aR+b, as in TREC's total recall track."""
 
 
-def measure(case: Case, played: Played, level: float = 1) -> dict[str, float]:
-    """What an order cost.
-
-    Priors cost nothing, and neither they nor the relevant among them count: N and R are of the other documents.
+def measure(case: Case, judged: JudgingOrder, level: float = 1) -> dict[str, float]:
+    """The cost of an order, of the N documents and R relevant ones that are no priors; nan where R is 0.
 
     Returns
     -------
     dict
-        ``documents``: N. ``judgements@80`` ... ``judgements@100``: judgements until so many percent of the R relevant
-        documents were found. ``WSS@95``: (N - judgements@95) / N - .05 (Cohen et al., JAMIA 2006). ``ATD``: the mean
+        ``documents``: N. ``judgements@80`` ... ``judgements@100``: judgements until that percentage of the R relevant
+        documents was found. ``WSS@95``: (N - judgements@95) / N - .05 (Cohen et al., JAMIA 2006). ``ATD``: the mean
         number of judgements until a relevant document was found (Ferdinands et al., 2023: average time to discovery).
-        ``R@R``, ``R@2R+100``, ``R@4R+1000``: recall after so many judgements. ``seconds``: wall time.
-        nan where there is no relevant document to be found.
+        ``R@R``, ``R@2R+100``, ``R@4R+1000``: recall after that number of judgements. ``seconds``: wall time.
     """
-    places = _places(case, played, level)
-    size, number = _size(case, played), len(places)
-    if not number:
-        names = [f"judgements@{r}" for r in RECALLS] + ["WSS@95", "ATD", *map(_name, AFTER)]
-        return {"documents": float(size)} | dict.fromkeys(names, float("nan")) | {"seconds": played.seconds}
+    places = _relevant_places(case, judged, level)
+    size, number = judged.size(case), len(places)
     values = {"documents": float(size)}
-    values |= {f"judgements@{r}": float(places[_needed(number, r / 100) - 1]) for r in RECALLS}
-    values["WSS@95"] = (size - values["judgements@95"]) / size - 0.05
-    values["ATD"] = float(places.mean())
-    for a, b in AFTER:
-        values[_name((a, b))] = float((places <= a * number + b).mean())
-    return values | {"seconds": played.seconds}
+    for recall in RECALLS:
+        values[f"judgements@{recall}"] = float(places[_needed(number, recall / 100) - 1]) if number else np.nan
+    values["WSS@95"] = (size - values["judgements@95"]) / size - 0.05 if number else np.nan
+    values["ATD"] = float(places.mean()) if number else np.nan
+    for name, a, b in AFTER:
+        values[name] = float((places <= a * number + b).mean()) if number else np.nan
+    return values | {"seconds": judged.seconds}
 
 
 def measure_stop(
-    case: Case, played: Played, rule: str, parameters: Mapping[str, Any], level: float = 1, target: float = 0.9
+    case: Case, judged: JudgingOrder, rule: str, parameters: Mapping[str, float], level: float = 1, target: float = 0.9
 ) -> dict[str, float]:
-    """What a stopping rule would have done with an order that goes on to the end.
-
-    It is asked after every round.
+    """Where a stopping rule, asked after every round, would have stopped in an order that goes on to the end.
 
     Returns
     -------
     dict
         ``judgements:RULE`` at the stop; ``recall:RULE``; ``reached:RULE``, 1 where the recall is the target or more;
-        ``cost:RULE``: the judgements, and where it stopped short of the target as many more as the order needs to
-        reach it (after Lewis, Yang & Frieder, CIKM 2021).
+        ``cost:RULE``: the judgements, and where the recall is below the target those that the order needs to reach it
+        (after Lewis, Yang & Frieder, CIKM 2021).
     """
-    ledger = played.ledger(case, level)
-    stop = _stops_at(ledger, rule, parameters)
-    places = _places(case, played, level)
+    ledger = judged.ledger(case, level)
+    stop = _find_stop(ledger, rule, parameters)
+    places = _relevant_places(case, judged, level)
     recall = float((places <= stop).mean()) if len(places) else 1.0
     enough = int(places[_needed(len(places), target) - 1]) if len(places) else 0
     return {
@@ -72,15 +65,15 @@ def measure_stop(
     }
 
 
-def curve(case: Case, played: Played, level: float = 1) -> pd.DataFrame:
+def curve(case: Case, judged: JudgingOrder, level: float = 1) -> pd.DataFrame:
     """``judged`` and ``found`` at the start, at each relevant document, and at the end."""
-    places = _places(case, played, level)
-    at = np.unique(np.concatenate(([0], places, [len(played.order)])))
+    places = _relevant_places(case, judged, level)
+    at = np.unique(np.concatenate(([0], places, [len(judged.order)])))
     return pd.DataFrame({"judged": at, "found": np.searchsorted(places, at, side="right")})
 
 
-def _stops_at(ledger: Ledger, rule: str, parameters: Mapping[str, Any]) -> int:
-    """The first round after which the rule says stop; all judgements where it never does."""
+def _find_stop(ledger: Ledger, rule: str, parameters: Mapping[str, float]) -> int:
+    """The end of the first round after which the rule stops; all judgements if it never does."""
     entry = RULES[rule]
     assert ledger.batch is not None
     ends = np.flatnonzero(np.diff(ledger.batch, append=np.inf)) + 1
@@ -92,19 +85,10 @@ def _stops_at(ledger: Ledger, rule: str, parameters: Mapping[str, Any]) -> int:
     return ledger.judged
 
 
-def _places(case: Case, played: Played, level: float) -> np.ndarray[Any, np.dtype[np.int64]]:
-    return np.flatnonzero(case.grades[played.order] >= level) + 1
-
-
-def _size(case: Case, played: Played) -> int:
-    return int(case.space.allowed.sum()) - int(case.space.allowed[played.priors].sum())
+def _relevant_places(case: Case, judged: JudgingOrder, level: float) -> NDArray[np.int64]:
+    return np.flatnonzero(case.grades[judged.order] >= level) + 1
 
 
 def _needed(number: int, recall: float) -> int:
-    # 0.95 * 20 is 19, whatever the last binary digit says.
+    # 0.95 * 20 is 19 but for rounding.
     return max(1, int(np.ceil(recall * number - 1e-9)))
-
-
-def _name(after: tuple[int, int]) -> str:
-    a, b = after
-    return f"R@{a if a > 1 else ''}R" + (f"+{b}" if b else "")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,7 @@ from collection.errors import InputError, UnknownNameError
 from collection.pooling import Indices
 from collection.simulation.cases import Case
 from collection.simulation.cost import curve, measure, measure_stop
-from collection.simulation.replay import End, Played, Way, play_loop, play_pooling
+from collection.simulation.replay import End, JudgingOrder, Source, replay_loop, replay_pooling
 from collection.stopping import RULES, smallest_sample
 from collection.stopping.table import NEEDS, Needs
 
@@ -30,24 +29,18 @@ NO_LEARNER = "-"
 VALUES = ["query_id", "strategy", "learner", "seed", "measure", "value"]
 CURVE = ["query_id", "strategy", "learner", "seed", "judged", "found"]
 
-_WAYS: dict[Needs, Way] = {"": "ranking", "random draws": "draws", "control sample": "control"}
-"""What a rule needs -> how documents are then chosen. What else rules need, a replay does not know."""
+_SOURCES: dict[Needs, Source] = {"": "ranking", "random draws": "draws", "control sample": "control"}
+"""Needs of a rule -> where documents then come from. A replay does not support other needs."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """What a simulation found.
-
-    Attributes
-    ----------
-    values
-        ``query_id``, ``strategy``, ``learner`` ("-" for a pooling strategy), ``seed``, ``measure``, ``value``.
-    curves
-        ``query_id``, ``strategy``, ``learner``, ``seed``, ``judged``, ``found``.
-    """
+    """Result of a simulation."""
 
     values: pd.DataFrame
+    """``query_id``, ``strategy``, ``learner`` ("-" for a pooling strategy), ``seed``, ``measure``, ``value``."""
     curves: pd.DataFrame
+    """``query_id``, ``strategy``, ``learner``, ``seed``, ``judged``, ``found``."""
 
     def means(self) -> pd.DataFrame:
         """Means over topics and seeds: a row for each strategy and learner, a column for each measure."""
@@ -56,7 +49,7 @@ class Results:
 
 
 Priors = Callable[[Case, int], Indices] | None
-"""(case, seed) -> documents whose grades are known beforehand."""
+"""(case, seed) -> documents with known grades."""
 
 
 def simulate(
@@ -75,24 +68,18 @@ def simulate(
 
     Parameters
     ----------
-    cases
-        From :func:`collection.simulation.cases`.
     strategies
-        Of :data:`LOOPS` or of the pooling tables.
+        Of :data:`LOOPS` or of the pooling strategies.
     learners
-        Names of the table of learners, for the strategies that learn.
-    recipe
-        How the loop learns; its learner is replaced by each of `learners`.
+        For the strategies of :data:`LOOPS`; each replaces that of the `recipe`.
     stops
-        Stopping rules to ask along the way, with their own defaults.
+        Stopping rules to measure, with their default parameters.
     schedule
         A name of :data:`collection.simulation.SCHEDULES`.
     seeds
-        How often everything is replayed, with the seeds 0, 1, ...
-    priors
-        What is known beforehand; nothing if left out.
+        Number of replays, with the seeds 0, 1, ...
     progress
-        Told the topic and how many are done.
+        Called with the topic and the number of topics that are done.
     """
     known = [*LOOPS, *(s.name for s in pooling.STRATEGIES)]
     for strategy in strategies:
@@ -101,7 +88,7 @@ def simulate(
     for learner in learners:
         LEARNERS[learner]
     for rule in stops:
-        if (needs := RULES[rule].needs) not in _WAYS:
+        if (needs := RULES[rule].needs) not in _SOURCES:
             raise InputError(f"the rule {rule!r} needs {NEEDS[needs]}, which a replay does not keep; choose another")
     usual = recipe or Recipe()
     values: list[tuple[str, str, str, int, str, float]] = []
@@ -113,24 +100,22 @@ def simulate(
             given = None if priors is None else priors(case, seed)
             for strategy in strategies:
                 for learner in learners if strategy in LOOPS else [NO_LEARNER]:
-                    player = _Player(
-                        strategy, replace(usual, learner=learner) if strategy in LOOPS else usual, schedule, seed, given
-                    )
-                    played = player.until_found(case, stops)
-                    found = measure(case, played, usual.level)
+                    used = replace(usual, learner=learner) if strategy in LOOPS else usual
+                    replays = _Replays(case, strategy, used, schedule, seed, given)
+                    judged = replays.until_found(stops)
+                    found = measure(case, judged, usual.level)
                     for rule in stops:
-                        found |= player.stop(case, rule)
-                    row = (case.query_id, strategy, learner, seed)
-                    values += [(*row, name, value) for name, value in found.items()]
-                    drawn = curve(case, played, usual.level)
-                    facts: dict[str, Any] = dict(zip(CURVE, row, strict=False))
-                    curves.append(drawn.assign(**facts)[CURVE])
+                        found |= replays.measure_stop(rule)
+                    values += [(case.query_id, strategy, learner, seed, *item) for item in found.items()]
+                    points = curve(case, judged, usual.level)
+                    points = points.assign(query_id=case.query_id, strategy=strategy, learner=learner, seed=seed)
+                    curves.append(points[CURVE])
     table = pd.DataFrame(values, columns=VALUES)
-    _must_say_something(table)
+    _refuse_empty(table)
     return Results(table, pd.concat(curves, ignore_index=True))
 
 
-def _must_say_something(table: pd.DataFrame) -> None:
+def _refuse_empty(table: pd.DataFrame) -> None:
     found = table.loc[table["measure"] == "WSS@95", "value"]
     if found.empty:
         raise InputError(
@@ -141,49 +126,55 @@ def _must_say_something(table: pd.DataFrame) -> None:
         raise InputError("there is nothing to find: the priors hold every relevant document; give fewer of them")
 
 
-class _Player:
-    """One strategy on one case with one seed; orders that go on to the end are only made for rules that want them."""
+@dataclass(frozen=True)
+class _Replays:
+    """Replays of one strategy on one case with one seed; whole orders are made only for rules that need them."""
 
-    def __init__(self, strategy: str, recipe: Recipe, schedule: str, seed: int, priors: Indices | None) -> None:
-        self.strategy, self.recipe, self.schedule, self.seed, self.priors = strategy, recipe, schedule, seed, priors
-        self._ends: dict[tuple[Way, int], Played] = {}
+    case: Case
+    strategy: str
+    recipe: Recipe
+    schedule: str
+    seed: int
+    priors: Indices | None
+    _whole: dict[tuple[Source, int], JudgingOrder] = field(default_factory=dict)
 
-    def play(self, case: Case, way: Way = "ranking", end: End = "found", positives: int = 10) -> Played:
+    def replay(self, source: Source = "ranking", end: End = "found", positives: int = 10) -> JudgingOrder:
+        case = self.case
         if self.strategy not in LOOPS:
-            return play_pooling(case, self.strategy, self.seed, level=self.recipe.level, priors=self.priors)
+            return replay_pooling(case, self.strategy, self.seed, level=self.recipe.level, priors=self.priors)
         if self.strategy == "loop-text":
             case = replace(case, space=replace(case.space, evidence=None))
-        return play_loop(
+        return replay_loop(
             case, self.recipe, self.seed, priors=self.priors, schedule=self.schedule,
-            way=way, end=end, positives=positives,
+            source=source, end=end, positives=positives,
         )  # fmt: skip
 
-    def until_found(self, case: Case, stops: Sequence[str]) -> Played:
-        """The order until every relevant document is found, cut from the one that a rule will read if there is one."""
-        if self.strategy in LOOPS and all(self._way(rule) != "ranking" for rule in stops):
-            return self.play(case)
-        whole = self._whole(case, "ranking", 0)
-        return whole if self.strategy not in LOOPS else whole.until_found(case, self.recipe.level)
+    def until_found(self, stops: Sequence[str]) -> JudgingOrder:
+        """The order until every relevant document is found, cut from the whole order if a rule needs that."""
+        if self.strategy not in LOOPS:
+            return self.whole("ranking", 0)
+        if all(self.source(rule) != "ranking" for rule in stops):
+            return self.replay()
+        return self.whole("ranking", 0).until_found(self.case, self.recipe.level)
 
-    def _way(self, rule: str) -> Way:
-        return _WAYS[RULES[rule].needs] if self.strategy in LOOPS else "ranking"
+    def source(self, rule: str) -> Source:
+        return _SOURCES[RULES[rule].needs] if self.strategy in LOOPS else "ranking"
 
-    def _whole(self, case: Case, way: Way, positives: int) -> Played:
-        key = (way, positives)
-        if key not in self._ends:
-            self._ends[key] = self.play(case, way, "filled", positives)
-        return self._ends[key]
+    def whole(self, source: Source, positives: int) -> JudgingOrder:
+        key = (source, positives)
+        if key not in self._whole:
+            self._whole[key] = self.replay(source, "filled", positives)
+        return self._whole[key]
 
-    def stop(self, case: Case, rule: str) -> Mapping[str, float]:
-        way = self._way(rule)
-        entry = RULES[rule]
-        target = float(entry.parameters.get("target", 0.9))
-        positives = int(entry.parameters.get("positives") or smallest_sample(target) or 10) if way == "control" else 0
-        return measure_stop(case, self._whole(case, way, positives), rule, {}, self.recipe.level, target)
+    def measure_stop(self, rule: str) -> Mapping[str, float]:
+        source, parameters = self.source(rule), RULES[rule].parameters
+        target = float(parameters.get("target", 0.9))
+        positives = int(parameters.get("positives") or smallest_sample(target) or 10) if source == "control" else 0
+        return measure_stop(self.case, self.whole(source, positives), rule, {}, self.recipe.level, target)
 
 
-def drawn_priors(relevant: int, irrelevant: int, level: float = 1) -> Callable[[Case, int], Indices]:
-    """Priors drawn by lot: so many relevant and so many irrelevant documents of each case."""
+def draw_priors(relevant: int, irrelevant: int, level: float = 1) -> Callable[[Case, int], Indices]:
+    """Random priors: numbers of relevant and irrelevant documents of each case."""
 
     def draw(case: Case, seed: int) -> Indices:
         random = np.random.default_rng(seed)
@@ -197,16 +188,16 @@ def drawn_priors(relevant: int, irrelevant: int, level: float = 1) -> Callable[[
     return draw
 
 
-def listed_priors(listed: Mapping[tuple[str, int | None], Sequence[str]]) -> Callable[[Case, int], Indices]:
-    """Priors by name: (query_id, seed) -> document ids; the seed None holds for every seed."""
+def list_priors(listed: Mapping[tuple[str, int | None], Sequence[str]]) -> Callable[[Case, int], Indices]:
+    """Given priors: (query_id, seed) -> document ids; the seed None applies to every seed."""
 
     def look_up(case: Case, seed: int) -> Indices:
         both = [*listed.get((case.query_id, seed), ()), *listed.get((case.query_id, None), ())]
         wanted = list(dict.fromkeys(both))
         places = case.doc_ids.get_indexer(pd.Index(wanted, dtype="str"))
         if (places < 0).any():
-            stranger = wanted[int((places < 0).argmax())]
-            raise InputError(f"the prior {stranger!r} of topic {case.query_id!r} is no document of its collection")
+            unknown = wanted[int((places < 0).argmax())]
+            raise InputError(f"the prior {unknown!r} of topic {case.query_id!r} is no document of its collection")
         return places.astype(np.int64)
 
     return look_up

@@ -7,7 +7,7 @@
 ([0.009, 0.272], [0.017, 0.272])
 """
 
-from collection.statistics.assumptions import FEW_TOPICS, doubts
+from collection.statistics.assumptions import FEW_TOPICS, check_suitability
 from collection.statistics.multiple_testing import (
     CORRECTIONS,
     DEFAULT_CORRECTION,
@@ -20,7 +20,7 @@ from collection.statistics.multiple_testing import (
 from collection.statistics.paired_tests import (
     DEFAULT_TEST,
     TESTS,
-    Tested,
+    PairedTestResult,
     bootstrap,
     effect_size,
     mean_interval,
@@ -29,8 +29,8 @@ from collection.statistics.paired_tests import (
     sign,
     wilcoxon,
 )
-from collection.statistics.power import detectable, power_of, topics_needed
-from collection.statistics.tukey import Pairs, randomised_tukey
+from collection.statistics.power import compute_detectable, compute_power, compute_topics_needed
+from collection.statistics.tukey import TukeyPairs, randomised_tukey
 
 __all__ = [
     "CORRECTIONS",
@@ -38,13 +38,15 @@ __all__ = [
     "DEFAULT_TEST",
     "FEW_TOPICS",
     "TESTS",
-    "Pairs",
-    "Tested",
+    "PairedTestResult",
+    "TukeyPairs",
     "benjamini_hochberg",
     "bonferroni",
     "bootstrap",
-    "detectable",
-    "doubts",
+    "check_suitability",
+    "compute_detectable",
+    "compute_power",
+    "compute_topics_needed",
     "effect_size",
     "holm",
     "holm_sidak",
@@ -52,9 +54,7 @@ __all__ = [
     "mean_interval",
     "paired_t",
     "permutation",
-    "power_of",
     "randomised_tukey",
     "sign",
-    "topics_needed",
     "wilcoxon",
 ]

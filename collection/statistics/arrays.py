@@ -1,4 +1,4 @@
-"""What the tests are given: one number a topic, checked once."""
+"""Arrays that the tests take, checked once, and their basic statistics."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 
 NOISE = 1e-12
-"""Sums of the same numbers in another order differ by so much of their size; as tied counts what differs by less."""
+"""Values are tied if they differ by less than this share of their size, as sums in another order do."""
 
 
-def topics_first(values: npt.ArrayLike, what: str = "differences", columns: int = 1) -> Floats:
-    """`values` as (topics x systems); a single list as one column.
+def as_topic_table(values: npt.ArrayLike, what: str = "differences", columns: int = 1) -> Floats:
+    """Convert to (topics x systems); a single list becomes one column.
 
     Raises
     ------
     InputError
-        Fewer than two topics or than `columns` systems, another number of axes, or something that is no finite number.
+        Fewer than two topics or than `columns` systems, another number of axes, or nan or infinity.
     """
     array = np.asarray(values, dtype=np.float64)
     table = array[:, None] if array.ndim == 1 else array
@@ -33,13 +33,19 @@ def topics_first(values: npt.ArrayLike, what: str = "differences", columns: int 
     return table
 
 
-def spread(differences: Floats) -> Floats:
-    """(systems,): the standard deviation over topics, 0 where nothing but rounding varies."""
+def standard_deviation(differences: Floats) -> Floats:
+    """(systems,): standard deviation over topics, 0 where nothing but rounding varies."""
     sd: Floats = differences.std(axis=0, ddof=1)
     return np.where(sd <= NOISE * np.abs(differences).max(axis=0), 0.0, sd)
 
 
+def check_resamples(resamples: int) -> None:
+    """Raise InputError unless there is a resample."""
+    if resamples < 1:
+        raise InputError(f"resamples are 1 or more, found {resamples}")
+
+
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """The quotient; 0 / 0 is 0 here (no difference at all), and anything else over 0 infinite."""
+    """Quotient, where 0 / 0 is 0 (no difference at all), and anything else over 0 infinite."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(numerator == 0, 0.0, numerator / denominator)

@@ -1,4 +1,4 @@
-"""Where a test does not suit the topics that there are: said in sentences, next to its p."""
+"""Notes on where a test does not suit the topics."""
 
 from __future__ import annotations
 
@@ -6,47 +6,40 @@ import numpy as np
 import numpy.typing as npt
 
 from collection.errors import InputError
-from collection.statistics.arrays import Floats, spread, topics_first
+from collection.statistics.arrays import Floats, as_topic_table, standard_deviation
 from collection.statistics.multiple_testing import CORRECTIONS
 from collection.statistics.paired_tests import TESTS
 
 FEW_TOPICS = 50
-"""Below this, which of two systems looks better often changes with the topics: Voorhees, Buckley (2002), The effect of
-topic set size on retrieval experiment error, SIGIR."""
+"""With fewer, another set of topics often reverses two systems: Voorhees, Buckley (2002), The effect of topic set size
+on retrieval experiment error, SIGIR."""
 
 LEAN = 25
 """A mean of n is near to normal where n is above 25 times the squared skewness: Cochran (1977), Sampling techniques."""
 
 FEW_TO_DRAW = 20
-"""Below this resamples of topics vary less than topics do, and a bootstrap finds too much."""
+"""With fewer, resamples vary less than topics do, and a bootstrap finds too much."""
 
 MANY_ALIKE = 0.25
-"""From this share of topics on, ranks or signs are mostly of what is equal."""
+"""The share of ties or zeros from which on a test by ranks or signs gets a note."""
 
 RANKING = ("permutation", "wilcoxon", "sign")
-"""Tests that know 2^n outcomes only, so that p cannot be as small as one likes."""
+"""Tests with 2^n outcomes only, so that p cannot be arbitrarily small."""
 
 
-def doubts(differences: npt.ArrayLike, test: str, *, alpha: float = 0.05, correction: str = "holm") -> list[str]:
-    """Sentences that go with the p of these tests.
-
-    Parameters
-    ----------
-    differences
-        (topics,) or (topics, systems): all that is tested together.
-    test, correction
-        Names in :data:`TESTS` and :data:`CORRECTIONS`.
-    alpha
-        The level that p is held against.
+def check_suitability(
+    differences: npt.ArrayLike, test: str, *, alpha: float = 0.05, correction: str = "holm"
+) -> list[str]:
+    """Write notes on a test of these differences, (topics,) or (topics, systems), with names of the tables.
 
     Examples
     --------
-    >>> doubts([0.1, 0.2, 0.3, 0.2], "permutation")[-1]
+    >>> check_suitability([0.1, 0.2, 0.3, 0.2], "permutation")[-1]
     'with 4 topics no p of this test is below 0.125, so nothing can be significant at 0.05'
     """
     if test not in TESTS or correction not in CORRECTIONS:
         raise InputError(f"there is no test {test!r} with the correction {correction!r}")
-    d = topics_first(differences)
+    d = as_topic_table(differences)
     n, systems = d.shape
     found = []
     if n < FEW_TOPICS:
@@ -61,7 +54,7 @@ def doubts(differences: npt.ArrayLike, test: str, *, alpha: float = 0.05, correc
             f"{of} lopsided for a mean of {n} topics, which the paired t test takes as normal; see whether the "
             "permutation test says the same"
         )
-    fixed = int(((spread(d) == 0) & (d.mean(axis=0) != 0)).sum())
+    fixed = int(((standard_deviation(d) == 0) & (d.mean(axis=0) != 0)).sum())
     if fixed and test in ("paired-t", "bootstrap"):
         found.append(
             f"{fixed:,} of {systems:,} comparisons have the same difference in every topic, which this test takes for "
@@ -84,7 +77,7 @@ def doubts(differences: npt.ArrayLike, test: str, *, alpha: float = 0.05, correc
     if test in RANKING:
         differ = int(np.count_nonzero(d, axis=0).max())
         least = 2.0 ** (1 - differ) if differ else 1.0
-        # Corrections never fall when a p rises, so the least that they can say is of all p at their least.
+        # A correction never falls when a p rises, so its least result is for all p at their least.
         corrected = float(CORRECTIONS[correction].function([least] * systems).min())
         if corrected > alpha:
             level = f"{alpha:g} with {systems:,} comparisons" if corrected > least else f"{alpha:g}"
@@ -97,7 +90,7 @@ def doubts(differences: npt.ArrayLike, test: str, *, alpha: float = 0.05, correc
 
 def _skewness(d: Floats) -> Floats:
     """(systems,): the third moment in standard deviations; 0 where nothing varies."""
-    sd = spread(d)
+    sd = standard_deviation(d)
     centred = d - d.mean(axis=0)
     return np.mean(centred**3, axis=0) / np.where(sd > 0, sd, 1) ** 3 * (sd > 0)
 

@@ -1,19 +1,18 @@
-"""Many comparisons: with twenty tests at 5 % one is significant by chance. What p becomes when that is counted in."""
+"""Corrections of p for many comparisons: of twenty tests at 5 % one is significant by chance."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from collection.errors import InputError
 from collection.registry import Entry, Registry
-from collection.statistics.arrays import Floats
+from collection.statistics.arrays import Floats, Ints
 
 Correction = Callable[[npt.ArrayLike], Floats]
-"""p of m comparisons, shape (m,), in any order -> adjusted p of the same, to be read as a p of one comparison."""
+"""p of m comparisons, shape (m,), in any order -> adjusted p, each read as that of one comparison."""
 
 CORRECTIONS = Registry("correction", Entry[Correction])
 DEFAULT_CORRECTION = "holm"
@@ -23,7 +22,7 @@ DEFAULT_CORRECTION = "holm"
     "holm", label="Holm", description="No false difference at all, with 95 %; never weaker than Bonferroni."
 )
 def holm(p: npt.ArrayLike) -> Floats:
-    """The smallest times m, the next times m - 1, ...; Holm (1979), Scandinavian Journal of Statistics 6.
+    """Multiply the smallest by m, the next by m - 1, ...; Holm (1979), Scandinavian Journal of Statistics 6.
 
     Examples
     --------
@@ -35,7 +34,7 @@ def holm(p: npt.ArrayLike) -> Floats:
 
 @CORRECTIONS.add("bonferroni", label="Bonferroni", description="No false difference at all, with 95 %; p times m.")
 def bonferroni(p: npt.ArrayLike) -> Floats:
-    """Every p times m."""
+    """Multiply every p by m."""
     values = _checked(p)
     return np.minimum(1.0, values * len(values))
 
@@ -46,9 +45,9 @@ def bonferroni(p: npt.ArrayLike) -> Floats:
     description="Of the differences that are called significant at most 5 % are false, on average.",
 )
 def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
-    """The ith smallest times m / i, from the largest down; Benjamini, Hochberg (1995), JRSS B 57.
+    """Multiply the ith smallest by m / i, from the largest down; Benjamini, Hochberg (1995), JRSS B 57.
 
-    It holds the false discovery rate, where tests are independent or depend positively on each other.
+    This controls the false discovery rate if tests are independent or positively dependent.
     """
     values = _checked(p)
     order = np.argsort(-values, kind="stable")
@@ -60,7 +59,7 @@ def benjamini_hochberg(p: npt.ArrayLike) -> Floats:
     "holm-sidak", label="Holm-Šidák", description="As Holm, a little stronger where tests are independent."
 )
 def holm_sidak(p: npt.ArrayLike) -> Floats:
-    """Holm's steps with 1 - (1 - p)^m in place of p m; Šidák (1967), JASA 62."""
+    """Take Holm's steps with 1 - (1 - p)^m in place of p m; Šidák (1967), JASA 62."""
     return _stepwise(p, lambda ordered, left: -np.expm1(left * np.log1p(-np.minimum(ordered, 1 - 1e-16))))
 
 
@@ -70,10 +69,10 @@ def holm_sidak(p: npt.ArrayLike) -> Floats:
     description="No false difference at all, with 95 %; stronger than Holm, same assumptions as Benjamini-Hochberg.",
 )
 def hommel(p: npt.ArrayLike) -> Floats:
-    """Simes' test of every set of comparisons, closed; Hommel (1988), Biometrika 75.
+    """Close Simes' test over all sets of comparisons; Hommel (1988), Biometrika 75.
 
-    A comparison's adjusted p is the largest p of Simes' test (the least of s p / i) over the sets that it is in; of
-    the sets of s it is enough to look at the one with the s - 1 largest others.
+    A comparison's adjusted p is the largest p of Simes' test (the least of s p / i) over the sets that hold it; of the
+    sets of size s the one with the s - 1 largest others is enough.
     """
     values = _checked(p)
     m = len(values)
@@ -90,22 +89,21 @@ def hommel(p: npt.ArrayLike) -> Floats:
 
 @CORRECTIONS.add("none", label="None", description="p as it is: for one comparison that was meant from the start.")
 def none(p: npt.ArrayLike) -> Floats:
-    """No correction."""
+    """Leave p as it is."""
     return _checked(p).copy()
 
 
 def _stepwise(p: npt.ArrayLike, adjust: Callable[[Floats, Floats], Floats]) -> Floats:
-    """Smallest first, each with the number of those that are not smaller; never below the one before."""
+    """Adjust each p, smallest first, by the number of those that are not smaller; never below the one before."""
     values = _checked(p)
     order = np.argsort(values, kind="stable")
     left = np.arange(len(values), 0, -1).astype(np.float64)
     return _back(np.maximum.accumulate(adjust(values[order], left)), order)
 
 
-def _back(adjusted: Floats, order: Any) -> Floats:
-    found = np.empty_like(adjusted)
-    found[order] = np.minimum(adjusted, 1.0)
-    return found
+def _back(adjusted: Floats, order: Ints) -> Floats:
+    """The adjusted p, at most 1, in the original order."""
+    return np.minimum(adjusted, 1.0)[np.argsort(order)]
 
 
 def _checked(p: npt.ArrayLike) -> Floats:

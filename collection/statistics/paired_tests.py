@@ -1,35 +1,35 @@
-"""Is the difference of two systems more than chance over topics? Five answers, all from the differences per topic.
+"""Five paired tests of whether two systems differ by more than chance over topics.
 
-Each test takes differences of shape (topics,) or (topics, systems), one column for each system that is compared, and
-has an interval of its own, found from the same test, that contains 0 when the test sees no difference. So a p and the
-interval beside it say the same, but for two cases: what is drawn at random may differ at the edge (of the bootstrap
-always, of the permutation test beyond 16 topics), and Wilcoxon's and the sign test leave topics without a difference
-out, where the interval counts them and may end at 0. What the interval is of differs: see :class:`Tested`.
+Each test takes differences of shape (topics,) or (topics, systems), one column for each system compared, and has an
+interval of its own that contains 0 when the test is not significant. There are two exceptions: random samples may
+differ at the edge (in the bootstrap, and in the permutation test beyond 16 topics), and the Wilcoxon and sign tests
+ignore topics without a difference, which the interval counts.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from collection.errors import InputError
 from collection.registry import Entry, Registry
-from collection.statistics.arrays import NOISE, Floats, Ints, ratio, spread, topics_first
+from collection.statistics.arrays import NOISE, Floats, Ints, as_topic_table, check_resamples, ratio, standard_deviation
 
 Of = Literal["mean", "pseudo-median", "median"]
 
 
-class Tested(NamedTuple):
-    """What a test says, two-sided.
+class PairedTestResult(NamedTuple):
+    """Two-sided result.
 
     Attributes
     ----------
     statistic, p, low, high
-        Shape ``differences.shape[1:]``: a number for differences of one system, one each for those of several. An end
-        is infinite where the topics are too few to say anything of it.
+        Shape ``differences.shape[1:]``: one number, or one for each system. An end of the interval is infinite where
+        the topics are too few to bound it.
     of
         What `low` and `high` bound: the mean difference, the pseudo-median (the median of the means of all pairs of
         topics), or the median.
@@ -42,29 +42,29 @@ class Tested(NamedTuple):
     of: Of
 
 
-Test = Callable[..., Tested]
-"""(differences, alpha, parameters) -> Tested."""
+Test = Callable[..., PairedTestResult]
+"""(differences, alpha, parameters) -> PairedTestResult."""
 
 TESTS = Registry("significance test", Entry[Test])
 
 DEFAULT_TEST = "paired-t"
-"""Of the usual tests it keeps nearest to its error rate on IR's data and sees most: Urbano, Lima, Hanjalic (2019),
-Statistical significance testing in information retrieval: an empirical analysis of type I, type II and type III
-errors, SIGIR. The permutation test comes close, at more cost; they advise against the other three."""
+"""Its error rate on IR data is nearest to alpha, and it has most power: Urbano, Lima, Hanjalic (2019), Statistical
+significance testing in information retrieval: an empirical analysis of type I, type II and type III errors, SIGIR. The
+permutation test comes close, at more cost; they advise against the other three."""
 
 RESAMPLES = 100_000
 _CELLS = 4_000_000
-"""Numbers held at a time while signs or topics are drawn."""
+"""Random numbers in memory at a time."""
 _COLUMNS = 50
-"""Systems that are gone through at a time, since every draw has a number for each."""
+"""Systems tested at a time, since every resample has a number for each."""
 _EXACT = 30
-"""So many topics with a difference have their sign flips counted one and all: 2^15 sums of each half."""
+"""Up to this many topics with a difference all sign flips are counted: 2^15 sums of each half."""
 _RANKED = 50
-"""So many topics have the distribution of their rank sum counted out; beyond, the normal one is as good."""
+"""Up to this many topics the rank sum has its exact distribution; beyond, the normal one is as good."""
 _PAIRED = 1000
-"""Means of all pairs of so many topics are listed."""
+"""Up to this many topics the means of all pairs are listed."""
 _LISTED = 16
-"""With so many topics the means of all subsets are listed for the interval."""
+"""Up to this many topics the means of all subsets are listed for the interval."""
 
 
 @TESTS.add(
@@ -72,16 +72,16 @@ _LISTED = 16
     label="Paired t",
     description="Mean difference over its standard error; holds for means of some thirty topics or more.",
 )
-def paired_t(differences: Any, alpha: float = 0.05) -> Tested:
+def paired_t(differences: npt.ArrayLike, alpha: float = 0.05) -> PairedTestResult:
     """Student's paired t test; the interval is of the mean."""
     from scipy.special import stdtr, stdtrit  # scipy.stats says the same, and takes a second to import
 
-    d = topics_first(differences)
-    n, mean, error = len(d), d.mean(axis=0), spread(d) / math.sqrt(len(d))
+    d = as_topic_table(differences)
+    n, mean, error = len(d), d.mean(axis=0), standard_deviation(d) / math.sqrt(len(d))
     statistic = ratio(mean, error)
     wide = stdtrit(n - 1, 1 - alpha / 2) * error
     p = np.where(mean == 0, 1.0, 2 * stdtr(n - 1, -np.abs(statistic)))
-    return _tested(differences, "mean", statistic, p, mean - wide, mean + wide)
+    return _result(differences, "mean", statistic, p, mean - wide, mean + wide)
 
 
 @TESTS.add(
@@ -89,50 +89,52 @@ def paired_t(differences: Any, alpha: float = 0.05) -> Tested:
     label="Permutation",
     description="Signs of the differences flipped at random, or in all ways where these can be counted; no normality.",
 )
-def permutation(differences: Any, alpha: float = 0.05, *, resamples: int = RESAMPLES, seed: int = 0) -> Tested:
-    """Fisher's randomisation test: how often the mean would differ as much, had the systems changed names by chance.
+def permutation(
+    differences: npt.ArrayLike, alpha: float = 0.05, *, resamples: int = RESAMPLES, seed: int = 0
+) -> PairedTestResult:
+    """Fisher's randomisation test: how often the mean differs as much if signs are flipped at random.
 
-    Exact with up to 30 topics whose difference is not 0: the sums of both halves of the topics are sorted and met in
-    the middle. Beyond that p is (b + 1) / (m + 1) for b of m random flips, the same flips for every system.
+    Exact with up to 30 topics whose difference is not 0, which scipy's permutation_test is up to 16. Beyond that p is
+    (b + 1) / (m + 1) for b of m random flips, the same flips for every system.
 
     Notes
     -----
     Smucker, Allan, Carterette (2007), A comparison of statistical significance tests for information retrieval
-    evaluation. CIKM. The interval holds every shift of the differences that the test would not reject, which is a
-    range of means of subsets of the topics: Hartigan (1969), Using subsample values as typical values. JASA 64. All
-    subsets are listed up to 16 topics, drawn beyond.
+    evaluation. CIKM. The interval holds every shift of the differences that the test would not reject, a range of means
+    of subsets of the topics: Hartigan (1969), Using subsample values as typical values. JASA 64.
     """
-    d = topics_first(differences)
-    _check_resamples(resamples)
-    n, mean = d.shape[0], d.mean(axis=0)
-    p, low, high = (np.empty(d.shape[1]) for _ in range(3))
-    for columns in _blocks(d):
+    d = as_topic_table(differences)
+    check_resamples(resamples)
+    n, systems = d.shape
+    listed = n <= _LISTED
+    p, low, high = np.empty((3, systems))
+    for columns in _slices(d.shape[1], _COLUMNS):
         block = d[:, columns]
-        if n <= _LISTED:
+        if listed:
             signs = 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1).astype(np.float64)
             sums, flipped = signs @ block, (signs < 0).sum(axis=1)
         else:
             sums, flipped = _random_flips(block, resamples, seed)
         bound = np.abs(block.sum(axis=0)) - NOISE * np.abs(block).sum(axis=0)
         beyond = (np.abs(sums) >= bound).sum(axis=0)
-        p[columns] = beyond / len(sums) if n <= _LISTED else (beyond + 1) / (len(sums) + 1)
-        if n > _LISTED:
+        p[columns] = beyond / len(sums) if listed else (beyond + 1) / (len(sums) + 1)
+        if not listed:
             for place in np.flatnonzero(np.count_nonzero(block, axis=0) <= _EXACT):
                 p[columns.start + place] = _exact_flips(block[:, place][block[:, place] != 0])
         # Flipping a subset of the shifted differences reaches as far as no flip does where the subset's mean is
         # beyond the shift; flipping none always does.
-        cut = math.floor(alpha / 2 * (len(sums) + (n > _LISTED))) - int((flipped == 0).sum()) * (n > _LISTED)
+        cut = math.floor(alpha / 2 * (len(sums) + (not listed))) - int((flipped == 0).sum()) * (not listed)
         with np.errstate(invalid="ignore", divide="ignore"):
             means = ((block.sum(axis=0) - sums) / 2 / flipped[:, None])[flipped > 0]
         low[columns], high[columns] = _cut_off(means, cut)
-    return _tested(differences, "mean", mean, p, low, high)
+    return _result(differences, "mean", d.mean(axis=0), p, low, high)
 
 
 def _random_flips(block: Floats, resamples: int, seed: int) -> tuple[Floats, Ints]:
     """(resamples x systems) sums after flips, and how many topics were flipped for each."""
     n, random = len(block), np.random.default_rng(seed)
     sums, flipped = np.empty((resamples, block.shape[1])), np.empty(resamples, dtype=np.intp)
-    for part in _parts(resamples, n):
+    for part in _slices(resamples, _CELLS // n):
         flips = random.integers(0, 2, size=(part.stop - part.start, n), dtype=np.int8)
         flipped[part] = flips.sum(axis=1, dtype=np.intp)
         sums[part] = (1 - 2 * flips.astype(np.float64)) @ block
@@ -162,11 +164,12 @@ def _exact_flips(differences: Floats) -> float:
     label="Bootstrap",
     description="Topics drawn again with replacement, the differences shifted to mean 0; needs twenty topics or more.",
 )
-def bootstrap(differences: Any, alpha: float = 0.05, *, resamples: int = 10_000, seed: int = 0) -> Tested:
-    """The paired bootstrap test on the studentised mean; the interval is of the mean.
+def bootstrap(
+    differences: npt.ArrayLike, alpha: float = 0.05, *, resamples: int = 10_000, seed: int = 0
+) -> PairedTestResult:
+    """The paired bootstrap test on the studentised mean, with the BCa interval of the mean.
 
-    p is (b + 1) / (m + 1) for b of m resamples of the shifted differences whose t is as far from 0. The interval is
-    bias-corrected and accelerated.
+    p is (b + 1) / (m + 1) for b of m resamples of the shifted differences whose t is as far from 0.
 
     Notes
     -----
@@ -175,21 +178,21 @@ def bootstrap(differences: Any, alpha: float = 0.05, *, resamples: int = 10_000,
     """
     from scipy.special import ndtr, ndtri
 
-    d = topics_first(differences)
-    _check_resamples(resamples)
-    n, mean, sd = len(d), d.mean(axis=0), spread(d)
+    d = as_topic_table(differences)
+    check_resamples(resamples)
+    n, mean, sd = len(d), d.mean(axis=0), standard_deviation(d)
     observed = ratio(mean, sd / math.sqrt(n))
-    p, low, high = (np.empty(d.shape[1]) for _ in range(3))
-    for columns in _blocks(d):
+    p, low, high = np.empty((3, d.shape[1]))
+    for columns in _slices(d.shape[1], _COLUMNS):
         shifted = d[:, columns] - mean[columns]
         random = np.random.default_rng(seed)
-        means, squares = (np.empty((resamples, shifted.shape[1])) for _ in range(2))
-        for part in _parts(resamples, n):
+        means, squares = np.empty((2, resamples, shifted.shape[1]))
+        for part in _slices(resamples, _CELLS // n):
             weights = random.multinomial(n, np.full(n, 1 / n), size=part.stop - part.start) / n
             means[part], squares[part] = weights @ shifted, weights @ np.square(shifted)
         errors = np.sqrt(np.maximum(squares - np.square(means), 0) / (n - 1))
         with np.errstate(divide="ignore", invalid="ignore"):
-            # One topic drawn n times has no spread: it counts as far, which errs on the side of no difference.
+            # One topic sampled n times has no spread: it counts as far, which errs on the side of no difference.
             drawn = np.where(errors <= NOISE * sd[columns], np.inf, np.abs(means) / errors)
         p[columns] = (1 + (drawn >= np.abs(observed[columns]) * (1 - NOISE)).sum(axis=0)) / (resamples + 1)
         p[columns] = np.where(mean[columns] == 0, 1.0, np.where(sd[columns] == 0, 0.0, p[columns]))
@@ -204,7 +207,7 @@ def bootstrap(differences: Any, alpha: float = 0.05, *, resamples: int = 10_000,
             ends = ndtr(bias + moved / (1 - lean * moved))
             column = columns.start + place
             low[column], high[column] = mean[column] + np.quantile(means[:, place], ends)
-    return _tested(differences, "mean", observed, p, low, high)
+    return _result(differences, "mean", observed, p, low, high)
 
 
 @TESTS.add(
@@ -213,31 +216,29 @@ def bootstrap(differences: Any, alpha: float = 0.05, *, resamples: int = 10_000,
     description="Ranks of the differences; says nothing of the mean, and little where many differences are equal.",
 )
 def wilcoxon(
-    differences: Any,
+    differences: npt.ArrayLike,
     alpha: float = 0.05,
     *,
     zeros: Literal["wilcox", "pratt", "zsplit"] = "wilcox",
     method: Literal["auto", "exact", "approx"] = "auto",
     decimals: int | None = 12,
-) -> Tested:
+) -> PairedTestResult:
     """Wilcoxon's signed-rank test; the interval is of the pseudo-median (Hodges and Lehmann 1963).
 
     Parameters
     ----------
-    differences, alpha
-        As for every test.
     zeros
         Topics without a difference: left out ("wilcox"), ranked and then left out ("pratt"), ranked and shared
         between both sides ("zsplit").
     method
-        "exact" goes through all signs of the ranks that there are, ties among them. "approx" is the normal
-        approximation, without a correction for continuity. "auto" is exact up to 50 topics.
+        "exact" counts all signs of the ranks, ties included. "approx" is the normal approximation, without a
+        correction for continuity. "auto" is exact up to 50 topics.
     decimals
-        Differences are rounded to so many before they are ranked; None: they are ranked as computed. Values per topic
-        are often fractions of small numbers, and .8 - .6 is not .6 - .4 to a computer; by the last bit such
-        differences get ranks of their own, and p may be ten times as large.
+        Decimals to which differences are rounded before they are ranked; None: no rounding. Values per topic are often
+        fractions of small numbers, and without rounding .8 - .6 and .6 - .4 are no tie, which may make p ten times as
+        large.
     """
-    d = topics_first(differences)
+    d = as_topic_table(differences)
     if zeros not in ("wilcox", "pratt", "zsplit") or method not in ("auto", "exact", "approx"):
         raise InputError(
             f"Wilcoxon's test has zeros wilcox, pratt or zsplit and methods auto, exact or approx, found {zeros!r} and "
@@ -250,11 +251,11 @@ def wilcoxon(
     statistic, p = (np.array(numbers) for numbers in zip(*found, strict=True))
     cut = _wilcoxon_cut(n, alpha)
     ends = np.array([_pair_means(column, cut) for column in d.T])
-    return _tested(differences, "pseudo-median", statistic, p, ends[:, 0], ends[:, 1])
+    return _result(differences, "pseudo-median", statistic, p, ends[:, 0], ends[:, 1])
 
 
 def _signed_ranks(d: Floats, zeros: str, exact: bool) -> tuple[float, float]:
-    """The smaller sum of ranks, and p; exact with ties and zeros too, for which scipy only has approximations."""
+    """The smaller sum of ranks, and p; exact also with ties and zeros, for which scipy has approximations only."""
     from scipy.stats import rankdata
     from scipy.stats import wilcoxon as approximate
 
@@ -274,7 +275,7 @@ def _signed_ranks(d: Floats, zeros: str, exact: bool) -> tuple[float, float]:
 
 
 def _sums_of_signs(ranks: list[int]) -> Floats:
-    """How likely each sum of positive ranks is, from 0 on, if every sign is a coin's."""
+    """The probability of each sum of positive ranks, from 0 on, under random signs."""
     chance = np.ones(1)
     for rank in ranks:
         chance = (np.concatenate([chance, np.zeros(rank)]) + np.concatenate([np.zeros(rank), chance])) / 2
@@ -290,7 +291,7 @@ def _pair_means(d: Floats, cut: int) -> tuple[float, float]:
     ordered = np.sort(d)
 
     def at(place: int) -> float:
-        """By halves, since so many means would fill the memory: the least bound that `place` of them are within."""
+        """The least bound that `place` of the means are within, by bisection, since listing them would fill memory."""
         low, high = float(ordered[0]), float(ordered[-1])
         while low < (middle := (low + high) / 2) < high:
             partners = np.searchsorted(ordered, 2 * middle - ordered, side="right").sum()
@@ -302,7 +303,7 @@ def _pair_means(d: Floats, cut: int) -> tuple[float, float]:
 
 
 def _wilcoxon_cut(n: int, alpha: float) -> int:
-    """How many of the lowest means of pairs stand below the interval."""
+    """The number of the lowest means of pairs below the interval."""
     if n > _RANKED:
         from scipy.special import ndtri
 
@@ -312,22 +313,20 @@ def _wilcoxon_cut(n: int, alpha: float) -> int:
 
 
 @TESTS.add(
-    "sign",
-    label="Sign",
-    description="In how many topics each was better; blind to by how much, so it sees least.",
+    "sign", label="Sign", description="In how many topics each was better; blind to by how much, so it sees least."
 )
-def sign(differences: Any, alpha: float = 0.05) -> Tested:
+def sign(differences: npt.ArrayLike, alpha: float = 0.05) -> PairedTestResult:
     """The sign test, exact, topics without a difference left out; the interval is of the median."""
     from scipy.stats import binom
 
-    d = topics_first(differences)
+    d = as_topic_table(differences)
     wins, losses = (d > 0).sum(axis=0), (d < 0).sum(axis=0)
     p = np.minimum(1.0, 2 * binom.cdf(np.minimum(wins, losses), wins + losses, 0.5))
     cut = int(np.searchsorted(binom.cdf(np.arange(len(d) + 1), len(d), 0.5), alpha / 2, side="right"))
-    return _tested(differences, "median", wins.astype(np.float64), p, *_cut_off(d, cut))
+    return _result(differences, "median", wins.astype(np.float64), p, *_cut_off(d, cut))
 
 
-def effect_size(differences: Any) -> Floats:
+def effect_size(differences: npt.ArrayLike) -> Floats:
     """Cohen's d_z, the mean difference in standard deviations; shape ``differences.shape[1:]``.
 
     Examples
@@ -335,26 +334,26 @@ def effect_size(differences: Any) -> Floats:
     >>> round(float(effect_size([0.1, 0.2, 0.3])), 3)
     2.0
     """
-    d = topics_first(differences)
-    return ratio(d.mean(axis=0), spread(d)).reshape(np.shape(differences)[1:])
+    d = as_topic_table(differences)
+    return ratio(d.mean(axis=0), standard_deviation(d)).reshape(np.shape(differences)[1:])
 
 
-def mean_interval(values: Any, alpha: float = 0.05) -> tuple[Floats, Floats]:
-    """The t interval of the mean over topics (axis 0): where the mean over topics of the same kind would be.
+def mean_interval(values: npt.ArrayLike, alpha: float = 0.05) -> tuple[Floats, Floats]:
+    """The t interval of the mean over topics (axis 0).
 
     It is wider than the interval of a difference of two systems: topics are hard or easy for both.
     """
-    tested = paired_t(values, alpha)
-    return tested.low, tested.high
+    result = paired_t(values, alpha)
+    return result.low, result.high
 
 
-def _tested(differences: Any, of: Of, *numbers: Floats) -> Tested:
+def _result(differences: npt.ArrayLike, of: Of, *numbers: Floats) -> PairedTestResult:
     statistic, p, low, high = (number.reshape(np.shape(differences)[1:]) for number in numbers)
-    return Tested(statistic, p, low, high, of)
+    return PairedTestResult(statistic, p, low, high, of)
 
 
 def _cut_off(values: Floats, cut: int) -> tuple[Floats, Floats]:
-    """The ends of what is left of each column when the `cut` - 1 lowest and highest are cut; infinite if `cut` is 0."""
+    """The `cut`th lowest and highest number of each column; infinite if `cut` is 0."""
     if cut < 1:
         return np.full(values.shape[1], -np.inf), np.full(values.shape[1], np.inf)
     places = sorted({cut - 1, len(values) - cut})
@@ -362,15 +361,5 @@ def _cut_off(values: Floats, cut: int) -> tuple[Floats, Floats]:
     return parted[cut - 1], parted[len(values) - cut]
 
 
-def _parts(count: int, width: int) -> Iterator[slice]:
-    step = max(1, _CELLS // width)
-    return (slice(start, min(start + step, count)) for start in range(0, count, step))
-
-
-def _blocks(d: Floats) -> Iterator[slice]:
-    return (slice(start, min(start + _COLUMNS, d.shape[1])) for start in range(0, d.shape[1], _COLUMNS))
-
-
-def _check_resamples(resamples: int) -> None:
-    if resamples < 1:
-        raise InputError(f"resamples are 1 or more, found {resamples}")
+def _slices(count: int, step: int) -> Iterator[slice]:
+    return (slice(start, min(start + step, count)) for start in range(0, count, max(1, step)))

@@ -1,14 +1,14 @@
-"""How far two rankings of the same things agree: of systems by two sets of qrels, of documents by two systems.
+"""Agreement of two rankings of the same things: of systems by two sets of qrels, of documents by two systems.
 
-Everything takes scores, higher first, and looks only at their order. Ties come in two kinds, and which one is meant
-decides the coefficient. Either tied things could stand in any order and nobody knows which (variant a: what one would
-have on average if the ties were broken at random); or they are equal (variant b: what is tied is no evidence).
+All functions take scores, higher first, and use only their order. There are two treatments of ties: variant a takes
+the mean over all ways to break them, as if their order were unknown; variant b takes tied things as equal, which is no
+evidence.
 
     >>> truth, estimate = [4, 3, 2, 1], [3, 4, 2, 1]
     >>> round(kendall(truth, estimate), 3), round(tau_ap(truth, estimate), 3)
     (0.667, 0.333)
 
-A swap of the first two is a sixth of all pairs, but it is all that somebody sees who looks at the top.
+A swap of the first two is a sixth of all pairs, but all that a reader of the top sees.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from collection.errors import InputError
 
 Floats = npt.NDArray[np.float64]
 Scores: TypeAlias = Sequence[float] | np.ndarray
-"""One number for each thing, the higher the better; or whatever numpy makes an array of, as a Series."""
+"""One number for each thing, the higher the better; or what numpy converts to an array, as a Series."""
 
 Variant = Literal["a", "b"]
 TauApTies = Literal["none", "a", "b"]
@@ -32,20 +32,10 @@ RboTies = Literal["w", "a", "b"]
 
 
 def kendall(x: Scores, y: Scores, *, variant: Variant = "b") -> float:
-    """Kendall's tau: pairs in the same order less pairs in opposite orders.
+    """Kendall's tau: pairs in the same order less pairs in opposite orders; nan with fewer than two things.
 
-    Parameters
-    ----------
-    x, y
-        Shape (n,): scores of the same things.
-    variant
-        "a" divides by all pairs, so that every tie costs; "b" by the geometric mean of the pairs that are not tied
-        in x and those that are not tied in y.
-
-    Returns
-    -------
-    float
-        From -1 to 1; nan with fewer than two things, and for "b" where all are tied on one side.
+    Variant "a" divides by all pairs, so that every tie costs; "b" by the geometric mean of the pairs that are not tied
+    in x, shape (n,), and those that are not tied in y (nan where all are tied on one side).
 
     Notes
     -----
@@ -65,20 +55,19 @@ def kendall(x: Scores, y: Scores, *, variant: Variant = "b") -> float:
 
 
 def tau_ap(x: Scores, y: Scores, *, ties: TauApTies = "a") -> float:
-    """AP correlation: as Kendall's tau, but a swap counts the more the nearer it is to the top.
+    """AP correlation: Kendall's tau with more weight on swaps near the top, from -1 to 1.
 
-    For every rank of y but the first: the share of what stands above it that x has above it too; the mean of these,
-    from -1 to 1.
+    For every rank of y but the first: the share of the things above it that x has above it too; the mean of these.
 
     Parameters
     ----------
     x
         Shape (n,): the truth. For "none" and "a" without ties.
     y
-        Shape (n,): the estimate, whose ranks are gone through. For "none" without ties.
+        Shape (n,): the estimate. For "none" without ties.
     ties
-        "none": Yilmaz et al.'s coefficient. "a": ties of y are broken in every way, and this is the mean over all of
-        them. "b": ties are ties on both sides, and the mean of both directions is taken, since neither is the truth.
+        "none": Yilmaz et al.'s coefficient. "a": the mean over all ways to break the ties of y. "b": ties on both
+        sides, and the mean of both directions, since neither is the truth.
 
     Returns
     -------
@@ -88,7 +77,7 @@ def tau_ap(x: Scores, y: Scores, *, ties: TauApTies = "a") -> float:
     Raises
     ------
     InputError
-        There are ties where the coefficient has no place for them.
+        There are ties that the coefficient does not allow.
 
     Notes
     -----
@@ -107,11 +96,10 @@ def tau_ap(x: Scores, y: Scores, *, ties: TauApTies = "a") -> float:
 
 
 def _tau_ap_a(x: Floats, y: Floats) -> float:
-    """The mean over all ways to break y's ties; without ties there is one way.
+    """The mean over all ways to break y's ties.
 
-    A thing in a group of t that begins at rank p stands at p, ..., p + t - 1 equally often. Above it are all p - 1 of
-    the better groups, in the same order as x has them or not; and of its own group, at its kth place, k - 1 others, of
-    which on average half are above it in x.
+    A thing in a group of t that begins at rank p is at p, ..., p + t - 1 equally often. Above it are all p - 1 of the
+    better groups; and of its own group, at its kth place, k - 1 others, of which on average half are above it in x.
     """
     above = y[None, :] > y[:, None]
     first = above.sum(axis=1) + 1
@@ -128,7 +116,7 @@ def _tau_ap_a(x: Floats, y: Floats) -> float:
 
 
 def _tau_ap_b(x: Floats, y: Floats) -> float:
-    """One direction, through y's groups: only what stands above a whole group is looked at."""
+    """One direction, over y's groups: only things above a whole group count."""
     above = y[None, :] > y[:, None]
     ahead = above.sum(axis=1)
     counted = ahead > 0
@@ -141,29 +129,28 @@ def _tau_ap_b(x: Floats, y: Floats) -> float:
 def rbo(
     x: Scores | Mapping[object, float], y: Scores | Mapping[object, float], *, p: float = 0.9, ties: RboTies = "b"
 ) -> float:
-    """Rank-biased overlap, extrapolated: the overlap of the first d, weighted by how many readers get to d.
+    """Rank-biased overlap, extrapolated: the overlap of the first d ranks, weighted by how many readers reach d.
 
     Parameters
     ----------
     x, y
-        Scores of the same things, shape (n,); or mappings from thing to score, which may name other things on
-        either side and differ in length, as two systems' documents for one topic do.
+        Scores of the same things, shape (n,); or mappings from thing to score, which may name different things and
+        differ in length, as two systems' documents for one topic do.
     p
-        The chance that a reader goes on to the next rank, between 0 and 1. The first 10 ranks have 86 % of the weight
-        with .9.
+        The probability that a reader goes on to the next rank. With .9 the first 10 ranks have 86 % of the weight.
     ties
-        "w": what is tied shares the best rank of its group, as in sports. "a": the mean over all ways to break ties.
-        "b": the same, divided by what the ties leave to be known, so that a ranking agrees wholly with itself.
+        "w": tied things share the best rank of their group, as in sports. "a": the mean over all ways to break ties.
+        "b": the same, divided by what the ties leave unknown, so that a ranking agrees fully with itself.
 
     Returns
     -------
     float
-        From 0 to 1. What is not listed is supposed to agree as far as what is listed.
+        From 0 to 1. What is not listed is assumed to agree as much as what is listed.
 
     Raises
     ------
     InputError
-        A side has nothing, or p is not between 0 and 1.
+        A side is empty, or p is not between 0 and 1.
 
     Notes
     -----
@@ -198,7 +185,7 @@ def rbo(
     overlap = (mine * yours).sum(axis=0)
     agreement = float(overlap[s - 1] / size[s - 1])
     if depth > s:
-        # What the short ranking would list next overlaps as its last rank does, with things that only the long one has.
+        # Beyond its end the short ranking is assumed to overlap with the long one as at its last rank.
         unseen = yours[[row for thing, row in things.items() if thing not in short], s:]
         listed = unseen.sum(axis=0) / np.count_nonzero(unseen, axis=0)
         overlap = np.concatenate([overlap[:s], overlap[s:] + (ranks[s:] - s) * agreement * listed])
@@ -210,7 +197,7 @@ def rbo(
 
 
 def _shares(ranking: Mapping[object, float], things: Mapping[Hashable, int], depth: int, ties: RboTies) -> Floats:
-    """(things x depth): how much of a thing is among the first d; a share of 1 where ties do not cut it."""
+    """(things x depth): the share of a thing among the first d, 1 where no tie is cut."""
     scores = np.array([ranking[thing] for thing in ranking], dtype=np.float64)
     if not np.isfinite(scores).all():
         raise InputError("rank-biased overlap needs scores that are finite numbers")
@@ -224,22 +211,14 @@ def _shares(ranking: Mapping[object, float], things: Mapping[Hashable, int], dep
 
 
 def spearman(x: Scores, y: Scores) -> float:
-    """Spearman's rho: Pearson's correlation of the ranks; what is tied shares the mean of its ranks.
+    """Spearman's rho: Pearson's correlation of the ranks, tied things sharing the mean of theirs.
 
-    Parameters
-    ----------
-    x, y
-        Shape (n,): scores of the same things.
-
-    Returns
-    -------
-    float
-        From -1 to 1; nan with fewer than two things, or where all are tied on one side.
+    nan with fewer than two things, or where all are tied on one side.
     """
     xs, ys = _paired(x, y)
     if len(xs) < 2 or not (np.ptp(xs) > 0 and np.ptp(ys) > 0):
         return math.nan
-    # How many are above less how many are below: the rank, but for a factor and a shift.
+    # Things above less things below: the rank, up to a factor and a shift.
     return float(np.corrcoef(_signs(xs).sum(axis=1), _signs(ys).sum(axis=1))[0, 1])
 
 

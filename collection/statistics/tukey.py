@@ -1,20 +1,20 @@
-"""All pairs of systems at once: which of them differ, when every pair is looked at."""
+"""The randomised Tukey HSD test of all pairs of systems."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from collection.errors import InputError
-from collection.statistics.arrays import NOISE, Floats, Ints, topics_first
+from collection.statistics.arrays import NOISE, Floats, Ints, as_topic_table, check_resamples
 
 _CELLS = 2_000_000
 """Numbers permuted at a time."""
 
 
-class Pairs(NamedTuple):
+class TukeyPairs(NamedTuple):
     """Every pair of systems; arrays of shape (pairs,).
 
     Attributes
@@ -24,7 +24,7 @@ class Pairs(NamedTuple):
     difference
         Mean of a less mean of b.
     p
-        For all pairs together already: no correction on top of it.
+        For all pairs together: it needs no further correction.
     low, high
         Simultaneous bounds of the differences.
     """
@@ -37,19 +37,14 @@ class Pairs(NamedTuple):
     high: Floats
 
 
-def randomised_tukey(values: Any, alpha: float = 0.05, *, resamples: int = 10_000, seed: int = 0) -> Pairs:
-    """The randomised Tukey HSD test: how far apart the best and the worst would be if all systems were alike.
+def randomised_tukey(
+    values: npt.ArrayLike, alpha: float = 0.05, *, resamples: int = 10_000, seed: int = 0
+) -> TukeyPairs:
+    """Test all pairs of systems, given (topics x systems), by the range of means if all systems were alike.
 
-    In each resample the systems change names at random in every topic; p of a pair is the share (b + 1) / (m + 1) of
-    resamples whose largest difference of means is at least the pair's. The bounds are the difference and what 1 - alpha
-    of the resamples stay within on either side.
-
-    Parameters
-    ----------
-    values
-        (topics x systems), two systems or more.
-    alpha, resamples, seed
-        Of the bounds; how many resamples; of their random numbers: the same seed gives the same p.
+    Each resample permutes the systems in every topic; p of a pair is the share (b + 1) / (m + 1) of resamples whose
+    largest difference of means is at least the pair's. The bounds are the difference plus and minus the width that
+    1 - alpha of the resamples stay within.
 
     Notes
     -----
@@ -62,9 +57,8 @@ def randomised_tukey(values: Any, alpha: float = 0.05, *, resamples: int = 10_00
     >>> found.difference.round(2).tolist()
     [0.0, -0.67, -0.67]
     """
-    table = topics_first(values, "values", 2)
-    if resamples < 1:
-        raise InputError(f"resamples are 1 or more, found {resamples}")
+    table = as_topic_table(values, "values", 2)
+    check_resamples(resamples)
     topics, systems = table.shape
     random = np.random.default_rng(seed)
     ranges = np.empty(resamples)
@@ -73,17 +67,13 @@ def randomised_tukey(values: Any, alpha: float = 0.05, *, resamples: int = 10_00
         count = min(step, resamples - start)
         shuffled = random.permuted(np.broadcast_to(table, (count, topics, systems)), axis=2)
         ranges[start : start + count] = np.ptp(shuffled.sum(axis=1), axis=1) / topics
-    a, b, difference = _differences(table)
+    a, b = np.triu_indices(systems, 1)
+    means = table.mean(axis=0)
+    difference = means[a] - means[b]
     ranges.sort()
     bound = np.abs(difference) - NOISE * np.abs(table).max()
     beyond = resamples - np.searchsorted(ranges, bound, side="left")
-    # The least width that no more than alpha of m + 1 ranges reach beyond, the observed one counted among them.
+    # The least width that no more than alpha of the m + 1 ranges exceed, the observed one included.
     place = math.ceil((1 - alpha) * (resamples + 1)) - 1
     wide = ranges[place] if place < resamples else np.inf
-    return Pairs(a, b, difference, (beyond + 1) / (resamples + 1), difference - wide, difference + wide)
-
-
-def _differences(table: Floats) -> tuple[Ints, Ints, Floats]:
-    a, b = np.triu_indices(table.shape[1], 1)
-    means = table.mean(axis=0)
-    return a, b, means[a] - means[b]
+    return TukeyPairs(a, b, difference, (beyond + 1) / (resamples + 1), difference - wide, difference + wide)

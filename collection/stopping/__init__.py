@@ -1,11 +1,9 @@
-"""When the judging of one topic may stop, and how much of what is relevant has been found.
+"""When the judging of one topic may stop, and what recall it has reached.
 
-A rule reads the ledger of a topic, its judgements in the order in which they were made, and answers with a
-decision and one sentence of reason. Most rules are heuristics that promise nothing; the docstring of each says
-what it guarantees. `advice` uses the one that holds however often it is asked, `estimate` gives the number of
-relevant documents and the recall with an interval, and `next_choices` says where the next documents should
-come from so that both can promise something. The table is RULES; outside packages add to it through the entry point
-``cleverdon.stopping``.
+A rule of the table RULES reads the ledger of a topic, its judgements in order, and returns a decision with a reason.
+Most rules are heuristics without a guarantee; each docstring says. `advice` uses the rule whose guarantee holds however
+often it is asked, `estimate` gives the number of relevant documents and the recall with an interval, and `next_choices`
+says where the next documents should come from so that both work.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,27 +26,26 @@ class Ledger:
     relevant
         (n,) whether each judged document is relevant, in the order of the judgements.
     drawn
-        (n,) True where the document was drawn uniformly at random from the then unjudged ones, False where a
-        ranking, a pool or a person chose it. Every guarantee rests on this being true.
+        (n,) True where the document was drawn uniformly at random from those unjudged at the time, False where a
+        ranking, a pool or a person chose it. Every guarantee depends on this.
     probability
-        (n,) probability that the document would have been chosen by now at all; nan where nobody knows.
+        (n,) probability that the document would have been chosen by now; nan where unknown.
     size
         Documents in scope, judged and unjudged (N).
     batch
         (n,) round of the model in which the document was chosen, or None.
     reached
-        (n,) for a drawn document that the ranking ranks on as if it were unjudged (a control sample): how many
-        judgements there were when the ranking came to it by itself; nan where it has not yet. Or None.
+        (n,) for a drawn document that the ranking treats as unjudged (a control sample): the number of judgements when
+        the ranking came to it; nan where it has not yet. Or None.
     scores
         (size,) the model's probability that each document is relevant: the judged ones in the order of the
         ledger, then the unjudged. Or None.
     urn
-        (n,) for a drawn document how many documents it was drawn from; nan elsewhere. Fewer than were unjudged then,
-        where other annotators held some, or where the scope has grown since: nobody knows how many of the rest are
-        relevant, and what is promised then allows for the worst. Or None: from all that were unjudged.
+        (n,) the number of documents that a drawn document was drawn from; nan elsewhere. Where it is less than the
+        number of unjudged documents (other annotators held some, or the scope has grown), guarantees assume the worst
+        of the rest. Or None: all unjudged ones.
     unreachable
-        Unjudged documents that can be neither judged nor drawn now, since their text is missing: all of them may be
-        relevant.
+        Unjudged documents that can be neither judged nor drawn, since their text is missing: all may be relevant.
 
     Examples
     --------
@@ -110,14 +110,17 @@ class Ledger:
         urn: Sequence[float] | Floats | None = None,
         unreachable: int = 0,
     ) -> Ledger:
-        """The ledger of plain sequences; without `drawn` nothing was drawn, without `probability` none is known."""
+        """The ledger of plain sequences; by default no document was drawn and no probability is known."""
         judged = _booleans("relevant", relevant)
+        rounds = None if batch is None else _numbers("batch", batch)
+        if rounds is not None and not np.isfinite(rounds).all():
+            _refuse("batch", "the number of a round everywhere", "nan or an infinity")
         return cls(
             relevant=judged,
             drawn=np.zeros(len(judged), dtype=bool) if drawn is None else _booleans("drawn", drawn),
             probability=np.full(len(judged), np.nan) if probability is None else _numbers("probability", probability),
             size=int(size),
-            batch=None if batch is None else _rounds(batch),
+            batch=None if rounds is None else rounds.astype(np.int64),
             reached=None if reached is None else _numbers("reached", reached),
             scores=None if scores is None else _numbers("scores", scores),
             urn=None if urn is None else _numbers("urn", urn),
@@ -125,22 +128,19 @@ class Ledger:
         )
 
     def prefix(self, judged: int) -> Ledger:
-        """The ledger as it stood after that many judgements; the scores of then are gone."""
+        """The ledger after that many judgements; earlier scores are not known."""
         if not 0 <= judged <= self.judged:
             _refuse("prefix", f"0 to {self.judged} judgements", str(judged))
-        reached = None
-        if self.reached is not None:
-            reached = np.where(self.reached[:judged] <= judged, self.reached[:judged], np.nan)
-        return Ledger(
-            self.relevant[:judged],
-            self.drawn[:judged],
-            self.probability[:judged],
-            self.size,
-            None if self.batch is None else self.batch[:judged],
-            reached,
-            self.scores if judged == self.judged else None,
-            None if self.urn is None else self.urn[:judged],
-            self.unreachable,
+        reached = None if self.reached is None else self.reached[:judged]
+        return replace(
+            self,
+            relevant=self.relevant[:judged],
+            drawn=self.drawn[:judged],
+            probability=self.probability[:judged],
+            batch=None if self.batch is None else self.batch[:judged],
+            reached=None if reached is None else np.where(reached <= judged, reached, np.nan),
+            scores=self.scores if judged == self.judged else None,
+            urn=None if self.urn is None else self.urn[:judged],
         )
 
     @property
@@ -160,7 +160,7 @@ class Ledger:
 
     @cached_property
     def draws(self) -> Ints:
-        """Positions of the random draws."""
+        """Positions of the documents drawn at random."""
         return np.flatnonzero(self.drawn)
 
     @cached_property
@@ -170,27 +170,27 @@ class Ledger:
 
     @cached_property
     def unjudged_before(self) -> Ints:
-        """(n,) documents unjudged before each judgement, the one to be judged among them."""
+        """(n,) documents unjudged before each judgement, including the one to be judged."""
         return self.size - np.arange(self.judged, dtype=np.int64)
 
     @cached_property
     def out_of_reach(self) -> Ints:
-        """(n,) documents that were unjudged before each judgement, and that a draw then could not have hit."""
+        """(n,) documents that were unjudged before each judgement and could not be drawn."""
         if self.urn is None:
             return np.zeros(self.judged, dtype=np.int64)
-        # Who judged beside others between a draw and its judgement has made the urn smaller since.
+        # Judgements of others between a draw and its judgement have made the urn smaller since.
         reach = np.fmin(np.round(self.urn), self.unjudged_before)
         return self.unjudged_before - np.where(np.isnan(self.urn), self.unjudged_before, reach).astype(np.int64)
 
     @cached_property
     def since_relevant(self) -> Bools:
-        """The `drawn` of the judgements after the last relevant one: all of them irrelevant, in a row."""
+        """The `drawn` of the judgements after the last relevant one."""
         last = np.flatnonzero(self.relevant)
         return self.drawn[last[-1] + 1 :] if len(last) else self.drawn
 
 
-def _refuse(name: str, wanted: str, found: str) -> None:
-    raise InputError(f"a ledger's {name}: wanted {wanted}, found {found}; give the values of one topic")
+def _refuse(name: str, wanted: str, found: str) -> NoReturn:
+    raise InputError(f"a ledger's {name}: wanted {wanted}, found {found}; give the values of one topic") from None
 
 
 def _outside(values: Floats, enough: Bools) -> str:
@@ -203,16 +203,7 @@ def _numbers(name: str, values: Sequence[float] | NDArray[np.generic]) -> Floats
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(
-            f"a ledger's {name}: wanted numbers, found {values!r:.60}; give the values of one topic"
-        ) from None
-
-
-def _rounds(values: Sequence[int] | Ints) -> Ints:
-    rounds = _numbers("batch", values)
-    if not np.isfinite(rounds).all():
-        _refuse("batch", "the number of a round everywhere", "nan or an infinity")
-    return rounds.astype(np.int64)
+        _refuse(name, "numbers", f"{values!r:.60}")
 
 
 def _booleans(name: str, values: Sequence[object] | NDArray[np.generic]) -> Bools:
@@ -220,6 +211,6 @@ def _booleans(name: str, values: Sequence[object] | NDArray[np.generic]) -> Bool
     if array.ndim != 1:
         _refuse(name, "a plain sequence", f"the shape {array.shape}")
     if array.size and array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
-        # A grade of 2 may or may not count as relevant: only the caller knows from which grade on.
+        # Only the caller knows whether a grade of 2 is relevant.
         _refuse(name, "True or False (from which grade on is relevant?)", repr(array[~np.isin(array, (0, 1))][0]))
     return array.astype(np.bool_)

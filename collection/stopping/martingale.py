@@ -1,14 +1,14 @@
-"""The rule with a guarantee, and what follows from it: advice, estimates, and where to look next.
+"""The rule with a guarantee at any time, and what is based on it: advice, estimates, and the source of next documents.
 
-A sceptic claims that at least R documents are relevant. Before each random draw the claim says that the document
-is relevant with probability p or more, and we bet a part of our money against it at the odds of p. If the claim
-is true, no way of betting makes money in the mean, and by Ville's inequality it multiplies by 20 at any time
-with a probability of 5 % at most. So when the money has multiplied by 20, the claim may be dropped, however
-often anybody looked and whatever the ranking found in between.
+To reject the hypothesis that at least R documents are relevant, bet a part of some money against it before each random
+draw: under the hypothesis the document is relevant with probability p or more. If it is true, no strategy of betting
+makes money on average, and by Ville's inequality the money ever multiplies by 20 with a probability of at most 5 %.
+So the hypothesis is rejected when it has, however often that is checked and whatever the ranking finds in between.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from math import exp, inf, isinf, lgamma, log
 from typing import Literal, NamedTuple
@@ -17,25 +17,24 @@ import numpy as np
 
 from collection.stopping.ledger import Bools, Floats, Ledger
 from collection.stopping.published import buscar
-from collection.stopping.table import RULES, Decision, check, count, percent, too_many
+from collection.stopping.table import RULES, Decision, check_parameters, count, percent, too_many
 
 STAKES = ((0.0, 0.7), (0.05, 0.1), (0.2, 0.1), (0.5, 0.1))
 """(what is kept at a relevant document, share of the money that bets so). 0 stakes everything on a miss."""
 
 LARGE = 20_000
-"""Documents from which on the ranking is given longer before draws begin."""
+"""From this number of documents on, random draws start later."""
 
 GRID = 128
-"""Numbers of relevant documents between which the estimate spreads its second bet."""
+"""Numbers of relevant documents over which the estimate spreads its second bet."""
 
 
 def _log_money(ledger: Ledger, relevant: int) -> list[float]:
-    """The logarithm of what each stake has become against "at least `relevant` are relevant".
+    """The logarithm of the money of each stake against "at least `relevant` are relevant", which must be possible.
 
     A draw that had p = (relevant - found before) / unjudged before multiplies it by (1 - kept p) / (1 - p) at
-    a miss and by `kept` at a relevant document. Where some of the unjudged were out of its reach, all of those may be
-    relevant: p is then (relevant - found before - those) / (unjudged before - those), 0 at least, and the bet still
-    makes no money in the mean. The claim must not be impossible: then p < 1 at every miss.
+    a miss and by `kept` at a relevant document. Unjudged documents that could not be drawn may all be relevant, so they
+    are subtracted in both parts of p, which is at least 0.
     """
     hit = ledger.relevant[ledger.draws]
     misses = ledger.draws[~hit]
@@ -51,7 +50,7 @@ def _log_money(ledger: Ledger, relevant: int) -> list[float]:
 
 
 def _evidence(ledger: Ledger, relevant: int) -> float:
-    """The logarithm of M, the money in all against "at least `relevant` are relevant"."""
+    """The logarithm of M, all money against "at least `relevant` are relevant"."""
     if relevant > ledger.found + ledger.unjudged:
         return inf
     return float(np.logaddexp.reduce(_log_money(ledger, relevant)))
@@ -61,7 +60,7 @@ def _misses_needed(ledger: Ledger, relevant: int, wanted: float) -> int | None:
     """How many further draws, all irrelevant, bring the evidence to `wanted`; None: no number of them does.
 
     The factors of n misses in a row, (U - i - kept D) / (U - i - D), multiply to a ratio of gamma functions. U and D
-    are the unjudged and the missing relevant ones within reach of a draw, once all others are relevant.
+    are the unjudged and the missing relevant documents that can be drawn, if all others are relevant.
     """
     money, u = _log_money(ledger, relevant), ledger.unjudged - ledger.unreachable
     d = relevant - ledger.found - ledger.unreachable
@@ -75,7 +74,7 @@ def _misses_needed(ledger: Ledger, relevant: int, wanted: float) -> int | None:
         ]
         return float(np.logaddexp.reduce(grown)) >= wanted
 
-    # After U - D misses and one more, the claim is impossible.
+    # After U - D + 1 misses, the hypothesis is impossible.
     return _first(enough, 1, u - d + 1)
 
 
@@ -119,11 +118,9 @@ def betting(ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95) ->
 
 
 def advice(ledger: Ledger, target: float = 0.9, confidence: float = 0.95) -> Decision:
-    """The default advice: stop when the rule with the true guarantee says so, and until then what is missing.
+    """The default advice: the decision of :func:`betting`, and until it stops, the draws needed and buscar's heuristic.
 
-    Guarantees what `betting` does. `needed` counts from the draws that there are: with none yet it is at most
-    U (1 - .035^(1 / (R0 - F))), the number that M_0 alone would need. It also says what buscar on the ranking
-    would do, named as the heuristic that it is.
+    Without draws `needed` is at most U (1 - .035^(1 / (R0 - F))), the number that M_0 alone would need.
     """
     decision = betting(ledger, target=target, confidence=confidence)
     if decision.stop or decision.needed is None:
@@ -146,23 +143,17 @@ def next_choices(
 ) -> list[Choice]:
     """Where the next documents should come from so that `betting` can stop soon, as long as none is relevant.
 
-    Parameters
-    ----------
-    run
-        Irrelevant documents in a row after which the ranking has had its turn; 50, or 200 from 20,000 documents
-        on. After a relevant document, the ranking has the next turn.
-    share
-        Least share of random draws among all judgements, mixed in from the beginning: a control sample.
-    turns
-        (n,) the judgements that a ranking or a draw brought; all if left out. What a pool or a search brought says
-        nothing of how the ranking does.
+    After `run` irrelevant documents of the ranking in a row (by default 50, or 200 from :data:`LARGE` documents on)
+    random draws start; after a relevant one the ranking continues. `share` is the minimum share of random draws from
+    the start, a control sample. `turns` (n,) marks the judgements that came from the ranking or a draw, and not from a
+    pool or a search; all by default.
     """
-    check(run=run, share=share)
+    check_parameters(run=run, share=share)
     turns = np.ones(ledger.judged, dtype=np.bool_) if turns is None else turns
     length = run if run is not None else (50 if ledger.size < LARGE else 200)
     drawn, judged = len(ledger.draws), int(turns.sum())
     since = len(ledger.since_relevant)
-    # Draws of the control sample do not tell how the ranking does.
+    # Without draws of the control sample, which do not depend on the ranking.
     ranked = int((~ledger.since_relevant & turns[ledger.judged - since :]).sum())
     choices: list[Choice] = []
     for _ in range(count):
@@ -173,33 +164,26 @@ def next_choices(
 
 
 class Estimate(NamedTuple):
-    """How many documents are relevant and what share of them is found.
-
-    Attributes
-    ----------
-    relevant
-        The most likely number of relevant documents, given the draws; nan without draws.
-    low, high
-        The numbers that the confidence leaves.
-    recall, recall_low, recall_high
-        Found / relevant, found / high, found / low; 1 where none is relevant.
-    reason
-        One sentence, with what is promised.
-    """
+    """Number of relevant documents and recall, with confidence intervals."""
 
     relevant: float
+    """The most likely number, given the draws; nan without draws."""
     low: int
     high: int
     recall: float
+    """Found / relevant; 1 where none is relevant."""
     recall_low: float
+    """Found / high."""
     recall_high: float
+    """Found / low."""
     reason: str
+    """One sentence, with the guarantee."""
 
 
 def _log_likelihood(ledger: Ledger, candidates: Floats, most: bool = False) -> Floats:
-    """(C,) log probability of the draws, were so many relevant; concave. -inf where judgements contradict it.
+    """(C,) log probability of the draws for each number of relevant documents; concave, -inf where impossible.
 
-    `most`: the highest that it can be, whatever the documents are that a draw could not reach.
+    `most`: its maximum over the possible grades of the documents that could not be drawn.
     """
     possible = (candidates >= ledger.found) & (candidates <= ledger.found + ledger.unjudged)
     hit = ledger.relevant[ledger.draws]
@@ -217,14 +201,14 @@ def _log_likelihood(ledger: Ledger, candidates: Floats, most: bool = False) -> F
 def estimate(ledger: Ledger, confidence: float = 0.95) -> Estimate:
     """Number of relevant documents and recall, with an interval from the random draws.
 
-    Promises that, with that confidence, the interval holds the truth at all times at once: whenever one looks,
-    however the ranking chose in between, as long as what is marked as drawn was drawn uniformly from the
-    unjudged. It keeps every number of relevant documents against which two bets have not won: .8 of the money on
-    "fewer", as the rule `betting` places it, and .2 spread over all other numbers (the likelihood of each of a
-    fixed grid over that of the candidate; Waudby-Smith & Ramdas, NeurIPS 2020). So the lower end of recall may lie
-    a little below the target at the moment when `betting` stops, which stakes everything on that one end.
+    With that confidence the interval contains the true number at all times at once (a confidence sequence), however the
+    ranking chose in between, as long as the documents marked as drawn were drawn uniformly from the unjudged. It keeps
+    every number of relevant documents that two bets do not reject: .8 of the money on "fewer", as in :func:`betting`,
+    and .2 spread over all other numbers (the likelihood of each of a fixed grid over that of the candidate;
+    Waudby-Smith & Ramdas, NeurIPS 2020). So the lower end of recall may be a little below the target when `betting`,
+    which bets everything on that end, stops.
     """
-    check(confidence=confidence)
+    check_parameters(confidence=confidence)
     found, most = ledger.found, ledger.found + ledger.unjudged
     wanted = -log(1 - confidence)
     grid = np.unique(np.round(np.geomspace(1, ledger.size + 1, GRID)) - 1)
@@ -236,7 +220,7 @@ def estimate(ledger: Ledger, confidence: float = 0.95) -> Estimate:
     def against(relevant: int) -> float:
         return float(np.logaddexp(log(0.8) + _evidence(ledger, relevant), log(0.2) + mixture - likelihood(relevant)))
 
-    # The likelihood is concave and the money convex in the candidate: one top, one bottom, two ends.
+    # The likelihood is concave and the money convex in the candidate: one maximum, one minimum, two ends.
     best = _first(lambda r: likelihood(r + 1) <= likelihood(r), found, most)
     centre = _first(lambda r: against(r + 1) >= against(r), found, most)
     low = _first(lambda r: against(r) < wanted, found, centre)
@@ -257,16 +241,9 @@ def estimate(ledger: Ledger, confidence: float = 0.95) -> Estimate:
 
 
 def _recall(found: int, relevant: float) -> float:
-    # nan stays nan: without a draw there is no most likely number.
     return found / relevant if relevant else 1.0
 
 
 def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
     """The least number from low to high for which it holds, if it holds from some number on; else high."""
-    while low < high:
-        middle = (low + high) // 2
-        if holds(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low
+    return low + bisect_left(range(low, high), True, key=holds)

@@ -1,4 +1,4 @@
-"""The rules of the literature; each docstring says what it guarantees, which mostly is nothing."""
+"""The rules of the literature; those without a guarantee in their docstring are heuristics."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Stage = Literal["ranking", "both"]
 def fixed(ledger: Ledger, *, judgements: int = 1000) -> Decision:
     """Stop when judged >= judgements.
 
-    Guarantees what it costs, and nothing about recall. Source: the depth of a TREC pool is such a budget
-    (Sparck Jones & van Rijsbergen, 1975).
+    Guarantees the cost, not the recall. Source: the depth of a TREC pool is such a budget (Sparck Jones & van
+    Rijsbergen, 1975).
     """
     return Decision(ledger.judged >= judgements, f"{count(ledger.judged, 'judgement')} of {judgements:,} are made")
 
@@ -32,8 +32,8 @@ def fixed(ledger: Ledger, *, judgements: int = 1000) -> Decision:
 def consecutive(ledger: Ledger, *, length: int = 50) -> Decision:
     """Stop when judgements since the last relevant document >= length.
 
-    A heuristic; it guarantees nothing, and is often far off where relevant documents come in clumps. Source:
-    Ros, Bjarnason & Runeson, EASE 2017; common practice long before.
+    A heuristic; it guarantees nothing, and fails where relevant documents come in clusters. Source: Ros, Bjarnason &
+    Runeson, EASE 2017; common practice long before.
     """
     run = len(ledger.since_relevant)
     return Decision(run >= length, f"the last {count(run, 'document')} in a row were irrelevant; {length:,} are wanted")
@@ -61,32 +61,26 @@ def rule_2399(ledger: Ledger) -> Decision:
 
 
 ROWS = 1 << 20
-"""Pairs of a look and a possible knee that are compared at once."""
+"""Pairs of a count and a possible knee that are compared at once."""
 
 
-def _knees(ledger: Ledger, looks: Ints) -> tuple[Ints, Floats]:
-    """The rank of the knee of the gain curve (0 where there is none) and its slope ratio, at each of some looks.
+def _find_knees(ledger: Ledger, counts: Ints) -> tuple[Ints, Floats]:
+    """The rank of the knee of the gain curve (0: none) and its slope ratio after some numbers of judgements.
 
-    The knee is the end of a round whose point lies farthest above the line from the origin to the end of the
-    curve. The slope ratio sets the slope up to it against the slope after it, where one more relevant
-    document than there was is counted.
+    The knee is the end of a round whose point is farthest above the line from the origin to the end of the curve. The
+    slope ratio is the slope before it over the slope after it, with one more relevant document counted there.
 
-    Parameters
-    ----------
-    ledger
-        The judgements.
-    looks
-        (k,) numbers of judgements after which the curve is looked at, ascending; ends of rounds, or all judgements.
+    `counts` (k,) ascends: ends of rounds, or all judgements.
     """
     gain = np.concatenate(([0], np.cumsum(ledger.relevant)))
     n = ledger.judged
     ends = np.arange(1, n + 1) if ledger.batch is None else np.flatnonzero(np.diff(ledger.batch, append=np.inf)) + 1
-    # A round that found nothing ends below the point of the round before it.
+    # The end of a round that found nothing is below that of the round before.
     ends = ends[np.diff(gain[ends], prepend=0) > 0]
-    ranks, ratios = np.zeros(len(looks), dtype=np.int64), np.zeros(len(looks))
+    ranks, ratios = np.zeros(len(counts), dtype=np.int64), np.zeros(len(counts))
     step = max(1, ROWS // max(1, len(ends)))
-    for at in range(0, len(looks) if len(ends) else 0, step):
-        judged = looks[at : at + step, None]
+    for at in range(0, len(counts) if len(ends) else 0, step):
+        judged = counts[at : at + step, None]
         above = np.where(ends < judged, gain[ends] * judged - ends * gain[judged], 0)
         best, there = above.argmax(axis=1), above.max(axis=1) > 0
         knee = ends[best]
@@ -97,20 +91,20 @@ def _knees(ledger: Ledger, looks: Ints) -> tuple[Ints, Floats]:
     return ranks, ratios
 
 
-def _knee(ledger: Ledger) -> tuple[int, float]:
-    """:func:`_knees` now."""
-    ranks, ratios = _knees(ledger, np.array([ledger.judged]))
+def _find_knee(ledger: Ledger) -> tuple[int, float]:
+    """:func:`_find_knees` after all judgements."""
+    ranks, ratios = _find_knees(ledger, np.array([ledger.judged]))
     return int(ranks[0]), float(ratios[0])
 
 
-def _knee_stops(ledger: Ledger, looks: Ints, *, rho: float = 6.0, relevant: int = 150, least: int = 100) -> Bools:
-    """Whether :func:`knee` would have said stop at each of some looks: (k,) bool, as if asked one by one.
+def _knee_stops(ledger: Ledger, counts: Ints, *, rho: float = 6.0, relevant: int = 150, least: int = 100) -> Bools:
+    """Whether :func:`knee` would have stopped after each of some numbers of judgements (:func:`_find_knees`).
 
-    `looks` as of :func:`_knees`. The whole order in one pass: asking n times would look at n² / 2 judgements.
+    In one pass, since asking after each of n judgements would read n² / 2 of them.
     """
-    ranks, ratios = _knees(ledger, looks)
-    found = np.cumsum(ledger.relevant)[looks - 1]
-    return (ranks > 0) & (ratios >= rho + relevant - np.minimum(found, relevant)) & (looks >= least)
+    ranks, ratios = _find_knees(ledger, counts)
+    found = np.cumsum(ledger.relevant)[counts - 1]
+    return (ranks > 0) & (ratios >= rho + relevant - np.minimum(found, relevant)) & (counts >= least)
 
 
 @RULES.add(
@@ -123,23 +117,23 @@ def knee(ledger: Ledger, *, rho: float = 6.0, relevant: int = 150, least: int = 
     """Stop when slope before the knee / slope after it >= rho + relevant - min(F, relevant).
 
     A heuristic; it guarantees nothing. With rho 6 and 150 relevant the bound is 156 - min(F, 150): few relevant
-    documents need a sharper knee. Nothing is asked before `least` judgements. The knee is looked for at the ends of
-    the rounds of the model, or at every judgement where rounds are not known. Source: Cormack & Grossman,
-    "Engineering quality and reliability in technology-assisted review", SIGIR 2016.
+    documents need a sharper knee. It never stops before `least` judgements. Knees are at the ends of the model's
+    rounds, or at any judgement where rounds are not known. Source: Cormack & Grossman, "Engineering quality and
+    reliability in technology-assisted review", SIGIR 2016.
     """
-    rank, ratio = _knee(ledger)
+    rank, ratio = _find_knee(ledger)
     bound = rho + relevant - min(ledger.found, relevant)
     where = f"the slope fell {ratio:.1f}-fold at judgement {rank:,}" if rank else "the gain curve has no knee yet"
     reason = f"{where}; {bound:g}-fold is wanted, after {least:,} judgements or more ({ledger.judged:,} are made)"
     return Decision(bool(rank) and ratio >= bound and ledger.judged >= least, reason)
 
 
-def _budget_stops(ledger: Ledger, looks: Ints, *, rho: float = 6.0, positives: int = 10, most: float = 0.75) -> Bools:
-    """Whether :func:`budget` would have said stop at each of some looks; see :func:`_knee_stops`."""
-    ranks, ratios = _knees(ledger, looks)
-    found = np.cumsum(ledger.relevant)[looks - 1]
-    cost = np.divide(positives * ledger.size, found, out=np.full(len(looks), np.inf), where=found > 0)
-    return ((ranks > 0) & (ratios >= rho) & (looks >= cost)) | (looks >= most * ledger.size)
+def _budget_stops(ledger: Ledger, counts: Ints, *, rho: float = 6.0, positives: int = 10, most: float = 0.75) -> Bools:
+    """As :func:`_knee_stops`, for :func:`budget`."""
+    ranks, ratios = _find_knees(ledger, counts)
+    found = np.cumsum(ledger.relevant)[counts - 1]
+    cost = np.divide(positives * ledger.size, found, out=np.full(len(counts), np.inf), where=found > 0)
+    return ((ranks > 0) & (ratios >= rho) & (counts >= cost)) | (counts >= most * ledger.size)
 
 
 @RULES.add(
@@ -151,11 +145,11 @@ def _budget_stops(ledger: Ledger, looks: Ints, *, rho: float = 6.0, positives: i
 def budget(ledger: Ledger, *, rho: float = 6.0, positives: int = 10, most: float = 0.75) -> Decision:
     """Stop when slope ratio >= rho and judged >= positives N / F; or judged >= most N.
 
-    A heuristic; it guarantees nothing. 10 N / F is what the target method would spend to draw its 10 random
-    relevant documents, with F, what is found, in the place of R. Source: Cormack & Grossman, "Engineering quality
-    and reliability in technology-assisted review", SIGIR 2016, as Yang, Lewis & Frieder, DocEng 2021, state it.
+    A heuristic; it guarantees nothing. 10 N / F estimates the cost of drawing 10 random relevant documents, with F in
+    place of R. Source: Cormack & Grossman, "Engineering quality and reliability in technology-assisted review", SIGIR
+    2016, as Yang, Lewis & Frieder, DocEng 2021, state it.
     """
-    rank, ratio = _knee(ledger)
+    rank, ratio = _find_knee(ledger)
     cost = positives * ledger.size / ledger.found if ledger.found else np.inf
     stop = (bool(rank) and ratio >= rho and ledger.judged >= cost) or ledger.judged >= most * ledger.size
     budgeted = f"{int(np.ceil(cost)):,} judgements" if ledger.found else "a first relevant document"
@@ -166,12 +160,8 @@ def budget(ledger: Ledger, *, rho: float = 6.0, positives: int = 10, most: float
     return Decision(bool(stop), reason)
 
 
-def _control(ledger: Ledger) -> Ints:
-    """Positions of the relevant documents in the control sample: the draws before the ranking went on.
-
-    What was judged before the sample is found already; among the other relevant documents the sample is
-    uniform. Later draws come from fewer documents and would not be.
-    """
+def _control_sample(ledger: Ledger) -> Ints:
+    """Positions of the relevant documents in the first random draws in a row, which are a uniform sample."""
     if not len(ledger.draws):
         return ledger.draws
     first = ledger.draws[0]
@@ -180,9 +170,9 @@ def _control(ledger: Ledger) -> Ints:
     return first + np.flatnonzero(ledger.relevant[first:last])
 
 
-def _found_again(ledger: Ledger, positives: int, wanted: int, promise: str) -> Decision:
+def _check_control_sample(ledger: Ledger, positives: int, wanted: int, promise: str) -> Decision:
     """Whether the ranking has reached `wanted` of the first `positives` relevant documents of the control sample."""
-    sample = _control(ledger)[:positives]
+    sample = _control_sample(ledger)[:positives]
     if len(sample) < positives:
         drawn = f"the random sample at the start holds {count(len(sample), 'relevant document')}"
         return Decision(False, f"{drawn}; {positives:,} are needed before the ranking begins")
@@ -205,17 +195,17 @@ def _found_again(ledger: Ledger, positives: int, wanted: int, promise: str) -> D
 def target(ledger: Ledger, *, positives: int = 10) -> Decision:
     """Stop when the ranking has found all of the first `positives` relevant documents of a control sample.
 
-    Guarantees, where the model never learns from the control sample, recall of .05^(1/positives) with 95 %
-    confidence: 74 % with 10. Needs `Ledger.reached`. Source: Cormack & Grossman, "Engineering quality and
-    reliability in technology-assisted review", SIGIR 2016.
+    Guarantees recall of .05^(1/positives) with 95 % confidence, 74 % with 10, if the model never learns from the
+    control sample. Source: Cormack & Grossman, "Engineering quality and reliability in technology-assisted review",
+    SIGIR 2016.
     """
     positives = max(1, int(positives))
     promise = f"promise {percent(0.05 ** (1 / positives))} recall with 95 % confidence"
-    return _found_again(ledger, positives, positives, promise)
+    return _check_control_sample(ledger, positives, positives, promise)
 
 
 def smallest_sample(target: float = 0.9, confidence: float = 0.95) -> int | None:
-    """The fewest random relevant documents with which QBCB can stop; None for a target of 1.
+    """The fewest random relevant documents with which :func:`qbcb` can stop; None for a target of 1.
 
     >>> [smallest_sample(t) for t in (0.8, 0.9, 0.95)]
     [14, 29, 59]
@@ -227,10 +217,7 @@ def smallest_sample(target: float = 0.9, confidence: float = 0.95) -> int | None
 
 
 def quantile_bound(positives: int, target: float = 0.9, confidence: float = 0.95) -> int | None:
-    """j, the fewest of so many random relevant documents that must be found again; None where all are too few.
-
-    The least j with P(Binomial(positives, target) < j) >= confidence.
-    """
+    """The least j with P(Binomial(positives, target) < j) >= confidence; None if that is more than `positives`."""
     from scipy.stats import binom
 
     bound = int(binom.ppf(confidence, positives, target)) + 1
@@ -248,10 +235,10 @@ def qbcb(ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95, posit
     """Stop when the ranking has found j of r random relevant documents.
 
     j is the least number with P(Binomial(r, target) < j) >= confidence. Guarantees recall of at least the target
-    with that confidence, where r was fixed beforehand and the model never learns from the control sample. Without
-    `positives`, r is the least that can do it: 14, 29 and 59 for 80, 90 and 95 %, and j = r; a larger r lets the
-    ranking miss some and stops closer to the target. Needs `Ledger.reached`. Source: Lewis, Yang & Frieder,
-    "Certifying one-phase technology-assisted reviews", CIKM 2021 (quantile binomial coefficient bound).
+    with that confidence, if r was fixed beforehand and the model never learns from the control sample. By default r is
+    :func:`smallest_sample`, and j = r; with a larger r (`positives`) the ranking may miss some, and the rule stops
+    closer to the target. Source: Lewis, Yang & Frieder, "Certifying one-phase technology-assisted reviews", CIKM 2021
+    (quantile binomial coefficient bound).
     """
     positives = positives or smallest_sample(target, confidence)
     wanted = quantile_bound(positives, target, confidence) if positives else None
@@ -261,26 +248,28 @@ def qbcb(ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95, posit
         return Decision(
             False, f"{sample} {verb} promise {percent(target)} recall with {percent(confidence)} confidence"
         )
-    return _found_again(ledger, positives, wanted, f"promise {percent(target)} with {percent(confidence)} confidence")
+    return _check_control_sample(
+        ledger, positives, wanted, f"promise {percent(target)} with {percent(confidence)} confidence"
+    )
 
 
 MOST_WINDOWS = 40
 
 
 def _unlikely(ledger: Ledger, target: float, starts: Ints) -> float:
-    """The least p over windows from each start to now, as if the documents in each had been drawn at random."""
+    """The least p over windows from each start to the end, as if the documents in them were random draws."""
     from scipy.stats import hypergeom
 
     before = ledger.found_before[starts]
     urn = ledger.unjudged_before[starts]
     relevant, found, draws = too_many(ledger, target) - before, ledger.found - before, ledger.judged - starts
-    # More relevant documents than the urn ever held cannot have been missed.
+    # The urn never held enough documents for so many to be missed.
     if (relevant > urn - draws + found).any():
         return 0.0
     share = relevant / urn
     spread = np.sqrt(draws * share * (1 - share) * (urn - draws) / np.maximum(urn - 1, 1))
     below = (found + 0.5 - draws * share) / np.maximum(spread, 1e-12)
-    # The exact value is slow; the normal one tells which few windows are near the least.
+    # The exact value is slow; the normal approximation finds the few windows near the least.
     least = np.argpartition(below, MOST_WINDOWS)[:MOST_WINDOWS] if len(starts) > MOST_WINDOWS else slice(None)
     return float(hypergeom.cdf(found[least], urn[least], relevant[least], draws[least]).min())
 
@@ -292,13 +281,12 @@ def buscar(
 ) -> Decision:  # fmt: skip
     """Stop when P(X <= k) < 1 - confidence, X ~ Hypergeometric(urn, relevant, draws).
 
-    k relevant documents came in the draws; `relevant` is how many the urn must have held at least for the target
-    to be missed, floor(F / target) + 1 less those found before; the urn is what was unjudged at the start.
-    Stage "both" is the published workflow: rank until p of the ranking is below `switch` (1 - confidence / 2
-    unless given), then draw at random to the end, and test those last draws: exact for one look at them, a
-    little too lenient for a look after each. Stage "ranking" stops on the ranking alone, its last judgements
-    taken as draws at the start that makes p least: a heuristic that guarantees nothing, cautious only where
-    the ranking is better than chance to the end. Source: Callaghan & Mueller-Hansen, "Statistical stopping
+    The draws found k relevant documents; `relevant`, floor(F / target) + 1 less those found before, is the fewest that
+    the urn, the documents unjudged at the start, held if the target is missed. Stage "both" is the published workflow:
+    rank until p of the ranking is below `switch` (by default 1 - confidence / 2), then draw at random to the end, and
+    test those draws: exact for one test, a little too lenient for a test after each. Stage "ranking" takes the last
+    judgements of the ranking as draws, from the start with the least p: a heuristic that guarantees nothing, cautious
+    only where the ranking is better than random to the end. Source: Callaghan & Mueller-Hansen, "Statistical stopping
     criteria for automated screening in systematic reviews", Systematic Reviews 9, 2020.
     """
     if stage not in get_args(Stage):
@@ -311,7 +299,7 @@ def buscar(
         p = _unlikely(ledger, target, np.array([ledger.judged - tail]))
         reason = f"less than {percent(target)} recall has p = {p:.3g} after the last {count(tail, 'random draw')}"
         return Decision(p < wanted, f"{reason}; below {wanted:.3g} is wanted")
-    # Further back, p falls with every irrelevant document: only the starts just after a relevant one can be least.
+    # p falls with every irrelevant document in the window: only the starts just after a relevant one can be least.
     starts = np.unique(np.concatenate(([0], np.flatnonzero(ledger.relevant) + 1)))
     p = _unlikely(ledger, target, starts[starts < ledger.judged])
     reason = f"less than {percent(target)} recall has p = {p:.3g} if the last of the ranking were random draws"
@@ -331,11 +319,10 @@ def buscar(
 def quantci(ledger: Ledger, *, target: float = 0.9, deviations: float = 2.0) -> Decision:
     """Stop when estimate - deviations * its standard deviation >= target.
 
-    The estimate of recall is the sum of p over the judged documents / over all. A heuristic; it is as good as the
-    model's probabilities are calibrated, and guarantees nothing. With deviations 0 it is Quant. The variance is the
-    first-order one of the paper's implementation, each document a Bernoulli trial of its own and the covariance
-    left out, which makes it larger. Needs `Ledger.scores`. Source: Yang, Lewis & Frieder, "Heuristic stopping rules
-    for technology-assisted review", DocEng 2021.
+    The estimate of recall is the sum of p over the judged documents / over all. A heuristic; it guarantees nothing, and
+    depends on calibrated probabilities. With deviations 0 it is Quant. The variance is the first-order one of the
+    paper's implementation, of independent Bernoulli trials and without the covariance, which makes it larger. Source:
+    Yang, Lewis & Frieder, "Heuristic stopping rules for technology-assisted review", DocEng 2021.
     """
     if ledger.scores is None:
         return Decision(False, "the model's probabilities are not in the ledger, and this rule has nothing else")
@@ -362,11 +349,11 @@ def quantci(ledger: Ledger, *, target: float = 0.9, deviations: float = 2.0) -> 
 def autostop(ledger: Ledger, *, target: float = 0.9, strict: bool = False) -> Decision:
     """Stop when F >= target * (estimate + its standard deviation if strict).
 
-    The estimate of R is the sum over the relevant documents of 1 / probability. The estimate is unbiased where
-    every document has a known chance above 0 of being chosen; stopping at the first moment at which it looks good
-    is not, so this is a heuristic. A document of unknown probability counts as certain unless it was drawn. The
-    strict variance is the paper's second, which needs no pairs. Needs `Ledger.probability`. Source: Li & Kanoulas,
-    "When to stop reviewing in technology-assisted reviews", TOIS 38(4), 2020.
+    The estimate of R is the sum over the relevant documents of 1 / probability. It is unbiased where every document
+    has a known probability above 0; stopping when it first reaches a value is not, so this is a heuristic. A document
+    of unknown probability counts as certain unless it was drawn. The strict variance is the paper's second, which needs
+    no joint probabilities. Source: Li & Kanoulas, "When to stop reviewing in technology-assisted reviews", TOIS 38(4),
+    2020.
     """
     if np.isnan(ledger.probability[ledger.drawn]).any() or not (ledger.probability < 1).any():
         return Decision(False, "the probabilities with which documents were chosen at random are not in the ledger")

@@ -1,11 +1,11 @@
-"""The table of stopping rules, and what a rule answers."""
+"""The table of stopping rules."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -15,22 +15,14 @@ from collection.stopping.ledger import Bools, Ledger
 
 
 class Decision(NamedTuple):
-    """What a rule says of a ledger.
-
-    Attributes
-    ----------
-    stop
-        Whether judging may stop.
-    reason
-        One sentence, with the numbers.
-    needed
-        Random judgements without a relevant document after which it may stop; None where nobody can say, or where no
-        number of them would do.
-    """
+    """A rule's answer for a ledger."""
 
     stop: bool
+    """Whether judging may stop."""
     reason: str
+    """One sentence, with the numbers."""
     needed: int | None = None
+    """Random judgements without a relevant document after which it may stop; None: unknown, or no number suffices."""
 
 
 Rule = Callable[..., Decision]
@@ -50,17 +42,16 @@ NEEDS: dict[Needs, str] = {
 class StoppingEntry(Entry[Rule]):
     """A stopping rule.
 
-    A parameter called ``target`` or ``confidence`` is set to what the campaign aims at, ``judgements`` to the budget
-    of a topic.
+    A parameter called ``target`` or ``confidence`` is set to the campaign's, ``judgements`` to the budget of a topic.
 
     Attributes
     ----------
     promises
-        What it guarantees; empty for a heuristic.
+        Its guarantee; empty for a heuristic.
     needs
-        What it cannot do without, a key of :data:`NEEDS`.
+        A key of :data:`NEEDS`, or empty.
     at_each
-        (ledger, looks, *, parameters) -> (looks,) bool: whether it would have stopped after each of some numbers of
+        (ledger, counts, *, parameters) -> (counts,) bool: whether it would have stopped after each of some numbers of
         judgements, for a rule that finds this in one pass.
     """
 
@@ -71,11 +62,11 @@ class StoppingEntry(Entry[Rule]):
 
     @property
     def traits(self) -> dict[str, str]:
-        """What it promises and needs."""
+        """Its promises and needs."""
         return {"promises": self.promises or "nothing: a heuristic", "needs": self.needs}
 
     def lacks(self, ledger: Ledger) -> str:
-        """What the rule needs and the ledger does not have; empty where it can decide."""
+        """The description of what the ledger lacks for this rule; empty if nothing."""
         there = {
             "control sample": ledger.reached is not None,
             "scores": ledger.scores is not None,
@@ -84,32 +75,29 @@ class StoppingEntry(Entry[Rule]):
         return "" if there.get(self.needs, True) else NEEDS[self.needs]
 
 
-def _checked(function: Rule) -> Rule:
-    """The rule with its parameters checked and the one answer that all rules share.
-
-    Where every document is judged there is nothing left to decide, so no rule needs to think of it.
-    """
+def _prepare(function: Rule) -> Rule:
+    """The rule with its parameters checked, and the answer that all rules share when every document is judged."""
 
     @functools.wraps(function)
-    def checked(ledger: Ledger, **parameters: Any) -> Decision:
-        check(**parameters)
+    def prepared(ledger: Ledger, **parameters: object) -> Decision:
+        check_parameters(**parameters)
         if ledger.unjudged == 0:
             found = f"{ledger.found:,} relevant" if ledger.size else "there are none"
             return Decision(True, f"all {ledger.size:,} documents are judged: {found}", 0)
         return function(ledger, **parameters)
 
-    return checked
+    return prepared
 
 
-RULES = Registry("stopping rule", StoppingEntry, group="cleverdon.stopping", prepare=_checked)
+RULES = Registry("stopping rule", StoppingEntry, group="cleverdon.stopping", prepare=_prepare)
 """Every rule: (ledger, *, parameters) -> Decision."""
 
 ROUNDING = 1e-9
-"""18 / .9 is 20, whatever the last binary digit says."""
+"""Tolerance with which 18 / .9 is 20."""
 
 
-def check(**parameters: Any) -> None:
-    """Refuse a parameter outside its range; None and words are left to the rule."""
+def check_parameters(**parameters: object) -> None:
+    """Refuse a parameter outside its range; None and texts are left to the rule."""
     for name, value in parameters.items():
         if name in ("target", "confidence", "switch"):
             good, wanted = isinstance(value, (int, float)) and 0 < value < 1, "a share above 0 and below 1"
@@ -126,12 +114,12 @@ def check(**parameters: Any) -> None:
 
 
 def too_many(ledger: Ledger, target: float) -> int:
-    """R0, the fewest relevant documents with which the found ones are less than the target."""
+    """R0, the fewest relevant documents of which the found ones are less than the target."""
     return int(ledger.found / target + ROUNDING) + 1
 
 
 def percent(share: float, upper: bool = False) -> str:
-    """0.9 as people write it, never more than it is (`upper`: never less): .9996 is 99.9 %, a promise rests on it."""
+    """A share as a percentage, rounded down to what is guaranteed (`upper`: rounded up): .9996 is 99.9 %."""
     if upper:
         return f"{np.ceil(1000 * share - ROUNDING) / 10:.3g} %"
     rounded = f"{100 * share:.3g}"
@@ -142,12 +130,7 @@ def percent(share: float, upper: bool = False) -> str:
 
 
 def missing_texts(per_topic: Iterable[int]) -> str:
-    """How many pooled pairs cannot be judged, as their text is missing; empty where there is none.
-
-    Parameters
-    ----------
-    per_topic
-        How many in each topic.
+    """A sentence on the pooled pairs without a text, given their number in each topic; empty where there is none.
 
     Examples
     --------
@@ -159,7 +142,7 @@ def missing_texts(per_topic: Iterable[int]) -> str:
         return ""
     if sum(numbers) == 1:
         return "1 pooled document has no text and cannot be judged; it counts as unjudged."
-    # A document without a text may be in the pools of several topics.
+    # The same document may be in the pools of several topics.
     what = "documents" if len(numbers) == 1 else "pairs"
     return f"{sum(numbers):,} pooled {what} have no text and cannot be judged; they count as unjudged."
 

@@ -1,8 +1,7 @@
-"""The only SQL: a campaign's database, rows in and frames out.
+"""The database of a campaign, and all SQL.
 
-A store belongs to the thread that opened it; open one in each thread. Writes happen inside
-:meth:`Store.transaction`, which is durable when it returns (WAL, synchronous=FULL) and leaves nothing behind when it
-raises.
+A store belongs to the thread that opened it. Writes happen inside :meth:`Store.transaction`, which is durable when it
+returns (WAL, synchronous=FULL) and rolls back when it raises.
 """
 
 from __future__ import annotations
@@ -10,18 +9,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Self
 
-from collection.store.accounts import Account, AccountTables, Link
+from collection.store.accounts import AccountTables
 from collection.store.assignments import AssignmentTables
 from collection.store.connection import Connection
 from collection.store.corpus import Added, CorpusTables
-from collection.store.history import Former, HistoryTables, Said
+from collection.store.history import HistoryTables, PastJudgement
 from collection.store.judgements import JudgementTables, Pair
 from collection.store.pool import PoolTables
-from collection.store.queue import Demand, QueueTables, Way
+from collection.store.queue import Demand, QueueTables, Selection
 from collection.store.settings import SettingsTable
-from collection.store.topic_tasks import Standing, TopicKey, TopicTaskTables
+from collection.store.topic_tasks import LoggedDecision, TopicKey, TopicTaskTables
 
-__all__ = ["Account", "Added", "Demand", "Former", "Link", "Pair", "Said", "Standing", "Store", "TopicKey", "Way"]
+__all__ = ["Added", "Demand", "LoggedDecision", "Pair", "PastJudgement", "Selection", "Store", "TopicKey"]
 
 
 class Store:
@@ -32,7 +31,7 @@ class Store:
     path
         The SQLite file, or ``":memory:"``.
     create
-        Make it if it is not there. Without this a missing file is an error.
+        Create a missing file, which is an error otherwise.
 
     Examples
     --------
@@ -66,5 +65,5 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the connection; the store is of no use afterwards."""
-        self.connection.close()
+        """Close the connection."""
+        self.connection.db.close()

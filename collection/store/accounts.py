@@ -1,22 +1,19 @@
-"""Accounts, groups, sessions and one-time links."""
+"""Accounts, groups, sessions and sign-in links."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import pandas as pd
 
 from collection import clock
-from collection.records import (
-    Role,
-)
-from collection.store.connection import Connection, writes
+from collection.records import Role
+from collection.store.connection import Repository, writes
 
 
 class Account(NamedTuple):
-    """One account as the store keeps it; `password` is a hash, None until one is chosen."""
+    """A stored account; `password` is a hash, None until one is chosen."""
 
     name: str
     role: Role
@@ -26,62 +23,55 @@ class Account(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A one-time link that can still be used."""
+    """A usable one-time link: an invitation to choose a password, or a link that signs in at once."""
 
     account: str
     invitation: bool
-    """Whether a password is chosen with it; else it signs in as it is."""
 
 
 _ACCOUNT = "SELECT name, role, email, password, locked FROM accounts"
 
 
-@dataclass(eq=False)
-class AccountTables:
+class AccountTables(Repository):
     """Accounts, groups, sessions and one-time links."""
-
-    connection: Connection
 
     @writes
     def add(self, name: str, role: Role, email: str | None) -> None:
-        """A new account without a password."""
-        self.connection.db.conn.execute(
+        """Add an account without a password."""
+        self.connection.execute(
             "INSERT INTO accounts (name, role, email, made_at) VALUES (?, ?, ?, ?)", (name, role, email, clock.now())
         )
 
     def get(self, name: str) -> Account | None:
-        """The account of this name, without regard to case; None if there is none."""
+        """Return the account of this name, ignoring case, or None."""
         found = self._account("name", name)
         if found is not None or name.isascii():
             return found
-        # SQLite's own comparison knows the case of ASCII's letters only.
+        # SQLite ignores the case of ASCII letters only.
         same = [other for other in self.names() if other.casefold() == name.casefold()]
         return self._account("name", same[0]) if same else None
 
     def of_email(self, email: str) -> Account | None:
-        """The account with this address, without regard to case."""
+        """Return the account with this address, ignoring case, or None."""
         return self._account("email", email)
 
     def _account(self, column: str, value: str) -> Account | None:
-        row = self.connection.db.conn.execute(f"{_ACCOUNT} WHERE {column} = ?", (value,)).fetchone()
+        row = self.connection.execute(f"{_ACCOUNT} WHERE {column} = ?", (value,)).fetchone()
         if row is None:
             return None
         found, role, email, password, locked = row
         return Account(found, role, email, password, bool(locked))
 
     def names(self) -> list[str]:
-        """All names, the oldest account first."""
-        return [name for (name,) in self.connection.db.conn.execute("SELECT name FROM accounts ORDER BY made_at, name")]
+        """Return all names, the oldest account first."""
+        return [name for (name,) in self.connection.execute("SELECT name FROM accounts ORDER BY made_at, name")]
 
     def table(self) -> pd.DataFrame:
-        """All accounts, by name.
+        """Return all accounts, by name.
 
-        Returns
-        -------
-        DataFrame
-            ``name``, ``role``, ``email``, ``groups`` (a list), ``locked``, ``has_password``, ``sessions`` (open
-            ones), ``signed_in_at`` (the newest of them), ``last_at`` (of the last judgement), ``made_at``, ``state``
-            ("locked", "open", or "invited": has no password, and has neither signed in nor judged).
+        ``name``, ``role``, ``email``, ``groups`` (a list), ``locked``, ``has_password``, ``sessions`` (number of open
+        ones), ``signed_in_at`` (latest), ``last_at`` (last judgement), ``made_at``, ``state`` ("locked", "open", or
+        "invited": no password, never signed in, no judgement).
         """
         frame = self.connection.frame(
             """
@@ -93,16 +83,14 @@ class AccountTables:
                    a.made_at
             FROM accounts AS a ORDER BY a.name
             """,
-            {"now": clock.seconds()},  # type: ignore[arg-type]
+            {"now": clock.seconds()},
         )
         groups: dict[str, list[str]] = {}
-        rows = self.connection.db.conn.execute(
-            "SELECT a.name, m.group_name FROM memberships AS m JOIN accounts AS a ON a.name = m.account ORDER BY 1, 2"
-        )
-        for name, group in rows:
-            groups.setdefault(name, []).append(group)
+        for group, members in self.groups().items():
+            for name in members:
+                groups.setdefault(name, []).append(group)
         frame.insert(3, "groups", pd.Series([groups.get(name, []) for name in frame["name"]], dtype=object))
-        for column in ("email", "signed_in_at", "last_at"):  # none is None, not a number that is none
+        for column in ("email", "signed_in_at", "last_at"):  # None instead of nan
             frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
         never = frame["last_at"].isna() & frame["signed_in_at"].isna()
         invited = ~frame["has_password"].astype(bool) & never
@@ -110,44 +98,30 @@ class AccountTables:
         return frame.assign(state=state).astype({"locked": bool, "has_password": bool})
 
     def open_managers(self) -> list[str]:
-        """Managers who are not locked, the oldest account first."""
-        rows = self.connection.db.conn.execute(
+        """Return the managers who are not locked, the oldest account first."""
+        return self.connection.column(
             "SELECT name FROM accounts WHERE role = 'manager' AND NOT locked ORDER BY made_at, name"
         )
-        return [name for (name,) in rows]
 
     @writes
-    def set_role(self, name: str, role: Role) -> None:
-        """Give the account another role."""
-        self.connection.db.conn.execute("UPDATE accounts SET role = ? WHERE name = ?", (role, name))
-
-    @writes
-    def set_email(self, name: str, email: str | None) -> None:
-        """Give the account another address."""
-        self.connection.db.conn.execute("UPDATE accounts SET email = ? WHERE name = ?", (email, name))
-
-    @writes
-    def set_locked(self, name: str, locked: bool) -> None:
-        """Lock the account or open it again."""
-        self.connection.db.conn.execute("UPDATE accounts SET locked = ? WHERE name = ?", (locked, name))
-
-    @writes
-    def set_password(self, name: str, password: str) -> None:
-        """Keep the hash of a password."""
-        self.connection.db.conn.execute("UPDATE accounts SET password = ? WHERE name = ?", (password, name))
+    def update(
+        self, name: str, column: Literal["role", "email", "locked", "password"], value: str | bool | None
+    ) -> None:
+        """Set a column of an account; a password is given as its hash."""
+        self.connection.execute(f"UPDATE accounts SET {column} = ? WHERE name = ?", (value, name))
 
     @writes
     def set_groups(self, name: str, groups: Iterable[str]) -> None:
         """Make the account a member of these groups and of no others."""
-        self.connection.db.conn.execute("DELETE FROM memberships WHERE account = ?", (name,))
-        self.connection.db.conn.executemany(
+        self.connection.execute("DELETE FROM memberships WHERE account = ?", (name,))
+        self.connection.executemany(
             "INSERT INTO memberships (group_name, account) VALUES (?, ?)", [(group, name) for group in groups]
         )
 
     def groups(self) -> dict[str, list[str]]:
-        """Group -> names of its members, both in order."""
+        """Return the sorted names of the members of each group, sorted by group."""
         members: dict[str, list[str]] = {}
-        rows = self.connection.db.conn.execute(
+        rows = self.connection.execute(
             "SELECT m.group_name, a.name FROM memberships AS m JOIN accounts AS a ON a.name = m.account ORDER BY 1, 2"
         )
         for group, name in rows:
@@ -155,32 +129,29 @@ class AccountTables:
         return members
 
     def names_in_the_log(self) -> list[str]:
-        """Everybody who ever judged, imported or not."""
-        rows = self.connection.db.conn.execute("SELECT DISTINCT annotator FROM last_words ORDER BY annotator")
-        return [name for (name,) in rows]
+        """Return everybody who ever judged, imported or not."""
+        return self.connection.column("SELECT DISTINCT annotator FROM last_words ORDER BY annotator")
 
     def was_imported(self, annotator: str) -> bool:
-        """Whether judgements of this name came from a file."""
-        return bool(
-            self.connection.value(
-                "SELECT EXISTS (SELECT 1 FROM last_words AS w JOIN judgements AS j ON j.id = w.judgement "
-                "WHERE w.annotator = ? AND j.source = 'imported')",
-                (annotator,),
-            )
+        """Tell whether judgements of this name were imported."""
+        return self.connection.exists(
+            "SELECT EXISTS (SELECT 1 FROM last_words AS w JOIN judgements AS j ON j.id = w.judgement "
+            "WHERE w.annotator = ? AND j.source = 'imported')",
+            (annotator,),
         )
 
     @writes
     def add_session(self, digest: str, name: str, until: float) -> None:
-        """Open a session of an account until this time (seconds of the epoch); those that are over are dropped."""
-        self.connection.db.conn.execute("DELETE FROM sessions WHERE until <= ?", (clock.seconds(),))
-        self.connection.db.conn.execute(
+        """Open a session until this time (seconds since 1970), and drop expired sessions."""
+        self.connection.execute("DELETE FROM sessions WHERE until <= ?", (clock.seconds(),))
+        self.connection.execute(
             "INSERT INTO sessions (digest, account, opened_at, until) VALUES (?, ?, ?, ?)",
             (digest, name, clock.now(), until),
         )
 
     def session(self, digest: str) -> tuple[str, Role] | None:
-        """Name and role of whose session it is; None where it is over or unknown, or the account is locked."""
-        row: tuple[str, Role] | None = self.connection.db.conn.execute(
+        """Return the account of a session, name and role; None for an expired session or a locked account."""
+        row: tuple[str, Role] | None = self.connection.execute(
             "SELECT a.name, a.role FROM sessions AS s JOIN accounts AS a ON a.name = s.account "
             "WHERE s.digest = ? AND s.until > ? AND NOT a.locked",
             (digest, clock.seconds()),
@@ -190,30 +161,30 @@ class AccountTables:
     @writes
     def end_session(self, digest: str) -> None:
         """End one session."""
-        self.connection.db.conn.execute("DELETE FROM sessions WHERE digest = ?", (digest,))
+        self.connection.execute("DELETE FROM sessions WHERE digest = ?", (digest,))
 
     @writes
-    def end_sessions(self, name: str, but: str | None = None) -> None:
-        """End all sessions of an account, or all but one."""
-        self.connection.db.conn.execute("DELETE FROM sessions WHERE account = ? AND digest IS NOT ?", (name, but))
+    def end_sessions(self, name: str, keep: str | None = None) -> None:
+        """End all sessions of an account except `keep`."""
+        self.connection.execute("DELETE FROM sessions WHERE account = ? AND digest IS NOT ?", (name, keep))
 
     @writes
     def add_signin_link(
         self, digest: str, annotator: str, *, until: float | None = None, invitation: bool = False
     ) -> None:
-        """Remember a one-time link by its digest; earlier ones of its kind for this person are void."""
-        self.connection.db.conn.execute(
+        """Add a one-time link by its digest; earlier ones of its kind for this person are void."""
+        self.connection.execute(
             "DELETE FROM signin_links WHERE annotator = ? AND invitation = ? AND used_at IS NULL",
             (annotator, invitation),
         )
-        self.connection.db.conn.execute(
+        self.connection.execute(
             "INSERT INTO signin_links (digest, annotator, made_at, until, invitation) VALUES (?, ?, ?, ?, ?)",
             (digest, annotator, clock.now(), until, invitation),
         )
 
     def signin_link(self, digest: str) -> Link | None:
-        """A link that can be used: known, not used, not too old, of an account that is not locked."""
-        row = self.connection.db.conn.execute(
+        """Return a usable link: known, unused, not expired, of an account that is not locked."""
+        row = self.connection.execute(
             "SELECT a.name, l.invitation FROM signin_links AS l JOIN accounts AS a ON a.name = l.annotator "
             "WHERE l.digest = ? AND l.used_at IS NULL AND (l.until IS NULL OR l.until > ?) AND NOT a.locked",
             (digest, clock.seconds()),
@@ -222,10 +193,10 @@ class AccountTables:
 
     @writes
     def use_signin_link(self, digest: str) -> None:
-        """Nobody can use the link again."""
-        self.connection.db.conn.execute("UPDATE signin_links SET used_at = ? WHERE digest = ?", (clock.now(), digest))
+        """Mark a link as used."""
+        self.connection.execute("UPDATE signin_links SET used_at = ? WHERE digest = ?", (clock.now(), digest))
 
     @writes
     def void_signin_links(self, name: str) -> None:
-        """No link of this person can be used any more."""
-        self.connection.db.conn.execute("DELETE FROM signin_links WHERE annotator = ? AND used_at IS NULL", (name,))
+        """Delete the unused links of a person."""
+        self.connection.execute("DELETE FROM signin_links WHERE annotator = ? AND used_at IS NULL", (name,))

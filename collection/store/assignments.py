@@ -1,18 +1,15 @@
-"""Which topics are whose, calibration, and what is left for whom."""
+"""Topic assignments, the calibration set, and the progress of annotators."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import pandas as pd
 
-from collection.records import (
-    QRELS_ANNOTATOR,
-)
-from collection.store.connection import SAID, Connection, held_back, writes
+from collection.records import QRELS_ANNOTATOR
+from collection.store.connection import JUDGED_PAIRS, Repository, held_back, writes
 
-# Whether topic `t` is one of :annotator's: assigned to them or to a group of theirs, or to nobody in particular.
+# Whether topic `t` is assigned to :annotator, to a group of theirs, or to nobody.
 _IS_MINE = """
     (NOT EXISTS (SELECT 1 FROM assignments AS a WHERE a.topic = t.topic)
      OR EXISTS (SELECT 1 FROM assignments AS a WHERE a.topic = t.topic AND a.kind = 'account' AND a.name = :annotator)
@@ -20,65 +17,60 @@ _IS_MINE = """
                 WHERE a.topic = t.topic AND a.kind = 'group' AND m.account = :annotator))
 """
 
-
-# Whether the pair `p` of the pool is one of the calibration set.
+# Whether the pooled pair `p` is in the calibration set.
 _IN_CALIBRATION = "EXISTS (SELECT 1 FROM calibration AS c WHERE c.topic = p.topic AND c.doc = p.doc)"
 
+# Whether the pooled pair `p` needs no judgement by :annotator; `s` is its row of JUDGED_PAIRS.
+_DONE = f"""
+    (NOT {held_back("p.doc")}
+     AND (s.mine OR ((s.adjudicated OR s.judgements >= p.wanted) AND NOT {_IN_CALIBRATION})))
+"""
 
-# Whether the pair `p` of the pool, of which `s` says what was said, wants no judgement of :annotator.
-_DONE = f"(NOT {held_back('p.doc')} AND (s.mine OR ((s.ended OR s.said >= p.wanted) AND NOT {_IN_CALIBRATION})))"
 
-
-@dataclass(eq=False)
-class AssignmentTables:
-    """Which topics are whose, calibration, and what is left for whom."""
-
-    connection: Connection
+class AssignmentTables(Repository):
+    """Topic assignments, the calibration set, and the progress of annotators."""
 
     def table(self) -> list[tuple[str, str, str]]:
-        """``query_id``, ``kind`` ("account" or "group") and name of each assignment, by topic, kind and name."""
-        return self.connection.db.conn.execute(
+        """Return ``query_id``, ``kind`` ("account" or "group") and name of each assignment, in this order."""
+        return self.connection.execute(
             "SELECT t.query_id, a.kind, a.name FROM assignments AS a JOIN topics AS t USING (topic) "
             "ORDER BY t.topic, a.kind, a.name"
         ).fetchall()
 
     @writes
     def assign(self, query_id: str, accounts: Iterable[str], groups: Iterable[str]) -> None:
-        """Assign a topic to these and to nobody else; to none at all, and it is open to everybody."""
-        topic = self.connection.value("SELECT topic FROM topics WHERE query_id = ?", (query_id,))
-        self.connection.db.conn.execute("DELETE FROM assignments WHERE topic = ?", (topic,))
+        """Assign a topic to these and to nobody else; without any, it is open to everybody."""
+        topic = self.connection.topic_key(query_id)
+        self.connection.execute("DELETE FROM assignments WHERE topic = ?", (topic,))
         rows = [(topic, "account", name) for name in accounts] + [(topic, "group", name) for name in groups]
-        self.connection.db.conn.executemany("INSERT OR IGNORE INTO assignments VALUES (?, ?, ?)", rows)
+        self.connection.executemany("INSERT OR IGNORE INTO assignments VALUES (?, ?, ?)", rows)
 
     def topics_for(self, annotator: str) -> list[str]:
-        """Topics that an annotator may judge, in order."""
-        rows = self.connection.db.conn.execute(
+        """Return the topics that an annotator may judge, in order."""
+        return self.connection.column(
             f"SELECT t.query_id FROM topics AS t WHERE {_IS_MINE} ORDER BY t.topic", {"annotator": annotator}
         )
-        return [query_id for (query_id,) in rows]
 
     def is_for(self, query_id: str, annotator: str) -> bool:
-        """Whether an annotator may judge a topic."""
-        return bool(
-            self.connection.value(
-                f"SELECT 1 FROM topics AS t WHERE t.query_id = :query_id AND {_IS_MINE}",
-                {"query_id": query_id, "annotator": annotator},  # type: ignore[arg-type]
-            )
+        """Tell whether an annotator may judge a topic."""
+        return self.connection.exists(
+            f"SELECT 1 FROM topics AS t WHERE t.query_id = :query_id AND {_IS_MINE}",
+            {"query_id": query_id, "annotator": annotator},
         )
 
     @writes
     def changed(self) -> None:
-        """Let everybody's progress be counted anew: topics are others', or other pairs are wanted."""
-        self.connection.db.conn.execute(
+        """Invalidate the cached progress of annotators, after a change of assignments or overlap."""
+        self.connection.execute(
             "INSERT INTO settings (key, value) VALUES ('assignment_version', '1') "
             "ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
         )
 
     def calibration(self) -> pd.DataFrame:
-        """The pairs that everybody judges first: ``query_id``, ``doc_id``, ``position``, ``settled``.
+        """Return the calibration set: ``query_id``, ``doc_id``, ``position``, ``settled``.
 
-        ``settled`` is the grade of the latest adjudication (null: no grade can be given), or where there is none the
-        latest grade of imported qrels; null where neither is.
+        ``settled`` is the grade of the latest adjudication (null: cannot judge), else the latest grade of imported
+        qrels, else null.
         """
         frame = self.connection.frame(
             """
@@ -90,32 +82,31 @@ class AssignmentTables:
             FROM calibration AS c JOIN topics AS t USING (topic) JOIN documents AS d USING (doc)
             ORDER BY c.topic, c.position
             """,
-            {"qrels": f"{QRELS_ANNOTATOR}*"},  # type: ignore[arg-type]
+            {"qrels": f"{QRELS_ANNOTATOR}*"},
         )
         return frame.astype({"settled": "Int64"})
 
     @writes
     def set_calibration(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """Let everybody judge these pairs, (query_id, doc_id), and no others, first."""
-        self.connection.db.conn.execute("DELETE FROM calibration")
-        self.connection.db.conn.executemany(
+        """Replace the calibration set by these pairs (query_id, doc_id)."""
+        self.connection.execute("DELETE FROM calibration")
+        self.connection.executemany(
             "INSERT INTO calibration (topic, position, doc) "
             "SELECT t.topic, ?, d.doc FROM topics AS t, documents AS d WHERE t.query_id = ? AND d.doc_id = ?",
             [(position, *pair) for position, pair in enumerate(pairs)],
         )
 
     def calibration_ids(self, query_id: str) -> list[str]:
-        """Documents of a topic that everybody judges first, in order."""
-        rows = self.connection.db.conn.execute(
+        """Return the documents of a topic that are in the calibration set, in order."""
+        return self.connection.column(
             "SELECT d.doc_id FROM calibration AS c JOIN documents AS d USING (doc) "
             "WHERE c.topic = (SELECT topic FROM topics WHERE query_id = ?) ORDER BY c.position",
             (query_id,),
         )
-        return [doc_id for (doc_id,) in rows]
 
     def calibration_left(self, annotator: str) -> dict[str, int]:
-        """Topics, none that is closed, in which pairs of the calibration set are before an annotator, and how many."""
-        rows = self.connection.db.conn.execute(
+        """Count the pairs of the calibration set that an annotator has not judged, by open topic that has any."""
+        return self.connection.mapping(
             "SELECT t.query_id, count(*) FROM calibration AS c JOIN topics AS t USING (topic) "
             "WHERE NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = c.topic AND w.doc = c.doc "
             "                  AND w.annotator = ? AND w.counts_as = 'judgement') "
@@ -123,15 +114,13 @@ class AssignmentTables:
             "GROUP BY t.topic ORDER BY t.topic",
             (annotator,),
         )
-        return dict(rows.fetchall())
 
     def calibration_standing(self, annotator: str) -> list[tuple[str, bool, bool]]:
-        """Each pair of the calibration set: its topic, and how it stands for an annotator.
+        """Return the topic of each pair of the calibration set, and two flags for an annotator.
 
-        Whether :meth:`standings_for` counts it among the pool of a topic that is theirs, and whether they have
-        judged it.
+        Whether :meth:`standings_for` counts it in the pool of a topic of theirs, and whether they have judged it.
         """
-        rows = self.connection.db.conn.execute(
+        rows = self.connection.execute(
             f"""
             SELECT t.query_id,
                    {_IS_MINE} AND EXISTS (SELECT 1 FROM pool AS p WHERE p.topic = c.topic AND p.doc = c.doc
@@ -145,16 +134,15 @@ class AssignmentTables:
         return [(query_id, bool(counted), bool(judged)) for query_id, counted, judged in rows]
 
     def standing_for(self, query_id: str, annotator: str) -> tuple[int, int, int]:
-        """Of one topic: pairs of the pool, those of them that want no judgement of this annotator, and all judged.
+        """Count a topic's pooled pairs, those of them that need no judgement by this annotator, and all judged pairs.
 
-        A pair wants none when the annotator has judged it, when as many as are wanted have, or when it is adjudicated;
-        one of the calibration set when the annotator has judged it. Pairs of the pool whose text is missing are in
-        neither of the first two numbers: nobody gets them.
+        A pair needs none when the annotator has judged it or, outside the calibration set, when enough others have or
+        it is adjudicated. Pairs without a text are left out of the first two numbers.
         """
-        topic = self.connection.value("SELECT topic FROM topics WHERE query_id = ?", (query_id,))
-        row: tuple[int, int, int] = self.connection.db.conn.execute(
+        topic = self.connection.topic_key(query_id)
+        row: tuple[int, int, int] = self.connection.execute(
             f"""
-            WITH s AS ({SAID.format(where="WHERE topic = :topic")})
+            WITH s AS ({JUDGED_PAIRS.format(where="WHERE topic = :topic")})
             SELECT (SELECT count(*) FROM pool AS p WHERE p.topic = :topic AND NOT {held_back("p.doc")}),
                    (SELECT count(*) FROM s JOIN pool AS p ON p.topic = s.topic AND p.doc = s.doc WHERE {_DONE}),
                    (SELECT count(*) FROM s)
@@ -164,13 +152,13 @@ class AssignmentTables:
         return row
 
     def standing_since(self, query_id: str, annotator: str, logged: int) -> list[tuple[int, bool, bool]]:
-        """Pairs of a topic of which the log has something newer than an entry, each with where it stands now.
+        """Return the pairs of a topic that have entries in the log newer than `logged`.
 
-        The document's key, whether it is judged, and whether it is of the pool and wants no judgement of this
-        annotator any more; see :meth:`standing_for`.
+        The document's key, whether it is judged, and whether it is pooled and needs no judgement by this annotator;
+        see :meth:`standing_for`.
         """
-        topic = self.connection.value("SELECT topic FROM topics WHERE query_id = ?", (query_id,))
-        rows = self.connection.db.conn.execute(
+        topic = self.connection.topic_key(query_id)
+        rows = self.connection.execute(
             f"""
             SELECT n.doc, count(w.doc), p.doc IS NOT NULL AND NOT {held_back("p.doc")} AND (
                 max(w.counts_as = 'judgement' AND w.annotator = :annotator)
@@ -187,8 +175,8 @@ class AssignmentTables:
         return [(doc, bool(judged), bool(done)) for doc, judged, done in rows]
 
     def standings_for(self, annotator: str) -> dict[str, tuple[int, int, int]]:
-        """The same of every topic."""
-        rows = self.connection.db.conn.execute(
+        """Return the numbers of :meth:`standing_for` for every topic."""
+        rows = self.connection.execute(
             f"""
             SELECT t.query_id, coalesce(p.pairs, 0), coalesce(j.done, 0), coalesce(j.judged, 0)
             FROM topics AS t
@@ -196,7 +184,7 @@ class AssignmentTables:
                        GROUP BY p.topic) AS p USING (topic)
             LEFT JOIN (
                 SELECT s.topic, count(*) AS judged, sum(p.doc IS NOT NULL AND {_DONE}) AS done
-                FROM ({SAID.format(where="")}) AS s
+                FROM ({JUDGED_PAIRS.format(where="")}) AS s
                 LEFT JOIN pool AS p ON p.topic = s.topic AND p.doc = s.doc GROUP BY s.topic
             ) AS j USING (topic)
             ORDER BY t.topic

@@ -1,15 +1,16 @@
-"""One connection to a campaign's database: opening it, transactions, settings."""
+"""One connection to a campaign's database: opening it, transactions, queries."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Protocol, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 import pandas as pd
 from sqlite_utils import Database
@@ -19,30 +20,29 @@ from collection.errors import BusyError, CampaignError
 from collection.schema import migrations
 
 BUSY_SECONDS = 15.0
-"""How long a writer waits for another one; a large import holds the lock for seconds. Shorter than the
-judging card waits for an answer: it is told that the campaign is busy, keeps its judgements, and tries again."""
+"""Timeout of a writer that waits for another one. Shorter than the timeout of the judging card, which is told that the
+campaign is busy, keeps its judgements, and tries again."""
 
+Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
+"""Values for the placeholders of a statement, by position or by name."""
 
-# Of each pair with a judgement that stands: annotators, whether one of them is :annotator, whether it is adjudicated.
-SAID = """
-    SELECT topic, doc, sum(counts_as = 'judgement') AS said,
-           max(counts_as = 'judgement' AND annotator = :annotator) AS mine, max(counts_as = 'adjudication') AS ended
+# For each judged pair: its number of annotators, whether :annotator is one of them, whether it is adjudicated.
+JUDGED_PAIRS = """
+    SELECT topic, doc, sum(counts_as = 'judgement') AS judgements, max(counts_as = 'adjudication') AS adjudicated,
+           max(counts_as = 'judgement' AND annotator = :annotator) AS mine
     FROM words {where} GROUP BY topic, doc
 """
 
 
-def json_text(values: Sequence[str]) -> str:
-    """A JSON array, which SQL reads with `json_each`: one variable, however many values."""
+def json_text(values: Iterable[object]) -> str:
+    """Write a JSON array, which SQL reads with `json_each`: one variable for any number of values."""
     return json.dumps(list(values))
 
 
 def held_by_others(topic: str, doc: str) -> str:
-    """SQL for how many but :annotator hold a pair at the time :at and have not judged it.
+    """Write SQL that counts who else than :annotator holds a pair at the time :at and has not judged it.
 
-    Parameters
-    ----------
-    topic, doc
-        The columns of the pair's keys.
+    `topic` and `doc` are the columns of the pair's keys.
     """
     return (
         f"(SELECT count(*) FROM leases AS l WHERE l.topic = {topic} AND l.doc = {doc} "
@@ -52,17 +52,12 @@ def held_by_others(topic: str, doc: str) -> str:
 
 
 def held_back(doc: str) -> str:
-    """SQL for whether a document cannot be judged yet: it has no text here, and others have one.
+    """Write SQL for whether a document cannot be judged yet: it has no text here, and others have one.
 
     Where no document has a text, annotators read them elsewhere and know them by their ids: none is held back.
-
-    Parameters
-    ----------
-    doc
-        The column of the document's key.
+    `doc` is the column of the document's key.
     """
-    # Without the index SQLite would look the document up by its key, and read long texts for nothing. Full-text search
-    # has a row for each document with a text: whether there is one is known without a walk through all documents.
+    # The index avoids reading long texts. The full-text index has a row for each document with a text.
     return (
         "(EXISTS (SELECT 1 FROM documents AS h INDEXED BY documents_without_text "
         f"WHERE h.doc = {doc} AND h.text IS NULL) "
@@ -70,8 +65,9 @@ def held_back(doc: str) -> str:
     )
 
 
-class Repository(Protocol):
-    """What has a connection to write through."""
+@dataclass(eq=False)
+class Repository:
+    """A group of tables."""
 
     connection: Connection
 
@@ -82,7 +78,7 @@ R = TypeVar("R")
 
 
 def writes(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """Run a repository's method in a transaction: a part of the open one, or one of its own."""
+    """Run a repository's method inside the open transaction, or in one of its own."""
 
     @wraps(method)
     def in_transaction(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -93,7 +89,7 @@ def writes(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P]
 
 
 class Connection:
-    """What every part of the store stands on; its parameters are described at :class:`collection.store.Store`."""
+    """A connection to the database of a campaign; the parameters are those of :class:`collection.store.Store`."""
 
     def __init__(self, path: Path | str, *, create: bool = False) -> None:
         if not create and not Path(path).is_file():
@@ -115,7 +111,7 @@ class Connection:
             raise CampaignError(f"{path} cannot be opened as a campaign database: {error}") from error
 
     def _migrate(self) -> None:
-        """Bring the tables up to date; another process may be doing the same just now."""
+        """Bring the tables up to date, possibly while another process does the same."""
         try:
             migrations.apply(self.db)
         except sqlite3.OperationalError:
@@ -127,27 +123,14 @@ class Connection:
                 time.sleep(0.1)
             raise
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the connection; the store is of no use afterwards."""
-        self.db.close()
-
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All or nothing; on return it is on disk. One inside another is a part of it.
-
-        IMMEDIATE, because a transaction that reads first and writes later can be refused by SQLite at
-        once, without waiting, when another writer came in between.
-        """
+        """Write all or nothing, durably on return; a transaction inside another one is a part of it."""
         if self.db.conn.in_transaction:
             yield
             return
         try:
+            # A deferred transaction that reads before it writes is refused once another writer came first.
             self.db.conn.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
             raise BusyError(
@@ -157,13 +140,13 @@ class Connection:
             yield
             self.db.conn.commit()
         except BaseException:
-            # Also after a commit that failed: the next one must not find this one open, and take itself for a part.
+            # Also after a failed commit: the next transaction must not find this one open and join it.
             self.db.conn.rollback()
             raise
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """What is read inside is of one moment, however long it takes; nobody waits for it, and nothing is written."""
+        """Read a consistent state of the database without blocking writers; nothing is written."""
         if self.db.conn.in_transaction:
             yield
             return
@@ -175,15 +158,49 @@ class Connection:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether what is read here may never come to be: a transaction of this connection is open."""
+        """Whether a transaction of this connection is open, so that what is read may be rolled back."""
         return self.db.conn.in_transaction
 
-    def frame(self, sql: str, parameters: Sequence[Any] = ()) -> pd.DataFrame:
-        """Rows of a query, with its column names."""
-        cursor = self.db.conn.execute(sql, parameters)
+    def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
+        """Run a statement."""
+        return self.db.conn.execute(sql, parameters)
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[object]]) -> None:
+        """Run a statement for each row of parameters."""
+        self.db.conn.executemany(sql, rows)
+
+    def insert(self, table: str, row: Mapping[str, object]) -> int | None:
+        """Insert a row, by column; return its key."""
+        columns, places = ", ".join(row), ", ".join(f":{name}" for name in row)
+        return self.execute(f"INSERT INTO {table} ({columns}) VALUES ({places})", row).lastrowid
+
+    def frame(self, sql: str, parameters: Parameters = ()) -> pd.DataFrame:
+        """Return the rows of a query under its column names."""
+        cursor = self.execute(sql, parameters)
         return pd.DataFrame(cursor.fetchall(), columns=[c[0] for c in cursor.description])
 
-    def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
-        """First column of a query's first row; None if there is no row."""
-        row = self.db.conn.execute(sql, parameters).fetchone()
+    def column(self, sql: str, parameters: Parameters = ()) -> list[Any]:
+        """Return the first column of a query."""
+        return [row[0] for row in self.execute(sql, parameters)]
+
+    def mapping(self, sql: str, parameters: Parameters = ()) -> dict[Any, Any]:
+        """Return the second column of a query by the first."""
+        return dict(self.execute(sql, parameters))
+
+    def value(self, sql: str, parameters: Parameters = ()) -> Any:
+        """Return the first column of a query's first row, or None if there is no row."""
+        row = self.execute(sql, parameters).fetchone()
         return None if row is None else row[0]
+
+    def count(self, sql: str, parameters: Parameters = ()) -> int:
+        """Return the number that a query counts."""
+        return int(self.value(sql, parameters))
+
+    def exists(self, sql: str, parameters: Parameters = ()) -> bool:
+        """Tell whether a query returns a true value."""
+        return bool(self.value(sql, parameters))
+
+    def topic_key(self, query_id: str) -> int | None:
+        """Return the key of a topic, or None if there is no such topic."""
+        key: int | None = self.value("SELECT topic FROM topics WHERE query_id = ?", (query_id,))
+        return key

@@ -1,25 +1,25 @@
-"""The log of judgements, and how far each topic is."""
+"""The log of judgements, and the progress of topics."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
 import pandas as pd
 
 from collection import clock
-from collection.records import (
-    CountsAs,
-    Judgement,
-)
-from collection.store.connection import Connection, held_back, json_text, writes
+from collection.records import CountsAs, Judgement
+from collection.store.connection import Repository, held_back, json_text, writes
 
 
 class Pair(NamedTuple):
-    """What the store knows of a pair, for one annotator."""
+    """The state of a pair for one annotator: its selection, and the judgement.
+
+    `judgement` is the id of the annotator's current judgement, None if there is none; `known`: they judged it at some
+    time; `held_back`: see :func:`collection.store.connection.held_back`.
+    """
 
     topic: int
     doc: int
@@ -27,17 +27,14 @@ class Pair(NamedTuple):
     pool_rank: int | None
     model_round: int | None
     probability: float | None
+    judgement: int | None
     leased: bool
     known: bool
-    """Whether the annotator ever judged it, taken back or not."""
-    judgement: int | None
-    """Id of the annotator's current judgement, None where they have none."""
     held_back: bool
-    """Whether the text of the document is missing, see :func:`collection.store.connection.held_back`."""
 
 
 class Logged(NamedTuple):
-    """What an entry of the log is about, and what it counts as."""
+    """The pair of an entry in the log, and what the entry counts as."""
 
     annotator: str
     query_id: str
@@ -45,20 +42,17 @@ class Logged(NamedTuple):
     counts_as: CountsAs
 
 
-@dataclass(eq=False)
-class JudgementTables:
-    """The log of judgements, and how far each topic is."""
-
-    connection: Connection
+class JudgementTables(Repository):
+    """The log of judgements, and the progress of topics."""
 
     def pair(self, query_id: str, doc_id: str, annotator: str, counts_as: CountsAs = "judgement") -> Pair | None:
-        """What is known of a pair; None if the topic or the document is not in the campaign."""
-        row = self.connection.db.conn.execute(
+        """Return the state of a pair; None if the topic or the document is not in the campaign."""
+        row = self.connection.execute(
             f"""
             SELECT t.topic, d.doc, coalesce(l.strategy, r.strategy),
                    CASE WHEN l.strategy IS NULL THEN p.rank ELSE l.pool_rank END, l.model_round,
                    CASE WHEN l.strategy IS NULL THEN p.probability ELSE l.probability END,
-                   l.topic IS NOT NULL, w.judgement IS NOT NULL, CASE WHEN NOT w.open THEN w.judgement END,
+                   CASE WHEN NOT w.open THEN w.judgement END, l.topic IS NOT NULL, w.judgement IS NOT NULL,
                    {held_back("d.doc")}
             FROM topics AS t, documents AS d
             LEFT JOIN leases AS l ON l.topic = t.topic AND l.doc = d.doc AND l.annotator = ?
@@ -72,13 +66,12 @@ class JudgementTables:
         ).fetchone()
         if row is None:
             return None
-        topic, doc, strategy, rank, model_round, probability, leased, known, judgement, waits = row
-        seen = bool(leased), bool(known)
-        return Pair(topic, doc, strategy, rank, model_round, probability, *seen, judgement, bool(waits))
+        *values, leased, known, is_held_back = row
+        return Pair._make((*values, bool(leased), bool(known), bool(is_held_back)))
 
     def logged(self, uuid: str) -> Logged | None:
-        """The judgement with this uuid, or None."""
-        row = self.connection.db.conn.execute(
+        """Return the entry with this uuid, or None."""
+        row = self.connection.execute(
             "SELECT annotator, query_id, doc_id, counts_as FROM judgements JOIN topics USING (topic) "
             "JOIN documents USING (doc) WHERE uuid = ?",
             (uuid,),
@@ -87,13 +80,12 @@ class JudgementTables:
 
     @writes
     def append(self, judgement: Judgement, pair: Pair) -> None:
-        """Write one judgement to the log; it revises the annotator's current one on the pair, if any."""
+        """Append a judgement to the log; it revises the annotator's current one of the pair, if any."""
         row = judgement._asdict() | {"topic": pair.topic, "doc": pair.doc, "revises": pair.judgement}
         row["judged_at"] = judgement.judged_at or clock.now()
         row["passages"] = json.dumps(judgement.passages) if judgement.passages else None
         del row["query_id"], row["doc_id"]
-        columns, places = ", ".join(row), ", ".join(f":{name}" for name in row)
-        self.connection.db.conn.execute(f"INSERT INTO judgements ({columns}) VALUES ({places})", row)
+        self.connection.insert("judgements", row)
 
     def table(
         self,
@@ -104,19 +96,16 @@ class JudgementTables:
         doc_id: str | None = None,
         last: int | None = None,
     ) -> pd.DataFrame:
-        """The log, oldest first: a column for every field of :class:`~collection.records.Judgement`.
-
-        Adjudications are among them, with ``counts_as`` "adjudication".
+        """Return judgements and adjudications, oldest first, with the fields of :class:`~collection.records.Judgement`.
 
         Parameters
         ----------
         current
-            Only each annotator's last word on each pair, without what was taken back or was not wanted any more
-            ("surplus"); else the whole log.
+            Only the current judgement of each annotator and pair, without undone and surplus ones; else the whole log.
         annotator, query_id, doc_id
-            Only theirs; only this topic's; only this document's.
+            Filters.
         last
-            Only so many of the newest.
+            Only this number of the newest.
         """
         tests = [
             ("annotator = ?", annotator),
@@ -125,7 +114,7 @@ class JudgementTables:
         ]
         used = [(test, value) for test, value in tests if value is not None]
         where = "WHERE " + " AND ".join(test for test, _ in used) if used else ""
-        # Found by the key of the words: a join of the view on the topic would read all words for each judgement.
+        # A join with the view on the topic would read the whole view for each judgement.
         table = "words" if current else "judgements"
         which = f"SELECT {'judgement' if current else 'id'} FROM {table} {where}"
         frame = self.connection.frame(
@@ -136,41 +125,36 @@ class JudgementTables:
             f"LEFT JOIN judgements AS r ON r.id = j.revises WHERE j.id IN ({which}) ORDER BY j.id DESC LIMIT ?",
             [*(value for _, value in used), -1 if last is None else last],
         )
-        # Whole numbers stay whole beside nulls.
         whole = dict.fromkeys(("relevance", "pool_rank", "model_round"), "Int64")
         frame = frame.iloc[::-1].reset_index(drop=True).astype(whole)
         frame["flagged"] = frame["flagged"].astype(bool)
-        # Where some have passages and others none, the null of a column of text is not None but a float.
+        # The null of a text column with some values is a float.
         marked = [tuple(map(tuple, json.loads(p))) if isinstance(p, str) else () for p in frame["passages"]]
         frame["passages"] = pd.Series(marked, index=frame.index, dtype=object)
         return frame
 
     def last_grades(self, annotator: str) -> dict[tuple[str, str], tuple[int | str, CountsAs]]:
-        """What an annotator said last of each pair, surplus as well; adjudications and what was taken back left out.
+        """Return an annotator's current judgement of each pair, surplus included and adjudications left out.
 
-        Topic and document -> the grade, or "cannot judge", and what it counts as: "judgement" before "surplus".
+        Topic and document -> the grade, or "cannot judge", and what it counts as; "judgement" wins over "surplus".
         """
-        rows = self.connection.db.conn.execute(
+        rows = self.connection.execute(
             "SELECT t.query_id, d.doc_id, CASE j.kind WHEN 'graded' THEN j.relevance ELSE j.kind END, l.counts_as "
             "FROM last_words AS l JOIN judgements AS j ON j.id = l.judgement JOIN topics AS t ON t.topic = l.topic "
             "JOIN documents AS d ON d.doc = l.doc WHERE l.annotator = ? AND NOT l.open "
             "AND l.counts_as <> 'adjudication' ORDER BY l.counts_as = 'judgement', l.judgement",
             (annotator,),
         )
-        return {(query_id, doc_id): (said, counts_as) for query_id, doc_id, said, counts_as in rows}
+        return {(query_id, doc_id): (grade, counts_as) for query_id, doc_id, grade, counts_as in rows}
 
     def progress(self, query_id: str | None = None) -> pd.DataFrame:
-        """How far each topic is: the one count that every page and command shows.
+        """Count pairs and judgements of each topic, in order.
 
-        Returns
-        -------
-        DataFrame
-            ``query_id``, ``title``, ``pool`` (pairs), ``judged`` (pairs of the pool on which somebody's word
-            stands), ``cannot_judge`` (those of them on which nobody gave a grade), ``wanted`` (judgements that the
-            pool's pairs are to have), ``made`` (those of them that there are; an adjudicated pair has all),
-            ``without_text`` (pairs of the pool that nobody has judged and that are held back, as their text is
-            missing), ``waiting`` (judgements that held-back pairs still want), ``elsewhere`` and ``elsewhere_cannot``
-            (judged, and without a grade, outside the pool); topics in order.
+        ``query_id``, ``title``, ``pool`` (pairs), ``judged`` (pooled pairs with a judgement), ``cannot_judge`` (those
+        of them without a grade), ``wanted`` (judgements that the pool is to have), ``made`` (those that it has; an
+        adjudicated pair has all), ``without_text`` (pooled pairs that are unjudged and held back as their text is
+        missing), ``waiting`` (judgements that held-back pairs still need), ``elsewhere`` and ``elsewhere_cannot``
+        (judged, and judged without a grade, outside the pool).
         """
         return self.connection.frame(
             f"""
@@ -202,12 +186,12 @@ class JudgementTables:
             WHERE :query_id IS NULL OR t.query_id = :query_id
             GROUP BY t.topic ORDER BY t.topic
             """,
-            {"query_id": query_id},  # type: ignore[arg-type]
+            {"query_id": query_id},
         )
 
     def versions(self) -> tuple[tuple[object, ...], int]:
-        """What differs where topics, the pool, assignments or texts differ, and the number of the log's last entry."""
-        *made_of, logged = self.connection.db.conn.execute(
+        """Return versions of topics, pool, assignments and texts, and the number of the log's last entry."""
+        *made_of, logged = self.connection.execute(
             "SELECT (SELECT count(*) FROM topics), (SELECT coalesce(max(pool_round), 0) FROM pool_rounds), "
             "(SELECT value FROM settings WHERE key = 'assignment_version'), "
             "(SELECT value FROM settings WHERE key = 'documents_version'), "
@@ -216,23 +200,20 @@ class JudgementTables:
         return tuple(made_of), logged
 
     def judged_outside_pool(self) -> int:
-        """Pairs that somebody judged and that are in no pool."""
-        return int(
-            self.connection.value(
-                "SELECT count(*) FROM (SELECT DISTINCT w.topic, w.doc FROM words AS w WHERE NOT EXISTS "
-                "(SELECT 1 FROM pool AS p WHERE p.topic = w.topic AND p.doc = w.doc))"
-            )
+        """Count judged pairs outside the pool."""
+        return self.connection.count(
+            "SELECT count(*) FROM (SELECT DISTINCT w.topic, w.doc FROM words AS w WHERE NOT EXISTS "
+            "(SELECT 1 FROM pool AS p WHERE p.topic = w.topic AND p.doc = w.doc))"
         )
 
     def topics_since(self, logged: int) -> list[str]:
-        """Topics of which the log has something newer than this entry."""
-        rows = self.connection.db.conn.execute(
+        """Return the topics of log entries newer than `logged`."""
+        return self.connection.column(
             "SELECT DISTINCT query_id FROM judgements JOIN topics USING (topic) WHERE id > ? ORDER BY topic", (logged,)
         )
-        return [query_id for (query_id,) in rows]
 
     def counts(self) -> dict[str, int]:
-        """Sizes at a glance."""
+        """Count topics, documents with a text, runs, pooled pairs, current judgements, and entries in the log."""
         return {
             "topics": self.connection.value("SELECT count(*) FROM topics"),
             "documents": self.connection.value("SELECT count(*) FROM documents WHERE text IS NOT NULL"),
@@ -243,7 +224,7 @@ class JudgementTables:
         }
 
     def annotators(self) -> pd.DataFrame:
-        """``annotator``, ``judgements`` (current), ``seconds`` (median active), ``last_at``; by name."""
+        """Return ``annotator``, ``judgements`` (current), ``seconds`` (median), ``last_at``, by name."""
         frame = self.connection.frame(
             "SELECT annotator, seconds, judged_at FROM current_judgements WHERE counts_as = 'judgement' "
             "ORDER BY annotator, id"
@@ -253,22 +234,19 @@ class JudgementTables:
         )
 
     def logged_in(self, query_id: str) -> int:
-        """How many entries the log has for a topic: what numbers the rounds of its model."""
-        return int(
-            self.connection.value(
-                "SELECT count(*) FROM judgements WHERE topic = (SELECT topic FROM topics WHERE query_id = ?)",
-                (query_id,),
-            )
+        """Count a topic's entries in the log, which number the rounds of its model."""
+        return self.connection.count(
+            "SELECT count(*) FROM judgements WHERE topic = (SELECT topic FROM topics WHERE query_id = ?)",
+            (query_id,),
         )
 
     def judged_among(self, query_id: str, newest: int) -> int:
-        """Documents of a topic that are judged now and were not before the newest so many entries of its log."""
+        """Count a topic's documents that are judged now and were not before the `newest` entries of its log."""
         if newest <= 0:
             return 0
-        # A sign before an id keeps SQLite from walking through the topic's log for each document.
-        return int(
-            self.connection.value(
-                """
+        # A sign before an id keeps SQLite from scanning the topic's log for each document.
+        return self.connection.count(
+            """
                 WITH t AS (SELECT topic FROM topics WHERE query_id = :query_id),
                      new AS (SELECT id, doc FROM judgements WHERE topic = (SELECT topic FROM t)
                              ORDER BY id DESC LIMIT :newest),
@@ -283,26 +261,16 @@ class JudgementTables:
                         AND u.annotator = b.annotator AND u.counts_as = b.counts_as
                         AND +u.id > b.id AND +u.id < first.id))
                 """,
-                {"query_id": query_id, "newest": newest},  # type: ignore[arg-type]
-            )
-        )
-
-    def log_sizes(self) -> dict[str, int]:
-        """Entries in the log for each topic that has any."""
-        return dict(
-            self.connection.db.conn.execute(
-                "SELECT t.query_id, count(*) FROM judgements AS j JOIN topics AS t USING (topic) "
-                "GROUP BY t.topic ORDER BY t.topic"
-            ).fetchall()
+            {"query_id": query_id, "newest": newest},
         )
 
     def decisions(self, query_id: str | None = None) -> pd.DataFrame:
-        """What stands of a topic, or of all: one row for each annotator's last word on each document.
+        """Return the current judgement of each annotator and document of a topic, or of all topics.
 
-        ``query_id``, ``doc_id``, ``row`` (of the matrix), ``annotator``, ``counts_as``, ``kind``, ``relevance`` (null
-        where no grade could be given), ``strategy``, ``model_round``, ``probability``, ``judged_at``: these of the
-        first judgement of the pair, or the first after it was last taken back; in the order of these. Of several
-        adjudications the last one counts, so these are in the order in which they were last changed.
+        ``query_id``, ``doc_id``, ``row`` (of the matrix), ``annotator``, ``counts_as``, ``kind``, ``relevance`` (null:
+        cannot judge), and of the annotator's first judgement of the pair since the last undo ``strategy``,
+        ``model_round``, ``probability``, ``judged_at``. In the order of these first judgements, but adjudications in
+        the order of their last change.
         """
         return self.connection.frame(
             f"""
@@ -323,15 +291,14 @@ class JudgementTables:
         )
 
     def judged_rows(self, query_id: str) -> list[int]:
-        """Matrix rows of the documents of a topic that somebody has judged, ascending."""
-        rows = self.connection.db.conn.execute(
+        """Return the matrix rows of a topic's judged documents, ascending."""
+        return self.connection.column(
             "SELECT DISTINCT doc - 1 FROM words WHERE topic = (SELECT topic FROM topics WHERE query_id = ?) ORDER BY 1",
             (query_id,),
         )
-        return [row for (row,) in rows]
 
     def judged_since(self, query_id: str, annotator: str, count: int) -> float:
-        """When the annotator made the last but `count` judgement of the topic, seconds since 1970; 0 before."""
+        """Return the time of the annotator's `count`-th newest judgement of a topic, in seconds since 1970, or 0."""
         judged_at: str | None = self.connection.value(
             "SELECT judged_at FROM judgements WHERE topic = (SELECT topic FROM topics WHERE query_id = ?) "
             "AND annotator = ? ORDER BY id DESC LIMIT 1 OFFSET ?",
@@ -340,8 +307,8 @@ class JudgementTables:
         return 0.0 if judged_at is None else datetime.fromisoformat(judged_at).timestamp()
 
     def skipped(self) -> dict[str, tuple[int, int]]:
-        """Documents that somebody skipped and nobody has judged: topic -> how many, and how many of them were drawn."""
-        rows = self.connection.db.conn.execute(
+        """Count skipped, unjudged documents by topic, and those of them that were drawn at random."""
+        rows = self.connection.execute(
             """
             SELECT t.query_id, count(DISTINCT s.doc),
                    count(DISTINCT CASE WHEN l.strategy = 'random' THEN s.doc END)
@@ -354,14 +321,12 @@ class JudgementTables:
         return {query_id: (skipped, drawn) for query_id, skipped, drawn in rows}
 
     def grades_of(self, query_id: str, annotator: str, doc_ids: Sequence[str]) -> Mapping[str, int | None]:
-        """The annotator's standing judgements of these documents: document id -> grade (None: cannot judge)."""
-        return dict(
-            self.connection.db.conn.execute(
-                "SELECT d.doc_id, j.relevance FROM documents AS d JOIN words AS w ON w.doc = d.doc "
-                "AND w.topic = (SELECT topic FROM topics WHERE query_id = ?) AND w.annotator = ? "
-                "AND w.counts_as = 'judgement' "
-                "JOIN judgements AS j ON j.id = w.judgement "
-                "WHERE d.doc_id IN (SELECT value FROM json_each(?)) ORDER BY d.doc",
-                (query_id, annotator, json_text(doc_ids)),
-            ).fetchall()
+        """Return the annotator's current grade of each of these documents that they judged; None: cannot judge."""
+        return self.connection.mapping(
+            "SELECT d.doc_id, j.relevance FROM documents AS d JOIN words AS w ON w.doc = d.doc "
+            "AND w.topic = (SELECT topic FROM topics WHERE query_id = ?) AND w.annotator = ? "
+            "AND w.counts_as = 'judgement' "
+            "JOIN judgements AS j ON j.id = w.judgement "
+            "WHERE d.doc_id IN (SELECT value FROM json_each(?)) ORDER BY d.doc",
+            (query_id, annotator, json_text(doc_ids)),
         )

@@ -1,31 +1,29 @@
-"""Pairs chosen for judging, and what samples did not draw."""
+"""The pool, and the pairs that samples left out."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
 from collection import clock
-from collection.store.connection import Connection, held_back, writes
+from collection.store.connection import Repository, held_back, json_text, writes
 from collection.store.corpus import CorpusTables
 
 
 @dataclass(eq=False)
-class PoolTables:
-    """Pairs chosen for judging, and what samples did not draw."""
+class PoolTables(Repository):
+    """The pool, and the pairs that samples left out."""
 
-    connection: Connection
     corpus: CorpusTables
 
     def pairs(self) -> pd.DataFrame:
-        """The pool, in the order of topics and of the pool in each.
+        """Return the pool in the order of topics, and in pool order within each.
 
-        ``query_id``, ``doc_id``, ``strategy``, ``rank``, ``probability`` (of being drawn; null where it was not
-        sampled), ``stratum``, ``pool_round`` (that brought the pair).
+        ``query_id``, ``doc_id``, ``strategy``, ``rank``, ``probability`` (of inclusion; null without sampling),
+        ``stratum``, ``pool_round``.
         """
         frame = self.connection.frame(
             "SELECT t.query_id, d.doc_id, r.strategy, p.rank, p.probability, p.stratum, p.pool_round FROM pool AS p "
@@ -35,10 +33,10 @@ class PoolTables:
         return frame.astype({"probability": "float64", "stratum": "Int64"})
 
     def sampled_out(self) -> pd.DataFrame:
-        """What samples were drawn from and did not draw, and is not in the pool by another round either.
+        """Return pairs that samples left out and that are not in the pool by another round.
 
-        ``query_id``, ``doc_id``, ``stratum``, ``probability``, ``pool_round``; in the order of topics, then by round
-        and document. A pair has a row for each round that left it out.
+        ``query_id``, ``doc_id``, ``stratum``, ``probability``, ``pool_round``; by topic, round and document. A pair
+        has a row for each round that left it out.
         """
         frame = self.connection.frame(
             "SELECT t.query_id, d.doc_id, s.stratum, s.probability, s.pool_round FROM sampled_out AS s "
@@ -49,76 +47,59 @@ class PoolTables:
         return frame.astype({"probability": "float64", "stratum": "Int64"})
 
     def rounds(self) -> pd.DataFrame:
-        """``pool_round``, ``strategy``, ``parameters``, ``runs`` (JSON), ``pairs``, ``made_at``; oldest first."""
+        """Return the rounds, oldest first; ``parameters`` and ``runs`` are JSON."""
         return self.connection.frame("SELECT * FROM pool_rounds ORDER BY pool_round")
 
     @writes
-    def add(self, pairs: pd.DataFrame, strategy: str, parameters: Mapping[str, Any], runs: Sequence[str]) -> None:
-        """Add pairs that are not in the pool yet, as one round, in the frame's order within each topic.
+    def add(self, pairs: pd.DataFrame, strategy: str, parameters: Mapping[str, object], runs: Sequence[str]) -> None:
+        """Add pairs that are not in the pool yet as one round, in the frame's order within each topic.
 
-        ``query_id``, ``doc_id``, ``rank``; where they were sampled also ``probability``, ``stratum`` and ``drawn``:
-        rows in which that is False are kept apart, see :meth:`sampled_out`.
+        ``query_id``, ``doc_id``, ``rank``; of a sample also ``probability``, ``stratum`` and ``drawn``, which is False
+        for the pairs of :meth:`sampled_out`.
         """
         if not len(pairs):
             return
-        nothing = pd.Series(None, index=pairs.index, dtype=object)
-        pairs = pairs.assign(
-            **{
-                c: pairs[c].astype(object).where(pairs[c].notna(), None) if c in pairs else nothing
-                for c in ("probability", "stratum")
-            }
-        )
-        left_out = pairs[~pairs["drawn"]] if "drawn" in pairs else pairs.iloc[:0]
+        optional = ["probability", "stratum"]
+        pairs = pairs.reindex(columns=pairs.columns.union(optional, sort=False))
+        pairs[optional] = pairs[optional].astype(object).where(pairs[optional].notna(), None)
         self.corpus.add_document_ids(pairs["doc_id"])
-        pairs = pairs.drop(left_out.index)
-        cursor = self.connection.db.conn.execute(
-            "INSERT INTO pool_rounds (strategy, parameters, runs, pairs, made_at) VALUES (?, ?, ?, ?, ?)",
-            (strategy, json.dumps(dict(parameters)), json.dumps(list(runs)), len(pairs), clock.now()),
-        )
+        drawn = pairs["drawn"].astype(bool) if "drawn" in pairs else pd.Series(True, index=pairs.index)
+        pairs, left_out = pairs[drawn], pairs[~drawn]
+        made = {"parameters": json.dumps(dict(parameters)), "runs": json_text(runs), "made_at": clock.now()}
+        pool_round = self.connection.insert("pool_rounds", {"strategy": strategy, "pairs": len(pairs), **made})
+        keys = "(SELECT topic FROM topics WHERE query_id = ?), (SELECT doc FROM documents WHERE doc_id = ?)"
         position = pairs.groupby("query_id", sort=False).cumcount()
-        self.connection.db.conn.executemany(
-            "INSERT INTO pool (topic, pool_round, position, doc, rank, probability, stratum) VALUES ("
-            "(SELECT topic FROM topics WHERE query_id = ?), ?, ?, "
-            "(SELECT doc FROM documents WHERE doc_id = ?), ?, ?, ?)",
-            (
-                (query_id, cursor.lastrowid, int(place), doc_id, int(rank), chance, stratum)
-                for query_id, doc_id, rank, place, chance, stratum in zip(
-                    pairs["query_id"],
-                    pairs["doc_id"],
-                    pairs["rank"],
-                    position,
-                    pairs["probability"],
-                    pairs["stratum"],
-                    strict=True,
-                )
+        self.connection.executemany(
+            "INSERT INTO pool (topic, doc, position, rank, probability, stratum, pool_round) "
+            f"VALUES ({keys}, ?, ?, ?, ?, {pool_round})",
+            zip(
+                pairs["query_id"],
+                pairs["doc_id"],
+                position.tolist(),
+                pairs["rank"].astype(int).tolist(),
+                pairs["probability"],
+                pairs["stratum"],
+                strict=True,
             ),
         )
-        self.connection.db.conn.executemany(
-            "INSERT INTO sampled_out (topic, doc, pool_round, stratum, probability) VALUES ("
-            "(SELECT topic FROM topics WHERE query_id = ?), (SELECT doc FROM documents WHERE doc_id = ?), ?, ?, ?)",
-            (
-                (query_id, doc_id, cursor.lastrowid, stratum, chance)
-                for query_id, doc_id, stratum, chance in zip(
-                    left_out["query_id"], left_out["doc_id"], left_out["stratum"], left_out["probability"], strict=True
-                )
-            ),
+        self.connection.executemany(
+            "INSERT INTO sampled_out (topic, doc, probability, stratum, pool_round) "
+            f"VALUES ({keys}, ?, ?, {pool_round})",
+            left_out[["query_id", "doc_id", *optional]].itertuples(index=False, name=None),
         )
 
     def rows(self, query_id: str) -> list[int]:
-        """Matrix rows of a topic's pool, in pool order."""
-        return [
-            row
-            for (row,) in self.connection.db.conn.execute(
-                "SELECT doc - 1 FROM pool WHERE topic = (SELECT topic FROM topics WHERE query_id = ?) "
-                "ORDER BY pool_round, position",
-                (query_id,),
-            )
-        ]
+        """Return the matrix rows of a topic's pool, in pool order."""
+        return self.connection.column(
+            "SELECT doc - 1 FROM pool WHERE topic = (SELECT topic FROM topics WHERE query_id = ?) "
+            "ORDER BY pool_round, position",
+            (query_id,),
+        )
 
     def wanted(self) -> pd.DataFrame:
-        """How many are to judge each pair of the pool: ``query_id``, ``doc_id``, ``wanted``, ``topic``, ``doc``.
+        """Return ``query_id``, ``doc_id``, ``wanted`` (annotators) of the pool, in the order of :meth:`pairs`.
 
-        In the order of topics, and of the pool in each. The last two are the keys for :meth:`set_wanted`.
+        ``topic`` and ``doc`` are the keys for :meth:`set_wanted`.
         """
         return self.connection.frame(
             "SELECT t.query_id, d.doc_id, p.wanted, p.topic, p.doc FROM pool AS p "
@@ -128,34 +109,31 @@ class PoolTables:
 
     @writes
     def set_wanted(self, pairs: Iterable[tuple[int, int, int]]) -> None:
-        """Write how many are to judge pairs of the pool: the number, and the keys of topic and document."""
-        self.connection.db.conn.executemany("UPDATE pool SET wanted = ? WHERE topic = ? AND doc = ?", pairs)
+        """Set the number of annotators of pooled pairs: the number, and the keys of topic and document."""
+        self.connection.executemany("UPDATE pool SET wanted = ? WHERE topic = ? AND doc = ?", pairs)
 
     def first(self, query_id: str, count: int) -> list[str]:
-        """The first documents of a topic's pool that have a text, in the order of the pool."""
-        rows = self.connection.db.conn.execute(
+        """Return the first documents of a topic's pool that have a text, in pool order."""
+        return self.connection.column(
             "SELECT d.doc_id FROM pool AS p JOIN documents AS d USING (doc) "
             "WHERE p.topic = (SELECT topic FROM topics WHERE query_id = ?) AND d.text IS NOT NULL "
             "ORDER BY p.pool_round, p.position LIMIT ?",
             (query_id, count),
         )
-        return [doc_id for (doc_id,) in rows]
 
     def missing(self, query_id: str, doc_ids: Sequence[str]) -> list[str]:
-        """Which of these ids are not in a topic's pool, in their order."""
-        rows = self.connection.db.conn.execute(
+        """Return which of these ids are not in a topic's pool, in their order."""
+        return self.connection.column(
             "SELECT o.value FROM json_each(?) AS o WHERE NOT EXISTS (SELECT 1 FROM documents AS d "
             "JOIN pool AS p ON p.doc = d.doc AND p.topic = (SELECT topic FROM topics WHERE query_id = ?) "
             "WHERE d.doc_id = o.value) ORDER BY o.key",
-            (json.dumps(list(doc_ids)), query_id),
+            (json_text(doc_ids), query_id),
         )
-        return [doc_id for (doc_id,) in rows]
 
     def without_text(self) -> dict[str, int]:
-        """Topics with pairs in their pool that nobody has judged and that are held back, and how many these are."""
-        rows = self.connection.db.conn.execute(
+        """Count the pooled pairs that are unjudged and held back, by topic that has any."""
+        return self.connection.mapping(
             f"SELECT t.query_id, count(*) FROM pool AS p JOIN topics AS t USING (topic) WHERE {held_back('p.doc')} "
             "AND NOT EXISTS (SELECT 1 FROM words AS w WHERE w.topic = p.topic AND w.doc = p.doc) "
             "GROUP BY p.topic ORDER BY p.topic"
         )
-        return dict(rows.fetchall())

@@ -1,20 +1,16 @@
-"""What is handed out: modes of topics, candidates, leases and skips."""
+"""The queue of an annotator: modes of topics, candidates, leases and skips."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from collection.records import (
-    QRELS_ANNOTATOR,
-    Candidate,
-)
-from collection.store.connection import SAID, Connection, held_back, held_by_others, json_text, writes
+from collection.records import QRELS_ANNOTATOR, Candidate
+from collection.store.connection import JUDGED_PAIRS, Repository, held_back, held_by_others, json_text, writes
 
 
-class Way(NamedTuple):
-    """How a pair came up: what a lease keeps until the judgement is made."""
+class Selection(NamedTuple):
+    """A document, and how it was selected for judging; its lease keeps this until the judgement is made."""
 
     doc_id: str
     strategy: str | None = None
@@ -23,7 +19,7 @@ class Way(NamedTuple):
     probability: float | None = None
 
 
-# The fields of a Candidate, in their order; `t`, `d` are topic and document, rank and wanted are given by the caller.
+# The fields of a Candidate, in order, for the topic `t` and the document `d`.
 _STATE = f"""
     d.doc_id, {{rank}} AS rank, {held_back("d.doc")} AS held_back,
     EXISTS (SELECT 1 FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
@@ -41,18 +37,10 @@ _STATE = f"""
 
 
 class Demand(NamedTuple):
-    """Whether a pair still wants a judgement of one annotator.
+    """What decides whether a pair still needs a judgement by one annotator.
 
-    Attributes
-    ----------
-    others, qrels, leased
-        How many others have judged it, how many of these are imported qrels, and how many more hold it now.
-    held
-        Whether the annotator holds it now.
-    wanted
-        How many are to judge it; None outside the pool.
-    adjudicated, calibration
-        Whether somebody ended it; whether everybody judges it.
+    `others` have judged it, of which `qrels` are imported, and `leased` more hold it now; `held`: the annotator holds
+    it now. `wanted` annotators are to judge it, None outside the pool.
     """
 
     others: int
@@ -64,22 +52,19 @@ class Demand(NamedTuple):
     calibration: bool
 
 
-@dataclass(eq=False)
-class QueueTables:
-    """What is handed out: modes of topics, candidates, leases and skips."""
-
-    connection: Connection
+class QueueTables(Repository):
+    """The queue of an annotator: modes of topics, candidates, leases and skips."""
 
     def modes(self) -> list[tuple[str, str | None, bool]]:
-        """Every topic's id, mode (None where the campaign's holds) and whether it is closed, in order."""
-        rows = self.connection.db.conn.execute(
+        """Return the id of each topic, its own mode or None, and whether it is closed, in order."""
+        rows = self.connection.execute(
             "SELECT t.query_id, m.mode, coalesce(m.closed, 0) FROM topics AS t "
             "LEFT JOIN topic_modes AS m USING (topic) ORDER BY t.topic"
         )
         return [(query_id, mode, bool(closed)) for query_id, mode, closed in rows]
 
     def mode(self, query_id: str) -> str | None:
-        """A topic's own mode, "closed" if it is; None where the campaign's holds, or nobody knows the topic."""
+        """Return a topic's own mode, or "closed"; None if the campaign's mode applies or there is no such topic."""
         mode: str | None = self.connection.value(
             "SELECT CASE WHEN closed THEN 'closed' ELSE mode END FROM topic_modes JOIN topics USING (topic) "
             "WHERE query_id = ?",
@@ -89,8 +74,8 @@ class QueueTables:
 
     @writes
     def set_mode(self, query_id: str, mode: str | None) -> None:
-        """Give a topic a mode of its own, or with None the campaign's again; it is open then."""
-        self.connection.db.conn.execute(
+        """Open a topic in a mode of its own, or in the campaign's (None)."""
+        self.connection.execute(
             "INSERT INTO topic_modes (topic, mode) SELECT topic, ? FROM topics WHERE query_id = ? "
             "ON CONFLICT (topic) DO UPDATE SET mode = excluded.mode, closed = 0",
             (mode, query_id),
@@ -98,8 +83,8 @@ class QueueTables:
 
     @writes
     def close_topic(self, query_id: str, closed: bool = True) -> None:
-        """Close a topic, or open it again; its mode stays."""
-        self.connection.db.conn.execute(
+        """Close a topic, or reopen it; its mode stays."""
+        self.connection.execute(
             "INSERT INTO topic_modes (topic, closed) SELECT topic, ? FROM topics WHERE query_id = ? "
             "ON CONFLICT (topic) DO UPDATE SET closed = excluded.closed",
             (int(closed), query_id),
@@ -108,42 +93,38 @@ class QueueTables:
     def candidates(
         self, query_id: str, annotator: str, at: float, among: Sequence[str] | None = None
     ) -> list[Candidate]:
-        """A topic's documents as the assignment wants them; `at` is the time now, seconds since 1970.
+        """Return the pooled documents of a topic in pool order, or those `among` these ids in theirs.
 
-        Those of the pool in its order, or those `among` these ids in theirs. ``wanted`` is 0 outside the pool.
+        `at` is the time now, in seconds since 1970. ``wanted`` is 0 outside the pool.
         """
-        parameters = {"annotator": annotator, "query_id": query_id, "at": at, "ids": json_text(among or ())}
         if among is None:
-            sql = (
-                f"SELECT {_STATE.format(rank='p.rank', wanted='p.wanted')} FROM pool AS p "
-                "JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
-                "WHERE t.query_id = :query_id ORDER BY p.pool_round, p.position"
-            )
+            state = _STATE.format(rank="p.rank", wanted="p.wanted")
+            source = "pool AS p JOIN topics AS t USING (topic) JOIN documents AS d USING (doc) "
+            source += "WHERE t.query_id = :query_id ORDER BY p.pool_round, p.position"
         else:
-            sql = (
-                f"SELECT {_STATE.format(rank='o.key + 1', wanted='coalesce(p.wanted, 0)')} "
-                "FROM json_each(:ids) AS o "
-                "JOIN documents AS d ON d.doc_id = o.value JOIN topics AS t ON t.query_id = :query_id "
-                "LEFT JOIN pool AS p ON p.topic = t.topic AND p.doc = d.doc ORDER BY o.key"
-            )
-        return list(map(Candidate._make, self.connection.db.conn.execute(sql, parameters)))
+            state = _STATE.format(rank="o.key + 1", wanted="coalesce(p.wanted, 0)")
+            source = "json_each(:ids) AS o JOIN documents AS d ON d.doc_id = o.value "
+            source += "JOIN topics AS t ON t.query_id = :query_id "
+            source += "LEFT JOIN pool AS p ON p.topic = t.topic AND p.doc = d.doc ORDER BY o.key"
+        parameters = {"annotator": annotator, "query_id": query_id, "at": at, "ids": json_text(among or ())}
+        return list(map(Candidate._make, self.connection.execute(f"SELECT {state} FROM {source}", parameters)))
 
     @writes
     def skip(self, query_id: str, doc_id: str, annotator: str, at: float) -> None:
-        """Note that an annotator put a pair off."""
-        self.connection.db.conn.execute(
+        """Record that an annotator skipped a pair."""
+        self.connection.execute(
             "INSERT OR IGNORE INTO skips SELECT topic, doc, ?, ? FROM topics, documents "
             "WHERE query_id = ? AND doc_id = ?",
             (annotator, at, query_id, doc_id),
         )
 
     @writes
-    def lease(self, query_id: str, ways: Iterable[Way], annotator: str, at: float, until: float) -> None:
-        """Reserve pairs for an annotator from now (`at`) until a time, each with how it came up.
+    def lease(self, query_id: str, selections: Iterable[Selection], annotator: str, at: float, until: float) -> None:
+        """Reserve pairs for an annotator from now (`at`) until a time.
 
-        What they found by searching stays found so while they hold it, and what was drawn and skipped stays drawn.
+        A pair that they found by searching and hold, or that was drawn at random and skipped, keeps its selection.
         """
-        self.connection.db.conn.executemany(
+        self.connection.executemany(
             """
             INSERT INTO leases (topic, doc, annotator, until, strategy, pool_rank, model_round, probability)
             SELECT topic, doc, ?, ?, ?, ?, ?, ? FROM topics, documents WHERE query_id = ? AND doc_id = ?
@@ -156,107 +137,97 @@ class QueueTables:
                         AND s.annotator = leases.annotator))
                     UNION ALL SELECT strategy, pool_rank, model_round, probability LIMIT 1)
             """,
-            [(annotator, until, *way[1:], query_id, way.doc_id, at) for way in ways],
+            [(annotator, until, *chosen[1:], query_id, chosen.doc_id, at) for chosen in selections],
         )
 
     @writes
     def prolong(self, query_id: str, doc_ids: Sequence[str], annotator: str, until: float) -> None:
-        """Reserve what an annotator holds until a later time; how it came up stays as it is."""
-        self.connection.db.conn.execute(
+        """Reserve what an annotator holds until a later time."""
+        self.connection.execute(
             "UPDATE leases SET until = ? WHERE annotator = ? "
             "AND topic = (SELECT topic FROM topics WHERE query_id = ?) "
             "AND doc IN (SELECT doc FROM documents WHERE doc_id IN (SELECT value FROM json_each(?)))",
             (until, annotator, query_id, json_text(doc_ids)),
         )
 
-    def held(self, query_id: str, at: float, but: str | None = None) -> int:
-        """Documents of a topic that are unjudged and on lease now; those of one annotator can be left out.
+    def count_unavailable(self, query_id: str, at: float, annotator: str | None = None) -> int:
+        """Count a topic's unjudged documents that are on lease now, to others than the annotator if one is named.
 
-        With `but`, those that this annotator has skipped and not judged count as well: neither come up for them.
+        Documents that this annotator skipped count as well, as they do not come up either.
         """
-        return int(
-            self.connection.value(
-                """
-                SELECT count(*) FROM (
-                    SELECT l.doc FROM leases AS l
-                    WHERE l.topic = (SELECT topic FROM topics WHERE query_id = :query_id)
-                      AND l.until > :at AND l.annotator IS NOT :but
-                    UNION SELECT s.doc FROM skips AS s
-                    WHERE s.topic = (SELECT topic FROM topics WHERE query_id = :query_id) AND s.annotator = :but
-                ) AS h WHERE NOT EXISTS (
-                    SELECT 1 FROM words AS w WHERE w.doc = h.doc
-                      AND w.topic = (SELECT topic FROM topics WHERE query_id = :query_id))
-                """,
-                {"query_id": query_id, "at": at, "but": but},  # type: ignore[arg-type]
-            )
-        )
+        sql = """
+            SELECT count(*) FROM (
+                SELECT doc FROM leases WHERE topic = :topic AND until > :at AND annotator IS NOT :annotator
+                UNION SELECT doc FROM skips WHERE topic = :topic AND annotator = :annotator
+            ) AS u WHERE NOT EXISTS (SELECT 1 FROM words AS w WHERE w.doc = u.doc AND w.topic = :topic)
+        """
+        topic = self.connection.topic_key(query_id)
+        return self.connection.count(sql, {"topic": topic, "at": at, "annotator": annotator})
 
-    def out_of_reach_rows(self, query_id: str, at: float, annotator: str) -> list[int]:
-        """Matrix rows of what a topic's loop does not bring to an annotator now, ascending.
+    def unavailable_rows(self, query_id: str, at: float, annotator: str) -> list[int]:
+        """Return the matrix rows that a topic's loop does not offer an annotator now, ascending.
 
         These documents are judged, on lease to others, or skipped by the annotator.
         """
-        rows = self.connection.db.conn.execute(
-            """
-            WITH t AS (SELECT topic FROM topics WHERE query_id = :query_id)
+        sql = """
             SELECT doc - 1 FROM (
-                SELECT doc FROM words WHERE topic = (SELECT topic FROM t)
-                UNION SELECT doc FROM leases
-                WHERE topic = (SELECT topic FROM t) AND until > :at AND annotator <> :annotator
-                UNION SELECT doc FROM skips WHERE topic = (SELECT topic FROM t) AND annotator = :annotator
+                SELECT doc FROM words WHERE topic = :topic
+                UNION SELECT doc FROM leases WHERE topic = :topic AND until > :at AND annotator <> :annotator
+                UNION SELECT doc FROM skips WHERE topic = :topic AND annotator = :annotator
             ) ORDER BY doc
-            """,
-            {"query_id": query_id, "at": at, "annotator": annotator},
-        )
-        return [row for (row,) in rows]
+        """
+        topic = self.connection.topic_key(query_id)
+        return self.connection.column(sql, {"topic": topic, "at": at, "annotator": annotator})
 
-    def spoken_for(self, at: float, query_id: str | None = None, but: str | None = None) -> int:
-        """Documents that are judged or on lease now, of a topic, or pairs of all; leases of one can be left out."""
-        # An index finds the rows of a topic only where the condition names nothing else.
-        of = "" if query_id is None else "AND topic = (SELECT topic FROM topics WHERE query_id = :query_id)"
-        return int(
-            self.connection.value(
-                f"SELECT count(*) FROM (SELECT topic, doc FROM words WHERE true {of} UNION "
-                f"SELECT topic, doc FROM leases WHERE until > :at AND annotator IS NOT :but {of})",
-                {"query_id": query_id, "at": at, "but": but},  # type: ignore[arg-type]
-            )
-        )
+    def count_taken(self, query_id: str, at: float, annotator: str | None) -> int:
+        """Count a topic's documents that are judged, or on lease now to others than the annotator."""
+        sql = """
+            SELECT count(*) FROM (
+                SELECT doc FROM words WHERE topic = :topic
+                UNION SELECT doc FROM leases WHERE topic = :topic AND until > :at AND annotator IS NOT :annotator)
+        """
+        topic = self.connection.topic_key(query_id)
+        return self.connection.count(sql, {"topic": topic, "at": at, "annotator": annotator})
 
-    def spoken_for_topics(self, at: float, but: str | None = None, query_id: str | None = None) -> dict[str, int]:
-        """The same for each topic that has any; with `query_id` only the leases that `but` has there are left out."""
-        rows = self.connection.db.conn.execute(
+    def count_taken_by_topic(
+        self, at: float, annotator: str | None = None, query_id: str | None = None
+    ) -> dict[str, int]:
+        """Return :meth:`count_taken` by topic; with `query_id`, only that topic leaves out the annotator's leases."""
+        return self.connection.mapping(
             """
             SELECT t.query_id, count(*) FROM (
                 SELECT topic, doc FROM words
-                UNION SELECT l.topic, l.doc FROM leases AS l JOIN topics AS o USING (topic)
-                WHERE l.until > :at AND NOT (l.annotator IS :but AND (:query_id IS NULL OR o.query_id = :query_id))
+                UNION SELECT l.topic, l.doc FROM leases AS l JOIN topics AS o USING (topic) WHERE l.until > :at
+                AND NOT (l.annotator IS :annotator AND (:query_id IS NULL OR o.query_id = :query_id))
             ) JOIN topics AS t USING (topic) GROUP BY t.topic ORDER BY t.topic
             """,
-            {"at": at, "but": but, "query_id": query_id},
+            {"at": at, "annotator": annotator, "query_id": query_id},
         )
-        return dict(rows.fetchall())
 
     @writes
-    def end_leases(self, query_id: str, but: Sequence[str], annotator: str, at: float, *, others: bool = False) -> None:
-        """End an annotator's leases in a topic, `but` those on these documents; with `others` in all other topics, too.
+    def end_leases(
+        self, query_id: str, annotator: str, at: float, *, keep: Sequence[str] = (), others: bool = False
+    ) -> None:
+        """End an annotator's leases in a topic except on the documents to `keep`, with `others` in other topics, too.
 
-        A lease that has ended still says how the pair came up, should its judgement arrive late.
+        An ended lease keeps the selection of the pair for a judgement that arrives late.
         """
-        topic = self.connection.value("SELECT topic FROM topics WHERE query_id = ?", (query_id,))
-        self.connection.db.conn.execute(
+        topic = self.connection.topic_key(query_id)
+        self.connection.execute(
             "UPDATE leases SET until = ? WHERE annotator = ? AND until > ? AND topic = ? "
             "AND doc NOT IN (SELECT doc FROM documents WHERE doc_id IN (SELECT value FROM json_each(?)))",
-            (at, annotator, at, topic, json_text(but)),
+            (at, annotator, at, topic, json_text(keep)),
         )
         if others:
-            self.connection.db.conn.execute(
+            self.connection.execute(
                 "UPDATE leases SET until = ? WHERE annotator = ? AND until > ? AND topic <> ?",
                 (at, annotator, at, topic),
             )
 
     def demand(self, query_id: str, doc_id: str, annotator: str, at: float) -> Demand:
-        """Whether a pair wants a judgement of an annotator at a time (seconds since 1970)."""
-        row = self.connection.db.conn.execute(
+        """Return what decides whether a pair needs a judgement by an annotator, at a time in seconds since 1970."""
+        pair = {"query_id": query_id, "doc_id": doc_id}
+        row = self.connection.execute(
             f"""
             SELECT (SELECT count(*) FROM words AS w WHERE w.topic = t.topic AND w.doc = d.doc
                       AND w.annotator <> :annotator AND w.counts_as = 'judgement'),
@@ -271,35 +242,23 @@ class QueueTables:
                    EXISTS (SELECT 1 FROM calibration AS c WHERE c.topic = t.topic AND c.doc = d.doc)
             FROM topics AS t, documents AS d WHERE t.query_id = :query_id AND d.doc_id = :doc_id
             """,
-            {
-                "query_id": query_id,
-                "doc_id": doc_id,
-                "annotator": annotator,
-                "at": at,
-                "qrels": f"{QRELS_ANNOTATOR}*",
-            },
+            pair | {"annotator": annotator, "at": at, "qrels": f"{QRELS_ANNOTATOR}*"},
         ).fetchone()
         others, qrels, leased, held, wanted, adjudicated, calibration = row
         return Demand(others, qrels, leased, bool(held), wanted, bool(adjudicated), bool(calibration))
 
-    def begun(self, query_id: str, annotator: str, at: float) -> list[tuple[str, int, int | None]]:
-        """Pairs that others have judged, this annotator has not, and nobody has ended, the oldest first.
-
-        Those that wait for a text are not among them.
+    def judged_by_others(self, query_id: str, annotator: str, at: float) -> list[tuple[str, int, int | None]]:
+        """Return judgeable pairs that others judged, this annotator did not, and nobody adjudicated, oldest first.
 
         Document id, how many others have judged it or hold it at this time, and how many are to judge it (None outside
         the pool).
         """
-        return self.connection.db.conn.execute(
-            f"SELECT d.doc_id, s.said + {held_by_others('s.topic', 's.doc')}, p.wanted "
-            f"FROM ({SAID.format(where='WHERE topic = :topic')}) AS s "
+        return self.connection.execute(
+            f"SELECT d.doc_id, s.judgements + {held_by_others('s.topic', 's.doc')}, p.wanted "
+            f"FROM ({JUDGED_PAIRS.format(where='WHERE topic = :topic')}) AS s "
             "JOIN documents AS d USING (doc) LEFT JOIN pool AS p ON p.topic = s.topic AND p.doc = s.doc "
-            f"WHERE NOT s.mine AND NOT s.ended AND NOT {held_back('s.doc')} ORDER BY "
-            # The sign keeps SQLite from walking through the topic's log in search of the smallest id.
+            f"WHERE NOT s.mine AND NOT s.adjudicated AND NOT {held_back('s.doc')} ORDER BY "
+            # The sign keeps SQLite from scanning the topic's log for the smallest id.
             "(SELECT min(+j.id) FROM judgements AS j WHERE j.topic = s.topic AND j.doc = s.doc)",
-            {
-                "annotator": annotator,
-                "at": at,
-                "topic": self.connection.value("SELECT topic FROM topics WHERE query_id = ?", (query_id,)),
-            },
+            {"annotator": annotator, "at": at, "topic": self.connection.topic_key(query_id)},
         ).fetchall()

@@ -1,66 +1,56 @@
-"""Settings by key, and texts that are too long for them."""
+"""Settings by key, long texts, and card arrangements."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 from collection.characters import require_writable
-from collection.store.connection import Connection, writes
+from collection.store.connection import Repository, writes
 
 
-@dataclass(eq=False)
-class SettingsTable:
-    """Settings by key, and texts that are too long for them."""
-
-    connection: Connection
+class SettingsTable(Repository):
+    """Settings by key, long texts, and card arrangements."""
 
     def all(self) -> dict[str, Any]:
-        """All settings."""
-        rows = self.connection.db.conn.execute("SELECT key, value FROM settings ORDER BY key")
-        return {key: json.loads(value) for key, value in rows}
+        """Return all settings."""
+        rows = self.connection.mapping("SELECT key, value FROM settings ORDER BY key")
+        return {key: json.loads(value) for key, value in rows.items()}
 
     def get(self, key: str, default: Any = None) -> Any:
-        """One setting; the default where nobody has set it."""
+        """Return a setting, or the default."""
         value = self.connection.value("SELECT value FROM settings WHERE key = ?", (key,))
         return default if value is None else json.loads(value)
 
     @writes
-    def put(self, key: str, value: Any) -> None:
-        """Set one setting; `value` is anything that JSON can write, with text that UTF-8 can write.
-
-        Raises
-        ------
-        InputError
-            A text in it cannot be written as UTF-8. JSON would keep it, and whatever reads it later would fail.
-        """
+    def put(self, key: str, value: object) -> None:
+        """Keep a setting, any value that JSON can write; InputError for text that UTF-8 cannot write."""
         require_writable(value, f"setting {key}")
-        self.connection.db.conn.execute(
+        self.connection.execute(
             "INSERT INTO settings (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
             (key, json.dumps(value)),
         )
 
     def text(self, name: str) -> str:
-        """A long text by name; empty where there is none."""
+        """Return a long text by name, or an empty one."""
         return str(self.connection.value("SELECT text FROM texts WHERE name = ?", (name,)) or "")
 
     @writes
     def put_text(self, name: str, text: str) -> None:
-        """Keep a long text."""
-        self.connection.db.conn.execute(
+        """Keep a long text under a name."""
+        self.connection.execute(
             "INSERT INTO texts VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text", (name, text)
         )
 
-    def card_arrangement(self, annotator: str) -> dict[str, Any] | None:
-        """How the annotator has arranged their card; None where they have not."""
+    def card_arrangement(self, annotator: str) -> dict[str, object] | None:
+        """Return how the annotator arranged their card, or None."""
         settings = self.connection.value("SELECT settings FROM card_settings WHERE annotator = ?", (annotator,))
         return None if settings is None else dict(json.loads(settings))
 
     @writes
     def keep_card_arrangement(self, annotator: str, settings: str) -> None:
-        """Keep how an annotator has arranged their card: a JSON object as text."""
-        self.connection.db.conn.execute(
+        """Keep the arrangement of an annotator's card: a JSON object as text."""
+        self.connection.execute(
             "INSERT INTO card_settings VALUES (?, ?) "
             "ON CONFLICT (annotator) DO UPDATE SET settings = excluded.settings",
             (annotator, settings),

@@ -33,7 +33,7 @@ import pandas as pd
 from collection import formats
 from collection.active_learning.features import top
 from collection.active_learning.training_round import Recipe
-from collection.simulation import Case, Played, cases, measure, play_loop, play_pooling
+from collection.simulation import Case, JudgingOrder, cases, measure, replay_loop, replay_pooling
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT.parent / "shared" / "data"
@@ -113,13 +113,13 @@ def with_runs(topics: int | None) -> bool:
             pooled = len(np.unique(np.concatenate(case.rankings))) if case.rankings else 0
             row = {}
             for s in POOLING:
-                orders = [play_pooling(case, s, seed, level=level).order for seed in range(5)]
+                orders = [replay_pooling(case, s, seed, level=level).order for seed in range(5)]
                 row[s] = float(np.mean([to_recall(case, order, level) for order in orders]))
                 row[f"{s}, capped"] = to_recall(case, orders[0], level, most=pooled)
             row["reached by runs"] = float(row["rrf"] <= pooled)
             text = replace(case, space=replace(case.space, evidence=None))
-            row["loop"] = to_recall(case, play_loop(case, Recipe(level=level), 0).order, level)
-            row["loop-text"] = to_recall(case, play_loop(text, Recipe(level=level), 0).order, level)
+            row["loop"] = to_recall(case, replay_loop(case, Recipe(level=level), 0).order, level)
+            row["loop-text"] = to_recall(case, replay_loop(text, Recipe(level=level), 0).order, level)
             row["ELAS u4"] = to_recall(case, np.array(u4.order(text, level)), level)
             values[case.query_id] = row
             print(f"\r  {name} {number + 1}/{len(found)}", end="", file=sys.stderr, flush=True)
@@ -156,7 +156,7 @@ def priors_of(case: Case, level: int, seeds: int = 3) -> list[np.ndarray]:
     return drawn
 
 
-def asreview(found: list[Case], priors: dict[str, list[np.ndarray]], level: int) -> dict[str, list[Played]]:
+def asreview(found: list[Case], priors: dict[str, list[np.ndarray]], level: int) -> dict[str, list[JudgingOrder]]:
     """The same reviews by ASReview, in its own environment."""
     python = ENVIRONMENT / "bin" / "python"
     if not python.exists():
@@ -182,7 +182,7 @@ def asreview(found: list[Case], priors: dict[str, list[np.ndarray]], level: int)
         answers = json.loads(files[1].read_text(encoding="utf-8"))
     return {
         case.query_id: [
-            Played(
+            JudgingOrder(
                 np.array(a["order"]), p, np.arange(len(a["order"])), np.zeros(len(a["order"]), dtype=bool),
                 np.full(len(a["order"]), np.nan), a["seconds"],
             )
@@ -203,7 +203,7 @@ def with_priors(topics: int | None) -> bool:
     for case in found:
         for seed, prior in enumerate(priors[case.query_id]):
             for tool, how in (("loop", replace(recipe, grades="threshold")), ("loop, grades", recipe)):
-                played = play_loop(case, how, seed, priors=prior)
+                played = replay_loop(case, how, seed, priors=prior)
                 rows.append({"review": case.query_id, "tool": tool, **measure(case, played, level)})
             rows.append(
                 {"review": case.query_id, "tool": "ASReview", **measure(case, theirs[case.query_id][seed], level)}
@@ -241,7 +241,7 @@ def speed() -> bool:
     for _ in range(3):
         begun = time.perf_counter()
         one = next(c for c in cases(mine, frames[0], frames[1], scope="prefix", level=level) if c.query_id == name)
-        played = play_loop(one, Recipe.with_priors(level=level), 0, priors=prior[0])
+        played = replay_loop(one, Recipe.with_priors(level=level), 0, priors=prior[0])
         times.append(time.perf_counter() - begun)
         savings.append(measure(one, played, level)["WSS@95"])
     theirs = asreview([case], {name: prior}, level)[name][0]

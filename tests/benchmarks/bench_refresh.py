@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from collection.active_learning.features import Vectors, matvec
-from collection.active_learning.training_round import Ranking, Recipe, Space, one_round
+from collection.active_learning.training_round import Ranking, Recipe, Space, train_and_rank
 
 ROOT = Path(__file__).parents[2]
 FAST = ROOT / ".bench" / "fast"
@@ -93,7 +93,7 @@ def refresher(vectors: Vectors, threads: int) -> tuple[Callable[[], object], np.
 
     def refresh() -> Ranking:
         matvec.cores = lambda: threads
-        return one_round(space, judged, grades, Recipe(), 0, NEXT)
+        return train_and_rank(space, judged, grades, Recipe(), 0, NEXT)
 
     model = refresh().model
     assert model is not None

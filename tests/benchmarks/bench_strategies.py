@@ -14,7 +14,7 @@ from pathlib import Path
 from evaluation_files import dense
 
 from collection import formats
-from collection.pooling import in_words, strategies
+from collection.pooling import format_parameters, strategies
 
 STRATEGIES = strategies(adaptive=False)
 
@@ -33,7 +33,7 @@ def main() -> None:
             pool = entry.function(runs)
             seconds.append(time.perf_counter() - begun)
         pairs = int(pool["drawn"].sum()) if "drawn" in pool else len(pool)
-        print(f"{entry.name:<12}{statistics.median(seconds):>8.2f}{pairs:>9,}  {in_words(entry.parameters)}")
+        print(f"{entry.name:<12}{statistics.median(seconds):>8.2f}{pairs:>9,}  {format_parameters(entry.parameters)}")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from annotate.judging.card import ADJUDICATE, CARDS, script
-from collection.preferences import Ahead, ahead, plan
+from collection.preferences import Lookahead, look_ahead, plan
 from tests.browser.card_harness import REASONS, Harness, page_of
 from tests.browser.card_page import Card
 from tests.browser.chromium import PATIENCE
@@ -117,14 +117,14 @@ class Desk:
         said = [(row["left"], row["right"], row["kind"]) for row in self.said(query_id)]
         made = plan(ids, said, query_id)
 
-        def tree(node: Ahead) -> dict[str, Any]:
+        def tree(node: Lookahead) -> dict[str, Any]:
             if node.pair is None:
                 return {"pair": None}
             then = {kind: tree(after) for kind, after in node.then.items()}
             return {"pair": list(node.pair)} | ({"then": then} if then else {})
 
         pairs = [] if made.pair is None else [list(made.pair)]
-        following = tree(ahead(ids, said, query_id, AHEAD))
+        following = tree(look_ahead(ids, said, query_id, AHEAD))
         return {"pairs": pairs, "next": following, "done": made.done, "expected": made.expected}
 
     def is_done(self, query_id: str) -> bool:

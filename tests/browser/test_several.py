@@ -167,7 +167,7 @@ def test_two_annotators_and_a_manager(serving: Serving, built: tuple[Path], brow
 def check_agreement(manager: Page, serving: Serving, labels: Path) -> None:
     """The page says what the library says of the exported labels."""
     found = agreement.agreement(formats.read_labels(labels), resamples=0)
-    alpha = agreement.value_of(found.values, "alpha-ordinal")["value"]
+    alpha = agreement.select_value(found.values, "alpha-ordinal")["value"]
     assert 0 < alpha < 1
     manager.goto(f"{serving.url}/agreement")
     expect(manager.get_by_text(f"{alpha:.3f}").first).to_be_visible()

@@ -30,7 +30,7 @@ def test_the_text_of_markdown_is_what_a_browser_has(browser: Browser) -> None:
     page = browser.new_page()
     try:
         for text in [*NASTY, *EVIL, "\n\n".join(NASTY), "> " + "- a\n" * 50]:
-            html, words = markup.drawn(text)
+            html, words = markup.render(text)
             assert page.evaluate(DRAWN, html) == [words, 0]
     finally:
         page.close()

@@ -1,14 +1,13 @@
 """Documents -> matrices for a linear model that learns while people judge.
 
-Each block is one representation: "words" (tf-idf of words), "chars" (tf-idf of character 4-grams), "dense" (somebody's
-own embeddings). Blocks stand side by side. :func:`build` makes them in memory, :func:`update` makes them, or brings
-them up to date, in a directory from which :func:`open_vectors` maps them; :func:`top` picks the best of many scores.
+Each block is one representation: "words" (tf-idf of words), "chars" (tf-idf of character 4-grams), "dense" (a user's
+embeddings). :func:`build` makes them in memory; :func:`update` makes or updates them in a directory from which
+:func:`open_vectors` maps them; :func:`top` picks the best of many scores.
 
     tokens -> counting -> (workers) -> assembling -> blocks -> matrix        storage: the same on disk
 """
 
 from collection.active_learning.features.assembly import Progress, build
-from collection.active_learning.features.blocks import Block, DenseBlock, TextBlock
 from collection.active_learning.features.files import open_vectors
 from collection.active_learning.features.matrix import Vectors
 from collection.active_learning.features.selection import top
@@ -17,11 +16,8 @@ from collection.active_learning.features.workers import ONE_THREAD
 
 __all__ = [
     "ONE_THREAD",
-    "Block",
-    "DenseBlock",
     "Progress",
     "Report",
-    "TextBlock",
     "Vectors",
     "build",
     "open_vectors",

@@ -1,64 +1,58 @@
-"""The blocks that vectors are made of: one representation of all documents each."""
+"""The blocks of vectors, each one representation of all documents."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from collection.active_learning.features.matvec import Rows
 from collection.active_learning.features.term_counts import Counts, count, places
-from collection.active_learning.features.tfidf import STEP, idf, weigh
+from collection.active_learning.features.tfidf import STEP, idf, write_weights
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 
-class Vocabulary:
-    """The terms of a block by column, and the columns by term; read when somebody asks.
+class Block(ABC):
+    """A matrix (documents, columns); the learner reads it if `learning`."""
 
-    Parameters
-    ----------
-    read
-        Gives the terms in the order of the columns.
-    """
+    def __init__(self, name: str, documents: int, columns: int, learning: bool = True) -> None:
+        self.name, self.learning = name, learning
+        self.shape: tuple[int, int] = (documents, columns)
 
-    def __init__(self, read: Callable[[], list[str]]) -> None:
-        self._read = read
+    @abstractmethod
+    def rows(self, index: Ints) -> csr_matrix:
+        """(n, columns): a copy of these rows as CSR."""
 
-    @cached_property
-    def terms(self) -> list[str]:
-        """Column -> term."""
-        return self._read()
+    @abstractmethod
+    def scores(self, weights: Floats, out: Floats, threads: int | None = None) -> None:
+        """Add the documents' scores by the weights (columns,) to `out` (documents,)."""
 
-    @cached_property
-    def columns(self) -> dict[str, int]:
-        """Term -> column."""
-        return {term: column for column, term in enumerate(self.terms)}
+    @abstractmethod
+    def blank(self) -> NDArray[np.bool_]:
+        """(documents,) bool: rows without a value."""
+
+    def vectorize(self, text: str) -> csr_matrix:
+        """(1, columns): the text as if it were a document; zeros where the block was not made from texts."""
+        from scipy.sparse import csr_matrix
+
+        return csr_matrix((1, self.shape[1]), dtype=np.float32)
+
+    def term(self, column: int) -> str:
+        """The column's name for people."""
+        return f"{self.name}:{column}"
 
 
-class TextBlock:
-    """A block of terms: a sparse matrix.
-
-    Parameters
-    ----------
-    name
-        "words", "chars", or the name of a matrix that came ready.
-    indptr, indices, values
-        The CSR matrix: int64, int32, float32; arrays or memory maps.
-    columns
-        How many.
-    counts, frequency, lengths, documents, vocabulary
-        What the values were made from: occurrences (uint16), documents with each term, words of each document,
-        documents with a text, terms. None where the matrix came ready.
-    bigrams
-        Whether some terms are pairs of words.
-    learning
-        Whether the learner reads the block; "words" is there in any case, for BM25.
-    """
+class SparseBlock(Block):
+    """A sparse matrix: int64, int32 and float32 arrays or memory maps, as in CSR."""
 
     def __init__(
         self,
@@ -67,26 +61,16 @@ class TextBlock:
         indices: NDArray[np.int32],
         values: Floats,
         columns: int,
-        *,
-        counts: NDArray[np.uint16] | None = None,
-        frequency: Ints | None = None,
-        lengths: Ints | None = None,
-        documents: int = 0,
-        vocabulary: Vocabulary | None = None,
-        bigrams: bool = False,
         learning: bool = True,
     ) -> None:
-        self.name, self.learning, self.bigrams = name, learning, bigrams
-        self.shape: tuple[int, int] = (len(indptr) - 1, columns)
+        super().__init__(name, len(indptr) - 1, columns, learning)
         self.indptr, self.indices, self.values = indptr, indices, values
-        self.counts, self.frequency, self.lengths, self.documents = counts, frequency, lengths, documents
-        self.vocabulary = vocabulary
 
     def __repr__(self) -> str:
         return f"<block {self.name!r}: {self.shape[0]:,} x {self.shape[1]:,}, {len(self.values):,} values>"
 
     @cached_property
-    def matrix(self) -> Any:
+    def matrix(self) -> csr_matrix:
         """(documents, columns) as a scipy CSR matrix of float32 on the same arrays."""
         return self._all.csr(0, self.shape[0])
 
@@ -94,7 +78,7 @@ class TextBlock:
     def _all(self) -> Rows:
         return Rows(self.indptr, self.indices, self.values, self.shape[1])
 
-    def rows(self, index: Ints) -> Any:
+    def rows(self, index: Ints) -> csr_matrix:
         """(n, columns): a copy of these rows as CSR, without zeros."""
         from scipy.sparse import csr_matrix
 
@@ -104,116 +88,129 @@ class TextBlock:
         return chosen
 
     def scores(self, weights: Floats, out: Floats, threads: int | None = None) -> None:
-        """Add what the block makes of the weights (columns,) to `out` (documents,)."""
+        """Add `matrix @ weights` to `out`."""
         self._all.add_product(weights, out, threads)
 
     def blank(self) -> NDArray[np.bool_]:
         """(documents,) bool: rows without a value."""
-        if len(self.values) and self.values.min() < 0:  # a matrix that came ready: its values could cancel out
+        if len(self.values) and self.values.min() < 0:  # values could cancel out
             return np.diff(self.indptr) == 0
         sums = np.zeros(self.shape[0], np.float32)
         self.scores(np.ones(self.shape[1], np.float32), sums)
         return sums == 0
 
-    def of_text(self, text: str) -> Any:
-        """(1, columns): the text as if it were a document, as far as its terms are known; zeros in a ready matrix."""
+
+class TextBlock(SparseBlock):
+    """A block of terms, "words" or "chars".
+
+    Parameters
+    ----------
+    counts, frequency, lengths, documents
+        The values are made from: occurrences, documents with each term, words of each document, documents with a text.
+    read_terms
+        Returns the terms in the order of the columns; called on first use.
+    bigrams
+        Whether some terms are pairs of words.
+    learning
+        False for "words" that are there only for BM25.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        indptr: Ints,
+        indices: NDArray[np.int32],
+        values: Floats,
+        *,
+        counts: NDArray[np.uint16],
+        frequency: Ints,
+        lengths: Ints,
+        documents: int,
+        read_terms: Callable[[], list[str]],
+        bigrams: bool = False,
+        learning: bool = True,
+    ) -> None:
+        super().__init__(name, indptr, indices, values, len(frequency), learning)
+        self.counts, self.frequency, self.lengths, self.documents = counts, frequency, lengths, documents
+        self.bigrams, self._read_terms = bigrams, read_terms
+
+    @cached_property
+    def terms(self) -> list[str]:
+        """Column -> term."""
+        return self._read_terms()
+
+    @cached_property
+    def _columns(self) -> dict[str, int]:
+        return {term: column for column, term in enumerate(self.terms)}
+
+    def vectorize(self, text: str) -> csr_matrix:
+        """(1, columns): the text as if it were a document, unknown terms left out."""
         from scipy.sparse import csr_matrix
 
-        if self.frequency is None or self.vocabulary is None:
-            return csr_matrix((1, self.shape[1]), dtype=np.float32)
-        counted = count([text], [self.name], self.bigrams)[self.name]
-        columns, counts = self._known(counted, self.vocabulary)
+        columns, counts = self._known(count([text], [self.name], self.bigrams)[self.name])
         values = np.empty(len(columns), np.float32)
         indptr = np.array([0, len(columns)])
-        weigh(indptr, columns, counts, idf(self.name, self.frequency, self.documents), values)
+        write_weights(indptr, columns, counts, idf(self.name, self.frequency, self.documents), values)
         row = csr_matrix((values, columns, indptr), shape=(1, self.shape[1]))
         row.eliminate_zeros()
         return row
 
-    @staticmethod
-    def _known(counted: Counts, vocabulary: Vocabulary) -> tuple[NDArray[np.int32], NDArray[np.uint16]]:
-        """Columns, rising, and counts of the terms that the vocabulary has."""
-        columns = np.array([vocabulary.columns.get(term, -1) for term in counted.terms], np.int32)[counted.indices]
+    def _known(self, counted: Counts) -> tuple[NDArray[np.int32], NDArray[np.uint16]]:
+        """Columns, rising, and counts of the known terms."""
+        columns = np.array([self._columns.get(term, -1) for term in counted.terms], np.int32)
+        columns = columns[counted.indices]
         order = np.argsort(columns)
         order = order[columns[order] >= 0]
         return columns[order], counted.counts[order]
 
     def bm25(self, text: str, k1: float, b: float) -> Floats:
-        """(documents,): how well each document answers the text; 0 where it has no word of it."""
-        counts, frequency, lengths, vocabulary = self.counts, self.frequency, self.lengths, self.vocabulary
-        if counts is None or frequency is None or lengths is None or vocabulary is None:
-            return np.zeros(self.shape[0], np.float32)
-        wanted, often = self._known(count([text], [self.name])[self.name], vocabulary)
-        known = frequency[wanted].astype(np.float64)
+        """(documents,): BM25 of each document for the text; 0 where it has no word of it."""
+        wanted, often = self._known(count([text], [self.name])[self.name])
+        known = self.frequency[wanted].astype(np.float64)
         weight = np.zeros(self.shape[1])
         weight[wanted] = np.log1p((self.documents - known + 0.5) / (known + 0.5)) * often
-        mean = lengths.sum() / max(1, self.documents)
-        norm = k1 * (1 - b + b * lengths / max(mean, 1.0))
+        mean = self.lengths.sum() / max(1, self.documents)
+        norm = k1 * (1 - b + b * self.lengths / max(mean, 1.0))
         scores = np.zeros(self.shape[0])
         is_wanted = np.zeros(self.shape[1], bool)
         is_wanted[wanted] = True
         for start in range(0, len(self.indices), STEP):
             place = start + np.flatnonzero(is_wanted[self.indices[start : start + STEP]])
             row = np.searchsorted(self.indptr, place, side="right") - 1
-            tf = counts[place].astype(np.float64)
+            tf = self.counts[place].astype(np.float64)
             np.add.at(scores, row, weight[self.indices[place]] * tf / (tf + norm[row]))
         return scores.astype(np.float32)
 
     def term(self, column: int) -> str:
-        """The column's name, for people: a word as it is, a gram with its block and its blanks as points."""
-        if self.vocabulary is None:
-            return f"{self.name}:{column}"
-        term = self.vocabulary.terms[column]
+        """The column's name for people: a word as it is, a gram with its block and its blanks as points."""
+        term = self.terms[column]
         return term if self.name == "words" else f"{self.name}:{term.replace(' ', '·')}"
 
 
-class DenseBlock:
-    """A block of embeddings.
-
-    Parameters
-    ----------
-    name
-        "dense".
-    matrix
-        (documents, columns) float32, an array or a memory map.
-    """
-
-    learning = True
+class DenseBlock(Block):
+    """A block of embeddings: `matrix` (documents, columns) is an array or a memory map of float32."""
 
     def __init__(self, name: str, matrix: Floats) -> None:
-        self.name, self.matrix = name, matrix
-        self.shape: tuple[int, int] = (matrix.shape[0], matrix.shape[1])
+        super().__init__(name, *matrix.shape)
+        self.matrix = matrix
 
     def __repr__(self) -> str:
         return f"<block {self.name!r}: {self.shape[0]:,} x {self.shape[1]:,}, dense>"
 
-    def rows(self, index: Ints) -> Any:
+    def rows(self, index: Ints) -> csr_matrix:
         """(n, columns): a copy of these rows as CSR."""
         from scipy.sparse import csr_matrix
 
         return csr_matrix(self.matrix[index])
 
     def scores(self, weights: Floats, out: Floats, threads: int | None = None) -> None:
-        """Add what the block makes of the weights (columns,) to `out` (documents,)."""
+        """Add `matrix @ weights` to `out`."""
         out += self.matrix @ weights
 
     def blank(self) -> NDArray[np.bool_]:
-        """(documents,) bool: rows of nothing but zeros."""
+        """(documents,) bool: rows without a value."""
         found = np.empty(self.shape[0], np.bool_)
         for start in range(0, self.shape[0], 20_000):
             stretch = slice(start, start + 20_000)
             found[stretch] = ~np.any(self.matrix[stretch], axis=1)
         return found
-
-    def of_text(self, text: str) -> Any:
-        """(1, columns) of zeros: what made the embeddings is not known here."""
-        from scipy.sparse import csr_matrix
-
-        return csr_matrix((1, self.shape[1]), dtype=np.float32)
-
-    def term(self, column: int) -> str:
-        """The column's number with its block."""
-        return f"{self.name}:{column}"
-
-
-Block = TextBlock | DenseBlock

@@ -5,15 +5,23 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+
 numba: Any = import_module("numba")
 
 
-def _read(kind: Any) -> Any:
-    """Memory maps are read-only, and whatever is not passes as if it were: so one version does for all."""
-    return numba.types.Array(kind, 1, "C", readonly=True)
-
-
-def _add_product(indptr: Any, indices: Any, values: Any, weights: Any, out: Any, first: Any, last: Any) -> None:
+def _add_product(
+    indptr: NDArray[np.uint64],
+    indices: NDArray[np.uint32],
+    values: Floats,
+    weights: Floats,
+    out: Floats,
+    first: int,
+    last: int,
+) -> None:
     for row in range(first, last):
         total = numba.float32(0)
         for place in range(indptr[row], indptr[row + numba.uint64(1)]):
@@ -21,11 +29,10 @@ def _add_product(indptr: Any, indices: Any, values: Any, weights: Any, out: Any,
         out[row] += total
 
 
-# Unsigned, for an index that may be negative costs a comparison each and keeps the loop from using vectors; sums in
-# any order, for the same reason; without Python's lock; kept on disk, since compiling takes a second.
-_signature = numba.void(
-    _read(numba.uint64), _read(numba.uint32), _read(numba.float32), _read(numba.float32),
-    numba.float32[::1], numba.uint64, numba.uint64,
-)  # fmt: skip
+# Read-only, as memory maps are; other arrays pass as well. Unsigned, since an index that may be negative costs a
+# comparison each and keeps the loop from using vectors; sums in any order, for the same reason; without Python's lock;
+# kept on disk, since compiling takes a second.
+_matrix = [numba.types.Array(kind, 1, "C", readonly=True) for kind in (numba.uint64, numba.uint32, numba.float32)]
+_signature = numba.void(*_matrix, _matrix[2], numba.float32[::1], numba.uint64, numba.uint64)
 add_product: Any = numba.njit(_signature, nogil=True, cache=True, fastmath={"reassoc", "contract"})(_add_product)
 """(indptr, indices, values, weights, out, first, last): add `matrix[first:last] @ weights` to `out[first:last]`."""

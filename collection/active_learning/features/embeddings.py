@@ -1,40 +1,26 @@
-"""A user's own embeddings: from a .npy file to rows of length 1."""
+"""A user's own embeddings: a .npy file -> rows of length 1."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from collection.active_learning.features.blocks import Block, DenseBlock
 from collection.active_learning.features.tfidf import STEP
 from collection.errors import FormatError, InputError
 
 
 class Embeddings:
-    """The rows of a file, or those that the vectors had before.
+    """The rows of a .npy file of real numbers, or without a file those of the block `before`."""
 
-    Parameters
-    ----------
-    path
-        The .npy file; None: there is none, `before` is to stay.
-    before
-        The block that was there, or None.
-
-    Raises
-    ------
-    FormatError
-        If the file is not an array of real numbers with rows and columns.
-    InputError
-        If there is neither.
-    """
-
-    def __init__(self, path: str | os.PathLike[str] | None, before: Any | None) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None, before: Block | None) -> None:
         self.path = None if path is None else Path(path)
         if self.path is None:
-            if before is None:
+            if not isinstance(before, DenseBlock):
                 raise InputError("the block 'dense' wants a .npy file of embeddings, found none; name the file")
             self.rows: np.ndarray = before.matrix
             return
@@ -49,13 +35,13 @@ class Embeddings:
             raise FormatError(self.path, None, "numbers in rows and columns", f"{shape} {kind}".strip(), SAVE)
 
     def digest(self) -> str:
-        """Of the block's content."""
+        """Hash of the block's content."""
         total = blake2b(repr(self.rows.shape).encode(), digest_size=8)
         for part in self._parts():
             total.update(part.tobytes())
         return total.hexdigest()
 
-    def _parts(self) -> Any:
+    def _parts(self) -> Iterator[np.ndarray]:
         """The rows as they will be stored, some at a time."""
         step = max(1, STEP // max(1, self.rows.shape[1]))
         for start in range(0, self.rows.shape[0], step):
@@ -70,13 +56,7 @@ class Embeddings:
             yield part
 
     def write(self, path: Path, documents: int) -> int:
-        """Write the block as float32; its columns.
-
-        Raises
-        ------
-        FormatError
-            If there is not one row for each document.
-        """
+        """Write the block as float32 and return its number of columns; FormatError unless documents have a row each."""
         found, columns = self.rows.shape
         if found != documents:
             of = self.path or "the block 'dense' as it was"

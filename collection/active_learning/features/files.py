@@ -1,24 +1,25 @@
-"""Vectors on disk: what lies where, and opening it.
+"""Vectors on disk: files and opening them.
 
-    DIRECTORY/meta.json         format, settings, fingerprint, the folder that counts, and the size of each file in it
+    DIRECTORY/meta.json         format, settings, fingerprint, the current folder, and the size of each file in it
     DIRECTORY/made-RANDOM/      hashes.npy; of each block of text BLOCK.{indptr,indices,counts,values,frequency,
                                 lengths}.npy and BLOCK.terms.txt, a line a column; dense.npy
 
-A new state is written into a folder of its own, and counts from the moment that meta.json is replaced by one that
-names it: one rename, which happens or does not. Who has the old folder's files mapped keeps them.
+A new state is written into a new folder, which becomes current when meta.json is replaced by one that names it, in one
+rename. Whoever has the old folder's files mapped keeps them.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from collection.active_learning.features.blocks import Block, DenseBlock, TextBlock, Vocabulary
+from collection.active_learning.features.blocks import Block, DenseBlock, TextBlock
 from collection.active_learning.features.matrix import Vectors
 from collection.errors import FormatError
 
@@ -36,43 +37,57 @@ ARRAYS = {
 AGAIN = "make the vectors again with `update`"
 
 
-class Stored(NamedTuple):
-    """What lies in a directory: its meta.json, the hash of each document's text (0: no text), the blocks."""
+class Meta(TypedDict):
+    """Content of meta.json."""
 
-    meta: dict[str, Any]
+    format: int
+    unicode: str
+    """Version of the Unicode tables that the tokens depend on."""
+    bigrams: bool
+    learning: Sequence[str]
+    """Blocks that the learner reads, in their order."""
+    blocks: dict[str, int]
+    """Block -> number of columns."""
+    with_text: int
+    """Documents that have a text."""
+    fingerprint: str
+    folder: str
+    files: dict[str, int]
+    """File in the folder -> its size in bytes."""
+
+
+class Stored(NamedTuple):
+    """Content of a directory."""
+
+    meta: Meta
     hashes: NDArray[np.uint64]
+    """(documents,) of each text; 0: no text."""
     blocks: dict[str, Block]
 
 
 def open_vectors(directory: str | os.PathLike[str]) -> Vectors:
-    """The vectors in a directory, memory-mapped: quick whatever their size, and shared between processes.
-
-    Raises
-    ------
-    FormatError
-        If there are none, or if a file is damaged.
-    """
+    """The vectors in a directory, memory-mapped and shared between processes; FormatError if there are none."""
     stored = read(Path(directory))
-    # The learner reads its blocks in the order in which they were asked for; "words" may be there for BM25 alone.
-    order = [*stored.meta["learning"], *(name for name in stored.blocks if name not in stored.meta["learning"])]
+    # "words" may be there for BM25 alone.
+    order = dict.fromkeys([*stored.meta["learning"], *stored.blocks])
     return Vectors(tuple(stored.blocks[name] for name in order), stored.meta["fingerprint"])
 
 
 def read(directory: Path) -> Stored:
-    """All that lies in a directory, mapped."""
-    meta = _meta(directory)
+    """Map all files of a directory."""
+    meta = _read_meta(directory)
     while True:
         try:
-            return _mapped(directory, meta)
+            return _map_files(directory, meta)
         except FileNotFoundError as missing:
-            # An update in between has put another folder into its place.
-            now = _meta(directory)
+            # An update may have replaced the folder in the meantime.
+            now = _read_meta(directory)
             if now["folder"] == meta["folder"]:
                 raise FormatError(missing.filename, None, "a file of vectors", "none", AGAIN) from None
             meta = now
 
 
-def _meta(directory: Path) -> dict[str, Any]:
+def _read_meta(directory: Path) -> Meta:
     path = directory / META
     try:
         meta = json.loads(path.read_text(encoding="utf-8"))
@@ -87,10 +102,10 @@ def _meta(directory: Path) -> dict[str, Any]:
     wrong = [name for name, kind in kinds.items() if not isinstance(meta.get(name), kind)]
     if wrong:
         raise FormatError(path, None, f"the entries {', '.join(kinds)}", f"no good {', '.join(wrong)}", AGAIN)
-    return dict(meta)
+    return cast(Meta, meta)
 
 
-def _mapped(directory: Path, meta: dict[str, Any]) -> Stored:
+def _map_files(directory: Path, meta: Meta) -> Stored:
     folder = directory / meta["folder"]
     for name, size in meta["files"].items():
         found = (folder / name).stat().st_size
@@ -105,9 +120,8 @@ def _mapped(directory: Path, meta: dict[str, Any]) -> Stored:
         arrays = {part: _array(folder / f"{name}.{part}.npy", dtype) for part, dtype in ARRAYS.items()}
         blocks[name] = TextBlock(
             name,
-            columns=columns,
             documents=meta["with_text"],
-            vocabulary=_vocabulary(folder / f"{name}.terms.txt", columns),
+            read_terms=_terms(folder / f"{name}.terms.txt", columns),
             bigrams=bool(meta["bigrams"]) and name == "words",
             learning=name in meta["learning"],
             **arrays,
@@ -119,7 +133,7 @@ def _mapped(directory: Path, meta: dict[str, Any]) -> Stored:
     return Stored(meta, hashes, blocks)
 
 
-def _array(path: Path, dtype: Any) -> np.ndarray:
+def _array(path: Path, dtype: DTypeLike) -> np.ndarray:
     try:
         mapped = np.load(path, mmap_mode="r")
     except FileNotFoundError:
@@ -128,37 +142,32 @@ def _array(path: Path, dtype: Any) -> np.ndarray:
         raise FormatError(path, None, "a .npy file", "something else", AGAIN) from None
     if mapped.dtype != dtype:
         raise FormatError(path, None, f"{np.dtype(dtype)}", f"{mapped.dtype}", AGAIN)
-    # A plain view: slices of a np.memmap carry its ballast about.
+    # A plain view: slices of a np.memmap are slower.
     return mapped.view(np.ndarray)
 
 
-def _vocabulary(path: Path, columns: int) -> Vocabulary:
-    # Mapped now, read when somebody asks: by then an update may have taken the file away.
+def _terms(path: Path, columns: int) -> Callable[[], list[str]]:
+    # Mapped now and read on first use, when an update may have removed the file.
     lines = np.memmap(path, np.uint8, "r") if path.stat().st_size else np.zeros(0, np.uint8)
 
-    def terms() -> list[str]:
+    def read_terms() -> list[str]:
         try:
-            found = decoded(lines.tobytes())
+            found = lines.tobytes().decode("utf-8", "surrogatepass").split("\n")[:-1]
         except UnicodeDecodeError:
             raise FormatError(path, None, "terms in UTF-8", "something else", AGAIN) from None
         if len(found) != columns:
             raise FormatError(path, None, f"{columns} terms", f"{len(found)}", AGAIN)
         return found
 
-    return Vocabulary(terms)
+    return read_terms
 
 
-def encoded(terms: list[str]) -> bytes:
-    """Terms as lines; half of a surrogate pair, which broken files contain, goes through."""
+def encode_terms(terms: list[str]) -> bytes:
+    """Terms as lines; half of a surrogate pair, which broken files contain, is kept."""
     return "".join(f"{term}\n" for term in terms).encode("utf-8", "surrogatepass")
 
 
-def decoded(lines: bytes) -> list[str]:
-    """What :func:`encoded` was given."""
-    return lines.decode("utf-8", "surrogatepass").split("\n")[:-1]
-
-
 def sync(path: Path) -> None:
-    """See to it that a file outlives a power cut, what was written to it through a memory map included."""
+    """Write a file to the disk, including changes through a memory map."""
     with path.open("rb+") as file:  # Windows syncs only what may be written to
         os.fsync(file.fileno())

@@ -1,39 +1,42 @@
-"""Documents as vectors: blocks side by side, and what a linear model asks of them."""
+"""Documents as vectors: blocks side by side, with the operations of a linear model."""
 
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from collection.active_learning.features.blocks import Block, DenseBlock, TextBlock
+from collection.active_learning.features.blocks import Block, DenseBlock, SparseBlock, TextBlock
 from collection.errors import InputError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 STRETCH = 20_000
-"""So many rows at a time are copied where only some are scored."""
+"""Rows copied at a time where only some are scored."""
 
 
 class Vectors:
     """Documents x features, in blocks; a document's key is its row.
 
-    Make one with ``build`` or ``open_vectors`` of :mod:`collection.active_learning.features` or, from ready matrices,
-    with :meth:`of`. Nothing here writes, so threads may share one.
+    Made by ``build`` or ``open_vectors`` of :mod:`collection.active_learning.features`, or from matrices by :meth:`of`.
+    Immutable, so threads may share one.
 
     Attributes
     ----------
     blocks
         All blocks. A learner reads those of :attr:`learning`, side by side in this order.
     size
-        Documents.
+        Number of documents.
     features
-        Columns of the learning blocks.
+        Number of columns of the learning blocks.
     fingerprint
-        Differs where documents, texts or settings differ; "" where nobody knows.
+        Differs where documents, texts or settings differ; "" where unknown.
 
     Examples
     --------
@@ -60,8 +63,8 @@ class Vectors:
         return f"<vectors of {self.size:,} documents: {', '.join(map(repr, self.blocks))}>"
 
     @classmethod
-    def of(cls, *matrices: Any) -> Vectors:
-        """Vectors from ready matrices, each a block: scipy sparse, or dense (documents, columns).
+    def of(cls, *matrices: csr_matrix | np.ndarray) -> Vectors:
+        """Vectors from matrices, each a block: scipy sparse, or dense (documents, columns).
 
         CSR matrices of float32 with int32 indices are not copied, nor are arrays of float32.
         """
@@ -78,48 +81,25 @@ class Vectors:
                 continue
             csr = csr_matrix(matrix)
             values, indices = csr.data.astype(np.float32, copy=False), csr.indices.astype(np.int32, copy=False)
-            blocks.append(TextBlock(name, csr.indptr.astype(np.int64), indices, values, csr.shape[1]))
+            blocks.append(SparseBlock(name, csr.indptr.astype(np.int64), indices, values, csr.shape[1]))
         return cls(tuple(blocks))
 
-    def rows(self, index: ArrayLike) -> Any:
-        """(n, features): a copy of these rows as a CSR matrix of float32; of nothing else.
+    def rows(self, index: ArrayLike) -> csr_matrix:
+        """(n, features): a copy of these rows as a CSR matrix of float32; InputError if there is no such row."""
+        wanted = self._check_rows(index)
+        return _side_by_side([block.rows(wanted) for block in self.learning])
 
-        Raises
-        ------
-        InputError
-            If there is no such row.
-        """
-        from scipy.sparse import hstack
-
-        wanted = self._checked(index)
-        parts = [block.rows(wanted) for block in self.learning]
-        return parts[0] if len(parts) == 1 else hstack(parts, format="csr", dtype=np.float32)
-
-    def of_text(self, text: str) -> Any:
-        """(1, features): a topic's text in the same space; zeros where a block has no words to compare."""
-        from scipy.sparse import hstack
-
-        parts = [block.of_text(text) for block in self.learning]
-        return parts[0] if len(parts) == 1 else hstack(parts, format="csr", dtype=np.float32)
+    def vectorize(self, text: str) -> csr_matrix:
+        """(1, features): a topic's text in the same space; zeros in a block without terms."""
+        return _side_by_side([block.vectorize(text) for block in self.learning])
 
     def scores(self, weights: ArrayLike, index: ArrayLike | None = None, *, threads: int | None = None) -> Floats:
-        """What a linear model makes of the documents: `rows @ weights`, in float32.
+        """Scores of a linear model with weights (features,), for all documents or for some rows: (size,) or (n,).
 
-        Parameters
-        ----------
-        weights
-            (features,)
-        index
-            The rows to score; None for all.
-        threads
-            How many cores; None for all of them where the matrix is large.
-
-        Returns
-        -------
-        (size,) or (len(index),) float32
+        `threads`: None for as many as there are cores where the matrix is large.
         """
-        parts = self._parts(weights)
-        wanted = None if index is None else self._checked(index)
+        parts = self._split(weights)
+        wanted = None if index is None else self._check_rows(index)
         if wanted is None or len(wanted) > self.size // 4:
             out = np.zeros(self.size, np.float32)
             for block, part in zip(self.learning, parts, strict=True):
@@ -133,7 +113,7 @@ class Vectors:
         return out
 
     def blank(self) -> NDArray[np.bool_]:
-        """(size,) bool: documents without a value in any learning block; no linear model can tell them apart."""
+        """(size,) documents without a value in any learning block: no linear model can tell them apart."""
         found = np.ones(self.size, np.bool_)
         for block in self.learning:
             found &= block.blank()
@@ -142,8 +122,7 @@ class Vectors:
     def bm25(self, text: str, k1: float = 0.9, b: float = 0.4) -> Floats:
         """(size,): BM25 of every document for a text, as Lucene computes it, over the block "words".
 
-        The order for a topic of which nothing is judged relevant yet. A document without a word of the text has 0,
-        and so has every one where the vectors were not made from texts.
+        0 for a document without a word of the text, and for all without such a block.
         """
         for block in self.blocks:
             if isinstance(block, TextBlock) and block.name == "words":
@@ -151,20 +130,19 @@ class Vectors:
         return np.zeros(self.size, np.float32)
 
     def term(self, column: int) -> str:
-        """The name of a feature, for people: a word, or `chars:·rel` for a gram (· is a blank)."""
+        """The name of a feature for people: a word, or `chars:·rel` for a gram (· is a blank)."""
         if not 0 <= column < self.features:
             raise InputError(f"wanted a column from 0 to {self.features - 1}, found {column}; count over all blocks")
         place = int(np.searchsorted(self._edges, column, side="right")) - 1
         return self.learning[place].term(column - self._edges[place])
 
     def explain(self, row: int, weights: ArrayLike, most: int = 10) -> list[tuple[str, float]]:
-        """The features of one document that weigh most: name and weight x value, farthest from 0 first.
+        """The features of one document with the largest contributions to its score: name and weight x value.
 
-        Words come before all else, since a person reads this; grams and numbers only fill what is left.
-        All of them together (with `most` = features) sum up to the document's score.
+        Words come before all others, since they are read by people. All contributions sum up to the score.
         """
-        parts = self._parts(weights)
-        wanted = self._checked([row])
+        parts = self._split(weights)
+        wanted = self._check_rows([row])
         found: list[tuple[bool, float, str, float]] = []
         for block, part in zip(self.learning, parts, strict=True):
             values = block.rows(wanted)
@@ -173,7 +151,7 @@ class Vectors:
                     found.append((block.name != "words", -abs(float(weighed)), block.term(column), float(weighed)))
         return [(term, weighed) for _, _, term, weighed in sorted(found)[:most]]
 
-    def _parts(self, weights: ArrayLike) -> list[Floats]:
+    def _split(self, weights: ArrayLike) -> list[Floats]:
         """The weights block by block; float32, since float64 would make scipy copy the matrix."""
         array = np.asarray(weights, np.float32)
         if array.shape != (self.features,):
@@ -183,7 +161,7 @@ class Vectors:
             )
         return [array[a:b] for a, b in pairwise(self._edges)]
 
-    def _checked(self, index: ArrayLike) -> Ints:
+    def _check_rows(self, index: ArrayLike) -> Ints:
         rows = np.asarray(index)
         if rows.dtype == np.bool_ or rows.ndim != 1 or (rows.size and not np.issubdtype(rows.dtype, np.integer)):
             raise InputError(f"wanted the numbers of rows, found {rows.dtype} of the shape {rows.shape}")
@@ -191,3 +169,9 @@ class Vectors:
             outside = rows[(rows < 0) | (rows >= self.size)][0]
             raise InputError(f"wanted rows from 0 to {self.size - 1}, found {outside}; a document's key is its row")
         return rows.astype(np.int64)
+
+
+def _side_by_side(parts: list[csr_matrix]) -> csr_matrix:
+    from scipy.sparse import hstack
+
+    return parts[0] if len(parts) == 1 else hstack(parts, format="csr", dtype=np.float32)

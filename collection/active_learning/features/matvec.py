@@ -1,25 +1,29 @@
-"""Matrix times vector: the one thing that is done with all documents every time a model has learnt."""
+"""The product of a sparse matrix with a vector: the one pass over all documents in a training round."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from collection.threads import map_ahead
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 SMALL = 5_000_000
-"""Up to so many stored values scipy on one core is quick enough, and numba is not even imported."""
+"""Up to this number of stored values, scipy on one core is quick enough, and numba is not even imported."""
 
 SLAB = 1 << 22
-"""About so many stored values make a slab: few enough that threads share the work evenly."""
+"""Stored values in a slab, about: few enough that threads share the work evenly."""
 
 
 def cores() -> int:
@@ -39,15 +43,7 @@ def compiled() -> Callable[..., None] | None:
 
 
 class Rows:
-    """The rows of a sparse matrix, cut into slabs that threads multiply side by side.
-
-    Parameters
-    ----------
-    indptr, indices, values
-        A CSR matrix: int64, int32, float32; arrays or memory maps. They are never copied.
-    columns
-        How many.
-    """
+    """The rows of a CSR matrix, cut into slabs that threads multiply side by side; the arrays are never copied."""
 
     def __init__(self, indptr: Ints, indices: NDArray[np.int32], values: Floats, columns: int) -> None:
         self.indptr, self.indices, self.values, self.columns = indptr, indices, values, columns
@@ -59,10 +55,10 @@ class Rows:
         return list(pairwise(np.unique([0, *cuts.tolist(), len(self.indptr) - 1]).tolist()))
 
     @cached_property
-    def _slabs(self) -> list[Any]:
+    def _slabs(self) -> list[csr_matrix]:
         return [self.csr(first, last) for first, last in self.ranges]
 
-    def csr(self, first: int, last: int) -> Any:
+    def csr(self, first: int, last: int) -> csr_matrix:
         """Some rows as a scipy CSR matrix on the same arrays."""
         from scipy.sparse import csr_matrix
 
@@ -71,46 +67,29 @@ class Rows:
         if end - begin <= np.iinfo(np.int32).max:
             # scipy wants both index arrays of one type, and would widen the long one.
             indptr = indptr.astype(np.int32)
-        made = csr_matrix((last - first, self.columns), dtype=np.float32)
+        matrix = csr_matrix((last - first, self.columns), dtype=np.float32)
         # Not through the constructor: it copies arrays that are small parts of others.
-        made.data, made.indices, made.indptr = self.values[begin:end], self.indices[begin:end], indptr
-        return made
+        matrix.data, matrix.indices, matrix.indptr = self.values[begin:end], self.indices[begin:end], indptr
+        return matrix
 
     def add_product(self, weights: Floats, out: Floats, threads: int | None = None) -> None:
-        """Add `matrix @ weights` to `out`, in float32 throughout.
+        """Add `matrix @ weights` (columns,) to `out` (rows,), in float32 throughout.
 
-        Parameters
-        ----------
-        weights
-            (columns,)
-        out
-            (rows,)
-        threads
-            How many at a time; None: as many as there are cores, and one for a small matrix.
+        `threads`: None for as many as there are cores, or one for a small matrix.
         """
         large = len(self.values) > SMALL
         fast = compiled() if large else None
-        if threads is None:
-            threads = cores() if large else 1
+        slabs = self._slabs if fast is None else []
+        weights = np.ascontiguousarray(weights)
 
-        # Both loops let go of the interpreter: threads run them side by side, and pages go on being served.
-        if fast is not None:
-            weights = np.ascontiguousarray(weights)
-            unsigned = (self.indptr.view(np.uint64), self.indices.view(np.uint32))
-
-            def one(number: int) -> None:
-                first, last = self.ranges[number]
-                fast(*unsigned, self.values, weights, out, np.uint64(first), np.uint64(last))
-        else:
-            slabs = self._slabs
-
-            def one(number: int) -> None:
-                first, last = self.ranges[number]
+        # Both products release the interpreter: threads run them side by side, and pages go on being served.
+        def add(number: int) -> None:
+            first, last = self.ranges[number]
+            if fast is None:
                 out[first:last] += slabs[number] @ weights
+            else:
+                indptr, indices = self.indptr.view(np.uint64), self.indices.view(np.uint32)
+                fast(indptr, indices, self.values, weights, out, np.uint64(first), np.uint64(last))
 
-        if threads == 1:
-            for number in range(len(self.ranges)):
-                one(number)
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(one, range(len(self.ranges))))
+        for _ in map_ahead(add, range(len(self.ranges)), threads or (cores() if large else 1)):
+            pass

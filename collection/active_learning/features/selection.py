@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,16 +11,9 @@ STRIPE = 1024
 
 
 def top(scores: np.ndarray, count: int, allowed: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-    """The rows of the best scores, best first; of equal scores the lower row first.
+    """The rows of the `count` best scores, best first; of equal scores the lower row first, nan last.
 
-    Parameters
-    ----------
-    scores
-        (n,) floats; nan comes last.
-    count
-        How many rows; fewer come back where fewer are allowed.
-    allowed
-        (n,) which rows may be chosen; None for all.
+    `allowed` (n,) marks the rows that may be chosen; None for all.
 
     Examples
     --------
@@ -50,10 +41,10 @@ def top(scores: np.ndarray, count: int, allowed: NDArray[np.bool_] | None = None
     return rows[np.argsort(-values[rows], kind="stable")]
 
 
-def _bound(values: np.ndarray, count: int) -> Any:
-    """A number that at least `count` values reach, and few more: the best values of as many stripes reach it."""
+def _bound(values: np.ndarray, count: int) -> float:
+    """A number that at least `count` values reach, and few more: the maxima of as many stripes reach it."""
     stripes = len(values) // STRIPE
     if stripes < count:
         return -np.inf
     best = values[: stripes * STRIPE].reshape(stripes, STRIPE).max(axis=1)
-    return np.partition(best, stripes - count)[stripes - count]
+    return float(np.partition(best, stripes - count)[stripes - count])

@@ -14,50 +14,40 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from collection import layout
-from collection.active_learning.features.assembly import Assembly, InFile, Progress, chunked
+from collection.active_learning.features.assembly import Assembly, InFile, Progress, split_chunks
 from collection.active_learning.features.blocks import TextBlock
 from collection.active_learning.features.embeddings import Embeddings
-from collection.active_learning.features.files import ARRAYS, FOLDER, FORMAT, META, Stored, encoded, read, sync
+from collection.active_learning.features.files import ARRAYS, FOLDER, FORMAT, META, Stored, encode_terms, read, sync
 from collection.active_learning.features.term_counts import Counts, places, text_blocks
-from collection.active_learning.features.tfidf import steps
-from collection.active_learning.features.workers import counted
+from collection.active_learning.features.tfidf import row_ranges
+from collection.active_learning.features.workers import count_chunks
 from collection.errors import BusyError, FormatError, InputError
 
 Ints = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 
 NEW, EMPTY = -1, -2
-"""Instead of the old row of a document: its text is to be tokenised; it has none."""
+"""Instead of the old row of a document: its text must be tokenised; it has no text."""
 
 
 class Report(NamedTuple):
-    """What an update did.
-
-    Attributes
-    ----------
-    documents
-        Rows in all.
-    tokenised
-        Texts that were read for their terms; the others were known.
-    changed
-        Rows whose text differs from what was there before, new rows and vanished rows among them.
-    seconds
-        How long it took.
-    fingerprint
-        As :attr:`~collection.active_learning.features.Vectors.fingerprint`: the same as before if nothing is different.
-    """
+    """Result of an update."""
 
     documents: int
+    """Rows in all."""
     tokenised: int
+    """Texts that were not known."""
     changed: int
+    """Rows whose text is different from before, including new and removed rows."""
     seconds: float
     fingerprint: str
+    """As :attr:`~collection.active_learning.features.Vectors.fingerprint`: the same as before if nothing differs."""
 
 
 def update(
@@ -70,38 +60,28 @@ def update(
     progress: Progress | None = None,
     processes: int | None = None,
 ) -> Report:
-    """Make the vectors in a directory, or bring them up to date; only texts that are not known are tokenised.
+    """Make the vectors in a directory, or bring them up to date; only unknown texts are tokenised.
 
-    The result is the same as if all were made from scratch, but for the order of columns. Until everything is
-    written the old vectors are there, and whoever has them open keeps them.
+    The result is the same as if all were made from scratch, but for the order of columns. The old vectors stay until
+    everything is written, and whoever has them open keeps them. Raises BusyError while another update of the directory
+    is running.
 
     Parameters
     ----------
     directory
-        Made if it is not there.
+        Created if it does not exist.
     texts
         Id and text of each document, in the order of their keys; None for a document without a text. Read once, a
         few thousand at a time, so it may be a generator.
     blocks
-        What the learner reads: "words", "chars", "dense". The words are kept in any case, for BM25.
+        Of the learner: "words", "chars", "dense". "words" is always made, for BM25.
     bigrams
         Whether pairs of neighbouring words are terms too.
     dense
-        A .npy file, one row of numbers for each document; "dense" then is a block even if `blocks` does not say so.
-        Without the file, a block "dense" stays what it was, as long as the number of documents does.
-    progress
-        Told how far it is.
+        A .npy file with a row of numbers for each document, which adds the block "dense". Without the file, such a
+        block stays as it was, as long as the number of documents is the same.
     processes
-        How many count at a time; None: one a core, where there is much to do.
-
-    Raises
-    ------
-    UnknownNameError
-        If a block is not known.
-    FormatError
-        If the embeddings are not a row of numbers for each document.
-    BusyError
-        If another update of the directory is at work.
+        How many count at a time; None: one a core for a large collection.
     """
     begin, directory = time.perf_counter(), Path(directory)
     learning = tuple(dict.fromkeys([*blocks, *(["dense"] if dense is not None else [])]))
@@ -115,61 +95,60 @@ def update(
         embeddings = Embeddings(dense, old.blocks.get("dense") if old else None) if "dense" in learning else None
         dense_digest = embeddings and embeddings.digest()
         folder = Path(tempfile.mkdtemp(prefix=FOLDER, dir=directory))
-        writing = _Writing(folder, old, made, bigrams)
+        writer = _Writer(folder, old, made, bigrams)
         try:
             keys = blake2b(digest_size=8)
             total = len(texts) if isinstance(texts, Sequence) else None
-            for (hashes, rows), found in counted(_jobs(texts, keys.update, writing), made, bigrams, processes):
-                writing.add(hashes, rows, found)
+            for (hashes, rows), found in count_chunks(_chunks(texts, keys.update, writer), made, bigrams, processes):
+                writer.add(hashes, rows, found)
                 if progress:
-                    progress("tokenising", writing.documents, total)
+                    progress("tokenising", writer.documents, total)
             settings = {"format": FORMAT, "unicode": unicodedata.unidata_version, "bigrams": bigrams, "blocks": made}
-            about = [settings, learning, keys.hexdigest(), writing.digest(), dense_digest]
+            about = [settings, learning, keys.hexdigest(), writer.digest(), dense_digest]
             fingerprint = blake2b(json.dumps(about).encode(), digest_size=16).hexdigest()
             if old is not None and fingerprint == old.meta["fingerprint"]:
                 shutil.rmtree(folder)
             else:
                 if progress:
                     progress("weighing", 0, None)
-                columns = writing.finish()
+                columns = writer.finish()
                 if embeddings is not None:
-                    columns["dense"] = embeddings.write(folder / "dense.npy", writing.documents)
-                more = {"learning": learning, "blocks": columns, "with_text": writing.with_text}
-                _publish(directory, folder, settings | more | {"fingerprint": fingerprint})
+                    columns["dense"] = embeddings.write(folder / "dense.npy", writer.documents)
+                made_of = {"learning": learning, "blocks": columns, "with_text": writer.with_text}
+                _publish(directory, folder, settings | made_of | {"fingerprint": fingerprint})
         except BaseException:
-            writing.close()
+            writer.close()
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        changed = writing.changed + (max(0, len(old.hashes) - writing.documents) if old else 0)
-    return Report(writing.documents, writing.tokenised, changed, time.perf_counter() - begin, fingerprint)
+        changed = writer.changed + (max(0, len(old.hashes) - writer.documents) if old else 0)
+    return Report(writer.documents, writer.tokenised, changed, time.perf_counter() - begin, fingerprint)
 
 
 def _intact(directory: Path) -> Stored | None:
-    """What was there before, if it can be built upon."""
+    """The old vectors, if they can be used."""
     with suppress(FormatError):
         old = read(directory)
         for block in old.blocks.values():
-            if isinstance(block, TextBlock) and block.vocabulary is not None:
-                # Otherwise read only when somebody asks, and then it would be too late to do without.
-                _ = block.vocabulary.terms
+            if isinstance(block, TextBlock):
+                _ = block.terms  # read now, since later an error could not be ignored
         return old
     return None
 
 
-def _jobs(
-    texts: Iterable[tuple[str, str | None]], saw: Callable[[bytes], None], writing: _Writing
+def _chunks(
+    texts: Iterable[tuple[str, str | None]], hash_key: Callable[[bytes], None], writer: _Writer
 ) -> Iterator[tuple[tuple[Hashes, Ints], list[str]]]:
-    """Chunk by chunk: the hash and the old row of each document, and the texts that have none."""
+    """Chunk by chunk: the hash and the old row of each document, and the texts that have no old row."""
 
     def only_texts() -> Iterator[str | None]:
         for key, text in texts:
-            saw(f"{key}\n".encode("utf-8", "surrogatepass"))
+            hash_key(f"{key}\n".encode("utf-8", "surrogatepass"))
             yield text
 
     first = 0
-    for chunk in chunked(only_texts()):
+    for chunk in split_chunks(only_texts()):
         hashes = np.fromiter((_hash(text) for text in chunk), np.uint64, len(chunk))
-        rows = writing.known(first, hashes)
+        rows = writer.known(first, hashes)
         first += len(chunk)
         new = [text for text, row in zip(chunk, rows.tolist(), strict=True) if text is not None and row == NEW]
         yield (hashes, rows), new
@@ -182,23 +161,21 @@ def _hash(text: str | None) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little") or 1
 
 
-class _Writing:
-    """A new state as it is written: rows taken over from the old one, and counts of texts that it did not know."""
+class _Writer:
+    """A new state as it is written: rows of the old one, and counts of unknown texts."""
 
     def __init__(self, folder: Path, old: Stored | None, made: Sequence[str], bigrams: bool) -> None:
-        self.folder, self.made, self.bigrams = folder, made, bigrams
+        self.folder, self.made = folder, made
         self.before: Hashes = np.zeros(0, np.uint64) if old is None else old.hashes
         self.documents = self.with_text = self.tokenised = self.changed = 0
         self._hashes: list[Hashes] = []
         self._files: list[InFile] = []
         self._assemblies: dict[str, Assembly] = {}
         self._old: dict[str, TextBlock] = {}
-        if old is not None and (old.meta.get("bigrams"), old.meta.get("unicode")) == (
-            bigrams,
-            unicodedata.unidata_version,
-        ):
-            kept = {name: old.blocks[name] for name in made if name in old.blocks}
-            self._old = {name: block for name, block in kept.items() if isinstance(block, TextBlock)}
+        settings = (bigrams, unicodedata.unidata_version)
+        if old is not None and (old.meta.get("bigrams"), old.meta.get("unicode")) == settings:
+            kept = (old.blocks.get(name) for name in made)
+            self._old = {block.name: block for block in kept if isinstance(block, TextBlock)}
         if len(self._old) < len(made):
             self._old = {}
         self._usable = self.before if self._old else np.zeros(0, np.uint64)
@@ -206,13 +183,13 @@ class _Writing:
         self._sorted = self._usable[self._order]
 
     def known(self, first: int, hashes: Hashes) -> Ints:
-        """The old row of each document's text, of those from the row `first` on; or NEW or EMPTY."""
+        """The old row of each document's text, or NEW or EMPTY; the hashes are those of the rows from `first` on."""
         rows = np.full(len(hashes), NEW, np.int64)
         if len(self._sorted):
             place = np.minimum(np.searchsorted(self._sorted, hashes), len(self._sorted) - 1)
             there = self._sorted[place] == hashes
             rows[there] = self._order[place[there]]
-            # The same text may stand in several rows: in its own place it counts as unmoved.
+            # Several rows may have the same text: one in its own row is unmoved.
             own = self._usable[first : first + len(hashes)]
             unmoved = np.flatnonzero(own == hashes[: len(own)])
             rows[unmoved] = first + unmoved
@@ -220,7 +197,7 @@ class _Writing:
         return rows
 
     def add(self, hashes: Hashes, rows: Ints, found: dict[str, Counts]) -> None:
-        """The next chunk of documents."""
+        """Add the next chunk of documents."""
         first, last = self.documents, self.documents + len(hashes)
         was = self.before[first:last]
         self.documents = last
@@ -228,40 +205,36 @@ class _Writing:
         self.tokenised += int((rows == NEW).sum())
         self.changed += len(hashes) - int((was == hashes[: len(was)]).sum())
         self._hashes.append(hashes)
-        # Nothing is written while everything is as it was: mostly all of it is, or only the end is new.
+        # Nothing is written while everything is unchanged: often all of it is, or all but the end.
         if not self._assemblies and np.array_equal(self._usable[first:last], hashes):
             return
         self._start(first)
         for name, assembly in self._assemblies.items():
-            _mix(assembly, self._old.get(name), rows, found[name])
+            _append_mixed(assembly, self._old.get(name), rows, found[name])
 
     def digest(self) -> str:
-        """Of all texts."""
-        total = blake2b(digest_size=8)
-        for hashes in self._hashes:
-            total.update(hashes.tobytes())
-        return total.hexdigest()
+        """Hash of all texts."""
+        return blake2b(b"".join(hashes.tobytes() for hashes in self._hashes), digest_size=8).hexdigest()
 
     def _start(self, rows: int) -> None:
-        """Make the files, with the first rows as they were."""
+        """Create the files, with the first rows of the old ones."""
         if self._assemblies:
             return
         for name in self.made:
             old = self._old.get(name)
-            terms = old.vocabulary.terms if old is not None and old.vocabulary is not None else []
-            assembly = self._assemblies[name] = Assembly(name, self._file, terms)
-            if old is not None and old.counts is not None and old.lengths is not None:
-                for a, b in steps(old.indptr[: rows + 1]):
+            assembly = self._assemblies[name] = Assembly(name, self._file, old.terms if old else ())
+            if old is not None:
+                for a, b in row_ranges(old.indptr[: rows + 1]):
                     values = slice(old.indptr[a], old.indptr[b])
                     sizes = np.diff(old.indptr[a : b + 1])
                     assembly.append(sizes, old.indices[values], old.counts[values], old.lengths[a:b])
 
-    def _file(self, name: str, dtype: Any) -> InFile:
+    def _file(self, name: str, dtype: DTypeLike) -> InFile:
         self._files.append(InFile(self.folder / f"{name}.npy", dtype))
         return self._files[-1]
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         for file in self._files:
             file.close()
 
@@ -272,32 +245,31 @@ class _Writing:
             return np.zeros(0, np.float32)
         return np.lib.format.open_memmap(path, "w+", np.float32, (length,))
 
-    def finish(self) -> dict[str, Any]:
-        """Write what is left; columns of each block."""
+    def finish(self) -> dict[str, int]:
+        """Write the rest; the number of columns of each block."""
         self._start(self.documents)
         np.save(self.folder / "hashes.npy", np.concatenate([np.zeros(0, np.uint64), *self._hashes]))
         columns = {}
         for name, assembly in self._assemblies.items():
             block = assembly.finish(self.with_text, partial(self._values, name))
             for part in ARRAYS:
-                # The long ones lie there already.
+                # The others are written already.
                 if part not in ("indices", "counts", "values"):
                     np.save(self.folder / f"{name}.{part}.npy", getattr(block, part))
-            terms = block.vocabulary.terms if block.vocabulary is not None else []
-            (self.folder / f"{name}.terms.txt").write_bytes(encoded(terms))
+            (self.folder / f"{name}.terms.txt").write_bytes(encode_terms(block.terms))
             columns[name] = block.shape[1]
         return columns
 
 
-def _mix(assembly: Assembly, old: TextBlock | None, rows: Ints, found: Counts) -> None:
-    """Append documents that are partly rows of the old block and partly new."""
+def _append_mixed(assembly: Assembly, old: TextBlock | None, rows: Ints, found: Counts) -> None:
+    """Append documents of which some are rows of the old block and some are new."""
     indices, counts = [assembly.columns(found)], [found.counts]
     sizes, lengths = [np.zeros(1, np.int64), np.diff(found.indptr)], [np.zeros(1, np.int64), found.lengths]
-    # Row 0 of the stack is that of a document without text; then come the new ones, then the old.
+    # The stack has a row without a text, then the new rows, then the old.
     source = np.zeros(len(rows), np.int64)
     source[rows == NEW] = 1 + np.arange(len(found.lengths))
     known = rows[rows >= 0]
-    if old is not None and old.counts is not None and old.lengths is not None and len(known):
+    if old is not None and len(known):
         indptr, place = places(old.indptr, known)
         indices.append(old.indices[place])
         counts.append(old.counts[place])
@@ -311,8 +283,8 @@ def _mix(assembly: Assembly, old: TextBlock | None, rows: Ints, found: Counts) -
     )
 
 
-def _publish(directory: Path, folder: Path, meta: dict[str, Any]) -> None:
-    """From here on the folder counts; what else lies there goes, what a killed update has left among it."""
+def _publish(directory: Path, folder: Path, meta: dict[str, object]) -> None:
+    """Make the folder the current one, and remove all others, including those of killed updates."""
     files = sorted(folder.iterdir())
     for file in files:
         sync(file)
@@ -329,7 +301,7 @@ def _publish(directory: Path, folder: Path, meta: dict[str, Any]) -> None:
 
 @contextmanager
 def _alone(directory: Path) -> Iterator[None]:
-    """One update at a time; the system lets go of the lock when a process ends, however it ends."""
+    """One update at a time; the system releases the lock when a process ends, however it ends."""
     if sys.platform == "win32":
         yield
         return

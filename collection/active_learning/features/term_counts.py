@@ -1,8 +1,8 @@
-"""Texts -> how often each document has each term, one block at a time.
+"""Texts -> how often each document has each term.
 
-What a block makes of a document is the sum of what it makes of the pieces between the blanks. So each different
-piece is looked at once, and the counts of the documents are a product of two sparse matrices: documents x pieces,
-pieces x terms. That is five to ten times quicker than going through the text of every document.
+A document's counts are the sum of those of its pieces between blanks. So each different piece is tokenised once, and
+the counts are a product of two sparse matrices, documents x pieces and pieces x terms: five to ten times quicker than
+tokenising every document.
 """
 
 from __future__ import annotations
@@ -10,45 +10,40 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from collection.errors import UnknownNameError
-from collection.tokens import grams, normalised, words
+from collection.tokens import grams, normalise, words
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Ints = NDArray[np.int64]
 
 MOST = np.iinfo(np.uint16).max
-"""A count stops here; the difference to more is nothing under a logarithm."""
+"""The highest count: under a logarithm, more makes no difference."""
 
 TEXT_BLOCKS: dict[str, Callable[[str], list[str]]] = {"words": words, "chars": grams}
-"""The blocks that are made of text: what the terms of a piece of it are."""
+"""The blocks that are made of text -> the terms of a piece of text."""
 
 
 class Counts(NamedTuple):
-    """Documents x terms: row i has `counts[indptr[i]:indptr[i + 1]]` in the columns `indices[...]`.
-
-    Attributes
-    ----------
-    terms
-        The columns' names.
-    indptr, indices, counts
-        int64, int32 and uint16, as in a CSR matrix; no column comes twice in a row.
-    lengths
-        int64, the words of each document, with repetitions; of pairs of words none. Zero in another block.
-    """
+    """Documents x terms: a CSR matrix in which no column comes twice in a row."""
 
     terms: list[str]
+    """Names of the columns."""
     indptr: Ints
     indices: NDArray[np.int32]
     counts: NDArray[np.uint16]
     lengths: Ints
+    """(documents,) number of words, repetitions included and pairs not; zero in a block of other terms."""
 
 
 def places(indptr: Ints, rows: Ints) -> tuple[Ints, Ints]:
-    """Where the values of these rows stand: the rows' own indptr (n + 1,), and the place of each value."""
+    """Positions of the values of some rows: the rows' own indptr (n + 1,), and the position of each value."""
     size = indptr[rows + 1] - indptr[rows]
     own = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(size, out=own[1:])
@@ -56,7 +51,7 @@ def places(indptr: Ints, rows: Ints) -> tuple[Ints, Ints]:
 
 
 def text_blocks(blocks: Iterable[str]) -> tuple[str, ...]:
-    """The names, each checked and once."""
+    """The names, checked and without repetitions."""
     for name in blocks:
         if name not in TEXT_BLOCKS:
             raise UnknownNameError("block of vectors", name, TEXT_BLOCKS)
@@ -64,32 +59,28 @@ def text_blocks(blocks: Iterable[str]) -> tuple[str, ...]:
 
 
 def count(texts: Sequence[str | None], blocks: Sequence[str], bigrams: bool = False) -> dict[str, Counts]:
-    """The counts of every block.
-
-    Parameters
-    ----------
-    texts
-        One for each document; None counts as empty.
-    blocks
-        "words", "chars" or both.
-    bigrams
-        Whether the block "words" has pairs of neighbouring words beside the words.
+    """The counts of every block, "words" or "chars"; with `bigrams`, "words" has pairs of neighbouring words as well.
 
     Examples
     --------
     >>> count(["to be or not to be"], ["words"])["words"].counts.tolist()
     [2, 2, 1, 1]
     """
-    numbered: defaultdict[str, int] = defaultdict()
-    numbered.default_factory = numbered.__len__
-    pieces = [[numbered[piece] for piece in normalised(text or "").split()] for text in texts]
+    numbered = _numbering()
+    pieces = [[numbered[piece] for piece in normalise(text or "").split()] for text in texts]
     documents = _matrix(pieces, len(numbered))
     return {name: _block(documents, list(numbered), TEXT_BLOCKS[name], bigrams and name == "words") for name in blocks}
 
 
-def _block(documents: Any, pieces: list[str], terms_of: Callable[[str], list[str]], bigrams: bool) -> Counts:
+def _numbering() -> defaultdict[str, int]:
+    """Text -> number, in order of first appearance."""
     numbered: defaultdict[str, int] = defaultdict()
     numbered.default_factory = numbered.__len__
+    return numbered
+
+
+def _block(documents: csr_matrix, pieces: list[str], terms_of: Callable[[str], list[str]], bigrams: bool) -> Counts:
+    numbered = _numbering()
     terms = _matrix([[numbered[term] for term in terms_of(piece)] for piece in pieces], len(numbered))
     counted = documents @ terms
     lengths = np.zeros(documents.shape[0], np.int64)
@@ -101,13 +92,13 @@ def _block(documents: Any, pieces: list[str], terms_of: Callable[[str], list[str
 
         pairs, counted_pairs = _pairs(documents, terms, names)
         counted, names = hstack([counted, counted_pairs], format="csr"), names + pairs
-    # Columns that rise within a row are read in one direction, and make the same texts give the same bytes.
+    # Sorted columns are read in one direction, and make the same texts give the same bytes.
     counted.sort_indices()
     counts = np.minimum(counted.data, MOST).astype(np.uint16)
     return Counts(names, counted.indptr.astype(np.int64), counted.indices.astype(np.int32), counts, lengths)
 
 
-def _pairs(documents: Any, terms: Any, names: list[str]) -> tuple[list[str], Any]:
+def _pairs(documents: csr_matrix, terms: csr_matrix, names: list[str]) -> tuple[list[str], csr_matrix]:
     """The pairs of neighbouring words: their names, and documents x pairs."""
     from scipy.sparse import csr_matrix
 
@@ -126,8 +117,8 @@ def _pairs(documents: Any, terms: Any, names: list[str]) -> tuple[list[str], Any
     return pairs, matrix
 
 
-def _matrix(rows: list[list[int]], columns: int) -> Any:
-    """A CSR matrix of ones; a column that comes twice in a row stands there twice, in the order of the row."""
+def _matrix(rows: list[list[int]], columns: int) -> csr_matrix:
+    """A CSR matrix of ones in the order of the rows, repeated columns included."""
     from scipy.sparse import csr_matrix
 
     indptr = np.zeros(len(rows) + 1, np.int32)

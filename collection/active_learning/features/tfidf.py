@@ -13,11 +13,11 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 STEP = 4_000_000
-"""So many stored values are worked on at a time: a few dozen megabytes."""
+"""Stored values that are processed at a time: a few dozen megabytes."""
 
 
 class Pruning(NamedTuple):
-    """Which terms weigh nothing: those in fewer than `fewest` documents or in more than the share `most`."""
+    """Terms of weight 0: those in fewer than `fewest` documents or in more than the share `most`."""
 
     fewest: int
     most: float
@@ -27,59 +27,47 @@ PRUNING = {"words": Pruning(1, 0.95), "chars": Pruning(2, 0.7)}
 
 
 def idf(block: str, frequency: Ints, documents: int) -> Floats:
-    """(terms,): ln((1 + N) / (1 + df)) + 1, and 0 for terms that are too rare or too frequent.
+    """(terms,): ln((1 + N) / (1 + df)) + 1, and 0 for terms that are too rare or too frequent (:data:`PRUNING`).
 
-    Parameters
-    ----------
-    block
-        Its pruning counts.
-    frequency
-        (terms,): in how many documents each term is (df).
-    documents
-        How many have a text (N).
+    N is `documents`, the number that have a text; df is `frequency` (terms,), the number that have each term.
     """
     fewest, share = PRUNING[block]
-    # Of one document every term is in all documents: a collection that small must not lose everything.
+    # In a collection of one document every term is in all of them, and some must remain.
     most = max(share * documents, fewest)
     weight = np.log((1 + documents) / (1 + frequency.astype(np.float64))) + 1
     return np.where((frequency >= fewest) & (frequency <= most), weight, 0).astype(np.float32)
 
 
 def frequencies(indices: NDArray[np.int32], columns: int) -> Ints:
-    """(columns,): in how many rows each column is, no row having one twice."""
+    """(columns,): in how many rows each column occurs; it occurs once in a row."""
     total = np.zeros(columns, np.int64)
     for start in range(0, len(indices), STEP):
         total += np.bincount(indices[start : start + STEP], minlength=columns)
     return total
 
 
-def steps(indptr: Ints) -> list[tuple[int, int]]:
+def row_ranges(indptr: Ints) -> list[tuple[int, int]]:
     """Ranges of rows with about STEP values each."""
     cuts = np.searchsorted(indptr, np.arange(STEP, max(STEP, int(indptr[-1])), STEP))
     edges = np.unique(np.concatenate([[0], cuts, [len(indptr) - 1]]))
     return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
 
-def weigh(indptr: Ints, indices: NDArray[np.int32], counts: NDArray[np.uint16], weight: Floats, out: Floats) -> None:
-    """Write the weights of all rows to `out`.
+def write_weights(
+    indptr: Ints, indices: NDArray[np.int32], counts: NDArray[np.uint16], weight: Floats, out: Floats
+) -> None:
+    """Write the weights of all counts (:class:`.term_counts.Counts`) to `out`; `weight` (columns,) is the :func:`idf`.
 
-    Parameters
-    ----------
-    indptr, indices, counts
-        The documents' counts, as in :class:`~collection.active_learning.features.term_counts.Counts`.
-    weight
-        (columns,): the :func:`idf`.
-    out
-        As long as `counts`; may be a memory map.
+    `out` may be a memory map.
     """
     damped = (1 + np.log(np.maximum(np.arange(MOST + 1), 1))).astype(np.float32)
-    for first, last in steps(indptr):
+    for first, last in row_ranges(indptr):
         begin, end = indptr[first], indptr[last]
         if begin == end:
             continue
         values = damped[counts[begin:end]] * weight[indices[begin:end]]
         size = np.diff(indptr[first : last + 1])
-        # reduceat would take the value that follows for the sum of an empty row.
+        # reduceat would return the next value as the sum of an empty row.
         filled = size > 0
         squares = np.add.reduceat(values.astype(np.float64) ** 2, (indptr[first:last] - begin)[filled])
         length = np.sqrt(squares)

@@ -1,7 +1,8 @@
 """Counting on all cores: one Python process a core, each fed by a thread.
 
 Not multiprocessing: a forked child of a program with threads may hang, and a spawned one runs the program's main
-script again, which under Streamlit is a page. Here a child is a fresh interpreter that imports this module alone.
+script again, which under Streamlit is a page. Nor joblib: it reads the texts in a thread of its own, which cannot use
+the caller's database connection.
 """
 
 from __future__ import annotations
@@ -11,9 +12,7 @@ import pickle
 import signal
 import subprocess
 import sys
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from queue import SimpleQueue
@@ -22,12 +21,13 @@ from typing import IO, TypeVar
 
 from collection.active_learning.features import matvec
 from collection.active_learning.features.term_counts import Counts, count
+from collection.threads import map_ahead
 
 T = TypeVar("T")
 Counted = dict[str, Counts]
 
 FEW = 5_000
-"""So many documents are counted here before a process is started: a start takes about as long."""
+"""Documents counted in this process before others are started: a start takes about as long."""
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -35,13 +35,7 @@ START = "import sys; sys.path[:] = {path!r}; from collection.active_learning.fea
 
 
 class Worker:
-    """A child process that counts; where it cannot be had any longer, the counting is done here.
-
-    Parameters
-    ----------
-    blocks, bigrams
-        As for :func:`~collection.active_learning.features.term_counts.count`.
-    """
+    """A child process that counts as :func:`.term_counts.count`; once it has failed, this process does."""
 
     def __init__(self, blocks: Sequence[str], bigrams: bool) -> None:
         self.blocks, self.bigrams = blocks, bigrams
@@ -64,7 +58,7 @@ class Worker:
             self._process = None
 
     def count(self, texts: Sequence[str | None]) -> Counted:
-        """What :func:`~collection.active_learning.features.term_counts.count` gives."""
+        """Count in the child process, or here if it has failed."""
         if self._process is not None and self._process.stdin and self._process.stdout:
             try:
                 pickle.dump((list(texts), self.blocks, self.bigrams), self._process.stdin, protocol=5)
@@ -72,14 +66,14 @@ class Worker:
                 answer: Counted = pickle.load(self._process.stdout)
                 return answer
             except (OSError, EOFError, pickle.UnpicklingError):
-                # Killed, for want of memory perhaps: that costs time and not the result.
+                # Killed, for want of memory perhaps: that costs time, not the result.
                 self.__exit__(None, None, None)
         return count(texts, self.blocks, self.bigrams)
 
 
 def serve() -> None:
-    """The child's life: read a chunk of texts, answer with the counts, until nothing more comes."""
-    # An interrupt from the keyboard is the parent's to answer; and nobody else may write between the answers.
+    """The child's loop: read a chunk of texts, answer with the counts, until the input ends."""
+    # The parent handles an interrupt from the keyboard; and nothing else may be written between the answers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     source: IO[bytes] = sys.stdin.buffer
     with os.fdopen(os.dup(1), "wb") as answers:
@@ -90,22 +84,15 @@ def serve() -> None:
             answers.flush()
 
 
-def counted(
+def count_chunks(
     chunks: Iterable[tuple[T, Sequence[str | None]]],
     blocks: Sequence[str],
     bigrams: bool = False,
     processes: int | None = None,
 ) -> Iterator[tuple[T, Counted]]:
-    """The counts of each chunk, in the order of the chunks.
+    """The counts of each chunk, a tag and texts, in order; chunks are read a little ahead of the results.
 
-    Parameters
-    ----------
-    chunks
-        A tag, which comes back as it was, and texts; read a little ahead of the results.
-    blocks, bigrams
-        As for :func:`~collection.active_learning.features.term_counts.count`.
-    processes
-        None: as many as there are cores; 1: everything is counted in this one.
+    `processes`: None for as many as there are cores; 1 counts everything in this process.
     """
     processes = processes or matvec.cores()
     chunks, here = iter(chunks), 0
@@ -120,24 +107,11 @@ def counted(
         for _ in range(processes):
             idle.put(stack.enter_context(Worker(blocks, bigrams)))
 
-        def one(texts: Sequence[str | None]) -> Counted:
+        def count_chunk(chunk: tuple[T, Sequence[str | None]]) -> tuple[T, Counted]:
             worker = idle.get()
             try:
-                return worker.count(texts)
+                return chunk[0], worker.count(chunk[1])
             finally:
                 idle.put(worker)
 
-        threads = stack.enter_context(ThreadPoolExecutor(processes))
-        waiting: deque[tuple[T, Future[Counted]]] = deque()
-        try:
-            for tag, texts in chunks:
-                waiting.append((tag, threads.submit(one, texts)))
-                if len(waiting) > processes:
-                    done, future = waiting.popleft()
-                    yield done, future.result()
-            while waiting:
-                done, future = waiting.popleft()
-                yield done, future.result()
-        finally:
-            for _, future in waiting:
-                future.cancel()
+        yield from map_ahead(count_chunk, chunks, processes)

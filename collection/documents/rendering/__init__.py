@@ -1,7 +1,6 @@
-"""Documents as people see them: the text of every form, safe markup, and the passages that match a topic.
+"""Documents as people see them: text, safe markup, and the passages that match a topic.
 
-What annotators read, mark and quote is made here of what was imported, always in the same way. Places in it (passages,
-excerpts) are code points of :attr:`Shown.text`.
+Offsets (passages, excerpts) are code points of :attr:`Shown.text`.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from collection.documents.rendering import html_text, markup
 from collection.documents.rendering.passages import cut, excerpts, terms
@@ -20,9 +19,9 @@ __all__ = ["LARGEST_MARKUP", "Shown", "cut", "excerpts", "form_of", "is_html", "
 ShownForm = Literal["text", "preformatted", "markup"]
 
 LARGEST_MARKUP = 200_000
-"""Characters of Markdown that are drawn; a longer document is shown as it is written."""
+"""Characters of Markdown that are rendered; a longer document is shown as plain text."""
 KEPT = 8_000_000
-"""Characters of made texts that are kept in memory, so that a document is not read anew each time it is shown."""
+"""Characters of rendered texts kept in memory."""
 
 _NAMES = {
     **dict.fromkeys(("plain", "text", "text/plain"), "plain"),
@@ -30,7 +29,7 @@ _NAMES = {
     **dict.fromkeys(("markdown", "md", "text/markdown", "text/x-markdown"), "markdown"),
     **dict.fromkeys(("html", "htm", "text/html", "application/xhtml+xml"), "html"),
 }
-"""What a document may say of itself in its field `format`, and the form that it then has."""
+"""Value of a document's field `format` -> form."""
 
 
 class Shown(NamedTuple):
@@ -39,15 +38,13 @@ class Shown(NamedTuple):
     Attributes
     ----------
     form
-        How its text is set: as "text" (lines are wrapped), "preformatted" (each line is one, letters of one width) or
-        drawn as "markup".
+        "text" (lines are wrapped), "preformatted" (monospaced, lines as they are) or "markup".
     text
-        The plain text in every form, '' where there is none. Places are counted in it.
+        The plain text in every form, "" where there is none.
     html
-        Of "markup": HTML for which whoever wrote it need not be trusted. The ``textContent`` of an element that has it
-        as ``innerHTML`` is `text`.
+        Of "markup": HTML that is safe whoever wrote it, and whose ``textContent`` is `text`.
     title
-        The document's, or the one of its page of HTML.
+        The document's, or that of its HTML page.
     """
 
     form: ShownForm
@@ -57,42 +54,39 @@ class Shown(NamedTuple):
 
     @property
     def compared(self) -> str:
-        """Title and text, by which near-duplicates are found; '' where there is no text."""
+        """Title and text, for finding near-duplicates; "" without a text."""
         return f"{self.title}\n{self.text}" if self.text.strip() else ""
 
 
-def form_of(metadata: Mapping[str, Any]) -> str | None:
-    """The form that a document says it has in its field ``format``; None where it says none that is known.
+def form_of(metadata: Mapping[str, object]) -> str | None:
+    """The form named by a document's field ``format``; None where it is missing or unknown.
 
     Examples
     --------
     >>> form_of({"format": "text/html; charset=utf-8"}), form_of({"format": "A4"})
     ('html', None)
     """
-    said = metadata.get("format")
-    return _NAMES.get(said.partition(";")[0].strip().lower()) if isinstance(said, str) else None
+    name = metadata.get("format")
+    return _NAMES.get(name.partition(";")[0].strip().lower()) if isinstance(name, str) else None
 
 
 def is_html(document: Document, form: str = "auto") -> bool:
-    """Whether a document is shown as the words of a page of HTML; `form` as :func:`shown` takes it."""
-    said = form_of(document.metadata) if form == "auto" else form
-    return html_text.is_page(document.text or "") if said is None else said == "html"
+    """Whether a document is shown as the text of an HTML page; `form` as :func:`shown` takes it."""
+    known = form_of(document.metadata) if form == "auto" else form
+    return html_text.is_page(document.text or "") if known is None else known == "html"
 
 
 def shown(document: Document, form: str = "auto") -> Shown:
     r"""A document as it is shown; the same document in the same form always gives the same text.
 
-    Nothing is executed and nothing is loaded. HTML becomes its words. Markdown becomes HTML without any markup of its
-    own. Plain and preformatted text stays as it is, signs that turn the direction of writing included: whoever draws it
-    has to keep them from reaching beyond it.
+    Nothing is executed or loaded. HTML becomes text, Markdown becomes HTML without any markup of its own. Plain and
+    preformatted text keeps its bidirectional controls: the page has to isolate them.
 
     Parameters
     ----------
-    document
-        As the campaign has it.
     form
-        "plain", "preformatted", "markdown" or "html", for every document; "auto": by the document's field ``format``
-        (one of these, or a media type), else HTML where it begins like a page of it, else plain.
+        "plain", "preformatted", "markdown" or "html"; "auto": by the document's field ``format`` (one of these, or a
+        media type), else HTML where it begins like a page, else plain.
 
     Examples
     --------
@@ -103,25 +97,25 @@ def shown(document: Document, form: str = "auto") -> Shown:
     """
     text = document.text or ""
     if is_html(document, form):
-        title, words = _made.of(html_text.text_of, text)
+        title, words = _cache.get(html_text.extract_text, text)
         return Shown("text", words, None, document.title or title)
     if form == "auto":
         form = form_of(document.metadata) or "plain"
     if form == "markdown" and len(text) <= LARGEST_MARKUP:
-        html, words = _made.of(markup.drawn, text)
+        html, words = _cache.get(markup.render, text)
         return Shown("markup", words, html, document.title)
     return Shown("preformatted" if form == "preformatted" else "text", text, None, document.title)
 
 
-class _Made:
-    """Texts that were made of others, those used last; for all threads."""
+class _Cache:
+    """The texts made last, for all threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[str, str], tuple[str, str]] = OrderedDict()
         self._size = 0
 
-    def of(self, make: Callable[[str], tuple[str, str]], text: str) -> tuple[str, str]:
+    def get(self, make: Callable[[str], tuple[str, str]], text: str) -> tuple[str, str]:
         key = (make.__name__, text)
         with self._lock:
             if key in self._kept:
@@ -131,11 +125,11 @@ class _Made:
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = made
-                self._size += len(text) + len(made[0]) + len(made[1])
-            while self._size > KEPT and self._kept:
-                (_, source), (one, other) = self._kept.popitem(last=False)
-                self._size -= len(source) + len(one) + len(other)
+                self._size += len(text) + sum(map(len, made))
+            while self._size > KEPT:
+                (_, source), texts = self._kept.popitem(last=False)
+                self._size -= len(source) + sum(map(len, texts))
         return made
 
 
-_made = _Made()
+_cache = _Cache()

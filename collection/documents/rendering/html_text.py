@@ -1,9 +1,8 @@
-"""HTML documents as the words that they say; nothing of a page is executed or loaded, and none of its markup is left.
+"""The text of HTML documents; nothing of a page is executed or loaded, and no markup is left.
 
-A scanner of its own, not :class:`html.parser.HTMLParser`: a tag, comment or quote that never ends makes that one search
-to the end of the text again and again, and documents come from anywhere. Here every character is looked at a fixed
-number of times. What follows is what browsers do (the WHATWG's rules of tokenisation, and the elements' default
-display), with one difference: a tag or comment that never ends stays as text, where a browser drops all that follows.
+A scanner in place of :class:`html.parser.HTMLParser`, which searches to the end of the text again and again for tags,
+comments and quotes that never end; documents come from anywhere, and this one takes linear time. It follows browsers
+(the WHATWG's tokenisation, and the elements' default display), except that an unclosed tag or comment stays as text.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _ZEROS = re.compile(r"&#(x?)0+(?=[0-9a-f])", re.I)
 RAW = frozenset(("script", "style", "iframe", "noembed", "noframes", "title"))
 """Elements in which no tag but their own end is one."""
 UNSEEN = RAW | {"template", "noscript", "svg", "object", "audio", "video", "canvas", "datalist"}
-"""Elements whose content is not shown: it is no text, or stands in for what cannot be drawn."""
+"""Elements whose content is not shown."""
 _WITH_SPACE = """
 address article aside blockquote body dl fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr html main nav ol p
 pre section table ul listing
@@ -42,11 +41,11 @@ tfoot thead tr
 """
 LINES = frozenset(_OWN_LINE.split())
 DEEPEST = 8
-"""Lists within lists up to which an item is set in: pages of nothing but <ul> must not grow."""
+"""Depth of lists up to which items are indented, so that pages of nothing but <ul> do not grow."""
 
 
 def is_page(text: str) -> bool:
-    """Whether a text begins like a page of HTML.
+    """Whether a text begins like an HTML page.
 
     Examples
     --------
@@ -56,35 +55,24 @@ def is_page(text: str) -> bool:
     return _OPENING.match(text.removeprefix("\ufeff")[:4000]) is not None
 
 
-def text_of(page: str) -> tuple[str, str]:
-    r"""The title of a page, and its words.
+def extract_text(page: str) -> tuple[str, str]:
+    r"""The title of a page ("" without one), and its text.
 
-    Paragraphs are parted by an empty line; items of lists begin with a sign or their number; the cells of a row are
-    parted by ``|``; a picture is the words that describe it, in brackets. Scripts, styles, templates and what is there
-    for browsers that draw or run nothing are left out. Time is linear in the length of the page.
-
-    Parameters
-    ----------
-    page
-        HTML, broken or not.
-
-    Returns
-    -------
-    tuple of str
-        Title ('' where it has none) and text.
+    Empty lines separate paragraphs; items of lists begin with a bullet or their number; ``|`` separates the cells of a
+    row; an image is its description in brackets. Scripts, styles, templates and fallback content are left out.
 
     Examples
     --------
-    >>> text_of("<title>A</title><p>1 &lt; 2<script>x()</script><ul><li>b<li><b>c</b>d</ul>")
+    >>> extract_text("<title>A</title><p>1 &lt; 2<script>x()</script><ul><li>b<li><b>c</b>d</ul>")
     ('A', '1 < 2\n\n• b\n• cd')
     """
     scanner = _Scanner(page)
     scanner.scan()
-    return scanner.title, scanner.written.text()
+    return scanner.title, scanner.output.text()
 
 
-class _Written:
-    """The text so far; blanks and line ends are owed until the next word comes."""
+class _Output:
+    """The text so far; blanks and line ends wait for the next word."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
@@ -96,26 +84,23 @@ class _Written:
         return "".join(self._parts)
 
     def end(self, lines: int) -> None:
-        """Here a line ends (1), or a paragraph (2)."""
+        """End a line (1) or a paragraph (2)."""
         self._ends = max(self._ends, lines)
         self._blank = False
 
-    def new_line(self) -> None:
-        """One more line end, as <br> has it."""
+    def break_line(self) -> None:
         self._ends = min(self._ends + 1, 2)
         self._blank = False
 
-    def part(self) -> None:
-        """Here a cell of a row ends, if more of the row follows in this line."""
+    def separate_cells(self) -> None:
         self._between = " | "
 
-    def item(self, sign: str) -> None:
-        """Begin a line with this, once there is something to say in it."""
+    def begin_item(self, sign: str) -> None:
         self.end(1)
         self._before = sign
 
     def words(self, text: str) -> None:
-        """Text in which any blanks are one."""
+        """Write text with blanks collapsed."""
         flat = _BLANKS.sub(" ", text)
         if flat.startswith(" "):
             self._blank, flat = True, flat[1:]
@@ -125,7 +110,7 @@ class _Written:
             self._blank = ends
 
     def exact(self, text: str) -> None:
-        """Text as it is, behind what is owed."""
+        """Write text as it is, behind waiting blanks and line ends."""
         if not text:
             return
         if self._parts:
@@ -138,7 +123,7 @@ class _Scanner:
     def __init__(self, page: str) -> None:
         self.page = page.removeprefix("\ufeff")
         self.title = ""
-        self.written = _Written()
+        self.output = _Output()
         self._at = 0
         self._pre = 0
         self._fresh_pre = False
@@ -146,7 +131,7 @@ class _Scanner:
         self._lists: list[int | None] = []
         self._cells = 0
         self._unended = False
-        """From here on no tag ends outside of quotes: the first > ends one."""
+        """Whether the first > ends a tag, as none ends outside of quotes from here on."""
         self._open_comments = False
         self._last: dict[str, int] = {}
 
@@ -157,12 +142,12 @@ class _Scanner:
             act = self._markup(at)
             if act is None:
                 continue  # a < that is one
-            self._say(page[begin:at])
+            self._write(page[begin:at])
             begin = self._at = act()
-        self._say(page[begin:])
+        self._write(page[begin:])
 
     def _markup(self, at: int) -> Callable[[], int] | None:
-        """What to do at this <, once the text before it is written; it gives the place to go on. None: it is text."""
+        """The action for the markup at this <, which returns the place to go on; None if it is text."""
         follows = self.page[at + 1 : at + 2]
         if follows in ("!", "?"):
             behind = self._comment_end(at)
@@ -200,23 +185,24 @@ class _Scanner:
         if name in UNSEEN and not closes and not (name == "svg" and self.page[end - 2] == "/"):
             return self._unseen(name, end)
         if name == "br":
-            self.written.new_line()
+            self.output.break_line()
         elif name in ("ul", "ol", "menu", "dir"):
             self._list(name, closes, begin, end)
-        elif name in ("td", "th"):
-            self._cell(closes)
+        elif name in ("td", "th") and not closes:
+            if self._cells:
+                self.output.separate_cells()
+            self._cells += 1
         elif name in PARAGRAPHS or name in LINES:
             self._block(name, closes, begin, end)
         elif name == "img" and not closes:
-            words = _flat(self._attributes(begin, end).get("alt", ""))
-            if words:
-                self.written.words(f"[{words}]")
+            if words := _flat(self._attributes(begin, end).get("alt", "")):
+                self.output.words(f"[{words}]")
         elif name == "q":
-            self.written.words("”" if closes else "“")
+            self.output.words("”" if closes else "“")
         return end
 
     def _unseen(self, name: str, end: int) -> int:
-        """Behind an element whose content is not shown; where it never ends, only a script goes on to the end."""
+        """The place behind an element whose content is not shown; if it never ends, only a script takes the rest."""
         if name not in self._last:
             ends = [found.start() for found in re.finditer(rf"</{name}(?=[\s/>])", self.page, re.I)]
             self._last[name] = ends[-1] if ends else -1
@@ -240,7 +226,7 @@ class _Scanner:
         if name == "li" and not closes:
             self._item(begin, end)
             return
-        self.written.end(2 if name in PARAGRAPHS else 1)
+        self.output.end(2 if name in PARAGRAPHS else 1)
         if name == "tr":
             self._cells = 0
         elif name in ("pre", "listing"):
@@ -250,7 +236,7 @@ class _Scanner:
     def _list(self, name: str, closes: bool, begin: int, end: int) -> None:
         # A list in a list begins with the line of its first item; an empty line would part what belongs together.
         inner = len(self._lists) > (1 if closes else 0)
-        self.written.end(1 if inner else 2)
+        self.output.end(1 if inner else 2)
         if closes:
             if self._lists:
                 self._lists.pop()
@@ -259,20 +245,12 @@ class _Scanner:
         self._lists.append(None if name != "ol" else _number(first, 1) - 1)
 
     def _item(self, begin: int, end: int) -> None:
-        depth = max(len(self._lists), 1)
-        sign = "• "
+        depth, sign = min(max(len(self._lists), 1), DEEPEST), "• "
         if self._lists and (last := self._lists[-1]) is not None:
             number = _number(self._attributes(begin, end).get("value", ""), last + 1)
             self._lists[-1] = number
             sign = f"{number}. "
-        self.written.item("  " * (min(depth, DEEPEST) - 1) + sign)
-
-    def _cell(self, closes: bool) -> None:
-        if closes:
-            return
-        if self._cells:
-            self.written.part()
-        self._cells += 1
+        self.output.begin_item("  " * (depth - 1) + sign)
 
     def _attributes(self, begin: int, end: int) -> dict[str, str]:
         return {
@@ -280,15 +258,15 @@ class _Scanner:
             for found in _ATTRIBUTE.finditer(self.page, begin, end)
         }
 
-    def _say(self, raw: str) -> None:
+    def _write(self, raw: str) -> None:
         text = _unescaped(raw)
         if not self._pre:
-            self.written.words(text)
+            self.output.words(text)
             return
         if self._fresh_pre and text:  # a line end right behind <pre> is none
             text = re.sub(r"\A\r?\n", "", text)
             self._fresh_pre = False
-        self.written.exact(text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", ""))
+        self.output.exact(text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", ""))
 
 
 def _unescaped(text: str) -> str:

@@ -1,4 +1,4 @@
-r"""Markdown that somebody wrote, as HTML that can do nothing but be read, and as the text that a browser has of it."""
+"""Markdown as safe HTML, and as the text that a browser has of it."""
 
 from __future__ import annotations
 
@@ -23,21 +23,10 @@ _TOP = 3
 
 
 def to_html(text: str) -> str:
-    r"""CommonMark with tables as HTML for which whoever wrote it need not be trusted.
+    r"""CommonMark with tables as HTML that is safe whoever wrote it.
 
-    Markup in the text is shown as text; a picture becomes the words that describe it, so that nothing is loaded
-    from elsewhere; a link leads to ``http``, ``https`` or ``mailto``, in a window of its own, and any other stays text.
-    Headings are set two levels lower. Characters that turn the direction of writing are dropped.
-
-    Parameters
-    ----------
-    text
-        Markdown.
-
-    Returns
-    -------
-    str
-        HTML; empty where there is nothing to show.
+    Markup in the text is shown as text, an image as its description; links lead to ``http``, ``https`` or ``mailto`` in
+    a new window. Headings are two levels lower. Bidirectional controls are dropped.
 
     Examples
     --------
@@ -46,40 +35,24 @@ def to_html(text: str) -> str:
     >>> to_html("[x](javascript:alert)")
     '<p>[x](javascript:alert)</p>\n'
     """
-    return _CONTROLS.sub("", _rendered(text))  # afterwards: an entity can stand for one as well
+    return _CONTROLS.sub("", str(_renderer().render(text)))  # afterwards: an entity can stand for one as well
 
 
-def drawn(text: str) -> tuple[str, str]:
-    r"""The same HTML, and the text that a browser has in it, by which places are counted.
-
-    No character is dropped here: who draws the HTML takes the power from those that turn the direction of writing.
-
-    Parameters
-    ----------
-    text
-        Markdown.
-
-    Returns
-    -------
-    tuple of str
-        HTML, and what is the ``textContent`` of an element of which it is the ``innerHTML``.
+def render(text: str) -> tuple[str, str]:
+    r"""The same HTML with bidirectional controls, and its ``textContent``, in which offsets are counted.
 
     Examples
     --------
-    >>> drawn("1 < *2*\n\n- a\n- b")
+    >>> render("1 < *2*\n\n- a\n- b")
     ('<p>1 &lt; <em>2</em></p>\n<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n', '1 < 2\n\na\nb\n\n')
     """
     # A browser reads a carriage return in HTML as a line end; the renderer leaves one that an entity stood for.
-    markup = _rendered(text).replace("\r\n", "\n").replace("\r", "\n")
+    markup = str(_renderer().render(text)).replace("\r\n", "\n").replace("\r", "\n")
     return markup, html.unescape(_TAG.sub("", markup))
 
 
-def _rendered(text: str) -> str:
-    return str(_reader().render(text))
-
-
 @lru_cache(1)
-def _reader() -> MarkdownIt:
+def _renderer() -> MarkdownIt:
     from markdown_it import MarkdownIt
     from markdown_it.common.utils import escapeHtml
 
@@ -96,8 +69,8 @@ def _reader() -> MarkdownIt:
         before = tokens[at - 1 : at] if at else []  # its neighbours are all that matters to it
         return self.renderToken([*before, lower, *tokens[at + 1 : at + 2]], len(before), options, env)
 
-    reader = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    reader.validateLink = lambda url: _ADDRESS.match(url) is not None  # type: ignore[method-assign]
+    renderer = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    renderer.validateLink = lambda url: _ADDRESS.match(url) is not None  # type: ignore[method-assign]
     for name, rule in {"image": picture, "link_open": link, "heading_open": heading, "heading_close": heading}.items():
-        reader.add_render_rule(name, rule)
-    return reader
+        renderer.add_render_rule(name, rule)
+    return renderer

@@ -9,13 +9,13 @@ from typing import NamedTuple
 from collection.records import UNSPACED
 
 MOST_TERMS = 32
-"""Words of a topic that are looked for: those of its title come first."""
+"""Number of words of a topic that are looked for."""
 SATURATION = 1.2
-"""How soon a word that comes again stops counting: k1 of BM25."""
+"""k1 of BM25."""
 PER_WORD = 6
 """Characters of a word and the blank behind it, in most scripts."""
 PER_WORD_UNSPACED = 2
-"""The same in scripts that write no blanks between words."""
+"""Characters of a word in scripts without blanks between words."""
 
 # Hangul has blanks, but its words are written together with their particles.
 _UNSPACED = UNSPACED + "\uac00-\ud7af\uff66-\uff9f"
@@ -43,20 +43,10 @@ _ENDS = (re.compile(f"{_PARAGRAPH}|{_SENTENCE}"), re.compile(r"\n\s*+"), re.comp
 
 
 def terms(topic_words: str) -> list[str]:
-    """What to look for in documents, of the words of a topic.
+    """At most 32 distinct lower-case terms of a topic's title and description, in their order.
 
-    Small words are left out. What is kept has no ending, so that a word is found in its other forms; a run of a script
-    without blanks becomes every two neighbouring characters of it.
-
-    Parameters
-    ----------
-    topic_words
-        A topic's title and description.
-
-    Returns
-    -------
-    list of str
-        In lower case, in their order, each once; at most 32.
+    Stop words are left out, endings are cut so that other forms match, and a run of a script without blanks becomes its
+    pairs of neighbouring characters.
 
     Examples
     --------
@@ -85,12 +75,12 @@ def _stem(word: str) -> str:
 
 
 _OFTEN = 4
-"""How often a word is counted in a passage; one more would add a twentieth of what its first occurrence does."""
+"""Occurrences of a word counted in a passage; another would add a twentieth of the first one's weight."""
 _ADDED = [0.0] + [
     n * (SATURATION + 1) / (n + SATURATION) - (n - 1) * (SATURATION + 1) / (n - 1 + SATURATION)
     for n in range(1, _OFTEN + 3)
 ]
-"""What the first, second, ... occurrence of a word in a passage is worth."""
+"""Weight of the first, second, ... occurrence of a word in a passage."""
 
 
 class _Hit(NamedTuple):
@@ -102,31 +92,14 @@ class _Hit(NamedTuple):
 def excerpts(text: str, terms: list[str], most: int = 4, length: int = 120) -> list[tuple[int, int]]:
     """The passages of a document that match a topic best, and its beginning.
 
-    A passage is a window of the document, wherever it begins (Kaszkiewicz & Zobel 1997), worth the more the more of
-    the topic's words it has; a word that comes again adds less, by BM25's saturation, and no word is worth more than
-    another. Passages are taken best first, never over one another. They end where sentences or paragraphs do, else at a
-    line or a blank, and never within what is read as one character.
+    A passage is a window at any place (Kaszkiewicz & Zobel 1997), weighted by the topic's words in it with BM25's
+    saturation. The best passages are taken without overlap; they end at a sentence, paragraph, line or blank, and never
+    within a grapheme. The beginning, a third as long (in full length where no word occurs), says what the document is:
+    summaries of query words with leading sentences let people judge faster and more correctly (Tombros & Sanderson
+    1998, Advantages of query biased summaries in information retrieval).
 
-    The beginning of the document is always among them, a third as long: it says what the document is, which matching
-    words alone do not. Summaries made of the query's words and of titles and leading sentences let people judge faster
-    and more correctly than the first sentences alone (Tombros & Sanderson 1998, Advantages of query biased summaries in
-    information retrieval). Where no word of the topic occurs, there is nothing but the beginning, in full length.
-
-    Parameters
-    ----------
-    text
-        The text as it is shown.
-    terms
-        What to look for, as :func:`terms` gives it.
-    most
-        Passages, the beginning among them.
-    length
-        Words of a passage, about.
-
-    Returns
-    -------
-    list of tuple of int
-        [start, end) in code points, in reading order, with text between them that is worth leaving out.
+    `most` counts the passages with the beginning, `length` is their approximate number of words. The result is
+    [start, end) in code points, in reading order.
 
     Examples
     --------
@@ -161,13 +134,13 @@ def _is_unspaced(text: str) -> bool:
 
 
 def _lower(text: str) -> str:
-    """In lower case, every character at its place: 'İ' becomes two."""
+    """In lower case with every character at its place, though the lower case of 'İ' is two."""
     lower = text.lower()
     return lower if len(lower) == len(text) else "".join(c if len(c.lower()) > 1 else c.lower() for c in text)
 
 
 def _hits(text: str, terms: list[str], size: int) -> list[_Hit]:
-    """Where the terms are. Of one that comes again and again, as many as make a difference."""
+    """The places of the terms, without repetitions that make no difference."""
     lower, apart, hits = _lower(text), size // _OFTEN, []
     for number, term in enumerate(terms):
         unspaced = _UNSPACED_ONE.match(term) is not None
@@ -190,7 +163,7 @@ def _is_word(lower: str, term: str, at: int) -> bool:
 
 
 def _best_first(hits: list[_Hit], size: int) -> list[tuple[int, int]]:
-    """From the first hit to the end of the last, of a window that begins at each hit; the best window first."""
+    """[first, last) of the hits in the window that begins at each hit; the best window first."""
     counts: dict[int, int] = {}
     windows: list[tuple[float, int, int]] = []
     score, right = 0.0, 0
@@ -207,31 +180,26 @@ def _best_first(hits: list[_Hit], size: int) -> list[tuple[int, int]]:
 
 
 def _begin(text: str, want: int, latest: int, reach: int) -> int:
-    """Where a passage begins: near `want`, at `latest` no later."""
-    if want <= 0:
-        return 0
-    low = max(want - reach, 0)
-    for ends in _ENDS:
-        places = [found.end() for found in ends.finditer(text, low, latest)]
-        if places:
-            return _whole(text, min(places, key=lambda place: abs(place - want)), -1)
-    return _whole(text, want, -1)
+    """The beginning of a passage near `want` and not after `latest`."""
+    return _boundary(text, want, max(want - reach, 0), latest, -1) if want > 0 else 0
 
 
 def _end(text: str, want: int, earliest: int, reach: int) -> int:
-    """Where a passage ends: near `want`, at `earliest` no sooner."""
+    """The end of a passage near `want` and not before `earliest`."""
     if want + reach // 4 >= len(text):
         return len(text)
-    high = min(want + reach, len(text))
+    return _boundary(text, want, earliest, min(want + reach, len(text)), 1)
+
+
+def _boundary(text: str, want: int, low: int, high: int, step: int) -> int:
     for ends in _ENDS:
-        places = [found.end() for found in ends.finditer(text, earliest, high)]
-        if places:
-            return _whole(text, min(places, key=lambda place: abs(place - want)), 1)
-    return _whole(text, want, 1)
+        if places := [found.end() for found in ends.finditer(text, low, high)]:
+            return _whole(text, min(places, key=lambda place: abs(place - want)), step)
+    return _whole(text, want, step)
 
 
 def cut(text: str, at: int) -> str:
-    r"""The first characters of a text, `at` or somewhat fewer: what is read as one character stays whole.
+    r"""The first `at` characters of a text, or somewhat fewer so that graphemes stay whole.
 
     Examples
     --------
@@ -247,14 +215,14 @@ def cut(text: str, at: int) -> str:
 
 
 def _whole(text: str, place: int, step: int) -> int:
-    """The next place in a direction at which two characters may be parted."""
+    """The next place in a direction that is not within a grapheme."""
     while 0 < place < len(text) and _is_joined(text, place):
         place += step
     return place
 
 
 def _is_joined(text: str, place: int) -> bool:
-    """Whether what stands before the place and after it is read as one character (most of UAX 29)."""
+    """Whether the place is within a grapheme (most of UAX 29)."""
     if not 0 < place < len(text):
         return False
     before, after = text[place - 1], text[place]
@@ -290,7 +258,7 @@ def _merged(passages: list[tuple[int, int]], near: int) -> list[tuple[int, int]]
 
 
 def _trimmed(text: str, passages: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Without blanks around them; one of nothing but blanks is none."""
+    """Without surrounding blanks and blank passages."""
     trimmed: list[tuple[int, int]] = []
     for start, end in passages:
         words = text[start:end]

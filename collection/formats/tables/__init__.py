@@ -1,1 +1,1 @@
-"""Blank-separated tables, runs and qrels: a fast parser, and a strict one that explains what is wrong."""
+"""Blank-separated tables (runs, qrels): a fast reader, and a strict one that explains errors."""

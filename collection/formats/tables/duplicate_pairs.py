@@ -1,7 +1,6 @@
 """Whether a file names a document twice for a topic, without comparing or numbering its documents.
 
-Every pair is hashed to 64 bits, straight from the bytes of its ids. Equal ids give equal hashes, so where no
-hash comes twice no pair does; the few rows whose hash does come twice are then compared in full.
+Every pair is hashed to 64 bits from the bytes of its ids. Only rows with a repeated hash are compared in full.
 """
 
 from __future__ import annotations
@@ -18,44 +17,40 @@ _ODD = 0x9E3779B97F4A7C15  # 2**64 over the golden ratio
 _HALF = np.uint64(32)
 
 
-def pair_keys(topics: Any, documents: Any) -> Hashes:
-    """One number for each pair; equal pairs have equal numbers, and different ones hardly ever.
+def hash_pairs(topics: Any, documents: Any) -> Hashes:
+    """A 64-bit key of each pair; equal pairs have equal keys, and different ones hardly ever.
 
-    Parameters
-    ----------
-    topics
-        An arrow array of dictionary type: the codes differ from block to block, but not the numbers here.
-    documents
-        An arrow array of large strings.
+    `topics` is an arrow array of dictionary type, whose codes may differ from block to block; `documents` is an arrow
+    array of large strings.
     """
-    # Two topics must differ as if by chance, or else what parts them may also part two documents.
-    of_topic = _scattered(_scattered(hashes(topics.dictionary.cast("large_string")), 8), 16)
-    keys = hashes(documents)
+    # Hashes of topics are scattered again, so that they are independent of those of documents.
+    of_topic = _mix(_mix(hash_texts(topics.dictionary.cast("large_string")), 8), 16)
+    keys = hash_texts(documents)
     keys ^= of_topic[topics.indices.to_numpy()]
     return keys
 
 
-def hashes(texts: Any) -> Hashes:
-    """A hash of each text of an arrow array of large strings, eight bytes of all of them at a time."""
+def hash_texts(texts: Any) -> Hashes:
+    """A hash of each text of an arrow array of large strings, eight bytes of all texts at a time."""
     _, offsets, data = texts.buffers()
     offsets = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
     data = np.frombuffer(data or b"", np.uint8)
     begin, lengths = offsets[:-1], np.diff(offsets)
     data = np.concatenate([data, np.zeros(8, np.uint8)])
-    # The eight bytes from each place on: a view, in which neighbours overlap.
+    # The eight bytes from each place on, as a view with overlaps.
     words = np.ndarray(len(data) - 7, "<u8", data, strides=(1,))
-    made = _scattered(_first_bytes(words[begin], lengths), 0)
+    made = _mix(_mask_bytes(words[begin], lengths), 0)
     made += lengths.view(np.uint64)
     rows, done = np.flatnonzero(lengths > 8), 8
     while len(rows):
-        made[rows] += _scattered(_first_bytes(words[begin[rows] + done], lengths[rows] - done), done)
+        made[rows] += _mix(_mask_bytes(words[begin[rows] + done], lengths[rows] - done), done)
         done += 8
         rows = rows[lengths[rows] > done]
     return made
 
 
-def _first_bytes(words: Hashes, counts: npt.NDArray[np.int64]) -> Hashes:
-    """The words without what comes after so many bytes (little-endian)."""
+def _mask_bytes(words: Hashes, counts: npt.NDArray[np.int64]) -> Hashes:
+    """The words without the bytes after the first `counts` (little-endian)."""
     surplus = np.minimum(counts, 8)
     surplus *= -8
     surplus += 64
@@ -63,21 +58,21 @@ def _first_bytes(words: Hashes, counts: npt.NDArray[np.int64]) -> Hashes:
     return words
 
 
-def _scattered(words: Hashes, place: int) -> Hashes:
-    """Other numbers for these, changed in place: each number gets one of its own, a different one at each place."""
+def _mix(words: Hashes, place: int) -> Hashes:
+    """A one-to-one mapping of the numbers, another one at each `place`; changes the array in place."""
     words *= np.uint64(pow(_ODD, place + 1, 1 << 64))
     words ^= words >> _HALF
     return words
 
 
-def any_twice(keys: Hashes) -> bool:
-    """Whether any of these numbers comes twice."""
+def has_duplicate_keys(keys: Hashes) -> bool:
+    """Whether any key is repeated."""
     ordered = np.sort(keys)
     return bool((ordered[1:] == ordered[:-1]).any())
 
 
-def comes_twice(keys: Hashes, topics: Any, documents: Any) -> bool:
-    """Whether any pair comes twice, given the keys of the pairs; compares the few that share a key."""
+def has_duplicate_pairs(keys: Hashes, topics: Any, documents: Any) -> bool:
+    """Whether any pair is repeated, given the keys of the pairs."""
     ordered = np.sort(keys)
     again = ordered[1:][ordered[1:] == ordered[:-1]]
     suspects = np.flatnonzero(np.isin(keys, again))

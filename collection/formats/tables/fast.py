@@ -1,41 +1,38 @@
-"""The quick reader of runs and qrels: blocks of bytes, parsed by arrow on all cores.
+"""The fast reader of runs and qrels: blocks of bytes, parsed by arrow on all cores.
 
-It gives up at anything odd at all, and the authority (:func:`collection.formats.tables.strict.read_slowly`) decides
-what is allowed and where the error is. What both accept they read alike, so it never changes an answer.
+It gives up at anything unusual, which :func:`collection.formats.tables.strict.read_strictly` then reads. Both read the
+files that they accept alike.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
-from os import PathLike
-from typing import Any, NamedTuple, TypeVar
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from collection.formats import source
-from collection.formats.source import Bytes
-from collection.formats.tables.duplicate_pairs import any_twice, comes_twice, pair_keys
-from collection.formats.tables.lines import Layout, Rows, as_numbers, parse_grade
+from collection.formats.source import Bytes, FilePath
+from collection.formats.tables.duplicate_pairs import has_duplicate_keys, has_duplicate_pairs, hash_pairs
+from collection.formats.tables.lines import Layout, Rows, parse_grade, to_array
+from collection.threads import map_ahead
 
 MOST_WORKERS = 8
-"""Threads at work on blocks. Reading the file itself, in one thread, is what holds up more than these."""
+"""Threads at work on blocks; more would wait for the one thread that reads the file."""
 
 TAB, LINE_FEED, BLANK, LAST_ASCII = 9, 10, 32, 127
 
-T = TypeVar("T")
-U = TypeVar("U")
 
-
-class _Odd(Exception):
-    """Something that the quick reader leaves to the authority."""
+class _UnsupportedBlock(Exception):
+    """Something that only the strict reader handles."""
 
 
 class _Block(NamedTuple):
-    """What a block of lines said."""
+    """The rows of a block of lines."""
 
     topics: Any
     """An arrow array of dictionary type."""
@@ -43,74 +40,71 @@ class _Block(NamedTuple):
     """An arrow array of large strings."""
     values: np.ndarray
     keys: npt.NDArray[np.uint64]
-    """A number for each pair, as :func:`~collection.formats.tables.duplicate_pairs.pair_keys` makes it."""
+    """Keys of the pairs (:func:`~collection.formats.tables.duplicate_pairs.hash_pairs`)."""
     suspect: bool
-    """Whether a number comes twice."""
+    """Whether a key is repeated."""
 
 
-def read_quickly(path: str | PathLike[str], layout: Layout) -> Rows | None:
-    """Read with arrow, block by block; None if anything at all is odd."""
+def read_quickly(path: FilePath, layout: Layout) -> Rows | None:
+    """Read with arrow, block by block; None if anything is unusual."""
     import pyarrow as pa
 
     chunks = source.chunks(path, layout.what)
     if layout.header:
-        chunks = _below(chunks, layout.header)
+        chunks = _skip_lines(chunks, layout.header)
     columns = _Columns()
     try:
-        for block in _in_order(lambda chunk: _read_block(chunk, layout), chunks):
+        # Arrow and numpy release Python's lock.
+        for block in map_ahead(lambda chunk: _read_block(chunk, layout), chunks, min(pa.cpu_count(), MOST_WORKERS)):
             if block is not None:
                 columns.add(block)
-        if columns.is_empty() or columns.has_twice():
+        if not columns.values or columns.has_duplicates():
             return None
-    except (*source.BROKEN, pa.ArrowException, MemoryError, _Odd):
+    except (*source.BROKEN, pa.ArrowException, MemoryError, _UnsupportedBlock):
         return None
     return columns.rows()
 
 
 class _Columns:
-    """What the blocks said."""
+    """The rows of all blocks so far."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
         self._topics: list[npt.NDArray[np.int32]] = []
         self._documents: list[Any] = []
-        self._values: list[npt.NDArray[Any]] = []
+        self.values: list[npt.NDArray[Any]] = []
         self._keys: list[npt.NDArray[np.uint64]] = []
         self._blocks: Counter[int] = Counter()
-        """In how many blocks each topic is."""
+        """Number of blocks with each topic."""
         self._suspect = False
 
-    def is_empty(self) -> bool:
-        """Whether there was no row so far."""
-        return not self._values
-
     def add(self, block: _Block) -> None:
-        """Take one more block. It has few topics, so a dict serves to give each its number."""
+        """Append a block; it has few topics, so a dict can give each its number."""
         names = block.topics.dictionary.to_pylist()
         numbers = [self._numbers.setdefault(n, len(self._numbers)) for n in names]
         self._topics.append(np.array(numbers, np.int32)[block.topics.indices.to_numpy()])
         self._documents.append(block.documents)
-        self._values.append(block.values)
+        self.values.append(block.values)
         self._keys.append(block.keys)
         self._blocks.update(numbers)
         self._suspect = self._suspect or block.suspect
 
-    def has_twice(self) -> bool:
-        """Whether a pair comes twice; asked once, since the keys are not kept.
+    def has_duplicates(self) -> bool:
+        """Whether a pair is repeated; called once, since the keys are not kept.
 
-        Each block was looked at by itself, so what is left is topics that several blocks have a part of.
+        Each block was checked by itself, so only topics in several blocks remain.
         """
-        keys, topics = _joined(self._keys), _joined(self._topics)
+        keys, topics = _concatenate(self._keys), _concatenate(self._topics)
         self._topics = [topics]
         if not self._suspect:
             parted = np.array([self._blocks[number] > 1 for number in range(len(self._numbers))])
-            self._suspect = any_twice(keys[parted[topics]])
-        return self._suspect and comes_twice(keys, topics, self._texts())
+            self._suspect = has_duplicate_keys(keys[parted[topics]])
+        return self._suspect and has_duplicate_pairs(keys, topics, self._texts())
 
     def rows(self) -> Rows:
-        """All of it."""
+        """All rows."""
         names, documents = (pd.array(x, dtype="str") for x in (list(self._numbers), self._texts()))
-        return Rows(_joined(self._topics), pd.Index(names), documents, _joined(self._values))
+        return Rows(_concatenate(self._topics), pd.Index(names), documents, _concatenate(self.values))
 
     def _texts(self) -> Any:
         import pyarrow as pa
@@ -119,63 +113,37 @@ class _Columns:
         return self._documents[0]
 
 
-def _joined(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """The parts as one array, and the list emptied, so that a large file is not in memory twice."""
+def _concatenate(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """The parts as one array; empties the list, so that a large file is not in memory twice."""
     whole = np.concatenate(parts)
     parts.clear()
     return whole
 
 
-def _below(chunks: Iterator[Bytes], lines: int) -> Iterator[Bytes]:
-    """All but the first `lines` lines, which are expected in the first block."""
+def _skip_lines(chunks: Iterator[Bytes], lines: int) -> Iterator[Bytes]:
+    """All but the first `lines` lines, which must be in the first block."""
     first = next(chunks)
     ends = np.flatnonzero(first == LINE_FEED)
     if len(ends) < lines:
-        raise _Odd
+        raise _UnsupportedBlock
     yield first[ends[lines - 1] + 1 :]
     yield from chunks
 
 
-def _in_order(function: Callable[[T], U], items: Iterable[T]) -> Iterator[U]:
-    """`map`, with some of the items at work in threads: arrow and numpy leave Python's lock alone.
-
-    No more items are taken than are at work or wait for a thread, so memory stays small.
-    """
-    from concurrent.futures import Future, ThreadPoolExecutor
-
-    import pyarrow as pa
-
-    workers = min(pa.cpu_count(), MOST_WORKERS)
-    ahead: deque[Future[U]] = deque()
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            for item in items:
-                ahead.append(pool.submit(function, item))
-                if len(ahead) > workers:
-                    yield ahead.popleft().result()
-            while ahead:
-                yield ahead.popleft().result()
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
 def _read_block(data: Bytes, layout: Layout) -> _Block | None:
-    """What a block of whole lines says, first taken as it is, then with its blanks and comments put in order.
-
-    None if that is nothing.
-    """
+    """The rows of a block of whole lines, parsed as it is or else tidied; None if it has none."""
     import pyarrow as pa
 
     if data.max(initial=0) > LAST_ASCII and not _is_utf8(data):
-        raise _Odd
-    separator = _separator(data)
+        raise _UnsupportedBlock
+    separator = _find_separator(data)
     if separator is not None:
         try:
-            return _parsed(data, separator, layout)
-        except (pa.ArrowException, _Odd):
+            return _parse(data, separator, layout)
+        except (pa.ArrowException, _UnsupportedBlock):
             pass  # a comment, perhaps
-    tidied = _tidied(data.tobytes())
-    return _parsed(tidied, " ", layout) if tidied else None
+    tidied = _normalise(data.tobytes())
+    return _parse(tidied, " ", layout) if tidied else None
 
 
 def _is_utf8(data: Bytes) -> bool:
@@ -190,11 +158,11 @@ def _is_utf8(data: Bytes) -> bool:
     return True
 
 
-def _separator(data: Bytes) -> str | None:
-    """What parts the columns, if it is one byte and never comes twice in a row; else None.
+def _find_separator(data: Bytes) -> str | None:
+    """The separator of the columns, if it is one byte that never occurs twice in a row; else None.
 
-    Without this look, a column that the parser passes over (the second, the rank) might be empty. Nor may
-    there be other control characters: some mean something to the parser.
+    Otherwise a column that the parser skips might be empty. Nor may there be other control characters, which the parser
+    may interpret.
     """
     separator = TAB if (data[:1000] == TAB).any() else BLANK
     step = 1 << 17  # a piece that stays in the processor's cache from one pass over it to the next
@@ -209,11 +177,11 @@ def _separator(data: Bytes) -> str | None:
     return chr(separator)
 
 
-def _tidied(chunk: bytes) -> bytes:
+def _normalise(chunk: bytes) -> bytes:
     """The block without comments and with one blank between columns."""
     chunk = chunk.replace(b"\r\n", b"\n").replace(b"\t", b" ")
     if b"\r" in chunk or b"\0" in chunk:
-        raise _Odd
+        raise _UnsupportedBlock
     while b"  " in chunk:
         chunk = chunk.replace(b"  ", b" ")
     chunk = chunk.replace(b"\n ", b"\n").replace(b" \n", b"\n").strip(b" \n")
@@ -222,7 +190,7 @@ def _tidied(chunk: bytes) -> bytes:
     return chunk
 
 
-def _parsed(data: Bytes | bytes, separator: str, layout: Layout) -> _Block:
+def _parse(data: Bytes | bytes, separator: str, layout: Layout) -> _Block:
     """The block's columns, and a key for each of its pairs."""
     import pyarrow as pa
     from pyarrow import csv
@@ -231,7 +199,7 @@ def _parsed(data: Bytes | bytes, separator: str, layout: Layout) -> _Block:
     places = {0: "topic", layout.doc: "doc", layout.value: "value"}
     types = {"topic": coded, "doc": pa.large_string(), "value": coded if layout.graded else pa.float64()}
     if layout.tag is not None:
-        # Of fixed width, which is quickest: a tag of another length is an error then.
+        # Of fixed width, the fastest; a tag of another length is an error then.
         places[layout.tag.place], types["tag"] = "tag", pa.binary(len(layout.tag.word.encode()))
     if layout.marker is not None:
         places[layout.marker], types["marker"] = "marker", coded
@@ -253,30 +221,32 @@ def _parsed(data: Bytes | bytes, separator: str, layout: Layout) -> _Block:
     )
     column = {name: table[name].combine_chunks() for name in types}  # of one chunk, unless a block is enormous
     if any(word[:1] in ("", "#") for word in column["topic"].dictionary.to_pylist()):
-        raise _Odd
+        raise _UnsupportedBlock
     if layout.marker is not None and any(word.upper() != "Q0" for word in column["marker"].dictionary.to_pylist()):
-        raise _Odd
-    if layout.tag is not None and not _all_are(layout.tag.word, column["tag"]):
-        raise _Odd
-    keys = pair_keys(column["topic"], column["doc"])
-    return _Block(column["topic"], column["doc"], _values(column["value"], layout), keys, any_twice(keys))
+        raise _UnsupportedBlock
+    if layout.tag is not None and not _all_equal(layout.tag.word, column["tag"]):
+        raise _UnsupportedBlock
+    keys = hash_pairs(column["topic"], column["doc"])
+    return _Block(
+        column["topic"], column["doc"], _parse_values(column["value"], layout), keys, has_duplicate_keys(keys)
+    )
 
 
-def _all_are(word: str, column: Any) -> bool:
-    """Whether all of a column of fixed width is this word."""
+def _all_equal(word: str, column: Any) -> bool:
+    """Whether every value of a column of fixed width is this word."""
     wanted = np.frombuffer(word.encode() * len(column), np.uint8)
     return np.array_equal(np.frombuffer(column.buffers()[1], np.uint8, len(wanted)), wanted)
 
 
-def _values(column: Any, layout: Layout) -> np.ndarray:
+def _parse_values(column: Any, layout: Layout) -> np.ndarray:
     """The block's grades or scores."""
     if not layout.graded:
         scores: npt.NDArray[np.float64] = column.to_numpy()
         if np.isnan(scores).any():
-            raise _Odd
+            raise _UnsupportedBlock
         return scores
     grades = [parse_grade(word) for word in column.dictionary.to_pylist()]
     sound = [g for g in grades if g is not None]
     if len(sound) < len(grades):
-        raise _Odd
-    return as_numbers(sound)[column.indices.to_numpy()]
+        raise _UnsupportedBlock
+    return to_array(sound)[column.indices.to_numpy()]

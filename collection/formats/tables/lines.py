@@ -1,10 +1,9 @@
-"""What a line says in the blank-separated tables of the field, runs and qrels: columns, numbers, where things stand."""
+"""Lines of blank-separated tables (runs, qrels): layout, columns, numbers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,20 +12,20 @@ import pandas as pd
 
 from collection.errors import FormatError
 from collection.formats import source
-from collection.formats.source import quote
+from collection.formats.source import FilePath, quote
 
 _DECIMAL = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
-# Python's float() would also take '1_000', ' 1' and 'nan'; int() would take Arabic-Indic digits.
+# Python's float() would also accept '1_000', ' 1' and 'nan'; int() would accept Arabic-Indic digits.
 SCORE = re.compile(rf"{_DECIMAL}|[+-]?inf(?:inity)?", re.ASCII | re.IGNORECASE)
 GRADE = re.compile(_DECIMAL, re.ASCII | re.IGNORECASE)
 WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
 
 
 class Extra(NamedTuple):
-    """One more column to keep, of the name `name`.
+    """One more column to keep.
 
-    `parse` makes a value of its text, or None where the text is not what `wanted` says. If it `parts` a
-    topic, a document may come once under each value.
+    `parse` gives its value, or None where the text is not what `wanted` says. If it `parts` a topic, a document may
+    occur once under each value.
     """
 
     name: str
@@ -37,7 +36,7 @@ class Extra(NamedTuple):
 
 
 class Tag(NamedTuple):
-    """The tag that all lines must have: its column, and what it is since which line."""
+    """The tag that all lines must have, its column, and the line where it first occurs."""
 
     place: int
     word: str
@@ -45,11 +44,11 @@ class Tag(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Where things stand in a line.
+    """The columns of a line.
 
-    `columns` is the least number of columns, or the only one if `exact`; `names` says it in words.
-    `marker` is a column that must hold ``Q0``. `graded` tells a grade from a score. `seen` is the number
-    of columns in the first line, `header` the number of the line that names the columns, 0 where none does.
+    `columns` is the least number of columns, or the only one if `exact`; `names` are their names for messages. `marker`
+    is a column that must hold ``Q0``. `graded` marks grades, other values are scores. `seen` is the number of columns
+    in the first line, `header` the line number of the header, 0 where there is none.
     """
 
     what: str
@@ -65,11 +64,11 @@ class Layout(NamedTuple):
     graded: bool = False
     header: int = 0
     refuse: Callable[[list[str]], str] | None = None
-    """Given a line's columns, says what the line is if it is something else; '' if it may pass."""
+    """Names the other kind of file that a line's columns come from; '' if the line is valid."""
 
 
 class Rows(NamedTuple):
-    """What a file said: topics as codes and the names that they stand for, documents, values."""
+    """The rows of a file, topics as codes into `topic_names`."""
 
     topics: npt.NDArray[np.int32]
     topic_names: pd.Index[str]
@@ -80,36 +79,39 @@ class Rows(NamedTuple):
     """The values of the layout's extra column."""
 
 
-def columns_of(line: str) -> list[str]:
-    """The columns of a line: parted by blanks and tabs only, since ids may hold any other character."""
+def split_columns(line: str) -> list[str]:
+    """The columns of a line, separated by blanks and tabs only, since ids may hold any other character."""
     return [c for c in line.replace("\t", " ").split(" ") if c]
 
 
-def data_lines(path: str | PathLike[str], what: str) -> Iterator[tuple[int, str, list[str]]]:
-    """Line number, line and columns of every line that is not blank and no comment (#)."""
+def data_lines(path: FilePath, what: str) -> Iterator[tuple[int, str, list[str]]]:
+    """Line number, line and columns of every line that is neither blank nor a comment (#)."""
     for number, line in source.lines(path, what, source.LONGEST_ROW):
         if "\r" in line:
-            raise FormatError(
-                path,
-                number,
-                "lines that end in LF or CRLF",
-                f"a lone carriage return in {quote(line)}",
-                "save the file with Unix line ends",
-            )
-        columns = columns_of(line)
+            found, hint = f"a lone carriage return in {quote(line)}", "save the file with Unix line ends"
+            raise FormatError(path, number, "lines that end in LF or CRLF", found, hint)
+        columns = split_columns(line)
         if columns and not columns[0].startswith("#"):
             yield number, line, columns
 
 
+def first_line(path: FilePath, what: str) -> tuple[int, str, list[str]]:
+    """The first of :func:`data_lines`; an error if there is none."""
+    first = next(data_lines(path, what), None)
+    if first is None:
+        raise source.empty_file_error(path, what)
+    return first
+
+
 def parse_score(text: str) -> float | None:
-    """The number, or None if it is none; 1e999 is infinite."""
+    """The number, or None for other texts; 1e999 is infinite."""
     return float(text) if SCORE.fullmatch(text) else None
 
 
 def parse_grade(text: str) -> int | float | None:
-    """The grade: an int where it has no fraction, a float where it has; None if it is no grade."""
+    """The grade, an int where it has no fraction, else a float; None for other texts."""
     if WHOLE.fullmatch(text):
-        # Beyond 64 bits there is no place for it in a frame, and nobody means it.
+        # A frame cannot hold integers beyond 64 bits.
         return int(text) if len(text) < 20 and -(2**63) <= int(text) < 2**63 else None
     if not GRADE.fullmatch(text):
         return None
@@ -119,7 +121,7 @@ def parse_grade(text: str) -> int | float | None:
     return int(value) if value.is_integer() else value
 
 
-def as_numbers(grades: list[int | float]) -> np.ndarray:
-    """Grades as an array: of integers if all are whole."""
+def to_array(grades: list[int | float]) -> np.ndarray:
+    """Grades as an array, of integers if all are whole."""
     whole = all(isinstance(g, int) for g in grades)
     return np.array(grades, dtype=np.int64 if whole else np.float64)

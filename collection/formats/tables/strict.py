@@ -1,33 +1,28 @@
-"""The blank-separated tables of the field, runs and qrels: a quick reader and an authority.
-
-:func:`~collection.formats.tables.fast.read_quickly` reads blocks of bytes with arrow and gives up at anything odd.
-:func:`read_slowly` reads line by line; it alone decides what is allowed and where the error is.
-"""
+"""The strict reader of blank-separated tables (runs, qrels): it reads line by line and names the line of an error."""
 
 from __future__ import annotations
 
 import re
 from array import array
-from os import PathLike
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from collection.errors import FormatError
-from collection.formats.source import quote
+from collection.formats.source import FilePath, quote
 from collection.formats.tables.fast import read_quickly
-from collection.formats.tables.lines import Layout, Rows, as_numbers, data_lines, parse_grade, parse_score
+from collection.formats.tables.lines import Layout, Rows, data_lines, parse_grade, parse_score, to_array
 
 
-def read_table(path: str | PathLike[str], layout: Layout) -> Rows:
-    """Read a file by its layout: quickly if it is in order, else by the authority."""
-    # Whether a line is something else can only be asked line by line; a further column is kept in small files only.
+def read_table(path: FilePath, layout: Layout) -> Rows:
+    """Read a file by its layout with the fast reader, else with the strict one."""
+    # `refuse` reads line by line, and files with a further column are small.
     by_line = layout.refuse is not None or layout.extra is not None
-    return (None if by_line else read_quickly(path, layout)) or read_slowly(path, layout)
+    return (None if by_line else read_quickly(path, layout)) or read_strictly(path, layout)
 
 
-def read_slowly(path: str | PathLike[str], layout: Layout) -> Rows:
+def read_strictly(path: FilePath, layout: Layout) -> Rows:
     """Read line by line: the rows, or the error with its line."""
     topics: dict[str, int] = {}
     documents: dict[str, int] = {}
@@ -46,13 +41,9 @@ def read_slowly(path: str | PathLike[str], layout: Layout) -> Rows:
             kind = "a grade (a number)" if layout.graded else "a score (a number)"
             raise FormatError(path, number, f"{kind} in column {layout.value + 1}", quote(text), _hint(text))
         if layout.tag is not None and columns[layout.tag.place] != layout.tag.word:
-            raise FormatError(
-                path,
-                number,
-                f"one tag throughout ({quote(layout.tag.word)} since line {layout.tag.line})",
-                f"the tag {quote(columns[layout.tag.place])}",
-                "a run file holds one run: split the file by its last column",
-            )
+            wanted = f"one tag throughout ({quote(layout.tag.word)} since line {layout.tag.line})"
+            hint = "a run file holds one run: split the file by its last column"
+            raise FormatError(path, number, wanted, f"the tag {quote(columns[layout.tag.place])}", hint)
         if layout.extra is not None:
             text, wanted = columns[layout.extra.place], f"{layout.extra.wanted} in column {layout.extra.place + 1}"
             extra.append(layout.extra.parse(text))
@@ -69,34 +60,23 @@ def read_slowly(path: str | PathLike[str], layout: Layout) -> Rows:
         found = "a header and nothing below it" if layout.header else "nothing but blank lines and comments"
         raise FormatError(path, None, layout.what, found)
     pairs = pd.DataFrame({"topic": np.array(topic_codes, np.int32), "doc": np.array(document_codes, np.int32)})
-    parted = layout.extra is not None and layout.extra.parts
-    twice = _first_twice(pairs.assign(extra=extra) if parted else pairs)
+    part = layout.extra.name if layout.extra is not None and layout.extra.parts else ""
+    twice = _find_duplicate(pairs.assign(extra=extra) if part else pairs)
     topic_names, document_names = pd.Index(list(topics), dtype="str"), pd.Index(list(documents), dtype="str")
     if twice is not None:
         first, second = twice
-        document, where = document_names[document_codes[second]], f"topic {quote(topic_names[topic_codes[second]])}"
-        unit = "topic"
-        if layout.extra is not None and layout.extra.parts:
-            unit = layout.extra.name
-            where = f"{unit} {quote(extra[second])} of {where}"
-        raise FormatError(
-            path,
-            numbers[second],
-            f"each document once in a {unit}",
-            f"document {quote(document)} of {where} a second time (first in line {numbers[first]})",
-        )
-    values = as_numbers(grades) if layout.graded else np.array(scores, dtype=np.float64)
-    return Rows(
-        pairs["topic"].to_numpy(),
-        topic_names,
-        document_names.take(pairs["doc"].to_numpy()).array,
-        values,
-        extra or None,
-    )
+        where = f"topic {quote(topic_names[topic_codes[second]])}"
+        where = f"{part} {quote(str(extra[second]))} of {where}" if part else where
+        document = f"document {quote(document_names[document_codes[second]])} of {where}"
+        found = f"{document} a second time (first in line {numbers[first]})"
+        raise FormatError(path, numbers[second], f"each document once in a {part or 'topic'}", found)
+    values = to_array(grades) if layout.graded else np.array(scores, dtype=np.float64)
+    texts = document_names.take(pairs["doc"].to_numpy()).array
+    return Rows(pairs["topic"].to_numpy(), topic_names, texts, values, extra or None)
 
 
-def _first_twice(pairs: pd.DataFrame) -> tuple[int, int] | None:
-    """Two equal rows, the earliest second one and the first like it; or None."""
+def _find_duplicate(pairs: pd.DataFrame) -> tuple[int, int] | None:
+    """The first row that repeats an earlier one, as (earlier row, this row); or None."""
     twice = pairs.duplicated().to_numpy()
     if not twice.any():
         return None
@@ -104,21 +84,20 @@ def _first_twice(pairs: pd.DataFrame) -> tuple[int, int] | None:
     return int((pairs == pairs.iloc[second]).all(axis=1).to_numpy().argmax()), second
 
 
-def _check_columns(path: str | PathLike[str], number: int, line: str, columns: list[str], layout: Layout) -> None:
+def _check_columns(path: FilePath, number: int, line: str, columns: list[str], layout: Layout) -> None:
     count = len(columns)
     if count < layout.columns or (layout.exact and count != layout.columns):
         found = f"{count} column{'s' if count != 1 else ''}: {quote(line.strip())}"
         raise FormatError(path, number, f"{layout.columns} columns ({layout.names})", found)
     if layout.marker is not None and columns[layout.marker].upper() != "Q0":
-        raise FormatError(
-            path, number, f"Q0 in column {layout.marker + 1} ({layout.names})", quote(columns[layout.marker])
-        )
+        wanted = f"Q0 in column {layout.marker + 1} ({layout.names})"
+        raise FormatError(path, number, wanted, quote(columns[layout.marker]))
     if layout.refuse is not None and (other := layout.refuse(columns)):
         raise FormatError(path, number, f"{layout.what} ({layout.names})", f"{other}: {quote(line.strip())}")
 
 
 def _hint(text: str) -> str:
-    """What to do about a common way of writing numbers that is not the one in files."""
+    """A hint for common ways of writing numbers that are not accepted."""
     if re.fullmatch(r"[+-]?\d+,\d+", text):
         return "write decimals with a point"
     if re.fullmatch(r"[+-]?nan", text, re.IGNORECASE):

@@ -1,0 +1,41 @@
+"""Results of services, kept across script runs."""
+
+from collections.abc import Callable
+from functools import cache
+from types import FunctionType
+from typing import ParamSpec, TypeVar, cast
+
+import streamlit as st
+
+from annotate.auth import session
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def cached(method: Callable[P, R], rests_on: object, spinner: str | bool = False, entries: int = 16) -> Callable[P, R]:
+    """A service's method whose results are kept, by its arguments, while the state that they rest on is the same.
+
+    Of each method so many `entries` are kept; `spinner` is shown while it computes.
+    """
+    results = _results(method.__qualname__, spinner, entries)
+
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        return cast(R, results(session.current().campaign.id, rests_on, args, kwargs, method))
+
+    return call
+
+
+@cache
+def _results(name: str, spinner: str | bool, entries: int) -> Callable[..., object]:
+    """A cache of its own for each method, since Streamlit tells caches apart by the names of functions."""
+
+    def compute(
+        campaign_id: str, rests_on: object, args: tuple[object], kwargs: dict[str, object], _method: Callable[..., R]
+    ) -> R:
+        return _method(*args, **kwargs)
+
+    compute.__qualname__ = name
+    return st.cache_data(
+        show_spinner=spinner, max_entries=entries, hash_funcs={FunctionType: lambda f: f.__qualname__}
+    )(compute)

@@ -1,0 +1,44 @@
+"""Handlers of the cards' requests: what one is, and what several of them do."""
+
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple, TypeVar
+
+from annotate.auth.roles import JUDGES
+from annotate.judging.document_payload import Payload
+from collection.campaign import Campaign
+from collection.errors import BusyError
+from collection.records import Role
+
+T = TypeVar("T")
+Handler = Callable[[Campaign, str, Payload], Payload]
+"""Answers a request of an annotator in a campaign."""
+Row = dict[Hashable, Any]
+"""A row of a frame."""
+
+
+class PostRoute(NamedTuple):
+    """A path below :data:`~annotate.judging.document_payload.PREFIX`, its handler, and the thread and roles for it."""
+
+    path: str
+    handler: Handler
+    thread: str = "judging"
+    roles: tuple[Role, ...] = JUDGES
+
+
+def save_and_hand_out(campaign: Campaign, exchange: Callable[[], T]) -> T:
+    """Run `exchange`, which saves decisions and hands out more, in one transaction, so that it syncs to disk once.
+
+    If it fails, it runs again without one: each decision is then saved, even though nothing can be handed out.
+    """
+    try:
+        with campaign.transaction():
+            return exchange()
+    except BusyError:
+        raise
+    except Exception:
+        return exchange()
+
+
+def logged_texts(row: Row, *names: str, longest: int | None = None) -> Payload:
+    """Texts in a row of a log, cut after `longest` characters; None where there is none."""
+    return {name: row[name][:longest] if isinstance(row[name], str) else None for name in names}

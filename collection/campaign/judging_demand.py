@@ -1,0 +1,63 @@
+"""How many more judgements pairs need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from collection import assignment, clock
+from collection.campaign.settings import Settings
+from collection.records import Candidate
+from collection.store import Demand, Store
+
+
+@dataclass(eq=False)
+class JudgingDemand:
+    """How many more judgements pairs need."""
+
+    store: Store
+    campaign_id: str
+    settings: Settings
+
+    def candidates(
+        self, query_id: str, annotator: str, at: float, among: Sequence[str] | None = None
+    ) -> list[Candidate]:
+        """Return the candidates of the store, with the number of annotators also of pairs outside the pool."""
+        candidates = self.store.queue.candidates(query_id, annotator, at, among)
+        outside = [] if among is None else [c.doc_id for c in candidates if not c.wanted]
+        if outside:
+            numbers = iter(self.wanted_outside_pool(query_id, outside).tolist())
+            candidates = [c if c.wanted else c._replace(wanted=next(numbers)) for c in candidates]
+        return candidates
+
+    def wanted_outside_pool(self, query_id: str, doc_ids: Sequence[str]) -> NDArray[np.int64]:
+        """Return how many annotators are to judge each pair outside the pool."""
+        return assignment.count_wanted(self.settings.assignment(), query_id, doc_ids, self.campaign_id, pooled=False)
+
+    def has_room(self, annotator: str, query_id: str, doc_id: str) -> bool:
+        """Tell whether a pair still needs a judgement by an annotator, or they hold it.
+
+        It needs one while it is not adjudicated and fewer others than wanted have judged or hold it; in the calibration
+        set it needs one by everybody.
+        """
+        demand = self.store.queue.demand(query_id, doc_id, annotator, clock.seconds())
+        return demand.held or self._is_wanted(query_id, doc_id, demand, demand.others + demand.leased)
+
+    def has_room_for_label(self, annotator: str, query_id: str, doc_id: str, coming: int) -> bool:
+        """Tell whether a pair still needs an imported label; `coming` labels of others are about to be written.
+
+        Leases do not count, as they may end without a judgement. Nor do imported qrels, so that the order of imports
+        makes no difference.
+        """
+        demand = self.store.queue.demand(query_id, doc_id, annotator, clock.seconds())
+        return self._is_wanted(query_id, doc_id, demand, demand.others - demand.qrels + coming)
+
+    def _is_wanted(self, query_id: str, doc_id: str, demand: Demand, taken: int) -> bool:
+        """Tell whether a pair that has `taken` judgements needs one more."""
+        wanted = demand.wanted
+        if wanted is None:
+            wanted = int(self.wanted_outside_pool(query_id, [doc_id])[0])
+        return demand.calibration or (taken < wanted and not demand.adjudicated)
