@@ -38,10 +38,7 @@ def confusion_chart(counts: pd.DataFrame, first: str, second: str, names: dict[f
 
 
 def annotators_chart(between: pd.DataFrame, label: str) -> alt.LayerChart:
-    """Every pair of annotators as a heat map.
-
-    `between` has ``a``, ``b``, ``pairs`` and ``value``, one row a pair of annotators; `label` names the value.
-    """
+    """Every two annotators as a heat map: ``a``, ``b``, ``pairs`` and ``value``, which is named `label`."""
     mirrored = between.rename(columns={"a": "b", "b": "a"})
     table = pd.concat([between, mirrored], ignore_index=True).rename(columns={"a": "first", "b": "second"})
     names = sorted(set(table["first"]))

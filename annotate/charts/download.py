@@ -42,16 +42,9 @@ def downloadable_chart(chart: ChartType, name: str, caption: str, *, key: str | 
     Streamlit's own menu saves no SVG and switches that of Vega-Embed off. So the chart is drawn as SVG, and a small
     script saves what is on screen, on the page's background.
 
-    Parameters
-    ----------
-    name
-        Name of the files without the ending: letters, digits and hyphens; unique on the page.
-    caption
-        Text, not Markdown.
-    key
-        Key of the chart's selection in the session.
-    **options
-        For :func:`streamlit.altair_chart`: ``on_select``; ``alt``, the text for screen readers (else the caption).
+    `name` is that of the files without the ending (letters, digits and hyphens), unique on the page; `caption` is text,
+    not Markdown; `key` is that of the chart's selection. `options` are those of :func:`streamlit.altair_chart`, such as
+    ``on_select`` and ``alt``, the text for screen readers (else the caption).
     """
     aloud = options.pop("alt", caption)
     box = f"chart-{name}"

@@ -71,10 +71,7 @@ def left_out_chart(left_out: pd.DataFrame, measure: str) -> alt.LayerChart:
 
 
 def order_stability_chart(settling: pd.DataFrame) -> alt.LayerChart:
-    """Kendall's tau of the order by a shallower pool, depth by depth, a line for each measure.
-
-    `settling` has ``depth``, ``pairs``, ``measure`` and ``tau``.
-    """
+    """Kendall's ``tau`` of the order by pools of a ``depth`` (of ``pairs``), a line for each ``measure``."""
     rows = settling.dropna(subset="tau")
     lowest = min(0.7, float(rows["tau"].min())) if len(rows) else 0.0
     y = alt.Y("tau:Q", title="Kendall's tau with all", scale=alt.Scale(domain=[lowest, 1], nice=False))

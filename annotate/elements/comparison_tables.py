@@ -80,10 +80,7 @@ def draw_values(
     members: Mapping[str, Sequence[str]],
     explain: Callable[[str, str], object],
 ) -> None:
-    """Draw topics x systems in these orders.
-
-    `members` are the runs of each system; `explain` takes a run and a topic.
-    """
+    """Draw topics x systems; `members` are the runs of each system, `explain` takes a run and a topic."""
     titles = session.current().campaign.corpus.topics().set_index("query_id")["title"]
     st.caption(f"{measure} of each system, topic by topic.")
     values = evaluation.per_topic()

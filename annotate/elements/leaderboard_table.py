@@ -43,10 +43,7 @@ def draw_conclusions(comparison: Comparison, measure: str, ranked: pd.DataFrame)
 
 
 def rows(comparison: Comparison, measure: str) -> pd.DataFrame:
-    """A measure's rows of the leaderboard, best first, with ``standing``: a key of :data:`STANDINGS`.
-
-    The standing is empty for measures without a preferred direction.
-    """
+    """A measure's rows, best first, with ``standing``: a key of :data:`STANDINGS`, empty without a direction."""
     found = comparison.leaderboard[comparison.leaderboard["measure"] == measure]
     found = found.sort_values(["place", "system"], na_position="last", kind="stable", ignore_index=True)
     standing = found["like_best"].map({True: LIKE_BEST, False: WORSE}).mask(found["best"], BEST)

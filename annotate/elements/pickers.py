@@ -88,10 +88,7 @@ def pick_parameter(entry: Entry[Any], name: str, key: str) -> Any:
 
 
 def pick_rule(label: str, annotators: Sequence[str], *, key: str, usual: str = DEFAULT_RULE) -> str:
-    """Draw the fields of a rule and its parameters; the rule as :func:`collection.adjudication.parse_rule` reads it.
-
-    `annotators` graded something: they are the choices of the rule that names one. `usual` is chosen at first.
-    """
+    """Draw the fields of a rule, `usual` at first; `annotators` are choices of the rule that names one."""
     labels = {rule.name: rule.label for rule in RULES if annotators or not rule.needs_annotator}
     name = pick(label, labels, usual, f"{key}-rule")
     entry = RULES[name]

@@ -239,10 +239,7 @@ def safe_html(html: str, kind: Literal["document", "guidelines", "card"]) -> Non
 
 
 def document(document: Document) -> None:
-    """Draw a document as the judging card shows it: Markdown as safe HTML, HTML as its text.
-
-    Images come from the campaign's files, or from hosts that the manager has allowed.
-    """
+    """Draw a document as the judging card does: Markdown as safe HTML, HTML as its text, images if allowed."""
     campaign = session.current().campaign
     settings = campaign.settings.judging_page()
     shown, images = campaign.document_view.shown(document, settings), document_payload.images(document, settings)

@@ -25,10 +25,7 @@ class RequestError(Exception):
 async def read_json(request: Request, limit: int = LONGEST_JSON) -> dict[str, Any]:
     """Read a JSON object in UTF-8 with unique keys from the body of a request.
 
-    Raises
-    ------
-    RequestError
-        The body is something else, or longer than `limit` bytes.
+    Raises :class:`RequestError` if the body is something else, or longer than `limit` bytes.
     """
     body = await _read(request, JSON_TYPE, limit)
     if len(body) <= LONGEST_ON_THE_LOOP:
