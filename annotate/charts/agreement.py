@@ -79,11 +79,7 @@ def selected_cell(event: object) -> tuple[str, str] | None:
 
 
 def windows_chart(windows: pd.DataFrame, label: str) -> alt.LayerChart:
-    """A coefficient over windows of pairs in the order in which they were finished.
-
-    `windows` has ``window``, ``first_at``, ``last_at``, ``pairs``, ``value``, ``low`` and ``high``; `label` names the
-    value.
-    """
+    """The coefficient `label` by ``window``: ``first_at``, ``last_at``, ``pairs``, ``value``, ``low``, ``high``."""
     rows = windows.assign(
         until=windows["last_at"].dt.strftime("%Y-%m-%d %H:%M"), since=windows["first_at"].dt.strftime("%Y-%m-%d %H:%M")
     ).drop(columns=["first_at", "last_at"])

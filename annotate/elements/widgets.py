@@ -121,10 +121,7 @@ def save_button(
     key: str,
     labels: tuple[str, str] = ("Save", "Saved"),
 ) -> None:
-    """Draw a button that calls `write` with the `wanted` values that differ from the `settings`.
-
-    `labels` are those of the button with changes and without.
-    """
+    """Draw a button (`labels`: with changes, without) that writes `wanted` values unlike the `settings`."""
     changes = {name: value for name, value in wanted.items() if value != getattr(settings, name)}
     if st.button(labels[not changes], type="primary", disabled=not changes, key=key):
         with saving(message):
