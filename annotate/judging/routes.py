@@ -19,7 +19,7 @@ from annotate.auth.tokens import TOKEN_HEADER, Bearer, Tokens, cookie_name
 from annotate.judging import adjudication_routes, fields, history_routes, task_routes
 from annotate.judging.document_payload import FILE_HEADERS, FILES, PREFIX, Payload, document_payloads
 from annotate.judging.handlers import PostRoute, Row, logged_texts, save_and_hand_out
-from annotate.judging.model_process import NoModelError, Trainer
+from annotate.judging.trainer import NoModelError, Trainer
 from annotate.server.campaign_thread import CampaignThread
 from annotate.server.request_bodies import RequestError, read_json
 from collection.campaign import Campaign
