@@ -20,10 +20,8 @@ class Session(NamedTuple):
     campaign: Campaign
     annotator: str
     role: Role
-    digest: str
-    """Identifies the browser's session in the store."""
-    token: str
-    """The judging card sends it to the routes."""
+    digest: str  # identifies the browser's session in the store
+    token: str  # the judging card sends it to the routes
 
 
 DIRECTORY_VARIABLE = "CLEVERDON_CAMPAIGN"

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from typing import Any, NoReturn
+from typing import NoReturn
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
@@ -22,14 +22,8 @@ class RequestError(Exception):
         self.status = status
 
 
-async def read_json(request: Request, limit: int = LONGEST_JSON) -> dict[str, Any]:
-    """Read a JSON object in UTF-8 with unique keys from the body of a request.
-
-    Raises
-    ------
-    RequestError
-        The body is something else, or longer than `limit` bytes.
-    """
+async def read_json(request: Request, limit: int = LONGEST_JSON) -> dict[str, object]:
+    """Read a JSON object of at most `limit` bytes with unique keys; raise :class:`RequestError` otherwise."""
     body = await _read(request, JSON_TYPE, limit)
     if len(body) <= LONGEST_ON_THE_LOOP:
         return _parse(body)
@@ -80,7 +74,7 @@ class _PythonDecoder(_Decoder):
         self.scan_once = json.scanner.py_make_scanner(self)  # type: ignore[attr-defined]
 
 
-def _parse(body: bytes, decoder: type[_Decoder] = _Decoder) -> dict[str, Any]:
+def _parse(body: bytes, decoder: type[_Decoder] = _Decoder) -> dict[str, object]:
     try:
         found: object = json.loads(body.decode("utf-8"), cls=decoder)
     except UnicodeDecodeError as error:

@@ -12,6 +12,7 @@ from annotate.elements.service_cache import cached
 from annotate.judging.card import ADJUDICATE, CardData, PairFilter, grade_buttons, mount
 from collection.adjudication import filter_queue
 from collection.characters import without_bidi
+from collection.stopping import count
 
 now = session.current()
 campaign, scale = now.campaign, now.campaign.grades
@@ -33,7 +34,7 @@ queue = cached(campaign.adjudication.queue, campaign.adjudication.version(), "Lo
 everything = queue(ended=True)
 waiting = int(everything["held_back"].sum())
 everything = everything[~everything["held_back"]].reset_index(drop=True)
-pairs_wait = "1 pair waits" if waiting == 1 else f"{waiting:,} pairs wait"
+pairs_wait = count(waiting, "pair waits", "pairs wait")
 for_texts = f"{pairs_wait} for the text of the document and cannot be adjudicated before it is imported."
 
 if everything.empty:
