@@ -13,10 +13,7 @@ SHORTEST = 0.1  # seconds at which the logarithmic axis begins; shorter times ar
 
 
 def seconds_chart(times: pd.DataFrame) -> alt.LayerChart:
-    """Seconds of each judgement against its number, with a running median of each annotator.
-
-    `times` has ``annotator``, ``judged_at`` and ``seconds``, oldest first.
-    """
+    """Seconds of judgements (``annotator``, ``judged_at``, ``seconds``, oldest first) with running medians."""
     seconds = times.groupby("annotator")["seconds"]
     shown = times.assign(
         number=seconds.cumcount() + 1,

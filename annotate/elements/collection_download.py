@@ -44,9 +44,21 @@ def draw(rule: str) -> None:
     )
     if now.role == "manager":
         _describe()
-    options, with_runs = _choose_options()
+    left, right = st.columns(2)
+    corpus = left.selectbox("Documents", CORPORA, format_func=lambda c: f"{c}: {CORPORA[c]}", key="corpus")
+    query_texts = {text: text.replace("-", " and ") for text in QUERY_TEXTS}
+    query_text = right.selectbox(
+        "The text of a query is its topic's", query_texts, key="query-text", format_func=query_texts.__getitem__
+    )
+    hint = "What ir_datasets calls it: small letters, digits, '-', '_' and '.', parted by '/'."
+    name = left.text_input("Name", key="collection-name", placeholder="made of the title", help=hint)
+    with right:
+        with_runs = st.toggle("With the runs", key="with-runs")
+        hint = "Otherwise they are a1, a2, ... What they wrote in notes is as they wrote it."
+        name_annotators = st.toggle("Annotators by their names", key="name-annotators", help=hint)
+    options = Options(name=name or None, corpus=corpus, query_text=query_text, name_annotators=name_annotators)
     try:
-        outline = campaign.collection_card.outline(name=options["name"], rule=rule, corpus=options["corpus"])
+        outline = campaign.collection_card.outline(name=options["name"], rule=rule, corpus=corpus)
     except CleverdonError as error:
         st.info(widgets.plain(f"{error}."))
         return
@@ -82,24 +94,6 @@ def _describe() -> None:
             with widgets.shown_errors():
                 campaign.settings.set_collection(**given)
                 st.toast("Saved.")
-
-
-def _choose_options() -> tuple[Options, bool]:
-    """Draw the fields of the export; return the options, and whether runs are included."""
-    left, right = st.columns(2)
-    corpus = left.selectbox("Documents", CORPORA, format_func=lambda c: f"{c}: {CORPORA[c]}", key="corpus")
-    query_texts = {text: text.replace("-", " and ") for text in QUERY_TEXTS}
-    query_text = right.selectbox(
-        "The text of a query is its topic's", query_texts, key="query-text", format_func=query_texts.__getitem__
-    )
-    hint = "What ir_datasets calls it: small letters, digits, '-', '_' and '.', parted by '/'."
-    name = left.text_input("Name", key="collection-name", placeholder="made of the title", help=hint)
-    with right:
-        with_runs = st.toggle("With the runs", key="with-runs")
-        hint = "Otherwise they are a1, a2, ... What they wrote in notes is as they wrote it."
-        name_annotators = st.toggle("Annotators by their names", key="name-annotators", help=hint)
-    options = Options(name=name or None, corpus=corpus, query_text=query_text, name_annotators=name_annotators)
-    return options, with_runs
 
 
 def write_packed(campaign: Campaign, path: Path, rule: str, options: Options, with_runs: bool) -> None:

@@ -12,8 +12,7 @@ from collection.characters import without_bidi
 from collection.measures import as_measures
 from collection.registry import Entry
 
-ANNOTATOR = "annotator"
-"""The parameter of a rule that takes the grades of one person."""
+ANNOTATOR = "annotator"  # the parameter of a rule that takes the grades of one person
 
 K = TypeVar("K")
 
@@ -88,10 +87,7 @@ def pick_parameter(entry: Entry[Any], name: str, key: str) -> Any:
 
 
 def pick_rule(label: str, annotators: Sequence[str], *, key: str, usual: str = DEFAULT_RULE) -> str:
-    """Draw the fields of a rule and its parameters; the rule as :func:`collection.adjudication.parse_rule` reads it.
-
-    `annotators` graded something: they are the choices of the rule that names one. `usual` is chosen at first.
-    """
+    """Draw the fields of a rule, `usual` at first; `annotators` are choices of the rule that names one."""
     labels = {rule.name: rule.label for rule in RULES if annotators or not rule.needs_annotator}
     name = pick(label, labels, usual, f"{key}-rule")
     entry = RULES[name]

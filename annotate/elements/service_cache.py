@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import cache
 from types import FunctionType
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import ParamSpec, TypeVar, cast
 
 import streamlit as st
 
@@ -39,6 +39,8 @@ def _results(name: str, spinner: str | bool, entries: int) -> Callable[..., obje
         return _method(*args, **kwargs)
 
     compute.__qualname__ = name
-    hashes: dict[str | type, Callable[[Any], object]] = {FunctionType: lambda function: function.__qualname__}
-    hashes |= dict.fromkeys((Evaluation, Labels), lambda _: None)
-    return st.cache_data(show_spinner=spinner, max_entries=entries, hash_funcs=hashes)(compute)
+    return st.cache_data(
+        show_spinner=spinner,
+        max_entries=entries,
+        hash_funcs={FunctionType: lambda f: f.__qualname__, Evaluation: lambda _: None, Labels: lambda _: None},
+    )(compute)

@@ -121,10 +121,7 @@ def save_button(
     key: str,
     labels: tuple[str, str] = ("Save", "Saved"),
 ) -> None:
-    """Draw a button that calls `write` with the `wanted` values that differ from the `settings`.
-
-    `labels` are those of the button with changes and without.
-    """
+    """Draw a button (`labels`: with changes, without) that writes `wanted` values unlike the `settings`."""
     changes = {name: value for name, value in wanted.items() if value != getattr(settings, name)}
     if st.button(labels[not changes], type="primary", disabled=not changes, key=key):
         with saving(message):
@@ -239,10 +236,7 @@ def safe_html(html: str, kind: Literal["document", "guidelines", "card"]) -> Non
 
 
 def document(document: Document) -> None:
-    """Draw a document as the judging card shows it: Markdown as safe HTML, HTML as its text.
-
-    Images come from the campaign's files, or from hosts that the manager has allowed.
-    """
+    """Draw a document as the judging card does: Markdown as safe HTML, HTML as its text, images if allowed."""
     campaign = session.current().campaign
     settings = campaign.settings.judging_page()
     shown, images = campaign.document_view.shown(document, settings), document_payload.images(document, settings)

@@ -73,7 +73,16 @@ def _sync(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     task, want, holding = _task(payload), fields.read_integer(payload, "want", 0), fields.read_texts(payload, "holding")
     readable, refused = fields.read_decisions(payload, "decisions", partial(_decision, task, annotator))
     want = min(max(want, 0), MOST_UNITS)
-    exchange = partial(_exchange, campaign, annotator, task, readable, holding, want)
+
+    def exchange() -> tuple[str, JudgeResult, NextTopics | None]:
+        service = campaign.topic_tasks
+        if task == "list":
+            result = service.choose([d for d in readable if isinstance(d, Choice)], handed_out_only=True)
+        else:
+            result = service.prefer([d for d in readable if isinstance(d, Preference)], handed_out_only=True)
+        asked: str = campaign.settings.judging_page().task
+        return asked, result, service.next_topics(annotator, want, holding) if asked == task else None
+
     asked, result, found = save_and_hand_out(campaign, exchange)
     answer: Payload = {
         "task": asked,
@@ -96,18 +105,6 @@ def _sync(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
             answer["plans"] = {query_id: _plan(campaign, annotator, query_id, first) for query_id in planned}
     done, goal, left = campaign.topic_tasks.progress(annotator)
     return answer | {"progress": {"done": done, "goal": goal, "left_for_me": left}}
-
-
-def _exchange(
-    campaign: Campaign, annotator: str, task: str, decisions: list[Choice | Preference], holding: list[str], want: int
-) -> tuple[str, JudgeResult, NextTopics | None]:
-    """Save decisions; return the campaign's task, the result, and the next topics if the task is the card's."""
-    if task == "list":
-        result = campaign.topic_tasks.choose([d for d in decisions if isinstance(d, Choice)], handed_out_only=True)
-    else:
-        result = campaign.topic_tasks.prefer([d for d in decisions if isinstance(d, Preference)], handed_out_only=True)
-    asked: str = campaign.settings.judging_page().task
-    return asked, result, campaign.topic_tasks.next_topics(annotator, want, holding) if asked == task else None
 
 
 def _recent(campaign: Campaign, annotator: str, payload: Payload) -> Payload:

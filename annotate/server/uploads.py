@@ -64,10 +64,7 @@ def reserve(session_id: str, size: int, limit: int, runtime: Runtime) -> Iterato
 
 
 def free(runtime: Runtime, at: float | None = None) -> None:
-    """Free the files of sessions that have been disconnected for :data:`KEPT_SECONDS`; call it regularly.
-
-    Streamlit itself frees them only when another session is disconnected.
-    """
+    """Free files of sessions long disconnected, which Streamlit only does when another one is disconnected."""
     at = time.monotonic() if at is None else at
     for session_id, since in list(_open.items()):
         if runtime.is_active_session(session_id):

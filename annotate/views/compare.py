@@ -9,7 +9,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.charts.comparison import means_chart
 from annotate.charts.download import downloadable_chart
-from annotate.elements import comparison_tables, leaderboard_table, pickers, systems_side_by_side, widgets
+from annotate.elements import comparison_tables, pickers, systems_side_by_side, widgets
 from annotate.elements.service_cache import cached
 from collection import comparison
 from collection.characters import natural_key, without_bidi
@@ -71,11 +71,11 @@ compare = cached(comparison.compare, rests_on, "Comparing", 32)
 found = compare(evaluation, baseline=baseline or None, test=test, correction=correction, alpha=alpha)
 
 topics = sorted(set(evaluation.values["query_id"]) & set(campaign.corpus.topics()["query_id"]), key=natural_key)
-rows = leaderboard_table.rows(found, measure)
+rows = comparison_tables.leaderboard_rows(found, measure)
 order = rows["system"].tolist()
-leaderboard_table.draw_conclusions(found, measure, rows)
+comparison_tables.draw_conclusions(found, measure, rows)
 
-leaderboard_table.draw(found, measure, rows)
+comparison_tables.draw_leaderboard(found, measure, rows)
 st.caption(
     f"Over {len(topics):,} of {counts['topics']:,} topics, sorted by {measure}. Bold: the best of its column. Shaded: "
     f"not distinguishable from it ({TESTS[test].label}, {CORRECTIONS[correction].label}, p at most {alpha:g}). "
@@ -90,7 +90,7 @@ if view == MEANS:
     marks = "Of this measure more is not better, so no system is the best."
     if rows["best"].any():
         marks = "Orange diamond: the best. Blue circle: may be as good. Grey triangle: worse."
-    lines = f"lines are {leaderboard_table.confidence(found)} confidence intervals. {marks}"
+    lines = f"lines are {comparison_tables.confidence(found)} confidence intervals. {marks}"
     caption = f"The mean {measure} of each system over {found.topics:,} topics; {lines}"
     downloadable_chart(means_chart(rows, measure), "means", caption, alt=f"Mean {measure} of each system")
 elif view == TESTED:
