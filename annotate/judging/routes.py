@@ -32,12 +32,10 @@ from collection.records import Document, Role
 
 RECENT = 20  # judgements sent to a new card, to look back at and to undo
 MOST_WANTED = 50
-IN_LOOP = 16
-"""Documents that a card holds in the loop: enough for fast judging and a short time offline, few to be replaced."""
+IN_LOOP = 16  # documents that a card holds in the loop: enough for a short time offline, few to be replaced
 LONGEST_TOKEN_REQUEST = 10_000  # bytes; the card sends a name
 FOUND = 30  # results of a search
-THREADS = ("judging", "aside", "adjudicating")
-"""Threads with a connection each: for judging, slow reads and adjudication."""
+THREADS = ("judging", "aside", "adjudicating")  # with a connection each; slow reads are done aside
 
 SIGNED_OUT = "reload this page to sign in again; where that is refused, your account is locked"
 """The reason for a refusal, which the card shows after its own message."""
