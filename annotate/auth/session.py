@@ -24,8 +24,7 @@ class Session(NamedTuple):
     token: str  # the judging card sends it to the routes
 
 
-DIRECTORY_VARIABLE = "CLEVERDON_CAMPAIGN"
-"""Environment variable with the campaign's directory, for the script that Streamlit runs."""
+DIRECTORY_VARIABLE = "CLEVERDON_CAMPAIGN"  # names the campaign's directory for the script that Streamlit runs
 
 _current: ContextVar[Session] = ContextVar("session")
 

@@ -7,8 +7,7 @@ import streamlit as st
 from annotate.charts.marks import BLUE, GREY, ORANGE, tooltips
 from annotate.elements import display
 
-CELL = "cell"
-"""Name of the charts' selection."""
+CELL = "cell"  # name of the charts' selection
 
 
 def confusion_chart(counts: pd.DataFrame, first: str, second: str, names: dict[float, str]) -> alt.LayerChart:

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     Columns = Mapping[str, ColumnConfig | str | None]
 
-Selection = Mapping[str, Mapping[str, Sequence[int]]]
-"""A table's selection as Streamlit gives it: ``{"selection": {"rows": [0]}}``."""
+Selection = Mapping[str, Mapping[str, Sequence[int]]]  # as Streamlit gives it: {"selection": {"rows": [0]}}
 
 T = TypeVar("T")
 

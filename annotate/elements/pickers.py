@@ -12,8 +12,7 @@ from collection.characters import without_bidi
 from collection.measures import as_measures
 from collection.registry import Entry
 
-ANNOTATOR = "annotator"
-"""The parameter of a rule that takes the grades of one person."""
+ANNOTATOR = "annotator"  # the parameter of a rule that takes the grades of one person
 
 K = TypeVar("K")
 

@@ -44,12 +44,10 @@ from collection.campaign import Campaign
 
 TASK = "adjudication"
 MOST_UNITS = 36  # pairs handed out at once
-MOST_HELD = 200
-"""Pairs reserved for one manager; those beyond, at the end of what a card holds, have been skipped there."""
+MOST_HELD = 200  # pairs reserved for one manager; those beyond, at the end of what a card holds, were skipped there
 MOST_RECENT = 100
 HELD_FOR = 300.0  # seconds of a reservation; a visible card renews it every two minutes
-LONGEST_OPINION = 20_000
-"""Characters of an opinion's note that are sent; imported ones may be longer than the card accepts."""
+LONGEST_OPINION = 20_000  # characters of an opinion's note that are sent; imported ones may be longer
 MOST_GRADES = 1000
 LONGEST_QUOTE = 300
 MOST_QUOTES = 20

@@ -7,10 +7,8 @@ from urllib.parse import parse_qs
 
 from starlette.requests import Request
 
-LONGEST_JSON = 8 * 2**20
-"""Bytes; more than a card can keep in a browser's localStorage (5 million characters) to send it later."""
-LONGEST_ON_THE_LOOP = 64 * 2**10
-"""Bytes of JSON that are parsed on the event loop, in a few milliseconds; longer bodies are parsed in a thread."""
+LONGEST_JSON = 8 * 2**20  # bytes; more than a card can keep in a browser's localStorage (5 million characters)
+LONGEST_ON_THE_LOOP = 64 * 2**10  # bytes parsed on the event loop, in a few milliseconds; longer ones in a thread
 JSON_TYPE, FORM_TYPE = "application/json", "application/x-www-form-urlencoded"
 
 

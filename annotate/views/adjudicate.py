@@ -57,7 +57,8 @@ above = st.container(horizontal=True, vertical_alignment="center", gap="small")
 with above.popover("Filter", icon=":material/filter_list:"):
     reasons = sorted(everything["why"].unique(), reverse=True)
     why = st.selectbox("Pairs", ["", *reasons], format_func=lambda w: WHY.get(w, "All"), key="why")
-    topics = {q: without_bidi(f"{q}: {titles[q]}") for q in titles.index if q in set(everything["query_id"])}
+    known = set(everything["query_id"])
+    topics = {q: without_bidi(f"{q}: {titles[q]}") for q in titles.index if q in known}
     topic = st.selectbox("Topic", ["", *topics], format_func=lambda q: topics.get(q, "All topics"), key="topic")
     distances = {-1: "Any"} | {d: str(d) for d in sorted(map(int, everything["distance"].unique()), reverse=True)}
     distances |= {0: "0: a grade and a “cannot judge”"} if 0 in distances else {}

@@ -24,6 +24,11 @@ def read_run(path: FilePath) -> Run:
     decides (see :func:`collection.ranking.rank_run`). Lines without a tag (five columns, ``Q0`` in the second) are read
     too.
 
+    Parameters
+    ----------
+    path
+        The file; gzip is read as it is.
+
     Returns
     -------
     Run

@@ -35,6 +35,11 @@ def read_topics(path: FilePath) -> pd.DataFrame:
         :data:`collection.frames.TOPICS` as str, '' for missing texts, in the order of the file. In SGML and XML white
         space is collapsed, entities are decoded, and the words "Number:", "Description:", "Narrative:" are left out.
 
+    Raises
+    ------
+    FormatError
+        With path and line: no id, the same id twice, a broken record, or a form that is none of these.
+
     Examples
     --------
     >>> from pathlib import Path
