@@ -339,7 +339,7 @@ def test_a_judgement_after_an_undo_came_up_anew(wings: Campaign) -> None:
     wings.judging.judge_many([Judgement(str(uuid4()), "ann", "1", document, "undone")])
     wings.search.take("ann", "1", document)
     judge(wings, document, 1)
-    assert wings.store.judgements.decisions("1")["strategy"].tolist() == ["search"]
+    assert wings.store.judgements.current_judgements("1")["strategy"].tolist() == ["search"]
 
 
 def test_what_was_found_by_searching_stays_so_while_it_is_held(wings: Campaign) -> None:
