@@ -18,7 +18,7 @@ from collection.campaign.corpus import Corpus
 from collection.campaign.features import Features
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.settings import Settings
-from collection.campaign.topic_ledger import adjudicated_decisions, ledger_of
+from collection.campaign.topic_ledger import build_topic_ledger, reduce_to_documents
 from collection.campaign.training_round import Learned, Listed, Round
 from collection.records import Run
 from collection.stopping import Ledger
@@ -68,9 +68,9 @@ class ActiveLearning:
         if count is None:
             count = self._usual_count(query_id)
         model_round = self.store.judgements.logged_in(query_id)
-        decisions = self.store.judgements.decisions(query_id)
-        decisions = decisions[decisions["row"] < len(space.allowed)]
-        once = adjudicated_decisions(decisions)
+        judgements = self.store.judgements.current_judgements(query_id)
+        judgements = judgements[judgements["row"] < len(space.allowed)]
+        once = reduce_to_documents(judgements)
         is_graded = once["relevance"].notna()
         graded, passed = once[is_graded], once.loc[~is_graded, "row"].to_numpy(dtype=np.int64)
         judged, grades = graded[["row", "relevance"]].to_numpy(dtype=np.int64).T
@@ -87,7 +87,7 @@ class ActiveLearning:
             usual = settings.by
         left = space.allowed.copy()
         left[judged] = left[passed] = False
-        topic = ledger_of(decisions, space.allowed, settings.level)
+        topic = build_topic_ledger(judgements, space.allowed, settings.level)
         chosen = training_round.build_queue(
             ranking,
             topic.ledger,
@@ -118,7 +118,7 @@ class ActiveLearning:
         key = (self.features.opened_version, mode, pool, signature, text)
         if query_id in self._spaces and self._spaces[query_id][0] == key:
             return self._spaces[query_id][1]
-        allowed = self.loop_scope.allowed(query_id, opened.size)
+        allowed = self.loop_scope.of_topic(query_id, opened.size)
         space = training_round.Space(opened, allowed, text, self._evidence_of(query_id, signature, opened.size))
         while len(self._spaces) >= MAX_SPACES:
             del self._spaces[next(iter(self._spaces))]
@@ -144,12 +144,14 @@ class ActiveLearning:
 
     def ledger(self, query_id: str) -> Ledger:
         """Return a topic's judgements in order, for :mod:`collection.stopping`."""
-        return self.ledger_of(query_id, self.store.judgements.decisions(query_id), self.loop_scope.judgeable())
+        return self.build_ledger(
+            query_id, self.store.judgements.current_judgements(query_id), self.loop_scope.judgeable()
+        )
 
-    def ledger_of(self, query_id: str, decisions: pd.DataFrame, judgeable: NDArray[np.bool_]) -> Ledger:
-        """Return the ledger of a topic's decisions within its :meth:`.LoopScope.universe`."""
-        universe = self.loop_scope.universe(query_id, decisions, judgeable)
-        return ledger_of(decisions, universe, self.settings.loop().level, judgeable).ledger
+    def build_ledger(self, query_id: str, judgements: pd.DataFrame, judgeable: NDArray[np.bool_]) -> Ledger:
+        """Return the ledger of a topic's judgements within its :meth:`.LoopScope.recall_scope`."""
+        scope = self.loop_scope.recall_scope(query_id, judgements, judgeable)
+        return build_topic_ledger(judgements, scope, self.settings.loop().level, judgeable).ledger
 
     def _usual_count(self, query_id: str) -> int:
         return 100 + self.store.queue.count_unavailable(query_id, clock.seconds())
@@ -201,7 +203,7 @@ class ActiveLearning:
 
     def _scope_of(self, query_id: str) -> tuple[tuple[object, ...], NDArray[np.bool_]]:
         """Return a version of runs, documents and scope of a topic, and the scope."""
-        allowed = self.loop_scope.allowed(query_id)
+        allowed = self.loop_scope.of_topic(query_id)
         version, scope = self.store.settings.get("documents_version", 0), hashlib.blake2b(allowed.tobytes()).digest()
         return (self.store.corpus.runs_signature(), version, len(allowed), scope), allowed
 

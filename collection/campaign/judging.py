@@ -132,7 +132,7 @@ class Judging:
         """Tell whether a topic's loop needs second opinions, or has unjudged documents within the budgets."""
         if self._second_opinions(query_id, annotator, at, 1):
             return True
-        rows = self.loop_scope.rows()[query_id]
+        rows = self.loop_scope.loop_rows()[query_id]
         taken = np.isin(self.store.queue.unavailable_rows(query_id, at, annotator), rows)  # not labels from elsewhere
         return len(rows) > int(taken.sum()) and self.budget.room(query_id, annotator) != 0
 
