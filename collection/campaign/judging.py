@@ -14,12 +14,12 @@ from collection.campaign.calibration import Calibration
 from collection.campaign.decision_checks import check_annotator, check_judgement
 from collection.campaign.judging_budget import JudgingBudget
 from collection.campaign.judging_demand import JudgingDemand
+from collection.campaign.loop_round import LoopRound
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import IN_POOL, LOOPING
 from collection.campaign.progress import Progress
 from collection.campaign.results import Feedback, JudgeResult, NextPairs, Refused
 from collection.campaign.settings import Settings
-from collection.campaign.training_round import Round
 from collection.errors import JudgementError
 from collection.records import CountsAs, GradeScale, Judgement
 from collection.store import Pair, Selection, Store
@@ -56,7 +56,7 @@ class Judging:
         count: int,
         holding: Sequence[str] = (),
         *,
-        made: Round | None = None,
+        made: LoopRound | None = None,
         in_loop: int | None = None,
         wait: bool = True,
         alone: bool = True,
@@ -104,7 +104,7 @@ class Judging:
         if made is None and not wait:
             return NextPairs([], [], list(holding), None)
         length = len(holding) + count if in_loop is None else in_loop
-        made = made or self.active_learning.retrain(query_id)
+        made = made or self.active_learning.next_round(query_id)
         return self._from_loop(annotator, query_id, length, holding, at, made, release=alone and not holding)
 
     def topic_with_work(self, annotator: str, after: str | None = None, exclude: Sequence[str] = ()) -> str | None:
@@ -187,7 +187,7 @@ class Judging:
         length: int,
         holding: Sequence[str],
         at: float,
-        made: Round,
+        made: LoopRound,
         *,
         release: bool,
     ) -> NextPairs:
