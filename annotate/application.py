@@ -38,7 +38,7 @@ def create_app(
     public_addresses: Sequence[str] = (),
     max_upload: int = uploads.DEFAULT_MEGABYTES,
 ) -> st.App:
-    """Create the app on the campaign in `directory`; raises as :class:`Campaign` and :func:`read_provider` do.
+    """Create the app on the campaign in `directory`; raises as :class:`Campaign` and :func:`.read_provider` do.
 
     Parameters
     ----------

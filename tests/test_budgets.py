@@ -58,13 +58,13 @@ def names(loop: bool = False) -> list[str]:
 def test_no_strategy_sees_what_it_has_not_bought(name: str) -> None:
     """Other grades where nothing was bought change neither what is bought nor what comes of it."""
     material = material_of(texts=name == "loop")
-    (bought,) = budgets._bought(material, name, [0.3], NDCG, 0)
+    (bought,) = budgets._choose(material, name, [0.3], NDCG, 0)
     unseen = np.setdiff1d(np.arange(len(material.grades)), bought)
     other = material.grades.copy()
     other[unseen] = np.random.default_rng(1).permutation(other[unseen])
     assert (other != material.grades).any()
     changed = replace(material, grades=other)
-    (again,) = budgets._bought(changed, name, [0.3], NDCG, 0)
+    (again,) = budgets._choose(changed, name, [0.3], NDCG, 0)
     assert again.tolist() == bought.tolist()
 
 
@@ -73,7 +73,7 @@ def test_no_strategy_sees_what_it_has_not_bought(name: str) -> None:
 def test_a_budget_is_kept_and_all_of_it_buys_the_pool(name: str) -> None:
     material = material_of(texts=name == "loop")
     size = len(material.grades)
-    some, whole = budgets._bought(material, name, [0.3, 1.0], NDCG, 0)
+    some, whole = budgets._choose(material, name, [0.3, 1.0], NDCG, 0)
     assert len(set(some.tolist())) == len(some)
     # A sample rounds up in each stratum of each topic.
     assert len(some) <= int(0.3 * size) + (12 if name in ("uniform", "stratified") else 0)
@@ -241,7 +241,7 @@ def test_the_best_tau_is_named() -> None:
 def test_sparse_orders_as_rrf() -> None:
     """Which is why it is not played unless it is asked for."""
     material = material_of()
-    (sparse,), (rrf,) = (budgets._bought(material, name, [0.4], NDCG, 0) for name in ("sparse", "rrf"))
+    (sparse,), (rrf,) = (budgets._choose(material, name, [0.4], NDCG, 0) for name in ("sparse", "rrf"))
     assert sparse.tolist() == rrf.tolist()
 
 

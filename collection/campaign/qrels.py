@@ -59,7 +59,7 @@ class QrelsBuilder:
         return self.corpus.in_topic_order(preferences.estimate_strengths(self.topic_tasks.preferences(), prior=prior))
 
     def from_preferences(self, *, lowest: int | None = None, alike: float = preferences.ALIKE) -> pd.DataFrame:
-        """Qrels from preferences, on the campaign's scale; see :func:`collection.preferences.grades`.
+        """Qrels from preferences, on the campaign's scale; see :func:`collection.preferences.strengths_to_grades`.
 
         Parameters
         ----------

@@ -35,6 +35,12 @@ def read_topics(path: FilePath) -> pd.DataFrame:
         :data:`collection.frames.TOPICS` as str, '' for missing texts, in the order of the file. In SGML and XML white
         space is collapsed, entities are decoded, and the words "Number:", "Description:", "Narrative:" are left out.
 
+    Raises
+    ------
+    FormatError
+        With path and line: a missing or repeated id, broken JSON or XML, text that is not UTF-8, none of these forms,
+        or no topic.
+
     Examples
     --------
     >>> from pathlib import Path
