@@ -40,14 +40,8 @@ def create_app(
 ) -> st.App:
     """Create the app on the campaign in `directory`; raises as :class:`Campaign` and :func:`.read_provider` do.
 
-    Parameters
-    ----------
-    trainer
-        One that has been started already.
-    host, public_addresses
-        As for :class:`~annotate.server.origins.Origins`.
-    max_upload
-        Megabytes of files that one session may hold.
+    A `trainer` has been started already; `host` and `public_addresses` are as for :class:`Origins`; `max_upload` is the
+    limit in megabytes on the files of one session.
     """
     provider = oidc.read_provider(directory)
     origins = Origins([*public_addresses, *([provider.address] if provider else [])], host)

@@ -18,7 +18,7 @@ from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from annotate.charts import comparison as charts
-from annotate.elements import leaderboard_table
+from annotate.elements import comparison_tables
 from collection import Campaign, Judgement, comparison
 from collection.comparison import DEFAULT_MEASURES
 from collection.errors import UnknownNameError
@@ -376,14 +376,14 @@ def test_notes_are_those_of_the_measure(compared: Campaign) -> None:
     known = replace(
         compared.evaluation.compare(MEASURES), notes=("AP, RR: these are lopsided", "few topics", "odd: not a measure")
     )
-    assert leaderboard_table.notes(known, "AP") == ["These are lopsided.", "Few topics.", "Odd: not a measure."]
-    assert leaderboard_table.notes(known, "P@10") == ["Few topics.", "Odd: not a measure."]
+    assert comparison_tables.notes(known, "AP") == ["These are lopsided.", "Few topics.", "Odd: not a measure."]
+    assert comparison_tables.notes(known, "P@10") == ["Few topics.", "Odd: not a measure."]
 
 
 def test_where_more_is_not_better_nobody_is_the_best(compared: Campaign) -> None:
     known = compared.evaluation.compare([parse("Judged@10")])
-    assert set(leaderboard_table.rows(known, "Judged@10")["standing"]) == {""}
-    chart = charts.means_chart(leaderboard_table.rows(known, "Judged@10"), "Judged@10").to_dict()
+    assert set(comparison_tables.leaderboard_rows(known, "Judged@10")["standing"]) == {""}
+    chart = charts.means_chart(comparison_tables.leaderboard_rows(known, "Judged@10"), "Judged@10").to_dict()
     assert chart["layer"][1]["mark"]["type"] == "point"
 
 
@@ -406,7 +406,7 @@ def test_the_line_of_the_frontier_is_what_can_be_had(cost: str, step: str) -> No
 
 
 def test_charts_keep_the_order_and_say_shapes_beside_colours(compared: Campaign) -> None:
-    rows = leaderboard_table.rows(compared.evaluation.compare(MEASURES), "nDCG@10")
+    rows = comparison_tables.leaderboard_rows(compared.evaluation.compare(MEASURES), "nDCG@10")
     chart = charts.means_chart(rows, "nDCG@10").to_dict()
     points = chart["layer"][1]["encoding"]
     assert points["y"]["sort"] == rows["system"].tolist()

@@ -206,7 +206,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[..., AppTest]:
 def drawn(app: AppTest) -> str:
     """What a page draws of a document by itself."""
     bodies = [str(element.proto.body) for element in app.get("html")]
-    return "".join(body.replace(widgets.DOCUMENT_STYLE, "") for body in bodies if 'class="document"' in body)
+    return "".join(body.replace(widgets.HTML_STYLE, "") for body in bodies if 'class="html document"' in body)
 
 
 def printed(app: AppTest) -> list[str]:

@@ -239,6 +239,12 @@ def test_a_choice_is_kept_with_its_list_and_may_be_changed_and_taken_back(campai
     assert take(campaign, "ann") == "1"
 
 
+def test_a_filter_of_another_name_is_refused_and_not_passed_over(campaign: Campaign) -> None:
+    for read in (campaign.topic_tasks.choices, campaign.topic_tasks.preferences):
+        with pytest.raises(TypeError, match="annotators"):
+            read(annotators="ann")  # type: ignore[call-arg]
+
+
 def test_who_takes_a_choice_back_has_the_topic_in_hand(campaign: Campaign, clock: Clock) -> None:
     take(campaign, "ann")
     choose(campaign, "ann", "1", "d0")

@@ -144,6 +144,16 @@ def test_documents_text_comes_later(store: Store) -> None:
     assert store.corpus.missing_documents() == []
 
 
+def test_documents_are_read_in_the_order_of_their_keys_without_a_sort_of_their_texts(store: Store) -> None:
+    statements: list[str] = []
+    store.connection.db.conn.set_trace_callback(statements.append)
+    list(store.corpus.iterate_documents(["b", "a"]))
+    store.connection.db.conn.set_trace_callback(None)
+    plan = store.connection.frame(f"EXPLAIN QUERY PLAN {statements[0]}")["detail"]
+    assert "INTEGER PRIMARY KEY" in plan[0]
+    assert not plan.str.contains("TEMP B-TREE").any()
+
+
 def test_the_same_again_changes_nothing_and_other_content_is_a_conflict(store: Store) -> None:
     same = Document("a", "A", "text of a", {"n": 1})
     assert store.corpus.add_documents([same]) == Added(0, 0, 1)

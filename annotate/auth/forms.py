@@ -52,19 +52,15 @@ def _page(title: str, body: str, status: int = 200) -> HTMLResponse:
 
 def signin(campaign: str, provider: str | None, wrong: str = "", name: str = "", status: int = 200) -> HTMLResponse:
     """Ask for name and password, with a link to the provider where there is one."""
-    at_provider = ""
+    at_provider, focus = "", " autofocus"
     if provider:
         at_provider = f'<p><a class="button second" href="/at-provider">Sign in with {escape(provider)}</a></p>'
     return _page(
         "Sign in",
         f"<p>{escape(campaign)}</p>{_alert(wrong)}"
         '<form method="post" action="/signin">'
-        '<label for="name">Name</label>'
-        f'<input id="name" name="name" value="{escape(name)}" autocomplete="username" autocapitalize="none" '
-        f'spellcheck="false" maxlength="64" required{"" if name else " autofocus"}>'
-        '<label for="password">Password</label>'
-        '<input id="password" name="password" type="password" autocomplete="current-password" maxlength="1000" '
-        f"required{' autofocus' if name else ''}>"
+        f'{_name_field(name)} autocapitalize="none" spellcheck="false" maxlength="64" required{"" if name else focus}>'
+        f'{_password_field("password", "Password", "current")} maxlength="1000" required{focus if name else ""}>'
         f"<button>Sign in</button></form>{at_provider}"
         '<p class="rest">No password yet, or forgotten? A manager of the campaign can make a link with which you '
         "choose one. On the machine that serves the campaign, <code>cleverdon serve DIR</code> prints a sign-in "
@@ -94,16 +90,12 @@ def invitation(
         f"<p>You are invited to <b>{escape(campaign)}</b>. With this name and a password of yours you sign in.</p>"
         f"{_alert(wrong)}{_replacing(person, name)}"
         '<form method="post" action="/invitation">'
-        f'<input type="hidden" name="token" value="{escape(token)}">'
-        '<label for="name">Name</label>'
-        f'<input id="name" name="name" value="{escape(name)}" autocomplete="username" readonly>'
-        '<label for="password">Password</label>'
-        '<input id="password" name="password" type="password" autocomplete="new-password" '
-        f'minlength="{SHORTEST_PASSWORD}" maxlength="1000" aria-describedby="hint" required autofocus>'
+        f'<input type="hidden" name="token" value="{escape(token)}">{_name_field(name)} readonly>'
+        f'{_password_field("password", "Password", "new")} minlength="{SHORTEST_PASSWORD}" maxlength="1000" '
+        'aria-describedby="hint" required autofocus>'
         f'<p class="hint" id="hint">{SHORTEST_PASSWORD} characters or more. A few words that do not belong together '
         "do well.</p>"
-        '<label for="again">The same again</label>'
-        '<input id="again" name="again" type="password" autocomplete="new-password" maxlength="1000" required>'
+        f'{_password_field("again", "The same again", "new")} maxlength="1000" required>'
         "<button>Keep it and sign in</button></form>",
         status,
     )
@@ -132,6 +124,17 @@ def _replacing(person: str | None, name: str) -> str:
     """Warn a person who is signed in on the browser under another name."""
     is_other = person not in (None, name)
     return _alert(f"This browser is signed in as {person}, who is signed out by this." if is_other else "")
+
+
+def _name_field(name: str) -> str:
+    """The field up to its last attributes, as that of a password below."""
+    value = f'value="{escape(name)}" autocomplete="username"'
+    return f'<label for="name">Name</label><input id="name" name="name" {value}'
+
+
+def _password_field(name: str, label: str, which: str) -> str:
+    attributes = f'id="{name}" name="{name}" type="password" autocomplete="{which}-password"'
+    return f'<label for="{name}">{label}</label><input {attributes}'
 
 
 def _alert(wrong: str) -> str:

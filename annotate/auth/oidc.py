@@ -44,8 +44,7 @@ class Provider(NamedTuple):
     """A provider, the app's address, and the people of each role."""
 
     title: str
-    address: str
-    """The app's, such as ``https://judging.example.org``."""
+    address: str  # the app's, such as ``https://judging.example.org``
     metadata_url: str
     client_id: str
     client_secret: str
@@ -53,8 +52,7 @@ class Provider(NamedTuple):
     scope: str = "openid email profile"
     email_claim: str = "email"
     groups_claim: str = "groups"
-    readable: bool = False
-    """Whether others on this machine can read the file, which contains a secret."""
+    readable: bool = False  # whether others on this machine can read the file, which contains a secret
 
     def secrets(self, key: bytes) -> dict[str, SecretsValue]:
         """Return the secrets for ``st.App``; the cookie's key is derived from the campaign's."""
@@ -75,12 +73,8 @@ class Provider(NamedTuple):
     def identify(self, claims: Mapping[str, object], at: float | None = None) -> Newcomer | None:
         """Identify a person by the provider's claims; None where they are too old, to sign in there again.
 
-        `at` is in seconds since the epoch, now if left out.
-
-        Raises
-        ------
-        InputError
-            The claims have no e-mail address, an unverified one, or one without a role.
+        `at` is in seconds since the epoch, now if left out. Raises :class:`InputError` where the claims have no e-mail
+        address, an unverified one, or one without a role.
         """
         issued = claims.get("iat")
         now = time.time() if at is None else at
@@ -101,12 +95,8 @@ class Provider(NamedTuple):
 def read_provider(directory: Path) -> Provider | None:
     """Read the provider's settings; None where there is no ``sso.toml``.
 
-    Raises
-    ------
-    FormatError
-        A setting is missing, unknown or wrong.
-    CampaignError
-        Authlib is not installed.
+    Raises :class:`FormatError` if a setting is missing, unknown or wrong, and :class:`CampaignError` where Authlib
+    is not installed.
     """
     path = directory / FILE
     if not path.exists():

@@ -19,8 +19,7 @@ class PageEntry(NamedTuple):
     url_path: str
     roles: tuple[Role, ...]
     default: bool = False
-    has_uploader: bool = False
-    """Whether the page takes files."""
+    has_uploader: bool = False  # whether the page takes files
 
 
 PAGES: tuple[PageEntry, ...] = (

@@ -7,13 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-MAX_FAILURES = 10
-"""Failures allowed for one name from one source within :data:`PERIOD`."""
-MAX_FAILURES_PER_NAME = 50
-"""Failures allowed for one name from all unknown sources together within :data:`PERIOD`."""
+MAX_FAILURES = 10  # failures allowed for one name from one source within PERIOD
+MAX_FAILURES_PER_NAME = 50  # failures allowed for one name from all unknown sources together within PERIOD
 PERIOD = 5 * 60.0  # seconds
-MAX_COUNTS = 10_000
-"""Counts kept; the oldest are forgotten first."""
+MAX_COUNTS = 10_000  # counts kept; the oldest are forgotten first
 MAX_CHECKS = 16  # password checks running or waiting, 0.1 s each
 MAX_CHECKS_PER_SOURCE = 8  # the same from one source
 

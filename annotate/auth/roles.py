@@ -7,8 +7,7 @@ from starlette.routing import BaseRoute, Route
 
 from collection.records import ROLES, Role
 
-ANYBODY: tuple[Role, ...] = ()
-"""The roles of a route that answers without a sign-in."""
+ANYBODY: tuple[Role, ...] = ()  # the roles of a route that answers without a sign-in
 EVERYBODY: tuple[Role, ...] = tuple(ROLES)
 JUDGES: tuple[Role, ...] = ("manager", "annotator")
 MANAGERS: tuple[Role, ...] = ("manager",)

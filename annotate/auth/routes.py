@@ -22,8 +22,7 @@ from collection.campaign import Campaign
 from collection.campaign.accounts import Person
 from collection.errors import BusyError, CleverdonError, InputError
 
-LONGEST_FORM = 20 * LONGEST_PASSWORD
-"""Bytes; a password of astral characters, percent-encoded three times, fits."""
+LONGEST_FORM = 20 * LONGEST_PASSWORD  # bytes; a password of astral characters, percent-encoded three times, fits
 
 WRONG = "Name and password do not fit, or the account is locked."
 

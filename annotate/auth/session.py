@@ -20,14 +20,11 @@ class Session(NamedTuple):
     campaign: Campaign
     annotator: str
     role: Role
-    digest: str
-    """Identifies the browser's session in the store."""
-    token: str
-    """The judging card sends it to the routes."""
+    digest: str  # identifies the browser's session in the store
+    token: str  # the judging card sends it to the routes
 
 
-DIRECTORY_VARIABLE = "CLEVERDON_CAMPAIGN"
-"""Environment variable with the campaign's directory, for the script that Streamlit runs."""
+DIRECTORY_VARIABLE = "CLEVERDON_CAMPAIGN"  # names the campaign's directory for the script that Streamlit runs
 
 _current: ContextVar[Session] = ContextVar("session")
 

@@ -7,8 +7,7 @@ import streamlit as st
 from annotate.charts.marks import BLUE, GREY, ORANGE, tooltips
 from annotate.elements import display
 
-CELL = "cell"
-"""Name of the charts' selection."""
+CELL = "cell"  # name of the charts' selection
 
 
 def confusion_chart(counts: pd.DataFrame, first: str, second: str, names: dict[float, str]) -> alt.LayerChart:
@@ -38,10 +37,7 @@ def confusion_chart(counts: pd.DataFrame, first: str, second: str, names: dict[f
 
 
 def annotators_chart(between: pd.DataFrame, label: str) -> alt.LayerChart:
-    """Every pair of annotators as a heat map.
-
-    `between` has ``a``, ``b``, ``pairs`` and ``value``, one row a pair of annotators; `label` names the value.
-    """
+    """Every two annotators as a heat map: ``a``, ``b``, ``pairs`` and ``value``, which is named `label`."""
     mirrored = between.rename(columns={"a": "b", "b": "a"})
     table = pd.concat([between, mirrored], ignore_index=True).rename(columns={"a": "first", "b": "second"})
     names = sorted(set(table["first"]))
@@ -82,11 +78,7 @@ def selected_cell(event: object) -> tuple[str, str] | None:
 
 
 def windows_chart(windows: pd.DataFrame, label: str) -> alt.LayerChart:
-    """A coefficient over windows of pairs in the order in which they were finished.
-
-    `windows` has ``window``, ``first_at``, ``last_at``, ``pairs``, ``value``, ``low`` and ``high``; `label` names the
-    value.
-    """
+    """The coefficient `label` by ``window``: ``first_at``, ``last_at``, ``pairs``, ``value``, ``low``, ``high``."""
     rows = windows.assign(
         until=windows["last_at"].dt.strftime("%Y-%m-%d %H:%M"), since=windows["first_at"].dt.strftime("%Y-%m-%d %H:%M")
     ).drop(columns=["first_at", "last_at"])

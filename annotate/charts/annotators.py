@@ -7,18 +7,13 @@ from annotate.charts.marks import POINTS
 
 _LEGEND = alt.Legend(title=None, orient="bottom", columns=3, labelLimit=140, symbolOpacity=1)
 
-WINDOW = 20
-"""Judgements in the window of the running median."""
+WINDOW = 20  # judgements in the window of the running median
 
-SHORTEST = 0.1
-"""Seconds at which the logarithmic axis begins; shorter times are drawn there."""
+SHORTEST = 0.1  # seconds at which the logarithmic axis begins; shorter times are drawn there
 
 
 def seconds_chart(times: pd.DataFrame) -> alt.LayerChart:
-    """Seconds of each judgement against its number, with a running median of each annotator.
-
-    `times` has ``annotator``, ``judged_at`` and ``seconds``, oldest first.
-    """
+    """Seconds of judgements (``annotator``, ``judged_at``, ``seconds``, oldest first) with running medians."""
     seconds = times.groupby("annotator")["seconds"]
     shown = times.assign(
         number=seconds.cumcount() + 1,

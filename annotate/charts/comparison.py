@@ -29,11 +29,9 @@ UNITS = {
     "qps": "queries a second",
 }
 """Units by the last part of a cost's name."""
-WIDE = 20
-"""Ratio of the highest to the lowest cost above which the axis is logarithmic."""
+WIDE = 20  # ratio of the highest to the lowest cost above which the axis is logarithmic
 _LEGEND = alt.Legend(title=None, orient="bottom")
-TOPIC = "topic"
-"""Name of the selection of the chart of topics."""
+TOPIC = "topic"  # name of the selection of the chart of topics
 
 
 def means_chart(rows: pd.DataFrame, measure: str) -> alt.LayerChart:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -36,25 +36,19 @@ def _files_component() -> ComponentRenderer:
     return st.components.v2.component("cleverdon_chart_files", html=_HTML, css=_CSS, js=script)
 
 
-def downloadable_chart(chart: ChartType, name: str, caption: str, *, key: str | None = None, **options: Any) -> None:
+def downloadable_chart(
+    chart: ChartType, name: str, caption: str, *, key: str | None = None, alt: str = "", **options: object
+) -> None:
     """Draw a chart with a caption, and buttons that save it as SVG and PNG.
 
     Streamlit's own menu saves no SVG and switches that of Vega-Embed off. So the chart is drawn as SVG, and a small
     script saves what is on screen, on the page's background.
 
-    Parameters
-    ----------
-    name
-        Name of the files without the ending: letters, digits and hyphens; unique on the page.
-    caption
-        Text, not Markdown.
-    key
-        Key of the chart's selection in the session.
-    **options
-        For :func:`streamlit.altair_chart`: ``on_select``; ``alt``, the text for screen readers (else the caption).
+    `name` is that of the files without the ending (letters, digits and hyphens), unique on the page; `caption` is text,
+    not Markdown; `key` is that of the chart's selection; `alt` is the text for screen readers (else the caption).
+    `options` are those of :func:`streamlit.altair_chart`.
     """
-    aloud = options.pop("alt", caption)
-    box = f"chart-{name}"
+    aloud, box = alt or caption, f"chart-{name}"
     chart = chart.properties(usermeta={"embedOptions": {"renderer": "svg"}})
     with st.container(key=box, gap="small"):
         display.altair_chart(chart, key=key, alt=aloud, **options)

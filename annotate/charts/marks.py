@@ -9,11 +9,9 @@ from altair.utils.schemapi import UndefinedType
 BLUE = "#2f7fd1"
 ORANGE = "#e8590c"
 GREY = "#808893"
-POINTS = 2_000
-"""Points of one layer at most; more cannot be told apart."""
+POINTS = 2_000  # points of one layer at most; more cannot be told apart
 
-Categories = Mapping[str, tuple[str, str]]
-"""Categories of a column, with the shape and colour of each."""
+Categories = Mapping[str, tuple[str, str]]  # categories of a column, with the shape and colour of each
 
 
 def colours(column: str, categories: Categories, legend: alt.Legend | None) -> alt.Color:

@@ -5,8 +5,7 @@ import pandas as pd
 
 from annotate.charts.marks import GREY, tooltips
 
-NAMED = 9
-"""Runs with a colour of their own; the others share one."""
+NAMED = 9  # runs with a colour of their own; the others share one
 
 
 def growth_chart(growth: pd.DataFrame, depth: int | None) -> alt.LayerChart:

@@ -59,11 +59,7 @@ def band_top(found: int, known: Estimate) -> int:
 
 
 def precision_chart(batches: pd.DataFrame, judged: int) -> alt.Chart:
-    """The share of relevant documents in each window of ranked judgements.
-
-    `batches` has ``first``, ``last``, ``judged``, ``relevant`` and ``precision``; the axis ends at `judged`, as that of
-    the gain curve does.
-    """
+    """Share of relevant documents in each of the `batches`; the axis ends at `judged`, as the gain curve's."""
     scale = alt.Scale(domain=[0, max(judged, 1)], nice=False)
     bars = alt.Chart(batches.assign(start=batches["first"] - 1, floor=0), height=220)
     chart: alt.Chart = bars.mark_rect(stroke="white", strokeWidth=0.5, strokeOpacity=0.6).encode(

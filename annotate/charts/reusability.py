@@ -37,10 +37,7 @@ def judged_chart(curves: pd.DataFrame, depth: int) -> alt.LayerChart:
 
 
 def left_out_chart(left_out: pd.DataFrame, measure: str) -> alt.LayerChart:
-    """Each run's mean with all judgements, and without those that only its group contributed.
-
-    `left_out` has the rows of one measure of :func:`collection.reusability.leave_out`.
-    """
+    """Each run's mean with and without its group's judgements (one measure of ``Reusability.left_out``)."""
     base = alt.Chart(left_out).encode(
         y=names_axis(left_out, "run", 150),
         tooltip=tooltips(
@@ -71,10 +68,7 @@ def left_out_chart(left_out: pd.DataFrame, measure: str) -> alt.LayerChart:
 
 
 def order_stability_chart(settling: pd.DataFrame) -> alt.LayerChart:
-    """Kendall's tau of the order by a shallower pool, depth by depth, a line for each measure.
-
-    `settling` has ``depth``, ``pairs``, ``measure`` and ``tau``.
-    """
+    """Kendall's ``tau`` of the order by pools of a ``depth`` (of ``pairs``), a line for each ``measure``."""
     rows = settling.dropna(subset="tau")
     lowest = min(0.7, float(rows["tau"].min())) if len(rows) else 0.0
     y = alt.Y("tau:Q", title="Kendall's tau with all", scale=alt.Scale(domain=[lowest, 1], nice=False))
@@ -115,10 +109,7 @@ def topics_chart(topics: pd.DataFrame, measure: str) -> alt.Chart:
 
 
 def bounds_chart(bounds: pd.DataFrame, measure: str) -> alt.LayerChart:
-    """The range of each run's mean over all grades of its unjudged documents.
-
-    `bounds` has the rows of one measure: ``run``, ``value``, ``lowest`` and ``highest``.
-    """
+    """Ranges of means over all grades of the unjudged: ``run``, ``value``, ``lowest`` and ``highest``."""
     rows = bounds.sort_values("value", ascending=False)
     numbers = {name: (name, ".4f") for name in ("lowest", "value", "highest")}
     base = alt.Chart(rows).encode(y=names_axis(rows, "run", 150), tooltip=tooltips(rows, run="run", **numbers))

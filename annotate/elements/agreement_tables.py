@@ -1,4 +1,4 @@
-"""Tables and charts of the Agreement page: coefficients over all, by grades, annotators, topics and time."""
+"""Tables and charts of the Agreement page: coefficients by grades, annotators, topics and time, and conclusions."""
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -11,12 +11,15 @@ from annotate.auth import session
 from annotate.charts import agreement as charts
 from annotate.elements import display, pickers, widgets
 from annotate.elements.columns import number, text
+from annotate.elements.service_cache import cached
 from collection import annotator_agreement
-from collection.annotator_agreement import COEFFICIENTS, Labels, disagreements
+from collection.annotator_agreement import COEFFICIENTS, Labels, describe_tau, disagreements
+from collection.measures import parse
 from collection.records import sort_naturally
 
-Key = tuple[str, str, tuple[str, ...], float]
-"""What agreement rests on: campaign, state of the judgements, annotators left out, and the lowest relevant grade."""
+MOST_COUPLES = 20  # pairs of annotators whose conclusions are shown by default; each takes two evaluations
+Key = tuple[str, tuple[str, ...], float]
+"""What agreement rests on: state of the judgements, annotators left out, and the lowest relevant grade."""
 
 
 class SelectedPairs(NamedTuple):
@@ -43,24 +46,22 @@ class Breakdown:
     @property
     def scaled(self) -> Labels:
         """The grades on this scale."""
-        return self.labels if self.scale == "graded" else self.labels.binary(self.key[3])
+        return self.labels if self.scale == "graded" else self.labels.binary(self.key[2])
 
     @property
     def state(self) -> int:
         """Part of each element's key: a selection ends where the grades change."""
         return abs(hash((self.key, self.scale)))
 
-    def values(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def by_side(self, side: Literal["between", "topics", "windows"], resamples: int = 0) -> pd.DataFrame:
+        """The values of this scale and coefficient by one side; `resamples` are for their intervals."""
+        break_down = cached(annotator_agreement.break_down, self.key, "Comparing")
+        return self.select(break_down(self.labels, side, level=self.key[2], resamples=resamples))
+
+    def select(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The rows of this scale and coefficient."""
         mine = (frame["scale"] == self.scale) & (frame["coefficient"] == self.coefficient)
         return frame[mine].reset_index(drop=True)
-
-
-@st.cache_data(show_spinner="Comparing", max_entries=16)
-def _values(key: Key, side: Literal["between", "topics", "windows"], _labels: Labels) -> pd.DataFrame:
-    """The values of one breakdown; only those over time have intervals, which their chart shows."""
-    resamples = 500 if side == "windows" else 0
-    return annotator_agreement.break_down(_labels, side, level=key[3], resamples=resamples)
 
 
 def by_grade(breakdown: Breakdown) -> SelectedPairs | None:
@@ -99,7 +100,7 @@ def by_annotator(breakdown: Breakdown, rest: pd.DataFrame) -> SelectedPairs | No
     """Draw every two annotators, and each against the others (`rest`: ``Agreement.rest``)."""
     selected = None
     if len(breakdown.labels.annotators) > 2:
-        between = breakdown.values(_values(breakdown.key, "between", breakdown.labels))
+        between = breakdown.by_side("between")
         chart = charts.annotators_chart(between[["a", "b", "pairs", "value"]], breakdown.name)
         key, alt = f"annotators-{breakdown.state}-{breakdown.coefficient}", f"{breakdown.name} of every two annotators"
         event = display.altair_chart(chart, on_select="rerun", key=key, alt=alt)
@@ -107,7 +108,7 @@ def by_annotator(breakdown: Breakdown, rest: pd.DataFrame) -> SelectedPairs | No
         if couple := charts.selected_cell(event):
             pairs = disagreements(breakdown.scaled, annotators=couple)
             selected = SelectedPairs(pairs, f"{couple[0]} and {couple[1]} differ")
-    rest = breakdown.values(rest)
+    rest = breakdown.select(rest)
     higher = "Mean of their grade minus the mean of the others'."
     row = display.select_row(
         rest,
@@ -136,7 +137,7 @@ def by_annotator(breakdown: Breakdown, rest: pd.DataFrame) -> SelectedPairs | No
 
 def by_topic(breakdown: Breakdown) -> SelectedPairs | None:
     """Draw a table of the topics, least agreement first."""
-    rows = sort_naturally(breakdown.values(_values(breakdown.key, "topics", breakdown.labels)))
+    rows = sort_naturally(breakdown.by_side("topics"))
     rows = rows.sort_values("value", kind="stable", na_position="last")
     rows = rows.merge(session.current().campaign.corpus.topics()[["query_id", "title"]], on="query_id")
     row = display.select_row(
@@ -165,7 +166,7 @@ def by_topic(breakdown: Breakdown) -> SelectedPairs | None:
 
 def over_time(breakdown: Breakdown) -> None:
     """Draw the coefficient in windows of pairs."""
-    windows = breakdown.values(_values(breakdown.key, "windows", breakdown.labels))
+    windows = breakdown.by_side("windows", resamples=500)
     if windows.empty:
         st.write(
             "There are not enough pairs of which it is known when they were graded: twenty or more by several "
@@ -205,4 +206,49 @@ def draw_coefficients(rows: pd.DataFrame) -> None:
         "chance. Krippendorff's custom is to rely on grades from alpha 0.80 on and to draw tentative conclusions from "
         "0.667 on; judgements of relevance rarely get there, and serve all the same to tell which system is better. "
         "Look at Conclusions for that."
+    )
+
+
+def draw_conclusions(breakdown: Breakdown) -> None:
+    """Draw a measure's field, the pairs of annotators, and the runs by the grades of the selected two."""
+    campaign = session.current().campaign
+    if campaign.progress.counts()["runs"] < 2:
+        st.write("Conclusions are about systems: import the runs of two or more of them.")
+        return
+    written = st.text_input("Measure", "nDCG@10", help="Written as AP(rel=2)@100; `cleverdon measures` lists them.")
+    couples = len(breakdown.labels.met())
+    most = None
+    if couples > MOST_COUPLES and not st.toggle(
+        f"All {couples:,} pairs of annotators: each takes as long as evaluating every run twice", key="all-couples"
+    ):
+        st.caption(f"The {MOST_COUPLES:,} pairs of annotators with the most pairs in common:")
+        most = MOST_COUPLES
+    compute = cached(campaign.agreement.conclusions, breakdown.key, "Evaluating")
+    conclusions = compute(str(parse(written)), without=breakdown.key[1], most=most)
+    row = None
+    if len(conclusions) > 1:
+        row = display.select_row(
+            pd.DataFrame([c._asdict() for c in conclusions]),
+            {
+                **{name: name for name in ("a", "b", "topics", "pairs", "runs")},
+                "tau": number("Kendall's tau", "%.3f"),
+                "swaps": number("Pairs of runs swapped"),
+                "note": "note",
+            },
+            most_height=318,
+            key=f"conclusions-{breakdown.state}-{written}",
+        )
+    chosen = conclusions[row or 0]
+    note = (
+        chosen.note[0].upper() + chosen.note[1:] if chosen.note else describe_tau(chosen.tau, chosen.swaps, chosen.runs)
+    )
+    st.markdown(f"**{widgets.plain(chosen.a)} and {widgets.plain(chosen.b)}:** {widgets.plain(note)}.")
+    by_a = {"a": number(chosen.a, "%.4f"), "place_a": number("Place", width="small")}
+    by_b = {"b": number(chosen.b, "%.4f"), "place_b": number("Place ", width="small")}
+    display.table(chosen.table, {"run": "Run", **by_a, **by_b}, alt="The runs by each one's grades")
+    st.caption(
+        f"Means over {chosen.topics:,} topics by the {chosen.pairs:,} pairs that both graded, with everything else "
+        "unjudged. Tau is 1 where both put the systems into the same order. In TREC's study it was 0.94 on average "
+        "while the relevant documents overlapped by less than half (Voorhees 2000). Swaps of systems that are close "
+        "to each other mean little."
     )

@@ -15,19 +15,7 @@ from collection.errors import CleverdonError
 from collection.export import card
 from collection.formats import QUERY_TEXTS, write_zip
 
-LARGEST = 200_000_000
-"""Bytes of documents up to which a collection is packed for a browser."""
-
-STYLE = """<style>
-.card { overflow-wrap: anywhere; }
-.card :is(h3, h4, h5, h6) { padding: 0.9rem 0 0.3rem; }
-.card > :first-child { padding-top: 0; }
-.card :is(pre, table) { display: block; overflow-x: auto; }
-.card table { border-collapse: collapse; margin: 0.3rem 0 1rem; }
-.card :is(th, td) { border: 1px solid color-mix(in srgb, currentColor 25%, transparent); padding: 0.2rem 0.6rem;
-  text-align: left; overflow-wrap: normal; }
-</style>"""
-
+LARGEST = 200_000_000  # bytes of documents up to which a collection is packed for a browser
 FIELDS = {
     "description": "What it is for",
     "licence": "Licence",
@@ -56,9 +44,21 @@ def draw(rule: str) -> None:
     )
     if now.role == "manager":
         _describe()
-    options, with_runs = _choose_options()
+    left, right = st.columns(2)
+    corpus = left.selectbox("Documents", CORPORA, format_func=lambda c: f"{c}: {CORPORA[c]}", key="corpus")
+    query_texts = {text: text.replace("-", " and ") for text in QUERY_TEXTS}
+    query_text = right.selectbox(
+        "The text of a query is its topic's", query_texts, key="query-text", format_func=query_texts.__getitem__
+    )
+    hint = "What ir_datasets calls it: small letters, digits, '-', '_' and '.', parted by '/'."
+    name = left.text_input("Name", key="collection-name", placeholder="made of the title", help=hint)
+    with right:
+        with_runs = st.toggle("With the runs", key="with-runs")
+        hint = "Otherwise they are a1, a2, ... What they wrote in notes is as they wrote it."
+        name_annotators = st.toggle("Annotators by their names", key="name-annotators", help=hint)
+    options = Options(name=name or None, corpus=corpus, query_text=query_text, name_annotators=name_annotators)
     try:
-        outline = campaign.collection_card.outline(name=options["name"], rule=rule, corpus=options["corpus"])
+        outline = campaign.collection_card.outline(name=options["name"], rule=rule, corpus=corpus)
     except CleverdonError as error:
         st.info(widgets.plain(f"{error}."))
         return
@@ -78,7 +78,7 @@ def draw(rule: str) -> None:
     if st.toggle("Show the card", key="card"):
         facts = campaign.collection_card.facts(rule=rule, **options)
         with st.container(border=True, height=600):
-            st.html(f'{STYLE}<div class="card">{to_html(card(facts))}</div>')
+            widgets.safe_html(to_html(card(facts)), "card")
 
 
 def _describe() -> None:
@@ -94,24 +94,6 @@ def _describe() -> None:
             with widgets.shown_errors():
                 campaign.settings.set_collection(**given)
                 st.toast("Saved.")
-
-
-def _choose_options() -> tuple[Options, bool]:
-    """Draw the fields of the export; return the options, and whether runs are included."""
-    left, right = st.columns(2)
-    corpus = left.selectbox("Documents", CORPORA, format_func=lambda c: f"{c}: {CORPORA[c]}", key="corpus")
-    query_texts = {text: text.replace("-", " and ") for text in QUERY_TEXTS}
-    query_text = right.selectbox(
-        "The text of a query is its topic's", query_texts, key="query-text", format_func=query_texts.__getitem__
-    )
-    hint = "What ir_datasets calls it: small letters, digits, '-', '_' and '.', parted by '/'."
-    name = left.text_input("Name", key="collection-name", placeholder="made of the title", help=hint)
-    with right:
-        with_runs = st.toggle("With the runs", key="with-runs")
-        hint = "Otherwise they are a1, a2, ... What they wrote in notes is as they wrote it."
-        name_annotators = st.toggle("Annotators by their names", key="name-annotators", help=hint)
-    options = Options(name=name or None, corpus=corpus, query_text=query_text, name_annotators=name_annotators)
-    return options, with_runs
 
 
 def write_packed(campaign: Campaign, path: Path, rule: str, options: Options, with_runs: bool) -> None:

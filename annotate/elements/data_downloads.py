@@ -87,23 +87,16 @@ def draw_training(rule: str) -> None:
     counts = campaign.progress.counts() | campaign.topic_tasks.counts()
     state = (campaign.id, *counts.values(), campaign.settings.loop().level, ",".join(runs["run"] + runs["sha256"]))
     with widgets.shown_errors(about="triples.tsv: "):
-        _draw_example_counts(_example_counts(state, rule, negatives, count), count)
+        found = _example_counts(state, rule, negatives, count)
+        positives = f"{found['positives']:,}"
+        st.write(f"Triples: {found['examples']:,}, for {found['positives_used']:,} of {positives} relevant documents.")
+        if found["topics_short"]:
+            lack = f"with{'out a negative' if count == 1 else f' fewer than {count:,} negatives'} by this rule"
+            topics = f"{found['topics_short']:,} of {found['topics']:,} topics"
+            st.warning(f"Relevant documents {lack}: {found['positives_short']:,} of {positives}, in {topics}.")
     downloads.draw_deferred(
         lambda c, path: c.training_data.export(triples=path, negatives=negatives, count=count, rule=rule),
         "triples.tsv",
         "triples",
     )
     st.caption("With texts, as tuples or with other choices: `cleverdon export DIR --triples FILE` or `--tuples FILE`.")
-
-
-def _draw_example_counts(found: dict[str, int], count: int) -> None:
-    """Draw the number of triples, and of relevant documents with fewer than `count` negatives."""
-    st.write(
-        f"Triples: {found['examples']:,}, for {found['positives_used']:,} of {found['positives']:,} relevant documents."
-    )
-    if found["topics_short"]:
-        lack = "without a negative by this rule" if count == 1 else f"with fewer than {count:,} negatives by this rule"
-        st.warning(
-            f"Relevant documents {lack}: {found['positives_short']:,} of {found['positives']:,}, in "
-            f"{found['topics_short']:,} of {found['topics']:,} topics."
-        )

@@ -22,19 +22,12 @@ if TYPE_CHECKING:
 
     Columns = Mapping[str, ColumnConfig | str | None]
 
-Selection = Mapping[str, Mapping[str, Sequence[int]]]
-"""A table's selection as Streamlit gives it: ``{"selection": {"rows": [0]}}``."""
+Selection = Mapping[str, Mapping[str, Sequence[int]]]  # as Streamlit gives it: {"selection": {"rows": [0]}}
 
 T = TypeVar("T")
 
 
-def table(
-    frame: pd.DataFrame,
-    columns: Columns,
-    *,
-    most_height: int | None = None,
-    **options: Any,
-) -> Selection:
+def table(frame: pd.DataFrame, columns: Columns, *, most_height: int | None = None, **options: object) -> Selection:
     """Draw some columns of a frame without its index; return the selection, where ``on_select`` asks for it.
 
     `columns` are column -> label or configuration, in the order in which they are shown; None is a hidden column. Those
@@ -49,9 +42,12 @@ def table(
     return cast(Selection, event)
 
 
-def select_row(frame: pd.DataFrame, columns: Columns, **options: Any) -> int | None:
+def select_row(
+    frame: pd.DataFrame, columns: Columns, *, most_height: int | None = None, **options: object
+) -> int | None:
     """Draw a table, as :func:`table` does, in which one row can be selected; return its position."""
-    return selected_row(table(frame, columns, on_select="rerun", selection_mode="single-row", **options), len(frame))
+    options |= {"on_select": "rerun", "selection_mode": "single-row"}
+    return selected_row(table(frame, columns, most_height=most_height, **options), len(frame))
 
 
 def selected_row(event: Selection, rows: int) -> int | None:
@@ -65,22 +61,19 @@ def height(frame: pd.DataFrame, most: int) -> int:
     return min(35 * len(frame) + 38, most)
 
 
-def dataframe(table: pd.DataFrame | Styler, **options: Any) -> object:
-    """Draw a frame, or a styled one that was made of :func:`readable`; return the selection.
-
-    Keys of ``column_config`` are columns of the frame as it was given.
-    """
+def dataframe(table: pd.DataFrame | Styler, **options: object) -> object:
+    """Draw a frame, or a styled one of :func:`readable`, whose columns are named as given; return the selection."""
     return st.dataframe(_readable(table), **_readable_options(options))
 
 
-def data_editor(frame: pd.DataFrame, **options: Any) -> pd.DataFrame:
+def data_editor(frame: pd.DataFrame, **options: object) -> pd.DataFrame:
     """Draw a table that can be edited; cells that nobody edited come back as they were given."""
     shown = readable(frame)
     edited = st.data_editor(shown, **_readable_options(options))
     return edited.mask(edited == shown, frame)
 
 
-def altair_chart(chart: ChartType, **options: Any) -> object:
+def altair_chart(chart: ChartType, **options: object) -> object:
     """Draw an Altair chart; return its selection, whose texts are those that are drawn."""
     return st.altair_chart(_readable(chart), **_readable_options(options))
 

@@ -11,8 +11,7 @@ from annotate.auth import session
 from annotate.elements import widgets
 from collection.campaign import Campaign
 
-Write = Callable[[Campaign, Path], object]
-"""Writes a file of a campaign, and perhaps others beside it."""
+Write = Callable[[Campaign, Path], object]  # writes a file of a campaign, and perhaps others beside it
 Kind = Literal["primary", "secondary"]
 
 

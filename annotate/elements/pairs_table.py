@@ -8,15 +8,11 @@ from annotate.elements import display, widgets
 from annotate.elements.columns import number, text
 from collection.characters import without_bidi
 
-WIDE = 5
-"""Annotators up to whom each has their own column."""
+WIDE = 5  # annotators up to whom each has their own column
 
 
 def draw(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str) -> None:
-    """Draw pairs of :func:`collection.annotator_agreement.disagreements` with the grades in `labels`.
-
-    `cell` describes the pairs; `key` identifies their table.
-    """
+    """Draw the `pairs` that `cell` describes with the grades in `labels`; `key` identifies their table."""
     st.subheader("The pairs")
     st.caption(f"{len(pairs):,} pairs: {widgets.plain(cell)}. Largest distance first. Select a row to read it.")
     people = sorted({annotator for grades in pairs["grades"] for annotator in grades})
@@ -40,13 +36,13 @@ def draw(pairs: pd.DataFrame, labels: pd.DataFrame, cell: str, key: str) -> None
         alt="Pairs with each annotator's grade",
     )
     if row is not None:
-        query_id, doc_id = map(str, pairs.iloc[row][["query_id", "doc_id"]])
-        side_by_side(query_id, doc_id, labels)
+        side_by_side(pairs.iloc[row], labels)
 
 
-def side_by_side(query_id: str, doc_id: str, labels: pd.DataFrame) -> None:
+def side_by_side(pair: pd.Series, labels: pd.DataFrame) -> None:
     """Draw the document, and beside it each annotator's grade, time and note."""
     campaign = session.current().campaign
+    query_id, doc_id = pair["query_id"], pair["doc_id"]
     titles = campaign.corpus.topics().set_index("query_id")["title"]
     left, right = st.columns([3, 2], gap="medium")
     with left:

@@ -1,19 +1,18 @@
 """Fields in which several pages ask for the same kind of thing: a rule, measures, a grade, a share."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
 from annotate.auth import session
 from annotate.elements import widgets
-from annotate.elements.parameter_field import parameter_field
 from collection.adjudication import DEFAULT_RULE, RULES, parse_rule
 from collection.characters import without_bidi
 from collection.measures import as_measures
+from collection.registry import Entry
 
-ANNOTATOR = "annotator"
-"""The parameter of a rule that takes the grades of one person."""
+ANNOTATOR = "annotator"  # the parameter of a rule that takes the grades of one person
 
 K = TypeVar("K")
 
@@ -25,6 +24,12 @@ def pick(label: str, labels: Mapping[K, str], now: K, key: str, captions: Sequen
     if captions is None:
         return st.selectbox(label, names, index=index, format_func=labels.__getitem__, key=key)
     return st.radio(label, names, index=index, format_func=labels.__getitem__, captions=captions or None, key=key)
+
+
+def pick_described(label: str, choices: Mapping[K, tuple[str, str]], now: K, key: str) -> K:
+    """Draw radio buttons, each with a label and a description, `now` chosen at first."""
+    labels, captions = {choice: texts[0] for choice, texts in choices.items()}, [text for _, text in choices.values()]
+    return pick(label, labels, now, key, captions)
 
 
 def pick_topics(
@@ -63,18 +68,33 @@ def read_measures(written: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def pick_rule(label: str, annotators: Sequence[str], *, key: str, usual: str = DEFAULT_RULE) -> str:
-    """Draw the fields of a rule and its parameters; the rule as :func:`collection.adjudication.parse_rule` reads it.
+def pick_parameter(entry: Entry[Any], name: str, key: str) -> Any:
+    """Draw the field of a parameter by its type, labelled as its annotation says; return the value."""
+    default, kind, shown = entry.parameters[name], entry.kind(name), entry.shown(name)
+    if name in entry.choices:
+        labels = {choice: shown.labels.get(choice, str(choice)) for choice in entry.choices[name]}
+        index = list(labels).index(default)
+        return st.selectbox(shown.label, labels, index, format_func=labels.__getitem__, help=shown.help, key=key)
+    if kind is bool:
+        return st.toggle(shown.label, default, help=shown.help, key=key)
+    if kind in (int, float):
+        least = None if shown.least is None else kind(shown.least)
+        step, form = (1, None) if kind is int else (0.05, "%.2f")
+        return st.number_input(
+            shown.label, min_value=least, value=default, step=step, format=form, help=shown.help, key=key
+        )
+    return st.text_input(shown.label, default, help=shown.help, key=key)
 
-    `annotators` graded something: they are the choices of the rule that names one. `usual` is chosen at first.
-    """
+
+def pick_rule(label: str, annotators: Sequence[str], *, key: str, usual: str = DEFAULT_RULE) -> str:
+    """Draw the fields of a rule, `usual` at first; `annotators` are choices of the rule that names one."""
     labels = {rule.name: rule.label for rule in RULES if annotators or not rule.needs_annotator}
     name = pick(label, labels, usual, f"{key}-rule")
     entry = RULES[name]
     given = {
         parameter: st.selectbox(entry.shown(parameter).label, annotators, key=f"{key}-annotator")
         if entry.needs_annotator and parameter == ANNOTATOR
-        else parameter_field(entry, parameter, f"{key}-{name}-{parameter}")
+        else pick_parameter(entry, parameter, f"{key}-{name}-{parameter}")
         for parameter in entry.parameters
     }
     st.caption(entry.description)

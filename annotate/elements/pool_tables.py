@@ -13,10 +13,7 @@ from collection.pooling import STRATEGIES, format_parameters
 
 
 def draw_costs(key: str, budget: int, names: list[str] | None) -> None:
-    """Draw a toggle, and the costs for `budget` pairs of each topic, which rest on `key`.
-
-    `names` are the runs that contribute; None for all.
-    """
+    """Draw a toggle, and the costs for `budget` pairs of each topic by the runs `names` (None: all)."""
     if not st.toggle("What would every strategy cost?", key="every"):
         return
     table = cached(session.current().campaign.pools.costs, key, "Asking every strategy", 8)(budget, names)

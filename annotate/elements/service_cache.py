@@ -8,6 +8,8 @@ from typing import ParamSpec, TypeVar, cast
 import streamlit as st
 
 from annotate.auth import session
+from collection.annotator_agreement import Labels
+from collection.comparison import Evaluation
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -16,9 +18,10 @@ R = TypeVar("R")
 def cached(method: Callable[P, R], rests_on: object, spinner: str | bool = False, entries: int = 16) -> Callable[P, R]:
     """A service's method whose results are kept, by its arguments, while the state that they rest on is the same.
 
-    Of each method so many `entries` are kept; `spinner` is shown while it computes.
+    That state has to include what evaluations and labels among the arguments rest on, since these are not compared. Of
+    each method so many `entries` are kept; `spinner` is shown while it computes.
     """
-    results = _results(method.__qualname__, spinner, entries)
+    results = _results(f"{method.__qualname__} {spinner} {entries}", spinner, entries)
 
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         return cast(R, results(session.current().campaign.id, rests_on, args, kwargs, method))
@@ -37,5 +40,7 @@ def _results(name: str, spinner: str | bool, entries: int) -> Callable[..., obje
 
     compute.__qualname__ = name
     return st.cache_data(
-        show_spinner=spinner, max_entries=entries, hash_funcs={FunctionType: lambda f: f.__qualname__}
+        show_spinner=spinner,
+        max_entries=entries,
+        hash_funcs={FunctionType: lambda f: f.__qualname__, Evaluation: lambda _: None, Labels: lambda _: None},
     )(compute)

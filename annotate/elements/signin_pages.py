@@ -10,8 +10,7 @@ from annotate.elements.widgets import plain, sentence
 from collection.errors import InputError
 from collection.records import Role
 
-AT_PROVIDER = "at-provider"
-"""Address of the page that leads to the provider."""
+AT_PROVIDER = "at-provider"  # path of the page that leads to the provider
 
 
 def pages() -> list[st.Page]:

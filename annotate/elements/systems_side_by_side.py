@@ -17,8 +17,7 @@ from collection.measures import parse
 from collection.records import Document
 
 DEPTHS = [10, 20, 50, 100]
-_SHOWN_TEXT = 120
-"""Characters of a document beside its grade."""
+_SHOWN_TEXT = 120  # characters of a document beside its grade
 
 
 def draw(
@@ -27,12 +26,12 @@ def draw(
     order: Sequence[str],
     members: Mapping[str, Sequence[str]],
     baseline: str,
-    rank: Callable[[tuple[str, str], str, int], pd.DataFrame],
+    rank: Callable[..., pd.DataFrame],
 ) -> None:
     """Draw the fields of two systems, their topics by a measure, and their rankings of one topic.
 
     `order` are the systems, best first; `members` are the runs of each. The first one is compared with the `baseline`,
-    or with the next best if that is empty. `rank` gives two rankings by runs, topic and depth.
+    or with the next best if that is empty. `rank` gives the rankings of two runs for a topic, to a depth.
     """
     titles = session.current().campaign.corpus.topics().set_index("query_id")["title"]
     left, right = st.columns(2)
@@ -73,7 +72,7 @@ def draw(
         else side.selectbox(f"Run of {widgets.plain(s)}", members[s], key=f"run-{side_name}", format_func=without_bidi)
         for s, side, side_name in zip((a, b), st.columns(2), "ab", strict=True)
     )
-    _rankings(rank((of_a, of_b), topic, depth), of_a, of_b)
+    _rankings(rank(of_a, of_b, topic, depth=depth), of_a, of_b)
 
 
 def _rankings(table: pd.DataFrame, a: str, b: str) -> None:

@@ -8,6 +8,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.elements import display, widgets
 from annotate.elements.columns import number, text
+from collection.stopping import count
 
 EVERYBODY = "everybody"
 
@@ -37,9 +38,9 @@ def draw(judges: Sequence[str]) -> None:
     )
     rows = [row for row in selection["selection"]["rows"] if row < len(table)]
     chosen = table["query_id"].iloc[rows].tolist()
-    count = f"{len(chosen):,} topic{'s' if len(chosen) != 1 else ''}"
-    _draw_assignment(chosen, count, judges)
-    _draw_even_assignment(chosen, count if chosen else "all topics", judges)
+    selected = count(len(chosen), "topic")
+    _draw_assignment(chosen, selected, judges)
+    _draw_even_assignment(chosen, selected if chosen else "all topics", judges)
     for notice in campaign.assignments.notices():
         st.warning(widgets.sentence(notice))
     st.subheader("What each annotator has")
@@ -52,22 +53,22 @@ def _named(accounts: Sequence[str], groups: Sequence[str]) -> str:
     return "; ".join(parts) or EVERYBODY
 
 
-def _draw_assignment(chosen: list[str], count: str, judges: Sequence[str]) -> None:
+def _draw_assignment(chosen: list[str], selected: str, judges: Sequence[str]) -> None:
     campaign = session.current().campaign
     with st.form("give"):
         left, right = st.columns(2)
         accounts = left.multiselect("People", judges, key="people", placeholder="Nobody in particular")
         groups = right.multiselect("Groups", list(campaign.accounts.groups()), key="groups", placeholder="No group")
         pressed = st.form_submit_button("Give them the selected topics", type="primary", key="give-topics")
-        st.caption(f"{count} selected. With neither people nor groups they are for everybody again.")
+        st.caption(f"{selected} selected. With neither people nor groups they are for everybody again.")
     if pressed and not chosen:
         st.error("Select one topic or more in the table first.")
     elif pressed:
-        with widgets.saving(f"{count}: {widgets.plain(_named(accounts, groups))}."):
+        with widgets.saving(f"{selected}: {widgets.plain(_named(accounts, groups))}."):
             campaign.assignments.assign(chosen, accounts, groups)
 
 
-def _draw_even_assignment(chosen: list[str], count: str, judges: Sequence[str]) -> None:
+def _draw_even_assignment(chosen: list[str], selected: str, judges: Sequence[str]) -> None:
     campaign = session.current().campaign
     settings = campaign.settings.assignment()
     with st.expander("Deal topics out evenly"):
@@ -75,7 +76,7 @@ def _draw_even_assignment(chosen: list[str], count: str, judges: Sequence[str]) 
         among = left.multiselect("Among", judges, judges, key="among")
         most = max(len(judges), 1)
         each = right.number_input("People for each topic", 1, most, min(settings.annotators, most), key="each")
-        st.caption(f"Of {count}, so that each person has about as many pairs as any other.")
+        st.caption(f"Of {selected}, so that each person has about as many pairs as any other.")
         if each < settings.annotators and settings.which != "topics":
             st.caption(f"A pair is judged by {settings.annotators} annotators: each topic needs as many people.")
         with widgets.shown_errors(st.info):
@@ -86,7 +87,7 @@ def _draw_even_assignment(chosen: list[str], count: str, judges: Sequence[str]) 
             plan = by_name.agg(topics=("query_id", "size"), pairs=("pairs", "sum"))
             columns = {"name": "Person", "topics": "Topics", "pairs": "Pairs"}
             display.table(plan, columns, alt="What each person would have")
-            if st.button(f"Deal {count}", key="deal"):
+            if st.button(f"Deal {selected}", key="deal"):
                 with widgets.saving("Dealt."), campaign.transaction():
                     for query_id, names in dealt.items():
                         campaign.assignments.assign([query_id], names)

@@ -1,6 +1,6 @@
 """Tables of all topics in which one column can be edited."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pandas as pd
 import streamlit as st
@@ -11,12 +11,23 @@ from annotate.auth import session
 from annotate.elements import display, widgets
 from annotate.elements.columns import text
 from collection.records import sort_naturally
+from collection.stopping import count
 
 USUAL = "as the campaign"
 
 
-def edit_topics(values: Mapping[str, str], columns: Mapping[str, ColumnConfig], most: int, alt: str) -> pd.DataFrame:
-    """Draw the topics with the `values` of the last of the columns, which can be edited; return the changed rows."""
+def edit_topics(
+    values: Mapping[str, str],
+    columns: Mapping[str, ColumnConfig],
+    most: int,
+    alt: str,
+    unit: str,
+    save: Callable[[pd.DataFrame], None],
+) -> None:
+    """Draw the topics with the `values` of the last of the columns, which can be edited, and a button to save them.
+
+    `save` gets the changed rows; `unit` is what one of them is.
+    """
     topics = sort_naturally(session.current().campaign.corpus.topics())[["query_id", "title"]].reset_index(drop=True)
     name = list(columns)[-1]
     topics[name] = topics["query_id"].map(values)
@@ -30,7 +41,12 @@ def edit_topics(values: Mapping[str, str], columns: Mapping[str, ColumnConfig], 
         column_config=columns,
     )
     edited[name] = edited[name].fillna("").str.strip()
-    return edited[edited[name] != topics[name]]
+    changed = edited[edited[name] != topics[name]]
+    number = count(len(changed), unit)
+    label = f"Save {number}" if len(changed) else f"{unit.capitalize()}s are saved"
+    if st.button(label, disabled=changed.empty, key=f"save-{unit}s"):
+        with widgets.saving(f"{number} saved."), session.current().campaign.transaction():
+            save(changed)
 
 
 def draw_modes(modes: Mapping[str, str]) -> None:
@@ -43,12 +59,11 @@ def draw_modes(modes: Mapping[str, str]) -> None:
     mode_column = SelectboxColumn(
         "How documents are chosen", options=list(labels), format_func=lambda mode: labels[str(mode)], required=True
     )
+
+    def save(changed: pd.DataFrame) -> None:
+        for mode, topics in changed.groupby("mode"):
+            settings.set_loop(topics=topics["query_id"].tolist(), mode=None if mode == USUAL else str(mode))
+
     st.subheader("Topic by topic")
     columns = {"query_id": text("Topic", 60), "title": text("Title", 150), "mode": mode_column}
-    changed = edit_topics(own, columns, 318, "How the documents of each topic are chosen")
-    count = f"{len(changed):,} topic{'s' if len(changed) != 1 else ''}"
-    label = f"Save {count}" if len(changed) else "Topics are saved"
-    if st.button(label, disabled=changed.empty, key="save-topics"):
-        with widgets.saving(f"{count} saved."):
-            for mode, topics in changed.groupby("mode"):
-                settings.set_loop(topics=topics["query_id"].tolist(), mode=None if mode == USUAL else str(mode))
+    edit_topics(own, columns, 318, "How the documents of each topic are chosen", "topic", save)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from html import escape
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 import pandas as pd
 import streamlit as st
@@ -121,10 +121,7 @@ def save_button(
     key: str,
     labels: tuple[str, str] = ("Save", "Saved"),
 ) -> None:
-    """Draw a button that calls `write` with the `wanted` values that differ from the `settings`.
-
-    `labels` are those of the button with changes and without.
-    """
+    """Draw a button (`labels`: with changes, without) that writes `wanted` values unlike the `settings`."""
     changes = {name: value for name, value in wanted.items() if value != getattr(settings, name)}
     if st.button(labels[not changes], type="primary", disabled=not changes, key=key):
         with saving(message):
@@ -160,8 +157,7 @@ def annotator_progress(campaign: Campaign, annotator: str) -> None:
     standings = {query_id: campaign.progress.standing(query_id, annotator) for query_id in topics}
     done, goal = campaign.progress.totals(annotator)
     if waiting := campaign.calibration.left(annotator):
-        pairs = "1 pair" if waiting == 1 else f"{waiting:,} pairs"
-        st.info(f"{pairs} that everybody judges first: the card begins with them.")
+        st.info(f"{stopping.count(waiting, 'pair')} that everybody judges first: the card begins with them.")
     metrics({"Topics for you": len(topics), "Judged by you": len(mine)})
     if goal:
         st.progress(min(done / goal, 1.0), f"{done:,} of {goal:,} pairs of your topics are done")
@@ -218,22 +214,29 @@ def metrics(values: Mapping[str, str | int]) -> None:
             st.metric(label, value if isinstance(value, str) else f"{value:,}", width="content")
 
 
-DOCUMENT_STYLE = """<style>
-.document { overflow-wrap: anywhere; }
-.document :is(h3, h4, h5, h6) { font-size: 1.1rem; padding: 0.8rem 0 0.3rem; }
-.document > :first-child { padding-top: 0; }
-.document a { color: inherit; }
-.document table { border-collapse: collapse; margin: 0.3rem 0 1rem; }
-.document :is(th, td) { border: 1px solid color-mix(in srgb, currentColor 25%, transparent); padding: 0.2rem 0.6rem; }
-.document img { display: block; max-width: 100%; margin: 0.4rem 0; background: #fff; }
+HTML_STYLE = """<style>
+.html { overflow-wrap: anywhere; --line: color-mix(in srgb, currentColor 25%, transparent); }
+.html :is(h3, h4, h5, h6) { padding: 0.9rem 0 0.3rem; }
+.html > :first-child { padding-top: 0; }
+.html table { border-collapse: collapse; margin: 0.3rem 0 1rem; }
+.html :is(th, td) { border: 1px solid var(--line); padding: 0.2rem 0.6rem; text-align: left; }
+.html blockquote { margin: 0 0 1rem; padding-left: 0.9rem; border-left: 3px solid var(--line); }
+.html img { display: block; max-width: 100%; margin: 0.4rem 0; background: #fff; }
+.document :is(h3, h4, h5, h6) { font-size: 1.1rem; }
+:is(.document, .guidelines) a { color: inherit; }
+.guidelines { max-width: 46rem; }
+.card :is(pre, table) { display: block; overflow-x: auto; }
+.card :is(th, td) { overflow-wrap: normal; }
 </style>"""
 
 
-def document(document: Document) -> None:
-    """Draw a document as the judging card shows it: Markdown as safe HTML, HTML as its text.
+def safe_html(html: str, kind: Literal["document", "guidelines", "card"]) -> None:
+    """Draw HTML that is safe already, in the style of its kind."""
+    st.html(f'{HTML_STYLE}<div class="html {kind}" dir="auto">{without_bidi(html)}</div>')
 
-    Images come from the campaign's files, or from hosts that the manager has allowed.
-    """
+
+def document(document: Document) -> None:
+    """Draw a document as the judging card does: Markdown as safe HTML, HTML as its text, images if allowed."""
     campaign = session.current().campaign
     settings = campaign.settings.judging_page()
     shown, images = campaign.document_view.shown(document, settings), document_payload.images(document, settings)
@@ -247,13 +250,13 @@ def document(document: Document) -> None:
     text = without_bidi(cut(shown.text, LONG_TEXT))
     with st.container(height=340, border=True):
         if shown.html and not is_long:
-            st.html(f'{DOCUMENT_STYLE}<div class="document" dir="auto">{without_bidi(shown.html)}</div>')
+            safe_html(shown.html, "document")
         elif shown.form == "preformatted" and text.strip():
             st.code(text, language=None)
         elif text.strip() or not images:
             st.text(text)
         if images:
-            st.html(f'{DOCUMENT_STYLE}<div class="document">{"".join(map(_image, images))}</div>')
+            safe_html("".join(map(_image, images)), "document")
     if is_long:
         st.caption(f"The first {LONG_TEXT:,} of {len(shown.text):,} characters.")
 

@@ -28,7 +28,7 @@ For managers only. Requests are as in :mod:`annotate.judging.task_routes`, but a
 import json
 import time
 from collections.abc import Hashable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 
 import pandas as pd
@@ -44,45 +44,25 @@ from collection.campaign import Campaign
 
 TASK = "adjudication"
 MOST_UNITS = 36  # pairs handed out at once
-MOST_HELD = 200
-"""Pairs reserved for one manager; those beyond, at the end of what a card holds, have been skipped there."""
+MOST_HELD = 200  # pairs reserved for one manager; those beyond, at the end of what a card holds, were skipped there
 MOST_RECENT = 100
-HELD_FOR = 300.0
-"""Seconds of a reservation; a visible card renews it every two minutes."""
-LONGEST_OPINION = 20_000
-"""Characters of an opinion's note that are sent; imported ones may be longer than the card accepts."""
+HELD_FOR = 300.0  # seconds of a reservation; a visible card renews it every two minutes
+LONGEST_OPINION = 20_000  # characters of an opinion's note that are sent; imported ones may be longer
 MOST_GRADES = 1000
 LONGEST_QUOTE = 300
 MOST_QUOTES = 20
 
 Pair = tuple[str, str]
-Held = dict[Pair, tuple[str, float]]
-"""The manager who holds a pair, and until when."""
-
-
-class QueueCache:
-    """Caches the queue of pairs to adjudicate until the log changes."""
-
-    def __init__(self) -> None:
-        self._version: Hashable = None
-        self._pairs = pd.DataFrame()
-
-    def read(self, campaign: Campaign) -> pd.DataFrame:
-        """Return the pairs, also those that are adjudicated; callers must not change the frame."""
-        version = campaign.adjudication.version()
-        if version != self._version:
-            self._pairs = campaign.adjudication.queue(ended=True)
-            self._version = version
-        return self._pairs
+Held = dict[Pair, tuple[str, float]]  # the manager who holds a pair, and until when
 
 
 def routes() -> list[PostRoute]:
     """Return the routes of this module, which share a reservation of pairs and a thread of their own."""
-    handlers: dict[str, Handler] = {"sync": partial(_sync, {}, QueueCache()), "recent": _recent, "unit": _unit}
+    handlers: dict[str, Handler] = {"sync": partial(_sync, {}), "recent": _recent, "unit": _unit}
     return [PostRoute(f"adjudicate/{name}", handler, "adjudicating", MANAGERS) for name, handler in handlers.items()]
 
 
-def _sync(held: Held, cached: QueueCache, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
+def _sync(held: Held, campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     """Take adjudications, then hand out pairs."""
     adjudications, refused = fields.read_decisions(payload, "decisions", partial(fields.read_judgement, annotator))
     # Saved before the rest of the request is read, so that no error in it loses a decision.
@@ -100,8 +80,7 @@ def _sync(held: Held, cached: QueueCache, campaign: Campaign, annotator: str, pa
     }
     if want <= 0 and (adjudications or refused) and payload.get("due") is not True:
         return answer
-    queue = cached.read(campaign)
-    queue = queue[~queue["held_back"]]
+    queue = _queue(campaign, campaign.adjudication.version())
     chosen = filter_queue(queue, **conditions)
     open_now = set(_pairs(queue[~queue["ended"]]))
     waiting = _pairs(chosen[~chosen["ended"]])
@@ -118,6 +97,13 @@ def _sync(held: Held, cached: QueueCache, campaign: Campaign, annotator: str, pa
         "exhausted": len(handed) == len(fresh),
         "progress": {"done": int(chosen["ended"].sum()), "goal": len(chosen)},
     }
+
+
+@lru_cache(maxsize=1)
+def _queue(campaign: Campaign, _version: Hashable) -> pd.DataFrame:
+    """The pairs that are not held back, kept until the log changes; callers must not change the frame."""
+    queue = campaign.adjudication.queue(ended=True)
+    return queue[~queue["held_back"]]
 
 
 def _held_by_others(held: Held, annotator: str) -> set[Pair]:

@@ -151,11 +151,7 @@ def _component(card: Card) -> ComponentRenderer:
 
 
 def mount(data: CardData, card: Card = JUDGE, key: str = "card") -> None:
-    """Draw a card for the person who is signed in.
-
-    A rerun gives it a new token; the documents and unsaved judgements in the browser stay as they are. `key` is the
-    component's, for a page with more than one card.
-    """
+    """Draw a card for the person who is signed in; a rerun only gives it a new token."""
     now = session.current()
     common = {
         "token": now.token,

@@ -19,15 +19,13 @@ from collection.campaign import Campaign
 from collection.campaign.document_view import excerpts_of
 from collection.campaign.images import images_of
 from collection.campaign.judging_settings import CardSettings
-from collection.documents.rendering import Shown, cut, form_of
+from collection.documents.rendering import cut, form_of
 from collection.records import Document
 
-Payload = dict[str, Any]
-"""A JSON object, received or sent."""
+Payload = dict[str, Any]  # a JSON object, received or sent
 PREFIX = "/api/judging"
 FILES = f"{PREFIX}/files"  # the path of a campaign's image files
-TEXT_CAP = 20_000
-"""Characters of a document that are sent with it; the card asks for the rest."""
+TEXT_CAP = 20_000  # characters of a document that are sent with it; the card asks for the rest
 
 FILE_HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -62,23 +60,21 @@ def document_payloads(
         if query_id is not None and settings.long == "passages" and len(made.text) >= settings.long_from:
             terms = campaign.document_view.terms_of(query_id) if terms is None else terms
             excerpts = excerpts_of(made, terms, settings)
-        payloads.append(_payload(document, made, settings, cap) | {"excerpts": excerpts})
+        truncated = cap is not None and len(made.text) > cap
+        payload: Payload = {
+            "doc_id": document.doc_id,
+            "title": made.title,
+            "form": made.form,
+            "text": None if document.text is None else made.text if cap is None else cut(made.text, cap),
+            "html": None if truncated else made.html,
+            "length": len(made.text),
+            "truncated": truncated,
+            "metadata": other_fields(document),
+            "images": images(document, settings),
+            "excerpts": excerpts,
+        }
+        payloads.append(payload)
     return payloads
-
-
-def _payload(document: Document, made: Shown, settings: CardSettings, cap: int | None) -> Payload:
-    truncated = cap is not None and len(made.text) > cap
-    return {
-        "doc_id": document.doc_id,
-        "title": made.title,
-        "form": made.form,
-        "text": None if document.text is None else made.text if cap is None else cut(made.text, cap),
-        "html": None if truncated else made.html,
-        "length": len(made.text),
-        "truncated": truncated,
-        "metadata": other_fields(document),
-        "images": images(document, settings),
-    }
 
 
 def other_fields(document: Document) -> Payload:

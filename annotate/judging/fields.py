@@ -11,8 +11,7 @@ from collection.characters import require_writable, writable
 from collection.records import KINDS, Judgement
 
 MOST_PASSAGES = 100  # marked passages of one judgement
-LONGEST_TEXT = 1 << 40
-"""Characters; no document has more."""
+LONGEST_TEXT = 1 << 40  # characters; no document has more
 DAY = 24 * 3600
 
 D = TypeVar("D")

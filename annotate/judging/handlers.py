@@ -10,10 +10,8 @@ from collection.errors import BusyError
 from collection.records import Role
 
 T = TypeVar("T")
-Handler = Callable[[Campaign, str, Payload], Payload]
-"""Answers a request of an annotator in a campaign."""
-Row = dict[Hashable, Any]
-"""A row of a frame."""
+Handler = Callable[[Campaign, str, Payload], Payload]  # answers a request of an annotator in a campaign
+Row = dict[Hashable, Any]  # a row of a frame
 
 
 class PostRoute(NamedTuple):

@@ -17,13 +17,14 @@ They run in a thread of their own, so that judging never waits for them.
 """
 
 from datetime import datetime
+from typing import Any
 
 from annotate.judging import fields
 from annotate.judging.document_payload import Payload
 from annotate.judging.handlers import Handler, PostRoute
 from annotate.server.request_bodies import RequestError
-from collection.annotator_agreement import Session
 from collection.campaign import Campaign
+from collection.campaign.history import History, Times
 from collection.campaign.near_duplicates import Near
 
 LONGEST_WORDS = 500  # characters of a search in one's judgements
@@ -49,8 +50,7 @@ def _history(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
         before=None if payload.get("before") is None else fields.read_integer(payload, "before", 0, least=1),
         limit=fields.read_integer(payload, "limit", DEFAULT_LIMIT, least=1),
     )
-    entries = [entry._asdict() | {"former": [f._asdict() for f in entry.former]} for entry in found.entries]
-    return {"entries": entries, "more": found.more}
+    return _json(found)
 
 
 def _near(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
@@ -68,15 +68,7 @@ def _near_duplicate(near: Near) -> Payload:
 
 
 def _time(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
-    """The annotator's judging time; seconds with one decimal."""
-    times = campaign.history.time(annotator, day=_day(payload.get("day")))
-    return _rounded(times._asdict()) | {
-        "today": _rounded(times.today._asdict()),
-        "session": None if times.session is None else _session(times.session),
-        "sessions": [_session(session) for session in times.sessions],
-        "per_topic": [_rounded(topic._asdict()) for topic in times.per_topic],
-        "estimate": None if times.estimate is None else _rounded(times.estimate._asdict()),
-    }
+    return _json(campaign.history.time(annotator, day=_day(payload.get("day"))))
 
 
 def _settings(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
@@ -87,13 +79,19 @@ def _settings(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     return {}
 
 
-def _session(session: Session) -> Payload:
-    ends = {name: getattr(session, name).isoformat(timespec="milliseconds") for name in ("since", "until")}
-    return _rounded(session._asdict()) | ends
+def _json(record: History | Times) -> Payload:
+    """A record as a JSON object, with seconds to one decimal and points in time in ISO 8601."""
+    return {name: _json_value(value) for name, value in record._asdict().items()}
 
 
-def _rounded(values: Payload) -> Payload:
-    return {name: round(value, 1) if isinstance(value, float) else value for name, value in values.items()}
+def _json_value(value: Any) -> object:
+    if hasattr(value, "_asdict"):
+        return _json(value)
+    if isinstance(value, list | tuple):
+        return list(map(_json_value, value))
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="milliseconds")
+    return round(value, 1) if isinstance(value, float) else value
 
 
 def _day(value: object) -> datetime | None:

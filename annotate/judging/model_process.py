@@ -19,16 +19,6 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from annotate.judging import model_worker
-from annotate.judging.model_worker import (
-    ReasonsRequest,
-    ReasonsResult,
-    RoundRequest,
-    RoundResult,
-    WorkerRequest,
-    WorkerResult,
-    keep_newest,
-    send,
-)
 from collection.active_learning.features import ONE_THREAD
 from collection.campaign import Campaign
 from collection.campaign.loop_settings import LOOPING
@@ -76,7 +66,7 @@ class Trainer:
         self._thread: threading.Thread | None = None
         self._child: subprocess.Popen[bytes] | None = None
         self._tickets = itertools.count()
-        self._reasons: dict[int, SimpleQueue[ReasonsResult | None]] = {}
+        self._reasons: dict[int, SimpleQueue[model_worker.ReasonsResult | None]] = {}
 
     @property
     def process(self) -> int | None:
@@ -115,10 +105,10 @@ class Trainer:
         Raises :class:`NoModelError` if the process has made no round of the topic since it was started.
         """
         ticket = next(self._tickets)
-        results: SimpleQueue[ReasonsResult | None] = SimpleQueue()
+        results: SimpleQueue[model_worker.ReasonsResult | None] = SimpleQueue()
         with self._state:
             self._reasons[ticket] = results
-            sent = self._send(ReasonsRequest(ticket, query_id, row))
+            sent = self._send(model_worker.ReasonsRequest(ticket, query_id, row))
         try:
             found = results.get(timeout=REASONS_TIMEOUT) if sent else None
         except Empty:
@@ -134,9 +124,8 @@ class Trainer:
         """End the process without finishing its round, which can be made again."""
         with self._state:
             self._stopping = True
-            if self._child is not None and self._child.stdin is not None:
-                with suppress(OSError):
-                    self._child.stdin.close()
+            if self._child is not None:
+                _close_input(self._child)
             self._state.notify()
         if self._thread is not None:
             self._thread.join(timeout=5)
@@ -153,15 +142,15 @@ class Trainer:
         self._state.notify()
 
     def _send_next(self) -> None:
-        if self._current is None and self._requested and self._send(RoundRequest(self._requested[-1])):
+        if self._current is None and self._requested and self._send(model_worker.RoundRequest(self._requested[-1])):
             self._current = self._requested.pop()
 
-    def _send(self, request: WorkerRequest) -> bool:
+    def _send(self, request: model_worker.WorkerRequest) -> bool:
         """Whether a request could be sent; it is short, so that the pipe takes it at once."""
         if self._child is None or self._child.stdin is None or self._stopping:
             return False
         try:
-            send(self._child.stdin, request)
+            model_worker.send(self._child.stdin, request)
         except (OSError, ValueError):  # the process has ended, which the reader of its results notices
             return False
         return True
@@ -186,8 +175,8 @@ class Trainer:
             with self._state:
                 self._child = child
                 self._current = None
-                if self._stopping and child.stdin is not None:
-                    child.stdin.close()
+                if self._stopping:
+                    _close_input(child)
                 self._send_next()
             if self._read_results(child):
                 self._failures = 0
@@ -207,10 +196,10 @@ class Trainer:
         assert child.stdout is not None
         with suppress(OSError, EOFError, pickle.UnpicklingError), child.stdout as source:
             while True:
-                result: WorkerResult = pickle.load(source)
+                result: model_worker.WorkerResult = pickle.load(source)
                 any_result = True
                 with self._state:
-                    if isinstance(result, RoundResult):
+                    if isinstance(result, model_worker.RoundResult):
                         self._keep(result)
                         self._current = None
                         self._send_next()
@@ -218,14 +207,14 @@ class Trainer:
                         self._reasons[result.ticket].put(result)
         return any_result
 
-    def _keep(self, result: RoundResult) -> None:
+    def _keep(self, result: model_worker.RoundResult) -> None:
         if result.problem is not None:
             log.error("no new round for topic %s\n%s", result.query_id, result.trace)
             self._problems[result.query_id] = result.problem
             return
         self._problems.pop(result.query_id, None)
         if result.made is not None:
-            self._rounds = keep_newest(self._rounds, result.query_id, result.made)
+            self._rounds = model_worker.keep_newest(self._rounds, result.query_id, result.made)
 
     def _fail(self, problem: str, *, retry: bool) -> None:
         """Fail the current round, or else all requested ones; with `retry`, the current one is requested again."""
@@ -243,11 +232,15 @@ class Trainer:
                 results.put(None)
 
 
+def _close_input(child: subprocess.Popen[bytes]) -> None:
+    assert child.stdin is not None
+    with suppress(OSError):
+        child.stdin.close()
+
+
 def _wait_for_end(child: subprocess.Popen[bytes]) -> str:
     """Wait for a process that sends no more results, and say how it ended."""
-    if child.stdin is not None:
-        with suppress(OSError):
-            child.stdin.close()
+    _close_input(child)
     try:
         code = child.wait(5)
     except subprocess.TimeoutExpired:

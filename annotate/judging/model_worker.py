@@ -32,8 +32,7 @@ START = (
     "import sys; sys.path[:] = {path!r}; from annotate.judging import model_worker; model_worker.serve({directory!r})"
 )
 """The program of the child's interpreter."""
-NICENESS = 10
-"""Lower priority than the server's: saving judgements comes first."""
+NICENESS = 10  # lower priority than the server's: saving judgements comes first
 STARVED_SHARE, FREE_SHARE = 0.25, 0.5
 """Shares of a processor: idle scheduling ends below the first, and starts above the second."""
 STARVED_AFTER, FREE_AFTER = 0.05, 1.0

@@ -32,13 +32,10 @@ from collection.records import Document, Role
 
 RECENT = 20  # judgements sent to a new card, to look back at and to undo
 MOST_WANTED = 50
-IN_LOOP = 16
-"""Documents that a card holds in the loop: enough for fast judging and a short time offline, few to be replaced."""
-LONGEST_TOKEN_REQUEST = 10_000
-"""Bytes; the card sends a name."""
+IN_LOOP = 16  # documents that a card holds in the loop: enough for a short time offline, few to be replaced
+LONGEST_TOKEN_REQUEST = 10_000  # bytes; the card sends a name
 FOUND = 30  # results of a search
-THREADS = ("judging", "aside", "adjudicating")
-"""Threads with a connection each: for judging, slow reads and adjudication."""
+THREADS = ("judging", "aside", "adjudicating")  # with a connection each; slow reads are done aside
 
 SIGNED_OUT = "reload this page to sign in again; where that is refused, your account is locked"
 """The reason for a refusal, which the card shows after its own message."""
@@ -107,10 +104,10 @@ class JudgingService:
     @open_to(EVERYBODY)
     async def file(self, request: Request) -> Response:
         """Send an image of the campaign to everybody who is signed in."""
-        find = partial(_find_file, self._session_secret(request), request.path_params["name"])
-        is_signed_in, path = await self._threads["aside"].run(find)
-        if not is_signed_in:
+        thread, name = self._threads["aside"], request.path_params["name"]
+        if await thread.run(partial(_find_person, self._session_secret(request))) is None:
             return PlainTextResponse("You are not signed in.", 401)
+        path = await thread.run(lambda campaign: campaign.document_view.image_file(name))
         if path is None:
             return PlainTextResponse("There is no such file.", 404)
         return FileResponse(path, media_type=IMAGE_TYPES[path.suffix[1:]], headers=FILE_HEADERS)
@@ -151,13 +148,6 @@ def _require_role(role: Role, roles: tuple[Role, ...]) -> None:
 
 def _find_person(secret: str | None, campaign: Campaign) -> Person | None:
     return None if secret is None else campaign.accounts.session(secret)
-
-
-def _find_file(secret: str | None, name: str, campaign: Campaign) -> tuple[bool, Path | None]:
-    """Whether somebody is signed in, and the path of the file."""
-    if _find_person(secret, campaign) is None:
-        return False, None
-    return True, campaign.document_view.image_file(name)
 
 
 def _answer(route: PostRoute, bearer: Bearer, payload: Payload, campaign: Campaign) -> tuple[Payload, str]:

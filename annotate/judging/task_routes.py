@@ -55,10 +55,8 @@ from collection.records import CHOICE_KINDS, PREFERENCE_KINDS, Choice, Preferenc
 UNIT_CAP = 4_000  # characters of each document that are sent with a unit
 MOST_UNITS = 12  # units handed out at once
 MOST_RECENT = 100
-AHEAD = 3
-"""Answers that the plan of the first topic in hand looks ahead; each more makes it four times as costly."""
-AHEAD_OF_LONG = 2
-"""The same for topics with more than :data:`LONG` documents."""
+AHEAD = 3  # answers that the plan of the first topic in hand looks ahead; each more makes it four times as costly
+AHEAD_OF_LONG = 2  # the same for topics with more than LONG documents
 LONG = 30
 AHEAD_OF_OTHERS = 1  # the same for topics behind the first
 MOST_SHOWN = 200  # documents that one decision names
@@ -75,7 +73,16 @@ def _sync(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
     task, want, holding = _task(payload), fields.read_integer(payload, "want", 0), fields.read_texts(payload, "holding")
     readable, refused = fields.read_decisions(payload, "decisions", partial(_decision, task, annotator))
     want = min(max(want, 0), MOST_UNITS)
-    exchange = partial(_exchange, campaign, annotator, task, readable, holding, want)
+
+    def exchange() -> tuple[str, JudgeResult, NextTopics | None]:
+        service = campaign.topic_tasks
+        if task == "list":
+            result = service.choose([d for d in readable if isinstance(d, Choice)], handed_out_only=True)
+        else:
+            result = service.prefer([d for d in readable if isinstance(d, Preference)], handed_out_only=True)
+        asked: str = campaign.settings.judging_page().task
+        return asked, result, service.next_topics(annotator, want, holding) if asked == task else None
+
     asked, result, found = save_and_hand_out(campaign, exchange)
     answer: Payload = {
         "task": asked,
@@ -98,18 +105,6 @@ def _sync(campaign: Campaign, annotator: str, payload: Payload) -> Payload:
             answer["plans"] = {query_id: _plan(campaign, annotator, query_id, first) for query_id in planned}
     done, goal, left = campaign.topic_tasks.progress(annotator)
     return answer | {"progress": {"done": done, "goal": goal, "left_for_me": left}}
-
-
-def _exchange(
-    campaign: Campaign, annotator: str, task: str, decisions: list[Choice | Preference], holding: list[str], want: int
-) -> tuple[str, JudgeResult, NextTopics | None]:
-    """Save decisions; return the campaign's task, the result, and the next topics if the task is the card's."""
-    if task == "list":
-        result = campaign.topic_tasks.choose([d for d in decisions if isinstance(d, Choice)], handed_out_only=True)
-    else:
-        result = campaign.topic_tasks.prefer([d for d in decisions if isinstance(d, Preference)], handed_out_only=True)
-    asked: str = campaign.settings.judging_page().task
-    return asked, result, campaign.topic_tasks.next_topics(annotator, want, holding) if asked == task else None
 
 
 def _recent(campaign: Campaign, annotator: str, payload: Payload) -> Payload:

@@ -2,15 +2,13 @@
 
 import asyncio
 import json
-from typing import Any, NoReturn
+from typing import NoReturn
 from urllib.parse import parse_qs
 
 from starlette.requests import Request
 
-LONGEST_JSON = 8 * 2**20
-"""Bytes; more than a card can keep in a browser's localStorage (5 million characters) to send it later."""
-LONGEST_ON_THE_LOOP = 64 * 2**10
-"""Bytes of JSON that are parsed on the event loop, in a few milliseconds; longer bodies are parsed in a thread."""
+LONGEST_JSON = 8 * 2**20  # bytes; more than a card can keep in a browser's localStorage (5 million characters)
+LONGEST_ON_THE_LOOP = 64 * 2**10  # bytes parsed on the event loop, in a few milliseconds; longer ones in a thread
 JSON_TYPE, FORM_TYPE = "application/json", "application/x-www-form-urlencoded"
 
 
@@ -22,14 +20,8 @@ class RequestError(Exception):
         self.status = status
 
 
-async def read_json(request: Request, limit: int = LONGEST_JSON) -> dict[str, Any]:
-    """Read a JSON object in UTF-8 with unique keys from the body of a request.
-
-    Raises
-    ------
-    RequestError
-        The body is something else, or longer than `limit` bytes.
-    """
+async def read_json(request: Request, limit: int = LONGEST_JSON) -> dict[str, object]:
+    """Read a JSON object of at most `limit` bytes with unique keys; raise :class:`RequestError` otherwise."""
     body = await _read(request, JSON_TYPE, limit)
     if len(body) <= LONGEST_ON_THE_LOOP:
         return _parse(body)
@@ -80,7 +72,7 @@ class _PythonDecoder(_Decoder):
         self.scan_once = json.scanner.py_make_scanner(self)  # type: ignore[attr-defined]
 
 
-def _parse(body: bytes, decoder: type[_Decoder] = _Decoder) -> dict[str, Any]:
+def _parse(body: bytes, decoder: type[_Decoder] = _Decoder) -> dict[str, object]:
     try:
         found: object = json.loads(body.decode("utf-8"), cls=decoder)
     except UnicodeDecodeError as error:

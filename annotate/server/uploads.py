@@ -17,14 +17,11 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 if TYPE_CHECKING:
     from streamlit.runtime import Runtime
 
-DEFAULT_MEGABYTES = 500
-"""Default limit on the files of one session; `cleverdon import` reads larger ones from the disk."""
+DEFAULT_MEGABYTES = 500  # default limit on the files of one session; `cleverdon import` reads larger ones from the disk
 KEPT_SECONDS = 120.0  # time after which the files of a disconnected session are freed
 
-_open: dict[str, float | None] = {}
-"""Sessions whose page has an uploader, and since when they have been disconnected."""
-_reserved: Counter[str] = Counter()
-"""Bytes of requests that are being read, by session."""
+_open: dict[str, float | None] = {}  # sessions whose page has an uploader, and since when they have been disconnected
+_reserved: Counter[str] = Counter()  # bytes of requests that are being read, by session
 
 
 def allow_for_page(*, has_uploader: bool) -> None:
@@ -67,10 +64,7 @@ def reserve(session_id: str, size: int, limit: int, runtime: Runtime) -> Iterato
 
 
 def free(runtime: Runtime, at: float | None = None) -> None:
-    """Free the files of sessions that have been disconnected for :data:`KEPT_SECONDS`; call it regularly.
-
-    Streamlit itself frees them only when another session is disconnected.
-    """
+    """Free files of sessions long disconnected, which Streamlit only does when another one is disconnected."""
     at = time.monotonic() if at is None else at
     for session_id, since in list(_open.items()):
         if runtime.is_active_session(session_id):

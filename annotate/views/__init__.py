@@ -14,10 +14,7 @@ _HERE = Path(__file__).parent
 
 
 def navigation(role: Role) -> dict[str, list[st.Page]]:
-    """The menu of a role, made anew in each script run, as Streamlit requires it.
-
-    Pages of other roles are hidden, and show only which roles they are for.
-    """
+    """The menu of a role, new in each script run; hidden pages of other roles only show whose they are."""
     menu: dict[str, list[st.Page]] = {section: [] for section in SECTIONS}
     for page in PAGES:
         make = partial(st.Page, title=page.title, icon=page.icon, url_path=page.url_path, default=page.default)

@@ -8,6 +8,7 @@ from annotate.elements import signin_pages, widgets
 from collection.accounts import SHORTEST_PASSWORD
 from collection.errors import CleverdonError, InputError, WrongPasswordError
 from collection.records import ROLES
+from collection.stopping import count
 
 now = session.current()
 campaign = now.campaign
@@ -49,7 +50,7 @@ with st.form("password", clear_on_submit=True, width=460):
 
 st.subheader("Sign out")
 others = int(mine["sessions"]) - 1
-elsewhere = f"in {others} more browser{'' if others == 1 else 's'}" if others else "nowhere else"
+elsewhere = f"in {count(others, 'more browser')}" if others else "nowhere else"
 st.write(f"You are signed in here and {elsewhere}.")
 with st.container(horizontal=True):
     if st.button("Sign out here", key="leave-here"):

@@ -12,6 +12,7 @@ from annotate.elements.service_cache import cached
 from annotate.judging.card import ADJUDICATE, CardData, PairFilter, grade_buttons, mount
 from collection.adjudication import filter_queue
 from collection.characters import without_bidi
+from collection.stopping import count
 
 now = session.current()
 campaign, scale = now.campaign, now.campaign.grades
@@ -33,7 +34,7 @@ queue = cached(campaign.adjudication.queue, campaign.adjudication.version(), "Lo
 everything = queue(ended=True)
 waiting = int(everything["held_back"].sum())
 everything = everything[~everything["held_back"]].reset_index(drop=True)
-pairs_wait = "1 pair waits" if waiting == 1 else f"{waiting:,} pairs wait"
+pairs_wait = count(waiting, "pair waits", "pairs wait")
 for_texts = f"{pairs_wait} for the text of the document and cannot be adjudicated before it is imported."
 
 if everything.empty:
@@ -56,7 +57,8 @@ above = st.container(horizontal=True, vertical_alignment="center", gap="small")
 with above.popover("Filter", icon=":material/filter_list:"):
     reasons = sorted(everything["why"].unique(), reverse=True)
     why = st.selectbox("Pairs", ["", *reasons], format_func=lambda w: WHY.get(w, "All"), key="why")
-    topics = {q: without_bidi(f"{q}: {titles[q]}") for q in titles.index if q in set(everything["query_id"])}
+    known = set(everything["query_id"])
+    topics = {q: without_bidi(f"{q}: {titles[q]}") for q in titles.index if q in known}
     topic = st.selectbox("Topic", ["", *topics], format_func=lambda q: topics.get(q, "All topics"), key="topic")
     distances = {-1: "Any"} | {d: str(d) for d in sorted(map(int, everything["distance"].unique()), reverse=True)}
     distances |= {0: "0: a grade and a “cannot judge”"} if 0 in distances else {}

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from annotate.auth import session
-from annotate.elements import agreement_tables, conclusions_table, pairs_table, pickers, widgets
+from annotate.elements import agreement_tables, pairs_table, pickers, widgets
 from annotate.elements.service_cache import cached
 from collection import annotator_agreement
 from collection.annotator_agreement import COEFFICIENTS, Labels
@@ -70,7 +70,7 @@ labels = labels_of(frame, without)
 if not labels.several.any():
     st.info("No two of these annotators graded the same pair: choose others.")
     st.stop()
-rests_on = (campaign.id, key, without, float(level))
+rests_on = (key, without, float(level))
 report = cached(campaign.agreement.report, key, "Comparing")
 found = report(without=without, level=float(level), by=by, sides=("rest",))
 
@@ -112,7 +112,7 @@ elif view == "Topics":
 elif view == "Over time":
     agreement_tables.over_time(breakdown)
 else:
-    conclusions_table.draw(breakdown)
+    agreement_tables.draw_conclusions(breakdown)
 if selected is not None:
     graded = frame[frame["annotator"].isin(labels.annotators)]
     pairs_table.draw(selected.pairs, graded, selected.cell, f"{breakdown.state}-{abs(hash(selected.cell))}")

@@ -86,8 +86,7 @@ if len(flagged):
     )
     st.caption("The newest first. Select a row to read the document, with what everybody said of it.")
     if row is not None:
-        query_id, doc_id = map(str, flagged.iloc[row][["query_id", "doc_id"]])
-        pairs_table.side_by_side(query_id, doc_id, campaign.agreement.labels())
+        pairs_table.side_by_side(flagged.iloc[row], campaign.agreement.labels())
     widgets.page_link("adjudicate.py", "Where annotators differ, Adjudicate ends it")
 
 st.subheader("Out of the ordinary")

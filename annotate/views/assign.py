@@ -38,8 +38,8 @@ def rules() -> None:
     )
     widgets.save_button({"blind": blind, "lease": lease}, settings, campaign.assignments.update, "Saved.", "save-rules")
     st.subheader("Order within a topic")
-    name, _, meaning = MODES[campaign.settings.loop().mode].partition(": ")
-    st.write(f"**{name}:** {meaning}. The Loop page changes it.")
+    label, meaning = MODES[campaign.settings.loop().mode]
+    st.write(f"**{label}:** {meaning}. The Loop page changes it.")
     widgets.page_link("loop.py")
 
 

@@ -1,6 +1,7 @@
 """Compare: systems evaluated by the campaign's own qrels, with tests of their differences."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -8,8 +9,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.charts.comparison import means_chart
 from annotate.charts.download import downloadable_chart
-from annotate.elements import comparison_results as results
-from annotate.elements import comparison_tables, leaderboard_table, pickers, systems_side_by_side, widgets
+from annotate.elements import comparison_tables, pickers, systems_side_by_side, widgets
 from annotate.elements.service_cache import cached
 from collection import comparison
 from collection.characters import natural_key, without_bidi
@@ -63,18 +63,19 @@ started = progress[(progress["judged"] > 0) & ~done]
 label = f"Only the {len(finished):,} topics whose pool is judged to the end ({len(started):,} more are begun)"
 # By default only if most are finished: a few say little about the others.
 only_finished = len(finished) > 0 and len(started) > 0 and st.toggle(label, len(finished) >= len(started))
-state = (campaign.id, counts["logged"], ",".join(runs["run"] + runs["sha256"]))
 only = tuple(finished) if only_finished else None
-rests_on = results.RestsOn(*state, rule, only, campaign.corpus.costs().to_csv())
-evaluation = results.evaluated(rests_on, measures)
-found = results.compared(rests_on, measures, baseline or None, test, correction, alpha)
+state = (counts["logged"], ",".join(runs["run"] + runs["sha256"]), campaign.corpus.costs().to_csv())
+evaluation = cached(campaign.evaluation.evaluate, state, "Evaluating")(measures, rule=rule, topics=only)
+rests_on = (*state, measures, rule, only)
+compare = cached(comparison.compare, rests_on, "Comparing", 32)
+found = compare(evaluation, baseline=baseline or None, test=test, correction=correction, alpha=alpha)
 
 topics = sorted(set(evaluation.values["query_id"]) & set(campaign.corpus.topics()["query_id"]), key=natural_key)
-rows = leaderboard_table.rows(found, measure)
+rows = comparison_tables.leaderboard_rows(found, measure)
 order = rows["system"].tolist()
-leaderboard_table.draw_conclusions(found, measure, rows)
+comparison_tables.draw_conclusions(found, measure, rows)
 
-leaderboard_table.draw(found, measure, rows)
+comparison_tables.draw_leaderboard(found, measure, rows)
 st.caption(
     f"Over {len(topics):,} of {counts['topics']:,} topics, sorted by {measure}. Bold: the best of its column. Shaded: "
     f"not distinguishable from it ({TESTS[test].label}, {CORRECTIONS[correction].label}, p at most {alpha:g}). "
@@ -89,13 +90,18 @@ if view == MEANS:
     marks = "Of this measure more is not better, so no system is the best."
     if rows["best"].any():
         marks = "Orange diamond: the best. Blue circle: may be as good. Grey triangle: worse."
-    lines = f"lines are {leaderboard_table.confidence(found)} confidence intervals. {marks}"
+    lines = f"lines are {comparison_tables.confidence(found)} confidence intervals. {marks}"
     caption = f"The mean {measure} of each system over {found.topics:,} topics; {lines}"
     downloadable_chart(means_chart(rows, measure), "means", caption, alt=f"Mean {measure} of each system")
 elif view == TESTED:
     hint = "Holds the chance of one wrong difference among all pairs at the level chosen (Carterette 2012)."
     pairs = len(order) > 2 and st.toggle("Every pair of systems, by randomised Tukey HSD", key="pairs", help=hint)
-    tests = results.every_pair(rests_on, measures, measure, alpha) if pairs else found.tests
+    tests = found.tests
+    if pairs:  # the randomised test takes a second or two
+        of_measure = replace(evaluation, values=evaluation.values[evaluation.values["measure"] == measure])
+        compare = cached(comparison.compare, (rests_on, measure), "Comparing every pair")
+        every = compare(of_measure, alpha=alpha, all_pairs=True).pairs
+        tests = tests if every is None else every
     if measure in set(tests["measure"]):
         comparison_tables.draw_tests(found, tests, measure, test, correction)
     elif len(order) < 2:
@@ -108,9 +114,10 @@ elif view == TWO:
     if len(order) < 2:
         st.write("Import the run of another system to compare two.")
         st.stop()
-    systems_side_by_side.draw(found.evaluation, measure, order, members, baseline, partial(results.ranked, rests_on))
+    rank = partial(cached(campaign.evaluation.side_by_side, state, entries=64), rule=rule)
+    systems_side_by_side.draw(found.evaluation, measure, order, members, baseline, rank)
 elif view == TOPICS:
-    explain = partial(results.explained, rests_on, measure)
+    explain = partial(cached(campaign.evaluation.explain, state, entries=64), measure, rule=rule, topics=only)
     comparison_tables.draw_values(found.evaluation, measure, topics, order, members, explain)
 else:
     comparison_tables.draw_costs(found.evaluation, measure, order)

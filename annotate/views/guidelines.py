@@ -1,5 +1,6 @@
 """Guidelines: how to judge in this campaign, for everybody to read and for its manager to write."""
 
+import pandas as pd
 import streamlit as st
 from streamlit.column_config import TextColumn
 
@@ -13,17 +14,6 @@ from collection.documents.rendering.markup import to_html
 now = session.current()
 campaign, manages = now.campaign, now.role == "manager"
 guidelines, notes = campaign.settings.guidelines(), campaign.settings.topic_notes()
-STYLE = """<style>
-.guidelines { max-width: 46rem; overflow-wrap: anywhere; }
-.guidelines :is(h3, h4, h5, h6) { padding: 0.9rem 0 0.3rem; }
-.guidelines > :first-child { padding-top: 0; }
-.guidelines a { color: inherit; }
-.guidelines table { border-collapse: collapse; margin: 0.3rem 0 1rem; }
-.guidelines :is(th, td) { border: 1px solid color-mix(in srgb, currentColor 25%, transparent); padding: 0.25rem 0.7rem;
-  text-align: left; }
-.guidelines blockquote { margin: 0 0 1rem; padding-left: 0.9rem;
-  border-left: 3px solid color-mix(in srgb, currentColor 25%, transparent); }
-</style>"""
 
 st.title("Guidelines")
 st.write(
@@ -32,13 +22,9 @@ st.write(
 )
 
 
-def show(words: str) -> None:
-    st.html(f'{STYLE}<div class="guidelines">{to_html(words) or "&nbsp;"}</div>')
-
-
 def read() -> None:
     if guidelines:
-        show(guidelines)
+        widgets.safe_html(to_html(guidelines), "guidelines")
     else:
         st.info(
             "Nobody has written any yet: say what each grade means here, and what to do in doubtful cases."
@@ -79,7 +65,7 @@ def write() -> None:
     with right:
         st.caption("As annotators will read it; press Ctrl+Enter to see what you typed.")
         with st.container(border=True, height=460):
-            show(written)
+            widgets.safe_html(to_html(written) or "&nbsp;", "guidelines")
     changed = written.strip() != guidelines
     if st.button("Save" if changed else "Saved", type="primary", disabled=not changed, key="save"):
         with widgets.saving("Saved. Cards show it when they are opened next."):
@@ -94,13 +80,12 @@ def write_notes() -> None:
         return
     note_column = TextColumn("Note for annotators", width="large", max_chars=5000)
     columns = {"query_id": text("Topic", "small"), "title": text("Title", "medium"), "note": note_column}
-    changed = edit_topics({q: notes.get(q, "") for q in topics}, columns, 460, "The note of each topic")
-    count = f"{len(changed):,} note{'s' if len(changed) != 1 else ''}"
-    label = f"Save {count}" if len(changed) else "Notes are saved"
-    if st.button(label, disabled=changed.empty, key="save-notes"):
-        with widgets.saving(f"{count} saved."), campaign.transaction():
-            for query_id, note in changed[["query_id", "note"]].itertuples(index=False):
-                campaign.settings.set_topic_note(query_id, note)
+    edit_topics({q: notes.get(q, "") for q in topics}, columns, 460, "The note of each topic", "note", save_notes)
+
+
+def save_notes(changed: pd.DataFrame) -> None:
+    for query_id, note in changed[["query_id", "note"]].itertuples(index=False):
+        campaign.settings.set_topic_note(query_id, note)
 
 
 reading = st.container()

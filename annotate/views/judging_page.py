@@ -10,21 +10,14 @@ from collection.characters import without_bidi
 
 campaign = session.current().campaign
 settings = campaign.settings.judging_page()
-LONG = {"whole": "Whole", "passages": "Folded to the passages that match their topic"}
-OF_LONG = [
-    "Nothing is left to chance.",
-    "The rest is one key away. Excerpts find more relevant documents in an hour of judging.",
-]
+LONG = {
+    "whole": ("Whole", "Nothing is left to chance."),
+    "passages": (
+        "Folded to the passages that match their topic",
+        "The rest is one key away. Excerpts find more relevant documents in an hour of judging.",
+    ),
+}
 MOST = 200  # pairs of the pool that can be previewed
-
-
-def label_of(words: str) -> str:
-    return words.partition(":")[0]
-
-
-def sentence_of(words: str) -> str:
-    meaning = words.partition(": ")[2]
-    return f"{meaning[:1].upper()}{meaning[1:]}."
 
 
 def number(label: str, name: str, least: int, most: int, help: str | None = None) -> int:
@@ -40,10 +33,7 @@ wanted: dict[str, object] = {}
 with st.form("card", enter_to_submit=False):
     left, right = st.columns(2, gap="large")
     with left:
-        tasks = {name: label_of(words) for name, words in TASKS.items()}
-        wanted["task"] = pickers.pick(
-            "What annotators are asked", tasks, settings.task, "task", list(map(sentence_of, TASKS.values()))
-        )
+        wanted["task"] = pickers.pick_described("What annotators are asked", TASKS, settings.task, "task")
         with st.container(horizontal=True):
             wanted["list_size"] = number("Documents of a list", "list_size", 2, 50, "The first of the topic's pool.")
             wanted["most_chosen"] = number("Chosen at most", "most_chosen", 1, 50)
@@ -57,12 +47,9 @@ with st.form("card", enter_to_submit=False):
         wanted["near"] = st.checkbox("Near-duplicates of what one has judged say so", settings.near, key="near")
         st.caption("Each annotator hears only of their own judgements.")
     with right:
-        forms = {name: {"html": "HTML", "auto": "Automatically"}.get(name, name.capitalize()) for name in FORMS}
-        wanted["form"] = pickers.pick(
-            "How texts are read", forms, settings.form, "form", list(map(sentence_of, FORMS.values()))
-        )
+        wanted["form"] = pickers.pick_described("How texts are read", FORMS, settings.form, "form")
         st.caption("Passages that were marked count characters of the text as it is shown: choose before they are.")
-        wanted["long"] = pickers.pick("Long documents", LONG, settings.long, "long", OF_LONG)
+        wanted["long"] = pickers.pick_described("Long documents", LONG, settings.long, "long")
         wanted["long_from"] = number("Characters from which on a document is long", "long_from", 200, 10_000_000)
         hosts = st.text_area(
             "Hosts of linked images that are shown",

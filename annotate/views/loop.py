@@ -11,7 +11,7 @@ from collection.pooling import strategies
 campaign = session.current().campaign
 counts, settings = campaign.progress.counts(), campaign.settings.loop()
 LEVELS = {g: f"{g} · {campaign.grades.label(g)}" for g in campaign.grades.sentences if g > 0}
-MODE_LABELS = {name: words.partition(":")[0] for name, words in MODES.items()}
+MODE_LABELS = {name: label for name, (label, _) in MODES.items()}
 RANDOM_DRAWS = {"automatic": "Automatically", "number": "After a number that I choose", "never": "Never"}
 ADAPTIVE = strategies(adaptive=True)
 RANKINGS = {"model": "A model that learns from texts and runs", **{n: entry.label for n, entry in ADAPTIVE.items()}}
@@ -43,7 +43,7 @@ with left:
     caption = st.empty()
     by = pickers.pick("What chooses in the loop", RANKINGS, settings.by, "by")
     by_model = by == "model"
-    meaning = MODES[mode].partition(": ")[2]
+    meaning = MODES[mode][1]
     if not by_model:
         without_runs = "" if counts["runs"] else " There are no runs yet."
         st.caption(f"{ADAPTIVE[by].description} It reads no text.{without_runs}")

@@ -56,7 +56,7 @@ if len(progress := pd.DataFrame(state["per_topic"])) and not decisions:
     goals = progress["goal"].astype(float)
     progress["share"] = progress["made"].astype(float) / goals.where(goals > 0)
     progress["left"] = progress["left"].astype("Int64")
-    progress["mode"] = progress["mode"].map(lambda name: MODES[name].partition(":")[0])
+    progress["mode"] = progress["mode"].map(lambda name: MODES[name][0])
     display.table(
         progress,
         {

@@ -7,8 +7,7 @@ import streamlit as st
 from annotate.auth import session
 from annotate.charts.download import downloadable_chart
 from annotate.charts.pool import growth_chart
-from annotate.elements import pool_tables, widgets
-from annotate.elements.parameter_field import parameter_field
+from annotate.elements import pickers, pool_tables, widgets
 from annotate.elements.service_cache import cached
 from collection.campaign.pools import NearDuplicates
 from collection.characters import without_bidi
@@ -39,7 +38,7 @@ with left:
     skip = st.toggle("Leave near-duplicates out", disabled=entry.samples, help=hint, key="near")
 near: NearDuplicates = "skip" if skip and not entry.samples else "keep"
 with right:
-    parameters = {p: parameter_field(entry, p, f"{entry.name}-{p}") for p in entry.parameters}
+    parameters = {p: pickers.pick_parameter(entry, p, f"{entry.name}-{p}") for p in entry.parameters}
 
 state = campaign.progress.counts()
 sizes = [state[name] for name in ("pool", "documents", "topics")]

@@ -9,7 +9,7 @@ from annotate.charts.recall import draw_recall
 from annotate.elements import display, recall_table, widgets
 from annotate.elements.columns import text
 from annotate.elements.service_cache import cached
-from collection.stopping import percent
+from collection.stopping import count, percent
 
 campaign = session.current().campaign
 counts = campaign.progress.counts()
@@ -33,8 +33,7 @@ if used_up := campaign.budget.state().words:
     st.warning(widgets.plain(used_up))
 widgets.missing_texts(table["without_text"])
 shown = table
-some = f"{int(started.sum()):,} topic{'' if started.sum() == 1 else 's'}"
-if not started.all() and st.toggle(f"Only what is begun: {some}", True):
+if not started.all() and st.toggle(f"Only what is begun: {count(int(started.sum()), 'topic')}", True):
     shown = table[started]
 topic = recall_table.draw(shown, key)
 st.caption(

@@ -166,7 +166,11 @@ class Evaluator:
         topics: Iterable[str] | None = None,
         **options: Any,
     ) -> Comparison:
-        """The leaderboard of the imported runs with intervals and tests; see :func:`collection.comparison.compare`."""
+        """The leaderboard of the imported runs with intervals and tests.
+
+        `options` and further errors are those of :func:`collection.comparison.compare`, the other parameters and the
+        CampaignError without a grade those of :meth:`evaluate`.
+        """
         return comparison.compare(self.evaluate(measures, runs=runs, rule=rule, topics=topics), **options)
 
     def side_by_side(self, a: str, b: str, query_id: str, *, depth: int = 10, rule: Rule = None) -> pd.DataFrame:

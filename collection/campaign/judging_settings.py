@@ -10,23 +10,23 @@ from collection.errors import InputError, UnknownNameError
 
 Task = Literal["grades", "list", "preference"]
 
-TASKS: dict[Task, str] = {
-    "grades": "Grades: one document at a time gets a grade, as dense qrels want it",
-    "list": "Lists: of a topic's first documents the one or few that answer it are chosen, for sparse qrels",
-    "preference": "Preferences: two documents side by side, which of them is better",
+TASKS: dict[Task, tuple[str, str]] = {
+    "grades": ("Grades", "One document at a time gets a grade, as dense qrels want it."),
+    "list": ("Lists", "Of a topic's first documents the one or few that answer it are chosen, for sparse qrels."),
+    "preference": ("Preferences", "Two documents side by side, which of them is better."),
 }
-"""Names and descriptions of the tasks of annotators."""
+"""Label and description of each task of annotators."""
 
 Form = Literal["auto", "plain", "preformatted", "markdown", "html"]
 
-FORMS: dict[Form, str] = {
-    "auto": "by the document: its `format` where it has one, HTML where it begins like a page, else plain",
-    "plain": "plain text: paragraphs are kept, lines are wrapped",
-    "preformatted": "preformatted text: code, tables of blanks; set in letters of one width",
-    "markdown": "Markdown: headings, lists, tables and emphasis are drawn",
-    "html": "HTML: the words of the page, without anything that it would do",
+FORMS: dict[Form, tuple[str, str]] = {
+    "auto": ("Automatically", "Its `format` where it has one, HTML where it begins like a page, else plain."),
+    "plain": ("Plain", "Paragraphs are kept, lines are wrapped."),
+    "preformatted": ("Preformatted", "Code, tables of blanks; set in letters of one width."),
+    "markdown": ("Markdown", "Headings, lists, tables and emphasis are drawn."),
+    "html": ("HTML", "The words of the page, without anything that it would do."),
 }
-"""Names and descriptions of the forms of a document's text."""
+"""Label and description of each form of a document's text."""
 
 Long = Literal["whole", "passages"]
 

@@ -15,15 +15,15 @@ EVERYWHERE = {"loop", "pool-then-loop"}
 IN_POOL = ("pool", "random", "loop-in-pool")
 """Modes with the pool as scope."""
 
-MODES: dict[str, str] = {
-    "pool": "Pool only: the pairs of the pool, in its order",
-    "random": "Random: the pairs of the pool, in an order of chance that is another one for each annotator",
-    "pool-then-loop": "Pool, then loop: first the pool, then what the model finds in the whole collection",
-    "loop": "Loop: the model chooses from the whole collection",
-    "loop-in-pool": "Loop within the pool: the model chooses the order in which the pool is judged",
-    "closed": "Closed: nothing more is handed out",
+MODES = {
+    "pool": ("Pool only", "the pairs of the pool, in its order"),
+    "random": ("Random", "the pairs of the pool, in an order of chance that is another one for each annotator"),
+    "pool-then-loop": ("Pool, then loop", "first the pool, then what the model finds in the whole collection"),
+    "loop": ("Loop", "the model chooses from the whole collection"),
+    "loop-in-pool": ("Loop within the pool", "the model chooses the order in which the pool is judged"),
+    "closed": ("Closed", "nothing more is handed out"),
 }
-"""Names and descriptions of the modes."""
+"""Label and description of each mode."""
 
 LOOPING = {"loop", "loop-in-pool", "pool-then-loop"}
 """Modes with a loop."""

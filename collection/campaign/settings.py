@@ -155,7 +155,10 @@ class Settings:
         return self.store.corpus.topic_notes()
 
     def set_topic_note(self, query_id: str, note: str) -> None:
-        """Set or remove (empty) the note of a topic; UnknownNameError for an unknown one."""
+        """Set or remove (empty) the note of a topic.
+
+        UnknownNameError for an unknown topic, InputError if the note is not valid Unicode.
+        """
         require_writable(note, f"note for topic {query_id!a}")
         self.require_topic(query_id)
         self.store.corpus.set_topic_note(query_id, note.strip())

@@ -110,7 +110,8 @@ class TopicTasks:
     def plan(self, annotator: str, query_id: str, depth: int = 0) -> tuple[preferences.Plan, preferences.Lookahead]:
         """Choose which two documents of a topic an annotator compares next, and which after each possible answer.
 
-        See :func:`collection.preferences.plan` and :func:`collection.preferences.look_ahead`.
+        See :func:`collection.preferences.plan` and :func:`collection.preferences.look_ahead`. UnknownNameError for an
+        unknown topic.
         """
         decisions = self.decisions()
         if query_id not in decisions.keys:

@@ -95,7 +95,7 @@ def loop(directory: Path, topics: tuple[str, ...], **changes: Any) -> None:
     echo()
     of_mode = {mode: [query_id for query_id, m in modes.items() if m == mode] for mode in MODES}
     named = [
-        [len(some), MODES[mode], ", ".join(some[:NAMED]) + (", ..." if some[NAMED:] else "")]
+        [len(some), ": ".join(MODES[mode]), ", ".join(some[:NAMED]) + (", ..." if some[NAMED:] else "")]
         for mode, some in of_mode.items()
         if some
     ]

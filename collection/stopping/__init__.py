@@ -11,7 +11,7 @@ from __future__ import annotations
 from collection.stopping.ledger import Ledger
 from collection.stopping.martingale import Choice, Estimate, advice, betting, estimate, next_choices
 from collection.stopping.published import quantile_bound, smallest_sample
-from collection.stopping.table import RULES, Decision, missing_texts, percent
+from collection.stopping.table import RULES, Decision, count, missing_texts, percent
 
 __all__ = [
     "RULES",
@@ -21,6 +21,7 @@ __all__ = [
     "Ledger",
     "advice",
     "betting",
+    "count",
     "estimate",
     "missing_texts",
     "next_choices",

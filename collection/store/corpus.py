@@ -118,7 +118,9 @@ class CorpusTables(Repository):
 
     def iterate_documents(self, doc_ids: Sequence[str]) -> Iterator[Document]:
         """Yield the documents with these ids, in the order of their import."""
-        return self._documents("doc_id IN (SELECT value FROM json_each(?))", (json_text(doc_ids),))
+        # By their keys, which SQLite has in order: it would keep all texts to sort them otherwise.
+        keys = "SELECT doc FROM documents WHERE doc_id IN (SELECT value FROM json_each(?))"
+        return self._documents(f"doc IN ({keys})", (json_text(doc_ids),))
 
     def documents_with_text(self, pooled: bool) -> Iterator[Document]:
         """Yield the documents that have a text, in the order of their import; `pooled`: only those in a pool."""

@@ -146,7 +146,7 @@ class TopicTaskTables(Repository):
             "choices",
             "(SELECT json_group_array(json_array(s.position, d.doc_id, s.chosen)) FROM choice_documents AS s "
             "JOIN documents AS d USING (doc) WHERE s.choice = c.id) AS list",
-            which,
+            **which,
         )
         lists = [sorted(json.loads(rows)) for rows in frame["list"]]
         shown = [tuple(doc_id for _, doc_id, _ in rows) for rows in lists]
@@ -155,17 +155,27 @@ class TopicTaskTables(Repository):
             frame[name] = pd.Series(values, index=frame.index, dtype=object)
         return frame[list(Choice._fields)]
 
-    def _decisions(self, log: str, columns: str, which: DecisionFilter, joins: str = "") -> pd.DataFrame:
-        annotator, query_id, last = which.get("annotator"), which.get("query_id"), which.get("last")
+    def _decisions(
+        self,
+        log: str,
+        columns: str,
+        joins: str = "",
+        *,
+        current: bool = True,
+        annotator: str | None = None,
+        query_id: str | None = None,
+        last: int | None = None,
+        shared: bool = False,
+    ) -> pd.DataFrame:
         tests = ["true"]
         if annotator is not None:
             # The sign keeps SQLite from the index where reading the log backwards finds the last few sooner.
             tests.append(f"{'+' if last is not None and query_id is None else ''}w.annotator = :annotator")
         if query_id is not None:
             tests.append("w.topic = (SELECT topic FROM topics WHERE query_id = :query_id)")
-        if which.get("shared"):
+        if shared:
             tests.append(f"w.topic IN (SELECT topic FROM {log} GROUP BY topic HAVING min(annotator) <> max(annotator))")
-        source = f"current_{log}" if which.get("current", True) else log
+        source = f"current_{log}" if current else log
         frame = self.connection.frame(
             "SELECT c.uuid, c.annotator, t.query_id, c.kind, c.reason, c.judged_at, c.shown_at, c.seconds, c.away, "
             f"c.source, c.note, r.uuid AS revises, {columns} FROM {log} AS c JOIN topics AS t USING (topic) "
@@ -220,8 +230,8 @@ class TopicTaskTables(Repository):
         frame = self._decisions(
             "preferences",
             "a.doc_id AS left, b.doc_id AS right",
-            which,
             "JOIN documents AS a ON a.doc = c.left_doc JOIN documents AS b ON b.doc = c.right_doc",
+            **which,
         )
         return frame[list(Preference._fields)]
 
