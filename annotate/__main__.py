@@ -95,7 +95,7 @@ def main(
     for proxy in trusted_proxies:
         require_network(proxy)
 
-    from annotate.judging.model_process import Trainer
+    from annotate.judging.trainer import Trainer
     from collection.campaign import Campaign
 
     trainer = Trainer(directory)

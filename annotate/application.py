@@ -21,8 +21,8 @@ from annotate.auth.request_guard import RequestGuard
 from annotate.auth.roles import require_roles
 from annotate.auth.routes import SignInService
 from annotate.auth.session import DIRECTORY_VARIABLE
-from annotate.judging.model_process import Trainer
 from annotate.judging.routes import JudgingService
+from annotate.judging.trainer import Trainer
 from annotate.server import uploads
 from annotate.server.origins import Origins
 from collection.campaign import Campaign

@@ -208,7 +208,7 @@ def adjudicate(judgements: LabelsLike, rule: str = adjudication.DEFAULT_RULE, **
     judgements
         A file of labels; a frame as :func:`agreement` takes it; or :data:`collection.frames.JUDGEMENTS`, oldest first.
     rule, **parameters
-        A rule of :data:`collection.adjudication.RULES`: ``"majority"``, ``"majority(ties=higher)"``,
+        A rule of :data:`collection.adjudication.ADJUDICATION_RULES`: ``"majority"``, ``"majority(ties=higher)"``,
         ``"dawid-skene"``.
 
     Returns
@@ -289,7 +289,7 @@ def simulate(
     learners
         For "loop" and "loop-text": names of :data:`collection.active_learning.learners.LEARNERS`.
     stops
-        Names of :data:`collection.stopping.RULES`.
+        Names of :data:`collection.stopping.STOPPING_RULES`.
     seeds
         Number of replays, with the random seeds 0, 1, ...
     level

@@ -28,7 +28,8 @@ from annotate.auth import rate_limit as attempts
 from annotate.auth.rate_limit import FailedAttempts
 from annotate.auth.roles import ANYBODY, require_roles, roles_of
 from annotate.auth.tokens import TOKEN_HEADER, Tokens, browser_cookie_name, cookie_name
-from annotate.judging.document_payload import PREFIX
+from annotate.judging.document_payload import FILES, PREFIX
+from annotate.judging.routes import JudgingService
 from collection import Campaign, Judgement, accounts, clock
 from collection.campaign import accounts as access
 from collection.campaign.accounts import Accounts
@@ -569,6 +570,14 @@ def test_nothing_is_saved_for_somebody_who_is_locked(client: TestClient, campaig
     campaign.accounts.lock("bob")
     assert client.post(f"{PREFIX}/sync", headers=AS_JSON | {TOKEN_HEADER: token}, content=body).status_code == 401
     assert campaign.judgement_log.judgements().empty
+
+
+def test_strangers_do_not_reach_the_threads_of_the_campaign(campaign: Campaign) -> None:
+    service = JudgingService(campaign.directory)
+    service._threads.clear()  # whoever reaches one fails
+    client = TestClient(Starlette(routes=service.routes()))
+    assert client.post(f"{PREFIX}/token", headers=AS_JSON, content="{}").status_code == 401
+    assert client.get(f"{FILES}/{'0' * 64}.png").status_code == 401
 
 
 def test_signing_out_counts_with_the_next_request(client: TestClient, campaign: Campaign) -> None:

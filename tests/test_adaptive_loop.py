@@ -20,7 +20,7 @@ from streamlit.testing.v1 import AppTest
 from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
-from annotate.judging import model_process
+from annotate.judging import trainer
 from annotate.judging.routes import JudgingService
 from collection import Campaign, Judgement
 from collection.campaign.active_learning import seed_of
@@ -315,7 +315,7 @@ def test_second_opinions_come_on_top_of_the_budget(bare: Campaign) -> None:
 
 
 def test_a_card_comes_to_the_end_of_the_strategy(bare: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_process, "start_worker", test_loop_routes.Beside)
+    monkeypatch.setattr(trainer, "start_process", test_loop_routes.Beside)
     monkeypatch.setattr(test_loop_routes, "relevant", lambda doc_id: bool(relevant(doc_id)))
     service = JudgingService(bare.directory)
     app = Starlette(routes=service.routes(), lifespan=service.lifespan)

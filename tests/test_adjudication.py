@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collection.adjudication import (
+    ADJUDICATION_RULES,
     DEFAULT_RULE,
     ORIGINS,
-    RULES,
     adjudicate,
     compare,
     count_disagreements,
@@ -278,7 +278,7 @@ def table_of(rows: list[tuple[str, str, int, str]]) -> pd.DataFrame:
 @given(TABLES)
 def test_each_pair_has_one_grade_within_what_was_said(rows: list[tuple[str, str, int, str]]) -> None:
     table = table_of(rows)
-    for rule in RULES:
+    for rule in ADJUDICATION_RULES:
         if rule.name == "annotator":
             continue
         qrels = settle(table, rule.name)
@@ -286,7 +286,7 @@ def test_each_pair_has_one_grade_within_what_was_said(rows: list[tuple[str, str,
         said = {d: [g for _, e, g, c in rows if e == d and (adjudications or c == "judgement")] for _, d, _, _ in rows}
         assert set(qrels["doc_id"]) == {d for d, grades in said.items() if grades}
         assert qrels["doc_id"].is_unique
-        assert set(qrels["by"]) <= {*ORIGINS, *(rule.name for rule in RULES)}
+        assert set(qrels["by"]) <= {*ORIGINS, *(rule.name for rule in ADJUDICATION_RULES)}
         for doc_id, grade in zip(qrels["doc_id"], qrels["relevance"], strict=True):
             assert min(said[doc_id]) <= grade <= max(said[doc_id]) or rule.name == "dawid-skene"
             assert grade in said[doc_id] or rule.name in ("mean", "dawid-skene")
@@ -317,7 +317,7 @@ def test_the_names_of_annotators_change_nothing(rows: list[tuple[str, str, int, 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(1, 4))
 def test_where_all_agree_every_rule_says_so(truth: list[int], annotators: int) -> None:
     rows = [(a, f"d{n}", grade, "judgement") for a in "abcd"[:annotators] for n, grade in enumerate(truth)]
-    for rule in RULES:
+    for rule in ADJUDICATION_RULES:
         if rule.name != "annotator":
             qrels = settle(table_of(rows), rule.name)
             assert qrels["relevance"].tolist() == truth
@@ -619,7 +619,7 @@ def test_exported_qrels_say_which_rule_made_them(differing: Campaign, tmp_path: 
     assert report == {
         "rule": "adjudicated-or-majority",
         "parameters": {"ties": "higher"},
-        "description": RULES["adjudicated-or-majority"].description,
+        "description": ADJUDICATION_RULES["adjudicated-or-majority"].description,
         "grades": {str(g): s for g, s in differing.grades.sentences.items()},
         "topics": 2,
         "pairs": 3,
@@ -764,7 +764,7 @@ def test_the_command_adjudicates_compares_and_exports(differing: Campaign, tmp_p
 
 def test_the_command_lists_every_rule() -> None:
     listed = cleverdon("rules").output
-    for rule in RULES:
+    for rule in ADJUDICATION_RULES:
         assert rule.name in listed
         assert rule.description in listed
     table = json.loads(cleverdon("rules", "--format", "json").output)

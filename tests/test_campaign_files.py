@@ -26,7 +26,7 @@ from annotate.auth.page_access import PAGES
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from collection import Campaign, Judgement, formats, layout
-from collection.campaign import run_files
+from collection.campaign import stored_runs
 from collection.errors import CampaignError, CleverdonError, FormatError, InputError
 from collection.formats.write import replacing, replacing_bytes
 from collection.measures import parse
@@ -559,12 +559,12 @@ def test_three_thousand_damaged_runs_are_refused_or_read_as_they_were(campaign: 
     campaign.importer.import_files(runs=[files / "wide.run"])
     recorded = campaign.corpus.run_table().query("run == 'wide'").to_dict("records")[0]
     place = campaign.directory / "runs" / recorded["file"]
-    content, sound = place.read_bytes(), run_files.read(campaign.directory, recorded)
+    content, sound = place.read_bytes(), stored_runs.read(campaign.directory, recorded)
     rng, refused = random.Random(7), list[str]()
     for number in range(3000):
         place.write_bytes(mutated(rng, content))
         try:
-            found = run_files.read(campaign.directory, recorded)
+            found = stored_runs.read(campaign.directory, recorded)
         except CampaignError as error:
             refused.append(str(error))
         else:

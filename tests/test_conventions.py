@@ -181,15 +181,24 @@ def test_comments_of_the_cards_name_files_that_exist() -> None:
 
 def test_every_entry_of_every_table_describes_itself() -> None:
     from collection.active_learning.learners import LEARNERS
-    from collection.adjudication import RULES
+    from collection.adjudication import ADJUDICATION_RULES
     from collection.annotator_agreement import COEFFICIENTS
     from collection.demo.systems import SYSTEMS
     from collection.measures import MEASURES
     from collection.pooling import STRATEGIES
     from collection.preferences.choices import CHOICE_RULES
-    from collection.stopping import RULES as STOPPING
+    from collection.stopping import STOPPING_RULES
 
-    for table in (RULES, CHOICE_RULES, COEFFICIENTS, SYSTEMS, MEASURES, STRATEGIES, LEARNERS, STOPPING):
+    for table in (
+        ADJUDICATION_RULES,
+        CHOICE_RULES,
+        COEFFICIENTS,
+        SYSTEMS,
+        MEASURES,
+        STRATEGIES,
+        LEARNERS,
+        STOPPING_RULES,
+    ):
         assert len(table) > 0
         for entry in table:
             assert entry.label

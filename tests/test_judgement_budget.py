@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from annotate.application import SCRIPT
 from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
-from annotate.judging import model_process
+from annotate.judging import trainer
 from annotate.judging.routes import JudgingService
 from collection import Campaign
 from collection.campaign.judging_budget import shares
@@ -150,7 +150,7 @@ def test_it_is_said_that_the_budget_of_every_topic_is_used_up(tmp_path: Path) ->
 
 
 def test_a_card_is_told_that_the_budget_is_used_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_process, "start_worker", test_loop_routes.Beside)
+    monkeypatch.setattr(trainer, "start_process", test_loop_routes.Beside)
     monkeypatch.setattr(test_loop_routes, "relevant", lambda doc_id: bool(relevant(doc_id)))
     with made(tmp_path, texts=TEXTS, by="mtf", budget=6) as campaign:
         service = JudgingService(campaign.directory)

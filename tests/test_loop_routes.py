@@ -17,10 +17,10 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from annotate.auth.tokens import TOKEN_HEADER
-from annotate.judging import model_process
-from annotate.judging.model_process import Trainer
-from annotate.judging.model_worker import ModelWorker
+from annotate.judging import trainer
 from annotate.judging.routes import IN_LOOP, JudgingService, _sync
+from annotate.judging.trainer import Trainer
+from annotate.judging.trainer_process import TrainerProcess
 from collection import Campaign, Judgement
 from collection.campaign.active_learning import ActiveLearning
 from collection.campaign.judging import Judging
@@ -117,7 +117,7 @@ class Beside:
         from_it, answers = os.pipe()
         self.stdin, self.stdout = os.fdopen(to_it, "wb"), os.fdopen(from_it, "rb")
         self.ends = os.fdopen(wishes, "rb"), os.fdopen(answers, "wb")
-        self.learning = ModelWorker(directory, *self.ends)
+        self.learning = TrainerProcess(directory, *self.ends)
         self.threads = [
             threading.Thread(target=self.learning.listen, daemon=True),
             threading.Thread(target=self.work, daemon=True),
@@ -141,7 +141,7 @@ class Beside:
 
 @pytest.fixture(autouse=True)
 def _beside(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_process, "start_worker", Beside)
+    monkeypatch.setattr(trainer, "start_process", Beside)
 
 
 @pytest.fixture

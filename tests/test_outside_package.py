@@ -18,16 +18,16 @@ from annotate.auth.session import DIRECTORY_VARIABLE
 from annotate.auth.tokens import Tokens
 from collection import Campaign
 from collection.active_learning.learners import LEARNERS
-from collection.adjudication import RULES as ADJUDICATION
+from collection.adjudication import ADJUDICATION_RULES
 from collection.errors import InputError
 from collection.measures import MEASURES
 from collection.pooling import STRATEGIES
 from collection.registry import Entry, Registry
-from collection.stopping import RULES as STOPPING
+from collection.stopping import STOPPING_RULES
 from tests.conftest import signed_in
 from tests.helpers import fails, ok
 
-TABLES = {table.group: table for table in (MEASURES, STRATEGIES, LEARNERS, STOPPING, ADJUDICATION)}
+TABLES = {table.group: table for table in (MEASURES, STRATEGIES, LEARNERS, STOPPING_RULES, ADJUDICATION_RULES)}
 
 MODULE = '''
 """Measures of an outside package."""
@@ -37,12 +37,12 @@ from typing import Annotated
 import numpy as np
 
 from collection.active_learning.learners import LEARNERS, Linear
-from collection.adjudication import RULES as ADJUDICATION
+from collection.adjudication import ADJUDICATION_RULES
 from collection.adjudication import RuleResult
 from collection.measures import MEASURES
 from collection.pooling import STRATEGIES, depth
 from collection.registry import Parameter
-from collection.stopping import RULES as STOPPING
+from collection.stopping import STOPPING_RULES
 from collection.stopping import Decision
 
 
@@ -76,14 +76,14 @@ def centroid(rows, relevant, weight, seed, *, scale: float = 1.0):
     return Linear((scale * (means[0] - means[1])).astype(np.float32))
 
 
-@STOPPING.add("enough", label="Enough found", description="Stop after a number of relevant documents.",
+@STOPPING_RULES.add("enough", label="Enough found", description="Stop after a number of relevant documents.",
               promises="a number of relevant documents")
 def enough(ledger, *, wanted: int = 1):
     """Stop when F >= wanted."""
     return Decision(ledger.found >= wanted, f"{ledger.found} of {wanted} are found")
 
 
-@ADJUDICATION.add("weighted", label="Weighted mean", description="The mean of the grades, times a weight.",
+@ADJUDICATION_RULES.add("weighted", label="Weighted mean", description="The mean of the grades, times a weight.",
                   fractional=True)
 def weighted(words, *, weight: Annotated[float, Parameter("Weight of a grade", least=0)] = 0.5):
     """Half of the mean grade, unless told otherwise."""
@@ -285,18 +285,18 @@ def test_a_name_can_be_taken_once(install: Callable[..., Path]) -> None:
     )
     with pytest.raises(InputError, match="the package bookshelf 1.2 cannot add .* 'mtf' is in the table already"):
         STRATEGIES["depth"]
-    assert "majority" in ADJUDICATION  # the other tables work on
+    assert "majority" in ADJUDICATION_RULES  # the other tables work on
 
 
 def test_an_unknown_trait_is_refused(install: Callable[..., Path]) -> None:
     install(
-        "from collection.stopping import RULES\n"
-        "@RULES.add('mine', label='Mine', description='Mine.', promise='all')\n"
+        "from collection.stopping import STOPPING_RULES\n"
+        "@STOPPING_RULES.add('mine', label='Mine', description='Mine.', promise='all')\n"
         "def mine(ledger): ...\n",
         groups=("cleverdon.stopping",),
     )
     with pytest.raises(InputError, match="bookshelf 1.2 .* unexpected keyword argument 'promise'"):
-        list(STOPPING)
+        list(STOPPING_RULES)
 
 
 def test_a_module_may_look_into_the_table_that_it_extends(install: Callable[..., Path]) -> None:
@@ -308,7 +308,7 @@ def test_a_module_may_look_into_the_table_that_it_extends(install: Callable[...,
 def test_threads_wait_for_the_whole_table(install: Callable[..., Path]) -> None:
     install(f"import time\ntime.sleep(.05)\n{MODULE}")
     found: list[bool] = []
-    threads = [threading.Thread(target=lambda: found.append("enough" in STOPPING)) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: found.append("enough" in STOPPING_RULES)) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from collection.active_learning.learners import LEARNERS
-from collection.adjudication import RULES as ADJUDICATION
+from collection.adjudication import ADJUDICATION_RULES
 from collection.measures import MEASURES
 from collection.pooling import STRATEGIES
-from collection.stopping import RULES as STOPPING
+from collection.stopping import STOPPING_RULES
 
 ROOT = Path(__file__).parents[1]
 FAMILIES = {
     "collection/measures/": {entry.name for entry in MEASURES},
     "collection/pooling/": {entry.name for entry in STRATEGIES},
     "collection/active_learning/": {entry.name for entry in LEARNERS},
-    "collection/stopping/": {entry.name for entry in STOPPING},
-    "collection/adjudication/": {entry.name for entry in ADJUDICATION},
+    "collection/stopping/": {entry.name for entry in STOPPING_RULES},
+    "collection/adjudication/": {entry.name for entry in ADJUDICATION_RULES},
 }
 """The package of a family -> the names of its members."""
 

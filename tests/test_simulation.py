@@ -28,7 +28,7 @@ from collection.simulation import (
 )
 from collection.simulation.cost import curve, measure_stop
 from collection.simulation.experiment import draw_priors, list_priors
-from collection.stopping import RULES, Ledger
+from collection.stopping import STOPPING_RULES, Ledger
 from collection.stopping.published import _find_knee
 from tests.conftest import frame
 
@@ -228,7 +228,7 @@ def test_a_stopping_rule_is_asked_after_each_round() -> None:
     assert (late["judgements:fixed"], late["reached:fixed"], late["cost:fixed"]) == (7, 1, 7)
 
 
-@pytest.mark.parametrize("rule", [entry.name for entry in RULES if entry.at_each])
+@pytest.mark.parametrize("rule", [entry.name for entry in STOPPING_RULES if entry.at_each])
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.1, 0.5])
 def test_a_rule_asked_at_once_says_what_it_says_one_by_one(rule: str, share: float) -> None:
     random = np.random.default_rng(int(1000 * share))
@@ -238,8 +238,8 @@ def test_a_rule_asked_at_once_says_what_it_says_one_by_one(rule: str, share: flo
         ledger = Ledger.of(relevant, 2 * n, batch=np.arange(n) // rounds)
         looks = np.flatnonzero(np.diff(ledger.batch, append=np.inf)) + 1
         for parameters in ({}, {"rho": 2.0}, {"rho": 1.2, "relevant": 1} if rule == "knee" else {"positives": 1}):
-            plain = [RULES[rule].function(ledger.prefix(look), **parameters).stop for look in looks.tolist()]
-            assert RULES[rule].at_each(ledger, looks, **parameters).tolist() == plain
+            plain = [STOPPING_RULES[rule].function(ledger.prefix(look), **parameters).stop for look in looks.tolist()]
+            assert STOPPING_RULES[rule].at_each(ledger, looks, **parameters).tolist() == plain
 
 
 def knee_by_definition(ledger: Ledger) -> tuple[int, float]:

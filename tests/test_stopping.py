@@ -10,7 +10,7 @@ import pytest
 
 from collection.errors import InputError, UnknownNameError
 from collection.stopping import (
-    RULES,
+    STOPPING_RULES,
     Decision,
     Ledger,
     advice,
@@ -23,7 +23,7 @@ from collection.stopping import (
 
 
 def decide(name: str, ledger: Ledger, **parameters: object) -> Decision:
-    return RULES[name].function(ledger, **parameters)
+    return STOPPING_RULES[name].function(ledger, **parameters)
 
 
 def ranked(relevant: list[int], size: int, **more: object) -> Ledger:
@@ -126,7 +126,7 @@ EDGES = {
 @pytest.mark.parametrize("target", [0.01, 0.5, 0.9, 1])
 def test_every_rule_answers_on_every_edge_in_one_line(edge: str, target: float) -> None:
     ledger = EDGES[edge]
-    for entry in RULES:
+    for entry in STOPPING_RULES:
         taken = {"target": target} if "target" in entry.parameters else {}
         extra: list[dict] = [{"stage": "both"}] if entry.name == "buscar" else []
         extra += [{"strict": True}] if entry.name == "autostop" else []
@@ -149,15 +149,15 @@ def test_every_rule_answers_on_every_edge_in_one_line(edge: str, target: float) 
 
 
 def test_the_table_describes_itself() -> None:
-    assert RULES.group == "cleverdon.stopping"
-    for entry in RULES:
+    assert STOPPING_RULES.group == "cleverdon.stopping"
+    for entry in STOPPING_RULES:
         doc = entry.function.__doc__ or ""
         assert entry.description.endswith(".")
         assert "\n" not in entry.description
         assert "Source:" in doc, entry.name
         assert "uarantee" in doc or "heuristic" in doc, entry.name
         assert all(p is not None or n in ("positives", "switch") for n, p in entry.parameters.items())
-    assert RULES["buscar"].choices == {"stage": ("ranking", "both")}
+    assert STOPPING_RULES["buscar"].choices == {"stage": ("ranking", "both")}
 
 
 # Rules that count

@@ -6,7 +6,7 @@ from annotate.auth import session
 from annotate.elements import display, downloads, widgets
 from annotate.elements.columns import number
 from collection.export import NEGATIVES
-from collection.preferences import CHOICE_RULES, MEASURES
+from collection.preferences import CHOICE_RULES, PREFERENCE_MEASURES
 
 
 def draw_choices(choices: int) -> None:
@@ -56,7 +56,10 @@ def draw_preferences(preferences: int) -> None:
                 "topics": "Topics",
                 "counted": number("Topics counted", help=hint),
                 "pairs": "Pairs",
-                **{name: number(name, "%.4f", help=f"{label.capitalize()}.") for name, label in MEASURES.items()},
+                **{
+                    name: number(name, "%.4f", help=f"{label.capitalize()}.")
+                    for name, label in PREFERENCE_MEASURES.items()
+                },
             },
             alt="Systems by preferences",
         )

@@ -7,7 +7,7 @@ import streamlit as st
 
 from annotate.auth import session
 from annotate.elements import widgets
-from collection.adjudication import DEFAULT_RULE, RULES, parse_rule
+from collection.adjudication import ADJUDICATION_RULES, DEFAULT_RULE, parse_rule
 from collection.characters import without_bidi
 from collection.measures import as_measures
 from collection.registry import Entry
@@ -88,9 +88,9 @@ def pick_parameter(entry: Entry[Any], name: str, key: str) -> Any:
 
 def pick_rule(label: str, annotators: Sequence[str], *, key: str, usual: str = DEFAULT_RULE) -> str:
     """Draw the fields of a rule, `usual` at first; `annotators` are choices of the rule that names one."""
-    labels = {rule.name: rule.label for rule in RULES if annotators or not rule.needs_annotator}
+    labels = {rule.name: rule.label for rule in ADJUDICATION_RULES if annotators or not rule.needs_annotator}
     name = pick(label, labels, usual, f"{key}-rule")
-    entry = RULES[name]
+    entry = ADJUDICATION_RULES[name]
     given = {
         parameter: st.selectbox(entry.shown(parameter).label, annotators, key=f"{key}-annotator")
         if entry.needs_annotator and parameter == ANNOTATOR

@@ -19,7 +19,7 @@ from annotate.auth.tokens import TOKEN_HEADER, Bearer, Tokens, cookie_name
 from annotate.judging import adjudication_routes, fields, history_routes, task_routes
 from annotate.judging.document_payload import FILE_HEADERS, FILES, PREFIX, Payload, document_payloads
 from annotate.judging.handlers import PostRoute, Row, logged_texts, save_and_hand_out
-from annotate.judging.model_process import NoModelError, Trainer
+from annotate.judging.trainer import NoModelError, Trainer
 from annotate.server.campaign_thread import CampaignThread
 from annotate.server.request_bodies import RequestError, read_json
 from collection.campaign import Campaign
@@ -88,7 +88,7 @@ class JudgingService:
     async def token(self, request: Request) -> Response:
         """Give a card whose token has expired a new one, by the browser's sign-in cookie."""
         try:
-            person = await self._threads["judging"].run(partial(_find_person, self._session_secret(request)))
+            person = await self._signed_in(request, "judging")
             # Another origin can make a browser post here with the cookie, but not with this header.
             if person is None or TOKEN_HEADER.lower() not in request.headers:
                 raise RequestError(SIGNED_OUT, 401)
@@ -104,16 +104,20 @@ class JudgingService:
     @open_to(EVERYBODY)
     async def file(self, request: Request) -> Response:
         """Send an image of the campaign to everybody who is signed in."""
-        thread, name = self._threads["aside"], request.path_params["name"]
-        if await thread.run(partial(_find_person, self._session_secret(request))) is None:
+        name = request.path_params["name"]
+        if await self._signed_in(request, "aside") is None:
             return PlainTextResponse("You are not signed in.", 401)
-        path = await thread.run(lambda campaign: campaign.document_view.image_file(name))
+        path = await self._threads["aside"].run(lambda campaign: campaign.document_view.image_file(name))
         if path is None:
             return PlainTextResponse("There is no such file.", 404)
         return FileResponse(path, media_type=IMAGE_TYPES[path.suffix[1:]], headers=FILE_HEADERS)
 
-    def _session_secret(self, request: Request) -> str | None:
-        return self.tokens.read_cookie(request.cookies.get(cookie_name(self.campaign_id)))
+    async def _signed_in(self, request: Request, thread: str) -> Person | None:
+        """The person who is signed in on this browser; a request without a sign-in cookie never reaches the thread."""
+        secret = self.tokens.read_cookie(request.cookies.get(cookie_name(self.campaign_id)))
+        if secret is None:
+            return None
+        return await self._threads[thread].run(lambda campaign: campaign.accounts.session(secret))
 
     def _endpoint(self, route: PostRoute) -> Callable[[Request], Awaitable[Response]]:
         """An endpoint that needs a valid token of an open session and a JSON object, and answers with one."""
@@ -144,10 +148,6 @@ def _require_role(role: Role, roles: tuple[Role, ...]) -> None:
         action = "judge" if "annotator" in roles else "adjudicate"
         person = "an annotator" if role == "annotator" else f"a {role}"
         raise RequestError(f"{person} does not {action}; a manager of the campaign can change your role", 403)
-
-
-def _find_person(secret: str | None, campaign: Campaign) -> Person | None:
-    return None if secret is None else campaign.accounts.session(secret)
 
 
 def _answer(route: PostRoute, bearer: Bearer, payload: Payload, campaign: Campaign) -> tuple[Payload, str]:

@@ -1,4 +1,4 @@
-"""Adjudication: several annotators' judgements of a pair become one grade, by a rule of :data:`RULES` or a person.
+"""Adjudication: several annotators' judgements of a pair become one grade, by a rule or a person.
 
 "Cannot judge" is not a grade: a pair without a grade has no qrel. A person's adjudication is a judgement with
 ``counts_as`` "adjudication"; each rule's description says whether it takes adjudications into account.
@@ -23,13 +23,13 @@ from collection.adjudication.disagreement import (
 )
 from collection.adjudication.judgement_matrix import ADJUDICATION, ORIGINS, JudgementMatrix, RuleResult
 from collection.adjudication.rule_comparison import RuleDifference, compare
-from collection.adjudication.rules import RULES
+from collection.adjudication.rules import ADJUDICATION_RULES
 
 __all__ = [
     "ADJUDICATION",
+    "ADJUDICATION_RULES",
     "DEFAULT_RULE",
     "ORIGINS",
-    "RULES",
     "Adjudicated",
     "ChosenRule",
     "DawidSkene",

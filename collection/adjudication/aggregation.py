@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from collection.adjudication.judgement_matrix import ORIGINS, JudgementMatrix
-from collection.adjudication.rules import RULES
+from collection.adjudication.rules import ADJUDICATION_RULES
 from collection.errors import InputError, UnknownNameError
 from collection.frames import QRELS
 
@@ -39,7 +39,7 @@ class ChosenRule(NamedTuple):
     parameters: dict[str, str]
 
     def __str__(self) -> str:
-        defaults = RULES[self.name].parameters
+        defaults = ADJUDICATION_RULES[self.name].parameters
         written = ", ".join(f"{k}={_quote(v)}" for k, v in self.parameters.items() if v != defaults[k])
         return f"{self.name}({written})" if written else self.name
 
@@ -79,7 +79,7 @@ def parse_rule(written: str | ChosenRule | None = None, **parameters: str | None
         name, given = written.name, dict(written.parameters)
     else:
         name, given = _read(DEFAULT_RULE if written is None else written)
-    entry = RULES[name]
+    entry = ADJUDICATION_RULES[name]
     used = entry.parameters
     for key, value in {**given, **{k: v for k, v in parameters.items() if v is not None}}.items():
         if key not in used:
@@ -142,7 +142,7 @@ class Adjudicated:
 
 
 def adjudicate(judgements: pd.DataFrame, rule: str | ChosenRule = DEFAULT_RULE, **parameters: str) -> Adjudicated:
-    """Turn several annotators' judgements of a pair into one grade by a rule of :data:`RULES`.
+    """Turn several annotators' judgements of a pair into one grade by a rule of :data:`ADJUDICATION_RULES`.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def adjudicate(judgements: pd.DataFrame, rule: str | ChosenRule = DEFAULT_RULE, 
     """
     chosen = parse_rule(rule, **parameters)
     matrix = JudgementMatrix.of(judgements)
-    entry = RULES[chosen.name]
+    entry = ADJUDICATION_RULES[chosen.name]
     found = entry.function(matrix, **chosen.parameters)
     has = ~np.isnan(found.grade)
     grades = found.grade[has] if entry.fractional else found.grade[has].astype(np.int64)
@@ -187,7 +187,7 @@ def adjudicate(judgements: pd.DataFrame, rule: str | ChosenRule = DEFAULT_RULE, 
 
 def describe_origin(by: str) -> str:
     """What a value of the column ``by`` of adjudicated grades means."""
-    return ORIGINS[by] if by in ORIGINS else RULES[by].origin
+    return ORIGINS[by] if by in ORIGINS else ADJUDICATION_RULES[by].origin
 
 
 def count_origins(grades: pd.DataFrame) -> dict[str, int]:

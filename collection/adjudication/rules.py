@@ -50,7 +50,7 @@ class RuleEntry(Entry[Rule]):
         return self.parameters.get("annotator") == ""
 
 
-RULES = Registry("adjudication rule", RuleEntry, group="cleverdon.adjudication")
+ADJUDICATION_RULES = Registry("adjudication rule", RuleEntry, group="cleverdon.adjudication")
 """Every rule: ."""
 
 Ties = Annotated[
@@ -66,7 +66,7 @@ TOLERANCE = 1e-9
 """Largest difference of equal probabilities, which rounding of sums may bring."""
 
 
-@RULES.add(
+@ADJUDICATION_RULES.add(
     "adjudicated-or-majority",
     label="Adjudicated, or majority",
     description="The adjudicated grade where there is one, else the grade that most annotators gave.",
@@ -81,7 +81,7 @@ def adjudicated_or_majority(matrix: JudgementMatrix, *, ties: Ties = "lower") ->
     return RuleResult(grade, np.where(matrix.ended, "adjudicated", by_majority.by))
 
 
-@RULES.add(
+@ADJUDICATION_RULES.add(
     "majority",
     label="Majority",
     description="The grade that most annotators gave; in a tie the lower, unless ties say otherwise.",
@@ -108,7 +108,7 @@ def majority(matrix: JudgementMatrix, *, ties: Ties = "lower") -> RuleResult:
     return RuleResult(grade, by)
 
 
-@RULES.add(
+@ADJUDICATION_RULES.add(
     "latest",
     label="Latest",
     description="The grade that was given last, whoever gave it; an adjudication is a word like any other.",
@@ -123,7 +123,7 @@ def latest(matrix: JudgementMatrix) -> RuleResult:
     return RuleResult(np.where(later, matrix.adjudicated, grade), np.where(later, "adjudicated", matrix.by("latest")))
 
 
-@RULES.add(
+@ADJUDICATION_RULES.add(
     "highest",
     label="Highest",
     description="The highest grade that any annotator gave: nothing relevant is missed.",
@@ -134,7 +134,7 @@ def highest(matrix: JudgementMatrix) -> RuleResult:
     return RuleResult(matrix.reduce(np.maximum, -np.inf), matrix.by("highest"))
 
 
-@RULES.add(
+@ADJUDICATION_RULES.add(
     "lowest",
     label="Lowest",
     description="The lowest grade that any annotator gave: relevant only where all agree.",
@@ -145,7 +145,7 @@ def lowest(matrix: JudgementMatrix) -> RuleResult:
     return RuleResult(matrix.reduce(np.minimum, np.inf), matrix.by("lowest"))
 
 
-@RULES.add(
+@ADJUDICATION_RULES.add(
     "mean",
     label="Mean",
     description="The mean of the annotators' grades, with its fraction, as a gain for measures of grades.",
@@ -165,7 +165,7 @@ def mean(matrix: JudgementMatrix) -> RuleResult:
     return RuleResult(grade, matrix.by("mean"))
 
 
-@RULES.add(
+@ADJUDICATION_RULES.add(
     "annotator",
     label="One annotator",
     description="The grades of one named annotator; pairs that they did not grade have no qrel.",
@@ -190,7 +190,7 @@ def annotator(matrix: JudgementMatrix, *, annotator: Annotated[str, Parameter("A
     return RuleResult(grade, np.full(len(grade), "annotator", dtype=object))
 
 
-@RULES.add(
+@ADJUDICATION_RULES.add(
     "dawid-skene",
     label="Dawid-Skene",
     description="The most probable grade by a model that learns from all pairs how each annotator errs.",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from collection import clock, pooling
 from collection.active_learning import training_round
-from collection.campaign import run_files
+from collection.campaign import stored_runs
 from collection.campaign.corpus import Corpus
 from collection.campaign.features import Features
 from collection.campaign.loop_scope import LoopScope
@@ -209,7 +209,7 @@ class ActiveLearning:
         """Read the documents of one topic from every run."""
         columns, topic = ["query_id", "doc_id", "listed"], [("query_id", "==", query_id)]
         return [
-            Run(recorded["run"], run_files.read(self.directory, recorded, columns=columns, filters=topic))
+            Run(recorded["run"], stored_runs.read(self.directory, recorded, columns=columns, filters=topic))
             for recorded in self.store.corpus.runs().to_dict("records")
         ]
 

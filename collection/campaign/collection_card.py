@@ -19,7 +19,7 @@ from collection.annotator_agreement import COEFFICIENTS
 from collection.campaign.agreement import AgreementStudy
 from collection.campaign.corpus import Corpus
 from collection.campaign.progress import Progress
-from collection.campaign.qrels import QrelsBuilder, Rule
+from collection.campaign.qrels import QrelsBuilder, RuleChoice
 from collection.campaign.recall import RecallEstimates
 from collection.campaign.settings import Settings
 from collection.campaign.topic_tasks import TopicTasks
@@ -75,7 +75,7 @@ class CollectionCard:
         self,
         *,
         name: str | None = None,
-        rule: Rule = None,
+        rule: RuleChoice = None,
         corpus: CorpusChoice = "all",
         query_text: str = "title",
         name_annotators: bool = False,
@@ -92,7 +92,7 @@ class CollectionCard:
             names = self.annotator_names(name_annotators)
             return self.facts_of(qrels, made_of, names, name, rule, corpus, query_text)
 
-    def outline(self, *, name: str | None = None, rule: Rule = None, corpus: CorpusChoice = "all") -> Outline:
+    def outline(self, *, name: str | None = None, rule: RuleChoice = None, corpus: CorpusChoice = "all") -> Outline:
         """The size of the collection; parameters and errors as for :meth:`.CollectionExport.write`."""
         called = _name_of(name, self.title)
         qrels, _ = self.qrels_and_source(rule)
@@ -102,7 +102,7 @@ class CollectionCard:
         size = round(sum(sizes) / len(sizes) * documents) if sizes else 0
         return Outline(called, len(qrels), int(qrels["query_id"].nunique()), documents, size)
 
-    def qrels_and_source(self, rule: Rule) -> tuple[pd.DataFrame, str]:
+    def qrels_and_source(self, rule: RuleChoice) -> tuple[pd.DataFrame, str]:
         """The qrels and their source: "judgements", or else "choices" or "preferences"."""
         made_of, found = "judgements", self.qrels.build(rule)
         if found.empty:
@@ -124,7 +124,7 @@ class CollectionCard:
         made_of: str,
         names: Mapping[str, str],
         name: str | None,
-        rule: Rule,
+        rule: RuleChoice,
         corpus: CorpusChoice,
         query_text: str,
     ) -> Facts:
@@ -176,7 +176,7 @@ class CollectionCard:
             return int(qrels["doc_id"].nunique()) - len(self.store.corpus.without_text(qrels["doc_id"]))
         return self.progress.counts()["documents"] if corpus == "all" else 0
 
-    def _rule_facts(self, rule: Rule, names: Mapping[str, str]) -> Facts:
+    def _rule_facts(self, rule: RuleChoice, names: Mapping[str, str]) -> Facts:
         """The rule, with a pseudonym if it names an annotator, and how the grades came about."""
         chosen = adjudication.parse_rule(rule)
         parameters = {
@@ -185,7 +185,7 @@ class CollectionCard:
         }
         return {
             "rule": str(ChosenRule(chosen.name, parameters)),
-            "description": adjudication.RULES[chosen.name].description,
+            "description": adjudication.ADJUDICATION_RULES[chosen.name].description,
             "by": adjudication.count_origins(self.qrels.with_sources(chosen).grades),
         }
 

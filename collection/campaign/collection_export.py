@@ -18,7 +18,7 @@ from collection.campaign.corpus import Corpus
 from collection.campaign.document_view import DocumentView
 from collection.campaign.images import FOLDER, images_of
 from collection.campaign.progress import Progress
-from collection.campaign.qrels import QrelsBuilder, Rule
+from collection.campaign.qrels import QrelsBuilder, RuleChoice
 from collection.campaign.results import ProgressCallback
 from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import CampaignError
@@ -63,7 +63,7 @@ class CollectionExport:
         directory: Path | str,
         *,
         name: str | None = None,
-        rule: Rule = None,
+        rule: RuleChoice = None,
         corpus: CorpusChoice = "all",
         query_text: str = "title",
         with_runs: bool = False,
@@ -154,7 +154,7 @@ class CollectionExport:
             (folder / FOLDER).mkdir(exist_ok=True)
             shutil.copyfile(source, folder / FOLDER / image.file)
 
-    def _write_tables(self, folder: Path, qrels: pd.DataFrame, made_of: str, rule: Rule, query_text: str) -> None:
+    def _write_tables(self, folder: Path, qrels: pd.DataFrame, made_of: str, rule: RuleChoice, query_text: str) -> None:
         topics, pool = self.corpus.topics(), self.store.pool.pairs()
         formats.write_topics(topics, folder / "topics.jsonl")
         formats.write_queries(topics, folder / "queries.jsonl", query_text)

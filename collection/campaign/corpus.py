@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from collection.campaign import run_files
+from collection.campaign import stored_runs
 from collection.records import Document, Run
 from collection.store import Store
 
@@ -61,7 +61,7 @@ class Corpus:
         wanted = set(table["run"] if names is None else names)
         for recorded in table.to_dict("records"):
             if recorded["run"] in wanted:
-                yield Run(recorded["run"], run_files.read(self.directory, recorded))
+                yield Run(recorded["run"], stored_runs.read(self.directory, recorded))
 
     def costs(self) -> pd.DataFrame:
         """``run``, and a column for each kind of cost that was imported."""

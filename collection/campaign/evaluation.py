@@ -12,7 +12,7 @@ from collection import adjudication, comparison, preferences, reusability
 from collection.adjudication import ChosenRule, RuleDifference
 from collection.campaign.corpus import Corpus
 from collection.campaign.progress import Progress
-from collection.campaign.qrels import QrelsBuilder, Rule
+from collection.campaign.qrels import QrelsBuilder, RuleChoice
 from collection.campaign.rank_comparison import side_by_side
 from collection.campaign.topic_tasks import TopicTasks
 from collection.comparison import Comparison
@@ -102,7 +102,7 @@ class Evaluator:
         measures: Measures,
         *,
         runs: Iterable[str] | None = None,
-        rule: Rule = None,
+        rule: RuleChoice = None,
         topics: Iterable[str] | None = None,
         with_bounds: bool = False,
     ) -> comparison.Evaluation:
@@ -136,7 +136,13 @@ class Evaluator:
         return comparison.with_costs(evaluation, costs)
 
     def explain(
-        self, measure: Measure | str, run: str, query_id: str, *, rule: Rule = None, topics: Iterable[str] | None = None
+        self,
+        measure: Measure | str,
+        run: str,
+        query_id: str,
+        *,
+        rule: RuleChoice = None,
+        topics: Iterable[str] | None = None,
     ) -> Explanation:
         """The calculation of one topic's value for one run, rank by rank.
 
@@ -162,7 +168,7 @@ class Evaluator:
         measures: Measures,
         *,
         runs: Iterable[str] | None = None,
-        rule: Rule = None,
+        rule: RuleChoice = None,
         topics: Iterable[str] | None = None,
         **options: Any,
     ) -> Comparison:
@@ -173,7 +179,7 @@ class Evaluator:
         """
         return comparison.compare(self.evaluate(measures, runs=runs, rule=rule, topics=topics), **options)
 
-    def side_by_side(self, a: str, b: str, query_id: str, *, depth: int = 10, rule: Rule = None) -> pd.DataFrame:
+    def side_by_side(self, a: str, b: str, query_id: str, *, depth: int = 10, rule: RuleChoice = None) -> pd.DataFrame:
         """The rankings of two runs for one topic, with grades; see :func:`collection.comparison.side_by_side`.
 
         Raises
@@ -192,7 +198,7 @@ class Evaluator:
         return comparison.side_by_side(read[a], read[b], self.qrels.build(rule), query_id, depth)
 
     def compare_rules(
-        self, first: Rule, second: str | ChosenRule, measure: Measure | str | None = None
+        self, first: RuleChoice, second: str | ChosenRule, measure: Measure | str | None = None
     ) -> RuleComparison:
         """The grades that differ between two rules, and the systems that change place by a measure.
 
@@ -218,12 +224,12 @@ class Evaluator:
         cautions = tuple(filter(None, dict.fromkeys(found.caution for found in adjudicated)))
         return RuleComparison(str(a), str(b), adjudication.compare(*qrels), places, cautions)
 
-    def graded_topics(self, rule: Rule = None) -> tuple[str, ...]:
+    def graded_topics(self, rule: RuleChoice = None) -> tuple[str, ...]:
         """The topics that have a grade, by name."""
         qrels = self.qrels.build(rule)
         return tuple(sorted(set(qrels.loc[qrels["relevance"] >= 0, "query_id"].astype(str))))
 
-    def topics_with_grades(self, rule: Rule = None, *, graded: tuple[str, ...] | None = None) -> TopicsWithGrades:
+    def topics_with_grades(self, rule: RuleChoice = None, *, graded: tuple[str, ...] | None = None) -> TopicsWithGrades:
         """The topics that have a grade, and which of them are finished.
 
         Parameters
@@ -241,7 +247,7 @@ class Evaluator:
         self,
         measures: Measures = (),
         *,
-        rule: Rule = None,
+        rule: RuleChoice = None,
         topics: Iterable[str] | None = None,
         groups: Groups = groups_by_prefix,
         depth: int | None = None,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from collection import pooling
-from collection.campaign import run_files
+from collection.campaign import stored_runs
 from collection.campaign.active_learning import ActiveLearning
 from collection.campaign.corpus import Corpus
 from collection.campaign.judgement_log import JudgementLog
@@ -112,7 +112,7 @@ class Explanations:
         rows = []
         pair = [("query_id", "==", query_id), ("doc_id", "==", doc_id)]
         for recorded in self.store.corpus.runs().to_dict("records"):
-            name, frame = recorded["run"], run_files.read(self.directory, recorded, filters=pair)
+            name, frame = recorded["run"], stored_runs.read(self.directory, recorded, filters=pair)
             rows += [(name, int(rank), float(score)) for rank, score in zip(frame["rank"], frame["score"], strict=True)]
         found = pd.DataFrame(rows, columns=["run", "rank", "score"])
         return found.sort_values(["rank", "run"], kind="stable", ignore_index=True)

@@ -10,7 +10,7 @@ from typing import TypeVar
 from collection import adjudication, formats, layout
 from collection.campaign.agreement import AgreementStudy
 from collection.campaign.document_view import DocumentView
-from collection.campaign.qrels import QrelsBuilder, Rule
+from collection.campaign.qrels import QrelsBuilder, RuleChoice
 from collection.campaign.topic_tasks import TopicTasks
 from collection.errors import InputError
 from collection.formats import QrelsForm
@@ -45,7 +45,7 @@ class Exporter:
         passages: Path | str | None = None,
         pool: Path | str | None = None,
         missing_documents: Path | str | None = None,
-        rule: Rule = None,
+        rule: RuleChoice = None,
         qrels_form: QrelsForm = "judged",
         unjudged: bool = False,
         include_unjudged_topics: bool = False,
@@ -130,7 +130,9 @@ class Exporter:
             layout.require_output(path, self.directory)
         return {str(path): write(path) for path, write in files if path is not None}
 
-    def _write_qrels(self, path: Path | str, rule: Rule, form: QrelsForm, unjudged: bool, unjudged_topics: bool) -> int:
+    def _write_qrels(
+        self, path: Path | str, rule: RuleChoice, form: QrelsForm, unjudged: bool, unjudged_topics: bool
+    ) -> int:
         """Write qrels, and beside them the report that the TREC form has no room for, not even as a comment."""
         chosen = adjudication.parse_rule(rule)
         report = self.qrels.rule_report(chosen)

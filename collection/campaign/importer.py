@@ -14,7 +14,7 @@ from urllib.parse import quote
 import pandas as pd
 
 from collection import comparison, formats, layout
-from collection.campaign import run_files
+from collection.campaign import stored_runs
 from collection.campaign.corpus import Corpus
 from collection.campaign.grade_import import GradeImport
 from collection.campaign.images import ImageImport
@@ -228,7 +228,7 @@ class _FileImport:
         place = self._free_place(f"{quote(name, safe=' ')[:150]}.{digest[:8]}-{len(frame)}")
         self.written.append(place)
         try:
-            file = run_files.write(frame, place)
+            file = stored_runs.write(frame, place)
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
         self.written.append(file)

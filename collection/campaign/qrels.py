@@ -18,7 +18,7 @@ from collection.preferences import choices
 from collection.records import GradeScale
 from collection.store import Store
 
-Rule = str | ChosenRule | None
+RuleChoice = str | ChosenRule | None
 """An adjudication rule; None is the default."""
 
 
@@ -32,7 +32,7 @@ class QrelsBuilder:
     corpus: Corpus
     topic_tasks: TopicTasks
 
-    def build(self, rule: Rule = None, **parameters: str) -> pd.DataFrame:
+    def build(self, rule: RuleChoice = None, **parameters: str) -> pd.DataFrame:
         """Qrels from judgements: ``query_id``, ``doc_id``, ``relevance``; by topic, then document id.
 
         Parameters
@@ -42,7 +42,7 @@ class QrelsBuilder:
         """
         return self.with_sources(rule, **parameters).qrels
 
-    def with_sources(self, rule: Rule = None, **parameters: str) -> Adjudicated:
+    def with_sources(self, rule: RuleChoice = None, **parameters: str) -> Adjudicated:
         """The qrels of :meth:`build` with the rule and how each grade came about."""
         found = adjudication.adjudicate(self.store.judgements.table(), adjudication.parse_rule(rule, **parameters))
         return replace(found, grades=self.corpus.in_topic_order(found.grades.sort_values("doc_id", kind="stable")))
@@ -75,7 +75,7 @@ class QrelsBuilder:
         self,
         form: QrelsForm = "judged",
         *,
-        rule: Rule = None,
+        rule: RuleChoice = None,
         unjudged: bool = False,
         include_unjudged_topics: bool = False,
     ) -> pd.DataFrame:
@@ -105,13 +105,13 @@ class QrelsBuilder:
             raise InputError("a topic without a grade has unjudged pairs only: ask for the unjudged pairs, too")
         return frame
 
-    def unjudged_topics(self, form: QrelsForm = "judged", *, rule: Rule = None) -> list[str]:
+    def unjudged_topics(self, form: QrelsForm = "judged", *, rule: RuleChoice = None) -> list[str]:
         """Topics of the pool in which no pair has a grade: :meth:`in_form` leaves them out by default."""
         frame = self._qrels_of_all_topics(form, rule, unjudged=True)
         judged = export.of_judged_topics(frame)["query_id"]
         return frame.loc[~frame["query_id"].isin(judged), "query_id"].drop_duplicates().tolist()
 
-    def _qrels_of_all_topics(self, form: QrelsForm, rule: Rule, unjudged: bool) -> pd.DataFrame:
+    def _qrels_of_all_topics(self, form: QrelsForm, rule: RuleChoice, unjudged: bool) -> pd.DataFrame:
         """The qrels with the topics in which no pair has a grade."""
         qrels, pool = self.build(rule), self.store.pool.pairs()
         if form == "judged":
@@ -135,7 +135,7 @@ class QrelsBuilder:
         columns: dict[QrelsForm, str] = {"strata": "stratum", "probabilities": "probability"}
         return ["judged", *(form for form, column in columns.items() if pool[column].notna().any())]
 
-    def rule_report(self, rule: Rule = None, **parameters: str) -> dict[str, object]:
+    def rule_report(self, rule: RuleChoice = None, **parameters: str) -> dict[str, object]:
         """How the qrels were made, as plain data; parameters as for :meth:`build`."""
         chosen = adjudication.parse_rule(rule, **parameters)
         found = self.with_sources(chosen)
@@ -145,7 +145,7 @@ class QrelsBuilder:
         return {
             "rule": chosen.name,
             "parameters": chosen.parameters,
-            "description": adjudication.RULES[chosen.name].description,
+            "description": adjudication.ADJUDICATION_RULES[chosen.name].description,
             **({} if found.converged is None else {"rounds": found.rounds, "converged": found.converged}),
             "grades": {str(g): s for g, s in self.grades.sentences.items()},
             "topics": int(found.grades["query_id"].nunique()),
@@ -161,7 +161,7 @@ class QrelsBuilder:
             "made_at": clock.now(),
         }
 
-    def of_topics(self, rule: Rule, topics: Iterable[str] | None) -> pd.DataFrame:
+    def of_topics(self, rule: RuleChoice, topics: Iterable[str] | None) -> pd.DataFrame:
         """:meth:`build` for these topics, or all."""
         qrels = self.build(rule)
         return qrels if topics is None else qrels[qrels["query_id"].isin(list(topics))]

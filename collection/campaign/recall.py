@@ -18,7 +18,7 @@ from collection.campaign.loop_settings import IN_POOL, LoopSettings
 from collection.campaign.settings import Settings
 from collection.campaign.topic_ledger import decisions_in
 from collection.records import sort_naturally
-from collection.stopping import RULES, Decision, Estimate, Ledger, advice, betting, estimate
+from collection.stopping import STOPPING_RULES, Decision, Estimate, Ledger, advice, betting, estimate
 from collection.stopping.table import count, missing_texts, percent, too_many
 from collection.store import Store
 
@@ -336,7 +336,7 @@ def _rules(ledger: Ledger, settings: LoopSettings) -> pd.DataFrame:
     if settings.topic_budget:
         usual["judgements"] = settings.topic_budget
     rows = []
-    for entry in RULES:
+    for entry in STOPPING_RULES:
         if entry.function is betting:
             continue
         if lacks := entry.lacks(ledger):

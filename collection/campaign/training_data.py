@@ -16,7 +16,7 @@ from collection.adjudication import parse_rule
 from collection.campaign.corpus import Corpus
 from collection.campaign.document_texts import DocumentTexts
 from collection.campaign.export import RULE_FILE
-from collection.campaign.qrels import QrelsBuilder, Rule
+from collection.campaign.qrels import QrelsBuilder, RuleChoice
 from collection.campaign.settings import Settings
 from collection.campaign.topic_tasks import TopicTasks
 from collection.documents import near_duplicates
@@ -68,7 +68,7 @@ class TrainingData:
         apart: bool = False,
         texts: bool = False,
         seed: int = 0,
-        rule: Rule = None,
+        rule: RuleChoice = None,
     ) -> Examples:
         """For each relevant document some that are not; see :func:`collection.export.training_examples.examples`.
 

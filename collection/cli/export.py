@@ -75,7 +75,7 @@ def export(
     **options: Any,
 ) -> None:
     """Write qrels, logs, the pool, or a whole collection with its card."""
-    from collection.adjudication import RULES, parse_rule
+    from collection.adjudication import ADJUDICATION_RULES, parse_rule
     from collection.campaign import Campaign
 
     plain = {name: options[name] for name in ("qrels", "judgements", "labels", "passages", "pool", "missing_documents")}
@@ -111,7 +111,7 @@ def export(
             report = campaign.collection_export.write(
                 collection, rule=chosen, progress=progress, **{name: options[name] for name in wanted}
             )
-        estimated = (qrels or collection) and RULES[chosen.name].estimates
+        estimated = (qrels or collection) and ADJUDICATION_RULES[chosen.name].estimates
         caution = campaign.qrels.with_sources(chosen).caution if estimated else ""
     for path, rows in written.items():
         echo(f"{path}: {format_count(rows, 'line')}")

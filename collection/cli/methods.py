@@ -61,4 +61,4 @@ def list_entries(family: str) -> Iterable[Entry[Any]]:
         return LEARNERS
     from collection import adjudication, stopping
 
-    return stopping.RULES if family == "stopping" else adjudication.RULES
+    return stopping.STOPPING_RULES if family == "stopping" else adjudication.ADJUDICATION_RULES

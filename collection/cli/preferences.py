@@ -59,7 +59,7 @@ def preferences(source: Path, runs: tuple[Path, ...], depth: int | None, per_top
 
 
 def _print_values(values: PreferenceValues, agreement: PreferenceAgreement, per_topic: bool, form: str) -> None:
-    from collection.preferences import MEASURES
+    from collection.preferences import PREFERENCE_MEASURES
     from collection.records import ALL_TOPICS
 
     table = values.values[values.values["query_id"] != ALL_TOPICS] if per_topic else values.means()
@@ -71,7 +71,7 @@ def _print_values(values: PreferenceValues, agreement: PreferenceAgreement, per_
         for row in table.astype(object).itertuples(index=False, name=None)
     ]
     print_table([str(column) for column in table.columns], rows, numbers=True)
-    print_notices([f"{name}: {meaning}" for name, meaning in MEASURES.items()])
+    print_notices([f"{name}: {meaning}" for name, meaning in PREFERENCE_MEASURES.items()])
     print_notices(
         f"{run}: ppref and wpref are means over {used} of {topics} topics; in the others the ranking has neither "
         "document of any pair, which rpref counts as 0"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from collection.comparison.conclusions import Notes, add_notes, describe_best, find_directions, describe_test
+from collection.comparison.conclusions import Notes, add_notes, describe_best, describe_test, find_directions
 from collection.comparison.evaluation import Evaluation, as_html, direction, evaluate
 from collection.comparison.seed_groups import merge_seeds
 from collection.errors import InputError, UnknownNameError

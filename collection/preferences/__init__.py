@@ -3,14 +3,14 @@
 from collection.preferences.bradley_terry import ALIKE, PRIOR, estimate_strengths, fit, strengths_to_grades
 from collection.preferences.choices import CHOICE_RULES
 from collection.preferences.majority import PreferenceAgreement, agreement, count_votes, latest_preferences, majority
-from collection.preferences.measures import MEASURES, PreferenceValues, evaluate
+from collection.preferences.measures import PREFERENCE_MEASURES, PreferenceValues, evaluate
 from collection.preferences.pair_selection import ANSWERS, Lookahead, Plan, look_ahead, plan
 
 __all__ = [
     "ALIKE",
     "ANSWERS",
     "CHOICE_RULES",
-    "MEASURES",
+    "PREFERENCE_MEASURES",
     "PRIOR",
     "Lookahead",
     "Plan",

@@ -13,7 +13,7 @@ from collection.frames import RUN
 from collection.preferences.majority import majority
 from collection.records import ALL_TOPICS, Run
 
-MEASURES = {
+PREFERENCE_MEASURES = {
     "ppref": "of the pairs that count, the share that the ranking orders as people did",
     "wpref": "the same, each pair weighted by 1 / log2(rank + 1) of its document that stands higher",
     "rpref": "of all pairs, the share that count and are ordered as people did",
@@ -28,8 +28,8 @@ class PreferenceValues(NamedTuple):
     ----------
     values
         ``run``, ``query_id``, ``pairs`` (that count), ``of`` (pairs with a better document), and a column for each
-        of :data:`MEASURES`: one row per run and topic, then one with the query_id ``all``: sums of the pairs, means of
-        the values. In topics without a pair that counts, ppref and wpref are nan and not in the means.
+        of :data:`PREFERENCE_MEASURES`: one row per run and topic, then one with the query_id ``all``: sums of the
+        pairs, means of the values. In topics without a pair that counts, ppref and wpref are nan and not in the means.
     depth
         Ranks evaluated; None for all.
     undecided
@@ -132,4 +132,4 @@ def _values(run: Run, decided: pd.DataFrame, topics: list[str], depth: int | Non
     mean = values.mean().to_frame().T.assign(pairs=values["pairs"].sum(), of=values["of"].sum())
     table = pd.concat([values.reset_index(), mean.assign(query_id=ALL_TOPICS)], ignore_index=True)
     table.insert(0, "run", run.name)
-    return table.astype({"pairs": "int64", "of": "int64"})[["run", "query_id", "pairs", "of", *MEASURES]]
+    return table.astype({"pairs": "int64", "of": "int64"})[["run", "query_id", "pairs", "of", *PREFERENCE_MEASURES]]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from collection.simulation.cases import Case
 from collection.simulation.replay import JudgingOrder
-from collection.stopping import RULES, Ledger
+from collection.stopping import STOPPING_RULES, Ledger
 
 RECALLS = (80, 90, 95, 100)
 AFTER = (("R@R", 1, 0), ("R@2R+100", 2, 100), ("R@4R+1000", 4, 1000))
@@ -74,7 +74,7 @@ def curve(case: Case, judged: JudgingOrder, level: float = 1) -> pd.DataFrame:
 
 def _find_stop(ledger: Ledger, rule: str, parameters: Mapping[str, float]) -> int:
     """The end of the first round after which the rule stops; all judgements if it never does."""
-    entry = RULES[rule]
+    entry = STOPPING_RULES[rule]
     assert ledger.batch is not None
     ends = np.flatnonzero(np.diff(ledger.batch, append=np.inf)) + 1
     if entry.at_each is not None:

@@ -16,7 +16,7 @@ from collection.pooling import Indices
 from collection.simulation.cases import Case
 from collection.simulation.cost import curve, measure, measure_stop
 from collection.simulation.replay import End, JudgingOrder, Source, replay_loop, replay_pooling
-from collection.stopping import RULES, smallest_sample
+from collection.stopping import STOPPING_RULES, smallest_sample
 from collection.stopping.table import NEEDS, Needs
 
 LOOPS = {
@@ -88,7 +88,7 @@ def simulate(
     for learner in learners:
         LEARNERS[learner]
     for rule in stops:
-        if (needs := RULES[rule].needs) not in _SOURCES:
+        if (needs := STOPPING_RULES[rule].needs) not in _SOURCES:
             raise InputError(f"the rule {rule!r} needs {NEEDS[needs]}, which a replay does not keep; choose another")
     usual = recipe or Recipe()
     values: list[tuple[str, str, str, int, str, float]] = []
@@ -158,7 +158,7 @@ class _Replays:
         return self.whole("ranking", 0).until_found(self.case, self.recipe.level)
 
     def source(self, rule: str) -> Source:
-        return _SOURCES[RULES[rule].needs] if self.strategy in LOOPS else "ranking"
+        return _SOURCES[STOPPING_RULES[rule].needs] if self.strategy in LOOPS else "ranking"
 
     def whole(self, source: Source, positives: int) -> JudgingOrder:
         key = (source, positives)
@@ -167,7 +167,7 @@ class _Replays:
         return self._whole[key]
 
     def measure_stop(self, rule: str) -> Mapping[str, float]:
-        source, parameters = self.source(rule), RULES[rule].parameters
+        source, parameters = self.source(rule), STOPPING_RULES[rule].parameters
         target = float(parameters.get("target", 0.9))
         positives = int(parameters.get("positives") or smallest_sample(target) or 10) if source == "control" else 0
         return measure_stop(self.case, self.whole(source, positives), rule, {}, self.recipe.level, target)

@@ -17,7 +17,7 @@ import numpy as np
 
 from collection.stopping.ledger import Bools, Floats, Ledger
 from collection.stopping.published import buscar
-from collection.stopping.table import RULES, Decision, check_parameters, count, percent, too_many
+from collection.stopping.table import STOPPING_RULES, Decision, check_parameters, count, percent, too_many
 
 STAKES = ((0.0, 0.7), (0.05, 0.1), (0.2, 0.1), (0.5, 0.1))
 """(what is kept at a relevant document, share of the money that bets so). 0 stakes everything on a miss."""
@@ -78,7 +78,7 @@ def _misses_needed(ledger: Ledger, relevant: int, wanted: float) -> int | None:
     return _first(enough, 1, u - d + 1)
 
 
-@RULES.add(
+@STOPPING_RULES.add(
     "betting",
     label="Betting",
     description="Stop when random draws make it incredible that the target is missed.",

@@ -8,12 +8,12 @@ import numpy as np
 
 from collection.errors import UnknownNameError
 from collection.stopping.ledger import Bools, Floats, Ints, Ledger
-from collection.stopping.table import ROUNDING, RULES, Decision, count, percent, too_many
+from collection.stopping.table import ROUNDING, STOPPING_RULES, Decision, count, percent, too_many
 
 Stage = Literal["ranking", "both"]
 
 
-@RULES.add(
+@STOPPING_RULES.add(
     "fixed",
     label="Fixed budget",
     description="Stop after a number of judgements that was set beforehand.",
@@ -28,7 +28,9 @@ def fixed(ledger: Ledger, *, judgements: int = 1000) -> Decision:
     return Decision(ledger.judged >= judgements, f"{count(ledger.judged, 'judgement')} of {judgements:,} are made")
 
 
-@RULES.add("consecutive", label="Irrelevant in a row", description="Stop after so many irrelevant documents in a row.")
+@STOPPING_RULES.add(
+    "consecutive", label="Irrelevant in a row", description="Stop after so many irrelevant documents in a row."
+)
 def consecutive(ledger: Ledger, *, length: int = 50) -> Decision:
     """Stop when judgements since the last relevant document >= length.
 
@@ -39,7 +41,7 @@ def consecutive(ledger: Ledger, *, length: int = 50) -> Decision:
     return Decision(run >= length, f"the last {count(run, 'document')} in a row were irrelevant; {length:,} are wanted")
 
 
-@RULES.add("half", label="Half", description="Stop when half of the documents are judged.")
+@STOPPING_RULES.add("half", label="Half", description="Stop when half of the documents are judged.")
 def half(ledger: Ledger) -> Decision:
     """Stop when judged >= N / 2.
 
@@ -48,7 +50,9 @@ def half(ledger: Ledger) -> Decision:
     return Decision(2 * ledger.judged >= ledger.size, f"{_judged(ledger)}; half of them are wanted")
 
 
-@RULES.add("2399", label="2399", description="Stop after 2,399 judgements and 1.2 for each relevant document found.")
+@STOPPING_RULES.add(
+    "2399", label="2399", description="Stop after 2,399 judgements and 1.2 for each relevant document found."
+)
 def rule_2399(ledger: Ledger) -> Decision:
     """Stop when judged >= 1.2 F + 2399.
 
@@ -107,7 +111,7 @@ def _knee_stops(ledger: Ledger, counts: Ints, *, rho: float = 6.0, relevant: int
     return (ranks > 0) & (ratios >= rho + relevant - np.minimum(found, relevant)) & (counts >= least)
 
 
-@RULES.add(
+@STOPPING_RULES.add(
     "knee",
     label="Knee",
     description="Stop when the gain curve has turned flat: the slope fell by a large factor.",
@@ -136,7 +140,7 @@ def _budget_stops(ledger: Ledger, counts: Ints, *, rho: float = 6.0, positives: 
     return ((ranks > 0) & (ratios >= rho) & (counts >= cost)) | (counts >= most * ledger.size)
 
 
-@RULES.add(
+@STOPPING_RULES.add(
     "budget",
     label="Budget",
     description="Stop at a knee, once as much is judged as random sampling would cost.",
@@ -185,7 +189,7 @@ def _check_control_sample(ledger: Ledger, positives: int, wanted: int, promise: 
     return Decision(again >= wanted, reason)
 
 
-@RULES.add(
+@STOPPING_RULES.add(
     "target",
     label="Target",
     description="Draw 10 relevant documents at random, rank until all are found again.",
@@ -224,7 +228,7 @@ def quantile_bound(positives: int, target: float = 0.9, confidence: float = 0.95
     return bound if bound <= positives else None
 
 
-@RULES.add(
+@STOPPING_RULES.add(
     "qbcb",
     label="QBCB",
     description="Draw relevant documents at random, rank until enough are found again.",
@@ -274,7 +278,9 @@ def _unlikely(ledger: Ledger, target: float, starts: Ints) -> float:
     return float(hypergeom.cdf(found[least], urn[least], relevant[least], draws[least]).min())
 
 
-@RULES.add("buscar", label="buscar", description="Stop when missing the target is unlikely by a hypergeometric test.")
+@STOPPING_RULES.add(
+    "buscar", label="buscar", description="Stop when missing the target is unlikely by a hypergeometric test."
+)
 def buscar(
     ledger: Ledger, *, target: float = 0.9, confidence: float = 0.95,
     stage: Stage = "ranking", switch: float | None = None,
@@ -310,7 +316,7 @@ def buscar(
     return Decision(p < wanted, f"{reason} (a heuristic); below {wanted:.3g} is wanted")
 
 
-@RULES.add(
+@STOPPING_RULES.add(
     "quantci",
     label="QuantCI",
     description="Stop when the model's own probabilities say that the target is met.",
@@ -340,7 +346,7 @@ def quantci(ledger: Ledger, *, target: float = 0.9, deviations: float = 2.0) -> 
     return Decision(low >= target - ROUNDING, reason)
 
 
-@RULES.add(
+@STOPPING_RULES.add(
     "autostop",
     label="AutoStop",
     description="Stop when the Horvitz-Thompson estimate says the target is met.",

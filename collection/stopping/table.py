@@ -89,7 +89,7 @@ def _prepare(function: Rule) -> Rule:
     return prepared
 
 
-RULES = Registry("stopping rule", StoppingEntry, group="cleverdon.stopping", prepare=_prepare)
+STOPPING_RULES = Registry("stopping rule", StoppingEntry, group="cleverdon.stopping", prepare=_prepare)
 """Every rule: (ledger, *, parameters) -> Decision."""
 
 ROUNDING = 1e-9

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from collection.cli.output import print_table
-from collection.stopping import RULES, Ledger, advice, betting, estimate, next_choices, smallest_sample
+from collection.stopping import STOPPING_RULES, Ledger, advice, betting, estimate, next_choices, smallest_sample
 from collection.stopping.martingale import GRID, LARGE, STAKES
 from collection.stopping.table import too_many
 
@@ -183,19 +183,19 @@ def heuristic_stops(ledger: Ledger) -> dict[str, dict[float, int]]:
     for n in grid_of(ledger.size):
         now = ledger.prefix(n)
         for name in ("knee", "budget"):
-            if not stops[name] and RULES[name].function(now).stop:
+            if not stops[name] and STOPPING_RULES[name].function(now).stop:
                 stops[name] = dict.fromkeys(TARGETS, n)
         for target in TARGETS[len(stops["buscar"]) :]:
             if n < ledger.size and not may_stop_by_buscar(now, target):
                 break
-            if not RULES["buscar"].function(now, target=target, confidence=CONFIDENCE).stop:
+            if not STOPPING_RULES["buscar"].function(now, target=target, confidence=CONFIDENCE).stop:
                 break
             stops["buscar"][target] = n
     found = np.flatnonzero(ledger.relevant)
     gaps = np.diff(found, prepend=-1, append=ledger.size)
     long = np.flatnonzero(gaps > 50)
     n = int(np.append(found, ledger.size)[long[0]] - gaps[long[0]]) + 51 if len(long) else ledger.size
-    assert n == ledger.size or RULES["consecutive"].function(ledger.prefix(n), length=50).stop
+    assert n == ledger.size or STOPPING_RULES["consecutive"].function(ledger.prefix(n), length=50).stop
     stops["50 in a row"] = dict.fromkeys(TARGETS, n)
     return stops
 

@@ -15,13 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from annotate.judging import model_worker
-from annotate.judging.model_process import NoModelError, Trainer
-from annotate.judging.model_worker import (
+from annotate.judging import trainer_process
+from annotate.judging.trainer import NoModelError, Trainer
+from annotate.judging.trainer_process import (
     KEPT_ROUNDS,
     STARVED_AFTER,
-    ModelWorker,
     RoundRequest,
+    TrainerProcess,
     keep_newest,
     should_yield,
 )
@@ -84,7 +84,7 @@ def test_it_stands_behind_whoever_answers_people(trainer: Trainer) -> None:
     trainer.request("1")
     until(lambda: trainer.latest("1"), "the round")
     assert trainer.process is not None
-    assert os.getpriority(os.PRIO_PROCESS, trainer.process) >= model_worker.NICENESS
+    assert os.getpriority(os.PRIO_PROCESS, trainer.process) >= trainer_process.NICENESS
     assert os.getpgid(trainer.process) != os.getpgid(0), "Ctrl+C in a terminal would reach it"
 
 
@@ -108,7 +108,7 @@ def test_one_that_cannot_live_is_a_problem_and_is_not_started_for_ever(
     trainer: Trainer, looping: Campaign, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     starts = tmp_path / "starts"
-    monkeypatch.setattr(model_worker, "START", f"open({str(starts)!r}, 'a').write('.'); raise SystemExit(3)")
+    monkeypatch.setattr(trainer_process, "START", f"open({str(starts)!r}, 'a').write('.'); raise SystemExit(3)")
     trainer.request("1")
     until(lambda: starts.exists() and starts.read_text() == ".." and trainer.process is None, "the second attempt")
     until(lambda: trainer.problem("1"), "the problem")
@@ -133,7 +133,7 @@ def test_one_that_cannot_be_started_is_a_problem(trainer: Trainer, monkeypatch: 
 def test_stopping_ends_it_whatever_it_does(looping: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = "import time; from collection.campaign.active_learning import ActiveLearning as A; "
     slow += "A.learn = lambda *_: time.sleep(60); "
-    monkeypatch.setattr(model_worker, "START", slow + model_worker.START)
+    monkeypatch.setattr(trainer_process, "START", slow + trainer_process.START)
     trainer = Trainer(looping.directory)
     trainer.request("1")
     until(lambda: trainer.process, "the process")
@@ -184,11 +184,11 @@ def test_a_starved_round_is_followed_by_one_that_has_its_share(
         ways.append(os.sched_getscheduler(0))
         time.sleep(2 * STARVED_AFTER)
 
-    monkeypatch.setattr(ModelWorker, "_round", starved)
-    monkeypatch.setattr(model_worker, "FREE_AFTER", 0.0)
-    monkeypatch.setattr(model_worker, "FREE_SHARE", -1.0)  # always room
+    monkeypatch.setattr(TrainerProcess, "_round", starved)
+    monkeypatch.setattr(trainer_process, "FREE_AFTER", 0.0)
+    monkeypatch.setattr(trainer_process, "FREE_SHARE", -1.0)  # always room
     wishes, answers = BytesIO(b"".join(pickle.dumps(RoundRequest(str(n))) for n in range(4))), BytesIO()
-    learning = ModelWorker(looping.directory, wishes, answers)
+    learning = TrainerProcess(looping.directory, wishes, answers)
     learning.listen()
     learning.work()
     usual = os.sched_getscheduler(0)

@@ -1,6 +1,6 @@
 """The server's side of the process that trains models: sends requests, keeps results, and restarts the process.
 
-The other side is :mod:`annotate.judging.model_worker`.
+The other side is :mod:`annotate.judging.trainer_process`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from annotate.judging import model_worker
+from annotate.judging import trainer_process
 from collection.active_learning.features import ONE_THREAD
 from collection.campaign import Campaign
 from collection.campaign.loop_settings import LOOPING
@@ -36,11 +36,11 @@ class NoModelError(Exception):
     """There is no model of the topic that could give reasons."""
 
 
-def start_worker(directory: Path) -> subprocess.Popen[bytes]:
+def start_process(directory: Path) -> subprocess.Popen[bytes]:
     """Start the process that trains, for the campaign in this directory; it inherits none of the server's sockets."""
     # The path as it is now: the program may have changed it since it was started.
     path = [str(Path(__file__).parents[2]), *(p for p in sys.path if p)]
-    command = [sys.executable, "-c", model_worker.START.format(path=path, directory=str(directory))]
+    command = [sys.executable, "-c", trainer_process.START.format(path=path, directory=str(directory))]
     environment = {**os.environ, **ONE_THREAD}  # the other cores are for the server
     pipe = subprocess.PIPE
     # In a process group of its own: Ctrl+C in the terminal is for the server.
@@ -66,7 +66,7 @@ class Trainer:
         self._thread: threading.Thread | None = None
         self._child: subprocess.Popen[bytes] | None = None
         self._tickets = itertools.count()
-        self._reasons: dict[int, SimpleQueue[model_worker.ReasonsResult | None]] = {}
+        self._reasons: dict[int, SimpleQueue[trainer_process.ReasonsResult | None]] = {}
 
     @property
     def process(self) -> int | None:
@@ -105,10 +105,10 @@ class Trainer:
         Raises :class:`NoModelError` if the process has made no round of the topic since it was started.
         """
         ticket = next(self._tickets)
-        results: SimpleQueue[model_worker.ReasonsResult | None] = SimpleQueue()
+        results: SimpleQueue[trainer_process.ReasonsResult | None] = SimpleQueue()
         with self._state:
             self._reasons[ticket] = results
-            sent = self._send(model_worker.ReasonsRequest(ticket, query_id, row))
+            sent = self._send(trainer_process.ReasonsRequest(ticket, query_id, row))
         try:
             found = results.get(timeout=REASONS_TIMEOUT) if sent else None
         except Empty:
@@ -142,15 +142,15 @@ class Trainer:
         self._state.notify()
 
     def _send_next(self) -> None:
-        if self._current is None and self._requested and self._send(model_worker.RoundRequest(self._requested[-1])):
+        if self._current is None and self._requested and self._send(trainer_process.RoundRequest(self._requested[-1])):
             self._current = self._requested.pop()
 
-    def _send(self, request: model_worker.WorkerRequest) -> bool:
+    def _send(self, request: trainer_process.WorkerRequest) -> bool:
         """Whether a request could be sent; it is short, so that the pipe takes it at once."""
         if self._child is None or self._child.stdin is None or self._stopping:
             return False
         try:
-            model_worker.send(self._child.stdin, request)
+            trainer_process.send(self._child.stdin, request)
         except (OSError, ValueError):  # the process has ended, which the reader of its results notices
             return False
         return True
@@ -167,7 +167,7 @@ class Trainer:
                 if self._stopping:
                     return
             try:
-                child = start_worker(self.directory)
+                child = start_process(self.directory)
             except OSError as error:
                 self._failures += 1
                 self._fail(f"the process that learns cannot be started: {error}", retry=False)
@@ -196,10 +196,10 @@ class Trainer:
         assert child.stdout is not None
         with suppress(OSError, EOFError, pickle.UnpicklingError), child.stdout as source:
             while True:
-                result: model_worker.WorkerResult = pickle.load(source)
+                result: trainer_process.WorkerResult = pickle.load(source)
                 any_result = True
                 with self._state:
-                    if isinstance(result, model_worker.RoundResult):
+                    if isinstance(result, trainer_process.RoundResult):
                         self._keep(result)
                         self._current = None
                         self._send_next()
@@ -207,14 +207,14 @@ class Trainer:
                         self._reasons[result.ticket].put(result)
         return any_result
 
-    def _keep(self, result: model_worker.RoundResult) -> None:
+    def _keep(self, result: trainer_process.RoundResult) -> None:
         if result.problem is not None:
             log.error("no new round for topic %s\n%s", result.query_id, result.trace)
             self._problems[result.query_id] = result.problem
             return
         self._problems.pop(result.query_id, None)
         if result.made is not None:
-            self._rounds = model_worker.keep_newest(self._rounds, result.query_id, result.made)
+            self._rounds = trainer_process.keep_newest(self._rounds, result.query_id, result.made)
 
     def _fail(self, problem: str, *, retry: bool) -> None:
         """Fail the current round, or else all requested ones; with `retry`, the current one is requested again."""

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 START = (
-    "import sys; sys.path[:] = {path!r}; from annotate.judging import model_worker; model_worker.serve({directory!r})"
+    "import sys; sys.path[:] = {path!r}; from annotate.judging import trainer_process; "
+    "trainer_process.serve({directory!r})"
 )
 """The program of the child's interpreter."""
 NICENESS = 10  # lower priority than the server's: saving judgements comes first
@@ -81,7 +82,7 @@ def serve(directory: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the server
     results = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # so that nothing else is printed between the results
-    worker = ModelWorker(Path(directory), sys.stdin.buffer, results)
+    worker = TrainerProcess(Path(directory), sys.stdin.buffer, results)
 
     def listen() -> None:
         try:
@@ -100,7 +101,7 @@ def serve(directory: str) -> None:
     worker.work()
 
 
-class ModelWorker:
+class TrainerProcess:
     """Reads `requests` and writes `results`, both pickled: one thread gives reasons, the other makes rounds."""
 
     def __init__(self, directory: Path, requests: IO[bytes], results: IO[bytes]) -> None:
