@@ -132,7 +132,7 @@ def test_one_that_cannot_be_started_is_a_problem(trainer: Trainer, monkeypatch: 
 
 def test_stopping_ends_it_whatever_it_does(looping: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = "import time; from collection.campaign.active_learning import ActiveLearning as A; "
-    slow += "A.learn = lambda *_: time.sleep(60); "
+    slow += "A.next_explainable_round = lambda *_: time.sleep(60); "
     monkeypatch.setattr(trainer_process, "START", slow + trainer_process.START)
     trainer = Trainer(looping.directory)
     trainer.request("1")
