@@ -213,7 +213,7 @@ def test_a_learner(campaign: Campaign, files: Path, tmp_path: Path, opened: Call
     ok("loop", campaign.directory, "--mode", "loop", "--learner", "centroid")
     judge(campaign, "1", "d1", 2)
     judge(campaign, "1", "d2", 0)
-    assert campaign.active_learning.retrain("1")
+    assert campaign.active_learning.next_round("1")
     assert len(campaign.judging.next_pairs("ann", "1", 2).documents) == 2
     assert "loop      centroid" in simulated(files, tmp_path, "--learner", "centroid")
 

@@ -16,7 +16,7 @@ from collection.campaign.corpus import Corpus
 from collection.campaign.loop_scope import LoopScope
 from collection.campaign.loop_settings import IN_POOL, LoopSettings
 from collection.campaign.settings import Settings
-from collection.campaign.topic_ledger import decisions_in
+from collection.campaign.topic_ledger import select_in_scope
 from collection.records import sort_naturally
 from collection.stopping import STOPPING_RULES, Decision, Estimate, Ledger, advice, betting, estimate
 from collection.stopping.table import count, missing_texts, percent, too_many
@@ -100,15 +100,15 @@ class RecallEstimates:
         """The recall of a topic; raises UnknownNameError if there is no such topic."""
         self.settings.require_topic(query_id)
         settings, mode = self.settings.loop(), self.settings.mode(query_id)
-        decisions, judgeable = self.store.judgements.decisions(query_id), self.loop_scope.judgeable()
-        ledger = self.active_learning.ledger_of(query_id, decisions, judgeable)
-        universe = self.loop_scope.universe(query_id, decisions, judgeable)
+        judgements, judgeable = self.store.judgements.current_judgements(query_id), self.loop_scope.judgeable()
+        ledger = self.active_learning.build_ledger(query_id, judgements, judgeable)
+        scope = self.loop_scope.recall_scope(query_id, judgements, judgeable)
         known = _estimate(ledger, settings.confidence)
         skipped, drawn = self.store.judgements.skipped().get(query_id, (0, 0))
         decision = _unless_skipped(advice(ledger, settings.target, settings.confidence), drawn)
-        promise, _ = _words(ledger, decision, settings, mode, self.settings.scopes()[query_id] in IN_POOL)
+        promise, _ = _words(ledger, decision, settings, mode, self.settings.modes_when_open()[query_id] in IN_POOL)
         counts = (ledger.judged, ledger.found, ledger.size, ledger.unreachable)
-        notes, rules = _notes(decisions, universe, settings.level, ledger, skipped), _rules(ledger, settings)
+        notes, rules = _notes(judgements, scope, settings.level, ledger, skipped), _rules(ledger, settings)
         cost = _next_percent(ledger, known)
         return Recall(
             query_id, mode, *counts, _curve(ledger), _batches(ledger), known, decision, promise, notes, *cost, rules
@@ -125,15 +125,15 @@ class RecallEstimates:
             ``recall``, ``recall_low``, ``recall_high``, ``stop``, ``advice`` (in a few words). All estimates are null
             where nothing is judged, the most likely ones before a random draw was relevant.
         """
-        settings, modes, scopes = self.settings.loop(), self.settings.modes(), self.settings.scopes()
-        everything, skipped = self.store.judgements.decisions(), self.store.judgements.skipped()
+        settings, modes, open_modes = self.settings.loop(), self.settings.modes(), self.settings.modes_when_open()
+        everything, skipped = self.store.judgements.current_judgements(), self.store.judgements.skipped()
         by_topic = {str(q): part for q, part in everything.groupby("query_id", sort=False)}
         judgeable = self.loop_scope.judgeable()
         rows = []
         for query_id, title in self.corpus.topics()[["query_id", "title"]].itertuples(index=False):
-            mode, in_pool = modes[query_id], scopes[query_id] in IN_POOL
-            decisions = by_topic.get(query_id, everything.iloc[:0])
-            ledger = self.active_learning.ledger_of(query_id, decisions, judgeable)
+            mode, in_pool = modes[query_id], open_modes[query_id] in IN_POOL
+            judgements = by_topic.get(query_id, everything.iloc[:0])
+            ledger = self.active_learning.build_ledger(query_id, judgements, judgeable)
             decision = betting(ledger, target=settings.target, confidence=settings.confidence)
             decision = _unless_skipped(decision, skipped.get(query_id, (0, 0))[1])
             words = _words(ledger, decision, settings, mode, in_pool)[1]
@@ -297,9 +297,9 @@ def _upper(sentence: str) -> str:
     return sentence[0].upper() + sentence[1:]
 
 
-def _notes(decisions: pd.DataFrame, allowed: NDArray[np.bool_], level: int, ledger: Ledger, skipped: int) -> list[str]:
+def _notes(judgements: pd.DataFrame, scope: NDArray[np.bool_], level: int, ledger: Ledger, skipped: int) -> list[str]:
     """Sentences on what may make the estimates wrong."""
-    here = decisions_in(decisions, allowed)
+    here = select_in_scope(judgements, scope)
     graded = here[here["kind"] == "graded"]
     opinions = (pd.to_numeric(graded["relevance"]) >= level).groupby(graded["doc_id"])
     differ = int((opinions.nunique() > 1).sum())
