@@ -29,11 +29,6 @@ def read_run(path: FilePath) -> Run:
         The file, which may be compressed with gzip. Lines without a tag (five columns, ``Q0`` in the second) are read
         too.
 
-    Parameters
-    ----------
-    path
-        The file; gzip is read as it is.
-
     Returns
     -------
     Run
